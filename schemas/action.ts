@@ -1,0 +1,74 @@
+import type { Envelope } from './envelope.ts'
+import type { Json } from './json.ts'
+import type { Principal, Scope } from './scope.ts'
+import type { Shape } from './shape.ts'
+
+export type Access = 'public' | 'bearer' | { readonly scope: Scope }
+
+/** One thing an agent can do. Declared once; every protocol is a view of it. */
+export interface Action<Input = unknown, Output = unknown, Part = unknown> {
+  /** As on the wire: `search_agents`. */
+  readonly name: string
+  readonly aliases?: readonly string[]
+  readonly title: string
+  readonly description: string
+  readonly input: Shape<Input>
+  readonly output: Shape<Output>
+  /** Present when the action streams parts before its output. */
+  readonly part?: Shape<Part>
+  readonly access: Access
+  /** MCP annotations, cache headers, retries and idempotency follow from this. */
+  readonly effect: 'read' | 'write' | 'call'
+  /** Shown on cards, as skills and in tools/list. */
+  readonly advertised: boolean
+  /** Milliseconds the action may run; 10,000 when absent, `none` for subscriptions ended by the signal. */
+  readonly deadline_ms?: number | 'none'
+  run(input: Input, context: Context<Part>): Promise<Output>
+}
+
+/** A set of actions under one package name. */
+export interface Agent {
+  readonly package_name: string
+  readonly name: string
+  readonly description: string
+  readonly tags: readonly string[]
+  readonly category?: string
+  readonly target?: string
+  readonly version?: string
+  /** False keeps a hosted agent out of the registry's lists; it stays callable. */
+  readonly listed?: boolean
+  // biome-ignore lint/suspicious/noExplicitAny: an agent holds actions of every input and output; run is contravariant in both
+  readonly actions: readonly Action<any, any, any>[]
+}
+
+export type Update<Part = unknown> =
+  | { readonly progress: number; readonly total?: number; readonly message?: string }
+  | { readonly part: Part }
+
+/** The facts of one call, and nothing else. */
+export interface Context<Part = unknown> {
+  /** The request's id, as logged and as shown in problem bodies. */
+  readonly id: string
+  readonly principal: Principal | null
+  /** Aborts when the caller goes away or the deadline passes. */
+  readonly signal: AbortSignal
+  /** Milliseconds since the epoch; Infinity for actions without one. */
+  readonly deadline: number
+  readonly hops: number
+  /** Resolves when the caller can take more. Does nothing where the door cannot stream. */
+  emit(update: Update<Part>): Promise<void>
+  /** Calls another agent as the same principal, under the same signal, with hops + 1. */
+  call(envelope: Envelope): Promise<Json>
+}
+
+/** Types an action; adds nothing at run time. */
+export function defineAction<Input, Output, Part = never>(
+  action: Action<Input, Output, Part>,
+): Action<Input, Output, Part> {
+  return action
+}
+
+/** The tags and flags of an agent, typed; adds nothing at run time. */
+export function defineAgent(agent: Agent): Agent {
+  return agent
+}

@@ -1,0 +1,27 @@
+import { z } from 'zod'
+import { Capability, Entry } from './entry.ts'
+
+/** An agent card in the shape of the registry's interface, with the standard fields that do not collide. */
+export const Card = z.looseObject({
+  agent_id: z.string().describe('A2A address of the agent.'),
+  name: z.string(),
+  description: z.string(),
+  capabilities: z.array(Capability),
+})
+export type Card = z.infer<typeof Card>
+
+/** One agent in full. */
+export const EntryDetail = Entry.extend({ capabilities: z.array(Capability), card: z.looseObject({}) })
+export type EntryDetail = z.infer<typeof EntryDetail>
+
+/** Why a search put an entry where it is. */
+export const Match = z.object({
+  terms: z.array(z.string()).describe('Words of the query found in the entry.'),
+  capability: z.string().nullable().describe('The capability that fits best, where one does.'),
+  similarity: z.number().min(-1).max(1).nullable().describe('Cosine of meaning; null without the dense arm.'),
+  scores: z.record(z.string(), z.number()).describe('What each arm of the search gave.'),
+})
+export type Match = z.infer<typeof Match>
+
+export const Found = Entry.extend({ score: z.number().optional(), match: Match.optional() })
+export type Found = z.infer<typeof Found>

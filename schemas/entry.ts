@@ -1,0 +1,61 @@
+import { z } from 'zod'
+
+export const State = z.enum(['STAGE', 'ACTIVE'])
+export type State = z.infer<typeof State>
+
+/** Earned, lowest first: nobody proved control; an owner without proof; name, manifest and domain agree. */
+export const VerificationLevel = z.enum(['unclaimed', 'unverified', 'domain_verified'])
+export type VerificationLevel = z.infer<typeof VerificationLevel>
+
+/** Something an agent can do, as its card states it. */
+export const Capability = z.object({
+  name: z.string().min(1).max(200),
+  description: z.string().max(4000),
+  input_schema: z.record(z.string(), z.unknown()).optional(),
+})
+export type Capability = z.infer<typeof Capability>
+
+/** Where an agent answers. */
+export const Endpoint = z.object({
+  protocol: z.enum(['a2a', 'mcp', 'envelope']),
+  url: z.url({ protocol: /^(https?|wss?)$/ }).max(2048),
+  version: z.string().max(50).optional(),
+})
+export type Endpoint = z.infer<typeof Endpoint>
+
+/** How an agent is installed: npm, pypi, oci … and its identifier there. */
+export const Package = z.object({
+  registry_type: z.string().min(1).max(40),
+  identifier: z.string().min(1).max(300),
+  version: z.string().max(100).optional(),
+})
+export type Package = z.infer<typeof Package>
+
+export const Owner = z.object({
+  namespace: z.string().nullable(),
+  issuer: z.string().optional().describe('Shown to the owner and to admins only.'),
+  subject: z.string().optional().describe('Shown to the owner and to admins only.'),
+})
+
+/** What a list shows of a listed agent. Times are RFC 3339. */
+export const Entry = z.object({
+  id: z.uuid().describe('UUIDv7; stable for ever.'),
+  package_name: z.string(),
+  name: z.string(),
+  description: z.string(),
+  verification_level: VerificationLevel,
+  manifest_url: z.url().describe("Where the agent's card is."),
+  tags: z.array(z.string()),
+  category: z.string().nullable(),
+  target: z.string().nullable(),
+  state: State,
+  version: z.string().nullable(),
+  owner: Owner.nullable(),
+  endpoints: z.array(Endpoint),
+  packages: z.array(Package),
+  source_url: z.string().nullable().describe('Where an imported entry was taken from, or its repository.'),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+  revision: z.int().describe('Number of the registry change that last touched this entry.'),
+})
+export type Entry = z.infer<typeof Entry>

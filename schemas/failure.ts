@@ -1,0 +1,132 @@
+import type { Endpoint } from './entry.ts'
+import type { Scope } from './scope.ts'
+
+interface Row {
+  /** HTTP status (RFC 9110). */
+  readonly http: number
+  /** JSON-RPC 2.0 error code, section 5.1 for the reserved ones. */
+  readonly rpc: number
+  /** May the same call succeed if it is made again, unchanged, a little later? */
+  readonly retryable: boolean
+  readonly title: string
+}
+
+/** The one catalogue of failures: each door translates a code by its row and adds no rule of its own. */
+export const codes = {
+  invalid_request: { http: 400, rpc: -32602, retryable: false, title: 'The request is not valid' },
+  unauthenticated: { http: 401, rpc: -32001, retryable: false, title: 'A valid bearer token is needed' },
+  forbidden: { http: 403, rpc: -32003, retryable: false, title: 'The caller may not do this' },
+  not_found: { http: 404, rpc: -32004, retryable: false, title: 'There is no such thing here' },
+  unknown_action: { http: 404, rpc: -32601, retryable: false, title: 'The agent has no such action' },
+  wrong_state: { http: 409, rpc: -32009, retryable: false, title: 'The entry is not in the state for this' },
+  conflict: { http: 409, rpc: -32010, retryable: false, title: 'This clashes with what is there' },
+  precondition_failed: { http: 412, rpc: -32012, retryable: false, title: 'The entry has changed meanwhile' },
+  too_large: { http: 413, rpc: -32013, retryable: false, title: 'The message is too large' },
+  unsupported_media_type: {
+    http: 415,
+    rpc: -32015,
+    retryable: false,
+    title: 'This media type is not read here',
+  },
+  method_not_allowed: {
+    http: 405,
+    rpc: -32005,
+    retryable: false,
+    title: 'The path does not take this method',
+  },
+  rate_limited: { http: 429, rpc: -32029, retryable: true, title: 'Too many requests' },
+  reserved_tag: { http: 403, rpc: -32030, retryable: false, title: 'The tag is reserved' },
+  hosted_agent: { http: 409, rpc: -32031, retryable: false, title: 'A hosted agent cannot be changed' },
+  suspended: { http: 409, rpc: -32032, retryable: false, title: 'The entry is suspended' },
+  not_configured: { http: 503, rpc: -32033, retryable: false, title: 'The operator has not configured this' },
+  not_callable: {
+    http: 409,
+    rpc: -32034,
+    retryable: false,
+    title: 'The agent cannot be called through here',
+  },
+  blocked_address: { http: 403, rpc: -32035, retryable: false, title: 'The address is not public' },
+  cancelled: { http: 499, rpc: -32036, retryable: true, title: 'The caller went away' },
+  deadline_exceeded: { http: 504, rpc: -32037, retryable: true, title: 'The time for this call ran out' },
+  upstream_timeout: { http: 504, rpc: -32038, retryable: true, title: 'The upstream did not answer in time' },
+  upstream_invalid: { http: 502, rpc: -32039, retryable: true, title: 'The upstream answered nonsense' },
+  upstream_failed: { http: 502, rpc: -32040, retryable: true, title: 'The upstream failed' },
+  circuit_open: {
+    http: 503,
+    rpc: -32041,
+    retryable: true,
+    title: 'The upstream is being left alone for a while',
+  },
+  loop_detected: { http: 508, rpc: -32042, retryable: false, title: 'The call goes round in a circle' },
+  storage_full: { http: 507, rpc: -32043, retryable: true, title: 'There is no room left to write' },
+  unavailable: { http: 503, rpc: -32044, retryable: true, title: 'The gateway cannot answer now' },
+  internal: { http: 500, rpc: -32603, retryable: true, title: 'The gateway failed' },
+} as const satisfies Record<string, Row>
+
+export type Code = keyof typeof codes
+
+export interface FieldError {
+  /** JSON Pointer (RFC 6901) into the params, '' for the whole. */
+  readonly pointer: string
+  readonly detail: string
+}
+
+/** What a failure may tell its caller beside the code and the message. Never a stack, never a secret. */
+export interface Details {
+  readonly errors?: readonly FieldError[]
+  /** What to do about it. */
+  readonly hint?: string
+  /** Names close to the unknown one. */
+  readonly nearest?: readonly string[]
+  /** The scope that is missing. */
+  readonly scope?: Scope
+  readonly retry_after_s?: number
+  readonly upstream?: { readonly code?: string; readonly status?: number }
+  readonly manifest_url?: string | null
+  readonly endpoints?: readonly Endpoint[]
+}
+
+/** The only error that leaves the router. `cause` is logged and never sent. */
+export class Failure extends Error {
+  override readonly name = 'Failure'
+  readonly code: Code
+  readonly details: Details
+
+  constructor(code: Code, message: string, details: Details = {}, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.code = code
+    this.details = details
+  }
+
+  /** Anything thrown becomes a Failure; what we did not foresee becomes `internal`, its text kept from the caller. */
+  static from(thrown: unknown): Failure {
+    if (thrown instanceof Failure) return thrown
+    return new Failure('internal', 'Something went wrong here; it has been logged.', {}, thrown)
+  }
+}
+
+/** The JSON shape of a failure, shared by every door (RFC 9457 members where they exist). */
+export interface Problem extends Details {
+  readonly type: string
+  readonly title: string
+  readonly status: number
+  readonly detail: string
+  readonly code: Code
+  readonly instance: string
+  readonly retryable: boolean
+}
+
+/** Renders a failure as RFC 9457 problem details; `id` is the request's id. */
+export function problem(failure: Failure, id: string): Problem {
+  const row = codes[failure.code]
+  return {
+    type: `urn:dragoman:problem:${failure.code}`,
+    title: row.title,
+    status: row.http,
+    detail: failure.message,
+    code: failure.code,
+    instance: id,
+    retryable: row.retryable,
+    ...failure.details,
+  }
+}

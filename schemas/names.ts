@@ -1,0 +1,31 @@
+import { z } from 'zod'
+
+/** Dotted lower-case segments, optionally one slash: `com.example.weather`, `io.github.user/server`. */
+const grammar = /^[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?(?:\/[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?)?$/
+
+export const PackageName = z
+  .string()
+  .min(3)
+  .max(200)
+  .regex(grammar, 'Use lower-case letters, digits, dots, dashes and underscores, with at most one slash.')
+
+/** A free slug, compared without case: targets and categories. */
+export const Slug = z
+  .string()
+  .max(40)
+  .transform((value) => value.toLowerCase())
+  .pipe(z.string().regex(/^[a-z0-9-]{1,40}$/, 'Use 1 to 40 letters, digits and dashes.'))
+
+/** Free words, compared without case. */
+export const Tag = z.string().trim().toLowerCase().min(1).max(50)
+
+/** The A2A address of a package is `custom.` + its name; both forms name the same agent, so no name begins so. */
+export function packageNameOf(address: string): string {
+  return address.startsWith('custom.') ? address.slice('custom.'.length) : address
+}
+
+export function addressOf(packageName: string): string {
+  return `custom.${packageName}`
+}
+
+export const testTag = 'test'

@@ -1,0 +1,33 @@
+/**
+ * The candidates closest to a misspelt word, best first: those within a third of its length in edits
+ * (at least two), or that contain it. Comparison ignores case. At most `limit` answers.
+ */
+export function nearest(word: string, candidates: Iterable<string>, limit = 3): string[] {
+  const wanted = word.toLowerCase().slice(0, 100)
+  const reach = Math.max(2, Math.floor(wanted.length / 3))
+  const ranked: { candidate: string; edits: number }[] = []
+  for (const candidate of candidates) {
+    const other = candidate.toLowerCase()
+    const contains = wanted.length > 2 && (other.includes(wanted) || wanted.includes(other))
+    const edits = contains ? 1 : distance(wanted, other, reach)
+    if (edits <= reach) ranked.push({ candidate, edits })
+  }
+  ranked.sort((a, b) => a.edits - b.edits || (a.candidate < b.candidate ? -1 : 1))
+  return ranked.slice(0, limit).map((entry) => entry.candidate)
+}
+
+/** Levenshtein distance, given up (reach + 1) as soon as it must exceed `reach`. */
+function distance(a: string, b: string, reach: number): number {
+  if (Math.abs(a.length - b.length) > reach) return reach + 1
+  let previous = Array.from({ length: b.length + 1 }, (_, column) => column)
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row]
+    for (let column = 1; column <= b.length; column++) {
+      const substitution = (previous[column - 1] ?? 0) + (a[row - 1] === b[column - 1] ? 0 : 1)
+      current.push(Math.min((previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1, substitution))
+    }
+    if (Math.min(...current) > reach) return reach + 1
+    previous = current
+  }
+  return previous[b.length] ?? reach + 1
+}

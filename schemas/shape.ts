@@ -1,0 +1,76 @@
+import { z } from 'zod'
+import { Failure, type FieldError } from './failure.ts'
+import { isRecord, type JsonSchema } from './json.ts'
+import { nearest } from './nearest.ts'
+
+/** A type that can be checked at run time and shown as JSON Schema. */
+export interface Shape<T> {
+  readonly json: JsonSchema
+  /** The value, typed, with defaults filled in. Throws Failure `invalid_request` with JSON pointers. */
+  parse(value: unknown): T
+}
+
+/** A shape for what callers send: fields with a default are optional in the schema shown. */
+export function input<T>(type: z.ZodType<T>): Shape<T> {
+  return shape(type, 'input')
+}
+
+/** A shape for what we answer. */
+export function output<T>(type: z.ZodType<T>): Shape<T> {
+  return shape(type, 'output')
+}
+
+function shape<T>(type: z.ZodType<T>, io: 'input' | 'output'): Shape<T> {
+  let json: JsonSchema | undefined
+  return {
+    get json() {
+      json ??= toJsonSchema(type, io)
+      return json
+    },
+    parse(value) {
+      const result = type.safeParse(value)
+      if (result.success) return result.data
+      throw invalid(result.error.issues, this.json, value)
+    },
+  }
+}
+
+function toJsonSchema(type: z.ZodType, io: 'input' | 'output'): JsonSchema {
+  const { $schema: _, ...json } = z.toJSONSchema(type, { io, unrepresentable: 'any' })
+  return json
+}
+
+function invalid(issues: readonly z.core.$ZodIssue[], json: JsonSchema, value: unknown): Failure {
+  const errors = issues.flatMap((issue) => fieldErrors(issue, value))
+  const unknown = issues.flatMap((issue) => (issue.code === 'unrecognized_keys' ? issue.keys : []))
+  const known = isRecord(json.properties) ? Object.keys(json.properties) : []
+  const close = [...new Set(unknown.flatMap((key) => nearest(key, known)))]
+  const first = errors[0]
+  const message = first ? `${first.pointer || 'The input'}: ${first.detail}` : 'The input is not valid.'
+  return new Failure('invalid_request', message, { errors, ...(close.length > 0 && { nearest: close }) })
+}
+
+function fieldErrors(issue: z.core.$ZodIssue, value: unknown): FieldError[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({
+      pointer: pointer([...issue.path, key]),
+      detail: 'There is no such field.',
+    }))
+  }
+  const missing = issue.code === 'invalid_type' && at(value, issue.path) === undefined
+  return [{ pointer: pointer(issue.path), detail: missing ? 'This field is required.' : issue.message }]
+}
+
+function at(value: unknown, path: readonly PropertyKey[]): unknown {
+  let current = value
+  for (const key of path) {
+    if (typeof current !== 'object' || current === null) return undefined
+    current = Reflect.get(current, key)
+  }
+  return current
+}
+
+/** RFC 6901. */
+export function pointer(path: readonly PropertyKey[]): string {
+  return path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+}
