@@ -21,6 +21,8 @@ export interface Action<Input = unknown, Output = unknown, Part = unknown> {
   readonly effect: 'read' | 'write' | 'call'
   /** Shown on cards, as skills and in tools/list. */
   readonly advertised: boolean
+  /** False: the card shows the action without its input schema. */
+  readonly card_input?: false
   /** Milliseconds the action may run; 10,000 when absent, `none` for subscriptions ended by the signal. */
   readonly deadline_ms?: number | 'none'
   run(input: Input, context: Context<Part>): Promise<Output>

@@ -1,0 +1,20 @@
+import { z } from 'zod'
+import { type Action, defineAction } from '../../schemas/action.ts'
+import { EntryDetail } from '../../schemas/card.ts'
+import { agentReference } from '../../schemas/publication.ts'
+import { input, output } from '../../schemas/shape.ts'
+import type { Registry } from './port.ts'
+
+export function getAgent(registry: Registry): Action<{ agent: string }, EntryDetail> {
+  return defineAction({
+    name: 'get_agent',
+    title: 'Get one agent',
+    description: 'Full metadata, capabilities and card of one agent.',
+    input: input(z.strictObject({ agent: agentReference })),
+    output: output<EntryDetail>(EntryDetail),
+    access: 'public',
+    effect: 'read',
+    advertised: false,
+    run: ({ agent }, { principal }) => registry.get(agent, principal),
+  })
+}

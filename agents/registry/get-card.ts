@@ -1,0 +1,23 @@
+import { z } from 'zod'
+import { type Action, defineAction } from '../../schemas/action.ts'
+import { Card } from '../../schemas/card.ts'
+import { agentReference } from '../../schemas/publication.ts'
+import { input, output } from '../../schemas/shape.ts'
+import type { Registry } from './port.ts'
+
+const Output = Card.partial()
+type Output = z.infer<typeof Output>
+
+export function getCard(registry: Registry, own: string): Action<{ agent: string }, Output> {
+  return defineAction({
+    name: 'get_card',
+    title: 'Get an agent card',
+    description: "The card of one agent; without a name, the registry's own.",
+    input: input(z.strictObject({ agent: agentReference.default(own) })),
+    output: output<Output>(Output),
+    access: 'public',
+    effect: 'read',
+    advertised: false,
+    run: async ({ agent }, { principal }) => (await registry.get(agent, principal)).card,
+  })
+}

@@ -1,0 +1,38 @@
+import { type Agent, defineAgent } from '../../schemas/action.ts'
+import { getAgent } from './get-agent.ts'
+import { getCard } from './get-card.ts'
+import { importEntries } from './import-entries.ts'
+import type { Registry } from './port.ts'
+import { publish } from './publish.ts'
+import { resolvePackage } from './resolve-package.ts'
+import { search, searchAgents } from './search-agents.ts'
+import { goLive, remove, unpublish } from './transitions.ts'
+import { update } from './update.ts'
+
+const packageName = 'svc.registry'
+
+/** The registry as an agent. */
+export function createRegistryAgent(registry: Registry): Agent {
+  return defineAgent({
+    package_name: packageName,
+    name: 'Dragoman registry',
+    description:
+      'A public registry of software agents: finds agents from natural-language intent and resolves package names to agent cards.',
+    tags: ['registry', 'discovery', 'search'],
+    category: 'utilities',
+    target: 'developer',
+    actions: [
+      searchAgents(registry),
+      resolvePackage(registry),
+      search(registry),
+      getAgent(registry),
+      getCard(registry, packageName),
+      publish(registry),
+      update(registry),
+      goLive(registry),
+      unpublish(registry),
+      remove(registry),
+      importEntries(registry),
+    ],
+  })
+}

@@ -1,0 +1,26 @@
+import type { EntryDetail } from '../../schemas/card.ts'
+import type { Change, Publication } from '../../schemas/publication.ts'
+import type { Principal } from '../../schemas/scope.ts'
+import type { SearchInput, SearchOutput } from '../../schemas/search.ts'
+
+type Caller = Principal | null
+
+/** What the registry agent needs of the registry. */
+export interface Registry {
+  search(input: SearchInput, caller: Caller, signal: AbortSignal): Promise<SearchOutput>
+  get(agent: string, caller: Caller): Promise<EntryDetail>
+  publish(publication: Publication, caller: Caller, signal: AbortSignal): Promise<EntryDetail>
+  update(change: Change, publication: Publication, caller: Caller): Promise<EntryDetail>
+  goLive(change: Change, caller: Caller): Promise<EntryDetail>
+  unpublish(change: Change, caller: Caller): Promise<EntryDetail>
+  remove(change: Change, caller: Caller): Promise<void>
+  importLines(lines: readonly string[], first: number): Promise<ImportReport>
+}
+
+/** What became of the lines of an import; a line number counts from 1. */
+export interface ImportReport {
+  readonly created: number
+  readonly updated: number
+  readonly unchanged: number
+  readonly rejected: readonly { readonly line: number; readonly reason: string }[]
+}

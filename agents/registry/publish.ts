@@ -1,0 +1,20 @@
+import { type Action, defineAction } from '../../schemas/action.ts'
+import { EntryDetail } from '../../schemas/card.ts'
+import { Publication } from '../../schemas/publication.ts'
+import { input, output } from '../../schemas/shape.ts'
+import type { Registry } from './port.ts'
+
+export function publish(registry: Registry): Action<Publication, EntryDetail> {
+  return defineAction({
+    name: 'publish',
+    title: 'Create an agent',
+    description:
+      'Lists a new agent in STAGE, seen by its owner alone until go_live. Give manifest_url, or name, description and capabilities or endpoints, or both: what is stated here wins.',
+    input: input<Publication>(Publication),
+    output: output<EntryDetail>(EntryDetail),
+    access: { scope: 'agents:write' },
+    effect: 'write',
+    advertised: false,
+    run: (publication, { principal, signal }) => registry.publish(publication, principal, signal),
+  })
+}

@@ -1,0 +1,55 @@
+import { z } from 'zod'
+import { type Action, defineAction } from '../../schemas/action.ts'
+import { EntryDetail } from '../../schemas/card.ts'
+import { agentReference, type Change, expectedRevision } from '../../schemas/publication.ts'
+import type { Scope } from '../../schemas/scope.ts'
+import { input, output } from '../../schemas/shape.ts'
+import type { Registry } from './port.ts'
+
+const Input = z.strictObject({ agent: agentReference, expected_revision: expectedRevision })
+
+export function goLive(registry: Registry): Action<Change, EntryDetail> {
+  return defineAction({
+    ...writes('agents:publish'),
+    name: 'go_live',
+    aliases: ['go-live'],
+    title: 'Publish an agent',
+    description: 'Moves an agent from STAGE to ACTIVE: everybody finds it.',
+    output: output<EntryDetail>(EntryDetail),
+    run: (change, { principal }) => registry.goLive(change, principal),
+  })
+}
+
+export function unpublish(registry: Registry): Action<Change, EntryDetail> {
+  return defineAction({
+    ...writes('agents:publish'),
+    name: 'unpublish',
+    title: 'Unpublish an agent',
+    description: 'Moves an agent from ACTIVE back to STAGE: only its owner sees it.',
+    output: output<EntryDetail>(EntryDetail),
+    run: (change, { principal }) => registry.unpublish(change, principal),
+  })
+}
+
+export function remove(registry: Registry): Action<Change, Record<string, never>> {
+  return defineAction({
+    ...writes('agents:write'),
+    name: 'delete',
+    title: 'Delete an agent',
+    description: 'Takes an agent out of every list at once. Its name stays kept for its owner.',
+    output: output<Record<string, never>>(z.strictObject({})),
+    async run(change, { principal }) {
+      await registry.remove(change, principal)
+      return {}
+    },
+  })
+}
+
+function writes(scope: Scope) {
+  return {
+    input: input<Change>(Input),
+    access: { scope },
+    effect: 'write',
+    advertised: false,
+  } as const
+}

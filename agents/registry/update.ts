@@ -1,0 +1,24 @@
+import type { z } from 'zod'
+import { type Action, defineAction } from '../../schemas/action.ts'
+import { EntryDetail } from '../../schemas/card.ts'
+import { agentReference, expectedRevision, Publication } from '../../schemas/publication.ts'
+import { input, output } from '../../schemas/shape.ts'
+import type { Registry } from './port.ts'
+
+const Input = Publication.extend({ agent: agentReference, expected_revision: expectedRevision })
+type Input = z.infer<typeof Input>
+
+export function update(registry: Registry): Action<Input, EntryDetail> {
+  return defineAction({
+    name: 'update',
+    title: 'Update an agent',
+    description: 'Changes what is given of an agent and leaves the rest as it is. A name cannot be changed.',
+    input: input<Input>(Input),
+    output: output<EntryDetail>(EntryDetail),
+    access: { scope: 'agents:write' },
+    effect: 'write',
+    advertised: false,
+    run: ({ agent, expected_revision, ...publication }, { principal }) =>
+      registry.update({ agent, expected_revision }, publication, principal),
+  })
+}

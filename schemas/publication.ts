@@ -1,0 +1,41 @@
+import { z } from 'zod'
+import { Capability, Endpoint, Package } from './entry.ts'
+import { PackageName, Slug, Tag } from './names.ts'
+
+const url = z.url({ protocol: /^https?$/ }).max(2048)
+
+const facts = {
+  package_name: PackageName,
+  manifest_url: url.describe("Where the agent's own card is."),
+  name: z.string().trim().min(1).max(200),
+  description: z.string().trim().min(1).max(4000),
+  capabilities: z.array(Capability.strict()).max(500),
+  endpoints: z.array(Endpoint.strict()).max(20),
+  packages: z.array(Package.strict()).max(20),
+  tags: z.array(Tag).max(50),
+  category: Slug.nullable(),
+  target: Slug.nullable(),
+  version: z.string().min(1).max(100).nullable(),
+}
+
+/** What an owner states of an agent. What is left out comes from the manifest, or stays as it is. */
+export const Publication = z.strictObject(facts).partial()
+export type Publication = z.infer<typeof Publication>
+
+/** The number that `revision` had when the caller last read the entry. */
+export const expectedRevision = z
+  .int()
+  .min(0)
+  .optional()
+  .describe('Fail unless the entry is still at this revision.')
+/** How every action names an agent. */
+export const agentReference = z
+  .string()
+  .min(1)
+  .max(220)
+  .describe('Package name, A2A address or id of the agent.')
+
+export interface Change {
+  readonly agent: string
+  readonly expected_revision?: number | undefined
+}

@@ -1,0 +1,38 @@
+import { z } from 'zod'
+import { Found } from './card.ts'
+import { State } from './entry.ts'
+import { Slug, Tag } from './names.ts'
+
+export const Filters = z.strictObject({
+  target: Slug.optional().describe('Audience of the agent, such as developer.'),
+  category: Slug.optional(),
+  tags: z.array(Tag).max(20).optional().describe('Every one of these tags.'),
+  state: State.optional().describe('STAGE asks for your own unpublished agents, with mine.'),
+  mine: z.boolean().optional().describe('Only agents that you own.'),
+})
+
+const fields = {
+  limit: z.int().min(1).max(100).default(5).describe('How many agents at most, 1 to 100.'),
+  filters: Filters.optional(),
+  cursor: z.string().max(2000).optional().describe('next_cursor of the page before.'),
+  sort: z.enum(['relevance', 'newest', 'name']).default('relevance'),
+  facets: z.boolean().default(false).describe('Count tags, categories and targets over all that match.'),
+}
+const intent = z.string().trim().min(1).max(1000).describe('What the agent should do, in plain words.')
+
+export const SearchInput = z.strictObject({ query: intent.optional(), ...fields })
+export type SearchInput = z.output<typeof SearchInput>
+
+/** The same with an intent that must be given. */
+export const IntentInput = z.strictObject({ query: intent, ...fields })
+
+const Counts = z.record(z.string(), z.int())
+
+export const SearchOutput = z.object({
+  agents: z.array(Found),
+  total: z.int().describe('How many agents match, on all pages.'),
+  next_cursor: z.string().nullable().describe('Null on the last page.'),
+  facets: z.object({ tags: Counts, categories: Counts, targets: Counts }).optional(),
+  degraded: z.string().optional().describe('What part of the search was not available, where one was not.'),
+})
+export type SearchOutput = z.infer<typeof SearchOutput>

@@ -1,0 +1,14 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+/** From sources the workers are .ts, in the packed build .js; this file has the same ending. */
+const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
+const root = new URL(extension === 'ts' ? '../' : '../../', import.meta.url)
+
+/** Entry of the worker that turns pages into Markdown. */
+export const extractWorker = new URL(`../agents/reader/worker.${extension}`, import.meta.url)
+
+/** The command that people and MCP hosts start. */
+export const command = fileURLToPath(new URL('bin/dragoman.js', root))
+
+export const version: string = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')).version

@@ -1,0 +1,21 @@
+import { Failure } from '../../schemas/failure.ts'
+import type { Principal } from '../../schemas/scope.ts'
+import type { Authenticate } from './authenticator.ts'
+
+export type { Authenticate } from './authenticator.ts'
+
+/**
+ * Who stands behind an Authorization header (RFC 6750 section 2.1); null without one. A bad token is a
+ * Failure `unauthenticated`, never an anonymous caller.
+ */
+export function principalOf(
+  header: string | undefined,
+  authenticate: Authenticate,
+): Principal | null | Promise<Principal> {
+  if (header === undefined) return null
+  const token = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i.exec(header)?.[1]
+  if (token === undefined) {
+    throw new Failure('unauthenticated', 'The Authorization header is not Bearer followed by a token.')
+  }
+  return authenticate(token)
+}

@@ -1,0 +1,57 @@
+import type { Envelope } from '../../schemas/envelope.ts'
+import { type Code, codes, type Details, Failure } from '../../schemas/failure.ts'
+import { isRecord, type Json } from '../../schemas/json.ts'
+import { type Config, readConfig } from '../config.ts'
+
+/** Sends envelopes: to a running gateway where DRAGOMAN_URL names one, else to the data folder, as its operator. */
+export interface Client extends AsyncDisposable {
+  send(envelope: Envelope): Promise<Json>
+}
+
+export async function openClient(config: Config = readConfig()): Promise<Client> {
+  return config.DRAGOMAN_URL ? remote(config.DRAGOMAN_URL, config.DRAGOMAN_TOKEN) : await local(config)
+}
+
+async function local(config: Config): Promise<Client> {
+  const [{ openGateway }, { localPrincipal }] = await Promise.all([
+    import('../gateway.ts'),
+    import('../auth/authenticator.ts'),
+  ])
+  const gateway = await openGateway(config)
+  const { signal } = new AbortController()
+  return {
+    send: async (envelope) =>
+      (await gateway.dispatch(envelope, { principal: localPrincipal, signal })).output,
+    [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose](),
+  }
+}
+
+function remote(url: string, token: string | undefined): Client {
+  return {
+    async send(envelope) {
+      const headers = {
+        'Content-Type': 'application/json',
+        ...(token && { Authorization: `Bearer ${token}` }),
+      }
+      const answer = await fetch(`${url}/a2a/message`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(envelope),
+      }).catch((fault) => {
+        throw new Failure('unavailable', `Nothing answers at ${url}.`, {}, fault)
+      })
+      const body: unknown = await answer.json().catch(() => undefined)
+      if (answer.ok) return body as Json
+      throw toFailure(body, answer.status, url)
+    },
+    async [Symbol.asyncDispose]() {},
+  }
+}
+
+function toFailure(body: unknown, status: number, url: string): Failure {
+  if (isRecord(body) && typeof body.code === 'string' && body.code in codes) {
+    const { code, detail, ...details } = body
+    return new Failure(code as Code, String(detail), details as Details)
+  }
+  return new Failure('upstream_invalid', `${url} answers ${status}, and not as a gateway does.`)
+}

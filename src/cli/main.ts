@@ -1,0 +1,93 @@
+import { Command, CommanderError } from 'commander'
+import { version } from '../assets.ts'
+import { fail, usageError } from './output.ts'
+
+const program = new Command('dragoman')
+  .description('The registry of software agents that speaks every protocol agents speak.')
+  .version(version)
+  .option('--json', 'print data as JSON')
+  .exitOverride()
+  .configureOutput({ outputError: (text, write) => write(text) })
+
+program
+  .command('serve')
+  .description('run the gateway: REST, envelopes, JSON-RPC, MCP')
+  .action(async () => (await import('./serve.ts')).serve())
+
+program
+  .command('mcp')
+  .description('serve MCP over standard input and output, for an MCP host to start')
+  .action(async () => (await import('./mcp.ts')).mcp())
+
+program
+  .command('import')
+  .argument('<file>', 'JSON lines: A2A agent cards, or MCP servers')
+  .description('list agents from a file; doing it again changes nothing')
+  .action(async (file: string) => (await import('./import.ts')).importFile(file, json()))
+
+program
+  .command('search')
+  .argument('[words...]', 'what the agent should do; without it, all agents')
+  .option('--limit <number>', 'how many', '5')
+  .option('--target <slug>', 'audience')
+  .option('--category <slug>', 'category')
+  .option('--tag <tag...>', 'every one of these tags')
+  .description('find agents by intent')
+  .action(async (words: string[], options) => (await import('./search.ts')).search(words, options, json()))
+
+program
+  .command('resolve')
+  .argument('<agent>', 'package name, A2A address or id')
+  .option('--version <version>', 'the version wanted')
+  .description('print the card of an agent')
+  .action(async (agent: string, options) => (await import('./resolve.ts')).resolve(agent, options, json()))
+
+program
+  .command('call')
+  .argument('<to>', 'package name, A2A address or id')
+  .argument('<action>', 'name of the action')
+  .argument('[params]', 'its input, a JSON object', '{}')
+  .description('call an action of an agent')
+  .action(async (to: string, action: string, params: string) =>
+    (await import('./call.ts')).call(to, action, params),
+  )
+
+program
+  .command('publish')
+  .argument('<file>', 'JSON: manifest_url, or name, description and capabilities or endpoints')
+  .option('--live', 'go live at once')
+  .description('create an agent, in STAGE')
+  .action(async (file: string, options) => (await import('./publish.ts')).publish(file, options, json()))
+
+program
+  .command('token')
+  .description('access tokens')
+  .command('create')
+  .requiredOption('--sub <name>', 'whom the token stands for')
+  .option('--scope <scope...>', 'what it allows; all but admin when left out')
+  .option('--namespace <prefix...>', 'name prefixes that it may create under')
+  .option('--ttl <time>', 'how long it holds: 900s, 12h, 30d', '30d')
+  .description('print a new token')
+  .action(async (options) => (await import('./token.ts')).createToken(options))
+
+program
+  .command('doctor')
+  .description('check the configuration and the data, and list every setting')
+  .action(async () => (await import('./doctor.ts')).doctor(json()))
+
+function json(): boolean {
+  return program.opts().json === true
+}
+
+// --json may stand behind the command as well.
+for (const command of [...program.commands, ...program.commands.flatMap((one) => one.commands)]) {
+  command.exitOverride()
+  command.option('--json', 'print data as JSON').on('option:json', () => program.setOptionValue('json', true))
+}
+
+try {
+  await program.parseAsync()
+} catch (thrown) {
+  if (thrown instanceof CommanderError) process.exitCode = thrown.exitCode === 0 ? 0 : usageError
+  else fail(thrown, json())
+}

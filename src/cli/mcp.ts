@@ -1,0 +1,13 @@
+import { version } from '../assets.ts'
+import { readConfig } from '../config.ts'
+import { openGateway } from '../gateway.ts'
+import { serveMcpStdio } from '../transports/mcp/stdio.ts'
+
+/** Anonymous unless DRAGOMAN_TOKEN holds a token, which is checked anew for each call. */
+export async function mcp(): Promise<void> {
+  const config = readConfig()
+  await using gateway = await openGateway(config)
+  const token = config.DRAGOMAN_TOKEN
+  const identify = () => (token === undefined ? null : gateway.authenticate(token))
+  await serveMcpStdio(gateway, version, identify, (fault) => gateway.log.warn({ err: fault }, 'mcp'))
+}

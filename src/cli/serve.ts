@@ -1,0 +1,39 @@
+import { command, version } from '../assets.ts'
+import { readConfig } from '../config.ts'
+import { openGateway } from '../gateway.ts'
+import { startServer } from '../server.ts'
+import { createLogger } from '../telemetry/log.ts'
+import { print, say } from './output.ts'
+
+/** Runs until SIGTERM or SIGINT, then drains. A second signal ends at once. */
+export async function serve(): Promise<void> {
+  const config = readConfig()
+  await using gateway = await openGateway(config, { log: createLogger(config.DRAGOMAN_LOG ?? 'info') })
+  await gateway.follower.ready
+  await using server = await startServer(gateway)
+  print(`Dragoman ${version} is listening on ${server.url}`)
+  print(`Data: ${config.data}`)
+  print(`MCP client configuration:\n${JSON.stringify(snippet(config.data), null, 2)}`)
+  if (!config.DRAGOMAN_CONTACT) say('DRAGOMAN_CONTACT is not set: the wiki agent answers not_configured.')
+  await signalled()
+}
+
+/** For any MCP host: the very Node that runs now, so that the host's own does not matter. */
+function snippet(data: string): unknown {
+  return {
+    mcpServers: {
+      dragoman: { command: process.execPath, args: [command, 'mcp'], env: { DRAGOMAN_DATA: data } },
+    },
+  }
+}
+
+function signalled(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.once(signal, () => {
+        process.once(signal, () => process.exit(1))
+        resolve()
+      })
+    }
+  })
+}

@@ -1,0 +1,54 @@
+import { join } from 'node:path'
+import { Failure } from '../../schemas/failure.ts'
+import { Scope, scopes } from '../../schemas/scope.ts'
+import { issuerName, mintToken } from '../auth/issuer.ts'
+import { loadSigningKey } from '../auth/key.ts'
+import { readConfig } from '../config.ts'
+import { print } from './output.ts'
+
+interface Options {
+  readonly sub: string
+  readonly scope?: string[]
+  readonly namespace?: string[]
+  readonly ttl: string
+}
+
+/** Prints a token signed by the key in the data folder, and nothing else. */
+export async function createToken({ sub, scope, namespace = [], ttl }: Options): Promise<void> {
+  const config = readConfig()
+  const grant = {
+    subject: sub,
+    scopes: readScopes(scope),
+    namespaces: namespace.flatMap(split),
+    ttl_s: seconds(ttl),
+  }
+  const key = await loadSigningKey(join(config.data, 'keys', 'signing.json'))
+  print(await mintToken(key, issuerName(key, config.DRAGOMAN_BASE_URL), grant, Date.now))
+}
+
+function readScopes(given: readonly string[] | undefined): Scope[] {
+  if (!given) return scopes.filter((scope) => scope !== 'admin')
+  return given.flatMap(split).map((word) => {
+    const known = Scope.safeParse(word)
+    if (known.success) return known.data
+    throw new Failure('invalid_request', `There is no scope ${word}.`, {
+      hint: `Scopes: ${scopes.join(', ')}.`,
+    })
+  })
+}
+
+function split(words: string): string[] {
+  return words.split(/[ ,]+/).filter(Boolean)
+}
+
+const units = { s: 1, m: 60, h: 3600, d: 86_400 }
+const longest = 365 * 86_400
+
+function seconds(text: string): number {
+  const [, number, unit = 's'] = /^(\d+)([smhd])?$/.exec(text) ?? []
+  const value = Number(number) * units[unit as keyof typeof units]
+  if (value >= 1 && value <= longest) return value
+  throw new Failure('invalid_request', `${text} is not a time of life.`, {
+    hint: 'Use 900s, 12h or 30d; at most 365d.',
+  })
+}

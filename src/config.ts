@@ -1,0 +1,75 @@
+import { resolve } from 'node:path'
+import { z } from 'zod'
+import { Failure } from '../schemas/failure.ts'
+
+const origin = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''))
+const list = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((one) => one.trim())
+    .filter(Boolean),
+)
+
+/** Every setting: environment variable → [schema, what it is for]. `doctor` and the README list them from here. */
+export const settings = {
+  PORT: [z.coerce.number().int().min(0).max(65_535).default(8080), 'Port to listen on; 0 takes a free one.'],
+  HOST: [z.string().min(1).default('127.0.0.1'), 'Address to listen on.'],
+  DRAGOMAN_DATA: [z.string().min(1).default('./data'), 'Folder of the database and the signing key.'],
+  DRAGOMAN_BASE_URL: [origin.optional(), 'Address that callers use, where it is not the one listened on.'],
+  DRAGOMAN_SITE_URL: [origin.optional(), "Address that serves the registry's card; the base URL when unset."],
+  DRAGOMAN_TOKEN: [z.string().optional(), 'Token that `mcp` over stdio and client commands use.'],
+  DRAGOMAN_URL: [origin.optional(), 'Running gateway that commands talk to, instead of the data folder.'],
+  DRAGOMAN_CONTACT: [
+    z.string().min(3).max(200).optional(),
+    'Your e-mail or page, sent in every outward User-Agent; the wiki agent needs it.',
+  ],
+  DRAGOMAN_ALLOW_ORIGINS: [list.default([]), 'Origins exempt from the public-address rule, comma-separated.'],
+  DRAGOMAN_ALLOWED_WEB_ORIGINS: [
+    list.default([]),
+    'Web origins whose pages may open WebSockets and MCP here, comma-separated.',
+  ],
+  DRAGOMAN_RATE_LIMIT: [z.enum(['on', 'off']).default('on'), 'Turn rate limits off, for benchmarks.'],
+  DRAGOMAN_LOG: [
+    z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).optional(),
+    'Log level; info for serve and warn for other commands when unset.',
+  ],
+  DRAGOMAN_METRICS: [z.enum(['loopback', 'public', 'off']).default('loopback'), 'Who may read /metrics.'],
+  DRAGOMAN_CHECK_OUTPUTS: [
+    z.enum(['on', 'off']).default('off'),
+    "Check our own agents' outputs against their schemas.",
+  ],
+  DRAGOMAN_WIKI_URL: [
+    z.string().default('https://{lang}.wikipedia.org/w/api.php'),
+    'MediaWiki action API; {lang} is filled in.',
+  ],
+  DRAGOMAN_COINBASE_URL: [origin.default('https://api.exchange.coinbase.com'), 'Coinbase Exchange API.'],
+  DRAGOMAN_KRAKEN_URL: [origin.default('https://api.kraken.com'), 'Kraken API.'],
+  DRAGOMAN_FINNHUB_URL: [origin.default('https://finnhub.io'), 'Finnhub API.'],
+  DRAGOMAN_FINNHUB_KEY: [z.string().min(1).optional(), 'Finnhub key; stock prices need it.'],
+} as const satisfies Record<string, readonly [z.ZodType, string]>
+
+type Settings = { [K in keyof typeof settings]: z.output<(typeof settings)[K][0]> }
+
+/** The configuration, parsed; `data` is absolute. */
+export interface Config extends Settings {
+  readonly data: string
+}
+
+/** Reads the environment, once. Throws Failure `invalid_request` naming each variable that is wrong. */
+export function readConfig(environment: Record<string, string | undefined> = process.env): Config {
+  const shape = Object.fromEntries(Object.entries(settings).map(([name, [type]]) => [name, type]))
+  const given = Object.fromEntries(
+    Object.keys(settings).map((name) => [name, environment[name] || undefined]),
+  )
+  const parsed = z.object(shape).safeParse(given)
+  if (!parsed.success) {
+    const errors = parsed.error.issues.map((issue) => ({
+      pointer: `/${issue.path.join('/')}`,
+      detail: issue.message,
+    }))
+    const message = errors.map((one) => `${one.pointer.slice(1)}: ${one.detail}`).join('; ')
+    throw new Failure('invalid_request', `The configuration is wrong. ${message}`, { errors })
+  }
+  const values = parsed.data as Settings
+  return { ...values, data: resolve(values.DRAGOMAN_DATA) }
+}

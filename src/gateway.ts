@@ -1,0 +1,162 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { v7 } from 'uuid'
+import { createAgents } from '../agents/index.ts'
+import { createSessionBook } from '../agents/playground/sessions.ts'
+import { createExtractor } from '../agents/reader/extractor.ts'
+import type { Agent } from '../schemas/action.ts'
+import { extractWorker, version } from './assets.ts'
+import { type Authenticate, createAuthenticator } from './auth/authenticator.ts'
+import { issuerName } from './auth/issuer.ts'
+import { loadSigningKey, type SigningKey } from './auth/key.ts'
+import type { Config } from './config.ts'
+import { createSafeFetch, type SafeFetchOptions } from './net/safe-fetch.ts'
+import { type Follower, follow } from './registry/follower.ts'
+import { listHosted } from './registry/hosted.ts'
+import { createManifestReader } from './registry/manifest-reader.ts'
+import { createRegistry } from './registry/registry.ts'
+import { createResolve } from './registry/resolve.ts'
+import type { Site } from './registry/site.ts'
+import { createLimiter } from './router/limiter.ts'
+import { createRouter, type Router } from './router/router.ts'
+import { withSessions } from './router/sessions.ts'
+import { createMemoryIndex } from './search/memory-index.ts'
+import { openSqliteStore } from './store/sqlite/store.ts'
+import type { Store } from './store/store.ts'
+import { createLogger, type Logger } from './telemetry/log.ts'
+import { createMetrics, type Metrics } from './telemetry/metrics.ts'
+import { createObserver } from './telemetry/observe.ts'
+
+/** The registry, its agents and the router, before any door. */
+export interface Gateway extends AsyncDisposable {
+  readonly dispatch: Router['dispatch']
+  readonly authenticate: Authenticate
+  readonly agents: readonly Agent[]
+  readonly config: Config
+  readonly key: SigningKey
+  /** Issuer and audience of local tokens. */
+  readonly issuer: string
+  readonly store: Store
+  readonly follower: Follower
+  readonly log: Logger
+  readonly metrics: Metrics
+  readonly site: () => Site
+  /** Says where callers reach the gateway, where the configuration does not. */
+  reachedAt(url: string): void
+}
+
+/** What tests may set. */
+export interface GatewayOptions {
+  readonly clock?: () => number
+  readonly log?: Logger
+  readonly lookup?: SafeFetchOptions['lookup']
+  readonly is_public?: SafeFetchOptions['is_public']
+}
+
+/** Opens the gateway over its data folder. Several processes may do so at once. */
+export async function openGateway(config: Config, options: GatewayOptions = {}): Promise<Gateway> {
+  const stack = new AsyncDisposableStack()
+  const clock = options.clock ?? Date.now
+  const log = options.log ?? createLogger(config.DRAGOMAN_LOG ?? 'warn')
+  const key = await loadSigningKey(join(config.data, 'keys', 'signing.json'))
+  const issuer = issuerName(key, config.DRAGOMAN_BASE_URL)
+  const store = stack.use(await openSqliteStore(join(config.data, 'registry.sqlite'), clock))
+  const index = stack.use(createMemoryIndex())
+  const createId = () => v7({ msecs: clock() })
+
+  let reached = `http://${config.HOST}:${config.PORT}`
+  const site = () => {
+    const base_url = config.DRAGOMAN_BASE_URL ?? reached
+    return { base_url, site_url: config.DRAGOMAN_SITE_URL ?? base_url }
+  }
+  const outside = (allowed: readonly string[]) =>
+    stack.use(
+      createSafeFetch({
+        user_agent: userAgent(config),
+        allow_origins: allowed,
+        refuse_origins: () => [site().base_url],
+        ...(options.lookup && { lookup: options.lookup }),
+        ...(options.is_public && { is_public: options.is_public }),
+      }),
+    ).fetch
+  const world = outside(config.DRAGOMAN_ALLOW_ORIGINS)
+
+  // Last in, first out: the tail stops before the store closes.
+  const follower = stack.use(follow(store, index, (fault) => log.error({ err: fault }, 'index')))
+  const registry = createRegistry({
+    store,
+    index,
+    follower,
+    site,
+    clock,
+    createId,
+    readManifest: createManifestReader(world),
+  })
+  const sessions = createSessionBook(clock, () => randomBytes(16).toString('hex'))
+  const extractor = stack.use(createExtractor({ worker: extractWorker }))
+  const agents = createAgents({
+    registry,
+    wiki: {
+      fetch: outside([originOf(config.DRAGOMAN_WIKI_URL)]),
+      url: config.DRAGOMAN_WIKI_URL,
+      contact: config.DRAGOMAN_CONTACT,
+      clock,
+    },
+    finance: {
+      fetch: outside([config.DRAGOMAN_COINBASE_URL, config.DRAGOMAN_KRAKEN_URL, config.DRAGOMAN_FINNHUB_URL]),
+      coinbase_url: config.DRAGOMAN_COINBASE_URL,
+      kraken_url: config.DRAGOMAN_KRAKEN_URL,
+      finnhub_url: config.DRAGOMAN_FINNHUB_URL,
+      finnhub_key: config.DRAGOMAN_FINNHUB_KEY,
+      clock,
+    },
+    reader: { fetch: world, extract: extractor.extract, clock },
+    playground: sessions,
+  })
+  await listHosted({ store, clock, createId }, agents, version)
+
+  const metrics = createMetrics({
+    dragoman_applied_revision: [
+      'Registry revision that the search index has applied.',
+      () => index.applied_revision,
+    ],
+  })
+  const names = new Set(
+    agents.flatMap((agent) => agent.actions.map((action) => `${agent.package_name} ${action.name}`)),
+  )
+  const router = createRouter({
+    resolve: createResolve(agents, registry.get),
+    admit: config.DRAGOMAN_RATE_LIMIT === 'off' ? () => undefined : createLimiter(clock),
+    observe: createObserver(log, metrics, (to, action) => names.has(`${to} ${action}`)),
+    revision: () => index.applied_revision,
+    clock,
+    createId: randomUUID,
+    check_outputs: config.DRAGOMAN_CHECK_OUTPUTS === 'on',
+  })
+  return {
+    ...withSessions(router, 'svc.playground', sessions.principalOf),
+    authenticate: createAuthenticator(key, issuer, clock),
+    agents,
+    config,
+    key,
+    issuer,
+    store,
+    follower,
+    log,
+    metrics,
+    site,
+    reachedAt(url) {
+      reached = url
+    },
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  }
+}
+
+function userAgent({ DRAGOMAN_CONTACT }: Config): string {
+  return DRAGOMAN_CONTACT ? `Dragoman/${version} (${DRAGOMAN_CONTACT})` : `Dragoman/${version}`
+}
+
+/** The origin of an upstream's address; a `{lang}` in its host leaves it to the public-address rule. */
+function originOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : url
+}

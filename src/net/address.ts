@@ -1,0 +1,43 @@
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
+
+/** Azure's host agent: routed inside every Azure network, although the range is a public one. */
+const azureHost = '168.63.129.16'
+
+/**
+ * True for a literal IP address that the whole Internet may reach: IANA's special-purpose registries
+ * are out (RFC 6890), and so is IPv6 beyond 2000::/3. An IPv4-mapped address counts as its IPv4 one.
+ */
+export function isPublicAddress(address: string): boolean {
+  if (isIP(address) === 0) return false
+  const parsed = ipaddr.process(address)
+  if (parsed.range() !== 'unicast') return false
+  if (parsed instanceof ipaddr.IPv6) return ((parsed.parts[0] ?? 0) & 0xe000) === 0x2000
+  return parsed.toString() !== azureHost
+}
+
+/** The host of a URL without brackets and trailing dots, so that `[::1]` and `localhost.` compare. */
+export function bareHost(hostname: string): string {
+  return hostname.replace(/^\[|\]$/g, '').replace(/\.+$/, '')
+}
+
+/** Names that mean something only inside somebody's network (RFC 6761, 6762, 7686, 8375, ICANN's .internal). */
+const localSuffixes = [
+  'localhost',
+  'localdomain',
+  'local',
+  'internal',
+  'intranet',
+  'private',
+  'corp',
+  'home',
+  'lan',
+  'home.arpa',
+  'onion',
+]
+
+/** True for a host name without a dot, or under a suffix that no public name has. */
+export function isLocalName(name: string): boolean {
+  if (!name.includes('.')) return true
+  return localSuffixes.some((suffix) => name === suffix || name.endsWith(`.${suffix}`))
+}

@@ -1,0 +1,51 @@
+import { Failure } from '../../schemas/failure.ts'
+import { checkUrl, type Rules } from './rules.ts'
+
+/** What one hop sends. */
+export interface Hop {
+  readonly url: URL
+  readonly method: 'GET' | 'POST' | 'HEAD'
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | undefined
+}
+
+const redirecting = new Set([301, 302, 303, 307, 308])
+
+/** All that another origin gets to see: credentials go under any header name, so none other follows. */
+const followers = new Set(['accept', 'accept-encoding', 'accept-language', 'content-type', 'user-agent'])
+
+/**
+ * The hop that an answer leads to, checked like the first, or undefined where it leads nowhere. Methods
+ * change as in the Fetch Standard's HTTP-redirect fetch. Throws Failure `blocked_address`, and
+ * `upstream_invalid` for a target that is no URL to fetch.
+ */
+export function nextHop(
+  hop: Hop,
+  status: number,
+  location: string | undefined,
+  rules: Rules,
+): Hop | undefined {
+  if (!redirecting.has(status) || location === undefined) return undefined
+  const url = target(hop.url, location, rules)
+  const becomesGet = hop.method === 'POST' && (status === 303 || status === 301 || status === 302)
+  const isSameOrigin = url.origin === hop.url.origin
+  const headers = Object.entries(hop.headers).filter(
+    ([name]) => (isSameOrigin || followers.has(name)) && !(becomesGet && name === 'content-type'),
+  )
+  return {
+    url,
+    method: becomesGet ? 'GET' : hop.method,
+    headers: Object.fromEntries(headers),
+    body: becomesGet ? undefined : hop.body,
+  }
+}
+
+function target(from: URL, location: string, rules: Rules): URL {
+  try {
+    return checkUrl(URL.canParse(location, from.href) ? new URL(location, from).href : location, rules)
+  } catch (error) {
+    const failure = Failure.from(error)
+    if (failure.code !== 'invalid_request') throw failure
+    throw new Failure('upstream_invalid', `It redirects to a URL that is not fetched. ${failure.message}`)
+  }
+}

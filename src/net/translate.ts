@@ -1,0 +1,49 @@
+import { Failure } from '../../schemas/failure.ts'
+import type { Deadline } from './deadline.ts'
+
+const timeouts = new Set([
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+  'ETIMEDOUT',
+])
+
+const nonsense = new Set([
+  'HTTPParserError',
+  'UND_ERR_HEADERS_OVERFLOW',
+  'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
+  'ERR_STREAM_PREMATURE_CLOSE',
+])
+
+/** Any error of a fetch as the Failure its caller sees. `host` is named; addresses behind it are not. */
+export function translate(error: unknown, host: string, caller: AbortSignal, deadline: Deadline): Failure {
+  if (caller.aborted) {
+    return caller.reason instanceof Failure
+      ? caller.reason
+      : new Failure('cancelled', 'The caller went away.', {}, error)
+  }
+  if (error instanceof Failure) return error
+  const code = codeOf(error)
+  const details = { upstream: { code } }
+  if (code === 'UND_ERR_INVALID_ARG') {
+    return new Failure('invalid_request', 'The request cannot be sent as it stands.', {}, error)
+  }
+  if (deadline.has_passed || timeouts.has(code)) {
+    return new Failure('upstream_timeout', `${host} did not answer in time.`, details, error)
+  }
+  if (
+    nonsense.has(code) ||
+    code.startsWith('HPE_') ||
+    code.startsWith('Z_') ||
+    code.startsWith('ERR_BROTLI')
+  ) {
+    return new Failure('upstream_invalid', `${host} sent an answer that cannot be read.`, details, error)
+  }
+  return new Failure('upstream_failed', `${host} could not be reached or broke off.`, details, error)
+}
+
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error) || !('code' in error)) return 'UNKNOWN'
+  if (typeof error.code === 'string') return error.code
+  return error.name
+}

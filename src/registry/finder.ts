@@ -1,0 +1,105 @@
+import type { EntryDetail, Found } from '../../schemas/card.ts'
+import { Failure } from '../../schemas/failure.ts'
+import type { Principal } from '../../schemas/scope.ts'
+import type { SearchInput, SearchOutput } from '../../schemas/search.ts'
+import type { Filter, Hit, SearchIndex } from '../search/search-index.ts'
+import type { Reader, StoredEntry } from '../store/store.ts'
+import { decodeCursor, encodeCursor } from './cursor.ts'
+import { type Follower, ownerKey } from './follower.ts'
+import { isVisible } from './permissions.ts'
+import { toReference } from './reference.ts'
+import type { Views } from './view.ts'
+
+type Caller = Principal | null
+
+/** The reads of the registry. */
+export interface Finder {
+  search(input: SearchInput, caller: Caller, signal: AbortSignal): Promise<SearchOutput>
+  /** Throws Failure `not_found` with close names where this caller may not know of the entry. */
+  get(agent: string, caller: Caller): Promise<EntryDetail>
+}
+
+export function createFinder(reader: Reader, index: SearchIndex, follower: Follower, views: Views): Finder {
+  async function search(input: SearchInput, caller: Caller, signal: AbortSignal): Promise<SearchOutput> {
+    await follower.ready
+    const { query: text, limit, sort, facets } = input
+    const filter = toFilter(input.filters ?? {}, caller)
+    const question = [text ?? '', filter, sort]
+    const after = input.cursor === undefined ? undefined : decodeCursor(input.cursor, question)
+    const found = await index.search(
+      {
+        limit: limit + 1,
+        sort,
+        facets,
+        filter,
+        ...(text !== undefined && { text }),
+        ...(after && { after }),
+      },
+      signal,
+    )
+    const page = found.hits.slice(0, limit)
+    const last = found.hits.length > limit ? page.at(-1) : undefined
+    return {
+      agents: await show(page, caller, text !== undefined),
+      total: found.total,
+      next_cursor: last ? encodeCursor(last.position, question) : null,
+      ...(found.facets && { facets: found.facets }),
+      ...(found.degraded !== undefined && { degraded: found.degraded }),
+    }
+  }
+
+  /** Whatever the index says, only what the truth lets this caller see leaves. */
+  async function show(hits: readonly Hit[], caller: Caller, ranked: boolean): Promise<Found[]> {
+    const entries = await reader.entries(hits.map((hit) => hit.id))
+    const byId = new Map(entries.map((entry) => [entry.id, entry]))
+    return hits.flatMap((hit) => {
+      const entry = byId.get(hit.id)
+      if (!entry || !isVisible(entry, caller)) return []
+      const view = views.entry(entry, caller)
+      return ranked ? { ...view, score: hit.score, match: hit.why } : view
+    })
+  }
+
+  async function find(agent: string, caller: Caller): Promise<StoredEntry> {
+    const entry = await reader.entry(toReference(agent))
+    if (entry && isVisible(entry, caller)) return entry
+    const close = await suggest(agent)
+    throw new Failure(
+      'not_found',
+      `No agent is listed as ${agent}.`,
+      close.length > 0 ? { nearest: close } : {},
+    )
+  }
+
+  /** Package names close to one that is not listed. */
+  async function suggest(name: string): Promise<readonly string[]> {
+    await follower.ready
+    const query = { text: name, filter: { state: 'ACTIVE' }, limit: 3, sort: 'relevance' } as const
+    const { hits } = await index.search(query, new AbortController().signal)
+    const entries = await reader.entries(hits.map((hit) => hit.id))
+    return entries.filter((entry) => isVisible(entry, null)).map((entry) => entry.package_name)
+  }
+
+  return {
+    search,
+    get: async (agent, caller) => views.detail(await find(agent, caller), caller),
+  }
+}
+
+/** Everybody searches what is ACTIVE; with `mine`, an owner searches their own in either state. */
+function toFilter(filters: NonNullable<SearchInput['filters']>, caller: Caller): Filter {
+  const { target, category, tags, state, mine } = filters
+  const common = { ...(target && { target }), ...(category && { category }), ...(tags && { tags }) }
+  if (!mine) {
+    if (state === 'STAGE') throw needsMine()
+    return { ...common, state: 'ACTIVE' }
+  }
+  if (!caller) throw new Failure('unauthenticated', 'Asking for your own agents needs a bearer token.')
+  return { ...common, owner: ownerKey(caller), ...(state && { state }) }
+}
+
+function needsMine(): Failure {
+  return new Failure('invalid_request', 'Agents in STAGE are seen by their owner alone.', {
+    errors: [{ pointer: '/filters/state', detail: 'Ask with mine: true.' }],
+  })
+}

@@ -1,0 +1,130 @@
+import { z } from 'zod'
+import type { Capability, Endpoint } from '../../schemas/entry.ts'
+import { Failure } from '../../schemas/failure.ts'
+import { testTag } from '../../schemas/names.ts'
+
+/** What a registry keeps of an agent card, in whichever form it was written. */
+export interface Manifest {
+  readonly package_name?: string
+  readonly name: string
+  readonly description: string
+  readonly version: string | null
+  readonly tags: string[]
+  readonly capabilities: Capability[]
+  readonly endpoints: Endpoint[]
+  readonly card: Record<string, unknown>
+}
+
+const text = z.string().trim().min(1)
+const Skill = z.looseObject({
+  id: z.string().optional(),
+  name: z.string().optional(),
+  description: z.string().optional(),
+  tags: z.array(z.unknown()).optional(),
+})
+const Interface = z.looseObject({
+  url: z.string().optional(),
+  transport: z.string().optional(),
+  protocolBinding: z.string().optional(),
+  protocolVersion: z.string().optional(),
+})
+/** A2A cards 0.1 to 1.0 as people write them, and the interface's own shape. */
+const AnyCard = z.looseObject({
+  name: text.max(200),
+  description: text,
+  agent_id: z.string().optional(),
+  package_name: z.string().optional(),
+  version: z.string().optional().catch(undefined),
+  url: z.string().optional().catch(undefined),
+  protocolVersion: z.string().optional().catch(undefined),
+  skills: z.array(Skill).optional().catch(undefined),
+  capabilities: z.union([z.array(z.looseObject({ name: z.string() })), z.unknown()]).optional(),
+  supportedInterfaces: z.array(Interface).optional().catch(undefined),
+  additionalInterfaces: z.array(Interface).optional().catch(undefined),
+  endpoints: z
+    .array(z.looseObject({ protocol: z.enum(['a2a', 'mcp', 'envelope']), url: z.string() }))
+    .optional()
+    .catch(undefined),
+  tags: z.array(z.unknown()).optional().catch(undefined),
+  registryTags: z.array(z.unknown()).optional().catch(undefined),
+})
+type AnyCard = z.infer<typeof AnyCard>
+
+const longestDescription = 4000
+const mostTags = 30
+
+/** Reads a card. Throws Failure `upstream_invalid` with pointers where it lacks a name or a description. */
+export function readCard(document: unknown): Manifest {
+  const parsed = AnyCard.safeParse(document)
+  if (!parsed.success) {
+    const errors = parsed.error.issues.map((issue) => ({
+      pointer: `/${issue.path.map(String).join('/')}`,
+      detail: issue.message,
+    }))
+    throw new Failure('upstream_invalid', 'That is not an agent card.', { errors })
+  }
+  const card = parsed.data
+  return {
+    name: card.name,
+    description: card.description.slice(0, longestDescription),
+    version: card.version?.slice(0, 100) ?? null,
+    tags: tagsOf(card),
+    capabilities: capabilitiesOf(card),
+    endpoints: endpointsOf(card),
+    card: document as Record<string, unknown>,
+  }
+}
+
+function tagsOf(card: AnyCard): string[] {
+  const all = [
+    ...(card.tags ?? []),
+    ...(card.registryTags ?? []),
+    ...(card.skills ?? []).flatMap((skill) => skill.tags ?? []),
+  ]
+  const words = all.filter((tag) => typeof tag === 'string').map((tag) => tag.trim().toLowerCase())
+  const sound = words.filter((tag) => tag.length > 0 && tag.length <= 50 && tag !== testTag)
+  return [...new Set(sound)].slice(0, mostTags)
+}
+
+function capabilitiesOf(card: AnyCard): Capability[] {
+  if (Array.isArray(card.capabilities)) return card.capabilities.flatMap(interfaceCapability)
+  return (card.skills ?? []).flatMap(({ id, name, description = '' }) => {
+    const called = (name ?? id ?? '').trim().slice(0, 200)
+    return called ? { name: called, description: description.slice(0, longestDescription) } : []
+  })
+}
+
+function interfaceCapability(capability: Record<string, unknown>): Capability | [] {
+  const { name, description, input_schema } = capability
+  if (typeof name !== 'string' || !name.trim()) return []
+  const schema = z.record(z.string(), z.unknown()).safeParse(input_schema)
+  return {
+    name: name.trim().slice(0, 200),
+    description: typeof description === 'string' ? description.slice(0, longestDescription) : '',
+    ...(schema.success && { input_schema: schema.data }),
+  }
+}
+
+function endpointsOf(card: AnyCard): Endpoint[] {
+  const standard = [...(card.supportedInterfaces ?? []), ...(card.additionalInterfaces ?? [])]
+  const own: Stated[] = card.endpoints ?? []
+  const interfaces: Stated[] = standard.map((one) => ({
+    protocol: 'a2a',
+    url: one.url ?? '',
+    version: one.protocolVersion ?? card.protocolVersion,
+  }))
+  const all = [...own, ...interfaces]
+  if (all.length > 0) return all.flatMap(endpoint)
+  return endpoint({ protocol: 'a2a', url: card.url ?? '', version: card.protocolVersion })
+}
+
+interface Stated {
+  readonly protocol: Endpoint['protocol']
+  readonly url: string
+  readonly version?: string | undefined
+}
+
+function endpoint({ protocol, url, version }: Stated): Endpoint[] {
+  if (url.length > 2048 || !URL.canParse(url) || !/^(https?|wss?):$/.test(new URL(url).protocol)) return []
+  return [{ protocol, url, ...(version && { version: version.slice(0, 50) }) }]
+}

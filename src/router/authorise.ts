@@ -1,0 +1,31 @@
+import type { Access, Action, Agent } from '../../schemas/action.ts'
+import { Failure } from '../../schemas/failure.ts'
+import { holds, type Principal } from '../../schemas/scope.ts'
+
+/** Lets the call pass, or throws Failure `unauthenticated` or `forbidden` naming the scope that is missing. */
+export function authorise(agent: Agent, action: Action, principal: Principal | null): void {
+  confine(agent, principal)
+  allow(action.access, principal)
+}
+
+/** Checks one access rule; REST rows that tighten an action's rule use it too. */
+export function allow(access: Access, principal: Principal | null): void {
+  if (access === 'public') return
+  const scope = access === 'bearer' ? undefined : access.scope
+  if (!principal) {
+    const details = { hint: 'Send Authorization: Bearer TOKEN; `dragoman token create` makes one.' }
+    throw new Failure('unauthenticated', 'This needs a bearer token.', {
+      ...details,
+      ...(scope && { scope }),
+    })
+  }
+  if (scope && !holds(principal, scope)) {
+    throw new Failure('forbidden', `The token lacks the scope ${scope}.`, { scope })
+  }
+}
+
+function confine(agent: Agent, principal: Principal | null): void {
+  const tag = principal?.confined_to
+  if (tag === undefined || agent.tags.includes(tag)) return
+  throw new Failure('forbidden', `This session reaches only hosted agents tagged ${tag}.`)
+}

@@ -1,0 +1,41 @@
+import { Failure } from '../../schemas/failure.ts'
+
+/** A signal that aborts with a Failure: `cancelled` with its parent, `deadline_exceeded` when time is up. */
+export interface Deadline extends Disposable {
+  readonly signal: AbortSignal
+  /** Settles as `work` does, or rejects with the signal's Failure, whichever comes first. */
+  race<T>(work: Promise<T>): Promise<T>
+}
+
+/** Runs for `milliseconds` (Infinity: no limit) from now, and never longer than `parent` allows. */
+export function startDeadline(parent: AbortSignal, milliseconds: number): Deadline {
+  const controller = new AbortController()
+  const { signal } = controller
+  const cancel = () => controller.abort(cancelled(parent))
+  if (parent.aborted) cancel()
+  parent.addEventListener('abort', cancel)
+  const timer = Number.isFinite(milliseconds) ? setTimeout(expire, milliseconds) : undefined
+
+  function expire(): void {
+    controller.abort(new Failure('deadline_exceeded', `No answer within ${milliseconds} ms.`))
+  }
+  return {
+    signal,
+    race: (work) =>
+      new Promise((resolve, reject) => {
+        const stop = () => reject(signal.reason)
+        if (signal.aborted) stop()
+        else signal.addEventListener('abort', stop)
+        work.then(resolve, reject)
+      }),
+    [Symbol.dispose]() {
+      clearTimeout(timer)
+      parent.removeEventListener('abort', cancel)
+    },
+  }
+}
+
+function cancelled(parent: AbortSignal): Failure {
+  if (parent.reason instanceof Failure) return parent.reason
+  return new Failure('cancelled', 'The caller cancelled the call.')
+}

@@ -1,0 +1,141 @@
+import type { Action, Agent, Context, Update } from '../../schemas/action.ts'
+import { type Envelope, envelopeShape } from '../../schemas/envelope.ts'
+import { Failure } from '../../schemas/failure.ts'
+import type { Json } from '../../schemas/json.ts'
+import { packageNameOf } from '../../schemas/names.ts'
+import { nearest } from '../../schemas/nearest.ts'
+import type { Principal } from '../../schemas/scope.ts'
+import { authorise } from './authorise.ts'
+import { startDeadline } from './deadline.ts'
+import { assertPlain } from './plain.ts'
+
+/** How a call reached the gateway, beside its envelope. */
+export interface Call {
+  readonly principal: Principal | null
+  readonly signal: AbortSignal
+  readonly id?: string
+  readonly hops?: number
+  /** Whom an anonymous call is counted against: a network address; absent for a local process, never limited. */
+  readonly client?: string
+  readonly emit?: (update: Update) => Promise<void>
+}
+
+export interface Reply {
+  readonly output: Json
+  readonly action: Action
+  /** For reads: the registry revision that the output is at least as new as. */
+  readonly revision?: number
+  readonly allowance?: Allowance
+}
+
+/** What is left of a caller's rate limit. */
+export interface Allowance {
+  readonly policy: string
+  readonly limit: number
+  readonly remaining: number
+  readonly reset_s: number
+}
+
+/** The agent behind a name, or undefined. May throw the Failure that says more than that there is none. */
+export type Resolve = (to: string, call: Call) => Promise<Agent | undefined>
+
+export interface Router {
+  /** Routes one envelope to its action and answers with its output. Throws Failure and nothing else. */
+  dispatch(envelope: Envelope, call: Call): Promise<Reply>
+}
+
+export interface Observation {
+  readonly id: string
+  readonly to: string
+  readonly action: string
+  readonly principal: Principal | null
+  readonly failure?: Failure
+}
+
+export interface RouterOptions {
+  readonly resolve: Resolve
+  /** Counts the call against its caller's limit. Throws Failure `rate_limited`. */
+  readonly admit: (agent: Agent, action: Action, envelope: Envelope, call: Call) => Allowance | undefined
+  /** Called once at the start of each call; what it returns is called once at its end. */
+  readonly observe: (envelope: Envelope, id: string) => (observation: Observation) => void
+  /** The registry revision that reads are made at. */
+  readonly revision: () => number
+  readonly clock: () => number
+  readonly createId: () => string
+  /** Parse our own outputs too: in tests and in development. */
+  readonly check_outputs: boolean
+}
+
+const defaultDeadline = 10_000
+const maximumHops = 8
+
+/** The one way to an action: resolve, authorise, parse, run under a deadline, observe. */
+export function createRouter(options: RouterOptions): Router {
+  async function dispatch(envelope: Envelope, call: Call): Promise<Reply> {
+    const id = call.id ?? options.createId()
+    const finish = options.observe(envelope, id)
+    const seen = { id, to: String(envelope?.to), action: String(envelope?.action), principal: call.principal }
+    try {
+      const reply = await route(envelope, call, id)
+      finish(seen)
+      return reply
+    } catch (thrown) {
+      const failure = Failure.from(thrown)
+      finish({ ...seen, failure })
+      throw failure
+    }
+  }
+
+  async function route(envelope: Envelope, call: Call, id: string): Promise<Reply> {
+    assertPlain(envelope)
+    const { to, action: name, params } = envelopeShape.parse(envelope)
+    const hops = call.hops ?? 0
+    if (hops > maximumHops)
+      throw new Failure('loop_detected', `The call passed ${maximumHops} agents already.`)
+    const agent = await options.resolve(packageNameOf(to), call)
+    if (!agent) throw new Failure('not_found', `No agent answers to ${to}.`)
+    const action = findAction(agent, name)
+    const allowance = options.admit(agent, action, envelope, call)
+    authorise(agent, action, call.principal)
+    const input = action.input.parse(params)
+    const revision = action.effect === 'read' ? options.revision() : undefined
+    const output = (await run(action, input, call, id, hops)) as Json
+    if (options.check_outputs) action.output.parse(output)
+    return { output, action, ...(revision !== undefined && { revision }), ...(allowance && { allowance }) }
+  }
+
+  async function run(action: Action, input: unknown, call: Call, id: string, hops: number): Promise<unknown> {
+    const limit =
+      action.deadline_ms === 'none' ? Number.POSITIVE_INFINITY : (action.deadline_ms ?? defaultDeadline)
+    using deadline = startDeadline(call.signal, limit)
+    const { signal } = deadline
+    const context: Context = {
+      id,
+      principal: call.principal,
+      signal,
+      deadline: options.clock() + limit,
+      hops,
+      emit: call.emit ?? ignore,
+      call: async (envelope) => {
+        const { emit: _, ...rest } = call
+        return (await dispatch(envelope, { ...rest, signal, id, hops: hops + 1 })).output
+      },
+    }
+    return await deadline.race(action.run(input, context))
+  }
+
+  return { dispatch }
+}
+
+function findAction(agent: Agent, name: string): Action {
+  const found = agent.actions.find((action) => action.name === name || action.aliases?.includes(name))
+  if (found) return found
+  const known = agent.actions.map((action) => action.name)
+  const close = nearest(name, known)
+  throw new Failure('unknown_action', `${agent.package_name} has no action ${name}.`, {
+    hint: `It has: ${known.join(', ')}.`,
+    ...(close.length > 0 && { nearest: close }),
+  })
+}
+
+async function ignore(): Promise<void> {}

@@ -1,0 +1,82 @@
+import { stemmer } from 'stemmer'
+import { stopWords } from './stop-words.ts'
+
+/**
+ * Called with each term of a text: `term` is what is compared, `word` is what was written, in lower case,
+ * `boilerplate` says that the word tells nothing about what is wanted.
+ */
+export type Emit = (term: string, word: string, boilerplate: boolean) => void
+
+const maxCharacters = 20_000
+const maxTermLength = 64
+
+const unspaced = String.raw`[[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}]&&\p{L}]`
+const spaced = String.raw`[[\p{L}\p{M}\p{N}]--${unspaced}]`
+/** A run of Han, kana or Hangul, or words of other scripts with the marks that join identifiers. */
+const runs = new RegExp(String.raw`${unspaced}+|${spaced}+(?:[._\/\-]${spaced}+)*`, 'gv')
+const startsUnspaced = new RegExp(`^${unspaced}`, 'v')
+/** The joints of `getPrice`, `HTMLPage`, `md2pdf`, `search_page` and `to-do`. */
+const joints =
+  /[_-]|(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})/u
+const plainWord = /^[a-z]+$/
+const ascii = /^[\x20-\x7f]*$/
+const accents = /[\u0300-\u036f]/g
+
+/**
+ * Cuts a text into terms, in one linear pass over its first 20,000 characters: words in lower case without
+ * accents, English ones stemmed (Porter); identifiers both in pieces and joined, so that `search_page`,
+ * `searchPage` and `search-page` are one; Han, kana and Hangul as pairs of characters. Terms above 64
+ * characters are dropped.
+ */
+export function analyse(text: string, emit: Emit): void {
+  const normal = text.slice(0, maxCharacters).normalize('NFKC')
+  for (const run of normal.match(runs) ?? []) {
+    if (plainWord.test(run)) emitWord(run, run, emit)
+    else if (startsUnspaced.test(run)) emitPairs(run, emit)
+    else emitIdentifier(run, emit)
+  }
+}
+
+function emitIdentifier(run: string, emit: Emit): void {
+  const segments = run.split(/[./]/)
+  const pieces = segments.flatMap((segment) => emitSegment(segment, emit))
+  if (segments.length > 1) emitWhole(run, pieces, emit)
+}
+
+function emitSegment(segment: string, emit: Emit): string[] {
+  const pieces = segment.split(joints)
+  for (const piece of pieces) emitWord(fold(piece), piece.toLowerCase(), emit)
+  if (pieces.length > 1) emitWhole(segment, pieces, emit)
+  return pieces
+}
+
+function emitWhole(written: string, pieces: readonly string[], emit: Emit): void {
+  const folded = pieces.map(fold)
+  const boilerplate = folded.every((piece) => stopWords.has(piece))
+  emitTerm(folded.join(''), written.toLowerCase(), boilerplate, emit)
+}
+
+function emitWord(folded: string, written: string, emit: Emit): void {
+  emitTerm(folded, written, stopWords.has(folded), emit)
+}
+
+function emitTerm(folded: string, written: string, boilerplate: boolean, emit: Emit): void {
+  if (folded.length === 0 || folded.length > maxTermLength) return
+  const english = folded.length > 2 && plainWord.test(folded)
+  emit(english ? stemmer(folded) : folded, written, boilerplate)
+}
+
+function emitPairs(run: string, emit: Emit): void {
+  const characters = Array.from(run)
+  if (characters.length === 1) emit(run, run, false)
+  for (let index = 1; index < characters.length; index++) {
+    const pair = `${characters[index - 1]}${characters[index]}`
+    emit(pair, pair, false)
+  }
+}
+
+function fold(word: string): string {
+  const lower = word.toLowerCase()
+  if (ascii.test(lower)) return lower
+  return lower.normalize('NFD').replace(accents, '').normalize('NFC')
+}

@@ -1,0 +1,37 @@
+import { orders, type Placed } from './order.ts'
+import type { Scoreboard } from './scoreboard.ts'
+import type { Position } from './search-index.ts'
+
+/**
+ * The `limit` best scores after a position, best first. Keeps no more than `limit` at a time: what does not
+ * reach the worst of them costs one comparison.
+ */
+export function takeBest(
+  board: Scoreboard,
+  scores: Float64Array,
+  idOf: (slot: number) => string,
+  limit: number,
+  after: Position | undefined,
+): Placed[] {
+  const best: Placed[] = []
+  let threshold = 0
+  for (const slot of board.slots.subarray(0, board.size)) {
+    const key = scores[slot] ?? 0
+    if (key < threshold) continue
+    const position = { key, id: idOf(slot) }
+    if (after && orders.relevance(position, after) <= 0) continue
+    insert(best, { slot, position })
+    if (best.length > limit) best.pop()
+    if (best.length === limit) threshold = Number(best[limit - 1]?.position.key)
+  }
+  return best
+}
+
+function insert(sorted: Placed[], placed: Placed): void {
+  let index = sorted.length
+  for (let before = sorted[index - 1]; before; before = sorted[index - 1]) {
+    if (orders.relevance(before.position, placed.position) < 0) break
+    index--
+  }
+  sorted.splice(index, 0, placed)
+}

@@ -1,0 +1,51 @@
+import { analyse } from './analyse.ts'
+import type { SearchDocument } from './search-index.ts'
+
+/** What the text index needs to know of a document. */
+export interface DocumentTerms {
+  /** How often each term occurs, weighted by the fields it occurs in. */
+  readonly frequencies: ReadonlyMap<string, number>
+  /** Weighted number of terms that are not boilerplate. */
+  readonly length: number
+  /** The distinct terms of each capability. */
+  readonly capabilities: readonly ReadonlySet<string>[]
+}
+
+/** A name says more than a text; integers, so that sums stay exact whatever the order. */
+const nameWeight = 2
+const textWeight = 1
+
+/** Reads a document's fields: a term counts once in the name and the package name together. */
+export function readDocument(document: SearchDocument): DocumentTerms {
+  const frequencies = new Map<string, number>()
+  let length = 0
+
+  function count(term: string, weight: number, boilerplate: boolean): void {
+    frequencies.set(term, (frequencies.get(term) ?? 0) + weight)
+    if (!boilerplate) length += weight
+  }
+
+  function readName(text: string): void {
+    analyse(text, (term, _word, boilerplate) => {
+      if (!frequencies.has(term)) count(term, nameWeight, boilerplate)
+    })
+  }
+
+  function readText(text: string): Set<string> {
+    const terms = new Set<string>()
+    analyse(text, (term, _word, boilerplate) => {
+      count(term, textWeight, boilerplate)
+      terms.add(term)
+    })
+    return terms
+  }
+
+  readName(document.name)
+  readName(document.package_name)
+  readText(document.description)
+  for (const tag of document.tags) readText(tag)
+  const capabilities = document.capabilities.map(({ name, description }) =>
+    readText(`${name} ${description}`),
+  )
+  return { frequencies, length, capabilities }
+}

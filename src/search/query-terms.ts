@@ -1,0 +1,33 @@
+import { analyse } from './analyse.ts'
+
+/** A distinct term of a query. */
+export interface QueryTerm {
+  readonly term: string
+  /** The words it was written as, in lower case. */
+  readonly words: ReadonlySet<string>
+  /** How often it occurs. */
+  readonly count: number
+}
+
+const maxCharacters = 4_000
+const maxTerms = 256
+
+/**
+ * The distinct terms of a query in order, at most 256, without boilerplate such as "please find me a"; a query
+ * of nothing else keeps its words as they are.
+ */
+export function readQuery(text: string): QueryTerm[] {
+  const all = new Map<string, QueryTerm>()
+  const telling = new Map<string, QueryTerm>()
+  analyse(text.slice(0, maxCharacters), (term, word, boilerplate) => {
+    note(all, term, word)
+    if (!boilerplate) note(telling, term, word)
+  })
+  return [...(telling.size > 0 ? telling : all).values()].slice(0, maxTerms)
+}
+
+function note(terms: Map<string, QueryTerm>, term: string, word: string): void {
+  const known = terms.get(term)
+  const words = new Set(known?.words).add(word)
+  terms.set(term, { term, words, count: (known?.count ?? 0) + 1 })
+}

@@ -1,0 +1,86 @@
+import type { Match } from '../../schemas/card.ts'
+import type { State } from '../../schemas/entry.ts'
+
+/** What the index keeps of an entry. Category, target and tags are lower-case. */
+export interface SearchDocument {
+  readonly id: string
+  readonly package_name: string
+  readonly name: string
+  readonly description: string
+  readonly tags: readonly string[]
+  readonly category: string | null
+  readonly target: string | null
+  readonly state: State
+  readonly owner: string | null
+  /** RFC 3339. */
+  readonly created_at: string
+  readonly capabilities: readonly { readonly name: string; readonly description: string }[]
+}
+
+/** An entry as it now is; a null document says that it is gone. */
+export interface EntryChange {
+  readonly id: string
+  readonly document: SearchDocument | null
+}
+
+/** Every condition must hold. Category, target and tags are compared without case; every tag is wanted. */
+export interface Filter {
+  readonly state?: State
+  readonly owner?: string
+  readonly target?: string
+  readonly category?: string
+  readonly tags?: readonly string[]
+}
+
+/** `relevance` without a text is `newest`. */
+export type Sort = 'relevance' | 'newest' | 'name'
+
+/** Keyset position of a hit: its sort key and id; continues after it even when the index has changed meanwhile. */
+export interface Position {
+  /** The score (relevance), milliseconds since the epoch (newest) or the name. */
+  readonly key: number | string
+  readonly id: string
+}
+
+export interface Query {
+  readonly text?: string
+  readonly filter: Filter
+  readonly limit: number
+  readonly after?: Position
+  readonly sort: Sort
+  readonly facets?: boolean
+}
+
+export interface Hit {
+  readonly id: string
+  /** Comparable within one query; 0 without a text. */
+  readonly score: number
+  readonly why: Match
+  readonly position: Position
+}
+
+/** How many entries of the whole result have each value; the most frequent ones first. */
+export interface Facets {
+  readonly tags: Record<string, number>
+  readonly categories: Record<string, number>
+  readonly targets: Record<string, number>
+}
+
+export interface Hits {
+  readonly hits: readonly Hit[]
+  /** Entries that match text and filter, on every page together. */
+  readonly total: number
+  readonly facets?: Facets
+  /** What the answer had to do without, in words. */
+  readonly degraded?: string
+}
+
+/** A derived view of the registry for finding entries; rebuilt from the truth at any time. */
+export interface SearchIndex extends AsyncDisposable {
+  /** Number of the last registry change that searches can see. */
+  readonly applied_revision: number
+  /** Brings the index to `revision`: each change adds, replaces or removes its entry, in order. */
+  apply(changes: readonly EntryChange[], revision: number): Promise<void>
+  /** Throws the signal's reason when it has aborted, Failure `invalid_request` for a position of another sort. */
+  search(query: Query, signal: AbortSignal): Promise<Hits>
+}

@@ -1,0 +1,88 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { version } from './assets.ts'
+import type { Gateway } from './gateway.ts'
+import { createHttpApp } from './transports/http/app.ts'
+import { documents } from './transports/http/documents.ts'
+import { createEtags } from './transports/http/etag.ts'
+import { operations } from './transports/http/operations.ts'
+import { jsonRpcMount } from './transports/json-rpc/http.ts'
+import { jsonRpcSocket } from './transports/json-rpc/socket.ts'
+import { mcpMounts } from './transports/mcp/http.ts'
+import { mcpSocket } from './transports/mcp/socket.ts'
+import { originRule } from './transports/origins.ts'
+import { createUpgrades } from './transports/websocket/upgrade.ts'
+
+export interface RunningServer extends AsyncDisposable {
+  /** Where it is reached, without a slash at the end. */
+  readonly url: string
+}
+
+const drainMilliseconds = 300
+const deadlineMilliseconds = 10_000
+
+/** Opens every door of a gateway on its configured host and port. Disposing drains: no answer is cut off. */
+export async function startServer(gateway: Gateway): Promise<RunningServer> {
+  const state = { draining: false }
+  const server = createServer({
+    headersTimeout: 10_000,
+    requestTimeout: 30_000,
+    connectionsCheckingInterval: 2000,
+    keepAliveTimeout: 5000,
+    maxHeaderSize: 16 * 1024,
+  })
+  const url = await listen(server, gateway)
+  gateway.reachedAt(url)
+  const { base_url, site_url } = gateway.site()
+  const etags = createEtags(JSON.stringify([version, base_url, site_url]))
+  const allowsOrigin = originRule(base_url, gateway.config.DRAGOMAN_ALLOWED_WEB_ORIGINS)
+  const failed = (fault: unknown) => gateway.log.warn({ err: fault }, 'mcp')
+  const app = createHttpApp(gateway, etags, [
+    ...documents(gateway.agents, version, gateway.site),
+    ...operations(gateway, gateway.config.DRAGOMAN_METRICS, () => state.draining),
+    jsonRpcMount(gateway),
+    ...mcpMounts({ door: gateway, version, allowsOrigin, failed }),
+  ])
+  const upgrades = createUpgrades({
+    door: gateway,
+    allowsOrigin,
+    sockets: [jsonRpcSocket(gateway), mcpSocket({ door: gateway, version, failed })],
+  })
+  server.on('request', (request, response) => {
+    if (state.draining) response.setHeader('Connection', 'close')
+    app(request, response)
+  })
+  server.on('upgrade', (request, socket: Duplex, head) => void upgrades.accept(request, socket, head))
+  return {
+    url,
+    async [Symbol.asyncDispose]() {
+      if (state.draining) return
+      state.draining = true
+      await drain(server, upgrades.close)
+    },
+  }
+}
+
+async function listen(server: Server, { config }: Gateway): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  server.once('error', reject)
+  server.listen(config.PORT, config.HOST, resolve)
+  await promise
+  server.off('error', reject)
+  const { port } = server.address() as AddressInfo
+  const host = config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST
+  return `http://${host}:${port}`
+}
+
+/** For a moment answers still go out and say that the connection closes; then what is idle closes, then all. */
+async function drain(server: Server, closeSockets: () => Promise<void>): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, drainMilliseconds))
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+  const idle = setInterval(() => server.closeIdleConnections(), 50)
+  const hard = setTimeout(() => server.closeAllConnections(), deadlineMilliseconds)
+  await closeSockets()
+  await closed
+  clearInterval(idle)
+  clearTimeout(hard)
+}

@@ -1,0 +1,12 @@
+import type { Kysely } from 'kysely'
+import { type Migration, Migrator } from 'kysely/migration'
+import { entries } from './0001-entries.ts'
+
+const migrations: Record<string, Migration> = { '0001-entries': entries }
+
+/** Brings the schema up to date, forward only. Throws what the failing migration threw. */
+export async function migrate<Tables>(db: Kysely<Tables>): Promise<void> {
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } })
+  const { error } = await migrator.migrateToLatest()
+  if (error) throw error
+}

@@ -1,0 +1,90 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely'
+
+/** Kysely over one node:sqlite connection, which only one transaction holds at a time. */
+export function sqliteDialect(database: DatabaseSync): Dialect {
+  return {
+    createAdapter: () => new SqliteAdapter(),
+    createDriver: () => new SqliteDriver(database),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  }
+}
+
+class SqliteDriver implements Driver {
+  readonly #connection: SqliteConnection
+  #queue: Promise<void> = Promise.resolve()
+  #release: () => void = () => {}
+
+  constructor(database: DatabaseSync) {
+    this.#connection = new SqliteConnection(database)
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    const before = this.#queue
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#queue = promise
+    await before
+    this.#release = resolve
+    return this.#connection
+  }
+
+  async releaseConnection(): Promise<void> {
+    this.#release()
+  }
+
+  async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('begin immediate'))
+  }
+
+  async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('commit'))
+  }
+
+  async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('rollback'))
+  }
+
+  async destroy(): Promise<void> {}
+}
+
+class SqliteConnection implements DatabaseConnection {
+  readonly #database: DatabaseSync
+  readonly #statements = new Map<string, StatementSync>()
+
+  constructor(database: DatabaseSync) {
+    this.#database = database
+  }
+
+  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    const statement = this.#prepare(sql)
+    const values = parameters as SQLInputValue[]
+    if (statement.columns().length > 0) return { rows: statement.all(...values) as R[] }
+    const { changes } = statement.run(...values)
+    return { rows: [], numAffectedRows: BigInt(changes) }
+  }
+
+  // biome-ignore lint/correctness/useYield: node:sqlite reads whole results; streaming has no caller
+  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+    throw new Error('Streaming is not used over SQLite.')
+  }
+
+  #prepare(sql: string): StatementSync {
+    const known = this.#statements.get(sql)
+    if (known) return known
+    const statement = this.#database.prepare(sql)
+    if (this.#statements.size < 500) this.#statements.set(sql, statement)
+    return statement
+  }
+}

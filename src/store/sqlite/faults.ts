@@ -1,0 +1,21 @@
+import { Failure } from '../../../schemas/failure.ts'
+import { isRecord } from '../../../schemas/json.ts'
+
+const busy = 5
+const readOnly = 8
+const ioError = 10
+const full = 13
+
+/** SQLite's result codes (sqlite.org/rescode.html) that a caller can do something about. */
+export function storeFailure(thrown: unknown): unknown {
+  if (!isRecord(thrown) || thrown.code !== 'ERR_SQLITE_ERROR') return thrown
+  const code = typeof thrown.errcode === 'number' ? thrown.errcode & 0xff : 0
+  if (code === full) return new Failure('storage_full', 'The disk is full; nothing was written.', {}, thrown)
+  if (code === busy) {
+    return new Failure('unavailable', 'The store is busy; nothing was written.', { retry_after_s: 1 }, thrown)
+  }
+  if (code === readOnly || code === ioError) {
+    return new Failure('unavailable', 'The store cannot be written; nothing was.', {}, thrown)
+  }
+  return thrown
+}

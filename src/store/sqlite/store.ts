@@ -1,0 +1,73 @@
+import { EventEmitter, once } from 'node:events'
+import { Kysely } from 'kysely'
+import { migrate } from '../migrations/index.ts'
+import type { Store } from '../store.ts'
+import type { Tables } from '../tables.ts'
+import { createWriter } from '../writer.ts'
+import { sqliteDialect } from './dialect.ts'
+import { storeFailure } from './faults.ts'
+import { openDatabase } from './open.ts'
+import { createReader } from './reader.ts'
+
+/** Opens the embedded store at `path`; `clock` in milliseconds since the epoch dates the changes. */
+export async function openSqliteStore(path: string, clock: () => number = Date.now): Promise<Store> {
+  const writing = openDatabase(path)
+  const writer = new Kysely<Tables>({ dialect: sqliteDialect(writing) })
+  await migrate(writer)
+  const reading = openDatabase(path)
+  const reader = new Kysely<Tables>({ dialect: sqliteDialect(reading) })
+  const version = reading.prepare('pragma data_version')
+  const dataVersion = () => Number(version.get()?.data_version)
+  const commits = new EventEmitter().setMaxListeners(0)
+
+  const write: Store['write'] = async (work) => {
+    try {
+      const done = await writer.transaction().execute(async (transaction) => {
+        const { writer: port, commit } = createWriter(transaction, clock)
+        const result = await work(port)
+        return { result, revision: await commit() }
+      })
+      commits.emit('commit')
+      return done
+    } catch (thrown) {
+      throw storeFailure(thrown)
+    }
+  }
+
+  const changes: Store['changes'] = (after, limit) =>
+    reader
+      .selectFrom('change')
+      .selectAll()
+      .where('revision', '>', after)
+      .orderBy('revision')
+      .limit(limit)
+      .execute()
+
+  async function* wake(signal: AbortSignal): AsyncIterable<void> {
+    for (let seen = dataVersion(); !signal.aborted; seen = dataVersion()) {
+      yield
+      while (!signal.aborted && dataVersion() === seen) await pause(commits, signal)
+    }
+  }
+
+  return {
+    read: createReader(reader, dataVersion),
+    write,
+    changes,
+    wake,
+    async [Symbol.asyncDispose]() {
+      await writer.destroy()
+      await reader.destroy()
+      reading.close()
+      writing.close()
+    },
+  }
+}
+
+const pollMilliseconds = 500
+
+/** Until this process commits, half a second passes or the signal aborts. */
+async function pause(commits: EventEmitter, signal: AbortSignal): Promise<void> {
+  const enough = AbortSignal.any([signal, AbortSignal.timeout(pollMilliseconds)])
+  await once(commits, 'commit', { signal: enough }).catch(() => {})
+}

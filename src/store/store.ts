@@ -1,0 +1,71 @@
+import { z } from 'zod'
+import { Capability, Endpoint, Package, State, VerificationLevel } from '../../schemas/entry.ts'
+
+/** An entry as the truth holds it: URLs of our own are null or relative, rendered at read. */
+export const StoredEntry = z.object({
+  id: z.string(),
+  package_name: z.string(),
+  name: z.string(),
+  description: z.string(),
+  state: State,
+  verification_level: VerificationLevel,
+  owner: z.object({ issuer: z.string(), subject: z.string(), namespace: z.string().nullable() }).nullable(),
+  /** Written by the gateway itself for an agent that it hosts. */
+  hosted: z.boolean(),
+  /** Null where the registry renders the card. */
+  manifest_url: z.string().nullable(),
+  tags: z.array(z.string()),
+  category: z.string().nullable(),
+  target: z.string().nullable(),
+  version: z.string().nullable(),
+  capabilities: z.array(Capability),
+  endpoints: z.array(Endpoint),
+  packages: z.array(Package),
+  source_url: z.string().nullable(),
+  /** The card as its publisher wrote it, where we have it. */
+  card: z.record(z.string(), z.unknown()).nullable(),
+  created_at: z.string(),
+  updated_at: z.string(),
+  deleted: z.boolean(),
+  /** Set by the store at commit. */
+  revision: z.int(),
+})
+export type StoredEntry = z.infer<typeof StoredEntry>
+
+/** One committed change; `revision` is gapless, starting at 1. */
+export interface Change {
+  readonly revision: number
+  readonly entry_id: string
+  readonly kind: 'put' | 'delete'
+  readonly at: string
+}
+
+export type Reference = { readonly id: string } | { readonly package_name: string }
+
+export interface Reader {
+  /** The entry, deleted ones too (their names stay taken). */
+  entry(reference: Reference): Promise<StoredEntry | undefined>
+  /** Those that exist, in the order asked for. */
+  entries(ids: readonly string[]): Promise<readonly StoredEntry[]>
+  /** The last committed revision; 0 for an empty store. */
+  revision(): Promise<number>
+}
+
+export interface Writer {
+  entry(reference: Reference): Promise<StoredEntry | undefined>
+  /** Those of the namespaces given that the owner of some entry has claimed. */
+  claimedNamespaces(namespaces: readonly string[]): Promise<readonly string[]>
+  /** Inserts or replaces by id. The commit gives it its revision. */
+  put(entry: StoredEntry): Promise<void>
+}
+
+/** The truth. Every committed change takes the next number of one counter, so a reader of the log misses none. */
+export interface Store extends AsyncDisposable {
+  readonly read: Reader
+  /** One transaction: all of `work` or none of it. Inside, nothing is awaited but the writer. */
+  write<T>(work: (transaction: Writer) => Promise<T>): Promise<{ result: T; revision: number }>
+  /** Changes with a revision greater than `after`, in order. */
+  changes(after: number, limit: number): Promise<readonly Change[]>
+  /** Yields soon after a commit by this process, and within two seconds after one by another. */
+  wake(signal: AbortSignal): AsyncIterable<void>
+}

@@ -1,0 +1,42 @@
+import { Gauge, Histogram, Registry } from 'prom-client'
+
+/** The gateway's counters, rendered at scrape. */
+export interface Metrics {
+  /** Counts one dispatched call. `code` is `ok` or a failure's code; seconds of wall time. */
+  call(to: string, action: string, code: string, seconds: number): void
+  render(): Promise<string>
+  readonly content_type: string
+}
+
+/** `gauges` are read at scrape: name → [help, value]. */
+export function createMetrics(gauges: Record<string, readonly [string, () => number]>): Metrics {
+  const registry = new Registry()
+  const histogram = new Histogram({
+    name: 'dragoman_call_seconds',
+    help: 'Wall time of dispatched calls by agent, action and outcome.',
+    labelNames: ['to', 'action', 'code'],
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    registers: [registry],
+  })
+  for (const [name, [help, value]] of Object.entries(gauges)) {
+    const collect = function (this: Gauge): void {
+      this.set(value())
+    }
+    registry.registerMetric(new Gauge({ name, help, collect, registers: [] }))
+  }
+  const children = new Map<string, Histogram.Internal<string>>()
+
+  function child(to: string, action: string, code: string): Histogram.Internal<string> {
+    const key = `${to} ${action} ${code}`
+    const known = children.get(key)
+    if (known) return known
+    const made = histogram.labels(to, action, code)
+    children.set(key, made)
+    return made
+  }
+  return {
+    call: (to, action, code, seconds) => child(to, action, code).observe(seconds),
+    render: () => registry.metrics(),
+    content_type: registry.contentType,
+  }
+}

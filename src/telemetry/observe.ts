@@ -1,0 +1,44 @@
+import { SpanStatusCode, trace } from '@opentelemetry/api'
+import { codes } from '../../schemas/failure.ts'
+import type { RouterOptions } from '../router/router.ts'
+import type { Logger } from './log.ts'
+import type { Metrics } from './metrics.ts'
+
+/**
+ * One call is one log line, one metric and one span. `known` says whether (to, action) exists, so that
+ * made-up names do not grow the metrics without bound. Spans go wherever the operator's SDK sends them.
+ */
+export function createObserver(
+  log: Logger,
+  metrics: Metrics,
+  known: (to: string, action: string) => boolean,
+): RouterOptions['observe'] {
+  const tracer = trace.getTracer('dragoman')
+  return (_envelope, id) => {
+    const started = performance.now()
+    const span = tracer.startSpan('dispatch')
+    return ({ to, action, principal, failure }) => {
+      const milliseconds = performance.now() - started
+      const code = failure?.code ?? 'ok'
+      const label = known(to, action) ? ([to, action] as const) : (['unknown', 'unknown'] as const)
+      metrics.call(...label, code, milliseconds / 1000)
+      if (span.isRecording()) {
+        span.setAttributes({ 'dragoman.to': to, 'dragoman.action': action, 'dragoman.code': code })
+        if (failure) span.setStatus({ code: SpanStatusCode.ERROR, message: code })
+      }
+      span.end()
+      const line = {
+        id,
+        to,
+        action,
+        code,
+        ms: Math.round(milliseconds * 1000) / 1000,
+        sub: principal?.subject,
+      }
+      if (!failure) log.info(line, 'call')
+      else if (codes[failure.code].http >= 500)
+        log.error({ ...line, cause: failure.cause ?? failure.message }, 'call')
+      else log.info({ ...line, detail: failure.message }, 'call')
+    }
+  }
+}

@@ -1,0 +1,20 @@
+import type { Agent } from '../../schemas/action.ts'
+import type { Principal } from '../../schemas/scope.ts'
+import { type Authenticate, principalOf } from '../auth/bearer.ts'
+import type { Router } from '../router/router.ts'
+
+/** What every transport is a view of. */
+export interface Door {
+  readonly dispatch: Router['dispatch']
+  readonly authenticate: Authenticate
+  /** The agents hosted here, for method names, tools and documents. */
+  readonly agents: readonly Agent[]
+}
+
+/** Who calls; synchronous when the token has been seen lately. Throws Failure `unauthenticated`. */
+export function authenticated(
+  door: Door,
+  authorization: string | undefined,
+): Principal | null | Promise<Principal> {
+  return principalOf(authorization, door.authenticate)
+}

@@ -1,0 +1,96 @@
+import express, { type Express, type RequestHandler } from 'express'
+import type { Action, Agent } from '../../../schemas/action.ts'
+import { Failure } from '../../../schemas/failure.ts'
+import type { Door } from '../door.ts'
+import { serveEnvelope } from './envelope.ts'
+import type { Etags } from './etag.ts'
+import { requestId } from './identity.ts'
+import { type Headers, send, sendFailure } from './respond.ts'
+import { corsHeaders, type Handler, isPublicRead, serve } from './rest.ts'
+import { type Method, type Route, routes } from './routes.ts'
+
+/** One method of one path: a row of the table, or a document, health, JSON-RPC, MCP. */
+export interface Mount {
+  readonly method: Method
+  readonly path: string
+  readonly handler: Handler
+  /** Any web page may read it. */
+  readonly open?: boolean
+}
+
+/** Express matches paths; reading bodies and sending answers are ours. */
+export function createHttpApp(door: Door, etags: Etags, others: readonly Mount[]): Express {
+  const app = express()
+  app.disable('x-powered-by')
+  app.set('etag', false)
+  app.set('case sensitive routing', true)
+  const rows = routes.map((route) => mountOf(route, door, etags))
+  const envelope: Mount = { method: 'post', path: '/a2a/message', handler: serveEnvelope(door) }
+  const paths = Map.groupBy([envelope, ...rows, ...others], (mount) => mount.path)
+  for (const path of fixedFirst([...paths.keys()])) mountPath(app, path, paths.get(path) ?? [])
+  app.use(notFound)
+  return app
+}
+
+function mountOf(route: Route, door: Door, etags: Etags): Mount {
+  const action = actionOf(door.agents, route)
+  const { method, path } = route
+  return { method, path, handler: serve(route, action, door, etags), open: isPublicRead(route, action) }
+}
+
+function mountPath(app: Express, path: string, mounts: readonly Mount[]): void {
+  for (const { method, handler } of mounts) app[method](path, handler as RequestHandler)
+  const methods = mounts.flatMap(({ method }) =>
+    method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()],
+  )
+  const allow = [...methods, 'OPTIONS'].sort().join(', ')
+  app.all(
+    path,
+    otherMethod(
+      allow,
+      mounts.some((mount) => mount.open),
+    ),
+  )
+}
+
+/** `/api/agents/search` is itself, not an agent of that name, under every method. */
+function fixedFirst(paths: readonly string[]): string[] {
+  return paths.toSorted((a, b) => Number(a.includes(':')) - Number(b.includes(':')))
+}
+
+function actionOf(agents: readonly Agent[], route: Route): Action {
+  const agent = agents.find((one) => one.package_name === route.to)
+  const action = agent?.actions.find((one) => one.name === route.action)
+  if (!action) throw new Error(`No hosted agent has ${route.to} ${route.action}.`)
+  return action
+}
+
+/** CORS preflight for what web pages may read; 405 with Allow for the rest (RFC 9110 section 15.5.6). */
+function otherMethod(allow: string, open: boolean): RequestHandler {
+  return (request, response) => {
+    const headers: Headers = { Allow: allow, ...(open && corsHeaders) }
+    if (request.method === 'OPTIONS') {
+      const preflight: Headers = open
+        ? {
+            'Access-Control-Allow-Methods': allow,
+            'Access-Control-Allow-Headers': 'Content-Type, If-None-Match, X-Request-Id',
+            'Access-Control-Max-Age': '86400',
+          }
+        : {}
+      send(request, response, 204, '', { ...headers, ...preflight })
+      return
+    }
+    const failure = new Failure(
+      'method_not_allowed',
+      `${request.path} takes ${allow}, not ${request.method}.`,
+    )
+    sendFailure(request, response, failure, requestId(request), headers)
+  }
+}
+
+const notFound: RequestHandler = (request, response) => {
+  const failure = new Failure('not_found', `There is nothing at ${request.path}.`, {
+    hint: 'GET / and GET /openapi.json say what is here.',
+  })
+  sendFailure(request, response, failure, requestId(request))
+}

@@ -1,0 +1,76 @@
+import type { Agent } from '../../../schemas/action.ts'
+import type { Mount } from './app.ts'
+import { openApi } from './openapi.ts'
+import { send } from './respond.ts'
+import { corsHeaders } from './rest.ts'
+import { routes } from './routes.ts'
+
+interface Site {
+  readonly base_url: string
+  readonly site_url: string
+}
+
+/** What a newcomer reads first: `/`, `/llms.txt` and `/openapi.json`. */
+export function documents(agents: readonly Agent[], version: string, site: () => Site): Mount[] {
+  const page = (path: string, type: string, render: () => string): Mount => ({
+    method: 'get',
+    path,
+    open: true,
+    async handler(request, response) {
+      const headers = { ...corsHeaders, 'Content-Type': type, 'Cache-Control': 'public, max-age=60' }
+      send(request, response, 200, render(), headers)
+    },
+  })
+  return [
+    page('/', 'application/json', () => JSON.stringify(index(version, site()), null, 2)),
+    page('/llms.txt', 'text/plain; charset=utf-8', () => llms(agents, site().base_url)),
+    page('/openapi.json', 'application/json', () =>
+      JSON.stringify(openApi(agents, version, site().base_url)),
+    ),
+  ]
+}
+
+function index(version: string, { base_url, site_url }: Site): unknown {
+  return {
+    name: 'Dragoman',
+    version,
+    description: 'A registry of software agents that speaks every protocol agents speak.',
+    card: `${site_url}/.well-known/agent-card.json`,
+    openapi: `${base_url}/openapi.json`,
+    guide: `${base_url}/llms.txt`,
+    doors: {
+      rest: `${base_url}/public/agents`,
+      envelope: `${base_url}/a2a/message`,
+      json_rpc: `${base_url}/rpc`,
+      json_rpc_websocket: `${base_url.replace(/^http/, 'ws')}/rpc`,
+      mcp: `${base_url}/mcp`,
+      mcp_websocket: `${base_url.replace(/^http/, 'ws')}/mcp/ws`,
+    },
+  }
+}
+
+function llms(agents: readonly Agent[], base: string): string {
+  const hosted = agents.flatMap((agent) =>
+    agent.actions
+      .filter((action) => action.advertised)
+      .map((action) => `- ${agent.package_name} ${action.name}: ${action.description}`),
+  )
+  return `# Dragoman
+
+> A registry of software agents. Search by intent, read the card, call the agent by its package name.
+
+Search: POST ${base}/a2a/message {"to":"custom.svc.registry","action":"search","params":{"query":"what you need","limit":5}}
+Resolve: POST ${base}/a2a/message {"to":"custom.svc.registry","action":"resolve_package","params":{"package_name":"…"}}
+Call: POST ${base}/a2a/message {"to":"PACKAGE","action":"ACTION","params":{…}} (most calls need Authorization: Bearer TOKEN)
+MCP: ${base}/mcp (Streamable HTTP) and ${base.replace(/^http/, 'ws')}/mcp/ws (WebSocket, subprotocol mcp)
+JSON-RPC 2.0: POST ${base}/rpc, methods registry.search_agents, message.send …
+
+## Hosted agents
+
+${hosted.join('\n')}
+
+## REST
+
+${routes.map((route) => `- ${route.method.toUpperCase()} ${route.path}: ${route.summary}`).join('\n')}
+`
+}

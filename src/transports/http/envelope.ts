@@ -1,0 +1,33 @@
+import type { Envelope } from '../../../schemas/envelope.ts'
+import { Failure } from '../../../schemas/failure.ts'
+import { isRecord } from '../../../schemas/json.ts'
+import { authenticated, type Door } from '../door.ts'
+import { stringify } from '../stringify.ts'
+import { readJsonBody } from './body.ts'
+import { requestId } from './identity.ts'
+import { allowanceHeaders, send, sendFailure } from './respond.ts'
+import { type Handler, signalOf } from './rest.ts'
+
+/** `POST /a2a/message`: the body is the envelope, the answer the action's output. */
+export function serveEnvelope(door: Door): Handler {
+  return async (request, response) => {
+    const id = requestId(request)
+    try {
+      const principal = await authenticated(door, request.headers.authorization)
+      const envelope = await readJsonBody(request)
+      if (!isRecord(envelope))
+        throw new Failure('invalid_request', 'The body is not an envelope {to, action, params}.')
+      const client = request.socket.remoteAddress ?? 'unknown'
+      const call = { principal, signal: signalOf(response), id, client }
+      const { output, allowance } = await door.dispatch(envelope as Envelope, call)
+      const headers = {
+        ...allowanceHeaders(allowance),
+        'X-Request-Id': id,
+        'Content-Type': 'application/json',
+      }
+      send(request, response, 200, stringify(output), headers)
+    } catch (thrown) {
+      sendFailure(request, response, thrown, id)
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto'
+import { Failure } from '../../../schemas/failure.ts'
+import { isRecord } from '../../../schemas/json.ts'
+import type { Principal } from '../../../schemas/scope.ts'
+import type { Reply } from '../../router/router.ts'
+
+/**
+ * Strong validators (RFC 9110 section 8.8.3) without hashing bodies: an entry's own revision, or the
+ * registry's for everything computed over it. `rendering` names what else a representation depends on.
+ */
+export interface Etags {
+  of(reply: Reply, principal: Principal | null): string | undefined
+  /** The revision in an If-Match header. Throws Failure `precondition_failed` where no entity could have it. */
+  revision(header: string): number
+}
+
+export function createEtags(rendering: string): Etags {
+  const prefix = createHash('sha256').update(rendering).digest('base64url').slice(0, 8)
+  const pattern = new RegExp(`^"${prefix}\\.e(\\d+)(?:\\.[A-Za-z0-9_-]+)?"$`)
+  return {
+    of({ output, revision, action }, principal) {
+      const own =
+        isRecord(output) && 'id' in output && typeof output.revision === 'number'
+          ? output.revision
+          : undefined
+      const suffix = principal ? `.${digest(principal)}` : ''
+      if (own !== undefined) return `"${prefix}.e${own}${suffix}"`
+      return action.effect === 'read' && revision !== undefined
+        ? `"${prefix}.r${revision}${suffix}"`
+        : undefined
+    },
+    revision(header) {
+      const found = pattern.exec(header.trim())?.[1]
+      if (found !== undefined) return Number(found)
+      throw new Failure('precondition_failed', 'If-Match does not name a revision of this entry.', {
+        hint: 'Send back the ETag of GET /api/agents/NAME.',
+      })
+    },
+  }
+}
+
+/** Representations for different callers differ, so their tags do. */
+function digest({ issuer, subject }: Principal): string {
+  return createHash('sha256')
+    .update(JSON.stringify([issuer, subject]))
+    .digest('base64url')
+    .slice(0, 6)
+}
+
+/** True where If-None-Match lists the tag (weak comparison). */
+export function matches(header: string | undefined, etag: string | undefined): boolean {
+  if (header === undefined || etag === undefined) return false
+  if (header.trim() === '*') return true
+  return header.split(',').some((one) => one.trim().replace(/^W\//, '') === etag)
+}

@@ -1,0 +1,10 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+
+const acceptable = /^[A-Za-z0-9._-]{1,64}$/
+
+/** The caller's X-Request-Id where it is sound, else a new one. */
+export function requestId(request: IncomingMessage): string {
+  const given = request.headers['x-request-id']
+  return typeof given === 'string' && acceptable.test(given) ? given : randomUUID()
+}

@@ -1,0 +1,50 @@
+import type { Mount } from './app.ts'
+import { send } from './respond.ts'
+
+const plain = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }
+const loopback = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1'])
+
+interface Needs {
+  readonly follower: { readonly applied_revision: number }
+  readonly store: { readonly read: { revision(): Promise<number> } }
+  readonly metrics: { render(): Promise<string>; readonly content_type: string }
+}
+
+/** Liveness, readiness and metrics. */
+export function operations(
+  { follower, metrics, store }: Needs,
+  readers: 'loopback' | 'public' | 'off',
+  draining: () => boolean,
+): Mount[] {
+  const healthz: Mount['handler'] = async (request, response) => {
+    send(request, response, 200, '{"status":"ok"}', plain)
+  }
+
+  const readyz: Mount['handler'] = async (request, response) => {
+    const revision = await store.read.revision().catch(() => undefined)
+    const { applied_revision } = follower
+    const ready = !draining() && revision !== undefined && applied_revision >= revision
+    const body = {
+      status: ready ? 'ready' : 'not ready',
+      draining: draining(),
+      applied_revision,
+      revision: revision ?? null,
+    }
+    send(request, response, ready ? 200 : 503, JSON.stringify(body), plain)
+  }
+
+  const scrape: Mount['handler'] = async (request, response) => {
+    const near = loopback.has(request.socket.remoteAddress ?? '')
+    if (readers === 'loopback' && !near) {
+      send(request, response, 403, '{"status":"metrics are read from loopback"}', plain)
+      return
+    }
+    const text = await metrics.render()
+    send(request, response, 200, text, { 'Content-Type': metrics.content_type, 'Cache-Control': 'no-store' })
+  }
+  return [
+    { method: 'get', path: '/healthz', handler: healthz },
+    { method: 'get', path: '/readyz', handler: readyz },
+    ...(readers === 'off' ? [] : [{ method: 'get', path: '/metrics', handler: scrape } as const]),
+  ]
+}

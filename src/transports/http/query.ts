@@ -1,0 +1,72 @@
+import { Failure } from '../../../schemas/failure.ts'
+import { isRecord, type JsonSchema } from '../../../schemas/json.ts'
+import { nearest } from '../../../schemas/nearest.ts'
+
+/**
+ * Query parameters as fields of an action's input, coerced by the action's own schema: numbers and booleans
+ * become such, lists may be repeated or comma-separated. What does not fit stays text for the schema to refuse.
+ * Throws Failure `invalid_request` for unknown names (with the nearest) and for scalars given twice.
+ */
+export function readQuery(
+  search: string,
+  fields: Readonly<Record<string, string>>,
+  schema: JsonSchema,
+): Record<string, unknown> {
+  const input: Record<string, unknown> = {}
+  if (search === '') return input
+  const given = new URLSearchParams(search)
+  for (const name of new Set(given.keys())) {
+    const field = Object.hasOwn(fields, name) ? fields[name] : undefined
+    if (field === undefined) throw unknownParameter(name, Object.keys(fields))
+    const path = field.split('.')
+    assign(input, path, coerce(name, given.getAll(name), schemaAt(schema, path)))
+  }
+  return input
+}
+
+function coerce(name: string, values: readonly string[], schema: JsonSchema): unknown {
+  if (schema.type === 'array')
+    return values.flatMap((value) => value.split(',')).filter((value) => value !== '')
+  const [value = '', ...more] = values
+  if (more.length > 0) {
+    throw new Failure('invalid_request', `The query parameter ${name} is given ${values.length} times.`, {
+      errors: [{ pointer: `/${name}`, detail: 'Give it once.' }],
+    })
+  }
+  if (schema.type === 'integer' || schema.type === 'number')
+    return /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value
+  if (schema.type === 'boolean') return value === 'true' ? true : value === 'false' ? false : value
+  return value
+}
+
+/** The schema of a field within an object's schema; `{}` where it says nothing. */
+export function schemaAt(schema: JsonSchema, path: readonly string[]): JsonSchema {
+  let current: unknown = schema
+  for (const key of path) {
+    const properties = isRecord(current) ? current.properties : undefined
+    current = isRecord(properties) ? properties[key] : undefined
+  }
+  return isRecord(current) ? current : {}
+}
+
+/** Sets a field, making the objects on its way. */
+export function assign(target: Record<string, unknown>, path: readonly string[], value: unknown): void {
+  const [key = '', ...rest] = path
+  if (rest.length === 0) {
+    target[key] = value
+    return
+  }
+  const inner = isRecord(target[key]) ? target[key] : {}
+  target[key] = inner
+  assign(inner, rest, value)
+}
+
+function unknownParameter(name: string, known: readonly string[]): Failure {
+  const close = nearest(name, known)
+  const takes = known.length > 0 ? `It takes ${known.join(', ')}.` : 'It takes none.'
+  return new Failure('invalid_request', `There is no query parameter ${name}.`, {
+    errors: [{ pointer: `/${name}`, detail: 'There is no such query parameter.' }],
+    hint: takes,
+    ...(close.length > 0 && { nearest: close }),
+  })
+}

@@ -1,0 +1,79 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Failure, problem } from '../../../schemas/failure.ts'
+import type { Allowance } from '../../router/router.ts'
+
+export type Headers = Record<string, string>
+
+const fixed: Headers = {
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+}
+
+/** Sends prepared text under the headers that every answer has. HEAD gets the headers alone. */
+export function send(
+  request: IncomingMessage,
+  response: ServerResponse,
+  status: number,
+  text: string,
+  headers: Headers,
+): void {
+  if (response.headersSent || response.destroyed) return
+  const length = Buffer.byteLength(text)
+  const closing = drains(request) ? {} : { Connection: 'close' }
+  response.writeHead(status, { ...fixed, ...headers, ...closing, 'Content-Length': length })
+  response.end(request.method === 'HEAD' ? undefined : text)
+}
+
+const smallBody = 64 * 1024
+
+/** A short body that nobody read is read now, so that the connection can go on. */
+function drains(request: IncomingMessage): boolean {
+  if (request.complete) return true
+  request.resume()
+  return Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY) <= smallBody
+}
+
+/** Sends a failure as RFC 9457 problem details, with the headers that its status asks for. */
+export function sendFailure(
+  request: IncomingMessage,
+  response: ServerResponse,
+  thrown: unknown,
+  id: string,
+  headers: Headers = {},
+): void {
+  const failure = Failure.from(thrown)
+  const body = problem(failure, id)
+  send(request, response, body.status, JSON.stringify(body), {
+    ...headers,
+    ...challenge(failure, request.headers.authorization !== undefined),
+    ...(failure.details.retry_after_s !== undefined && {
+      'Retry-After': String(failure.details.retry_after_s),
+    }),
+    'Content-Type': 'application/problem+json',
+    'Cache-Control': 'no-store',
+    'X-Request-Id': id,
+  })
+}
+
+/** RFC 6750 section 3: a bare challenge without credentials, the reason for bad ones, the scope that lacks. */
+export function challenge({ code, message, details }: Failure, credentials: boolean): Headers {
+  const scope = details.scope ? `, scope="${details.scope}"` : ''
+  if (code === 'forbidden' && details.scope) {
+    return { 'WWW-Authenticate': `Bearer error="insufficient_scope"${scope}` }
+  }
+  if (code !== 'unauthenticated') return {}
+  if (!credentials) return { 'WWW-Authenticate': `Bearer realm="dragoman"${scope}` }
+  return {
+    'WWW-Authenticate': `Bearer error="invalid_token", error_description="${message.replaceAll('"', "'")}"`,
+  }
+}
+
+/** draft-ietf-httpapi-ratelimit-headers-11. */
+export function allowanceHeaders(allowance: Allowance | undefined): Headers {
+  if (!allowance) return {}
+  const { policy, limit, remaining, reset_s } = allowance
+  return {
+    'RateLimit-Policy': `"${policy}";q=${limit};w=60`,
+    RateLimit: `"${policy}";r=${remaining};t=${reset_s}`,
+  }
+}

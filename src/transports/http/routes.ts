@@ -1,0 +1,211 @@
+import type { Access } from '../../../schemas/action.ts'
+import { isRecord, type Json, type JsonObject } from '../../../schemas/json.ts'
+
+export type Method = 'get' | 'post' | 'put' | 'delete'
+
+/**
+ * One REST endpoint is one row: data, so that the server, the OpenAPI document and the interface walk of the
+ * tests all read the same table.
+ */
+export interface Route {
+  readonly method: Method
+  /** Express path with `:parameters`. */
+  readonly path: string
+  readonly summary: string
+  readonly to: string
+  readonly action: string
+  /** Path parameter → field of the action's input. */
+  readonly parameters?: Readonly<Record<string, string>>
+  /** Query parameter → field of the action's input, with a dot into objects. */
+  readonly query?: Readonly<Record<string, string>>
+  /** Where the JSON body goes: it is the input, or the input is in its one field `input`. Absent: no body. */
+  readonly body?: 'whole' | 'input'
+  /** Values of input fields that this row has and the action leaves open. */
+  readonly defaults?: JsonObject
+  /** `If-Match` becomes `expected_revision`. */
+  readonly conditional?: true
+  /** A row may tighten the action's access, never loosen it. */
+  readonly access?: Access
+  readonly status?: 200 | 201 | 204
+  readonly show?: (output: Json) => { readonly body: Json; readonly location?: string }
+}
+
+const registry = 'svc.registry'
+
+const listed = {
+  to: registry,
+  action: 'search_agents',
+  query: {
+    q: 'query',
+    target: 'filters.target',
+    category: 'filters.category',
+    tags: 'filters.tags',
+    state: 'filters.state',
+    mine: 'filters.mine',
+    limit: 'limit',
+    cursor: 'cursor',
+    sort: 'sort',
+    facets: 'facets',
+  },
+  defaults: { limit: 20 },
+} as const
+
+const output = (value: Json) => ({ body: { output: value } })
+
+/** The endpoints of the interface, section 4. */
+export const routes: readonly Route[] = [
+  { method: 'get', path: '/public/agents', summary: 'List and search public agents', ...listed },
+  {
+    method: 'get',
+    path: '/public/agents/:identifier',
+    summary: 'Full metadata and capabilities of one agent',
+    to: registry,
+    action: 'get_agent',
+    parameters: { identifier: 'agent' },
+  },
+  {
+    method: 'post',
+    path: '/a2a/discover',
+    summary: 'Find agents by natural-language intent',
+    to: registry,
+    action: 'search',
+    body: 'whole',
+    access: { scope: 'agents:read' },
+  },
+  {
+    method: 'post',
+    path: '/a2a/utility/wiki',
+    summary: 'Look up an encyclopedia page',
+    to: 'svc.utility.wiki',
+    action: 'lookup',
+    body: 'input',
+    show: output,
+  },
+  {
+    method: 'post',
+    path: '/a2a/utility/finance',
+    summary: 'Get a crypto or stock price',
+    to: 'svc.utility.finance',
+    action: 'get_current_price',
+    body: 'input',
+    show: output,
+  },
+  {
+    method: 'post',
+    path: '/a2a/utility/reader',
+    summary: 'Read any URL as clean Markdown',
+    to: 'svc.utility.reader',
+    action: 'extract_content',
+    body: 'input',
+    show: output,
+  },
+  {
+    method: 'get',
+    path: '/.well-known/agent-card.json',
+    summary: "The registry's own agent card",
+    to: registry,
+    action: 'get_card',
+  },
+  {
+    method: 'get',
+    path: '/agents/:name/.well-known/agent-card.json',
+    summary: 'The card of a hosted or rendered agent',
+    to: registry,
+    action: 'get_card',
+    parameters: { name: 'agent' },
+  },
+  { method: 'get', path: '/api/agents', summary: 'List public agents', ...listed },
+  {
+    method: 'post',
+    path: '/api/agents/search',
+    summary: 'Search agents by natural-language intent',
+    to: registry,
+    action: 'search',
+    body: 'whole',
+  },
+  {
+    method: 'post',
+    path: '/api/agents/publish',
+    summary: 'Create a new agent, in STAGE',
+    to: registry,
+    action: 'publish',
+    body: 'whole',
+    status: 201,
+    show: (entry) => ({ body: entry, location: `/api/agents/${isRecord(entry) ? String(entry.id) : ''}` }),
+  },
+  {
+    method: 'get',
+    path: '/api/agents/:packageName',
+    summary: 'Get one agent',
+    to: registry,
+    action: 'get_agent',
+    parameters: { packageName: 'agent' },
+  },
+  {
+    method: 'put',
+    path: '/api/agents/:id',
+    summary: 'Update an agent',
+    to: registry,
+    action: 'update',
+    parameters: { id: 'agent' },
+    body: 'whole',
+    conditional: true,
+  },
+  {
+    method: 'post',
+    path: '/api/agents/:id/go-live',
+    summary: 'Publish an agent: STAGE to ACTIVE',
+    to: registry,
+    action: 'go_live',
+    parameters: { id: 'agent' },
+    body: 'whole',
+    conditional: true,
+  },
+  {
+    method: 'post',
+    path: '/api/agents/:id/unpublish',
+    summary: 'Unpublish an agent: ACTIVE to STAGE',
+    to: registry,
+    action: 'unpublish',
+    parameters: { id: 'agent' },
+    body: 'whole',
+    conditional: true,
+  },
+  {
+    method: 'delete',
+    path: '/api/agents/:id',
+    summary: 'Delete an agent',
+    to: registry,
+    action: 'delete',
+    parameters: { id: 'agent' },
+    conditional: true,
+    status: 204,
+  },
+  {
+    method: 'post',
+    path: '/api/playground/session',
+    summary: 'Create a playground session',
+    to: 'svc.playground',
+    action: 'create_session',
+    body: 'whole',
+    status: 201,
+  },
+  {
+    method: 'post',
+    path: '/api/playground/session/:id/discover',
+    summary: 'Discover agents in a session',
+    to: 'svc.playground',
+    action: 'discover',
+    parameters: { id: 'session' },
+    body: 'whole',
+  },
+  {
+    method: 'post',
+    path: '/api/playground/session/:id/execute',
+    summary: 'Execute a capability in a session',
+    to: 'svc.playground',
+    action: 'execute',
+    parameters: { id: 'session' },
+    body: 'whole',
+  },
+]

@@ -1,0 +1,54 @@
+import { codes, Failure, problem } from '../../../schemas/failure.ts'
+import { isRecord, type JsonObject } from '../../../schemas/json.ts'
+
+/** Most requests in one batch. */
+export const maximumBatch = 50
+
+export type Id = string | number | null
+
+/** One sound request; a notification has no `id`. */
+export interface Request {
+  readonly jsonrpc: '2.0'
+  readonly method: string
+  readonly params: JsonObject
+  readonly id?: Id
+}
+
+/** JSON-RPC 2.0 section 5.1: `code` is the number of the failure, `data` the problem that every door shows. */
+export function errorFrame(
+  failure: Failure,
+  requestId: string,
+  id: Id,
+  code: number = codes[failure.code].rpc,
+): string {
+  const error = { code, message: failure.message, data: problem(failure, requestId) }
+  return JSON.stringify({ jsonrpc: '2.0', error, id })
+}
+
+export const parseError = -32700
+export const invalidRequest = -32600
+
+/** The request in a frame, or the Failure and the id to answer it with. */
+export function readRequest(frame: unknown): Request | { readonly failure: Failure; readonly id: Id } {
+  if (!isRecord(frame)) return { failure: unsound('', 'A request is an object.'), id: null }
+  const { jsonrpc, method, params = {}, id } = frame
+  const known = isId(id) ? id : null
+  if ('id' in frame && !isId(id))
+    return { failure: unsound('/id', 'Use a string, a number or null.'), id: null }
+  if (jsonrpc !== '2.0') return { failure: unsound('/jsonrpc', 'This must be "2.0".'), id: known }
+  if (typeof method !== 'string') return { failure: unsound('/method', 'This must be a string.'), id: known }
+  if (!isRecord(params))
+    return { failure: unsound('/params', 'Give params by name, in an object.'), id: known }
+  const request = { jsonrpc: '2.0', method, params: params as JsonObject } as const
+  return isId(id) ? { ...request, id } : request
+}
+
+function isId(value: unknown): value is Id {
+  return value === null || typeof value === 'string' || typeof value === 'number'
+}
+
+export function unsound(pointer: string, detail: string): Failure {
+  return new Failure('invalid_request', `Not a JSON-RPC 2.0 request. ${detail}`, {
+    errors: [{ pointer, detail }],
+  })
+}

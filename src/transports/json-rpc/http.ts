@@ -1,0 +1,38 @@
+import { randomUUID } from 'node:crypto'
+import { codes, Failure } from '../../../schemas/failure.ts'
+import { authenticated, type Door } from '../door.ts'
+import type { Mount } from '../http/app.ts'
+import { readBody } from '../http/body.ts'
+import { requestId } from '../http/identity.ts'
+import { challenge, send } from '../http/respond.ts'
+import { signalOf } from '../http/rest.ts'
+import { errorFrame } from './frames.ts'
+import { createJsonRpc } from './json-rpc.ts'
+
+/**
+ * `POST /rpc`. What concerns the HTTP request as a whole (token, size, type) has its HTTP status, with a
+ * JSON-RPC error for a body; everything else is 200, and 204 where only notifications were sent.
+ */
+export function jsonRpcMount(door: Door): Mount {
+  const answer = createJsonRpc(door, randomUUID)
+  return {
+    method: 'post',
+    path: '/rpc',
+    async handler(request, response) {
+      const id = requestId(request)
+      const headers = { 'X-Request-Id': id, 'Content-Type': 'application/json' }
+      try {
+        const principal = await authenticated(door, request.headers.authorization)
+        const text = (await readBody(request)).toString('utf8')
+        const client = request.socket.remoteAddress ?? 'unknown'
+        const body = await answer(text, { principal, client, signal: signalOf(response) })
+        if (body === undefined) send(request, response, 204, '', { 'X-Request-Id': id })
+        else send(request, response, 200, body, headers)
+      } catch (thrown) {
+        const failure = Failure.from(thrown)
+        const refused = { ...headers, ...challenge(failure, request.headers.authorization !== undefined) }
+        send(request, response, codes[failure.code].http, errorFrame(failure, id, null), refused)
+      }
+    },
+  }
+}

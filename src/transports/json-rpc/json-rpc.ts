@@ -1,0 +1,56 @@
+import { Failure } from '../../../schemas/failure.ts'
+import type { Call } from '../../router/router.ts'
+import type { Door } from '../door.ts'
+import { stringify } from '../stringify.ts'
+import { errorFrame, invalidRequest, maximumBatch, parseError, readRequest, unsound } from './frames.ts'
+import { createMethods, unknownMethod } from './methods.ts'
+
+/** What a call needs beside its id, which each request of a batch gets for itself. */
+export type Caller = Omit<Call, 'id'>
+
+/** Answers one message, a request or a batch; undefined where nothing is to be answered (notifications). */
+export type AnswerMessage = (text: string, caller: Caller) => Promise<string | undefined>
+
+/** JSON-RPC 2.0 over any transport that carries text. `createId` names each request. */
+export function createJsonRpc({ dispatch, agents }: Door, createId: () => string): AnswerMessage {
+  const methods = createMethods(dispatch, agents)
+
+  async function answerOne(frame: unknown, caller: Caller): Promise<string | undefined> {
+    const requestId = createId()
+    const request = readRequest(frame)
+    if ('failure' in request) return errorFrame(request.failure, requestId, request.id, invalidRequest)
+    const { id, method } = request
+    if (!methods.hasMethod(method)) {
+      return id === undefined ? undefined : errorFrame(unknownMethod(method, agents), requestId, id)
+    }
+    const response = await methods.receive(request, { ...caller, id: requestId })
+    return response && id !== undefined ? stringify(response as never) : undefined
+  }
+
+  async function answerBatch(frames: readonly unknown[], caller: Caller): Promise<string | undefined> {
+    if (frames.length === 0)
+      return errorFrame(unsound('', 'A batch is not empty.'), createId(), null, invalidRequest)
+    if (frames.length > maximumBatch) {
+      const failure = unsound('', `A batch holds at most ${maximumBatch} requests, not ${frames.length}.`)
+      return errorFrame(failure, createId(), null, invalidRequest)
+    }
+    const answers = await Promise.all(frames.map((frame) => answerOne(frame, caller)))
+    const said = answers.filter((answer) => answer !== undefined)
+    return said.length > 0 ? `[${said.join(',')}]` : undefined
+  }
+
+  return async (text, caller) => {
+    const message = parse(text)
+    if (message instanceof Failure) return errorFrame(message, createId(), null, parseError)
+    return Array.isArray(message) ? answerBatch(message, caller) : answerOne(message, caller)
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (fault) {
+    const detail = fault instanceof Error ? fault.message : ''
+    return new Failure('invalid_request', 'The message is not JSON.', { errors: [{ pointer: '', detail }] })
+  }
+}

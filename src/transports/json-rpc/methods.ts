@@ -1,0 +1,56 @@
+import { JSONRPCErrorException, JSONRPCServer } from 'json-rpc-2.0'
+import type { Agent } from '../../../schemas/action.ts'
+import type { Envelope } from '../../../schemas/envelope.ts'
+import { codes, Failure, problem } from '../../../schemas/failure.ts'
+import type { JsonObject } from '../../../schemas/json.ts'
+import { nearest } from '../../../schemas/nearest.ts'
+import type { Call, Router } from '../../router/router.ts'
+
+/** Methods are `agent.action` (`registry.search_agents`, `wiki.get_summary`) and `message.send`, an envelope. */
+export function createMethods(dispatch: Router['dispatch'], agents: readonly Agent[]): JSONRPCServer<Call> {
+  const server = new JSONRPCServer<Call>({ errorListener: () => {} })
+  server.mapErrorToJSONRPCErrorResponse = (id, thrown) => {
+    const error =
+      thrown instanceof JSONRPCErrorException ? thrown.toObject() : { code: codes.internal.rpc, message: '' }
+    return { jsonrpc: '2.0', id, error }
+  }
+
+  function add(method: string, toEnvelope: (params: JsonObject) => Envelope): void {
+    server.addMethod(method, async (params, call) => {
+      const envelope = toEnvelope((params ?? {}) as JsonObject)
+      return await dispatch(envelope, call).then(
+        ({ output }) => output,
+        (thrown) => {
+          throw exception(Failure.from(thrown), call.id ?? '')
+        },
+      )
+    })
+  }
+
+  add('message.send', (params) => params as unknown as Envelope)
+  for (const agent of agents) {
+    const prefix = agent.package_name.split('.').at(-1)
+    for (const { name, aliases = [] } of agent.actions) {
+      for (const action of [name, ...aliases]) {
+        add(`${prefix}.${action}`, (params) => ({ to: agent.package_name, action, params }))
+      }
+    }
+  }
+  return server
+}
+
+function exception(failure: Failure, requestId: string): JSONRPCErrorException {
+  return new JSONRPCErrorException(failure.message, codes[failure.code].rpc, problem(failure, requestId))
+}
+
+/** What to say to a method that nothing answers to. */
+export function unknownMethod(method: string, agents: readonly Agent[]): Failure {
+  const known = agents.flatMap((agent) =>
+    agent.actions.map((action) => `${agent.package_name.split('.').at(-1)}.${action.name}`),
+  )
+  const close = nearest(method, ['message.send', ...known])
+  return new Failure('unknown_action', `There is no method ${method}.`, {
+    hint: 'message.send takes an envelope {to, action, params} for any agent.',
+    ...(close.length > 0 && { nearest: close }),
+  })
+}
