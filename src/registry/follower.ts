@@ -10,7 +10,8 @@ export interface Follower extends AsyncDisposable {
   caughtUp(revision: number): Promise<void>
 }
 
-const pageSize = 1000
+/** Applying is synchronous: a page must not hold the event loop for long. */
+const pageSize = 200
 
 /** Tails the store's changes into the index until disposed. `failed` hears of faults; the tail goes on. */
 export function follow(store: Store, index: SearchIndex, failed: (fault: unknown) => void): Follower {

@@ -1,13 +1,12 @@
 import type { Agent } from '../../schemas/action.ts'
 import type { EntryDetail } from '../../schemas/card.ts'
 import { Failure } from '../../schemas/failure.ts'
-import type { Resolve } from '../router/router.ts'
 
 /** Hosted agents answer; a listed one is named with where it answers, until it can be called from here. */
 export function createResolve(
   hosted: readonly Agent[],
   get: (name: string, caller: null) => Promise<EntryDetail>,
-): Resolve {
+): (to: string) => Promise<Agent> {
   const agents = new Map(hosted.map((agent) => [agent.package_name, agent]))
   return async (to) => {
     const known = agents.get(to)

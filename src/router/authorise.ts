@@ -4,6 +4,7 @@ import { holds, type Principal } from '../../schemas/scope.ts'
 
 /** Lets the call pass, or throws Failure `unauthenticated` or `forbidden` naming the scope that is missing. */
 export function authorise(agent: Agent, action: Action, principal: Principal | null): void {
+  if (action.access === 'public') return
   confine(agent, principal)
   allow(action.access, principal)
 }

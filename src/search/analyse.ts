@@ -78,5 +78,5 @@ function emitPairs(run: string, emit: Emit): void {
 function fold(word: string): string {
   const lower = word.toLowerCase()
   if (ascii.test(lower)) return lower
-  return lower.normalize('NFD').replace(accents, '').normalize('NFC')
+  return lower.normalize('NFD').replace(accents, '')
 }

@@ -67,7 +67,7 @@ export class TextIndex {
 
   /** Adds the score of every document with one of the terms; an exact name outdoes whatever words can give. */
   score(text: string, terms: readonly WeighedTerm[], board: Scoreboard): void {
-    const slope = (k1 * b * this.#documents) / this.#totalLength
+    const slope = (k1 * b * this.#documents) / (this.#totalLength || 1)
     for (const term of terms) this.#scoreTerm(term, slope, board)
     const named = this.#names.get(exactName(text))
     if (!named) return

@@ -1,4 +1,4 @@
-import express, { type Express, type RequestHandler } from 'express'
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
 import type { Action, Agent } from '../../../schemas/action.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Door } from '../door.ts'
@@ -26,9 +26,10 @@ export function createHttpApp(door: Door, etags: Etags, others: readonly Mount[]
   app.set('case sensitive routing', true)
   const rows = routes.map((route) => mountOf(route, door, etags))
   const envelope: Mount = { method: 'post', path: '/a2a/message', handler: serveEnvelope(door) }
-  const paths = Map.groupBy([envelope, ...rows, ...others], (mount) => mount.path)
-  for (const path of fixedFirst([...paths.keys()])) mountPath(app, path, paths.get(path) ?? [])
+  const paths = Map.groupBy([envelope, ...rows, ...others], (mount) => mount.path.replace(/:\w+/g, ':'))
+  for (const path of fixedFirst([...paths.keys()])) mountPath(app, paths.get(path) ?? [])
   app.use(notFound)
+  app.use(unreadable)
   return app
 }
 
@@ -38,19 +39,22 @@ function mountOf(route: Route, door: Door, etags: Etags): Mount {
   return { method, path, handler: serve(route, action, door, etags), open: isPublicRead(route, action) }
 }
 
-function mountPath(app: Express, path: string, mounts: readonly Mount[]): void {
-  for (const { method, handler } of mounts) app[method](path, handler as RequestHandler)
+/** Every method of one path, whatever each row calls its parameters; what is left is 405 or a preflight. */
+function mountPath(app: Express, mounts: readonly Mount[]): void {
+  for (const { method, path, handler } of mounts) app[method](path, handler as RequestHandler)
   const methods = mounts.flatMap(({ method }) =>
     method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()],
   )
   const allow = [...methods, 'OPTIONS'].sort().join(', ')
-  app.all(
-    path,
-    otherMethod(
-      allow,
-      mounts.some((mount) => mount.open),
-    ),
-  )
+  const [first] = mounts
+  if (first)
+    app.all(
+      first.path,
+      otherMethod(
+        allow,
+        mounts.some((mount) => mount.open),
+      ),
+    )
 }
 
 /** `/api/agents/search` is itself, not an agent of that name, under every method. */
@@ -92,5 +96,14 @@ const notFound: RequestHandler = (request, response) => {
   const failure = new Failure('not_found', `There is nothing at ${request.path}.`, {
     hint: 'GET / and GET /openapi.json say what is here.',
   })
+  sendFailure(request, response, failure, requestId(request))
+}
+
+/** Express throws for a path that it cannot decode; anything else it throws is ours to log as internal. */
+const unreadable: ErrorRequestHandler = (fault, request, response, _next) => {
+  const undecodable = fault instanceof URIError
+  const failure = undecodable
+    ? new Failure('invalid_request', 'The path is not percent-encoded UTF-8.')
+    : fault
   sendFailure(request, response, failure, requestId(request))
 }

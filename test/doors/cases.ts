@@ -1,0 +1,488 @@
+import type { Json } from '../../schemas/json.ts'
+
+export type Credentials = keyof typeof credentials
+
+/** Who calls. The tests make a token for each of these. */
+export const credentials = {
+  none: 'no token',
+  good: 'every scope but admin',
+  reader: 'agents:read alone',
+  expired: 'a token that has expired',
+  tampered: 'a token whose payload was changed',
+  kidless: 'a token without kid',
+  foreign: 'a token for another audience',
+  garbage: 'not a token',
+}
+
+export interface Case {
+  readonly name: string
+  readonly envelope: Record<string, unknown>
+  readonly as?: Credentials
+  /** The stable code of the failure, or what the output must be. */
+  readonly code?: string
+  readonly output?: (output: Json) => void
+  /** The same as a REST row, where one can carry it. */
+  readonly rest?: { readonly method: string; readonly path: string; readonly body?: unknown }
+}
+
+const registry = 'custom.svc.registry'
+const search = (params: object) => ({ to: registry, action: 'search', params })
+const list = (params: object) => ({ to: registry, action: 'search_agents', params })
+
+function nested(levels: number): unknown {
+  let value: unknown = 1
+  for (let level = 0; level < levels; level++) value = { deeper: value }
+  return value
+}
+
+const isSearch = (output: Json) => {
+  if (!('agents' in (output as object))) throw new Error('no agents')
+}
+
+/** What every door must answer alike. */
+export const cases: readonly Case[] = [
+  {
+    name: 'a search by intent',
+    envelope: search({ query: 'read a web page' }),
+    output: isSearch,
+    rest: { method: 'POST', path: '/api/agents/search', body: { query: 'read a web page' } },
+  },
+  {
+    name: 'a search with a limit',
+    envelope: search({ query: 'encyclopedia', limit: 1 }),
+    output: isSearch,
+    rest: { method: 'POST', path: '/api/agents/search', body: { query: 'encyclopedia', limit: 1 } },
+  },
+  {
+    name: 'a list of all agents by name',
+    envelope: list({ sort: 'name', limit: 20 }),
+    output: isSearch,
+    rest: { method: 'GET', path: '/api/agents?sort=name' },
+  },
+  {
+    name: 'a search by tag',
+    envelope: list({ filters: { tags: ['test'] }, limit: 20 }),
+    output: isSearch,
+    rest: { method: 'GET', path: '/public/agents?tags=test' },
+  },
+  {
+    name: 'a search by category without case',
+    envelope: list({ filters: { category: 'Utilities' }, limit: 20 }),
+    output: isSearch,
+    rest: { method: 'GET', path: '/public/agents?category=Utilities' },
+  },
+  {
+    name: 'a search with facets',
+    envelope: list({ facets: true, limit: 20 }),
+    output: isSearch,
+    rest: { method: 'GET', path: '/public/agents?facets=true' },
+  },
+  {
+    name: 'a name that needs its A2A form',
+    envelope: { to: registry, action: 'get_agent', params: { agent: 'custom.svc.utility.wiki' } },
+    output: () => {},
+    rest: { method: 'GET', path: '/public/agents/custom.svc.utility.wiki' },
+  },
+  {
+    name: 'resolve_package',
+    envelope: {
+      to: 'svc.registry',
+      action: 'resolve_package',
+      params: { package_name: 'svc.utility.reader' },
+    },
+    output: () => {},
+  },
+  {
+    name: "the registry's card",
+    envelope: { to: registry, action: 'get_card', params: {} },
+    output: () => {},
+    rest: { method: 'GET', path: '/.well-known/agent-card.json' },
+  },
+  {
+    name: 'an envelope without params',
+    envelope: { to: registry, action: 'search_agents' },
+    output: isSearch,
+  },
+  {
+    name: 'an agent listed elsewhere',
+    envelope: { to: 'com.example.listed', action: 'anything', params: {} },
+    code: 'not_callable',
+  },
+  {
+    name: 'an agent listed elsewhere, with a token',
+    envelope: { to: 'com.example.listed', action: 'anything', params: {} },
+    as: 'good',
+    code: 'not_callable',
+  },
+
+  {
+    name: 'a missing field',
+    envelope: search({}),
+    code: 'invalid_request',
+    rest: { method: 'POST', path: '/api/agents/search', body: {} },
+  },
+  {
+    name: 'an empty query',
+    envelope: search({ query: '' }),
+    code: 'invalid_request',
+    rest: { method: 'POST', path: '/api/agents/search', body: { query: '' } },
+  },
+  {
+    name: 'a query of spaces',
+    envelope: search({ query: '   ' }),
+    code: 'invalid_request',
+    rest: { method: 'POST', path: '/api/agents/search', body: { query: '   ' } },
+  },
+  {
+    name: 'a query that is a number',
+    envelope: search({ query: 5 }),
+    code: 'invalid_request',
+    rest: { method: 'POST', path: '/api/agents/search', body: { query: 5 } },
+  },
+  {
+    name: 'a query that is null',
+    envelope: search({ query: null }),
+    code: 'invalid_request',
+    rest: { method: 'POST', path: '/api/agents/search', body: { query: null } },
+  },
+  {
+    name: 'a query of 1,001 characters',
+    envelope: search({ query: 'q'.repeat(1001) }),
+    code: 'invalid_request',
+    rest: { method: 'POST', path: '/api/agents/search', body: { query: 'q'.repeat(1001) } },
+  },
+  {
+    name: 'an unknown field',
+    envelope: search({ query: 'x', limt: 3 }),
+    code: 'invalid_request',
+    rest: { method: 'POST', path: '/api/agents/search', body: { query: 'x', limt: 3 } },
+  },
+  {
+    name: 'an unknown filter',
+    envelope: list({ filters: { colour: 'red' } }),
+    code: 'invalid_request',
+    rest: { method: 'GET', path: '/public/agents?colour=red' },
+  },
+  {
+    name: 'a limit of 0',
+    envelope: list({ limit: 0 }),
+    code: 'invalid_request',
+    rest: { method: 'GET', path: '/public/agents?limit=0' },
+  },
+  {
+    name: 'a limit of 101',
+    envelope: list({ limit: 101 }),
+    code: 'invalid_request',
+    rest: { method: 'GET', path: '/public/agents?limit=101' },
+  },
+  {
+    name: 'a limit of "abc"',
+    envelope: list({ limit: 'abc' }),
+    code: 'invalid_request',
+    rest: { method: 'GET', path: '/public/agents?limit=abc' },
+  },
+  {
+    name: 'a limit of 1.5',
+    envelope: list({ limit: 1.5 }),
+    code: 'invalid_request',
+    rest: { method: 'GET', path: '/public/agents?limit=1.5' },
+  },
+  {
+    name: 'a limit below nothing',
+    envelope: list({ limit: -1 }),
+    code: 'invalid_request',
+    rest: { method: 'GET', path: '/public/agents?limit=-1' },
+  },
+  {
+    name: 'a cursor of junk',
+    envelope: list({ cursor: 'junk' }),
+    code: 'invalid_request',
+    rest: { method: 'GET', path: '/public/agents?cursor=junk' },
+  },
+  {
+    name: 'a cursor that is JSON',
+    envelope: list({ cursor: 'WzEsIngiLCJ5Il0' }),
+    code: 'invalid_request',
+    rest: { method: 'GET', path: '/public/agents?cursor=WzEsIngiLCJ5Il0' },
+  },
+  {
+    name: 'an unknown sort',
+    envelope: list({ sort: 'best' }),
+    code: 'invalid_request',
+    rest: { method: 'GET', path: '/public/agents?sort=best' },
+  },
+  {
+    name: 'a category that is no slug',
+    envelope: list({ filters: { category: 'a b' } }),
+    code: 'invalid_request',
+    rest: { method: 'GET', path: '/public/agents?category=a%20b' },
+  },
+  {
+    name: 'a flag that is no flag',
+    envelope: list({ facets: 'maybe' }),
+    code: 'invalid_request',
+    rest: { method: 'GET', path: '/public/agents?facets=maybe' },
+  },
+  {
+    name: 'STAGE without mine',
+    envelope: list({ filters: { state: 'STAGE' } }),
+    code: 'invalid_request',
+    rest: { method: 'GET', path: '/api/agents?state=STAGE' },
+  },
+  {
+    name: 'mine without a token',
+    envelope: list({ filters: { mine: true } }),
+    code: 'unauthenticated',
+    rest: { method: 'GET', path: '/api/agents?mine=true' },
+  },
+  {
+    name: 'params that are a list',
+    envelope: { to: registry, action: 'search', params: [] },
+    code: 'invalid_request',
+    rest: { method: 'POST', path: '/api/agents/search', body: [] },
+  },
+  {
+    name: 'params that are text',
+    envelope: { to: registry, action: 'search', params: 'query' },
+    code: 'invalid_request',
+    rest: { method: 'POST', path: '/api/agents/search', body: '"query"' },
+  },
+  {
+    name: 'JSON 33 levels deep',
+    envelope: search({ query: 'x', deep: nested(33) }),
+    code: 'invalid_request',
+    rest: { method: 'POST', path: '/api/agents/search', body: { query: 'x', deep: nested(33) } },
+  },
+  {
+    name: 'a __proto__ key',
+    envelope: search(JSON.parse('{"query":"x","__proto__":{"limit":1}}')),
+    code: 'invalid_request',
+    rest: { method: 'POST', path: '/api/agents/search', body: '{"query":"x","__proto__":{"limit":1}}' },
+  },
+
+  {
+    name: 'an unknown agent',
+    envelope: { to: 'com.example.nobody', action: 'search', params: {} },
+    code: 'not_found',
+    rest: { method: 'GET', path: '/public/agents/com.example.nobody' },
+  },
+  {
+    name: 'an agent in STAGE, to a stranger',
+    envelope: { to: registry, action: 'get_agent', params: { agent: 'com.example.staged' } },
+    as: 'good',
+    code: 'not_found',
+    rest: { method: 'GET', path: '/api/agents/com.example.staged' },
+  },
+  {
+    name: 'an unknown action',
+    envelope: { to: registry, action: 'serch', params: {} },
+    code: 'unknown_action',
+  },
+  { name: 'an envelope without an action', envelope: { to: registry, params: {} }, code: 'invalid_request' },
+  { name: 'an envelope to nobody', envelope: { action: 'search', params: {} }, code: 'invalid_request' },
+  {
+    name: 'an envelope with a field too many',
+    envelope: { to: registry, action: 'search_agents', params: {}, from: 'me' },
+    code: 'invalid_request',
+  },
+
+  {
+    name: 'a write without a token',
+    envelope: { to: registry, action: 'publish', params: { package_name: 'com.example.x' } },
+    code: 'unauthenticated',
+    rest: { method: 'POST', path: '/api/agents/publish', body: { package_name: 'com.example.x' } },
+  },
+  {
+    name: 'a write without the scope',
+    envelope: { to: registry, action: 'publish', params: { package_name: 'com.example.x' } },
+    as: 'reader',
+    code: 'forbidden',
+    rest: { method: 'POST', path: '/api/agents/publish', body: { package_name: 'com.example.x' } },
+  },
+  {
+    name: 'a publication that lacks nearly all',
+    envelope: { to: registry, action: 'publish', params: { package_name: 'com.example.x' } },
+    as: 'good',
+    code: 'invalid_request',
+    rest: { method: 'POST', path: '/api/agents/publish', body: { package_name: 'com.example.x' } },
+  },
+  {
+    name: 'a name that is taken',
+    envelope: { to: registry, action: 'publish', params: publication('com.example.staged') },
+    as: 'good',
+    code: 'conflict',
+    rest: { method: 'POST', path: '/api/agents/publish', body: publication('com.example.staged') },
+  },
+  {
+    name: "a name of the operator's",
+    envelope: { to: registry, action: 'publish', params: publication('svc.mine') },
+    as: 'good',
+    code: 'forbidden',
+    rest: { method: 'POST', path: '/api/agents/publish', body: publication('svc.mine') },
+  },
+  {
+    name: 'a name that is an address',
+    envelope: { to: registry, action: 'publish', params: publication('custom.mine') },
+    as: 'good',
+    code: 'invalid_request',
+    rest: { method: 'POST', path: '/api/agents/publish', body: publication('custom.mine') },
+  },
+  {
+    name: 'a name with capitals',
+    envelope: { to: registry, action: 'publish', params: publication('Com.Example') },
+    as: 'good',
+    code: 'invalid_request',
+    rest: { method: 'POST', path: '/api/agents/publish', body: publication('Com.Example') },
+  },
+  {
+    name: 'the reserved tag',
+    envelope: {
+      to: registry,
+      action: 'publish',
+      params: { ...publication('com.example.tagged'), tags: ['Test'] },
+    },
+    as: 'good',
+    code: 'reserved_tag',
+    rest: {
+      method: 'POST',
+      path: '/api/agents/publish',
+      body: { ...publication('com.example.tagged'), tags: ['Test'] },
+    },
+  },
+  {
+    name: 'a change of a hosted agent',
+    envelope: { to: registry, action: 'update', params: { agent: 'svc.utility.wiki', name: 'Mine' } },
+    as: 'good',
+    code: 'hosted_agent',
+    rest: { method: 'PUT', path: '/api/agents/svc.utility.wiki', body: { name: 'Mine' } },
+  },
+  {
+    name: "a change of somebody else's agent",
+    envelope: { to: registry, action: 'update', params: { agent: 'com.example.listed', name: 'Mine' } },
+    as: 'good',
+    code: 'forbidden',
+    rest: { method: 'PUT', path: '/api/agents/com.example.listed', body: { name: 'Mine' } },
+  },
+  {
+    name: "a transition of somebody else's agent in STAGE",
+    envelope: { to: registry, action: 'go_live', params: { agent: 'com.example.staged' } },
+    as: 'good',
+    code: 'not_found',
+    rest: { method: 'POST', path: '/api/agents/com.example.staged/go-live', body: {} },
+  },
+  {
+    name: 'a delete of what is not there',
+    envelope: { to: registry, action: 'delete', params: { agent: 'com.example.nobody' } },
+    as: 'good',
+    code: 'not_found',
+    rest: { method: 'DELETE', path: '/api/agents/com.example.nobody' },
+  },
+  {
+    name: 'an import by somebody who is no admin',
+    envelope: { to: registry, action: 'import_entries', params: { lines: ['{}'] } },
+    as: 'good',
+    code: 'forbidden',
+  },
+
+  {
+    name: 'a call without a token',
+    envelope: { to: 'svc.utility.finance', action: 'get_current_price', params: { symbol: 'BTC' } },
+    code: 'unauthenticated',
+    rest: { method: 'POST', path: '/a2a/utility/finance', body: { input: { symbol: 'BTC' } } },
+  },
+  {
+    name: 'a call without the scope',
+    envelope: { to: 'svc.utility.finance', action: 'get_current_price', params: { symbol: 'BTC' } },
+    as: 'reader',
+    code: 'forbidden',
+    rest: { method: 'POST', path: '/a2a/utility/finance', body: { input: { symbol: 'BTC' } } },
+  },
+  {
+    name: 'a symbol that is a path',
+    envelope: { to: 'svc.utility.finance', action: 'get_current_price', params: { symbol: '../../etc' } },
+    as: 'good',
+    code: 'invalid_request',
+    rest: { method: 'POST', path: '/a2a/utility/finance', body: { input: { symbol: '../../etc' } } },
+  },
+  {
+    name: 'a page on a private address',
+    envelope: {
+      to: 'svc.utility.reader',
+      action: 'extract_content',
+      params: { url: 'http://169.254.169.254/latest/meta-data' },
+    },
+    as: 'good',
+    code: 'blocked_address',
+    rest: {
+      method: 'POST',
+      path: '/a2a/utility/reader',
+      body: { input: { url: 'http://169.254.169.254/latest/meta-data' } },
+    },
+  },
+  {
+    name: 'an encyclopedia nobody has configured',
+    envelope: { to: 'svc.utility.wiki', action: 'lookup', params: { query: 'Dragoman' } },
+    as: 'good',
+    code: 'not_configured',
+    rest: { method: 'POST', path: '/a2a/utility/wiki', body: { input: { query: 'Dragoman' } } },
+  },
+  {
+    name: 'a session that is not there',
+    envelope: {
+      to: 'svc.playground',
+      action: 'execute',
+      params: { session: 'nobody', agent: 'svc.registry', capability: 'search' },
+    },
+    code: 'not_found',
+    rest: {
+      method: 'POST',
+      path: '/api/playground/session/nobody/execute',
+      body: { agent: 'svc.registry', capability: 'search' },
+    },
+  },
+
+  {
+    name: 'an expired token',
+    envelope: list({}),
+    as: 'expired',
+    code: 'unauthenticated',
+    rest: { method: 'GET', path: '/public/agents' },
+  },
+  {
+    name: 'a tampered token',
+    envelope: list({}),
+    as: 'tampered',
+    code: 'unauthenticated',
+    rest: { method: 'GET', path: '/public/agents' },
+  },
+  {
+    name: 'a token without kid',
+    envelope: list({}),
+    as: 'kidless',
+    code: 'unauthenticated',
+    rest: { method: 'GET', path: '/public/agents' },
+  },
+  {
+    name: 'a token for another audience',
+    envelope: list({}),
+    as: 'foreign',
+    code: 'unauthenticated',
+    rest: { method: 'GET', path: '/public/agents' },
+  },
+  {
+    name: 'a token that is none',
+    envelope: list({}),
+    as: 'garbage',
+    code: 'unauthenticated',
+    rest: { method: 'GET', path: '/public/agents' },
+  },
+]
+
+export function publication(package_name: string) {
+  return {
+    package_name,
+    name: 'An agent',
+    description: 'Does something.',
+    capabilities: [{ name: 'do_it', description: 'Does it.' }],
+  }
+}

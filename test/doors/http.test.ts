@@ -1,0 +1,278 @@
+import { request as httpRequest } from 'node:http'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+
+let home: TestGateway
+beforeAll(async () => {
+  home = await startGateway()
+})
+afterAll(() => home[Symbol.asyncDispose]())
+
+const json = { 'Content-Type': 'application/json' }
+const tooLong = JSON.stringify({ query: 'x'.repeat(1024 * 1024 + 1 - 12) })
+
+describe('bodies', () => {
+  test.each(['/a2a/message', '/api/agents/search', '/rpc', '/mcp'])(
+    '%s answers 400 to what is not JSON',
+    async (path) => {
+      const { status, text } = await home.request('POST', path, { body: '{"to":', headers: json })
+      // JSON-RPC answers in its own protocol, section 5.1 of its specification.
+      expect(status).toBe(path === '/rpc' ? 200 : 400)
+      expect(text).toContain('"invalid_request"')
+    },
+  )
+
+  test.each(['/a2a/message', '/api/agents/search', '/rpc', '/mcp'])(
+    '%s answers 413 to 1 MiB and one byte',
+    async (path) => {
+      expect(Buffer.byteLength(tooLong)).toBe(1024 * 1024 + 1)
+      const { status, text } = await home.request('POST', path, { body: tooLong, headers: json })
+      expect(status).toBe(413)
+      expect(text).toContain('"too_large"')
+    },
+  )
+
+  test('a chunked body over the limit is 413 too', async () => {
+    const { port } = new URL(home.url)
+    const sent = httpRequest({ port, path: '/a2a/message', method: 'POST', headers: json })
+    const answered = new Promise<number | undefined>((resolve) =>
+      sent.on('response', (response) => resolve(response.statusCode)),
+    )
+    sent.on('error', () => {})
+    for (let sentBytes = 0; sentBytes <= 1024 * 1024; sentBytes += 65_536) sent.write('x'.repeat(65_536))
+    sent.end()
+    expect(await answered).toBe(413)
+  })
+
+  test('exactly 1 MiB is read', async () => {
+    const body = tooLong.replace('xx', 'x')
+    const { json } = await home.request('POST', '/api/agents/search', { body })
+    expect(json.code).toBe('invalid_request')
+    expect(json.errors[0].pointer).toBe('/query')
+  })
+
+  test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=utf-7', ''])(
+    'a body of type "%s" is 415',
+    async (type) => {
+      const { status, json } = await home.request('POST', '/api/agents/search', {
+        body: '{"query":"x"}',
+        headers: { 'Content-Type': type },
+      })
+      expect(status).toBe(415)
+      expect(json.code).toBe('unsupported_media_type')
+    },
+  )
+
+  test('a compressed body is 415', async () => {
+    const headers = { ...json, 'Content-Encoding': 'gzip' }
+    const { status } = await home.request('POST', '/a2a/message', { body: 'x', headers })
+    expect(status).toBe(415)
+  })
+
+  test.each(['null', '[]', '"text"', '5'])('the body %s is 400', async (body) => {
+    const { status, json } = await home.request('POST', '/a2a/message', {
+      body,
+      headers: { 'Content-Type': 'application/json' },
+    })
+    expect(status).toBe(400)
+    expect(json.code).toBe('invalid_request')
+  })
+})
+
+describe('queries', () => {
+  test('a scalar given twice is 400 and says so', async () => {
+    const { status, json } = await home.request('GET', '/public/agents?limit=1&limit=2')
+    expect(status).toBe(400)
+    expect(json.errors).toEqual([{ pointer: '/limit', detail: 'Give it once.' }])
+  })
+
+  test('an unknown parameter names its nearest', async () => {
+    const { status, json } = await home.request('GET', '/public/agents?tag=x')
+    expect(status).toBe(400)
+    expect(json.nearest).toEqual(['tags'])
+  })
+
+  test('tags may be repeated or separated by commas', async () => {
+    const repeated = await home.request('GET', '/public/agents?tags=registry&tags=search&sort=name')
+    const commas = await home.request('GET', '/public/agents?tags=registry,search&sort=name')
+    expect(repeated.json.total).toBeGreaterThan(0)
+    expect(repeated.json).toEqual(commas.json)
+  })
+
+  test('an empty limit is 400, not 0', async () => {
+    expect((await home.request('GET', '/public/agents?limit=')).status).toBe(400)
+  })
+
+  test('a cursor walks every agent once and refuses another query', async () => {
+    const all = await home.request('GET', '/public/agents?sort=name')
+    const names: string[] = []
+    let cursor: string | null = ''
+    while (cursor !== null) {
+      const page = await home.request(
+        'GET',
+        `/public/agents?sort=name&limit=1${cursor && `&cursor=${cursor}`}`,
+      )
+      names.push(...page.json.agents.map((agent: { package_name: string }) => agent.package_name))
+      expect(page.json.total).toBe(all.json.total)
+      cursor = page.json.next_cursor
+      if (cursor) {
+        const other = await home.request('GET', `/public/agents?sort=newest&cursor=${cursor}`)
+        expect(other.json.code).toBe('invalid_request')
+      }
+    }
+    expect(names).toEqual(all.json.agents.map((agent: { package_name: string }) => agent.package_name))
+  })
+})
+
+describe('methods and paths', () => {
+  test.each([
+    ['DELETE', '/public/agents', 'GET, HEAD, OPTIONS'],
+    ['GET', '/a2a/message', 'OPTIONS, POST'],
+    ['GET', '/api/agents/search', 'OPTIONS, POST'],
+    ['PATCH', '/api/agents/com.example.x', 'DELETE, GET, HEAD, OPTIONS, PUT'],
+    ['PUT', '/mcp', 'DELETE, GET, HEAD, OPTIONS, POST'],
+  ])('%s %s is 405 and allows %s', async (method, path, allow) => {
+    const { status, headers, json } = await home.request(method, path)
+    expect(status).toBe(405)
+    expect(headers.get('allow')).toBe(allow)
+    expect(json.code).toBe('method_not_allowed')
+  })
+
+  test.each(['/nowhere', '/public/agents/a/b', '/API/agents', '/%E0%A4%A', '/public/agents/%E0%A4%A'])(
+    '%s is a problem and never HTML',
+    async (path) => {
+      const { status, headers, json } = await home.request('GET', path)
+      expect([400, 404]).toContain(status)
+      expect(headers.get('content-type')).toBe('application/problem+json')
+      expect(json.code).toMatch(/not_found|invalid_request/)
+    },
+  )
+
+  test('HEAD has the headers of GET and no body', async () => {
+    const get = await home.request('GET', '/public/agents')
+    const head = await home.request('HEAD', '/public/agents')
+    expect(head.status).toBe(200)
+    expect(head.text).toBe('')
+    for (const name of ['etag', 'content-length', 'content-type'])
+      expect(head.headers.get(name)).toBe(get.headers.get(name))
+  })
+
+  test('the request id of the caller comes back, and a new one for an unsound one', async () => {
+    const known = await home.request('GET', '/nowhere', { headers: { 'X-Request-Id': 'abc-1' } })
+    expect(known.json.instance).toBe('abc-1')
+    const unsound = await home.request('GET', '/nowhere', { headers: { 'X-Request-Id': 'a b' } })
+    expect(unsound.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+  })
+})
+
+describe('caching', () => {
+  test('a list answers 304 until something is published', async () => {
+    const token = await home.token('owner')
+    const first = await home.request('GET', '/public/agents')
+    const headers = { 'If-None-Match': first.headers.get('etag') ?? '' }
+    expect((await home.request('GET', '/public/agents', { headers })).status).toBe(304)
+    const body = {
+      package_name: 'com.cache.agent',
+      name: 'A',
+      description: 'B',
+      endpoints: [{ protocol: 'mcp', url: 'https://example.com/mcp' }],
+    }
+    await home.request('POST', '/api/agents/publish', { token, body })
+    expect((await home.request('GET', '/public/agents', { headers })).status).toBe(200)
+  })
+
+  test('If-Match lets one of two writers win', async () => {
+    const token = await home.token('owner')
+    const before = await home.request('GET', '/api/agents/com.cache.agent', { token })
+    const headers = { 'If-Match': before.headers.get('etag') ?? '' }
+    const change = (name: string) =>
+      home.request('PUT', '/api/agents/com.cache.agent', { token, headers, body: { name } })
+    expect((await change('First')).status).toBe(200)
+    const lost = await change('Second')
+    expect(lost.status).toBe(412)
+    expect(lost.json.code).toBe('precondition_failed')
+    expect((await home.request('GET', '/api/agents/com.cache.agent', { token })).json.name).toBe('First')
+    const junk = await home.request('PUT', '/api/agents/com.cache.agent', {
+      token,
+      headers: { 'If-Match': '"junk"' },
+      body: {},
+    })
+    expect(junk.status).toBe(412)
+  })
+})
+
+describe('browsers', () => {
+  test('any page may read what is public, and nothing else', async () => {
+    const open = await home.request('OPTIONS', '/public/agents', {
+      headers: { Origin: 'https://page.example', 'Access-Control-Request-Method': 'GET' },
+    })
+    expect(open.status).toBe(204)
+    expect(open.headers.get('access-control-allow-origin')).toBe('*')
+    const closed = await home.request('OPTIONS', '/api/agents/publish', {
+      headers: { Origin: 'https://page.example' },
+    })
+    expect(closed.headers.get('access-control-allow-origin')).toBeNull()
+    const failed = await home.request('GET', '/public/agents?limit=0')
+    expect(failed.headers.get('access-control-allow-origin')).toBe('*')
+  })
+})
+
+describe('documents and health', () => {
+  test('the OpenAPI document has every row, its schemas whole', async () => {
+    const { json } = await home.request('GET', '/openapi.json')
+    expect(json.openapi).toBe('3.1.0')
+    expect(Object.keys(json.paths)).toContain('/api/agents/{id}/go-live')
+    const list = json.paths['/public/agents'].get.parameters
+    expect(list.find((one: { name: string }) => one.name === 'limit').schema).toMatchObject({
+      default: 20,
+      maximum: 100,
+    })
+    expect(json.paths['/a2a/discover'].post.security).toEqual([{ bearer: [] }])
+    expect(
+      json.paths['/a2a/utility/reader'].post.requestBody.content['application/json'].schema.required,
+    ).toEqual(['input'])
+  })
+
+  test.each(['/', '/llms.txt', '/healthz', '/readyz'])('%s answers', async (path) => {
+    const { status, text } = await home.request('GET', path)
+    expect(status).toBe(200)
+    expect(text.length).toBeGreaterThan(10)
+  })
+
+  test('metrics count each call once', async () => {
+    const count = async () => {
+      const { text } = await home.request('GET', '/metrics')
+      return Number(
+        /dragoman_call_seconds_count\{to="svc.registry",action="get_card",code="ok"\} (\d+)/.exec(
+          text,
+        )?.[1] ?? 0,
+      )
+    }
+    const before = await count()
+    await home.request('GET', '/.well-known/agent-card.json')
+    expect(await count()).toBe(before + 1)
+  })
+})
+
+test('garbage on the wire is 400 and the server goes on', async () => {
+  const socket = connect(Number(new URL(home.url).port), '127.0.0.1')
+  socket.end('THIS IS NOT HTTP\r\n\r\n')
+  expect(await text(socket)).toMatch(/^HTTP\/1.1 400/)
+  expect((await home.request('GET', '/healthz')).status).toBe(200)
+})
+
+test('rate limits count down, then answer 429 with Retry-After', async () => {
+  await using limited = await startGateway({ DRAGOMAN_RATE_LIMIT: 'on' }, { clock: () => 1_800_000_000_000 })
+  const search = () => limited.request('POST', '/api/agents/search', { body: { query: 'wiki' } })
+  const first = await search()
+  expect(first.headers.get('ratelimit-policy')).toBe('"search";q=120;w=60')
+  expect(first.headers.get('ratelimit')).toMatch(/^"search";r=119;t=\d+$/)
+  for (let call = 1; call < 120; call++) expect((await search()).status).toBe(200)
+  const refused = await search()
+  expect(refused.status).toBe(429)
+  expect(refused.json.code).toBe('rate_limited')
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+  expect((await limited.request('GET', '/public/agents')).status).toBe(200)
+})

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { routes } from '../../src/transports/http/routes.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { publication } from './cases.ts'
+
+let home: TestGateway
+let good: string
+let session: string
+
+beforeAll(async () => {
+  home = await startGateway()
+  good = await home.token('walker', { namespaces: ['com.walk'] })
+  const made = await home.request('POST', '/api/playground/session')
+  session = made.json.id
+})
+afterAll(() => home[Symbol.asyncDispose]())
+
+interface Step {
+  readonly method: string
+  readonly path: () => string
+  readonly body?: unknown
+  /** Status without a token, and with a good one. A bad one is 401 everywhere. */
+  readonly open: number
+  readonly signed: number
+}
+
+const at = (path: string) => () => path
+const live = '/api/agents/com.walk.agent'
+
+/** Every path of the interface, section 4, in an order in which each can succeed. */
+const steps: readonly Step[] = [
+  { method: 'GET', path: at('/public/agents?q=wiki&target=developer'), open: 200, signed: 200 },
+  { method: 'GET', path: at('/public/agents/svc.utility.wiki'), open: 200, signed: 200 },
+  {
+    method: 'POST',
+    path: at('/a2a/discover'),
+    body: { query: 'wiki', limit: 3, filters: { tags: ['test'] } },
+    open: 401,
+    signed: 200,
+  },
+  {
+    method: 'POST',
+    path: at('/a2a/utility/wiki'),
+    body: { input: { query: 'Dragoman' } },
+    open: 401,
+    signed: 503,
+  },
+  {
+    method: 'POST',
+    path: at('/a2a/utility/finance'),
+    body: { input: { symbol: '..' } },
+    open: 401,
+    signed: 400,
+  },
+  {
+    method: 'POST',
+    path: at('/a2a/utility/reader'),
+    body: { input: { url: 'http://127.0.0.1/' } },
+    open: 401,
+    signed: 403,
+  },
+  {
+    method: 'POST',
+    path: at('/a2a/message'),
+    body: { to: 'custom.svc.registry', action: 'search', params: { query: 'wiki', limit: 1 } },
+    open: 200,
+    signed: 200,
+  },
+  { method: 'GET', path: at('/.well-known/agent-card.json'), open: 200, signed: 200 },
+  { method: 'GET', path: at('/agents/svc.utility.wiki/.well-known/agent-card.json'), open: 200, signed: 200 },
+  { method: 'GET', path: at('/api/agents'), open: 200, signed: 200 },
+  { method: 'GET', path: at('/api/agents/svc.utility.finance'), open: 200, signed: 200 },
+  {
+    method: 'POST',
+    path: at('/api/agents/search'),
+    body: { query: 'price of bitcoin' },
+    open: 200,
+    signed: 200,
+  },
+  {
+    method: 'POST',
+    path: at('/api/agents/publish'),
+    body: publication('com.walk.agent'),
+    open: 401,
+    signed: 201,
+  },
+  { method: 'PUT', path: at(live), body: { description: 'Does another thing.' }, open: 401, signed: 200 },
+  { method: 'POST', path: at(`${live}/go-live`), open: 401, signed: 200 },
+  { method: 'POST', path: at(`${live}/unpublish`), open: 401, signed: 200 },
+  { method: 'DELETE', path: at(live), open: 401, signed: 204 },
+  { method: 'POST', path: at('/api/playground/session'), open: 201, signed: 201 },
+  {
+    method: 'POST',
+    path: () => `/api/playground/session/${session}/discover`,
+    body: { query: 'wiki' },
+    open: 200,
+    signed: 200,
+  },
+  {
+    method: 'POST',
+    path: () => `/api/playground/session/${session}/execute`,
+    body: { agent: 'svc.registry', capability: 'search', input: { query: 'wiki' } },
+    open: 200,
+    signed: 200,
+  },
+]
+
+describe('the interface, path by path', () => {
+  test.each(
+    steps.map((step) => [`${step.method} ${step.path().replace('undefined', ':id')}`, step] as const),
+  )('%s', async (_, { method, path, body, open, signed }) => {
+    const asked = { ...(body !== undefined && { body }) }
+    const bad = await home.request(method, path(), { ...asked, token: 'bad' })
+    expect(bad.status).toBe(401)
+    expect(bad.headers.get('www-authenticate')).toContain('error="invalid_token"')
+    const without = await home.request(method, path(), asked)
+    expect(without.status).toBe(open)
+    if (open === 401) expect(without.headers.get('www-authenticate')).toMatch(/^Bearer realm="dragoman"/)
+    const withToken = await home.request(method, path(), { ...asked, token: good })
+    expect(withToken.status).toBe(signed)
+  })
+
+  test('every row of the table is walked', () => {
+    const patterns = routes.map(
+      (route) =>
+        [route.method.toUpperCase(), new RegExp(`^${route.path.replace(/:\w+/g, '[^/]+')}$`)] as const,
+    )
+    const unwalked = patterns.filter(
+      ([method, pattern]) =>
+        !steps.some((step) => step.method === method && pattern.test(step.path().split('?')[0] ?? '')),
+    )
+    expect(unwalked).toEqual([])
+  })
+
+  test('a search answers with the fields of section 2.1, a card with those of 2.2', async () => {
+    const { json } = await home.request('POST', '/a2a/message', {
+      body: { to: 'custom.svc.registry', action: 'search', params: { query: 'encyclopedia', limit: 1 } },
+    })
+    expect(json.agents[0]).toMatchObject({
+      package_name: 'svc.utility.wiki',
+      tags: expect.arrayContaining(['test']),
+    })
+    for (const field of ['description', 'verification_level', 'manifest_url'])
+      expect(json.agents[0][field]).toBeTypeOf('string')
+    const manifest = await fetch(json.agents[0].manifest_url)
+    expect(await manifest.json()).toMatchObject({ agent_id: 'custom.svc.utility.wiki' })
+    const card = await home.request('GET', '/.well-known/agent-card.json')
+    expect(card.json.agent_id).toBe('custom.svc.registry')
+    expect(card.json.capabilities.map((one: { name: string }) => one.name)).toEqual([
+      'search_agents',
+      'resolve_package',
+    ])
+    expect(card.json.capabilities[0].input_schema.properties.limit.default).toBe(5)
+    expect(card.json.capabilities[1]).not.toHaveProperty('input_schema')
+  })
+})

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest'
+import { analyse } from '../../src/search/analyse.ts'
+import { readQuery } from '../../src/search/query-terms.ts'
+
+function terms(text: string): string[] {
+  const found: string[] = []
+  analyse(text, (term) => found.push(term))
+  return found
+}
+
+describe('analysis', () => {
+  it.each([
+    ['getCurrentPrice', ['current', 'price', 'getcurrentpric']],
+    ['HTMLParser', ['html', 'parser', 'htmlparser']],
+    ['search_page', ['search', 'page', 'searchpag']],
+    ['md2pdf', ['md', '2', 'pdf', 'md2pdf']],
+    ['gpt4o', ['gpt', '4', 'o', 'gpt4o']],
+    ['com.example.weather', ['com', 'exampl', 'weather', 'comexampleweath']],
+    ['npm.exa-mcp', ['npm', 'exa', 'examcp', 'npmexamcp']],
+    ['12306', ['12306']],
+    ['postgresql', ['postgresql']],
+  ])('cuts the identifier %s into pieces and keeps it whole', (identifier, expected) => {
+    expect(terms(identifier)).toEqual(expect.arrayContaining(expected))
+  })
+
+  it('writes one identifier in one way, whatever its style', () => {
+    const styles = ['searchPage', 'search_page', 'search-page', 'SearchPage']
+    for (const style of styles) expect(terms(style)).toEqual(terms('searchPage'))
+  })
+
+  it('compares without case, accents, width or inflection', () => {
+    expect(terms('CAFÉ')).toEqual(terms('cafe'))
+    expect(terms('ＡＰＩ')).toEqual(['api'])
+    expect(terms('running emails')).toEqual(terms('run email'))
+  })
+
+  it('cuts Han, kana and Hangul into pairs, apart from what stands beside them', () => {
+    expect(terms('查询12306余票')).toEqual(['查询', '12306', '余票'])
+    expect(terms('データ')).toEqual(['デー', 'ータ'])
+    expect(terms('한국어')).toEqual(['한국', '국어'])
+    expect(terms('票')).toEqual(['票'])
+    expect(terms('が')).toEqual(['が'])
+  })
+
+  it('drops terms too long to be words', () => {
+    expect(terms('a'.repeat(65))).toEqual([])
+    expect(terms('1'.repeat(64))).toHaveLength(1)
+  })
+
+  it.each(['a', 'aB1', 'a.', 'a-', '.', '火', 'word ', '\u0301', 'É', 'ed'])(
+    'stays cheap on 100 KB of %j',
+    (piece) => {
+      const text = piece.repeat(100_000 / piece.length)
+      const started = performance.now()
+      terms(text)
+      expect(performance.now() - started).toBeLessThan(100)
+    },
+  )
+})
+
+describe('a query', () => {
+  const words = (text: string) => readQuery(text).map(({ term }) => term)
+
+  it('loses the boilerplate of requests', () => {
+    expect(words('Can you please help me find an agent to send emails?')).toEqual(['send', 'email'])
+  })
+
+  it('of nothing but boilerplate keeps its words', () => {
+    expect(words('find me a tool')).toEqual(['find', 'me', 'a', 'tool'])
+    expect(words('mcp-server')).toEqual(['mcp', 'server', 'mcpserver'])
+  })
+
+  it('remembers the words behind a term and counts them', () => {
+    const [term] = readQuery('Emails email')
+    expect(term).toEqual({ term: 'email', words: new Set(['emails', 'email']), count: 2 })
+  })
+
+  it('has at most 256 terms', () => {
+    const text = Array.from({ length: 800 }, (_, index) => `w${index}`).join(' ')
+    expect(readQuery(text)).toHaveLength(256)
+  })
+})

@@ -1,0 +1,115 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createMemoryIndex } from '../../src/search/memory-index.ts'
+import { compareText } from '../../src/search/order.ts'
+import type { EntryChange } from '../../src/search/search-index.ts'
+import {
+  ask,
+  documentOf,
+  indexOf,
+  someDocument,
+  someDocuments,
+  someQuery,
+  walk,
+} from './support/documents.ts'
+import { bruteForceScores, meets } from './support/oracle.ts'
+
+const someChange: fc.Arbitrary<EntryChange> = someDocument.chain((document) =>
+  fc.constantFrom({ id: document.id, document }, { id: document.id, document: null }),
+)
+
+describe('the memory index', () => {
+  it('answers after any changes as a fresh build of the final state, scores included', async () => {
+    const batches = fc.array(fc.array(someChange, { maxLength: 8 }), { maxLength: 5 })
+    await fc.assert(
+      fc.asyncProperty(batches, fc.array(someQuery, { maxLength: 4 }), async (changes, queries) => {
+        const index = createMemoryIndex()
+        const final = new Map<string, EntryChange>()
+        for (const batch of changes) {
+          await index.apply(batch, index.applied_revision + 1)
+          for (const query of queries) await ask(index, query)
+          for (const change of batch) final.set(change.id, change)
+        }
+        const fresh = await indexOf([...final.values()].flatMap(({ document }) => document ?? []))
+        for (const query of queries) expect(await ask(index, query)).toEqual(await ask(fresh, query))
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('scores as brute force does, and finds exactly what has a score and meets the filter', async () => {
+    await fc.assert(
+      fc.asyncProperty(someDocuments, someQuery, async (documents, query) => {
+        const index = await indexOf(documents)
+        const { hits, total, facets } = await ask(index, query)
+        const text = query.text?.trim() ?? ''
+        const scores = bruteForceScores(documents, text)
+        const expected = documents
+          .filter((document) => meets(document, query.filter ?? {}))
+          .filter(({ id }) => text === '' || scores.has(id))
+
+        expect(hits.map((hit) => hit.id).sort()).toEqual(expected.map(({ id }) => id).sort())
+        expect(total).toBe(expected.length)
+        if (text !== '') for (const { id, score } of hits) expect(score).toBeCloseTo(scores.get(id)!, 9)
+        const blue = expected.filter(({ tags }) => tags.includes('blue')).length
+        if (query.facets) expect(facets!.tags.blue ?? 0).toBe(blue)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('orders by score, time or name, then by id', async () => {
+    await fc.assert(
+      fc.asyncProperty(someDocuments, someQuery, async (documents, query) => {
+        const { hits } = await ask(await indexOf(documents), query)
+        const listed = !query.text && query.sort !== 'name'
+        const sort = listed ? 'newest' : (query.sort ?? 'relevance')
+        const sorted = [...hits].sort(({ position: one }, { position: other }) => {
+          if (sort === 'name')
+            return compareText(`${one.key}`, `${other.key}`) || (one.id < other.id ? -1 : 1)
+          const ids = one.id < other.id ? -1 : 1
+          return Number(other.key) - Number(one.key) || (sort === 'newest' ? -ids : ids)
+        })
+        expect(hits).toEqual(sorted)
+      }),
+    )
+  })
+
+  it('neither skips nor repeats an entry from page to page', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        someDocuments,
+        someQuery,
+        fc.integer({ min: 1, max: 3 }),
+        async (documents, query, limit) => {
+          const index = await indexOf(documents)
+          const { hits } = await ask(index, query)
+          expect(await walk(index, query, limit)).toEqual(hits.map((hit) => hit.id))
+        },
+      ),
+      { numRuns: 300 },
+    )
+  })
+
+  it('finds an entry by its own words, in any script', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'binary' }), async (text) => {
+        const index = await indexOf([documentOf({ id: 'a', description: text })])
+        const { total } = await ask(index, { text: `${text}?` })
+        if (/[\p{L}\p{N}]/u.test(text.normalize('NFKC'))) expect(total).toBe(1)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  it('compares texts as their UTF-8 bytes compare', async () => {
+    const text = fc.string({ unit: 'grapheme' })
+    await fc.assert(
+      fc.property(text, text, (one, other) => {
+        const bytes = Buffer.compare(Buffer.from(one), Buffer.from(other))
+        expect(Math.sign(compareText(one, other))).toBe(bytes)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+})

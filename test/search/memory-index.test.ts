@@ -1,0 +1,210 @@
+import { describe, expect, it } from 'vitest'
+import { createMemoryIndex } from '../../src/search/memory-index.ts'
+import { ask, documentOf, indexOf, walk } from './support/documents.ts'
+
+const ids = (hits: { hits: readonly { id: string }[] }) => hits.hits.map((hit) => hit.id)
+
+describe('finding', () => {
+  it('puts a word in the name before the same word in the description', async () => {
+    const index = await indexOf([
+      documentOf({ id: 'described', name: 'Thing', description: 'weather' }),
+      documentOf({ id: 'named', name: 'Weather', description: 'thing' }),
+    ])
+    expect(ids(await ask(index, { text: 'weather now' }))).toEqual(['named', 'described'])
+  })
+
+  it('finds an entry by what its capabilities and tags say', async () => {
+    const index = await indexOf([
+      documentOf({ id: 'tagged', tags: ['astronomy'] }),
+      documentOf({
+        id: 'capable',
+        capabilities: [{ name: 'convert_currency', description: 'by ECB rates' }],
+      }),
+    ])
+    expect(ids(await ask(index, { text: 'Astronomy' }))).toEqual(['tagged'])
+    expect(ids(await ask(index, { text: 'currencies' }))).toEqual(['capable'])
+    expect(ids(await ask(index, { text: 'ecb rate' }))).toEqual(['capable'])
+  })
+
+  it.each(['Send', 'com.example.exact', 'COM.example.EXACT', 'send'])(
+    'puts the entry named exactly %s first, whatever others repeat',
+    async (text) => {
+      const spam = { name: 'Send send', description: 'send com example exact '.repeat(50) }
+      const index = await indexOf([
+        documentOf({ id: 'one', ...spam }),
+        documentOf({
+          id: 'exact',
+          name: 'Send',
+          package_name: 'com.example.exact',
+          description: 'word '.repeat(500),
+        }),
+        documentOf({ id: 'two', ...spam }),
+      ])
+      expect(ids(await ask(index, { text }))[0]).toBe('exact')
+    },
+  )
+
+  it('finds a name without any letters', async () => {
+    const index = await indexOf([documentOf({ id: 'a', name: '☂' }), documentOf({ id: 'b' })])
+    for (const sort of ['relevance', 'newest'] as const) {
+      expect(await ask(index, { text: ' ☂ ', sort })).toMatchObject({
+        hits: [{ id: 'a', score: 1 }],
+        total: 1,
+      })
+    }
+    expect(await ask(index, { text: '☀' })).toEqual({ hits: [], total: 0 })
+  })
+
+  it('searches with stop words when there is nothing else', async () => {
+    const index = await indexOf([
+      documentOf({ id: 'a', description: 'Find me' }),
+      documentOf({ id: 'b', description: 'Weather' }),
+    ])
+    expect(ids(await ask(index, { text: 'find me a tool' }))).toEqual(['a'])
+  })
+
+  it('scores with numbers even where nothing but stop words was ever written', async () => {
+    const index = await indexOf([documentOf({ id: 'a', name: 'Tool', package_name: 'mcp.server' })])
+    const { hits } = await ask(index, { text: 'find a tool' })
+    expect(hits[0]!.score).toBeGreaterThan(0)
+  })
+
+  it('orders the matches of a text by date or name when asked', async () => {
+    const index = await indexOf([
+      documentOf({ id: 'old', name: 'Alpha', description: 'mail', created_at: '2025-01-01T00:00:00Z' }),
+      documentOf({ id: 'new', name: 'Beta', description: 'mail', created_at: '2026-01-01T00:00:00Z' }),
+      documentOf({ id: 'other', name: 'Aaa' }),
+    ])
+    expect(ids(await ask(index, { text: 'mail', sort: 'newest' }))).toEqual(['new', 'old'])
+    expect(ids(await ask(index, { text: 'mail', sort: 'name' }))).toEqual(['old', 'new'])
+  })
+
+  it('says why: the words found as typed, the best capability, the score of the arm', async () => {
+    const index = await indexOf([
+      documentOf({
+        id: 'a',
+        name: 'Mailer',
+        capabilities: [
+          { name: 'list_folders', description: 'Mail folders' },
+          { name: 'send_mail', description: 'Sends a mail' },
+        ],
+      }),
+    ])
+    const { hits } = await ask(index, { text: 'Sending MAILS to Paris' })
+    const { score } = hits[0]!
+    expect(hits[0]!.why).toEqual({
+      terms: ['sending', 'mails'],
+      capability: 'send_mail',
+      similarity: null,
+      scores: { lexical: score },
+    })
+  })
+
+  it('names the first of equally fitting capabilities, and none that does not fit', async () => {
+    const capability = (name: string, description: string) => ({ name, description })
+    const index = await indexOf([
+      documentOf({
+        id: 'a',
+        capabilities: [capability('ping', ''), capability('one', 'Mails'), capability('two', 'Mails')],
+      }),
+      documentOf({ id: 'b', name: 'Mail', capabilities: [capability('ping', '')] }),
+    ])
+    const { hits } = await ask(index, { text: 'mail', sort: 'newest' })
+    expect(hits.map((hit) => [hit.id, hit.why.capability])).toEqual([
+      ['b', null],
+      ['a', 'one'],
+    ])
+  })
+
+  it('breaks ties by id, also from page to page', async () => {
+    const order = ['d', 'a', 'g', 'c', 'b', 'f', 'e']
+    const index = await indexOf(order.map((id) => documentOf({ id, name: 'Mail', package_name: 'npm.mail' })))
+    for (const limit of [1, 2, 3, 10]) {
+      expect(await walk(index, { text: 'send mail' }, limit)).toEqual([...order].sort())
+    }
+  })
+})
+
+describe('listing', () => {
+  it('is newest first without a text, by time and not by how it is written', async () => {
+    const index = await indexOf([
+      documentOf({ id: 'a', created_at: '2026-01-01T00:00:00Z' }),
+      documentOf({ id: 'b', created_at: '2026-01-01T00:00:00.500Z' }),
+      documentOf({ id: 'c', created_at: '2026-01-01T00:00:00Z' }),
+    ])
+    for (const text of [undefined, '', '  ']) {
+      const { hits } = await ask(index, { ...(text !== undefined && { text }), sort: 'relevance' })
+      expect(ids({ hits })).toEqual(['b', 'c', 'a'])
+      expect(hits[0]).toMatchObject({ score: 0, why: { terms: [], capability: null, scores: {} } })
+    }
+  })
+
+  it('orders names by code points', async () => {
+    const names = ['b', '\u{1F600}', '\uFF01', 'a', 'ab']
+    const index = await indexOf(names.map((name, at) => documentOf({ id: String(at), name })))
+    const { hits } = await ask(index, { sort: 'name' })
+    expect(hits.map((hit) => hit.position.key)).toEqual(['a', 'ab', 'b', '\uFF01', '\u{1F600}'])
+  })
+
+  it('counts facets over the whole result, the 50 most frequent, only when asked', async () => {
+    const documents = Array.from({ length: 60 }, (_, at) =>
+      documentOf({
+        id: String(at),
+        tags: ['all', `tag${at}`],
+        category: at < 40 ? 'big' : 'small',
+        state: at < 50 ? 'ACTIVE' : 'STAGE',
+      }),
+    )
+    const index = await indexOf(documents)
+    const { facets } = await ask(index, { filter: { state: 'ACTIVE' }, limit: 1, facets: true })
+    expect(facets).toMatchObject({ categories: { big: 40, small: 10 }, targets: {} })
+    expect(Object.keys(facets!.tags)).toHaveLength(50)
+    expect(facets!.tags.all).toBe(50)
+    expect(await ask(index)).not.toHaveProperty('facets')
+  })
+
+  it('goes on after a position whose entry is gone', async () => {
+    const index = await indexOf(['a', 'b', 'c'].map((id) => documentOf({ id, name: id })))
+    const { hits } = await ask(index, { sort: 'name', limit: 2 })
+    await index.apply([{ id: 'b', document: null }], 2)
+    expect(ids(await ask(index, { sort: 'name', after: hits[1]!.position }))).toEqual(['c'])
+  })
+})
+
+describe('the index', () => {
+  it('says the revision it has applied', async () => {
+    const index = createMemoryIndex()
+    expect(index.applied_revision).toBe(0)
+    await index.apply([], 7)
+    expect(index.applied_revision).toBe(7)
+  })
+
+  it('bears an entry that was never there going away', async () => {
+    const index = await indexOf([documentOf({ id: 'a' })])
+    await index.apply([{ id: 'b', document: null }], 2)
+    expect((await ask(index)).total).toBe(1)
+  })
+
+  it('does no work for a caller who has gone', async () => {
+    const index = await indexOf([documentOf({ id: 'a' })])
+    const search = index.search({ filter: {}, limit: 1, sort: 'newest' }, AbortSignal.abort())
+    await expect(search).rejects.toThrow(/abort/i)
+  })
+
+  it('refuses a position of another sort', async () => {
+    const index = await indexOf([documentOf({ id: 'a' })])
+    const after = { key: 'a', id: 'a' }
+    await expect(ask(index, { sort: 'newest', after })).rejects.toMatchObject({ code: 'invalid_request' })
+    await expect(ask(index, { sort: 'relevance', text: 'a', after })).rejects.toThrow('another sort')
+    await expect(ask(index, { sort: 'name', after: { key: 1, id: 'a' } })).rejects.toThrow('another sort')
+  })
+
+  it('takes a 100 KB text in its stride', async () => {
+    const index = await indexOf([documentOf({ id: 'a' })])
+    const text = Array.from({ length: 15_000 }, (_, at) => `word${at}`).join(' ')
+    const started = performance.now()
+    await index.apply([{ id: 'b', document: documentOf({ id: 'b', description: text }) }], 2)
+    expect(ids(await ask(index, { text }))).toEqual(['b'])
+    expect(performance.now() - started).toBeLessThan(200)
+  })
+})

@@ -1,0 +1,97 @@
+import fc from 'fast-check'
+import { createMemoryIndex } from '../../../src/search/memory-index.ts'
+import type { Hits, Query, SearchDocument, SearchIndex } from '../../../src/search/search-index.ts'
+
+const { signal } = new AbortController()
+
+/** A document with what a test does not care about filled in. */
+export function documentOf(fields: Partial<SearchDocument> & { id: string }): SearchDocument {
+  return {
+    package_name: `com.example.${fields.id}`,
+    name: 'Nameless',
+    description: '',
+    tags: [],
+    category: null,
+    target: null,
+    state: 'ACTIVE',
+    owner: null,
+    created_at: '2026-01-01T00:00:00Z',
+    capabilities: [],
+    ...fields,
+  }
+}
+
+export async function indexOf(documents: readonly SearchDocument[]): Promise<SearchIndex> {
+  const index = createMemoryIndex()
+  const changes = documents.map((document) => ({ id: document.id, document }))
+  await index.apply(changes, 1)
+  return index
+}
+
+export function ask(index: SearchIndex, query: Partial<Query> = {}): Promise<Hits> {
+  return index.search({ filter: {}, limit: 100, sort: 'relevance', ...query }, signal)
+}
+
+/** All pages of a query, each continued from the last hit of the one before; at most 100 entries. */
+export async function walk(index: SearchIndex, query: Partial<Query>, limit: number): Promise<string[]> {
+  const ids: string[] = []
+  for (let page = await ask(index, { ...query, limit }); page.hits.length > 0 && ids.length <= 100; ) {
+    ids.push(...page.hits.map((hit) => hit.id))
+    const after = page.hits.at(-1)!.position
+    page = await ask(index, { ...query, limit, after })
+  }
+  return ids
+}
+
+const vocabulary = [
+  'weather',
+  'forecasts',
+  'send',
+  'mail',
+  'getPrice',
+  'gpt4o',
+  'the',
+  'tool',
+  '火车票',
+  'café',
+]
+const phrase = fc.array(fc.constantFrom(...vocabulary), { maxLength: 4 }).map((words) => words.join(' '))
+const slug = fc.constantFrom('red', 'green', 'blue')
+
+/** Few words and values, so that scores and keys are often equal. */
+export const someDocument: fc.Arbitrary<SearchDocument> = fc.record({
+  id: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'),
+  package_name: fc.constantFrom('com.example.weather', 'npm.send-mail', 'mcp.server'),
+  name: phrase,
+  description: phrase,
+  tags: fc.uniqueArray(slug),
+  category: fc.option(slug),
+  target: fc.option(slug),
+  state: fc.constantFrom('STAGE', 'ACTIVE'),
+  owner: fc.option(fc.constantFrom('ann', 'bob')),
+  created_at: fc.constantFrom('2026-01-01T00:00:00Z', '2026-01-01T00:00:00.500Z', '2026-02-01T00:00:00Z'),
+  capabilities: fc.array(fc.record({ name: phrase, description: phrase }), { maxLength: 3 }),
+})
+
+export const someDocuments: fc.Arbitrary<SearchDocument[]> = fc.uniqueArray(someDocument, {
+  selector: ({ id }) => id,
+})
+
+export const someQuery: fc.Arbitrary<Partial<Query>> = fc.record(
+  {
+    text: phrase,
+    sort: fc.constantFrom('relevance', 'newest', 'name'),
+    facets: fc.boolean(),
+    filter: fc.record(
+      {
+        state: fc.constantFrom('STAGE', 'ACTIVE'),
+        owner: fc.constantFrom('ann', 'bob', 'nobody'),
+        target: fc.constantFrom('red', 'Green'),
+        category: fc.constantFrom('RED', 'blue'),
+        tags: fc.array(fc.constantFrom('red', 'BLUE'), { maxLength: 2 }),
+      },
+      { requiredKeys: [] },
+    ),
+  },
+  { requiredKeys: [] },
+)

@@ -1,0 +1,65 @@
+import { analyse } from '../../../src/search/analyse.ts'
+import type { Filter, SearchDocument } from '../../../src/search/search-index.ts'
+
+interface Token {
+  readonly term: string
+  readonly boilerplate: boolean
+}
+
+/** BM25F and the bonus for an exact name, straight from the tokens of every document: slow and plain. */
+export function bruteForceScores(documents: readonly SearchDocument[], text: string): Map<string, number> {
+  const all = tokens(text)
+  const telling = all.filter((token) => !token.boilerplate)
+  const terms = (telling.length > 0 ? telling : all).map((token) => token.term)
+  const bags = documents.map(bagOf)
+  const average = bags.reduce((sum, bag) => sum + bag.length, 0) / bags.length || 1
+
+  const weights = [...new Set(terms)].map((term) => {
+    const count = terms.filter((other) => other === term).length
+    const having = bags.filter((bag) => bag.terms.includes(term)).length
+    const rarity = Math.log(1 + (bags.length - having + 0.5) / (having + 0.5))
+    return { term, weight: having > 0 ? rarity * Math.sqrt(count) : 0 }
+  })
+  const most = weights.reduce((sum, { weight }) => sum + weight, 0) || 1
+
+  const scores = new Map<string, number>()
+  documents.forEach((document, index) => {
+    const bag = bags[index]!
+    let score = 0
+    for (const { term, weight } of weights) {
+      const frequency = bag.terms.filter((other) => other === term).length
+      score += (weight * frequency) / (frequency + 1.2 * (0.25 + (0.75 * bag.length) / average))
+    }
+    const names = [document.name, document.package_name].map((name) => name.trim().toLowerCase())
+    if (names.includes(text.trim().toLowerCase())) score += most
+    if (score > 0) scores.set(document.id, score)
+  })
+  return scores
+}
+
+export function meets(document: SearchDocument, filter: Filter): boolean {
+  if (filter.state !== undefined && document.state !== filter.state) return false
+  if (filter.owner !== undefined && document.owner !== filter.owner) return false
+  if (filter.target !== undefined && document.target !== filter.target.toLowerCase()) return false
+  if (filter.category !== undefined && document.category !== filter.category.toLowerCase()) return false
+  return (filter.tags ?? []).every((tag) => document.tags.includes(tag.toLowerCase()))
+}
+
+/** A term of the names stands for two; the length leaves boilerplate out. */
+function bagOf(document: SearchDocument): { terms: string[]; length: number } {
+  const named = [...tokens(document.name), ...tokens(document.package_name)]
+  const distinct = [...new Map(named.map((token) => [token.term, token])).values()]
+  const texts = [
+    document.description,
+    ...document.tags,
+    ...document.capabilities.flatMap(({ name, description }) => [name, description]),
+  ]
+  const bag = [...distinct, ...distinct, ...texts.flatMap(tokens)]
+  return { terms: bag.map(({ term }) => term), length: bag.filter((token) => !token.boilerplate).length }
+}
+
+function tokens(text: string): Token[] {
+  const found: Token[] = []
+  analyse(text, (term, _word, boilerplate) => found.push({ term, boilerplate }))
+  return found
+}

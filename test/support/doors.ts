@@ -1,0 +1,170 @@
+import { resolve } from 'node:path'
+import type { Json } from '../../schemas/json.ts'
+import type { TestGateway } from './gateway.ts'
+import { startLines } from './lines.ts'
+import { messageIn, modernHeaders, modernRequest } from './mcp.ts'
+import { openSocket, Refused } from './socket.ts'
+
+/** What any door says to an envelope: the output of the action, or the stable code of a failure. */
+export type Outcome = { readonly output: Json } | { readonly code: string }
+
+export interface TestDoor extends AsyncDisposable {
+  readonly name: string
+  /** Sends the envelope as whoever holds the token. */
+  call(envelope: unknown, token: string | undefined): Promise<Outcome>
+}
+
+type Message = Record<string, unknown>
+
+/** Every door that carries an envelope, over one gateway. */
+export function openDoors(home: TestGateway): TestDoor[] {
+  return [
+    envelopeDoor(home),
+    jsonRpcDoor(home),
+    jsonRpcSocketDoor(home),
+    mcpHttpDoor(home),
+    mcpSocketDoor(home),
+    stdioDoor(home),
+  ]
+}
+
+function envelopeDoor({ request }: TestGateway): TestDoor {
+  return {
+    name: 'envelope',
+    async call(envelope, token) {
+      const { status, json } = await request('POST', '/a2a/message', {
+        body: envelope,
+        ...(token && { token }),
+      })
+      return status === 200 ? { output: json } : { code: json.code }
+    },
+    async [Symbol.asyncDispose]() {},
+  }
+}
+
+function jsonRpcDoor({ request }: TestGateway): TestDoor {
+  return {
+    name: 'JSON-RPC over HTTP',
+    async call(envelope, token) {
+      const body = { jsonrpc: '2.0', id: 1, method: 'message.send', params: envelope }
+      const { json } = await request('POST', '/rpc', { body, ...(token && { token }) })
+      return fromJsonRpc(json)
+    },
+    async [Symbol.asyncDispose]() {},
+  }
+}
+
+function jsonRpcSocketDoor({ url }: TestGateway): TestDoor {
+  return {
+    name: 'JSON-RPC over WebSocket',
+    call: (envelope, token) =>
+      overSocket(
+        `${url}/rpc`,
+        'jsonrpc',
+        token,
+        { jsonrpc: '2.0', id: 1, method: 'message.send', params: envelope },
+        fromJsonRpc,
+      ),
+    async [Symbol.asyncDispose]() {},
+  }
+}
+
+function mcpSocketDoor({ url }: TestGateway): TestDoor {
+  return {
+    name: 'MCP over WebSocket',
+    call: (envelope, token) => overSocket(`${url}/mcp/ws`, 'mcp', token, toolCall(envelope), fromTool),
+    async [Symbol.asyncDispose]() {},
+  }
+}
+
+function mcpHttpDoor({ url }: TestGateway): TestDoor {
+  return {
+    name: 'MCP over HTTP',
+    async call(envelope, token) {
+      const headers = {
+        ...modernHeaders('tools/call', 'call_agent'),
+        ...(token && { Authorization: `Bearer ${token}` }),
+      }
+      const answer = await fetch(`${url}/mcp`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(toolCall(envelope)),
+      })
+      return fromTool(messageIn(await answer.text()) as Message)
+    },
+    async [Symbol.asyncDispose]() {},
+  }
+}
+
+const command = resolve(import.meta.dirname, '../../bin/dragoman.js')
+
+/** One process for each token: over stdio it comes from the environment. */
+function stdioDoor({ data, url }: TestGateway): TestDoor {
+  const peers = new Map<string | undefined, ReturnType<typeof startLines>>()
+  let id = 0
+
+  function peer(token: string | undefined): ReturnType<typeof startLines> {
+    const known = peers.get(token)
+    if (known) return known
+    const environment = {
+      DRAGOMAN_DATA: data,
+      DRAGOMAN_BASE_URL: '',
+      DRAGOMAN_LOG: 'silent',
+      PATH: process.env.PATH ?? '',
+    }
+    const shared = { ...environment, PORT: new URL(url).port, ...(token && { DRAGOMAN_TOKEN: token }) }
+    const made = startLines(process.execPath, [command, 'mcp'], shared)
+    peers.set(token, made)
+    return made
+  }
+  return {
+    name: 'MCP over stdio',
+    async call(envelope, token) {
+      id += 1
+      const mine = peer(token)
+      mine.send(toolCall(envelope, id))
+      return fromTool(await mine.answer(id))
+    },
+    async [Symbol.asyncDispose]() {
+      for (const one of peers.values()) await one[Symbol.asyncDispose]()
+    },
+  }
+}
+
+function toolCall(envelope: unknown, id = 1): object {
+  const { to, ...rest } = envelope as Message
+  const input = to === undefined ? rest : { package_name: to, ...rest }
+  return modernRequest(id, 'tools/call', { name: 'call_agent', arguments: input })
+}
+
+async function overSocket(
+  url: string,
+  protocol: string,
+  token: string | undefined,
+  message: object,
+  read: (message: Message) => Outcome,
+): Promise<Outcome> {
+  try {
+    await using peer = await openSocket(url, token === undefined ? [protocol] : [protocol, `bearer.${token}`])
+    peer.send(message)
+    return read(await peer.answer(1))
+  } catch (fault) {
+    if (fault instanceof Refused) return { code: JSON.parse(fault.body).code }
+    throw fault
+  }
+}
+
+function fromJsonRpc(message: Message): Outcome {
+  if ('result' in message) return { output: message.result as Json }
+  return { code: (message.error as { data: { code: string } }).data.code }
+}
+
+function fromTool(message: Message): Outcome {
+  const { result, error } = message as {
+    result?: { isError?: boolean; content: { text: string }[]; structuredContent: Json }
+    error?: { data?: { code?: string } }
+  }
+  if (!result) return { code: error?.data?.code ?? JSON.stringify(error) }
+  if (result.isError) return { code: JSON.parse(result.content[0]?.text ?? '{}').code }
+  return { output: result.structuredContent }
+}

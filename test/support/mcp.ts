@@ -1,0 +1,27 @@
+/** A request of MCP's 2026-07-28 era, as it stands on every transport. */
+export function modernRequest(id: string | number, method: string, params: Record<string, unknown>): object {
+  const meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  }
+  return { jsonrpc: '2.0', id, method, params: { ...params, _meta: meta } }
+}
+
+/** The headers that repeat such a request's facts over HTTP. */
+export function modernHeaders(method: string, name?: string): Record<string, string> {
+  return {
+    'Content-Type': 'application/json',
+    Accept: 'application/json, text/event-stream',
+    'MCP-Protocol-Version': '2026-07-28',
+    'Mcp-Method': method,
+    ...(name !== undefined && { 'Mcp-Name': name }),
+  }
+}
+
+/** The JSON-RPC message in an answer, sent as JSON or as one server-sent event. */
+export function messageIn(text: string): unknown {
+  const data = text.split('\n').filter((line) => line.startsWith('data:'))
+  const last = data.at(-1)
+  return JSON.parse(last === undefined ? text : last.slice('data:'.length))
+}
