@@ -1,0 +1,154 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { run, temporaryFolder } from '../support/command.ts'
+import { startGateway } from '../support/gateway.ts'
+
+const server = (name: string, extra: object = {}) =>
+  JSON.stringify({
+    packageName: name,
+    name: `The ${name} server`,
+    description: `Sends ${name} by pigeon.`,
+    url: `https://example.com/${name}`,
+    runtime: 'node',
+    ...extra,
+  })
+const card = JSON.stringify({
+  name: 'Pigeon Agent',
+  description: 'Flies.',
+  url: 'https://pigeon.example/a2a',
+  skills: [{ id: 'fly', name: 'Fly', description: 'Flies home.', tags: ['test', 'Birds'] }],
+})
+
+const publication = {
+  package_name: 'com.example.cli',
+  name: 'Command',
+  description: 'Published by hand.',
+  endpoints: [{ protocol: 'a2a', url: 'https://example.com/a2a' }],
+}
+
+describe('the command line over a data folder', () => {
+  test('imports, reports bad lines, and changes nothing the second time', async () => {
+    await using folder = await temporaryFolder()
+    const environment = { DRAGOMAN_DATA: folder.path }
+    const file = join(folder.path, 'list.jsonl')
+    await writeFile(
+      file,
+      [
+        server('letters'),
+        '{"packageName":',
+        card,
+        server('@scope/Parcels', { runtime: 'python' }),
+        server('nameless', { name: '' }),
+      ].join('\n'),
+    )
+    const first = await run(['import', file, '--json'], environment)
+    expect(first.code).toBe(0)
+    const report = JSON.parse(first.stdout)
+    expect(report).toMatchObject({ created: 3, updated: 0, unchanged: 0 })
+    expect(report.rejected.map((one: { line: number }) => one.line)).toEqual([2, 5])
+    expect(report.rejected[1].reason).toContain('name')
+    const again = await run(['import', file], environment)
+    expect(again.stdout).toBe('0 created, 0 updated, 3 unchanged, 2 left out\n')
+    expect(again.stderr).toContain('line 2: Not JSON')
+
+    const found = JSON.parse((await run(['search', 'parcels', '--json'], environment)).stdout)
+    expect(found.agents[0]).toMatchObject({
+      package_name: 'pypi.scope/parcels',
+      verification_level: 'unclaimed',
+      owner: null,
+      packages: [{ registry_type: 'pypi', identifier: '@scope/Parcels' }],
+    })
+    const resolved = JSON.parse(
+      (await run(['resolve', 'example.pigeon/pigeon-agent', '--json'], environment)).stdout,
+    )
+    expect(resolved.card.skills[0].id).toBe('fly')
+    const birds = JSON.parse((await run(['search', '--tag', 'birds', '--json'], environment)).stdout)
+    expect(birds.agents.map((one: { tags: string[] }) => one.tags)).toEqual([['birds']])
+  })
+
+  test('publishes, goes live and calls', async () => {
+    await using folder = await temporaryFolder()
+    const environment = { DRAGOMAN_DATA: folder.path }
+    const file = join(folder.path, 'agent.json')
+    await writeFile(file, JSON.stringify(publication))
+    expect((await run(['publish', file, '--live'], environment)).stdout).toMatch(
+      /^com\.example\.cli ACTIVE [0-9a-f-]{36}\n$/,
+    )
+    const called = await run(
+      ['call', 'custom.svc.registry', 'search', '{"query":"published by hand"}'],
+      environment,
+    )
+    expect(JSON.parse(called.stdout).agents[0].package_name).toBe('com.example.cli')
+  })
+
+  test.each([
+    [['search', '--limit', 'many'], 2],
+    [['nonsense'], 2],
+    [['search', '--nonsense'], 2],
+    [['call', 'svc.registry', 'search', 'not json'], 2],
+    [['resolve', 'com.example.nobody'], 4],
+    [['call', 'svc.registry', 'nothing'], 4],
+    [['import', 'no-such-file.jsonl'], 2],
+    [['call', 'svc.utility.wiki', 'lookup', '{"query":"x"}'], 1],
+    [['token', 'create', '--sub', 'me', '--scope', 'everything'], 2],
+    [['--version'], 0],
+    [['--help'], 0],
+  ])('%j ends with %i, data on standard output and words on standard error', async (args, code) => {
+    await using folder = await temporaryFolder()
+    const ended = await run(args, { DRAGOMAN_DATA: folder.path })
+    expect(ended.code).toBe(code)
+    if (code > 0) expect(ended).toMatchObject({ stdout: '', stderr: expect.stringMatching(/\w/) })
+    expect(ended.stderr).not.toMatch(/ {4}at /)
+  })
+
+  test('a configuration that is wrong names the variable', async () => {
+    const ended = await run(['doctor'], { PORT: 'eighty', DRAGOMAN_BASE_URL: 'example.com' })
+    expect(ended.code).toBe(2)
+    expect(ended.stderr).toMatch(/PORT.*DRAGOMAN_BASE_URL/s)
+  })
+
+  test('doctor lists every setting and hides what is secret', async () => {
+    await using folder = await temporaryFolder()
+    const ended = await run(['doctor', '--json'], {
+      DRAGOMAN_DATA: folder.path,
+      DRAGOMAN_FINNHUB_KEY: 'hush-hush',
+    })
+    expect(ended.code).toBe(0)
+    expect(ended.stdout).not.toContain('hush-hush')
+    const { checks, settings } = JSON.parse(ended.stdout)
+    expect(checks.every((check: { ok: boolean }) => check.ok)).toBe(true)
+    expect(settings.map((one: { name: string }) => one.name)).toContain('DRAGOMAN_CONTACT')
+  })
+})
+
+describe('the command line as a client of a running gateway', () => {
+  test('does the same by DRAGOMAN_URL and a token', async () => {
+    await using home = await startGateway()
+    await using folder = await temporaryFolder()
+    const token = await home.token('remote', { scopes: ['admin'] })
+    const environment = {
+      DRAGOMAN_URL: home.url,
+      DRAGOMAN_TOKEN: token,
+      DRAGOMAN_DATA: join(folder.path, 'unused'),
+    }
+    const file = join(folder.path, 'list.jsonl')
+    await writeFile(file, server('letters'))
+    expect((await run(['import', file], environment)).stdout).toContain('1 created')
+    expect((await run(['search', 'letters', '--json'], environment)).stdout).toContain('npm.letters')
+    const { code, stdout } = await run(['doctor', '--json'], environment)
+    expect([code, JSON.parse(stdout).checks[1].detail]).toEqual([0, expect.stringContaining(home.url)])
+  })
+
+  test('a refusal has its exit code', async () => {
+    await using home = await startGateway()
+    await using folder = await temporaryFolder()
+    const file = join(folder.path, 'agent.json')
+    await writeFile(file, JSON.stringify(publication))
+    const ended = await run(['publish', file, '--json'], { DRAGOMAN_URL: home.url, DRAGOMAN_TOKEN: 'bad' })
+    expect(ended.code).toBe(3)
+    expect(JSON.parse(ended.stderr).code).toBe('unauthenticated')
+    const nobody = await run(['search', 'x'], { DRAGOMAN_URL: 'http://127.0.0.1:1' })
+    expect([nobody.code, nobody.stderr]).toEqual([1, expect.stringContaining('Nothing answers')])
+  })
+})

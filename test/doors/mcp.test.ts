@@ -1,0 +1,156 @@
+import { resolve } from 'node:path'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport as OldHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { WebSocketClientTransport } from '@modelcontextprotocol/sdk/client/websocket.js'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { messageIn, modernHeaders, modernRequest } from '../support/mcp.ts'
+
+let home: TestGateway
+beforeAll(async () => {
+  home = await startGateway()
+})
+afterAll(() => home[Symbol.asyncDispose]())
+
+const info = { name: 'test', version: '1' }
+const expected = [
+  'search_agents',
+  'resolve_package',
+  'wiki_search_page',
+  'wiki_get_summary',
+  'finance_get_current_price',
+  'reader_extract_content',
+  'call_agent',
+]
+
+const stdio = () =>
+  new StdioClientTransport({
+    command: process.execPath,
+    args: [resolve(import.meta.dirname, '../../bin/dragoman.js'), 'mcp'],
+    env: { DRAGOMAN_DATA: home.data, DRAGOMAN_LOG: 'silent', PATH: process.env.PATH ?? '' },
+    stderr: 'ignore',
+  })
+
+interface Talk {
+  listTools(): Promise<{ tools: { name: string }[] }>
+  callTool(call: { name: string; arguments: Record<string, unknown> }): Promise<unknown>
+  close(): Promise<void>
+}
+
+/** Clients that other people wrote, in both eras, on every transport they have. */
+const clients: Record<string, () => Promise<Talk>> = {
+  'v2, 2025 era, HTTP': async () =>
+    connected(new Client(info), new StreamableHTTPClientTransport(new URL(`${home.url}/mcp`))),
+  'v2, 2026-07-28, HTTP': async () =>
+    connected(
+      new Client(info, { versionNegotiation: { mode: 'auto' } }),
+      new StreamableHTTPClientTransport(new URL(`${home.url}/mcp`)),
+    ),
+  'v2, 2025 era, stdio': async () => connected(new Client(info), stdio()),
+  'v2, 2026-07-28, stdio': async () =>
+    connected(new Client(info, { versionNegotiation: { mode: 'auto' } }), stdio()),
+  'v1, HTTP': async () => {
+    const client = new OldClient(info)
+    await client.connect(new OldHttp(new URL(`${home.url}/mcp`)) as never)
+    return client as unknown as Talk
+  },
+  'v1, WebSocket': async () => {
+    const client = new OldClient(info)
+    await client.connect(new WebSocketClientTransport(new URL(`${home.url.replace('http', 'ws')}/mcp/ws`)))
+    return client as unknown as Talk
+  },
+}
+
+async function connected(client: Client, transport: Parameters<Client['connect']>[0]): Promise<Talk> {
+  await client.connect(transport)
+  return client as unknown as Talk
+}
+
+describe.each(Object.entries(clients))('the client %s', (_, open) => {
+  test('lists the tools in their order, finds an agent, and is told what went wrong', async () => {
+    const client = await open()
+    try {
+      const { tools } = await client.listTools()
+      expect(tools.map((tool) => tool.name)).toEqual(expected)
+      const found = await client.callTool({
+        name: 'search_agents',
+        arguments: { query: 'encyclopedia', limit: 2 },
+      })
+      expect(found).toMatchObject({
+        structuredContent: { agents: [{ package_name: 'svc.utility.wiki' }], total: 1 },
+      })
+      const { content, structuredContent } = found as {
+        content: { text: string }[]
+        structuredContent: unknown
+      }
+      expect(JSON.parse(content[0]?.text ?? '')).toEqual(structuredContent)
+      const refused = await client.callTool({ name: 'search_agents', arguments: { limit: 0 } })
+      expect(refused).toMatchObject({ isError: true })
+      expect(JSON.parse((refused as { content: { text: string }[] }).content[0]?.text ?? '').code).toBe(
+        'invalid_request',
+      )
+      await expect(client.callTool({ name: 'serch_agents', arguments: {} })).rejects.toThrow(
+        /no tool serch_agents/,
+      )
+    } finally {
+      await client.close()
+    }
+  })
+})
+
+const modern = (method: string, params: Record<string, unknown>, headers: Record<string, string> = {}) =>
+  fetch(`${home.url}/mcp`, {
+    method: 'POST',
+    headers: { ...modernHeaders(method, params.name as string | undefined), ...headers },
+    body: JSON.stringify(modernRequest(1, method, params)),
+  })
+
+describe('Streamable HTTP', () => {
+  test('every tool has a title, annotations and an object for its output', async () => {
+    const { result } = messageIn(await (await modern('tools/list', {})).text()) as {
+      result: { tools: Record<string, never>[] }
+    }
+    for (const tool of result.tools) {
+      expect(tool).toMatchObject({
+        title: expect.any(String),
+        inputSchema: { type: 'object' },
+        outputSchema: { type: 'object' },
+      })
+      expect(tool.annotations).toMatchObject({
+        readOnlyHint: expect.any(Boolean),
+        openWorldHint: expect.any(Boolean),
+      })
+    }
+  })
+
+  test('a page of a foreign origin is refused with 403', async () => {
+    expect((await modern('tools/list', {}, { Origin: 'https://evil.example' })).status).toBe(403)
+    expect((await modern('tools/list', {}, { Origin: 'http://localhost:5173' })).status).toBe(200)
+  })
+
+  test('a bad token is 401 with a challenge, a good one reaches the action', async () => {
+    const bad = await modern('tools/list', {}, { Authorization: 'Bearer bad' })
+    expect(bad.status).toBe(401)
+    expect(bad.headers.get('www-authenticate')).toContain('invalid_token')
+    const call = { name: 'finance_get_current_price', arguments: { symbol: '..' } }
+    const code = async (headers: Record<string, string>) => {
+      const { result } = messageIn(await (await modern('tools/call', call, headers)).text()) as {
+        result: { content: { text: string }[] }
+      }
+      return JSON.parse(result.content[0]?.text ?? '').code
+    }
+    expect(await code({})).toBe('unauthenticated')
+    expect(await code({ Authorization: `Bearer ${await home.token('somebody')}` })).toBe('invalid_request')
+  })
+
+  test('a header that contradicts the body is refused', async () => {
+    const answer = await modern(
+      'tools/call',
+      { name: 'search_agents', arguments: {} },
+      { 'Mcp-Name': 'call_agent' },
+    )
+    expect(answer.status).toBe(400)
+  })
+})
