@@ -1,4 +1,6 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { link, mkdir, readFile, unlink, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose'
 import { isRecord } from '../../schemas/json.ts'
@@ -24,13 +26,17 @@ export async function loadSigningKey(path: string): Promise<SigningKey> {
   }
 }
 
-/** Several processes may start at once: `wx` lets one of them make the file. */
+/** Several processes may start at once: the whole file gets its name in one step, and the first one wins. */
 async function createOnce(path: string): Promise<void> {
+  if (existsSync(path)) return
   const { privateKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true })
-  const text = JSON.stringify(await exportJWK(privateKey))
+  const draft = `${path}.${randomUUID()}`
+  await writeFile(draft, JSON.stringify(await exportJWK(privateKey)), { flag: 'wx', mode: 0o600 })
   try {
-    await writeFile(path, text, { flag: 'wx', mode: 0o600 })
+    await link(draft, path)
   } catch (fault) {
     if (!isRecord(fault) || fault.code !== 'EEXIST') throw fault
+  } finally {
+    await unlink(draft)
   }
 }

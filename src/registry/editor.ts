@@ -1,8 +1,10 @@
 import type { State, VerificationLevel } from '../../schemas/entry.ts'
 import { Failure } from '../../schemas/failure.ts'
+import { PackageName } from '../../schemas/names.ts'
 import type { Change, Publication } from '../../schemas/publication.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import type { Store, StoredEntry, Writer } from '../store/store.ts'
+import { cardName } from './listing.ts'
 import type { Manifest } from './manifest.ts'
 import {
   assertMayChange,
@@ -105,7 +107,7 @@ export function createEditor({ store, clock, createId, readManifest }: EditorOpt
       change(asked, caller, (entry) => {
         assertSameName(entry, publication.package_name)
         if (publication.tags) assertNewTags(signedIn(caller), publication.tags, entry.tags)
-        return { ...entry, ...stated(publication) }
+        return { ...entry, ...cardAfter(entry, publication), ...stated(publication) }
       }),
     move: (asked, from, to, caller) =>
       change(asked, caller, (entry) => {
@@ -143,7 +145,8 @@ function stated<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], u
 
 /** What a new entry must state, itself or by its manifest. Throws Failure `invalid_request` naming each lack. */
 function complete(facts: Partial<Facts>): Facts {
-  const { package_name, name, description, capabilities, endpoints, manifest_url } = facts
+  const { name, description, capabilities, endpoints, manifest_url } = facts
+  const package_name = facts.package_name ?? derivedFrom(manifest_url, name)
   const lacks = [
     ...(package_name === undefined ? ['package_name'] : []),
     ...(name === undefined ? ['name'] : []),
@@ -172,6 +175,11 @@ function complete(facts: Partial<Facts>): Facts {
   }
 }
 
+function derivedFrom(manifestUrl: string | null | undefined, name: string | undefined): string | undefined {
+  if (!manifestUrl || name === undefined) return undefined
+  return PackageName.safeParse(cardName(manifestUrl, name)).data
+}
+
 /** A name is taken by any entry, in STAGE too; a deleted one keeps it for its owner. */
 function assertFree(taken: StoredEntry | undefined, packageName: string, principal: Principal): void {
   if (!taken || (taken.deleted && owns(principal, taken))) return
@@ -185,6 +193,11 @@ function assertRevision(entry: StoredEntry, expected: number | undefined): void 
   throw new Failure('precondition_failed', `${entry.package_name} is at revision ${entry.revision}.`, {
     hint: 'Read it again and decide anew.',
   })
+}
+
+/** The card of one address is not the card of another. */
+function cardAfter(entry: StoredEntry, { manifest_url }: Publication): { card?: null } {
+  return manifest_url === undefined || manifest_url === entry.manifest_url ? {} : { card: null }
 }
 
 function assertSameName(entry: StoredEntry, packageName: string | undefined): void {

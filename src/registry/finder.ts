@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { EntryDetail, Found } from '../../schemas/card.ts'
 import { Failure } from '../../schemas/failure.ts'
 import type { Principal } from '../../schemas/scope.ts'
@@ -20,8 +21,28 @@ export interface Finder {
 }
 
 export function createFinder(reader: Reader, index: SearchIndex, follower: Follower, views: Views): Finder {
+  const remembered = new LRUCache<string, SearchOutput>({
+    maxSize: 10_000,
+    sizeCalculation: (found) => found.agents.length + 1,
+  })
+  let rememberedAt = -1
+
+  /** Everybody's answers are remembered, frozen, for as long as the truth stands where the index does. */
   async function search(input: SearchInput, caller: Caller, signal: AbortSignal): Promise<SearchOutput> {
     await follower.ready
+    const revision = await reader.revision()
+    if (caller || revision !== follower.applied_revision) return searchAnew(input, caller, signal)
+    if (revision !== rememberedAt) remembered.clear()
+    rememberedAt = revision
+    const key = JSON.stringify(input)
+    const known = remembered.get(key)
+    if (known) return known
+    const found = Object.freeze(await searchAnew(input, caller, signal))
+    if (revision === rememberedAt && revision === follower.applied_revision) remembered.set(key, found)
+    return found
+  }
+
+  async function searchAnew(input: SearchInput, caller: Caller, signal: AbortSignal): Promise<SearchOutput> {
     const { query: text, limit, sort, facets } = input
     const filter = toFilter(input.filters ?? {}, caller)
     const question = [text ?? '', filter, sort]

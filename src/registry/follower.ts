@@ -1,5 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { EntryChange, SearchDocument, SearchIndex } from '../search/search-index.ts'
-import type { Store, StoredEntry } from '../store/store.ts'
+import { type Store, type StoredEntry, UnreadableEntry } from '../store/store.ts'
 
 /** Keeps the search index in step with the truth. */
 export interface Follower extends AsyncDisposable {
@@ -12,8 +13,9 @@ export interface Follower extends AsyncDisposable {
 
 /** Applying is synchronous: a page must not hold the event loop for long. */
 const pageSize = 200
+const retryMilliseconds = 1000
 
-/** Tails the store's changes into the index until disposed. `failed` hears of faults; the tail goes on. */
+/** Tails the store's changes into the index until disposed. `failed` hears of faults; the tail tries again. */
 export function follow(store: Store, index: SearchIndex, failed: (fault: unknown) => void): Follower {
   const stop = new AbortController()
   const waiting: { revision: number; resolve: () => void }[] = []
@@ -24,15 +26,27 @@ export function follow(store: Store, index: SearchIndex, failed: (fault: unknown
       const changes = await store.changes(index.applied_revision, pageSize)
       const last = changes.at(-1)
       if (!last) return
-      const entries = await store.read.entries([...new Set(changes.map((change) => change.entry_id))])
-      await index.apply(entries.map(toChange), last.revision)
+      const ids = [...new Set(changes.map((change) => change.entry_id))]
+      await index.apply(await read(ids), last.revision)
       release(last.revision)
+    }
+  }
+
+  async function read(ids: readonly string[]): Promise<EntryChange[]> {
+    try {
+      return (await store.read.entries(ids)).map(toChange)
+    } catch (fault) {
+      if (!(fault instanceof UnreadableEntry)) throw fault
+      if (ids.length > 1) return (await Promise.all(ids.map((id) => read([id])))).flat()
+      // One that cannot be read is left out, lest it hide all the others.
+      failed(fault)
+      return ids.map((id) => ({ id, document: null }))
     }
   }
 
   /** One pass at a time; each asked-for pass starts after the one before it has ended. */
   function pass(): Promise<void> {
-    turn = turn.then(applyAll)
+    turn = turn.catch(() => {}).then(applyAll)
     return turn
   }
 
@@ -42,18 +56,24 @@ export function follow(store: Store, index: SearchIndex, failed: (fault: unknown
     }
   }
 
-  async function tail(): Promise<void> {
-    for await (const _ of store.wake(stop.signal)) {
-      await pass().catch((fault) => {
-        turn = Promise.resolve()
+  /** A pass, made again until it succeeds. */
+  async function step(): Promise<void> {
+    while (!stop.signal.aborted) {
+      try {
+        return await pass()
+      } catch (fault) {
         failed(fault)
-      })
+        await pause(retryMilliseconds, undefined, { signal: stop.signal }).catch(() => {})
+      }
     }
   }
 
-  const ready = pass()
-  ready.catch(failed)
-  const ended = ready.then(tail, () => {})
+  async function tail(): Promise<void> {
+    for await (const _ of store.wake(stop.signal)) await step()
+  }
+
+  const ready = step()
+  const ended = ready.then(tail).catch(failed)
   return {
     ready,
     get applied_revision() {
@@ -63,7 +83,8 @@ export function follow(store: Store, index: SearchIndex, failed: (fault: unknown
       if (index.applied_revision >= revision) return
       const { promise, resolve } = Promise.withResolvers<void>()
       waiting.push({ revision, resolve })
-      await pass()
+      // Where this fails, the tail tries again and lets go of us.
+      pass().catch(failed)
       await promise
     },
     async [Symbol.asyncDispose]() {

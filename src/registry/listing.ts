@@ -39,6 +39,9 @@ export function readLine(text: string): Facts {
   const isServer = z.looseObject({ packageName: z.string() }).safeParse(document).success
   const facts = isServer ? fromServer(McpServer.parse(document)) : fromCard(document)
   PackageName.parse(facts.package_name)
+  if (/^(custom|svc)\./.test(facts.package_name)) {
+    throw new Failure('invalid_request', `${facts.package_name} is a name that lists do not give.`)
+  }
   return facts
 }
 
@@ -69,10 +72,9 @@ function fromCard(document: unknown): Facts {
   const { wellKnownURI, wellKnownUri, url } = document as Record<string, unknown>
   const [where, service] = [wellKnownURI ?? wellKnownUri ?? url, url].filter(isUrl)
   if (where === undefined) throw new Failure('invalid_request', 'The card says nowhere where it stands.')
-  const host = new URL(where).hostname.split('.').reverse().join('.')
   return {
     ...manifest,
-    package_name: derivedName(`${host}/${manifest.name.replaceAll('/', '-')}`),
+    package_name: cardName(where, manifest.name),
     manifest_url: where,
     category: null,
     packages: [],
@@ -81,7 +83,13 @@ function fromCard(document: unknown): Facts {
 }
 
 function isUrl(value: unknown): value is string {
-  return typeof value === 'string' && URL.canParse(value)
+  return typeof value === 'string' && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
+}
+
+/** The name of an agent that has none but its card: where the card stands, reversed, and what it is called. */
+export function cardName(url: string, name: string): string {
+  const host = new URL(url).hostname.split('.').reverse().join('.')
+  return derivedName(`${host}/${name.replaceAll('/', '-')}`)
 }
 
 /** Lower-cased, every run outside `[a-z0-9._-]` one dash, at most one slash, 200 characters. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Capability, Endpoint } from '../../schemas/entry.ts'
 import { Failure } from '../../schemas/failure.ts'
-import { testTag } from '../../schemas/names.ts'
+import { PackageName, packageNameOf, testTag } from '../../schemas/names.ts'
 
 /** What a registry keeps of an agent card, in whichever form it was written. */
 export interface Manifest {
@@ -52,9 +52,14 @@ type AnyCard = z.infer<typeof AnyCard>
 
 const longestDescription = 4000
 const mostTags = 30
+/** As deep as any message may be; more could not be answered with. */
+const deepest = 30
 
 /** Reads a card. Throws Failure `upstream_invalid` with pointers where it lacks a name or a description. */
 export function readCard(document: unknown): Manifest {
+  if (isDeeper(document, deepest)) {
+    throw new Failure('upstream_invalid', `The card is nested deeper than ${deepest} levels.`)
+  }
   const parsed = AnyCard.safeParse(document)
   if (!parsed.success) {
     const errors = parsed.error.issues.map((issue) => ({
@@ -64,7 +69,9 @@ export function readCard(document: unknown): Manifest {
     throw new Failure('upstream_invalid', 'That is not an agent card.', { errors })
   }
   const card = parsed.data
+  const package_name = nameOf(card)
   return {
+    ...(package_name !== undefined && { package_name }),
     name: card.name,
     description: card.description.slice(0, longestDescription),
     version: card.version?.slice(0, 100) ?? null,
@@ -73,6 +80,21 @@ export function readCard(document: unknown): Manifest {
     endpoints: endpointsOf(card),
     card: document as Record<string, unknown>,
   }
+}
+
+/** The name that the card gives itself, where it is one. */
+function nameOf({ package_name, agent_id }: AnyCard): string | undefined {
+  return PackageName.safeParse(package_name ?? (agent_id && packageNameOf(agent_id))).data
+}
+
+/** Level by level, so that depth costs no stack. */
+function isDeeper(document: unknown, levels: number): boolean {
+  let level: unknown[] = [document]
+  for (let depth = 0; depth <= levels; depth++) {
+    level = level.filter((value) => typeof value === 'object' && value !== null).flatMap(Object.values)
+    if (level.length === 0) return false
+  }
+  return true
 }
 
 function tagsOf(card: AnyCard): string[] {

@@ -2,6 +2,7 @@ import { Failure } from '../../schemas/failure.ts'
 import { testTag } from '../../schemas/names.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import type { StoredEntry } from '../store/store.ts'
+import { isId } from './reference.ts'
 
 /** Names that the operator alone gives. */
 const operatorPrefix = 'svc.'
@@ -72,6 +73,11 @@ export function assertMayCreate(principal: Principal, packageName: string, claim
   if (packageName.startsWith(addressPrefix)) {
     throw new Failure('invalid_request', `Names do not begin with ${addressPrefix}`, {
       errors: [{ pointer: '/package_name', detail: `${addressPrefix} begins A2A addresses.` }],
+    })
+  }
+  if (isId(packageName)) {
+    throw new Failure('invalid_request', 'A name does not look like an id.', {
+      errors: [{ pointer: '/package_name', detail: 'It could not be told from the id of an entry.' }],
     })
   }
   if (isAdmin(principal)) return

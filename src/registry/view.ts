@@ -12,31 +12,38 @@ export interface Views {
   detail(stored: StoredEntry, principal: Principal | null): EntryDetail
 }
 
-/** The public view of an entry is made once and the same frozen object is given out until the entry changes. */
+/** Public views are made once: the same frozen object is given out until the entry changes. */
 export function createViews(site: () => Site): Views {
-  const made = new WeakMap<StoredEntry, Entry>()
+  const publicEntry = once((stored: StoredEntry) => Object.freeze(render(stored, site())))
+  const publicDetail = once((stored: StoredEntry) => Object.freeze(detailed(stored, publicEntry(stored))))
 
-  function publicEntry(stored: StoredEntry): Entry {
-    const known = made.get(stored)
-    if (known) return known
-    const view = Object.freeze(render(stored, site()))
-    made.set(stored, view)
-    return view
+  function detailed(stored: StoredEntry, view: Entry): EntryDetail {
+    return { ...view, capabilities: stored.capabilities, card: Object.freeze(cardOf(stored, site())) }
   }
 
-  function entry(stored: StoredEntry, principal: Principal | null): Entry {
-    const view = publicEntry(stored)
-    if (!stored.owner || !principal || !mayRead(principal, stored)) return view
-    return { ...view, owner: stored.owner }
+  /** Owners and admins see who owns the entry; everybody else sees the public view. */
+  function own(stored: StoredEntry, principal: Principal | null): Entry | undefined {
+    if (!stored.owner || !mayRead(principal, stored)) return undefined
+    return { ...publicEntry(stored), owner: stored.owner }
   }
 
   return {
-    entry,
-    detail: (stored, principal) => ({
-      ...entry(stored, principal),
-      capabilities: stored.capabilities,
-      card: cardOf(stored, site()),
-    }),
+    entry: (stored, principal) => own(stored, principal) ?? publicEntry(stored),
+    detail(stored, principal) {
+      const mine = own(stored, principal)
+      return mine ? detailed(stored, mine) : publicDetail(stored)
+    },
+  }
+}
+
+function once<Key extends object, Value>(make: (key: Key) => Value): (key: Key) => Value {
+  const made = new WeakMap<Key, Value>()
+  return (key) => {
+    const known = made.get(key)
+    if (known !== undefined) return known
+    const value = make(key)
+    made.set(key, value)
+    return value
   }
 }
 

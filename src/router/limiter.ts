@@ -26,8 +26,11 @@ export function createLimiter(clock: () => number): RouterOptions['admit'] {
     const now = clock()
     const key = `${policy} ${caller}`
     const bucket = buckets.get(key) ?? { tokens: limit, at: now }
-    const filled = Math.min(limit, bucket.tokens + ((now - bucket.at) / 60_000) * limit)
+    // A clock that was set back fills nothing, and takes nothing either.
+    const elapsed = Math.max(0, now - bucket.at)
+    const filled = Math.min(limit, bucket.tokens + (elapsed / 60_000) * limit)
     if (filled < 1) {
+      buckets.set(key, { tokens: filled, at: now })
       const wait = Math.ceil(((1 - filled) / limit) * 60)
       throw new Failure('rate_limited', `More than ${limit} calls a minute (${policy}).`, {
         retry_after_s: wait,
@@ -46,7 +49,7 @@ function callerOf({ principal, client }: Call): string | undefined {
 
 function classOf(agent: Agent, action: Action, { params }: Envelope): Class {
   if (agent.package_name === 'svc.playground' && action.name === 'execute') return 'execute'
-  if (action.name === 'search') return 'search'
+  if (action.name === 'search' || action.name === 'discover') return 'search'
   if (action.name === 'search_agents' && params?.query !== undefined) return 'search'
   return 'read'
 }

@@ -15,6 +15,8 @@ export interface Call {
   readonly signal: AbortSignal
   readonly id?: string
   readonly hops?: number
+  /** Milliseconds since the epoch at which the call that made this one ends. */
+  readonly deadline?: number
   /** Whom an anonymous call is counted against: a network address; absent for a local process, never limited. */
   readonly client?: string
   readonly emit?: (update: Update) => Promise<void>
@@ -68,13 +70,19 @@ export interface RouterOptions {
 
 const defaultDeadline = 10_000
 const maximumHops = 8
+const longestName = 220
 
 /** The one way to an action: resolve, authorise, parse, run under a deadline, observe. */
 export function createRouter(options: RouterOptions): Router {
   async function dispatch(envelope: Envelope, call: Call): Promise<Reply> {
     const id = call.id ?? options.createId()
     const finish = options.observe(envelope, id)
-    const seen = { id, to: String(envelope?.to), action: String(envelope?.action), principal: call.principal }
+    const seen = {
+      id,
+      to: nameIn(envelope?.to),
+      action: nameIn(envelope?.action),
+      principal: call.principal,
+    }
     try {
       const reply = await route(envelope, call, id)
       finish(seen)
@@ -100,7 +108,7 @@ export function createRouter(options: RouterOptions): Router {
     const input = action.input.parse(params)
     const revision = action.effect === 'read' ? options.revision() : undefined
     const output = (await run(action, input, call, id, hops)) as Json
-    if (options.check_outputs) action.output.parse(output)
+    if (options.check_outputs) checkOutput(action, output)
     return { output, action, ...(revision !== undefined && { revision }), ...(allowance && { allowance }) }
   }
 
@@ -109,16 +117,18 @@ export function createRouter(options: RouterOptions): Router {
       action.deadline_ms === 'none' ? Number.POSITIVE_INFINITY : (action.deadline_ms ?? defaultDeadline)
     using deadline = startDeadline(call.signal, limit)
     const { signal } = deadline
+    signal.throwIfAborted()
+    const ends = Math.min(options.clock() + limit, call.deadline ?? Number.POSITIVE_INFINITY)
     const context: Context = {
       id,
       principal: call.principal,
       signal,
-      deadline: options.clock() + limit,
+      deadline: ends,
       hops,
       emit: call.emit ?? ignore,
       call: async (envelope) => {
         const { emit: _, ...rest } = call
-        return (await dispatch(envelope, { ...rest, signal, id, hops: hops + 1 })).output
+        return (await dispatch(envelope, { ...rest, signal, id, deadline: ends, hops: hops + 1 })).output
       },
     }
     return await deadline.race(action.run(input, context))
@@ -136,6 +146,20 @@ function findAction(agent: Agent, name: string): Action {
     hint: `It has: ${known.join(', ')}.`,
     ...(close.length > 0 && { nearest: close }),
   })
+}
+
+/** Our own mistake, not the caller's. */
+function checkOutput(action: Action, output: Json): void {
+  try {
+    action.output.parse(output)
+  } catch (fault) {
+    throw new Error(`${action.name} answers what its own schema refuses.`, { cause: fault })
+  }
+}
+
+/** A name as logs and metrics take it: whatever the caller sent instead, and however long, is not repeated. */
+function nameIn(value: unknown): string {
+  return typeof value === 'string' ? value.slice(0, longestName) : 'unknown'
 }
 
 async function ignore(): Promise<void> {}

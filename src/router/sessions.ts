@@ -1,3 +1,4 @@
+import type { Envelope } from '../../schemas/envelope.ts'
 import { packageNameOf } from '../../schemas/names.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import type { Router } from './router.ts'
@@ -10,10 +11,11 @@ export function withSessions(
 ): Router {
   return {
     async dispatch(envelope, call) {
-      const session = envelope.params?.session
-      const anonymous = call.principal === null && typeof session === 'string'
-      if (!anonymous || packageNameOf(String(envelope.to)) !== packageName)
+      const { to, params }: Partial<Envelope> = envelope ?? {}
+      const session = params?.session
+      if (call.principal !== null || typeof session !== 'string' || typeof to !== 'string')
         return router.dispatch(envelope, call)
+      if (packageNameOf(to) !== packageName) return router.dispatch(envelope, call)
       return router.dispatch(envelope, { ...call, principal: principalOf(session) })
     },
   }

@@ -14,15 +14,16 @@ export function takeBest(
   after: Position | undefined,
 ): Placed[] {
   const best: Placed[] = []
-  let threshold = 0
+  let worst: Position | undefined
   for (const slot of board.slots.subarray(0, board.size)) {
     const key = scores[slot] ?? 0
-    if (key < threshold) continue
+    if (worst && key < Number(worst.key)) continue
     const position = { key, id: idOf(slot) }
+    if (worst && orders.relevance(position, worst) > 0) continue
     if (after && orders.relevance(position, after) <= 0) continue
     insert(best, { slot, position })
     if (best.length > limit) best.pop()
-    if (best.length === limit) threshold = Number(best[limit - 1]?.position.key)
+    if (best.length === limit) worst = best[limit - 1]?.position
   }
   return best
 }

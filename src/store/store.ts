@@ -32,6 +32,15 @@ export const StoredEntry = z.object({
 })
 export type StoredEntry = z.infer<typeof StoredEntry>
 
+/** What stands in the store under this id is not an entry. */
+export class UnreadableEntry extends Error {
+  override readonly name = 'UnreadableEntry'
+
+  constructor(id: string, cause: unknown) {
+    super(`The stored entry ${id} cannot be read.`, { cause })
+  }
+}
+
 /** One committed change; `revision` is gapless, starting at 1. */
 export interface Change {
   readonly revision: number
@@ -42,6 +51,7 @@ export interface Change {
 
 export type Reference = { readonly id: string } | { readonly package_name: string }
 
+/** Reads throw UnreadableEntry where what they ask for is none. */
 export interface Reader {
   /** The entry, deleted ones too (their names stay taken). */
   entry(reference: Reference): Promise<StoredEntry | undefined>

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { type Reference, StoredEntry, type Writer } from './store.ts'
+import { type Reference, StoredEntry, UnreadableEntry, type Writer } from './store.ts'
 import type { Tables } from './tables.ts'
 
 /**
@@ -62,13 +62,13 @@ export function createWriter(
 }
 
 export async function findEntry(db: Kysely<Tables>, reference: Reference): Promise<StoredEntry | undefined> {
-  const select = db.selectFrom('entry').select('document')
+  const select = db.selectFrom('entry').select(['id', 'document'])
   const query =
     'id' in reference
       ? select.where('id', '=', reference.id)
       : select.where('package_name', '=', reference.package_name)
   const row = await query.executeTakeFirst()
-  return row && parseEntry(row.document)
+  return row && parseEntry(row)
 }
 
 /** The last committed revision; 0 for an empty store. */
@@ -77,6 +77,11 @@ export async function currentRevision(db: Kysely<Tables>): Promise<number> {
   return row?.value ?? 0
 }
 
-export function parseEntry(document: string): StoredEntry {
-  return StoredEntry.parse(JSON.parse(document))
+/** The entry in a row. Throws UnreadableEntry. */
+export function parseEntry({ id, document }: { id: string; document: string }): StoredEntry {
+  try {
+    return StoredEntry.parse(JSON.parse(document))
+  } catch (fault) {
+    throw new UnreadableEntry(id, fault)
+  }
 }

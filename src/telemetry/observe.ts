@@ -36,8 +36,7 @@ export function createObserver(
         sub: principal?.subject,
       }
       if (!failure) log.info(line, 'call')
-      else if (codes[failure.code].http >= 500)
-        log.error({ ...line, cause: failure.cause ?? failure.message }, 'call')
+      else if (codes[failure.code].http >= 500) log.error({ ...line, err: failure.cause ?? failure }, 'call')
       else log.info({ ...line, detail: failure.message }, 'call')
     }
   }

@@ -1,4 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import { setTimeout as pause } from 'node:timers/promises'
 import {
   CompiledQuery,
   type DatabaseConnection,
@@ -9,23 +10,36 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
+import { isBusy } from './faults.ts'
 
 /** Kysely over one node:sqlite connection, which only one transaction holds at a time. */
 export function sqliteDialect(database: DatabaseSync): Dialect {
   return {
-    createAdapter: () => new SqliteAdapter(),
+    createAdapter: () => new TransactionalAdapter(),
     createDriver: () => new SqliteDriver(database),
     createIntrospector: (db) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   }
 }
 
+/** SQLite's DDL is transactional: a migration happens whole or not at all, and in one process at a time. */
+class TransactionalAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true
+  }
+}
+
+const patienceMilliseconds = 5000
+const longestPause = 50
+
 class SqliteDriver implements Driver {
+  readonly #database: DatabaseSync
   readonly #connection: SqliteConnection
   #queue: Promise<void> = Promise.resolve()
   #release: () => void = () => {}
 
   constructor(database: DatabaseSync) {
+    this.#database = database
     this.#connection = new SqliteConnection(database)
   }
 
@@ -44,15 +58,27 @@ class SqliteDriver implements Driver {
     this.#release()
   }
 
+  /** Waits for another writer without holding up the event loop, as SQLite's own busy time-out would. */
   async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw('begin immediate'))
+    const end = performance.now() + patienceMilliseconds
+    for (let wait = 1; ; wait = Math.min(wait * 2, longestPause)) {
+      try {
+        await connection.executeQuery(CompiledQuery.raw('begin immediate'))
+        return
+      } catch (fault) {
+        if (!isBusy(fault) || performance.now() > end) throw fault
+      }
+      await pause(wait)
+    }
   }
 
   async commitTransaction(connection: DatabaseConnection): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw('commit'))
   }
 
+  /** A full disk has SQLite roll back by itself; to do it again would hide that fault behind another. */
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    if (!this.#database.isTransaction) return
     await connection.executeQuery(CompiledQuery.raw('rollback'))
   }
 

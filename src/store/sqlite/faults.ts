@@ -8,8 +8,7 @@ const full = 13
 
 /** SQLite's result codes (sqlite.org/rescode.html) that a caller can do something about. */
 export function storeFailure(thrown: unknown): unknown {
-  if (!isRecord(thrown) || thrown.code !== 'ERR_SQLITE_ERROR') return thrown
-  const code = typeof thrown.errcode === 'number' ? thrown.errcode & 0xff : 0
+  const code = resultCode(thrown)
   if (code === full) return new Failure('storage_full', 'The disk is full; nothing was written.', {}, thrown)
   if (code === busy) {
     return new Failure('unavailable', 'The store is busy; nothing was written.', { retry_after_s: 1 }, thrown)
@@ -18,4 +17,15 @@ export function storeFailure(thrown: unknown): unknown {
     return new Failure('unavailable', 'The store cannot be written; nothing was.', {}, thrown)
   }
   return thrown
+}
+
+/** Another connection is writing. */
+export function isBusy(thrown: unknown): boolean {
+  return resultCode(thrown) === busy
+}
+
+/** The primary result code; undefined for what SQLite did not throw. */
+function resultCode(thrown: unknown): number | undefined {
+  if (!isRecord(thrown) || thrown.code !== 'ERR_SQLITE_ERROR') return undefined
+  return typeof thrown.errcode === 'number' ? thrown.errcode & 0xff : undefined
 }

@@ -14,6 +14,8 @@ export async function openSqliteStore(path: string, clock: () => number = Date.n
   const writing = openDatabase(path)
   const writer = new Kysely<Tables>({ dialect: sqliteDialect(writing) })
   await migrate(writer)
+  // From here on the driver waits for other writers itself.
+  writing.exec('pragma busy_timeout = 0')
   const reading = openDatabase(path)
   const reader = new Kysely<Tables>({ dialect: sqliteDialect(reading) })
   const version = reading.prepare('pragma data_version')

@@ -9,19 +9,19 @@ const fixed: Headers = {
   'Referrer-Policy': 'no-referrer',
 }
 
-/** Sends prepared text under the headers that every answer has. HEAD gets the headers alone. */
+/** Sends prepared text or bytes under the headers that every answer has. HEAD gets the headers alone. */
 export function send(
   request: IncomingMessage,
   response: ServerResponse,
   status: number,
-  text: string,
+  body: string | Buffer,
   headers: Headers,
 ): void {
   if (response.headersSent || response.destroyed) return
-  const length = Buffer.byteLength(text)
+  const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length
   const closing = drains(request) ? {} : { Connection: 'close' }
   response.writeHead(status, { ...fixed, ...headers, ...closing, 'Content-Length': length })
-  response.end(request.method === 'HEAD' ? undefined : text)
+  response.end(request.method === 'HEAD' ? undefined : body)
 }
 
 const smallBody = 64 * 1024

@@ -1,0 +1,71 @@
+import { z } from 'zod'
+import { Failure } from '../../schemas/failure.ts'
+
+const WebUrl = z.url({ protocol: /^https?$/ })
+const Id = z.int().positive()
+
+/** A page as MediaWiki describes it (formatversion 2); what is present depends on the `prop` asked for. */
+const Page = z.object({
+  pageid: Id.optional(),
+  title: z.string().optional(),
+  missing: z.boolean().optional(),
+  invalid: z.boolean().optional(),
+  index: z.int().optional(),
+  snippet: z.string().max(20_000).optional(),
+  wordcount: z.int().nonnegative().optional(),
+  extract: z.string().optional(),
+  description: z.string().optional(),
+  fullurl: WebUrl.optional(),
+  pagelanguage: z.string().optional(),
+  pageprops: z.record(z.string(), z.unknown()).optional(),
+  revisions: z.array(z.object({ revid: Id, timestamp: z.iso.datetime() })).optional(),
+  thumbnail: z.object({ source: WebUrl, width: Id, height: Id }).optional(),
+  categories: z.array(z.object({ title: z.string() })).optional(),
+})
+export type Page = z.infer<typeof Page>
+
+const Site = z.object({ sitename: z.string(), base: WebUrl })
+
+const Query = z.object({
+  general: Site,
+  rightsinfo: z.object({ url: z.string(), text: z.string() }),
+  pages: z.array(Page).default([]),
+  redirects: z.array(z.object({ from: z.string(), to: z.string() })).default([]),
+  searchinfo: z
+    .object({ totalhits: z.int().nonnegative().optional(), suggestion: z.string().optional() })
+    .optional(),
+})
+export type Query = z.infer<typeof Query>
+
+const Refusal = z.object({ code: z.string(), text: z.string().optional(), info: z.string().optional() })
+export type Refusal = z.infer<typeof Refusal>
+
+const Answer = z.union([
+  z.object({ errors: z.array(Refusal).min(1) }).transform(({ errors }) => ({ refusal: errors[0] })),
+  z.object({ error: Refusal }).transform(({ error }) => ({ refusal: error })),
+  z.object({ query: Query }),
+])
+
+/** Reads the body of an action=query answer. Throws Failure `upstream_invalid` for anything else. */
+export function readAnswer(body: Uint8Array): { refusal?: Refusal | undefined; query?: Query } {
+  const answer = Answer.safeParse(parse(body))
+  if (answer.success) return answer.data
+  throw new Failure('upstream_invalid', 'The wiki sent something else than an answer.', {}, answer.error)
+}
+
+/** A page that is really there. Throws Failure `upstream_invalid` where the wiki left out what we asked for. */
+export function whole(page: Page): Page & { pageid: number; title: string; fullurl: string } {
+  const { pageid, title, fullurl } = page
+  if (pageid === undefined || title === undefined || fullurl === undefined) {
+    throw new Failure('upstream_invalid', 'The wiki sent a page without its id, title or address.')
+  }
+  return { ...page, pageid, title, fullurl }
+}
+
+function parse(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+  } catch (cause) {
+    throw new Failure('upstream_invalid', 'The wiki sent something else than JSON.', {}, cause)
+  }
+}

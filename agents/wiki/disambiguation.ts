@@ -1,0 +1,45 @@
+import { z } from 'zod'
+import { type Page, whole } from './answer.ts'
+import type { MediaWiki } from './mediawiki.ts'
+
+export const Option = z.object({
+  page_id: z.int().positive(),
+  title: z.string(),
+  url: z.url(),
+  description: z.string().optional(),
+})
+
+/** The Disambiguator extension marks such pages; without it, the usual category of an English wiki does. */
+export function isDisambiguation({ pageprops, categories }: Page): boolean {
+  if (pageprops && 'disambiguation' in pageprops) return true
+  return (categories ?? []).some(({ title }) =>
+    /^[^:]+:(all )?(article )?disambiguation( pages)?$/i.test(title),
+  )
+}
+
+/** The articles that a page links to, by title; at most 50, those not yet written left out. */
+export async function optionsOf(
+  wiki: MediaWiki,
+  lang: string,
+  page_id: number,
+  signal: AbortSignal,
+): Promise<z.output<typeof Option>[]> {
+  const answer = await wiki.query(lang, { ...params, pageids: page_id }, signal)
+  return answer.value.pages
+    .filter(({ missing, pageid }) => !missing && pageid !== undefined && pageid !== page_id)
+    .map(option)
+    .toSorted((one, other) => (one.title < other.title ? -1 : 1))
+}
+
+const params = {
+  generator: 'links',
+  gplnamespace: 0,
+  gpllimit: 50,
+  prop: 'info|description',
+  inprop: 'url',
+}
+
+function option(found: Page): z.output<typeof Option> {
+  const { pageid, title, fullurl, description } = whole(found)
+  return { page_id: pageid, title, url: fullurl, ...(description !== undefined && { description }) }
+}

@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import type { Query } from './answer.ts'
+import type { Cached } from './cache.ts'
+
+/** The language of the wiki: the part of its host name, never a host. */
+export const Lang = z
+  .string()
+  .max(12)
+  .regex(/^[a-z][a-z-]*[a-z]$/, 'Use a language code of the wiki, such as en or de.')
+  .default('en')
+  .describe('Language of the wiki, such as en or de; a wiki with one language has no use for it.')
+
+export const License = z.object({ name: z.string(), url: z.string() })
+
+/** What every answer says about where it comes from. */
+export const provenance = {
+  source: z.object({ name: z.string(), url: z.url(), provider: z.literal('mediawiki') }),
+  license: License.nullable().describe("The wiki's licence; null where it states none."),
+  attribution: z.string().describe('A line to show beside the text.'),
+  fetched_at: z.iso.datetime(),
+  cache: z.object({ hit: z.boolean(), age_s: z.int().nonnegative(), stale: z.boolean() }),
+  warnings: z.array(z.string()),
+}
+
+/** Renders the provenance of an answer; `title` and `url` are of the page, or of the wiki. */
+export function provenanceOf(answer: Cached<Query>, title: string, url: string) {
+  const { general, rightsinfo } = answer.value
+  const license = licenseOf(rightsinfo)
+  const rights = license ? `, ${license.name}` : ''
+  const warnings = answer.cache.stale
+    ? [`The wiki is in trouble; this is its answer of ${answer.cache.age_s} seconds ago.`]
+    : []
+  return {
+    source: { name: general.sitename, url: general.base, provider: 'mediawiki' as const },
+    license,
+    attribution: `${title}, by the contributors of ${general.sitename} (${url})${rights}`,
+    fetched_at: new Date(answer.at).toISOString(),
+    cache: answer.cache,
+    warnings,
+  }
+}
+
+function licenseOf({ url, text }: Query['rightsinfo']): z.infer<typeof License> | null {
+  const address = url.startsWith('//') ? `https:${url}` : url
+  const known = /^https?:\/\//.test(address) ? address : ''
+  return text === '' && known === '' ? null : { name: text || known, url: known }
+}

@@ -1,0 +1,22 @@
+import { type Agent, defineAgent } from '../../schemas/action.ts'
+import { testTag } from '../../schemas/names.ts'
+import { getSummary } from './get-summary.ts'
+import { lookup } from './lookup.ts'
+import { createMediaWiki, type WikiPorts } from './mediawiki.ts'
+import { searchPage } from './search-page.ts'
+
+/** Agent `svc.utility.wiki`: pages of Wikipedia, or of any other MediaWiki. */
+export function createWiki(ports: WikiPorts): Agent {
+  const wiki = createMediaWiki(ports)
+  const search = searchPage(wiki)
+  const summary = getSummary(wiki)
+  return defineAgent({
+    package_name: 'svc.utility.wiki',
+    name: 'Wiki',
+    description: 'Searches encyclopedia pages and gives their summaries.',
+    tags: [testTag],
+    category: 'utilities',
+    target: 'developer',
+    actions: [search, summary, lookup(search, summary)],
+  })
+}

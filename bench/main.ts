@@ -1,0 +1,27 @@
+import { parseArgs } from 'node:util'
+import type { Row } from './support/measure.ts'
+
+/** Each benchmark prints rows: a value, the baseline measured in the same run, and their ratio. */
+const benchmarks: Record<string, () => Promise<readonly Row[]>> = {
+  http: async () => (await import('./http.ts')).http(),
+  mcp: async () => (await import('./mcp.ts')).mcp(),
+  search: async () => (await import('./search.ts')).search(),
+}
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { json: { type: 'boolean', default: false } },
+})
+const names = positionals.length > 0 ? positionals : Object.keys(benchmarks)
+const rows: Row[] = []
+for (const name of names) {
+  const benchmark = benchmarks[name]
+  if (!benchmark) {
+    console.error(`There is no benchmark ${name}. There are ${Object.keys(benchmarks).join(', ')}.`)
+    process.exitCode = 2
+    break
+  }
+  rows.push(...(await benchmark()))
+}
+if (values.json) console.log(JSON.stringify(rows, null, 2))
+else console.table(rows.map((row) => ({ ...row, ratio: row.ratio.toFixed(2) })))

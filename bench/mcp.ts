@@ -1,0 +1,75 @@
+import { createInterface } from 'node:readline'
+import { httpLoad, pump, socketLoad } from './support/load.ts'
+import { compare, type Row, type Subject, startSubject } from './support/measure.ts'
+
+const meta = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientInfo': { name: 'bench', version: '1' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+}
+const params = { name: 'resolve_package', arguments: { package_name: 'svc.utility.wiki' }, _meta: meta }
+const frame = (id: number) => JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params })
+const headers = {
+  Accept: 'application/json, text/event-stream',
+  'MCP-Protocol-Version': '2026-07-28',
+  'Mcp-Method': 'tools/call',
+  'Mcp-Name': 'resolve_package',
+}
+
+const support = (name: string) => new URL(`./support/${name}.ts`, import.meta.url)
+
+/** tools/call of the 2026-07-28 era on all three transports, and JSON-RPC beside it, each against its bare twin. */
+export async function mcp(): Promise<Row[]> {
+  await using product = await startSubject(support('product'), ['100'])
+  const shot = { method: 'POST', path: '/mcp', headers, body: frame(1) }
+  const answered = await fetch(`${product.url}/mcp`, {
+    ...shot,
+    headers: { ...headers, 'Content-Type': 'application/json' },
+  })
+  const message = await answered.text()
+  const { result } = JSON.parse(message)
+  const environment = { BENCH_ANSWER: JSON.stringify(result) }
+
+  await using bareHttp = await startSubject(support('bare-http'), [], { BENCH_ANSWER: message })
+  const http = await compare(
+    'MCP over HTTP',
+    { subject: product, load: httpLoad(product.url, shot) },
+    { subject: bareHttp, load: httpLoad(bareHttp.url, shot) },
+  )
+
+  await using bareSocket = await startSubject(support('bare-socket'), [], environment)
+  const socket = await compare(
+    'MCP over WebSocket',
+    { subject: product, load: await socketLoad(`${product.url}/mcp/ws`, 'mcp', frame) },
+    { subject: bareSocket, load: await socketLoad(bareSocket.url, 'mcp', frame) },
+  )
+  const method = (id: number) =>
+    JSON.stringify({ jsonrpc: '2.0', id, method: 'registry.resolve_package', params: params.arguments })
+  const rpc = await compare(
+    'JSON-RPC over WebSocket',
+    { subject: product, load: await socketLoad(`${product.url}/rpc`, 'jsonrpc', method) },
+    { subject: bareSocket, load: await socketLoad(bareSocket.url, 'jsonrpc', method) },
+  )
+
+  await using stdio = await startSubject(support('stdio-product'))
+  await using bareLines = await startSubject(support('bare-lines'), [], environment)
+  const lines = await compare(
+    'MCP over stdio',
+    { subject: stdio, load: lineLoad(stdio) },
+    { subject: bareLines, load: lineLoad(bareLines) },
+  )
+  return [...http, ...socket, ...rpc, ...lines]
+}
+
+function lineLoad({ child }: Subject): (count: number) => Promise<void> {
+  const { stdin, stdout } = child
+  if (!stdin || !stdout) throw new Error('The subject has no pipes.')
+  const answers = createInterface({ input: stdout })
+  return (count) =>
+    pump(
+      count,
+      (id) => stdin.write(`${frame(id)}\n`),
+      (listener) => answers.on('line', listener),
+      (listener) => answers.off('line', listener),
+    )
+}

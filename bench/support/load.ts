@@ -1,0 +1,98 @@
+import { once } from 'node:events'
+import { Agent, request } from 'node:http'
+import { WebSocket } from 'ws'
+
+const connections = 16
+
+export interface Shot {
+  readonly method: string
+  readonly path: string
+  readonly headers?: Record<string, string>
+  readonly body?: string
+}
+
+/** HTTP over 16 kept-alive connections, each with one request in flight. Throws for any status but 200. */
+export function httpLoad(url: string, shot: Shot): (count: number) => Promise<void> {
+  const { hostname, port } = new URL(url)
+  const agent = new Agent({ keepAlive: true, maxSockets: connections })
+  const headers = {
+    ...shot.headers,
+    ...(shot.body !== undefined && {
+      'Content-Type': 'application/json',
+      'Content-Length': Buffer.byteLength(shot.body),
+    }),
+  }
+  const once = () =>
+    new Promise<void>((resolve, reject) => {
+      const sent = request(
+        { agent, hostname, port, method: shot.method, path: shot.path, headers },
+        (response) => {
+          response.resume()
+          if (response.statusCode !== 200) reject(new Error(`${shot.path} answers ${response.statusCode}.`))
+          response.on('end', resolve)
+        },
+      )
+      sent.on('error', reject)
+      sent.end(shot.body)
+    })
+  return async (count) => {
+    let left = count
+    const worker = async () => {
+      while (left-- > 0) await once()
+    }
+    await Promise.all(Array.from({ length: connections }, worker))
+  }
+}
+
+const sockets = 8
+const inFlight = 8
+
+/** Frames over 8 sockets with 8 in flight on each; every answer is one frame. */
+export async function socketLoad(
+  url: string,
+  protocol: string,
+  frame: (id: number) => string,
+): Promise<(count: number) => Promise<void>> {
+  const open = await Promise.all(
+    Array.from({ length: sockets }, async () => {
+      const socket = new WebSocket(url.replace(/^http/, 'ws'), protocol, { perMessageDeflate: false })
+      await once(socket, 'open')
+      return socket
+    }),
+  )
+  return async (count) => {
+    const share = Math.ceil(count / sockets)
+    await Promise.all(
+      open.map((socket) =>
+        pump(
+          share,
+          (id) => socket.send(frame(id)),
+          (listener) => socket.on('message', listener),
+          (listener) => socket.off('message', listener),
+        ),
+      ),
+    )
+  }
+}
+
+/** Keeps 8 messages in flight until `count` have been answered. */
+export function pump(
+  count: number,
+  send: (id: number) => void,
+  listen: (listener: () => void) => unknown,
+  unlisten: (listener: () => void) => unknown,
+): Promise<void> {
+  return new Promise((resolve) => {
+    let sent = 0
+    let answered = 0
+    const next = () => {
+      answered += 1
+      if (answered === count) {
+        unlisten(next)
+        resolve()
+      } else if (sent < count) send(sent++)
+    }
+    listen(next)
+    while (sent < Math.min(inFlight, count)) send(sent++)
+  })
+}

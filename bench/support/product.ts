@@ -1,0 +1,30 @@
+// The gateway as a subject: a fresh folder of synthetic entries, every door open, nothing turned off but rate limits.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { localPrincipal } from '../../src/auth/authenticator.ts'
+import { readConfig } from '../../src/config.ts'
+import { openGateway } from '../../src/gateway.ts'
+import { startServer } from '../../src/server.ts'
+import { entryLines } from './entries.ts'
+import { announce } from './measure.ts'
+
+const data = mkdtempSync(join(tmpdir(), 'dragoman-bench-'))
+process.on('exit', () => rmSync(data, { recursive: true, force: true }))
+const config = readConfig({
+  PORT: '0',
+  DRAGOMAN_DATA: data,
+  DRAGOMAN_RATE_LIMIT: 'off',
+  DRAGOMAN_LOG: 'error',
+})
+const gateway = await openGateway(config)
+const lines = entryLines(Number(process.argv[2] ?? 1000))
+for (let at = 0; at < lines.length; at += 500) {
+  const params = { lines: lines.slice(at, at + 500) }
+  await gateway.dispatch(
+    { to: 'svc.registry', action: 'import_entries', params },
+    { principal: localPrincipal, signal: new AbortController().signal },
+  )
+}
+const server = await startServer(gateway)
+announce(server.url)

@@ -1,0 +1,19 @@
+// MCP over stdio as a subject: what `dragoman mcp` runs.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { readConfig } from '../../src/config.ts'
+import { openGateway } from '../../src/gateway.ts'
+import { serveMcpStdio } from '../../src/transports/mcp/stdio.ts'
+import { announce } from './measure.ts'
+
+const data = mkdtempSync(join(tmpdir(), 'dragoman-bench-'))
+process.on('exit', () => rmSync(data, { recursive: true, force: true }))
+const gateway = await openGateway(readConfig({ DRAGOMAN_DATA: data, DRAGOMAN_LOG: 'error' }))
+announce('stdio')
+await serveMcpStdio(
+  gateway,
+  '0',
+  () => null,
+  () => {},
+)

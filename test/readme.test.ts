@@ -1,0 +1,157 @@
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { settings } from '../src/config.ts'
+import { routes } from '../src/transports/http/routes.ts'
+import { run, temporaryFolder } from './support/command.ts'
+import { startGateway } from './support/gateway.ts'
+import { replay } from './support/replay.ts'
+
+const root = resolve(import.meta.dirname, '..')
+const readme = readFileSync(join(root, 'README.md'), 'utf8')
+const guide = readFileSync(join(root, 'docs/adding-an-agent.md'), 'utf8')
+
+/** Fenced blocks: their info string and their text. */
+function blocks(text: string): { info: string; code: string }[] {
+  return [...text.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map((match) => ({
+    info: match[1] ?? '',
+    code: match[2] ?? '',
+  }))
+}
+
+function shell(script: string): Promise<string> {
+  return new Promise((done, fail) => {
+    execFile('bash', ['-euc', script], (fault, stdout, stderr) =>
+      fault ? fail(new Error(`${script}\n${stderr}`)) : done(stdout),
+    )
+  })
+}
+
+const commands = blocks(readme).filter(({ info, code }) => info === 'sh' && code.startsWith('curl'))
+
+describe('the README', () => {
+  test('has between 150 and 220 lines', () => {
+    const lines = readme.split('\n').length
+    expect(lines).toBeGreaterThanOrEqual(150)
+    expect(lines).toBeLessThanOrEqual(220)
+  })
+
+  test('every request in it is answered as it says', async () => {
+    await using page = await replay({
+      'GET /': { headers: { 'Content-Type': 'text/html' }, body: '<html><body><p>A page.</p></body></html>' },
+    })
+    await using home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: page.url })
+    const token = await home.token('me')
+    expect(commands.length).toBeGreaterThanOrEqual(6)
+    for (const { code } of commands) {
+      const here = code
+        .replaceAll('http://127.0.0.1:8080', home.url)
+        .replaceAll('https://example.com/', `${page.url}/`)
+      const answer = JSON.parse(await shell(`TOKEN=${token}\n${here.replaceAll('curl ', 'curl -sS ')}`))
+      if (code.includes('tag=x')) expect(answer.code).toBe('invalid_request')
+      else expect(answer.code ?? answer.error).toBeUndefined()
+    }
+  }, 30_000)
+
+  test('every answer in it is one that it gives', async () => {
+    await using home = await startGateway()
+    const shown = blocks(readme)
+      .filter(({ info }) => info === 'json')
+      .map(({ code }) => JSON.parse(code.replaceAll('http://127.0.0.1:8080', home.url)))
+    const [list, problem] = shown
+    expect((await home.request('GET', '/public/agents?q=encyclopedia&limit=1')).json).toMatchObject(list)
+    expect((await home.request('GET', '/public/agents?tag=x')).json).toMatchObject(problem)
+  })
+
+  test('every setting is in its table, with what it is for', () => {
+    const rows = readme.split('\n').filter((line) => /^\| `[A-Z_]+` \|/.test(line))
+    const listed = rows.map((line) => line.split('|').map((cell) => cell.trim()))
+    expect(listed.map((cells) => cells[1]?.replaceAll('`', ''))).toEqual(Object.keys(settings))
+    expect(listed.map((cells) => cells[3])).toEqual(
+      Object.values(settings).map(([, description]) => description),
+    )
+  })
+
+  test('every path it names is served', () => {
+    for (const [, path = ''] of readme.matchAll(/`(?:GET|POST|PUT|DELETE) (\/(?:public|api|a2a)[^`{]*)`/g)) {
+      const known = ['/a2a/message', ...routes.map((route) => route.path)]
+      expect(known).toContain(path)
+    }
+  })
+
+  test('its token command prints a token that works', async () => {
+    await using folder = await temporaryFolder()
+    const { stdout } = await run(['token', 'create', '--sub', 'me'], { DRAGOMAN_DATA: folder.path })
+    await using home = await startGateway({ DRAGOMAN_DATA: folder.path })
+    expect(
+      (await home.request('POST', '/a2a/discover', { token: stdout.trim(), body: { query: 'wiki' } })).status,
+    ).toBe(200)
+  })
+
+  test('the commands it names are those of --help', async () => {
+    const { stdout } = await run(['--help'], {})
+    for (const command of [
+      'serve',
+      'mcp',
+      'import',
+      'search',
+      'resolve',
+      'call',
+      'publish',
+      'token',
+      'doctor',
+    ]) {
+      expect(stdout).toMatch(new RegExp(`^  ${command}\\b`, 'm'))
+      expect(readme).toContain(`\`${command}`)
+    }
+  })
+})
+
+describe('docs/adding-an-agent.md', () => {
+  test('adds an agent with one folder and one line, and every door has it', async () => {
+    await using folder = await temporaryFolder()
+    for (const part of ['agents', 'bin', 'schemas', 'src', 'package.json']) {
+      await cp(join(root, part), join(folder.path, part), { recursive: true })
+    }
+    await symlink(join(root, 'node_modules'), join(folder.path, 'node_modules'))
+    for (const { info, code } of blocks(guide)) {
+      const path = info.split(' ')[1]
+      if (path === 'agents/index.ts') await addLine(join(folder.path, path), code)
+      else if (path) {
+        await mkdir(dirname(join(folder.path, path)), { recursive: true })
+        await writeFile(join(folder.path, path), code)
+      }
+    }
+    const environment = { DRAGOMAN_DATA: join(folder.path, 'data') }
+    const bin = join(folder.path, 'bin/dragoman.js')
+    const rolled = JSON.parse(
+      await shell(`${env(environment)} ${process.execPath} ${bin} call svc.utility.dice roll '{"sides":2}'`),
+    )
+    expect([1, 2]).toContain(rolled.rolled)
+    const found = JSON.parse(
+      await shell(`${env(environment)} ${process.execPath} ${bin} search rolls dice --json`),
+    )
+    expect(found.agents[0]).toMatchObject({ package_name: 'svc.utility.dice', category: 'utilities' })
+    const card = JSON.parse(
+      await shell(`${env(environment)} ${process.execPath} ${bin} resolve svc.utility.dice`),
+    )
+    expect(card.capabilities[0].input_schema.properties.sides.default).toBe(6)
+  }, 30_000)
+})
+
+async function addLine(path: string, line: string): Promise<void> {
+  const text = await readFile(path, 'utf8')
+  const added = text
+    .replace(/^import/m, "import { createDice } from './dice/index.ts'\nimport")
+    .replace(/( {4}createPlayground\()/, `${line}$1`)
+  expect(added).not.toBe(text)
+  await writeFile(path, added)
+}
+
+function env(values: Record<string, string>): string {
+  return Object.entries(values)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(' ')
+}

@@ -1,0 +1,68 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+
+export interface Ended {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface Running extends AsyncDisposable {
+  readonly process: ChildProcess
+  readonly pid: number
+  /** Resolves with the first match in what the process prints, standard output and error alike. */
+  printed(pattern: RegExp): Promise<RegExpExecArray>
+  /** Closes its input, and waits for its end. */
+  readonly ended: Promise<Ended>
+}
+
+/** A process of our own; killed with the test where it still runs. `environment` is all that it gets beside PATH. */
+export function run(
+  command: string,
+  args: readonly string[],
+  environment: Record<string, string> = {},
+  options: { cwd?: string; input?: string } = {},
+): Running {
+  const child = spawn(command, args, {
+    env: { PATH: process.env.PATH ?? '', ...environment },
+    ...(options.cwd !== undefined && { cwd: options.cwd }),
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+  child.stdin.on('error', () => {})
+  if (options.input !== undefined) child.stdin.end(options.input)
+  let output = ''
+  const listeners = new Set<() => void>()
+  const hear = (chunk: Buffer): void => {
+    output += chunk.toString()
+    for (const listener of listeners) listener()
+  }
+  child.stdout.on('data', hear)
+  child.stderr.on('data', hear)
+  const ended = Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]).then(
+    ([stdout, stderr]) => ({ code: child.exitCode, signal: child.signalCode, stdout, stderr }),
+  )
+
+  return {
+    process: child,
+    pid: child.pid ?? 0,
+    ended,
+    printed: (pattern) =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          const found = pattern.exec(output)
+          if (!found) return
+          listeners.delete(look)
+          resolve(found)
+        }
+        listeners.add(look)
+        void ended.then(() => reject(new Error(`It ended and never printed ${pattern}:\n${output}`)))
+        look()
+      }),
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL')
+      await ended
+    },
+  }
+}

@@ -1,0 +1,68 @@
+import type { Action, Agent, Context } from '../../schemas/action.ts'
+import type { Principal, Scope } from '../../schemas/scope.ts'
+import type { Shape } from '../../schemas/shape.ts'
+import { type Call, createRouter, type Observation, type RouterOptions } from '../../src/router/router.ts'
+
+/** A shape that takes whatever comes. */
+export const anything: Shape<unknown> = { json: {}, parse: (value) => value }
+
+/** A public read that echoes its input, under the name given, unless told otherwise. */
+export function sampleAction(name: string, overrides: Partial<Action> = {}): Action {
+  return {
+    name,
+    title: name,
+    description: name,
+    input: anything,
+    output: anything,
+    access: 'public',
+    effect: 'read',
+    advertised: true,
+    run: async (input) => input,
+    ...overrides,
+  }
+}
+
+export function sampleAgent(package_name: string, actions: readonly Action[], tags: string[] = []): Agent {
+  return { package_name, name: package_name, description: package_name, tags, actions }
+}
+
+/** A router over these agents, and what it was seen to do. */
+export function routerOver(agents: readonly Agent[], options: Partial<RouterOptions> = {}) {
+  const observations: Observation[] = []
+  const router = createRouter({
+    resolve: async (to) => agents.find((agent) => agent.package_name === to),
+    admit: () => undefined,
+    observe: () => (observation) => void observations.push(observation),
+    revision: () => 7,
+    clock: Date.now,
+    createId: () => 'made-id',
+    check_outputs: true,
+    ...options,
+  })
+  return { ...router, observations }
+}
+
+export function anonymous(overrides: Partial<Call> = {}): Call {
+  return { principal: null, signal: new AbortController().signal, ...overrides }
+}
+
+export function principal(
+  subject: string,
+  scopes: readonly Scope[] = [],
+  namespaces: string[] = [],
+): Principal {
+  return { issuer: 'urn:test', subject, scopes: new Set(scopes), namespaces }
+}
+
+/** An action that ends only with its signal, and the context of its call once it runs. */
+export function hangingAction(name: string, overrides: Partial<Action> = {}) {
+  const started = Promise.withResolvers<Context>()
+  const action = sampleAction(name, {
+    run(_, context) {
+      started.resolve(context)
+      return new Promise(() => {})
+    },
+    ...overrides,
+  })
+  return { action, started: started.promise }
+}
