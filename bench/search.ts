@@ -1,34 +1,40 @@
-import { httpLoad } from './support/load.ts'
-import { compare, type Row, startSubject } from './support/measure.ts'
+import { intents } from './support/entries.ts'
+import { httpLoad, type Shot } from './support/load.ts'
+import { compare, type Row, type Subject, startSubject } from './support/measure.ts'
 
-const queries = [
-  'send an email',
-  'convert a web page to markdown',
-  'query a postgres database',
-  'schedule a calendar invoice at night',
-]
+const entries = 10_000
 
-/** A search over 10,000 entries by HTTP against a bare server that serialises the same answer anew. */
+const shotOf = (query: string): Shot => ({
+  method: 'POST',
+  path: '/api/agents/search',
+  body: JSON.stringify({ query, limit: 10 }),
+})
+
+/** Searches over 10,000 entries by HTTP against a bare server that serialises such an answer anew. */
 export async function search(): Promise<Row[]> {
-  await using product = await startSubject(new URL('./support/product.ts', import.meta.url), ['10000'])
-  const rows: Row[] = []
-  for (const query of queries) {
-    const shot = { method: 'POST', path: '/api/agents/search', body: JSON.stringify({ query, limit: 10 }) }
-    const answer = await fetch(`${product.url}${shot.path}`, {
-      ...shot,
-      headers: { 'Content-Type': 'application/json' },
-    })
-    await using bare = await startSubject(new URL('./support/bare-http.ts', import.meta.url), [], {
-      BENCH_ANSWER: await answer.text(),
-    })
-    const name = `10,000 entries, "${query}"`
-    rows.push(
-      ...(await compare(
-        name,
-        { subject: product, load: httpLoad(product.url, shot) },
-        { subject: bare, load: httpLoad(bare.url, shot) },
-      )),
-    )
-  }
-  return rows
+  await using product = await startSubject(new URL('./support/product.ts', import.meta.url), [
+    String(entries),
+  ])
+  const all = intents().map(shotOf)
+  return [
+    ...(await against(product, `${all.length} intents in turn, more than are remembered`, all)),
+    ...(await against(product, 'one intent again and again', all.slice(0, 1))),
+  ]
+}
+
+async function against(product: Subject, name: string, shots: readonly Shot[]): Promise<Row[]> {
+  const [first] = shots
+  const headers = { 'Content-Type': 'application/json' }
+  const answer = await fetch(`${product.url}/api/agents/search`, {
+    method: 'POST',
+    headers,
+    body: first?.body ?? '',
+  })
+  const environment = { BENCH_ANSWER: await answer.text() }
+  await using bare = await startSubject(new URL('./support/bare-http.ts', import.meta.url), [], environment)
+  return await compare(
+    `10,000 entries, ${name}`,
+    { subject: product, load: httpLoad(product.url, shots) },
+    { subject: bare, load: httpLoad(bare.url, shots) },
+  )
 }

@@ -68,6 +68,13 @@ export function entryLines(count: number): string[] {
   })
 }
 
+/** Some 1,500 different intents in the words of the entries. */
+export function intents(): string[] {
+  return verbs.flatMap((verb) =>
+    things.flatMap((thing) => places.map((place) => `${verb} a ${thing} ${place}`)),
+  )
+}
+
 function pick(words: readonly string[], at: number): string {
   return words[at % words.length] ?? ''
 }

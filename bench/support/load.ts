@@ -11,34 +11,38 @@ export interface Shot {
   readonly body?: string
 }
 
-/** HTTP over 16 kept-alive connections, each with one request in flight. Throws for any status but 200. */
-export function httpLoad(url: string, shot: Shot): (count: number) => Promise<void> {
+/**
+ * HTTP over 16 kept-alive connections, each with one request in flight; a list of shots is fired in turn.
+ * Throws for any status but 200.
+ */
+export function httpLoad(url: string, shots: Shot | readonly Shot[]): (count: number) => Promise<void> {
   const { hostname, port } = new URL(url)
   const agent = new Agent({ keepAlive: true, maxSockets: connections })
-  const headers = {
-    ...shot.headers,
-    ...(shot.body !== undefined && {
-      'Content-Type': 'application/json',
-      'Content-Length': Buffer.byteLength(shot.body),
-    }),
-  }
-  const once = () =>
+  const round = [shots].flat()
+  let turn = 0
+
+  const fire = ({ method, path, headers, body }: Shot) =>
     new Promise<void>((resolve, reject) => {
+      const length =
+        body === undefined
+          ? {}
+          : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) }
       const sent = request(
-        { agent, hostname, port, method: shot.method, path: shot.path, headers },
+        { agent, hostname, port, method, path, headers: { ...headers, ...length } },
         (response) => {
           response.resume()
-          if (response.statusCode !== 200) reject(new Error(`${shot.path} answers ${response.statusCode}.`))
+          if (response.statusCode !== 200) reject(new Error(`${path} answers ${response.statusCode}.`))
           response.on('end', resolve)
         },
       )
       sent.on('error', reject)
-      sent.end(shot.body)
+      sent.end(body)
     })
+  const next = () => round[turn++ % round.length] as Shot
   return async (count) => {
     let left = count
     const worker = async () => {
-      while (left-- > 0) await once()
+      while (left-- > 0) await fire(next())
     }
     await Promise.all(Array.from({ length: connections }, worker))
   }

@@ -12,7 +12,7 @@ const program = new Command('dragoman')
 program
   .command('serve')
   .description('run the gateway: REST, envelopes, JSON-RPC, MCP')
-  .action(async () => (await import('./serve.ts')).serve())
+  .action(async () => (await import('./serve.ts')).serve(json()))
 
 program
   .command('mcp')
@@ -68,7 +68,7 @@ program
   .option('--namespace <prefix...>', 'name prefixes that it may create under')
   .option('--ttl <time>', 'how long it holds: 900s, 12h, 30d', '30d')
   .description('print a new token')
-  .action(async (options) => (await import('./token.ts')).createToken(options))
+  .action(async (options) => (await import('./token.ts')).createToken(options, json()))
 
 program
   .command('doctor')

@@ -6,14 +6,17 @@ import { createLogger } from '../telemetry/log.ts'
 import { print, say } from './output.ts'
 
 /** Runs until SIGTERM or SIGINT, then drains. A second signal ends at once. */
-export async function serve(): Promise<void> {
+export async function serve(json: boolean): Promise<void> {
   const config = readConfig()
   await using gateway = await openGateway(config, { log: createLogger(config.DRAGOMAN_LOG ?? 'info') })
   await gateway.follower.ready
   await using server = await startServer(gateway)
-  print(`Dragoman ${version} is listening on ${server.url}`)
-  print(`Data: ${config.data}`)
-  print(`MCP client configuration:\n${JSON.stringify(snippet(config.data), null, 2)}`)
+  if (json) print({ version, url: server.url, data: config.data, mcp: snippet(config.data) })
+  else {
+    print(`Dragoman ${version} is listening on ${server.url}`)
+    print(`Data: ${config.data}`)
+    print(`MCP client configuration:\n${JSON.stringify(snippet(config.data), null, 2)}`)
+  }
   if (!config.DRAGOMAN_CONTACT) say('DRAGOMAN_CONTACT is not set: the wiki agent answers not_configured.')
   await signalled()
 }

@@ -14,7 +14,10 @@ interface Options {
 }
 
 /** Prints a token signed by the key in the data folder, and nothing else. */
-export async function createToken({ sub, scope, namespace = [], ttl }: Options): Promise<void> {
+export async function createToken(
+  { sub, scope, namespace = [], ttl }: Options,
+  json: boolean,
+): Promise<void> {
   const config = readConfig()
   const grant = {
     subject: sub,
@@ -23,7 +26,8 @@ export async function createToken({ sub, scope, namespace = [], ttl }: Options):
     ttl_s: seconds(ttl),
   }
   const key = await loadSigningKey(join(config.data, 'keys', 'signing.json'))
-  print(await mintToken(key, issuerName(key, config.DRAGOMAN_BASE_URL), grant, Date.now))
+  const token = await mintToken(key, issuerName(key, config.DRAGOMAN_BASE_URL), grant, Date.now)
+  print(json ? { token } : token)
 }
 
 function readScopes(given: readonly string[] | undefined): Scope[] {

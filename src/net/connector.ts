@@ -19,10 +19,10 @@ const connectTimeout = 5_000
 /**
  * Opens sockets to public addresses only. An address is checked where it is a literal (no lookup runs
  * for those), where a name resolves to it (one bad answer spoils all, and the checked answers are the
- * ones connected to, so nothing can be rebound in between), and once more on the open socket. Sockets end with `closing`, connected or not.
+ * ones connected to, so nothing can be rebound in between), and once more on the open socket.
  */
-export function guardedConnector(lookup: Lookup, rules: Rules, closing: AbortSignal): Connector {
-  const common = { timeout: connectTimeout, allowH2: false, maxCachedSessions: 0, signal: closing }
+export function guardedConnector(lookup: Lookup, rules: Rules): Connector {
+  const common = { timeout: connectTimeout, allowH2: false, maxCachedSessions: 0 }
   const open = buildConnector({ ...common, lookup: adapted(lookup) })
   const guarded = buildConnector({ ...common, lookup: adapted(publicOnly(lookup, rules)) })
   return (options, callback) => {

@@ -56,9 +56,8 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
     allowed: new Set(options.allow_origins?.map((origin) => new URL(origin).origin)),
     refused: options.refuse_origins ?? (() => []),
   }
-  const closing = new AbortController()
   const dispatcher = new Agent({
-    connect: guardedConnector(options.lookup ?? systemLookup, rules, closing.signal),
+    connect: guardedConnector(options.lookup ?? systemLookup, rules),
     allowH2: false,
     maxHeaderSize: 16 * 1024,
     headersTimeout: idleTimeout,
@@ -85,13 +84,7 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
     }
   }
 
-  return {
-    fetch,
-    async [Symbol.asyncDispose]() {
-      closing.abort()
-      await dispatcher.destroy()
-    },
-  }
+  return { fetch, [Symbol.asyncDispose]: () => dispatcher.destroy() }
 }
 
 function firstHop(request: FetchRequest, rules: Rules, userAgent: string): Hop {

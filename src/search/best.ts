@@ -1,4 +1,4 @@
-import { orders, type Placed } from './order.ts'
+import { compareId, orders, type Placed } from './order.ts'
 import type { Scoreboard } from './scoreboard.ts'
 import type { Position } from './search-index.ts'
 
@@ -14,16 +14,17 @@ export function takeBest(
   after: Position | undefined,
 ): Placed[] {
   const best: Placed[] = []
-  let worst: Position | undefined
+  let worst: { key: number; id: string } | undefined
   for (const slot of board.slots.subarray(0, board.size)) {
     const key = scores[slot] ?? 0
-    if (worst && key < Number(worst.key)) continue
-    const position = { key, id: idOf(slot) }
-    if (worst && orders.relevance(position, worst) > 0) continue
+    if (worst && key < worst.key) continue
+    const id = idOf(slot)
+    if (worst && key === worst.key && compareId(id, worst.id) > 0) continue
+    const position = { key, id }
     if (after && orders.relevance(position, after) <= 0) continue
     insert(best, { slot, position })
     if (best.length > limit) best.pop()
-    if (best.length === limit) worst = best[limit - 1]?.position
+    if (best.length === limit) worst = best[limit - 1]?.position as typeof worst
   }
   return best
 }

@@ -12,9 +12,9 @@ export type Compare = (one: Position, other: Position) => number
 
 /** The one definition of what comes first. */
 export const orders: Readonly<Record<Sort, Compare>> = {
-  relevance: (one, other) => descending(one.key, other.key) || compareText(one.id, other.id),
-  newest: (one, other) => descending(one.key, other.key) || compareText(other.id, one.id),
-  name: (one, other) => compareText(String(one.key), String(other.key)) || compareText(one.id, other.id),
+  relevance: (one, other) => descending(one.key, other.key) || compareId(one.id, other.id),
+  newest: (one, other) => descending(one.key, other.key) || compareId(other.id, one.id),
+  name: (one, other) => compareText(String(one.key), String(other.key)) || compareId(one.id, other.id),
 }
 
 /** Refuses a position that cannot come from this sort. */
@@ -33,6 +33,12 @@ export function compareText(one: string, other: string): number {
     if (unit !== otherUnit) return surrogatesLast(unit) - surrogatesLast(otherUnit)
   }
   return one.length - other.length
+}
+
+/** Ids are ASCII, where JavaScript's own order is that of the bytes. */
+export function compareId(one: string, other: string): number {
+  if (one === other) return 0
+  return one < other ? -1 : 1
 }
 
 function surrogatesLast(unit: number): number {

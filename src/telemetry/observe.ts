@@ -1,5 +1,5 @@
 import { SpanStatusCode, trace } from '@opentelemetry/api'
-import { codes } from '../../schemas/failure.ts'
+import type { Failure } from '../../schemas/failure.ts'
 import type { RouterOptions } from '../router/router.ts'
 import type { Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
@@ -36,8 +36,12 @@ export function createObserver(
         sub: principal?.subject,
       }
       if (!failure) log.info(line, 'call')
-      else if (codes[failure.code].http >= 500) log.error({ ...line, err: failure.cause ?? failure }, 'call')
-      else log.info({ ...line, detail: failure.message }, 'call')
+      else if (failure.code === 'internal') log.error({ ...line, err: failure.cause ?? failure }, 'call')
+      else log.info({ ...line, detail: failure.message, ...causeOf(failure) }, 'call')
     }
   }
+}
+
+function causeOf({ cause }: Failure): { cause?: string } {
+  return cause instanceof Error ? { cause: cause.message } : {}
 }

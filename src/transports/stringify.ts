@@ -15,10 +15,10 @@ export function stringify(value: Json): string {
   return (remembered(value) ?? { text: JSON.stringify(value) }).text
 }
 
-/** The same as UTF-8, ready for a socket. */
-export function toBytes(value: Json): Buffer {
+/** The same for a socket: as UTF-8 bytes where they are remembered, else as text, which Node writes in one piece. */
+export function toPayload(value: Json): Buffer | string {
   const known = remembered(value)
-  if (!known) return Buffer.from(JSON.stringify(value))
+  if (!known) return JSON.stringify(value)
   if (known.bytes) return known.bytes
   const bytes = Buffer.from(known.text)
   written.set(value as object, { ...known, bytes })

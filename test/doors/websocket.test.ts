@@ -3,6 +3,7 @@ import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { modernRequest } from '../support/mcp.ts'
+import { replay } from '../support/replay.ts'
 import { openSocket, type Refused } from '../support/socket.ts'
 
 const start = 1_800_000_000_000
@@ -137,4 +138,22 @@ describe.each(paths)('frames on %s', (path, protocol) => {
     now = start
     expect(code).toBe(1008)
   })
+})
+
+test('cancelled MCP calls give their places back', async () => {
+  await using page = await replay({ 'GET /': { fault: 'hang' } })
+  await using reading = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: page.url })
+  const token = await reading.token('reader')
+  await using peer = await openSocket(`${reading.url}/mcp/ws`, ['mcp', `bearer.${token}`])
+  const ids = Array.from({ length: 16 }, (_, id) => id + 1)
+  for (const id of ids) {
+    // Each call has a page of its own, so that none shares another's fetch.
+    const call = { name: 'reader_extract_content', arguments: { url: `${page.url}/?page=${id}` } }
+    peer.send(modernRequest(id, 'tools/call', call))
+  }
+  await page.arrived(ids.length)
+  for (const requestId of ids)
+    peer.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } })
+  peer.send(ping('/mcp/ws', 99))
+  expect(await peer.answer(99)).toHaveProperty('result')
 })

@@ -40,8 +40,10 @@ function collect(request: IncomingMessage): Promise<Buffer> {
       reject(refuse(request, tooLarge()))
     })
     request.on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
-    request.on('error', () => reject(new Failure('cancelled', 'The request ended before its body.')))
-    request.on('close', () => reject(new Failure('cancelled', 'The request ended before its body.')))
+    request.on('close', () => {
+      if (!request.complete) reject(new Failure('cancelled', 'The request ended before its body.'))
+    })
+    request.on('error', () => {})
   })
 }
 

@@ -2,7 +2,7 @@ import type { Envelope } from '../../../schemas/envelope.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import { authenticated, type Door } from '../door.ts'
-import { toBytes } from '../stringify.ts'
+import { toPayload } from '../stringify.ts'
 import { readJsonBody } from './body.ts'
 import { requestId } from './identity.ts'
 import { allowanceHeaders, send, sendFailure } from './respond.ts'
@@ -25,7 +25,7 @@ export function serveEnvelope(door: Door): Handler {
         'X-Request-Id': id,
         'Content-Type': 'application/json',
       }
-      send(request, response, 200, toBytes(output), headers)
+      send(request, response, 200, toPayload(output), headers)
     } catch (thrown) {
       sendFailure(request, response, thrown, id)
     }

@@ -5,17 +5,25 @@ const plain = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' 
 const loopback = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1'])
 
 interface Needs {
-  readonly follower: { readonly applied_revision: number }
+  readonly follower: { readonly ready: Promise<void>; readonly applied_revision: number }
   readonly store: { readonly read: { revision(): Promise<number> } }
   readonly metrics: { render(): Promise<string>; readonly content_type: string }
 }
 
-/** Liveness, readiness and metrics. */
+/** Liveness, readiness (the index has caught up with the start, and the store answers) and metrics. */
 export function operations(
   { follower, metrics, store }: Needs,
   readers: 'loopback' | 'public' | 'off',
   draining: () => boolean,
 ): Mount[] {
+  let started = false
+  follower.ready.then(
+    () => {
+      started = true
+    },
+    () => {},
+  )
+
   const healthz: Mount['handler'] = async (request, response) => {
     send(request, response, 200, '{"status":"ok"}', plain)
   }
@@ -23,7 +31,7 @@ export function operations(
   const readyz: Mount['handler'] = async (request, response) => {
     const revision = await store.read.revision().catch(() => undefined)
     const { applied_revision } = follower
-    const ready = !draining() && revision !== undefined && applied_revision >= revision
+    const ready = started && !draining() && revision !== undefined
     const body = {
       status: ready ? 'ready' : 'not ready',
       draining: draining(),

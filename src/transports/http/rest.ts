@@ -4,7 +4,7 @@ import { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type Json } from '../../../schemas/json.ts'
 import { allow } from '../../router/authorise.ts'
 import { authenticated, type Door } from '../door.ts'
-import { toBytes } from '../stringify.ts'
+import { toPayload } from '../stringify.ts'
 import { readJsonBody } from './body.ts'
 import { type Etags, matches } from './etag.ts'
 import { requestId } from './identity.ts'
@@ -67,7 +67,7 @@ function answer(
   const shown = route.show ? route.show(output) : { body: output }
   if (shown.location !== undefined) headers.Location = shown.location
   headers['Content-Type'] = 'application/json'
-  send(request, response, status, toBytes(shown.body), headers)
+  send(request, response, status, toPayload(shown.body), headers)
 }
 
 async function readInput(

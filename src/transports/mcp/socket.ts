@@ -14,12 +14,11 @@ export interface McpSocketOptions {
 
 /** `ws://…/mcp/ws`, subprotocol `mcp`: one text frame is one JSON-RPC message, in either era of MCP. */
 export function mcpSocket({ door, version, failed }: McpSocketOptions): SocketDoor {
+  let loading: ReturnType<typeof load> | undefined
+
   async function open(connection: Connection): Promise<void> {
-    const [{ serveStdio }, { createMcpServers }] = await Promise.all([
-      import('@modelcontextprotocol/server/stdio'),
-      import('./server.ts'),
-    ])
-    const createServer = createMcpServers(door, version)
+    loading ??= load(door, version)
+    const { serveStdio, createServer } = await loading
     const caller = {
       client: connection.client,
       async identify() {
@@ -38,37 +37,55 @@ export function mcpSocket({ door, version, failed }: McpSocketOptions): SocketDo
   }
 }
 
-/** An SDK transport over a socket. A request holds its place in flight until its answer has gone out. */
+/** The SDK is loaded with the first socket. */
+async function load(door: Door, version: string) {
+  const [{ serveStdio }, { createMcpServers }] = await Promise.all([
+    import('@modelcontextprotocol/server/stdio'),
+    import('./server.ts'),
+  ])
+  return { serveStdio, createServer: createMcpServers(door, version) }
+}
+
+/**
+ * An SDK transport over a socket. A request holds its place in flight until its answer has gone out, or until
+ * it is cancelled: MCP answers no cancelled request.
+ */
 function transportOver(connection: Connection): Transport {
-  const answered = new Map<unknown, () => void>()
+  const places = new Map<unknown, () => void>()
+
+  function release(id: unknown): void {
+    places.get(id)?.()
+    places.delete(id)
+  }
 
   async function receive(text: string): Promise<void> {
     const message = read(text)
     if (typeof message === 'string') return connection.send(message)
-    const isRequest = 'method' in message && 'id' in message
-    const done = isRequest
-      ? new Promise<void>((resolve) => {
-          answered.set(message.id, resolve)
-        })
-      : undefined
+    if (!('method' in message) || !('id' in message)) {
+      transport.onmessage?.(message)
+      if ('method' in message && message.method === 'notifications/cancelled')
+        release(message.params?.requestId)
+      return
+    }
+    release(message.id)
+    const answered = new Promise<void>((resolve) => {
+      places.set(message.id, resolve)
+    })
     transport.onmessage?.(message)
-    await done
+    await answered
   }
 
   const transport: Transport = {
     async start() {
       connection.onClose(() => {
-        for (const resolve of answered.values()) resolve()
+        for (const resolve of places.values()) resolve()
         transport.onclose?.()
       })
       connection.read(receive, isUrgent)
     },
     async send(message) {
       await connection.send(JSON.stringify(message))
-      if (!('method' in message) && 'id' in message) {
-        answered.get(message.id)?.()
-        answered.delete(message.id)
-      }
+      if (!('method' in message) && 'id' in message) release(message.id)
     },
     async close() {
       connection.close(1000, '')
@@ -90,7 +107,7 @@ function read(text: string): JSONRPCMessage | string {
   }
 }
 
-/** Answers and cancellations do not wait behind requests. */
+/** Cancellations do not wait behind requests. */
 function isUrgent(text: string): boolean {
   return text.length < 2000 && !/"id"\s*:/.test(text)
 }
