@@ -1,0 +1,214 @@
+import { describe, expect, test } from 'vitest'
+import { extract } from './extract.ts'
+import type { Format } from './port.ts'
+
+const filler = 'It was a long sentence, with commas, of the kind that articles are made of. '.repeat(12)
+const article = (inside: string, head = '') =>
+  `<!doctype html><html lang="en"><head><title>A title</title>${head}</head><body><article>${inside}<p>${filler}</p></article></body></html>`
+const read = (html: string, format: Format = 'markdown') =>
+  extract({ html, url: 'https://example.com/a/b.html', format })
+/** What an article's own part became, without the filler. */
+const markdown = (inside: string, head = '') =>
+  read(article(inside, head)).content.replace(filler.trim(), '').trim()
+
+const posts = Array.from(
+  { length: 60 },
+  (_, number) => `<li class="comment"><b>user${number}</b><p>Answer number ${number}, short.</p></li>`,
+)
+/** One long post and many short ones. */
+const discussion = `<body><h1>How do I?</h1><article><p>${filler}</p></article><ul class="comments">${posts.join('')}</ul></body>`
+
+describe('an article', () => {
+  test('is taken out of its page, with what the page says of itself', () => {
+    const page = `<html lang="de"><head><title>On rivers &amp; seas | The Daily</title>
+      <meta property="og:site_name" content="The Daily"><meta property="og:type" content="article">
+      <meta property="og:title" content="On rivers &amp; seas"><meta name="author" content="Ann Author">
+      <meta property="article:published_time" content="2026-03-04T05:06:07Z"><meta name="description" content="Water.">
+      </head><body><nav><a href="/">Home</a><a href="/sport">Sport</a></nav>
+      <article><h1>On rivers &amp; seas</h1><p>${filler}</p><h2>Part two</h2><p>${filler}</p></article>
+      <aside>Buy our paper</aside><footer>All rights reserved</footer></body></html>`
+    const result = read(page)
+    expect(result).toMatchObject({
+      title: 'On rivers & seas',
+      byline: 'Ann Author',
+      site_name: 'The Daily',
+      published: '2026-03-04T05:06:07Z',
+      language: 'de',
+      excerpt: 'Water.',
+      extractor: 'readability',
+      empty_reason: null,
+      warnings: [],
+    })
+    expect(result.content).toContain('## Part two')
+    for (const furniture of ['Sport', 'Buy our paper', 'rights'])
+      expect(result.content).not.toContain(furniture)
+  })
+
+  test('tells its facts by JSON-LD too', () => {
+    const data = {
+      '@context': 'https://schema.org',
+      '@type': 'NewsArticle',
+      headline: 'By data',
+      author: { name: 'Dee Data' },
+    }
+    const head = `<script type="application/ld+json">${JSON.stringify(data)}</script>`
+    expect(read(article('', head))).toMatchObject({ title: 'By data', byline: 'Dee Data' })
+  })
+
+  test.each([
+    '<meta property="og:type" content="article">',
+    '<script type="application/ld+json">{"@type": "NewsArticle", "headline": "x"}</script>',
+  ])('is believed over its comments when it calls itself one: %s', (head) => {
+    const result = read(`<head>${head}</head>${discussion}`)
+    expect(result.extractor).toBe('readability')
+    expect(result.content).not.toContain('Answer number')
+  })
+})
+
+test('a forum is given whole where readability would keep one post', () => {
+  const result = read(discussion)
+  expect(result.extractor).toBe('cleaned')
+  expect(result.content).toContain('Answer number 0, short.')
+  expect(result.content).toContain('Answer number 59, short.')
+})
+
+describe('Markdown', () => {
+  test.each([
+    [
+      'pipes and alignment in tables',
+      '<table><tr><th style="text-align:right">A|B</th><th align="center">C</th></tr><tr><td>1|2</td><td>x<br>y</td></tr></table>',
+      '| A\\|B | C |\n| -: | :-: |\n| 1\\|2 | x y |',
+    ],
+    ['tables without a head', '<table><tr><td>1</td><td>2</td></tr></table>', '| | |\n| - | - |\n| 1 | 2 |'],
+    [
+      'the language of a fence, from the code',
+      '<pre><code class="language-js">a &lt; b</code></pre>',
+      '```js\na < b\n```',
+    ],
+    [
+      'the language of a fence, from around it',
+      '<div class="highlight highlight-source-python"><pre><span>pass</span></pre></div>',
+      '```python\npass\n```',
+    ],
+    ['a fence inside a fence', '<pre><code>a\n```\nb\n```\n</code></pre>', '````\na\n```\nb\n```\n````'],
+    [
+      'line breaks and blanks in code',
+      '<pre>one<br>  two\n\n\nthree</pre>',
+      '```\none\n  two\n\n\nthree\n```',
+    ],
+    [
+      'nested lists',
+      '<ul><li>one<ul><li>two<ol start="3"><li>three<li>four</ol></ul><li>five</ul>',
+      '- one\n  - two\n\n    3. three\n    4. four\n- five',
+    ],
+    [
+      'tasks',
+      '<ul><li><input type="checkbox" checked> done<li><input type="checkbox"> open</ul>',
+      '- [x] done\n- [ ] open',
+    ],
+    [
+      'formulas as TeX',
+      '<p>So <math><semantics><mi>e</mi><annotation encoding="application/x-tex">e^{x_1}</annotation></semantics></math>.</p>',
+      'So $e^{x_1}$.',
+    ],
+    [
+      'relative links and images',
+      '<p><a href="../c?d#e">up</a> <a href="//other.example/">other</a> <img src="f.png" alt="F"></p>',
+      '[up](https://example.com/c?d#e) [other](https://other.example/) ![F](https://example.com/a/f.png)',
+    ],
+    ['mail links', '<p><a href="mailto:a@example.com">mail</a> us</p>', '[mail](mailto:a@example.com) us'],
+    [
+      'lazy images awake',
+      '<p><img src="data:image/gif;base64,R0" data-src="real.png" alt="x"> <img srcset="s.png 1x, l.png 2x" alt="y"></p>',
+      '![x](https://example.com/a/real.png) ![y](https://example.com/a/l.png)',
+    ],
+    [
+      'text that looks like markup',
+      '<p>1 * 2 * 3 and &lt;b&gt; and [x](y) # no</p>',
+      '1 \\* 2 \\* 3 and \\<b> and \\[x]\\(y) # no',
+    ],
+    ['tags never closed', '<p>one<p>two <b>bold<p>three', 'one\n\ntwo **bold**\n\nthree'],
+  ])('keeps %s', (_name, html, expected) => {
+    expect(markdown(html)).toBe(expected)
+  })
+
+  test('resolves against the base that the page names', () => {
+    expect(markdown('<p>See <a href="c">c</a></p>', '<base href="/docs/&amp;/">')).toBe(
+      'See [c](https://example.com/docs/&/c)',
+    )
+  })
+
+  test.each([
+    'javascript:alert(1)',
+    ' JavaScript:alert(1)',
+    'java&#10;script:alert(1)',
+    'data:text/html,x',
+    'vbscript:x',
+    'file:///etc/passwd',
+    'http://[',
+  ])('keeps the words of a link to %s and not its address', (href) => {
+    expect(markdown(`<p>A <a href="${href}">link</a> here</p>`)).toBe('A link here')
+  })
+})
+
+test('plain text keeps blocks, rows and code apart', () => {
+  const html = article(
+    '<h2>Head</h2><ul><li>one</li><li>two</li></ul><table><tr><td>a</td><td>b</td></tr></table><pre>x\n  y</pre>',
+  )
+  const text = read(html, 'text').content
+  expect(text).toContain('Head\n\n- one\n')
+  expect(text).toContain('a\tb\n')
+  expect(text).toContain('x\n  y')
+  expect(text).not.toContain('#')
+})
+
+test.each([
+  ['style display', '<p style="color:red; DISPLAY : none">SECRET</p>'],
+  ['style visibility', '<p style="visibility:hidden">SECRET</p>'],
+  ['no opacity', '<p style="opacity:0">SECRET</p>'],
+  ['no size', '<p style="font-size:0px">SECRET</p>'],
+  ['a clipped box', '<div style="height:1px;overflow:hidden">SECRET</div>'],
+  ['far off the screen', '<div style="position:absolute;left:-9999px">SECRET</div>'],
+  ['the attribute', '<p hidden>SECRET</p>'],
+  ['the attribute, unclosed', '<p hidden>SECRET<p>Next'],
+  ['aria', '<span aria-hidden="true">SECRET</span>'],
+  ['a class for screen readers', '<span class="x sr-only">SECRET</span>'],
+  ['a comment', '<!-- SECRET -->'],
+  ['a conditional comment', '<!--[if IE]> SECRET <![endif]-->'],
+  ['a template', '<template>SECRET</template>'],
+  ['a script', '<script>SECRET</script>'],
+  ['a style', '<style>SECRET{}</style>'],
+  ['a closed dialog', '<dialog>SECRET</dialog>'],
+  ['a drawing', '<svg><title>SECRET</title><text>SECRET</text></svg>'],
+  ['nested inside what is hidden', '<div hidden><div><p>x</p></div><p>SECRET</p></div>'],
+  ['unicode tags', '<p>seen\u{E0053}\u{E0045}\u{E0043}\u{E0052}</p>'],
+])('text hidden by %s is left out', (_name, html) => {
+  const { content } = read(article(html))
+  expect(content).not.toMatch(/SECRET|[\u{E0000}-\u{E007F}]/u)
+  expect(content).toContain('It was a long sentence')
+})
+
+describe('an empty page says why', () => {
+  test.each([
+    [
+      'js_only_page',
+      '<div id="root"></div><script src="/app.js"></script><noscript>You need to enable JavaScript to run this app.</noscript>',
+    ],
+    ['js_only_page', '<div id="__next"><p>Loading</p></div><script>start()</script>'],
+    [
+      'login_wall',
+      '<h1>Sign in</h1><form><input name="u"><input type="password" name="p"><button>Go</button></form><script>x</script>',
+    ],
+    ['no_text', '<body><img src="a.png"></body>'],
+    ['no_text', ''],
+  ])('%s', (reason, html) => {
+    expect(read(html).empty_reason).toBe(reason)
+  })
+
+  test('and a full one with scripts and a login box does not', () => {
+    const html = article(
+      `<form><input type="password"></form><script>x</script><noscript>Enable JavaScript</noscript><p>${filler}</p>`,
+    )
+    expect(read(html).empty_reason).toBeNull()
+  })
+})

@@ -1,0 +1,75 @@
+import type { Attributes } from './tokenizer.ts'
+
+const longest = 2048
+const everywhere = ['class', 'id', 'itemprop', 'role', 'rel', 'dir', 'lang']
+const own = new Map(
+  Object.entries({
+    a: ['href', 'title'],
+    img: [
+      'src',
+      'srcset',
+      'data-src',
+      'data-srcset',
+      'data-original',
+      'data-lazy-src',
+      'alt',
+      'title',
+      'width',
+      'height',
+    ],
+    td: ['colspan', 'rowspan'],
+    th: ['colspan', 'rowspan'],
+    ol: ['start'],
+    time: ['datetime'],
+    pre: ['data-lang', 'data-language'],
+    code: ['data-lang', 'data-language'],
+    math: ['display'],
+    annotation: ['encoding'],
+    meta: ['name', 'property', 'itemprop', 'content'],
+  }),
+)
+
+/** The attributes worth keeping, written out: none longer than 2 KiB, no data: URIs, spans within reason. */
+export function writeAttributes(name: string, attributes: Attributes): string {
+  let written = ''
+  for (const key of [...everywhere, ...(own.get(name) ?? [])]) {
+    const value = attributes.get(key)
+    if (value === undefined || value.length > longest || /^\s*data:/i.test(value)) continue
+    if (key === 'colspan' || key === 'rowspan') written += writeSpan(key, value)
+    else written += ` ${key}="${value.replaceAll('"', '&quot;')}"`
+  }
+  return written + writeAlignment(name, attributes)
+}
+
+/** A table cell may span this much; more is decoration or an attack on whoever fills the grid. */
+const widest = 20
+
+function writeSpan(key: string, value: string): string {
+  const span = Number.parseInt(value, 10)
+  return span > 1 ? ` ${key}="${Math.min(span, widest)}"` : ''
+}
+
+/** Under a name of our own, since readability drops what looks like styling. */
+function writeAlignment(name: string, attributes: Attributes): string {
+  if (name !== 'td' && name !== 'th') return ''
+  const style = attributes.get('style')?.slice(0, longest) ?? ''
+  const stated = /text-align\s*:\s*(\w+)/i.exec(style)?.[1] ?? attributes.get('align') ?? ''
+  return /^(?:left|right|center)$/i.test(stated) ? ` data-align="${stated.toLowerCase()}"` : ''
+}
+
+const hiddenStyle =
+  /display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|(?:^|[;\s])opacity\s*:\s*0*\.?0*\s*(?:;|!|$)|font-size\s*:\s*0(?:\.0+)?(?:px|pt|em|rem|%)?\s*(?:;|!|$)|text-indent\s*:\s*-\d{3,}|(?:left|top)\s*:\s*-\d{4,}/i
+const zeroSize = /(?:^|[;\s])(?:max-)?(?:width|height)\s*:\s*[01](?:px)?\s*(?:;|!|$)/i
+const hiddenClass =
+  /(?:^|\s)(?:sr-only|visually-hidden|visuallyhidden|screen-reader-text|d-none|is-hidden)(?:\s|$)/i
+
+/** True for what a reader of the page would not see, as far as the element's own attributes tell. */
+export function isHidden(name: string, attributes: Attributes): boolean {
+  if (attributes.has('hidden') && attributes.get('hidden') !== 'until-found') return true
+  if (attributes.get('aria-hidden')?.trim().toLowerCase() === 'true') return true
+  if (name === 'dialog' && !attributes.has('open')) return true
+  if (hiddenClass.test(attributes.get('class')?.slice(0, longest) ?? '')) return true
+  const style = attributes.get('style')?.slice(0, 4 * longest) ?? ''
+  if (style === '') return false
+  return hiddenStyle.test(style) || (zeroSize.test(style) && /overflow\s*:\s*hidden/i.test(style))
+}

@@ -1,0 +1,46 @@
+import type { Element, ElementContent, Root, RootContent } from 'hast'
+
+export type Node = Root | RootContent
+
+/** The children of a node, empty for leaves. */
+export function childrenOf(node: Node): readonly RootContent[] {
+  return 'children' in node ? node.children : []
+}
+
+export function isElement(node: Node, ...names: string[]): node is Element {
+  return node.type === 'element' && (names.length === 0 || names.includes(node.tagName))
+}
+
+/** An attribute as a string, '' where it is absent. */
+export function attribute(element: Element, name: string): string {
+  const value = element.properties[name]
+  return Array.isArray(value)
+    ? value.join(' ')
+    : typeof value === 'string' || typeof value === 'number'
+      ? `${value}`
+      : ''
+}
+
+/** All text within, as written. */
+export function textOf(node: Node): string {
+  return node.type === 'text' ? node.value : childrenOf(node).map(textOf).join('')
+}
+
+/** Elements of these names, in document order. */
+export function find(node: Node, ...names: string[]): Element[] {
+  const inside = childrenOf(node).flatMap((child) => find(child, ...names))
+  return isElement(node, ...names) ? [node, ...inside] : inside
+}
+
+/** Rebuilds a tree from the leaves up: each element becomes what `change` makes of it. */
+export function rewrite(root: Root, change: (element: Element) => readonly ElementContent[]): Root {
+  return { ...root, children: root.children.flatMap((node) => rewriteNode(node, change)) }
+}
+
+function rewriteNode<N extends RootContent>(
+  node: N,
+  change: (element: Element) => readonly ElementContent[],
+): readonly (N | ElementContent)[] {
+  if (node.type !== 'element') return [node]
+  return change({ ...node, children: node.children.flatMap((child) => rewriteNode(child, change)) })
+}

@@ -1,0 +1,21 @@
+import { type Agent, defineAgent } from '../../schemas/action.ts'
+import { testTag } from '../../schemas/names.ts'
+import type { DocumentPorts } from './document.ts'
+import { extractContent } from './extract-content.ts'
+import { createLibrary } from './library.ts'
+
+export type ReaderPorts = DocumentPorts
+
+/** Agent `svc.utility.reader`: web pages as clean Markdown. */
+export function createReader(ports: ReaderPorts): Agent {
+  const library = createLibrary(ports)
+  return defineAgent({
+    package_name: 'svc.utility.reader',
+    name: 'Reader',
+    description: 'Reads web pages and returns their main content as clean Markdown.',
+    tags: [testTag],
+    category: 'utilities',
+    target: 'developer',
+    actions: [extractContent(library)],
+  })
+}

@@ -1,0 +1,43 @@
+import { LRUCache } from 'lru-cache'
+import { type Document, type DocumentPorts, readDocument } from './document.ts'
+import type { Clock, Format } from './port.ts'
+
+/** Documents read lately, so that the parts of one page are parts of one reading. */
+export interface Library {
+  /** Throws what reading throws. */
+  read(url: string, format: Format, signal: AbortSignal): Promise<Loan>
+}
+
+export interface Loan {
+  readonly document: Document
+  readonly hit: boolean
+  readonly age_s: number
+}
+
+const keptFor = 60_000
+const mostCharacters = 16_000_000
+
+export function createLibrary(ports: DocumentPorts): Library {
+  const shelf = new LRUCache<string, Document>({
+    maxSize: mostCharacters,
+    sizeCalculation: ({ content }) => content.length + 2_000,
+  })
+  return {
+    async read(url, format, signal) {
+      const key = `${format} ${url}`
+      const kept = shelf.get(key)
+      if (kept && isFresh(kept, ports.clock)) return loan(kept, ports.clock, true)
+      const document = await readDocument(ports, url, format, signal)
+      shelf.set(key, document)
+      return loan(document, ports.clock, false)
+    },
+  }
+}
+
+function isFresh({ fetched_at }: Document, clock: Clock): boolean {
+  return clock() - fetched_at < keptFor
+}
+
+function loan(document: Document, clock: Clock, hit: boolean): Loan {
+  return { document, hit, age_s: Math.max(0, Math.round((clock() - document.fetched_at) / 1000)) }
+}

@@ -1,0 +1,24 @@
+/** A stretch of a text and where it ends. */
+export interface Slice {
+  readonly text: string
+  readonly end: number
+}
+
+/** At least this share of the room is used before a stretch ends at a better place than its last character. */
+const least = 0.7
+
+/**
+ * Up to `room` characters from `start`: all that is left, or up to the end of a paragraph, else of a
+ * line, near the end of the room. Never ends within a surrogate pair.
+ */
+export function slice(text: string, start: number, room: number): Slice {
+  const end = Math.min(text.length, start + room)
+  if (end === text.length) return { text: text.slice(start), end }
+  const earliest = start + Math.floor(room * least)
+  const stop = [text.lastIndexOf('\n\n', end - 2) + 2, text.lastIndexOf('\n', end - 1) + 1].find(
+    (place) => place > earliest,
+  )
+  const isPair = /[\uD800-\uDBFF]/.test(text[end - 1] ?? '')
+  const chosen = stop ?? (isPair ? end - 1 : end)
+  return { text: text.slice(start, chosen), end: chosen }
+}

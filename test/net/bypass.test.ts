@@ -1,0 +1,323 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { isPublicAddress } from '../../src/net/address.ts'
+import { createSafeFetch, type SafeFetch } from '../../src/net/safe-fetch.ts'
+import { rejection, resolver, serve, type TestServer } from './support.ts'
+
+const signal = new AbortController().signal
+const names = {
+  'public.test': [['127.0.0.2']],
+  'private.test': [['127.0.0.1']],
+  'metadata.test': [['169.254.169.254']],
+  'mixed.test': [['127.0.0.2', '127.0.0.1']],
+  'mixed-families.test': [['127.0.0.2', '::1']],
+  'six.test': [['::1']],
+  'unique-local.test': [['fd00::1']],
+  'mapped.test': [['::ffff:127.0.0.1']],
+  'nat64.test': [['64:ff9b::7f00:1']],
+  'unspecified.test': [['0.0.0.0']],
+  'empty.test': [[]],
+  '127.0.0.1.nip.test': [['127.0.0.1']],
+}
+
+let secret: TestServer
+let secretOnSix: TestServer
+let open: TestServer
+let guard: SafeFetch
+let port: number
+
+/** 127.0.0.2 plays the public Internet, so that the guard itself is what stands before the secret. */
+const isPublic = (address: string) => address === '127.0.0.2' || isPublicAddress(address)
+
+beforeAll(async () => {
+  secret = await serve((_request, response) => response.end('the secret'), '0.0.0.0')
+  secretOnSix = await serve((_request, response) => response.end('the secret'), '::1', secret.port)
+  port = secret.port
+  open = await serve((request, response) => {
+    const { searchParams } = new URL(request.url ?? '/', 'http://x')
+    const to = searchParams.get('to')
+    response.setHeader('connection', 'close')
+    if (to === null) return response.end('public')
+    response.writeHead(Number(searchParams.get('status') ?? 302), { location: to }).end()
+  }, '127.0.0.2')
+  guard = createSafeFetch({
+    user_agent: 'test',
+    lookup: resolver(names),
+    is_public: isPublic,
+    ports: [80, 443, port, open.port],
+  })
+})
+
+afterAll(async () => {
+  for (const resource of [guard, open, secretOnSix, secret]) await resource?.[Symbol.asyncDispose]()
+})
+
+const leaks = () => secret.hits() + secretOnSix.hits()
+const redirect = (to: string, status = 302) =>
+  `http://public.test:${open.port}/?status=${status}&to=${encodeURIComponent(to)}`
+
+/** P stands for the secret's port. Everything here reaches the secret when no rule is applied. */
+const reachable = [
+  'http://127.0.0.1:P/',
+  'http://127.1:P/',
+  'http://127.0.1:P/',
+  'http://2130706433:P/',
+  'http://0x7f000001:P/',
+  'http://0x7f.0.0.1:P/',
+  'http://0177.0.0.1:P/',
+  'http://017700000001:P/',
+  'http://127.0.0.1.:P/',
+  'http://127.8.9.10:P/',
+  'http://0:P/',
+  'http://0.0.0.0:P/',
+  'http://[::1]:P/',
+  'http://[0:0:0:0:0:0:0:1]:P/',
+  'http://[::]:P/',
+  'http://[::ffff:127.0.0.1]:P/',
+  'http://[::ffff:7f00:1]:P/',
+  'http://127。0。0。1:P/',
+  'http://127.0.0.1:P/',
+  'http://①②⑦.⓪.⓪.①:P/',
+  'http://%31%32%37.0.0.1:P/',
+  'http://127.0.0.1:P\\@public.test/',
+  'http://127.0.0.1:P#@public.test/',
+  'http://127.0.0.1:P?@public.test/',
+  'http://12\t7.0.0\n.1:P/',
+  ' \u0000http://127.0.0.1:P/ ',
+  'http:\\\\127.0.0.1:P\\',
+  'http:127.0.0.1:P',
+  'http:///127.0.0.1:P/',
+  'hTTp://127.0.0.1:P/',
+  'http://private.test:P/',
+  'http://PRIVATE.test:P/',
+  'http://six.test:P/',
+  'http://mapped.test:P/',
+  'http://unspecified.test:P/',
+  'http://127.0.0.1.nip.test:P/',
+]
+
+const blocked = [
+  ...reachable,
+  'http://10.0.0.1:P/',
+  'http://172.16.0.1:P/',
+  'http://192.168.0.1:P/',
+  'http://169.254.169.254/latest/meta-data/',
+  'http://[fd00:ec2::254]/latest/meta-data/',
+  'http://100.100.100.200/latest/meta-data/',
+  'http://192.0.0.192/',
+  'http://168.63.129.16/',
+  'http://100.64.0.1:P/',
+  'http://198.18.0.1:P/',
+  'http://224.0.0.1:P/',
+  'http://255.255.255.255:P/',
+  'http://240.0.0.1:P/',
+  'http://[::127.0.0.1]:P/',
+  'http://[64:ff9b::7f00:1]:P/',
+  'http://[64:ff9b:1::7f00:1]:P/',
+  'http://[2002:7f00:1::]:P/',
+  'http://[2001:0:7f00:1::]:P/',
+  'http://[fe80::1]:P/',
+  'http://[fec0::1]:P/',
+  'http://[fc00::1]:P/',
+  'http://[ff02::1]:P/',
+  'http://[2001:db8::1]:P/',
+  'http://[4000::1]:P/',
+  'http://localhost:P/',
+  'http://LOCALHOST:P/',
+  'http://localhost.:P/',
+  'http://localhost..:P/',
+  'http://ｌｏｃａｌｈｏｓｔ:P/',
+  'http://ⓛocalhost:P/',
+  'http://app.localhost:P/',
+  'http://printer:P/',
+  'http://printer.local:P/',
+  'http://metadata.google.internal/',
+  'http://router.home.arpa/',
+  'http://hidden.onion/',
+  'http://metadata.test/',
+  'http://mixed.test:P/',
+  'http://mixed-families.test:P/',
+  'http://unique-local.test:P/',
+  'http://nat64.test:P/',
+  'http://empty.test:P/',
+  'http://public.test:22/',
+  'http://public.test:6379/',
+  'https://public.test:8443/',
+]
+
+const unfit = [
+  'http://user@127.0.0.1:P/',
+  'http://public.test@127.0.0.1:P/',
+  'http://public.test:80@127.0.0.1:P/',
+  'http://:secret@public.test/',
+  'http://[fe80::1%25eth0]:P/',
+  'http://[::1',
+  'http://127.0.0.1.5:P/',
+  'http://256.0.0.1:P/',
+  'http://public.test:99999/',
+  '//127.0.0.1:P/',
+  '/etc/passwd',
+  'file:///etc/passwd',
+  'ftp://127.0.0.1:P/',
+  'gopher://127.0.0.1:P/_GET%20/',
+  'data:text/html,the%20secret',
+  'blob:http://127.0.0.1:P/1',
+  'javascript:fetch(1)',
+  'view-source:http://127.0.0.1:P/',
+  'ws://127.0.0.1:P/',
+  '',
+]
+
+const visible = (url: string) => JSON.stringify(url)
+
+describe('a URL that is not public', () => {
+  test.each(blocked.map((url) => [visible(url), url]))('%s is a blocked address', async (_name, url) => {
+    const failure = await rejection(guard.fetch({ url: url.replace(':P', `:${port}`), signal }))
+    expect(failure).toMatchObject({ code: 'blocked_address' })
+    expect(leaks()).toBe(0)
+  })
+
+  test.each(unfit.map((url) => [visible(url), url]))('%s is an invalid request', async (_name, url) => {
+    const failure = await rejection(guard.fetch({ url: url.replace(':P', `:${port}`), signal }))
+    expect(failure).toMatchObject({ code: 'invalid_request', details: { errors: [{ pointer: '/url' }] } })
+    expect(leaks()).toBe(0)
+  })
+
+  test.each([
+    'http://public.test:Q\\@127.0.0.1:P/',
+    'http://public.test:Q#@127.0.0.1:P/',
+    'http://public.test:Q/@127.0.0.1:P/',
+  ])('%s asks the public host alone', async (url) => {
+    const asked = url.replace(':Q', `:${open.port}`).replace(':P', `:${port}`)
+    const answer = await guard.fetch({ url: asked, signal })
+    expect(Buffer.from(answer.body).toString()).toBe('public')
+    expect(leaks()).toBe(0)
+  })
+
+  test('names the setting that would allow it, and nothing about what listens there', async () => {
+    const closed = await rejection(guard.fetch({ url: 'http://127.0.0.1:443/', signal }))
+    const listening = await rejection(guard.fetch({ url: `http://127.0.0.1:${port}/`, signal }))
+    expect(listening).toMatchObject({ details: { hint: expect.stringContaining('DRAGOMAN_ALLOW_ORIGINS') } })
+    expect(String(listening).replace(`:${port}`, '')).toBe(String(closed).replace(':443', ''))
+  })
+})
+
+describe('a redirect', () => {
+  test.each([301, 302, 303, 307, 308])('of status %i to a private address is blocked', async (status) => {
+    for (const to of [`http://127.0.0.1:${port}/`, `//[::1]:${port}/`, `http://private.test:${port}/`]) {
+      const failure = await rejection(guard.fetch({ url: redirect(to, status), signal }))
+      expect(failure).toMatchObject({ code: 'blocked_address' })
+    }
+    expect(leaks()).toBe(0)
+  })
+
+  test('at the end of a chain of public ones is blocked', async () => {
+    const url = redirect(redirect(redirect(`http://2130706433:${port}/`)))
+    expect(await rejection(guard.fetch({ url, signal }))).toMatchObject({ code: 'blocked_address' })
+    expect(leaks()).toBe(0)
+  })
+
+  test.each([
+    'file:///etc/passwd',
+    'gopher://127.0.0.1/',
+    'data:text/plain,x',
+    'http://a@public.test/',
+    'http://[',
+  ])('to %s is refused as the upstream’s mistake', async (to) => {
+    const failure = await rejection(guard.fetch({ url: redirect(to), signal }))
+    expect(failure).toMatchObject({ code: 'upstream_invalid' })
+  })
+})
+
+describe('a name', () => {
+  test('that turns private after its first answer is blocked from then on', async () => {
+    const lookup = resolver({ 'rebound.test': [['127.0.0.2'], ['127.0.0.1']] })
+    await using rebound = createSafeFetch({
+      user_agent: 'test',
+      lookup,
+      is_public: isPublic,
+      ports: [port, open.port],
+    })
+    const first = await rebound.fetch({ url: `http://rebound.test:${open.port}/`, signal })
+    const failure = await rejection(rebound.fetch({ url: `http://rebound.test:${port}/`, signal }))
+    expect(first.status).toBe(200)
+    expect(failure).toMatchObject({ code: 'blocked_address' })
+    expect(leaks()).toBe(0)
+  })
+
+  test('is connected to where the checked answer said, without asking again', async () => {
+    let asked = 0
+    const inner = resolver({ 'once.test': [['127.0.0.2'], ['127.0.0.1']] })
+    await using fetcher = createSafeFetch({
+      user_agent: 'test',
+      lookup: (...query) => {
+        asked++
+        inner(...query)
+      },
+      is_public: isPublic,
+      ports: [open.port],
+    })
+    await fetcher.fetch({ url: `http://once.test:${open.port}/`, signal })
+    expect(asked).toBe(1)
+  })
+})
+
+test('a socket that ends up elsewhere than its address said is closed', async () => {
+  const before = secret.hits()
+  let checks = 0
+  await using fetcher = createSafeFetch({
+    user_agent: 'test',
+    is_public: () => ++checks < 3,
+    ports: [port],
+  })
+  const failure = await rejection(fetcher.fetch({ url: `http://127.0.0.1:${port}/`, signal }))
+  expect(failure).toMatchObject({ code: 'blocked_address' })
+  expect(checks).toBe(3)
+  expect(secret.hits()).toBe(before)
+})
+
+test('proxy settings in the environment change nothing', async () => {
+  await using proxy = await serve((_request, response) => response.end('through the proxy'))
+  const source = `
+    import { createSafeFetch } from '${new URL('../../src/net/safe-fetch.ts', import.meta.url)}'
+    const { fetch } = createSafeFetch({ user_agent: 'test', ports: [${port}, ${open.port}],
+      lookup: (name, _, done) => done(null, [{ address: name === 'public.test' ? '127.0.0.2' : '127.0.0.1', family: 4 }]),
+      is_public: (address) => address === '127.0.0.2' })
+    const signal = new AbortController().signal
+    const ask = (url) => fetch({ url, signal }).then((answer) => Buffer.from(answer.body).toString(), (error) => error.code)
+    console.log(JSON.stringify([await ask('http://public.test:${open.port}/'), await ask('http://private.test:${port}/')]))
+    process.exit()`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', source], {
+    env: {
+      NODE_USE_ENV_PROXY: '1',
+      HTTP_PROXY: proxy.origin,
+      HTTPS_PROXY: proxy.origin,
+      http_proxy: proxy.origin,
+    },
+  })
+  const [printed, complaints] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'exit'),
+  ])
+  expect(`${printed}${complaints}`.trim()).toBe('["public","blocked_address"]')
+  expect(proxy.hits()).toBe(0)
+  expect(leaks()).toBe(0)
+})
+
+test('without the address rule each spelling above does reach the secret, so the table can fail', async () => {
+  await using careless = createSafeFetch({
+    user_agent: 'test',
+    lookup: resolver(names),
+    is_public: () => true,
+    ports: [port],
+  })
+  const before = leaks()
+  for (const url of reachable) {
+    const answer = await careless.fetch({ url: url.replace(':P', `:${port}`), signal })
+    expect(Buffer.from(answer.body).toString(), url).toBe('the secret')
+  }
+  expect(leaks() - before).toBe(reachable.length)
+})
