@@ -13,4 +13,4 @@ export const Envelope = z.strictObject({
 })
 export type Envelope = z.input<typeof Envelope>
 
-export const envelopeShape = input<z.output<typeof Envelope>>(Envelope)
+export const envelopeShape = input(Envelope)

@@ -11,6 +11,8 @@ import { input, output } from '../../schemas/shape.ts'
 export interface Sessions {
   /** A new session; `expires_at` is RFC 3339. */
   create(): { id: string; expires_at: string }
+  /** Throws Failure `not_found` where there is no such session, or no longer. */
+  find(id: string): void
   /** Counts one execution and answers with its number. Throws Failure `not_found`. */
   step(id: string): number
 }
@@ -23,7 +25,7 @@ export function createPlayground(sessions: Sessions): Agent {
     description: 'Create a session, discover agents and execute a capability.',
     tags: ['playground'],
     listed: false,
-    actions: [createSession(sessions), discover, execute(sessions)],
+    actions: [createSession(sessions), discover(sessions), execute(sessions)],
   })
 }
 
@@ -34,8 +36,8 @@ function createSession(sessions: Sessions): Action<Record<string, never>, z.infe
     name: 'create_session',
     title: 'Create a session',
     description: 'Starts a playground session of one hour.',
-    input: input<Record<string, never>>(z.strictObject({})),
-    output: output<z.infer<typeof Session>>(Session),
+    input: input(z.strictObject({})),
+    output: output(Session),
     access: 'public',
     effect: 'write',
     advertised: false,
@@ -49,20 +51,23 @@ function createSession(sessions: Sessions): Action<Record<string, never>, z.infe
 const sessionId = z.string().min(1).max(100).describe('Id of the session.')
 const Discovery = IntentInput.extend({ session: sessionId })
 
-const discover: Action<z.output<typeof Discovery>, SearchOutput> = defineAction({
-  name: 'discover',
-  title: 'Discover agents',
-  description: 'Finds agents by intent, as search does.',
-  input: input<z.output<typeof Discovery>>(Discovery),
-  output: output<SearchOutput>(SearchOutput),
-  access: 'public',
-  effect: 'read',
-  advertised: false,
-  async run({ session: _, ...params }, { principal, call }) {
-    admit(principal)
-    return (await call({ to: 'svc.registry', action: 'search', params })) as unknown as SearchOutput
-  },
-})
+function discover(sessions: Sessions): Action<z.output<typeof Discovery>, SearchOutput> {
+  return defineAction({
+    name: 'discover',
+    title: 'Discover agents',
+    description: 'Finds agents by intent, as search does.',
+    input: input(Discovery),
+    output: output(SearchOutput),
+    access: 'public',
+    effect: 'read',
+    advertised: false,
+    async run({ session, ...params }, { principal, call }) {
+      admit(principal)
+      sessions.find(session)
+      return (await call({ to: 'svc.registry', action: 'search', params })) as unknown as SearchOutput
+    },
+  })
+}
 
 const Execution = z.strictObject({
   session: sessionId,
@@ -81,8 +86,8 @@ function execute(sessions: Sessions): Action<z.output<typeof Execution>, Execute
     name: 'execute',
     title: 'Execute a capability',
     description: 'Calls one capability of a hosted agent, with the rights of the session or of your token.',
-    input: input<z.output<typeof Execution>>(Execution),
-    output: output<Executed>(Executed as z.ZodType<Executed>),
+    input: input(Execution),
+    output: output(Executed as z.ZodType<Executed>),
     access: 'public',
     effect: 'call',
     advertised: false,

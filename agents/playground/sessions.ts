@@ -32,6 +32,7 @@ export function createSessionBook(clock: () => number, createId: () => string): 
       sessions.set(id, { expires, steps: 0 })
       return { id, expires_at: new Date(expires).toISOString() }
     },
+    find: (id) => void find(id),
     step(id) {
       const session = find(id)
       session.steps += 1

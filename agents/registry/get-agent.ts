@@ -11,7 +11,7 @@ export function getAgent(registry: Registry): Action<{ agent: string }, EntryDet
     title: 'Get one agent',
     description: 'Full metadata, capabilities and card of one agent.',
     input: input(z.strictObject({ agent: agentReference })),
-    output: output<EntryDetail>(EntryDetail),
+    output: output(EntryDetail),
     access: 'public',
     effect: 'read',
     advertised: false,

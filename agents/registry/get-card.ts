@@ -5,7 +5,8 @@ import { agentReference } from '../../schemas/publication.ts'
 import { input, output } from '../../schemas/shape.ts'
 import type { Registry } from './port.ts'
 
-const Output = Card.partial()
+/** A publisher's own card is given as it was written; in A2A's own shape `capabilities` is an object. */
+const Output = Card.extend({ capabilities: z.unknown() }).partial()
 type Output = z.infer<typeof Output>
 
 export function getCard(registry: Registry, own: string): Action<{ agent: string }, Output> {
@@ -14,7 +15,7 @@ export function getCard(registry: Registry, own: string): Action<{ agent: string
     title: 'Get an agent card',
     description: "The card of one agent; without a name, the registry's own.",
     input: input(z.strictObject({ agent: agentReference.default(own) })),
-    output: output<Output>(Output),
+    output: output(Output),
     access: 'public',
     effect: 'read',
     advertised: false,

@@ -20,8 +20,8 @@ export function importEntries(registry: Registry): Action<z.output<typeof Input>
     title: 'Import entries',
     description:
       'Lists agents from JSON lines: A2A agent cards, or MCP servers {packageName, name, description, url, runtime, tools}. Importing the same again changes nothing.',
-    input: input<z.output<typeof Input>>(Input),
-    output: output<ImportReport>(Output),
+    input: input(Input),
+    output: output(Output),
     access: { scope: 'admin' },
     effect: 'write',
     advertised: false,

@@ -10,8 +10,8 @@ export function publish(registry: Registry): Action<Publication, EntryDetail> {
     title: 'Create an agent',
     description:
       'Lists a new agent in STAGE, seen by its owner alone until go_live. Give manifest_url, or name, description and capabilities or endpoints, or both: what is stated here wins.',
-    input: input<Publication>(Publication),
-    output: output<EntryDetail>(EntryDetail),
+    input: input(Publication),
+    output: output(EntryDetail),
     access: { scope: 'agents:write' },
     effect: 'write',
     advertised: false,

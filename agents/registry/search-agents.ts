@@ -9,8 +9,8 @@ export function searchAgents(registry: Registry): Action<SearchInput, SearchOutp
     title: 'Search agents',
     description:
       'Finds agents from natural-language intent. Without a query it lists agents. Answers with each agent’s package name, description, verification level and where its card is.',
-    input: input<SearchInput>(SearchInput),
-    output: output<SearchOutput>(SearchOutput),
+    input: input(SearchInput),
+    output: output(SearchOutput),
     access: 'public',
     effect: 'read',
     advertised: true,
@@ -24,7 +24,7 @@ export function search(registry: Registry): Action<SearchInput, SearchOutput> {
     ...searchAgents(registry),
     name: 'search',
     aliases: ['discover'],
-    input: input<SearchInput>(IntentInput),
+    input: input(IntentInput),
     advertised: false,
   })
 }

@@ -15,7 +15,7 @@ export function goLive(registry: Registry): Action<Change, EntryDetail> {
     aliases: ['go-live'],
     title: 'Publish an agent',
     description: 'Moves an agent from STAGE to ACTIVE: everybody finds it.',
-    output: output<EntryDetail>(EntryDetail),
+    output: output(EntryDetail),
     run: (change, { principal }) => registry.goLive(change, principal),
   })
 }
@@ -26,7 +26,7 @@ export function unpublish(registry: Registry): Action<Change, EntryDetail> {
     name: 'unpublish',
     title: 'Unpublish an agent',
     description: 'Moves an agent from ACTIVE back to STAGE: only its owner sees it.',
-    output: output<EntryDetail>(EntryDetail),
+    output: output(EntryDetail),
     run: (change, { principal }) => registry.unpublish(change, principal),
   })
 }
@@ -37,7 +37,7 @@ export function remove(registry: Registry): Action<Change, Record<string, never>
     name: 'delete',
     title: 'Delete an agent',
     description: 'Takes an agent out of every list at once. Its name stays kept for its owner.',
-    output: output<Record<string, never>>(z.strictObject({})),
+    output: output(z.strictObject({})),
     async run(change, { principal }) {
       await registry.remove(change, principal)
       return {}
@@ -47,7 +47,7 @@ export function remove(registry: Registry): Action<Change, Record<string, never>
 
 function writes(scope: Scope) {
   return {
-    input: input<Change>(Input),
+    input: input(Input),
     access: { scope },
     effect: 'write',
     advertised: false,
