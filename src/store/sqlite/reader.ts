@@ -17,27 +17,39 @@ export function createReader(db: Kysely<Tables>, dataVersion: () => number): Rea
   let revision: number | undefined
   let version = Number.NaN
 
-  function refresh(): void {
+  /** Forgets everything where somebody has committed; the version that what is kept belongs to. */
+  function refresh(): number {
     const now = dataVersion()
-    if (now === version) return
+    if (now === version) return now
     entries.clear()
     ids.clear()
     revision = undefined
     version = now
+    return now
   }
 
-  function keep(entry: StoredEntry): StoredEntry {
+  /** Reads, and keeps what was read only where nobody has committed meanwhile. */
+  async function read<T>(work: () => Promise<T>, keep: (result: T) => void): Promise<T> {
+    const before = refresh()
+    const result = await work()
+    if (refresh() === before) keep(result)
+    return result
+  }
+
+  function keepEntry(entry: StoredEntry | undefined): void {
+    if (!entry) return
     entries.set(entry.id, entry)
     ids.set(entry.package_name, entry.id)
-    return entry
   }
 
-  async function load(missing: readonly string[]): Promise<void> {
+  async function load(missing: readonly string[]): Promise<StoredEntry[]> {
+    const found: StoredEntry[] = []
     for (let start = 0; start < missing.length; start += slice) {
       const some = missing.slice(start, start + slice)
       const rows = await db.selectFrom('entry').select(['id', 'document']).where('id', 'in', some).execute()
-      for (const row of rows) keep(parseEntry(row))
+      found.push(...rows.map(parseEntry))
     }
+    return found
   }
 
   function cached(reference: Reference): StoredEntry | undefined {
@@ -48,21 +60,32 @@ export function createReader(db: Kysely<Tables>, dataVersion: () => number): Rea
   return {
     async entry(reference) {
       refresh()
-      const known = cached(reference)
-      if (known) return known
-      const found = await findEntry(db, reference)
-      return found && keep(found)
+      return cached(reference) ?? (await read(() => findEntry(db, reference), keepEntry))
     },
     async entries(wanted) {
       refresh()
-      const missing = wanted.filter((id) => !entries.has(id))
-      if (missing.length > 0) await load(missing)
-      return wanted.flatMap((id) => entries.get(id) ?? [])
+      const known = new Map(wanted.map((id) => [id, entries.get(id)]))
+      const missing = wanted.filter((id) => !known.get(id))
+      if (missing.length > 0) {
+        const found = await read(
+          () => load(missing),
+          (loaded) => loaded.forEach(keepEntry),
+        )
+        for (const entry of found) known.set(entry.id, entry)
+      }
+      return wanted.flatMap((id) => known.get(id) ?? [])
     },
     async revision() {
       refresh()
-      revision ??= await currentRevision(db)
-      return revision
+      return (
+        revision ??
+        (await read(
+          () => currentRevision(db),
+          (now) => {
+            revision = now
+          },
+        ))
+      )
     },
   }
 }
