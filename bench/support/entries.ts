@@ -47,22 +47,33 @@ const categories = [
   'finance-fintech',
   'search-data-extraction',
 ]
+const syllables = ['ka', 'lo', 'mi', 'ren', 'tu', 'vas', 'pel', 'dor', 'nix', 'sha', 'gor', 'bel']
 
-/** `count` synthetic MCP servers, the same at every call: some 30 words and three tools each. */
+const vocabulary = 4000
+
+/**
+ * `count` synthetic MCP servers, the same at every call: what it does in name and description, some twenty words whose
+ * frequencies fall as in natural language (Zipf), and three tools. A three-word intent meets about a fifth of them,
+ * as "query a postgres database" does in real lists.
+ */
 export function entryLines(count: number): string[] {
+  const random = numbers(42)
   return Array.from({ length: count }, (_, at) => {
     const verb = pick(verbs, at)
     const thing = pick(things, at * 7 + 3)
+    const filler = Array.from({ length: 8 + Math.floor(random() * 30) }, () =>
+      word(Math.floor(vocabulary ** random()) - 1),
+    )
     return JSON.stringify({
       packageName: `${verb}-${thing.replaceAll(' ', '-')}-${at}`,
       name: `${thing} ${verb}er ${at}`,
-      description: `A server that can ${verb} any ${thing} ${pick(places, at)} and ${pick(verbs, at * 5 + 1)} each ${pick(things, at * 3 + 1)} ${pick(places, at * 11)}, with retries, limits and a log of what it did for whom.`,
+      description: `A server that can ${verb} any ${thing} ${pick(places, at)}: ${filler.join(' ')}.`,
       category: pick(categories, at),
       url: `https://example.com/${at}`,
       runtime: at % 3 === 0 ? 'python' : 'node',
       tools: [0, 1, 2].map((tool) => ({
-        name: `${pick(verbs, at + tool)}_${pick(things, at + tool).replaceAll(' ', '_')}`,
-        description: `Can ${pick(verbs, at + tool)} one ${pick(things, at + tool)}.`,
+        name: `${verb}_${word(at + tool)}`,
+        description: `Can ${verb} one ${word(at * 3 + tool)} of a ${thing}.`,
       })),
     })
   })
@@ -77,4 +88,22 @@ export function intents(): string[] {
 
 function pick(words: readonly string[], at: number): string {
   return words[at % words.length] ?? ''
+}
+
+function word(rank: number): string {
+  const { length } = syllables
+  return (
+    pick(syllables, rank) +
+    pick(syllables, Math.floor(rank / length)) +
+    pick(syllables, Math.floor(rank / length ** 2) + 5)
+  )
+}
+
+/** Park and Miller's generator: the same numbers in [0, 1) for the same seed. */
+function numbers(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state * 48_271) % 2_147_483_647
+    return state / 2_147_483_647
+  }
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { Failure } from '../../schemas/failure.ts'
 import type { Position } from '../search/search-index.ts'
 
@@ -27,5 +27,5 @@ function parse(cursor: string): unknown[] {
 }
 
 function digest(question: unknown): string {
-  return createHash('sha256').update(JSON.stringify(question)).digest('base64url').slice(0, 12)
+  return hash('sha256', JSON.stringify(question), 'base64url').slice(0, 12)
 }

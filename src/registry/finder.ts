@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import type { EntryDetail, Found } from '../../schemas/card.ts'
 import { Failure } from '../../schemas/failure.ts'
 import type { Principal } from '../../schemas/scope.ts'
@@ -7,11 +6,15 @@ import type { Filter, Hit, SearchIndex } from '../search/search-index.ts'
 import type { Reader, StoredEntry } from '../store/store.ts'
 import { decodeCursor, encodeCursor } from './cursor.ts'
 import { type Follower, ownerKey } from './follower.ts'
+import { createMemo } from './memo.ts'
 import { isVisible } from './permissions.ts'
 import { toReference } from './reference.ts'
 import type { Views } from './view.ts'
 
 type Caller = Principal | null
+
+/** Agents in remembered answers, some 10 MB of them. */
+const rememberedAgents = 10_000
 
 /** The reads of the registry. */
 export interface Finder {
@@ -21,25 +24,18 @@ export interface Finder {
 }
 
 export function createFinder(reader: Reader, index: SearchIndex, follower: Follower, views: Views): Finder {
-  const remembered = new LRUCache<string, SearchOutput>({
-    maxSize: 10_000,
-    sizeCalculation: (found) => found.agents.length + 1,
-  })
-  let rememberedAt = -1
+  const memo = createMemo<SearchOutput>(rememberedAgents, (found) => found.agents.length + 1)
 
-  /** Everybody's answers are remembered, frozen, for as long as the truth stands where the index does. */
+  /** What everybody may see is remembered for as long as the truth stands where the index does. */
   async function search(input: SearchInput, caller: Caller, signal: AbortSignal): Promise<SearchOutput> {
     await follower.ready
     const revision = await reader.revision()
     if (caller || revision !== follower.applied_revision) return searchAnew(input, caller, signal)
-    if (revision !== rememberedAt) remembered.clear()
-    rememberedAt = revision
-    const key = JSON.stringify(input)
-    const known = remembered.get(key)
+    const question = JSON.stringify(input)
+    const known = memo.recall(question, revision)
     if (known) return known
-    const found = Object.freeze(await searchAnew(input, caller, signal))
-    if (revision === rememberedAt && revision === follower.applied_revision) remembered.set(key, found)
-    return found
+    const found = await searchAnew(input, caller, signal)
+    return revision === follower.applied_revision ? memo.offer(question, revision, found) : found
   }
 
   async function searchAnew(input: SearchInput, caller: Caller, signal: AbortSignal): Promise<SearchOutput> {

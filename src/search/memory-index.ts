@@ -55,7 +55,7 @@ class MemoryIndex implements SearchIndex {
     board.reset(capacity)
     texts.score(text, terms, board)
     const { marks, mark } = attributes.select(filter, capacity)
-    if (mark > 0) board.keep((slot) => marks[slot] === mark)
+    if (mark > 0) board.keep(marks, mark)
 
     const lexical = board.scores
     const scores = fuse({ lexical })

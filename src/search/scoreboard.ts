@@ -21,13 +21,14 @@ export class Scoreboard {
     this.scores[slot] = before + score
   }
 
-  /** Keeps the slots that pass; the others lose their score. */
-  keep(passes: (slot: number) => boolean): void {
+  /** Keeps the slots with this mark; the others lose their score. */
+  keep(marks: Uint16Array, mark: number): void {
+    const { slots, scores } = this
     let kept = 0
     for (let index = 0; index < this.size; index++) {
-      const slot = this.slots[index] ?? 0
-      if (passes(slot)) this.slots[kept++] = slot
-      else this.scores[slot] = 0
+      const slot = slots[index] ?? 0
+      if (marks[slot] === mark) slots[kept++] = slot
+      else scores[slot] = 0
     }
     this.size = kept
   }

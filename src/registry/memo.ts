@@ -1,0 +1,40 @@
+import { LRUCache } from 'lru-cache'
+
+/** Answers made at one revision of the truth, kept while it stands. */
+export interface Memo<Answer extends object> {
+  /** The answer to a question asked at this revision, where it is kept. */
+  recall(question: string, revision: number): Answer | undefined
+  /** Freezes and keeps the answer where the question has been asked lately; gives it back. */
+  offer(question: string, revision: number, answer: Answer): Answer
+}
+
+/** Questions that count as asked lately: an answer wanted once would cost its memory for nothing. */
+const recentQuestions = 500
+
+/** `largest` bounds what is kept, in the unit of `sizeOf`. */
+export function createMemo<Answer extends object>(
+  largest: number,
+  sizeOf: (answer: Answer) => number,
+): Memo<Answer> {
+  const answers = new LRUCache<string, Answer>({ maxSize: largest, sizeCalculation: sizeOf })
+  const asked = new LRUCache<string, true>({ max: recentQuestions })
+  let current = Number.NaN
+
+  function turnTo(revision: number): void {
+    if (revision !== current) answers.clear()
+    current = revision
+  }
+
+  return {
+    recall(question, revision) {
+      turnTo(revision)
+      return answers.get(question)
+    },
+    offer(question, revision, answer) {
+      if (revision !== current) return answer
+      if (asked.has(question)) answers.set(question, Object.freeze(answer))
+      else asked.set(question, true)
+      return answer
+    },
+  }
+}
