@@ -53,7 +53,7 @@ export function createCache<Value extends object>(settings: Settings<Value>) {
   ): Promise<Cached<Value>> {
     try {
       const found = { value: await fetch(signal), at: settings.clock() }
-      if (!signal.aborted) kept.set(key, found)
+      kept.set(key, found)
       return { ...found, cache: { hit: false, age_s: 0, stale: false } }
     } catch (thrown) {
       const standIn = recall(key, () => settings.stand_in, true)

@@ -26,7 +26,7 @@ export async function optionsOf(
 ): Promise<z.output<typeof Option>[]> {
   const answer = await wiki.query(lang, { ...params, pageids: page_id }, signal)
   return answer.value.pages
-    .filter(({ missing, pageid }) => !missing && pageid !== undefined && pageid !== page_id)
+    .filter(({ pageid }) => pageid !== undefined && pageid !== page_id)
     .map(option)
     .toSorted((one, other) => (one.title < other.title ? -1 : 1))
 }

@@ -63,6 +63,7 @@ function params(query: string, limit: number) {
     generator: 'search',
     gsrsearch: query,
     gsrlimit: limit,
+    gsrwhat: 'text',
     gsrinfo: 'totalhits|suggestion',
     gsrprop: 'snippet|wordcount',
     prop: 'extracts|info|description',

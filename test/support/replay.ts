@@ -131,8 +131,8 @@ interface Route {
 
 function parse(routes: Routes): Route[] {
   return Object.entries(routes).map(([key, replies]) => {
-    const [method = '', target = ''] = key.split(' ')
-    const { pathname, searchParams } = new URL(target, 'http://replay')
+    const [method = ''] = key.split(' ', 1)
+    const { pathname, searchParams } = new URL(key.slice(method.length + 1), 'http://replay')
     const left = Array.isArray(replies) ? [...replies] : [replies]
     const next = () => (left.length > 1 ? left.shift() : left[0])
     return { key, method, path: pathname, query: [...searchParams], next }

@@ -1,0 +1,409 @@
+import { describe, expect, test } from 'vitest'
+import { Failure } from '../../schemas/failure.ts'
+import { createSafeFetch } from '../../src/net/safe-fetch.ts'
+import {
+  type Answer,
+  dripping,
+  garbage,
+  gzipBomb,
+  hang,
+  html,
+  json,
+  type Routes,
+  replay,
+  reset,
+  serverError,
+  text,
+  tooMany,
+  truncated,
+} from '../../test/support/replay.ts'
+import { createFinance } from './index.ts'
+import type { Fetch } from './port.ts'
+
+const now = Date.parse('2026-03-02T15:00:00Z')
+const second = 1_000
+
+function trade(price: string, age_s = 3): Answer {
+  return json({ trade_id: 7, price, size: '0.01', time: new Date(now - age_s * second).toISOString() })
+}
+
+function krakenTrade(price: string, name = 'XXBTZUSD'): Answer {
+  return json({ error: [], result: { [name]: { a: ['1', '1', '1'], c: [price, '0.002'], o: '1' } } })
+}
+
+const bitcoin = 'GET /products/BTC-USD/ticker'
+const krakenBitcoin = 'GET /0/public/Ticker?pair=XBTUSD'
+const unknownAtCoinbase = json({ message: 'NotFound' }, 404)
+const unknownAtKraken = json({ error: ['EQuery:Unknown asset pair'] })
+const noSuchShare = json({ c: 0, d: null, dp: null, h: 0, l: 0, o: 0, pc: 0, t: 0 })
+
+/** Finnhub's answer as text, since JSON.stringify would drop the zeros at the end of a price. */
+function share(price: string, age_s = 60): Answer {
+  const time = (now - age_s * second) / second
+  return {
+    headers: { 'content-type': 'application/json' },
+    body: `{"c":${price},"d":1.5,"dp":0.5,"h":2,"l":1,"o":1,"pc":1,"t":${time}}`,
+  }
+}
+
+/** The agent against a replay server that plays all three sources; `clock.now` is the time. */
+async function open(routes: Routes, key: string | null = 'secret-key') {
+  const server = await replay(routes)
+  const safe = createSafeFetch({ user_agent: 'test', allow_origins: [server.url] })
+  const clock = { now }
+  const timeouts: (number | undefined)[] = []
+  const signals: AbortSignal[] = []
+  const fetch: Fetch = (request) => {
+    timeouts.push(request.timeout_ms)
+    signals.push(request.signal)
+    return safe.fetch({ ...request, timeout_ms: Math.min(150, request.timeout_ms ?? 0) })
+  }
+  const urls = { coinbase_url: server.url, kraken_url: server.url, finnhub_url: `${server.url}/` }
+  const agent = createFinance({ fetch, ...urls, finnhub_key: key ?? undefined, clock: () => clock.now })
+  const action = agent.actions[0]
+  if (!action) throw new Error('the agent has no action')
+  async function price(params: Record<string, unknown>, signal = new AbortController().signal) {
+    const call = { id: 'test', principal: null, deadline: Number.POSITIVE_INFINITY, hops: 0, signal }
+    const context = { ...call, emit: async () => {}, call: async () => null }
+    return action?.output.parse(await action.run(action.input.parse(params), context)) as {
+      [field: string]: unknown
+      warnings: string[]
+      cache: { hit: boolean; age_s: number; stale: boolean }
+    }
+  }
+  return {
+    agent,
+    server,
+    clock,
+    timeouts,
+    signals,
+    price,
+    paths: () => server.requests.map(({ path }) => path),
+    async [Symbol.asyncDispose]() {
+      await safe[Symbol.asyncDispose]()
+      await server[Symbol.asyncDispose]()
+    },
+  }
+}
+
+async function failureOf(promise: Promise<unknown>): Promise<Failure> {
+  const thrown = await promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+  expect(thrown).toBeInstanceOf(Failure)
+  return thrown as Failure
+}
+
+describe('a crypto price', () => {
+  test('comes from Coinbase with its digits, its time and its source', async () => {
+    await using finance = await open({ [bitcoin]: trade('67012.10000000') })
+    expect(await finance.price({ symbol: 'btc' })).toEqual({
+      symbol: 'BTC',
+      resolved_symbol: 'BTC-USD',
+      asset_class: 'crypto',
+      price: '67012.10000000',
+      currency: 'USD',
+      quote_time: '2026-03-02T14:59:57.000Z',
+      age_s: 3,
+      delay_min: 0,
+      alternatives: [{ symbol: 'BTC', asset_class: 'stock' }],
+      stale: false,
+      source: {
+        name: 'Coinbase Exchange',
+        url: `${finance.server.url}/products/BTC-USD/ticker`,
+        provider: 'coinbase',
+      },
+      fetched_at: '2026-03-02T15:00:00.000Z',
+      cache: { hit: false, age_s: 0, stale: false },
+      attribution: 'Price from Coinbase Exchange',
+      warnings: [],
+      disclaimer: expect.stringContaining('Not investment advice'),
+    })
+    expect(finance.timeouts).toEqual([2_500])
+  })
+
+  test('comes from Kraken, without a time, when Coinbase lacks the pair', async () => {
+    await using finance = await open({
+      [bitcoin]: unknownAtCoinbase,
+      [krakenBitcoin]: krakenTrade('67000.50000'),
+    })
+    const quote = await finance.price({ symbol: 'BTC/USD' })
+    expect(quote).toMatchObject({ price: '67000.50000', currency: 'USD', quote_time: null, age_s: null })
+    expect(quote.source).toMatchObject({ provider: 'kraken' })
+    expect(quote.warnings).toEqual(['Kraken does not say when the last trade was.'])
+  })
+
+  const faults: [string, Answer, string][] = [
+    ['hangs', hang, 'upstream_timeout'],
+    ['drips', dripping(trade('1')), 'upstream_timeout'],
+    ['resets the connection', reset, 'upstream_failed'],
+    ['breaks off', truncated(trade('1')), 'upstream_'],
+    ['answers 500', serverError, 'HTTP 500'],
+    ['answers 429', tooMany(30), 'HTTP 429'],
+    ['answers HTML with 200', html(), 'upstream_invalid'],
+    ['answers HTML with 404', html('<p>Not found', 404), 'HTTP 404'],
+    ['answers “Too Many Requests” with 200', text('Too Many Requests'), 'upstream_invalid'],
+    ['answers half a JSON', text('{"price": "67012.1", "ti'), 'upstream_invalid'],
+    ['answers bytes that are no text', garbage, 'upstream_invalid'],
+    ['answers a gzip bomb', gzipBomb(), 'too_large'],
+    ['gives a price of zero', trade('0.00'), 'upstream_invalid'],
+    ['gives a negative price', trade('-1'), 'upstream_invalid'],
+    ['gives NaN', trade('NaN'), 'upstream_invalid'],
+    ['gives no time', json({ price: '1' }), 'upstream_invalid'],
+    ['gives a time in the future', trade('1', -121), 'upstream_invalid'],
+  ]
+  test.each(faults)('comes from Kraken when Coinbase %s', async (_, fault, said) => {
+    await using finance = await open({ [bitcoin]: fault, [krakenBitcoin]: krakenTrade('67000.5') })
+    const quote = await finance.price({ symbol: 'BTC' })
+    expect(quote).toMatchObject({ price: '67000.5', source: { provider: 'kraken' } })
+    expect(quote.warnings[0]).toContain('coinbase')
+    expect(quote.warnings[0]).toContain(said)
+  })
+
+  test('is asked under the names that Kraken uses, and refused under another', async () => {
+    await using finance = await open({
+      'GET /0/public/Ticker?pair=XDGEUR': krakenTrade('0.1', 'XDGEUR'),
+      'GET /0/public/Ticker?pair=ETHXBT': krakenTrade('0.05', 'XETHXXBT'),
+      'GET /0/public/Ticker?pair=SOLUSD': krakenTrade('5', 'SOLEUR'),
+      'GET /products/DOGE-EUR/ticker': unknownAtCoinbase,
+      'GET /products/ETH-BTC/ticker': unknownAtCoinbase,
+      'GET /products/SOL-USD/ticker': unknownAtCoinbase,
+    })
+    expect(await finance.price({ symbol: 'DOGE', currency: 'eur' })).toMatchObject({ price: '0.1' })
+    expect(await finance.price({ symbol: 'ethbtc' })).toMatchObject({ price: '0.05', currency: 'BTC' })
+    const failure = await failureOf(finance.price({ symbol: 'SOL' }))
+    expect(failure).toMatchObject({
+      code: 'upstream_failed',
+      message: expect.stringContaining('another pair'),
+    })
+  })
+
+  test('is stale, and says so, when the last trade is long ago', async () => {
+    await using finance = await open({ [bitcoin]: trade('1', 16 * 60) })
+    const quote = await finance.price({ symbol: 'BTC' })
+    expect(quote).toMatchObject({ stale: true, age_s: 960, cache: { stale: false } })
+    expect(quote.warnings).toEqual([expect.stringContaining('long ago')])
+  })
+
+  test('does not depend on a clock that runs a minute behind', async () => {
+    await using finance = await open({ [bitcoin]: trade('1', -60) })
+    expect(await finance.price({ symbol: 'BTC' })).toMatchObject({ age_s: 0, stale: false })
+  })
+
+  test('that no source gives is upstream_failed with what each said and when to come back', async () => {
+    await using finance = await open({ [bitcoin]: tooMany(30), [krakenBitcoin]: html() })
+    const failure = await failureOf(finance.price({ symbol: 'BTC' }))
+    expect(failure.code).toBe('upstream_failed')
+    expect(failure.details.retry_after_s).toBe(30)
+    expect(failure.details.upstream?.code).toMatch(/coinbase \(.*HTTP 429\), kraken \(upstream_invalid/)
+  })
+
+  test('that Kraken refuses is upstream_failed with its words', async () => {
+    const busy = json({ error: ['EGeneral:Too many requests'] })
+    await using finance = await open({ [bitcoin]: serverError, [krakenBitcoin]: busy })
+    const failure = await failureOf(finance.price({ symbol: 'BTC' }))
+    expect(failure.message).toContain('EGeneral:Too many requests')
+  })
+
+  test('that comes from nowhere in time is upstream_timeout', async () => {
+    await using finance = await open({ [bitcoin]: hang, [krakenBitcoin]: hang })
+    expect((await failureOf(finance.price({ symbol: 'BTC' }))).code).toBe('upstream_timeout')
+
+    await using mixed = await open({ [bitcoin]: hang, [krakenBitcoin]: serverError })
+    expect((await failureOf(mixed.price({ symbol: 'BTC' }))).code).toBe('upstream_failed')
+  })
+
+  test('is not_found only when every source says so', async () => {
+    const routes = { 'GET /products/ABC-USD/ticker': unknownAtCoinbase }
+    await using finance = await open({ ...routes, 'GET /0/public/Ticker?pair=ABCUSD': unknownAtKraken })
+    const failure = await failureOf(finance.price({ symbol: 'ABC-USD' }))
+    expect(failure.code).toBe('not_found')
+    expect(failure.details.hint).toContain('asset_class')
+
+    await using shaky = await open({ ...routes, 'GET /0/public/Ticker?pair=ABCUSD': serverError })
+    expect((await failureOf(shaky.price({ symbol: 'ABC-USD' }))).code).toBe('upstream_failed')
+  })
+})
+
+describe('the price of a share', () => {
+  test('keeps the digits of the JSON and sends the key in a header alone', async () => {
+    await using finance = await open({ 'GET /api/v1/quote?symbol=AAPL': share('212.10') })
+    const quote = await finance.price({ symbol: 'aapl' })
+    expect(quote).toMatchObject({ price: '212.10', currency: 'USD', asset_class: 'stock', age_s: 60 })
+    const [request] = finance.server.requests
+    expect(request?.headers['x-finnhub-token']).toBe('secret-key')
+    expect(request?.query.toString()).toBe('symbol=AAPL')
+    expect(JSON.stringify(quote)).not.toContain('secret-key')
+  })
+
+  test('without a key is not_configured and names the setting', async () => {
+    await using finance = await open({}, null)
+    const failure = await failureOf(finance.price({ symbol: 'AAPL' }))
+    expect(failure).toMatchObject({
+      code: 'not_configured',
+      message: expect.stringContaining('DRAGOMAN_FINNHUB_KEY'),
+    })
+    expect(finance.server.requests).toEqual([])
+  })
+
+  test('never guesses the currency of a listing abroad', async () => {
+    await using finance = await open({ 'GET /api/v1/quote?symbol=7203.T': share('2801.5') })
+    const quote = await finance.price({ symbol: '7203.T' })
+    expect(quote).toMatchObject({ resolved_symbol: '7203.T', currency: null })
+    expect(quote.warnings).toEqual([expect.stringContaining('which currency')])
+  })
+
+  test('is not converted, and says so', async () => {
+    await using finance = await open({ 'GET /api/v1/quote': share('5') })
+    const quote = await finance.price({ symbol: 'AAPL', currency: 'EUR' })
+    expect(quote).toMatchObject({ currency: 'USD', warnings: ['Not converted to EUR.'] })
+  })
+
+  test('rests over a long weekend before it is stale', async () => {
+    const day = 24 * 3600
+    await using finance = await open({ 'GET /api/v1/quote': [share('5', 3.9 * day), share('5', 4.1 * day)] })
+    expect(await finance.price({ symbol: 'AAPL' })).toMatchObject({ stale: false })
+    expect(await finance.price({ symbol: 'MSFT' })).toMatchObject({ stale: true })
+  })
+
+  test('of an unknown symbol is not_found', async () => {
+    await using finance = await open({ 'GET /api/v1/quote': noSuchShare })
+    expect((await failureOf(finance.price({ symbol: 'QQQQQ' }))).code).toBe('not_found')
+  })
+
+  test.each([
+    ['401', json({ error: 'Invalid API key' }, 401)],
+    ['a price of zero with a time', share('0')],
+    ['HTML', html()],
+  ])('answered with %s is upstream_failed and keeps the key to itself', async (_, answer) => {
+    await using finance = await open({ 'GET /api/v1/quote': answer })
+    const failure = await failureOf(finance.price({ symbol: 'AAPL' }))
+    expect(failure.code).toBe('upstream_failed')
+    expect(JSON.stringify([failure.message, failure.details])).not.toContain('secret-key')
+  })
+})
+
+describe('the cache', () => {
+  test('gives a crypto price for ten seconds, and its age', async () => {
+    await using finance = await open({ [bitcoin]: [trade('1'), trade('2')] })
+    await finance.price({ symbol: 'BTC' })
+    finance.clock.now += 9 * second
+    expect(await finance.price({ symbol: 'btc-usd' })).toMatchObject({
+      price: '1',
+      age_s: 12,
+      fetched_at: '2026-03-02T15:00:00.000Z',
+      cache: { hit: true, age_s: 9, stale: false },
+    })
+    finance.clock.now += second
+    expect(await finance.price({ symbol: 'BTC' })).toMatchObject({ price: '2', cache: { hit: false } })
+  })
+
+  test('gives the price of a share for a minute', async () => {
+    await using finance = await open({ 'GET /api/v1/quote': [share('1'), share('2')] })
+    await finance.price({ symbol: 'AAPL' })
+    finance.clock.now += 59 * second
+    expect(await finance.price({ symbol: 'AAPL' })).toMatchObject({ price: '1', cache: { hit: true } })
+    finance.clock.now += second
+    expect(await finance.price({ symbol: 'AAPL' })).toMatchObject({ price: '2' })
+  })
+
+  test('remembers for a minute that nobody knows a symbol', async () => {
+    await using finance = await open({ 'GET /api/v1/quote': [noSuchShare, share('1')] })
+    await failureOf(finance.price({ symbol: 'NEW' }))
+    finance.clock.now += 59 * second
+    expect((await failureOf(finance.price({ symbol: 'NEW' }))).code).toBe('not_found')
+    finance.clock.now += second
+    expect(await finance.price({ symbol: 'NEW' })).toMatchObject({ price: '1' })
+  })
+
+  test('does not remember a failure', async () => {
+    await using finance = await open({
+      [bitcoin]: [serverError, trade('1')],
+      [krakenBitcoin]: serverError,
+    })
+    await failureOf(finance.price({ symbol: 'BTC' }))
+    expect(await finance.price({ symbol: 'BTC' })).toMatchObject({ price: '1' })
+  })
+
+  test('stands in for five minutes while every source is in trouble', async () => {
+    await using finance = await open({ [bitcoin]: [trade('1'), serverError], [krakenBitcoin]: reset })
+    await finance.price({ symbol: 'BTC' })
+    finance.clock.now += 299 * second
+    const quote = await finance.price({ symbol: 'BTC' })
+    expect(quote).toMatchObject({ price: '1', stale: true, cache: { hit: true, age_s: 299, stale: true } })
+    expect(quote.warnings).toContain('No source answers now; this price is 299 seconds old.')
+    finance.clock.now += second
+    expect((await failureOf(finance.price({ symbol: 'BTC' }))).code).toBe('upstream_failed')
+  })
+
+  test('lets callers of one symbol share one request', async () => {
+    const gate = Promise.withResolvers<Answer>()
+    await using finance = await open({ [bitcoin]: () => gate.promise })
+    const calls = ['BTC', 'btc-usd', 'BTCUSD'].map((symbol) => finance.price({ symbol }))
+    await finance.server.arrived(1)
+    gate.resolve(trade('1'))
+    expect(await Promise.all(calls)).toMatchObject([{ price: '1' }, { price: '1' }, { price: '1' }])
+    expect(finance.paths()).toHaveLength(1)
+  })
+
+  test('lets one caller go without a loss to the other', async () => {
+    const gate = Promise.withResolvers<Answer>()
+    await using finance = await open({ [bitcoin]: () => gate.promise })
+    const leaving = new AbortController()
+    const left = failureOf(finance.price({ symbol: 'BTC' }, leaving.signal))
+    const stays = finance.price({ symbol: 'BTC' })
+    await finance.server.arrived(1)
+    leaving.abort()
+    expect((await left).code).toBe('cancelled')
+    gate.resolve(trade('1'))
+    expect(await stays).toMatchObject({ price: '1' })
+    expect(finance.paths()).toHaveLength(1)
+  })
+
+  test('drops the request when its last caller has left, and starts anew for the next', async () => {
+    await using finance = await open({ [bitcoin]: [hang, trade('2')] })
+    const leaving = new AbortController()
+    const left = failureOf(finance.price({ symbol: 'BTC' }, leaving.signal))
+    await finance.server.arrived(1)
+    leaving.abort(new Failure('deadline_exceeded', 'Too late.'))
+    expect((await left).code).toBe('deadline_exceeded')
+    expect(finance.signals.map(({ aborted }) => aborted)).toEqual([true])
+    expect(await finance.price({ symbol: 'BTC' })).toMatchObject({ price: '2' })
+    expect(finance.paths()).toEqual(['/products/BTC-USD/ticker', '/products/BTC-USD/ticker'])
+  })
+
+  test('asks nobody for a caller who has already left', async () => {
+    await using finance = await open({})
+    expect((await failureOf(finance.price({ symbol: 'BTC' }, AbortSignal.abort()))).code).toBe('cancelled')
+    expect(finance.paths()).toEqual([])
+  })
+})
+
+describe('the input', () => {
+  test.each([
+    ['', 'empty'],
+    ['BTC/../../admin', 'dots'],
+    ['BTC?x=1', 'a question mark'],
+    ['AA PL', 'a space'],
+    ['%2e%2e', 'percent signs'],
+    ['A'.repeat(25), '25 letters'],
+    ['B\u0000C', 'a control character'],
+    ['straße', 'another alphabet'],
+  ])('refuses %j (%s) before any request', async (symbol) => {
+    await using finance = await open({})
+    expect((await failureOf(finance.price({ symbol }))).code).toBe('invalid_request')
+    expect(finance.paths()).toEqual([])
+  })
+
+  test('reads full-width letters as plain ones', async () => {
+    await using finance = await open({ [bitcoin]: trade('1') })
+    expect(await finance.price({ symbol: ' ＢＴＣ ' })).toMatchObject({ symbol: 'BTC', price: '1' })
+  })
+
+  test('refuses unknown fields with the nearest one', async () => {
+    await using finance = await open({})
+    const failure = await failureOf(finance.price({ symbol: 'BTC', curency: 'EUR' }))
+    expect(failure).toMatchObject({ code: 'invalid_request', details: { nearest: ['currency'] } })
+  })
+})

@@ -1,0 +1,39 @@
+import { z } from 'zod'
+import { Failure } from '../../schemas/failure.ts'
+import type { Fetch } from './port.ts'
+import { ask, expectAnswer, Price, type Provider, under } from './provider.ts'
+import type { Pair } from './symbol.ts'
+
+const Ticker = z.object({
+  error: z.array(z.string()),
+  result: z.record(z.string(), z.object({ c: z.tuple([Price], z.unknown()) })).optional(),
+})
+
+const codes: Readonly<Record<string, string>> = { BTC: 'XBT', DOGE: 'XDG' }
+
+/** Kraken, without a key (https://docs.kraken.com/api): the last trade of a pair, without its time. */
+export function kraken(fetch: Fetch, base: string): Provider<Pair> {
+  return {
+    id: 'kraken',
+    name: 'Kraken',
+    async quote(pair, signal) {
+      const name = codeOf(pair.base) + codeOf(pair.quote)
+      const url = under(base, `/0/public/Ticker?pair=${encodeURIComponent(name)}`)
+      const { error, result = {} } = expectAnswer(Ticker, await ask(fetch, { url, signal }))
+      if (error.some((text) => text.startsWith('EQuery:Unknown asset pair'))) return null
+      if (error[0] !== undefined) throw new Failure('upstream_failed', error[0].slice(0, 100))
+      const [found] = Object.entries(result)
+      if (!found || !names(found[0], pair)) throw new Failure('upstream_invalid', 'the price of another pair')
+      return { price: found[1].c[0], currency: pair.quote, time: null, url, delay_min: 0 }
+    },
+  }
+}
+
+function codeOf(ticker: string): string {
+  return codes[ticker] ?? ticker
+}
+
+/** Kraken answers under its own name of the pair: XBTUSD as XXBTZUSD, ETHBTC as XETHXXBT, SOLUSD as it is. */
+function names(key: string, { base, quote }: Pair): boolean {
+  return new RegExp(`^X?${codeOf(base)}[XZ]?${codeOf(quote)}$`).test(key)
+}

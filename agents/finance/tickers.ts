@@ -1,0 +1,24 @@
+/** Crypto assets known by their bare ticker. A ticker that most people mean as a share (T, W, S …) is left out. */
+export const cryptoTickers: ReadonlySet<string> = new Set(
+  `BTC ETH USDT XRP BNB SOL USDC DOGE TRX ADA HYPE LINK XLM SUI BCH AVAX HBAR LEO LTC TON SHIB DOT XMR WLFI DAI
+  UNI AAVE PEPE ENA NEAR TAO OKB CRO APT ONDO ETC ICP POL KAS ARB ATOM VET RENDER FIL ALGO SEI BONK JUP FET WLD
+  INJ TIA STX IMX GRT FLR LDO OP QNT XTZ CRV FLOKI PYTH KAIA IOTA ENS RAY SAND THETA MANA GALA PENDLE WIF ZEC
+  DASH EOS XDC JASMY PAXG XAUT AXS CHZ COMP DYDX EGLD FLOW GMX KAVA KSM MINA MKR NEO ROSE RUNE SNX SUSHI YFI ZRX
+  BAT CELO ENJ ANKR LRC STORJ TUSD PYUSD FDUSD WBTC STETH CBETH MATIC TRUMP PENGU SPX STRK ZRO BLUR APE MASK ZK
+  EIGEN AR HNT KNC SKL ZEN ICX QTUM WAVES DCR`
+    .trim()
+    .split(/\s+/),
+)
+
+/** Of those, the ones that name a share or a fund on an American exchange as well. */
+export const sharedTickers: ReadonlySet<string> = new Set(
+  `APE APT AR ARB ATOM AXS BCH BTC COMP DASH EOS ETH FET FLOW GRT LINK LTC NEAR OP SAND SEI SKL SNX SOL SPX STRK
+  STX SUI TRX UNI`
+    .trim()
+    .split(/\s+/),
+)
+
+export const fiat: ReadonlySet<string> = new Set('USD EUR GBP JPY CHF CAD AUD'.split(' '))
+
+/** What a crypto asset may be priced in. */
+export const quotes: ReadonlySet<string> = new Set([...fiat, 'USDT', 'USDC', 'BTC', 'ETH'])

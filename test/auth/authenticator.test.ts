@@ -1,0 +1,157 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Failure } from '../../schemas/failure.ts'
+import type { Scope } from '../../schemas/scope.ts'
+import { createAuthenticator } from '../../src/auth/authenticator.ts'
+import { principalOf } from '../../src/auth/bearer.ts'
+import { issuerName, mintToken } from '../../src/auth/issuer.ts'
+import { loadSigningKey, type SigningKey } from '../../src/auth/key.ts'
+import { temporaryFolder } from '../support/command.ts'
+import { type Forgery, forgeries, spellings } from '../support/forgery.ts'
+
+const start = Date.UTC(2026, 10, 1)
+let folder: Awaited<ReturnType<typeof temporaryFolder>>
+let key: SigningKey
+let issuer: string
+let forged: readonly Forgery[]
+beforeAll(async () => {
+  folder = await temporaryFolder()
+  key = await loadSigningKey(join(folder.path, 'keys', 'signing.json'))
+  issuer = issuerName(key, undefined)
+  forged = await forgeries(key, issuer, start)
+})
+afterAll(() => folder[Symbol.asyncDispose]())
+
+const mint = (ttl_s: number, scopes: Scope[] = ['agents:read'], at = start) =>
+  mintToken(key, issuer, { subject: 'ada', scopes, namespaces: ['com.ada'], ttl_s }, () => at)
+
+/** The failure's code, or who it was taken for. */
+async function judge(work: () => unknown): Promise<string> {
+  try {
+    const principal = (await work()) as { subject: string }
+    return `taken for ${principal.subject}`
+  } catch (thrown) {
+    return (thrown as Failure).code
+  }
+}
+
+describe('an authenticator', () => {
+  test('takes nothing that is forged, and says no more than that', async () => {
+    expect(forged.length).toBeGreaterThan(50)
+    const authenticate = createAuthenticator(key, issuer, () => start)
+    const verdicts: Record<string, string> = {}
+    for (const { name, token } of forged) verdicts[name] = await judge(() => authenticate(token))
+    expect(verdicts).toEqual(Object.fromEntries(forged.map(({ name }) => [name, 'unauthenticated'])))
+  })
+
+  test('takes nothing that is forged from a header either', async () => {
+    const authenticate = createAuthenticator(key, issuer, () => start)
+    const verdicts: Record<string, string> = {}
+    for (const { name, token } of forged) {
+      verdicts[name] = await judge(() => principalOf(`Bearer ${token}`, authenticate))
+    }
+    expect(verdicts).toEqual(Object.fromEntries(forged.map(({ name }) => [name, 'unauthenticated'])))
+  })
+
+  test('takes what it signed, for whom it was signed, with what it allows', async () => {
+    const authenticate = createAuthenticator(key, issuer, () => start)
+    const principal = await authenticate(await mint(600, ['agents:read', 'a2a:call']))
+    expect(principal).toEqual({
+      issuer,
+      subject: 'ada',
+      scopes: new Set(['agents:read', 'a2a:call']),
+      namespaces: ['com.ada'],
+      expires_at: start / 1000 + 600,
+    })
+  })
+
+  test('sees the same principal, and no more, in every spelling of one token', async () => {
+    const authenticate = createAuthenticator(key, issuer, () => start)
+    const all = await spellings(key, issuer, () => start)
+    expect(new Set(all).size).toBe(16)
+    const principals = await Promise.all(all.map((token) => authenticate(token)))
+    for (const principal of principals) expect(principal).toEqual(principals[0])
+    expect([...(principals[0]?.scopes ?? [])]).toEqual(['agents:read'])
+  })
+
+  test('gives no scope that there is not', async () => {
+    const authenticate = createAuthenticator(key, issuer, () => start)
+    const token = await mint(600, ['agents:read', 'root' as Scope, 'ADMIN' as Scope])
+    expect([...(await authenticate(token)).scopes]).toEqual(['agents:read'])
+  })
+
+  test('takes no token of another key or issuer', async () => {
+    const other = await loadSigningKey(join(folder.path, 'other', 'signing.json'))
+    const token = await mint(600)
+    for (const [someKey, someIssuer] of [
+      [other, issuer],
+      [key, 'https://registry.example'],
+    ] as const) {
+      const authenticate = createAuthenticator(someKey, someIssuer, () => start)
+      expect(await judge(() => authenticate(token))).toBe('unauthenticated')
+    }
+  })
+})
+
+describe('time', () => {
+  test('a token holds to its end and five seconds more, remembered or not', async () => {
+    let now = start
+    const authenticate = createAuthenticator(key, issuer, () => now)
+    const token = await mint(30)
+    expect(await judge(() => authenticate(token))).toBe('taken for ada')
+    now = start + 29_000
+    expect(await judge(() => authenticate(token))).toBe('taken for ada')
+    now = start + 34_000
+    expect(await judge(() => authenticate(token))).toBe('taken for ada')
+    now = start + 36_000
+    expect(await judge(() => authenticate(token))).toBe('unauthenticated')
+    const fresh = createAuthenticator(key, issuer, () => now)
+    expect(await judge(() => fresh(token))).toBe('unauthenticated')
+  })
+
+  test('a token remembered is given at once, for a minute, and then verified again', async () => {
+    let now = start
+    const authenticate = createAuthenticator(key, issuer, () => now)
+    const token = await mint(3600)
+    expect(authenticate(token)).toBeInstanceOf(Promise)
+    const principal = await authenticate(token)
+    expect(authenticate(token)).toBe(principal)
+    now = start + 59_999
+    expect(authenticate(token)).toBe(principal)
+    now = start + 60_001
+    const again = authenticate(token)
+    expect(again).toBeInstanceOf(Promise)
+    expect(await again).toEqual(principal)
+  })
+
+  test('an expired token says so, and only so', async () => {
+    const authenticate = createAuthenticator(key, issuer, () => start + 3_600_000)
+    await expect(authenticate(await mint(1))).rejects.toMatchObject({
+      code: 'unauthenticated',
+      message: 'The token has expired.',
+    })
+  })
+})
+
+describe('a header', () => {
+  test('is Bearer and one token, or it is refused; none is nobody', async () => {
+    const authenticate = createAuthenticator(key, issuer, () => start)
+    const token = await mint(600)
+    const read = (header?: string) =>
+      judge(async () => (await principalOf(header, authenticate)) ?? { subject: 'nobody' })
+    expect(await read(undefined)).toBe('taken for nobody')
+    expect(await read(`Bearer ${token}`)).toBe('taken for ada')
+    expect(await read(`bearer   ${token}`)).toBe('taken for ada')
+    for (const header of [
+      '',
+      'Bearer',
+      'Bearer ',
+      token,
+      `Basic ${token}`,
+      `Bearer ${token} x`,
+      `Bearer ${token},Bearer ${token}`,
+    ]) {
+      expect(await read(header)).toBe('unauthenticated')
+    }
+  })
+})

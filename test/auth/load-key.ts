@@ -1,0 +1,7 @@
+import { text } from 'node:stream/consumers'
+import { loadSigningKey } from '../../src/auth/key.ts'
+
+// A process that waits for the end of its input, loads the key at a path and prints its kid.
+process.stdout.write('waiting\n')
+await text(process.stdin)
+process.stdout.write(`${(await loadSigningKey(process.argv[2] ?? '')).kid}\n`)

@@ -1,0 +1,76 @@
+import { resolve } from 'node:path'
+import { decodeJwt, decodeProtectedHeader } from 'jose'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createAuthenticator } from '../../src/auth/authenticator.ts'
+import { issuerName } from '../../src/auth/issuer.ts'
+import { loadSigningKey } from '../../src/auth/key.ts'
+import { temporaryFolder } from '../support/command.ts'
+import { run } from '../support/processes.ts'
+
+const command = resolve(import.meta.dirname, '../../bin/dragoman.js')
+let folder: Awaited<ReturnType<typeof temporaryFolder>>
+beforeAll(async () => {
+  folder = await temporaryFolder()
+})
+afterAll(() => folder[Symbol.asyncDispose]())
+
+/** Runs `dragoman token create` over the folder of this test. */
+async function create(words: string, environment: Record<string, string> = {}) {
+  const args = [command, 'token', 'create', ...words.split(' ').filter(Boolean)]
+  const { code, stdout, stderr } = await run(process.execPath, args, {
+    DRAGOMAN_DATA: folder.path,
+    ...environment,
+  }).ended
+  return { code, stdout, stderr, token: stdout.trim() }
+}
+
+describe('dragoman token create', () => {
+  test('prints a token and nothing else, good for thirty days and all but admin', async () => {
+    const { code, stdout, stderr, token } = await create('--sub ada')
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/)
+    const { iat = 0, exp = 0, ...claims } = decodeJwt(token)
+    expect(exp - iat).toBe(30 * 86_400)
+    expect(claims).toMatchObject({ sub: 'ada', client_id: 'ada', ns: [], jti: expect.any(String) })
+    expect(claims.scope).toBe('agents:read agents:write agents:publish a2a:call playground')
+
+    const key = await loadSigningKey(`${folder.path}/keys/signing.json`)
+    expect(decodeProtectedHeader(token)).toEqual({ alg: 'EdDSA', typ: 'at+jwt', kid: key.kid })
+    const principal = await createAuthenticator(key, issuerName(key, undefined), Date.now)(token)
+    expect(principal.subject).toBe('ada')
+  })
+
+  test('takes scopes, namespaces and a time, apart or together', async () => {
+    const { token } = await create(
+      '--sub ada --scope agents:read,admin --scope a2a:call --namespace com.a,com.b org.c --ttl 15m',
+    )
+    const { iat = 0, exp = 0, scope, ns } = decodeJwt(token)
+    expect(scope).toBe('agents:read admin a2a:call')
+    expect(ns).toEqual(['com.a', 'com.b', 'org.c'])
+    expect(exp - iat).toBe(900)
+  })
+
+  test('issues in the name of the base URL where there is one', async () => {
+    const { token } = await create('--sub ada', { DRAGOMAN_BASE_URL: 'https://registry.example/' })
+    expect(decodeJwt(token)).toMatchObject({
+      iss: 'https://registry.example',
+      aud: 'https://registry.example',
+    })
+  })
+
+  test.each([
+    '--sub ada --ttl soon',
+    '--sub ada --ttl 0',
+    '--sub ada --ttl -5',
+    '--sub ada --ttl 366d',
+    '--sub ada --ttl 1e9',
+    '--sub ada --scope everything',
+    '--scope agents:read',
+    '--sub ada --tll 5m',
+  ])('refuses "%s" as usage, with a word, and prints no token', async (words) => {
+    const { code, stdout, stderr } = await create(words)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr.length).toBeGreaterThan(10)
+    expect(stderr).not.toContain('    at ')
+  })
+})

@@ -1,0 +1,98 @@
+import { writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { command, run as runCommand, temporaryFolder } from '../support/command.ts'
+import { startLines } from '../support/lines.ts'
+import { modernRequest } from '../support/mcp.ts'
+import { run } from '../support/processes.ts'
+import { publication } from '../support/registry.ts'
+import { serve } from '../support/serve.ts'
+
+const server = (number: number) =>
+  JSON.stringify({
+    packageName: `shared-${number}`,
+    name: `Shared ${number}`,
+    description: `Shares thing number ${number}.`,
+    url: `https://github.com/shared/${number}`,
+    runtime: 'node',
+  })
+
+test('a server, an import and two MCP processes share one folder and lose nothing', async () => {
+  await using folder = await temporaryFolder()
+  const environment = { DRAGOMAN_DATA: folder.path, DRAGOMAN_LOG: 'silent', PATH: process.env.PATH ?? '' }
+  const list = join(folder.path, 'list.jsonl')
+  await writeFile(list, Array.from({ length: 600 }, (_, number) => server(number)).join('\n'))
+  await using gateway = await serve(folder.path)
+  const token = (await runCommand(['token', 'create', '--sub', 'ada'], environment)).stdout.trim()
+  const identified = { ...environment, DRAGOMAN_TOKEN: token }
+  await using first = startLines(process.execPath, [command, 'mcp'], identified)
+  await using second = startLines(process.execPath, [command, 'mcp'], identified)
+
+  const call = (action: string, params: object) => ({
+    name: 'call_agent',
+    arguments: { package_name: 'svc.registry', action, params },
+  })
+  async function publishBy(peer: typeof first, prefix: string): Promise<void> {
+    for (let id = 1; id <= 10; id++) {
+      peer.send(modernRequest(id, 'tools/call', call('publish', publication(`${prefix}.agent-${id}`))))
+      expect(await peer.answer(id)).toMatchObject({ result: { structuredContent: { state: 'STAGE' } } })
+    }
+  }
+  async function publishOverHttp(): Promise<void> {
+    const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` }
+    for (let number = 1; number <= 10; number++) {
+      const body = JSON.stringify(publication(`com.http.agent-${number}`))
+      const answer = await fetch(`${gateway.url}/api/agents/publish`, { method: 'POST', headers, body })
+      expect(answer.status).toBe(201)
+    }
+  }
+  const [imported] = await Promise.all([
+    runCommand(['import', list, '--json'], environment),
+    publishBy(first, 'com.first'),
+    publishBy(second, 'com.second'),
+    publishOverHttp(),
+  ])
+  expect(JSON.parse(imported.stdout)).toMatchObject({ created: 600, rejected: [] })
+
+  await using store = await openSqliteStore(join(folder.path, 'registry.sqlite'))
+  const log = await store.changes(0, 1000)
+  expect(log.map((change) => change.revision)).toEqual(Array.from({ length: 634 }, (_, index) => index + 1))
+  expect(new Set(log.map((change) => change.entry_id)).size).toBe(634)
+
+  const started = performance.now()
+  let ready = 0
+  while (ready !== 200) ready = (await fetch(`${gateway.url}/readyz`)).status
+  const { total } = (await (await fetch(`${gateway.url}/public/agents?limit=1`)).json()) as { total: number }
+  expect(performance.now() - started).toBeLessThan(2000)
+  expect(total).toBe(604)
+  first.send(
+    modernRequest('last', 'tools/call', {
+      name: 'search_agents',
+      arguments: { query: 'thing number 599', limit: 1 },
+    }),
+  )
+  expect(await first.answer('last')).toMatchObject({
+    result: { structuredContent: { agents: [{ package_name: 'npm.shared-599' }] } },
+  })
+  expect([await first.end(), await second.end()]).toEqual([0, 0])
+})
+
+test('a busy port is said in words, and the process ends with a failure', async () => {
+  await using folder = await temporaryFolder()
+  const taken = createServer()
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
+  const { port } = taken.address() as { port: number }
+  await using second = run(process.execPath, [command, 'serve'], {
+    DRAGOMAN_DATA: folder.path,
+    PORT: String(port),
+    DRAGOMAN_LOG: 'error',
+  })
+  const { code, stdout, stderr } = await second.ended
+  taken.close()
+  expect(code).toBe(1)
+  expect(stdout).toBe('')
+  expect(stderr).toMatch(new RegExp(`in use.*${port}`))
+  expect(stderr).not.toContain('    at ')
+})

@@ -1,0 +1,93 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { localPrincipal } from '../../src/auth/authenticator.ts'
+import { openDoors, type TestDoor } from '../support/doors.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+
+const data = resolve(import.meta.dirname, '../../../shared/data')
+
+const intents: [query: string, fits: RegExp][] = [
+  ['send an email', /mail/i],
+  ['convert a web page to markdown', /markdown|html|web|fetch|page/i],
+  ['12306 火车票', /12306/],
+  ['query a postgres database', /postgres|sql/i],
+]
+
+interface Agent {
+  readonly package_name: string
+  readonly name: string
+  readonly description: string
+}
+
+describe.skipIf(!existsSync(data))('over the lists that people published', () => {
+  let home: TestGateway
+  let doors: TestDoor[]
+  beforeAll(async () => {
+    home = await startGateway()
+    const { signal } = new AbortController()
+    for (const file of ['mcp-servers.jsonl', 'a2a-cards.jsonl']) {
+      const lines = readFileSync(`${data}/${file}`, 'utf8').trimEnd().split('\n')
+      for (let start = 0; start < lines.length; start += 400) {
+        const params = { lines: lines.slice(start, start + 400), first_line: start + 1 }
+        const envelope = { to: 'svc.registry', action: 'import_entries', params }
+        await home.gateway.dispatch(envelope, { principal: localPrincipal, signal })
+      }
+    }
+    doors = openDoors(home)
+  }, 30_000)
+  afterAll(async () => {
+    for (const door of doors) await door[Symbol.asyncDispose]()
+    await home[Symbol.asyncDispose]()
+  })
+
+  test.each(intents)(
+    '"%s" finds a fitting agent among the first three, the same through every door',
+    async (query, fits) => {
+      const { json } = await home.request('POST', '/api/agents/search', { body: { query, limit: 3 } })
+      const agents: Agent[] = json.agents
+      expect(agents).toHaveLength(3)
+      expect(
+        agents.filter((agent) => fits.test(`${agent.name} ${agent.description}`)).length,
+      ).toBeGreaterThan(0)
+
+      const expected = agents.map((agent) => agent.package_name)
+      const listed = await home.request('GET', `/public/agents?limit=3&q=${encodeURIComponent(query)}`)
+      expect(listed.json.agents.map((agent: Agent) => agent.package_name)).toEqual(expected)
+      const envelope = { to: 'custom.svc.registry', action: 'search', params: { query, limit: 3 } }
+      const names = await Promise.all(
+        doors.map(async (door) => {
+          const outcome = (await door.call(envelope, undefined)) as { output?: { agents: Agent[] } }
+          return [door.name, outcome.output?.agents.map((agent) => agent.package_name)]
+        }),
+      )
+      expect(names).toEqual(doors.map((door) => [door.name, expected]))
+    },
+  )
+
+  test('each of the 4,677 can be had by its name, with its card', async () => {
+    const names: string[] = []
+    let cursor: string | null = ''
+    while (cursor !== null) {
+      const page = await home.request(
+        'GET',
+        `/api/agents?sort=name&limit=100${cursor && `&cursor=${cursor}`}`,
+      )
+      names.push(...page.json.agents.map((agent: Agent) => agent.package_name))
+      expect(page.status).toBe(200)
+      cursor = page.json.next_cursor
+    }
+    expect(names.length).toBeGreaterThan(4670)
+    expect(new Set(names).size).toBe(names.length)
+    for (const name of names.filter((_, index) => index % 40 === 0)) {
+      const one = await home.request('GET', `/public/agents/${encodeURIComponent(name)}`)
+      expect([name, one.status, one.json.package_name]).toEqual([name, 200, name])
+      const served = await home.request(
+        'GET',
+        `/agents/${encodeURIComponent(name)}/.well-known/agent-card.json`,
+      )
+      expect([name, served.status]).toEqual([name, 200])
+      expect(served.json).toEqual(one.json.card)
+    }
+  })
+})

@@ -1,0 +1,122 @@
+import { expect, test } from 'vitest'
+import type { Principal } from '../../schemas/scope.ts'
+import { createLimiter } from '../../src/router/limiter.ts'
+import type { Call } from '../../src/router/router.ts'
+import { anonymous, principal, sampleAction, sampleAgent } from '../support/router.ts'
+
+const registry = sampleAgent('svc.registry', [])
+const playground = sampleAgent('svc.playground', [])
+
+/** A limiter over a clock of the test's own, and how many calls in a row it lets pass. */
+function limiter() {
+  let now = 1_000_000
+  const admit = createLimiter(() => now)
+
+  function ask(action: string, call: Partial<Call>, params: object = {}, agent = registry) {
+    const envelope = { to: agent.package_name, action, params: params as Record<string, unknown> }
+    return admit(agent, sampleAction(action), envelope, anonymous(call))
+  }
+  function passed(...question: Parameters<typeof ask>): number {
+    for (let count = 0; count < 10_000; count++) {
+      try {
+        ask(...question)
+      } catch {
+        return count
+      }
+    }
+    return Number.POSITIVE_INFINITY
+  }
+  return {
+    ask,
+    passed,
+    wait(milliseconds: number) {
+      now += milliseconds
+    },
+  }
+}
+
+const somebody = { client: '192.0.2.1' }
+
+test.each([
+  ['reads', 'search_agents', {}, registry, 600],
+  ['searches', 'search', {}, registry, 120],
+  ['searches by search_agents with a query', 'search_agents', { query: 'x' }, registry, 120],
+  ['searches in the playground', 'discover', { query: 'x' }, playground, 120],
+  ['executions', 'execute', {}, playground, 20],
+  ['writes', 'publish', {}, registry, 600],
+] as const)(
+  '%s of an anonymous caller are counted, and ten times as many with a token',
+  (_, action, params, agent, limit) => {
+    expect(limiter().passed(action, somebody, params, agent)).toBe(limit)
+    const known = { ...somebody, principal: principal('ada') }
+    expect(limiter().passed(action, known, params, agent)).toBe(limit * 10)
+  },
+)
+
+test('each class has a bucket of its own', () => {
+  const { passed } = limiter()
+  expect(passed('search', somebody)).toBe(120)
+  expect(passed('get_agent', somebody)).toBe(600)
+})
+
+test('each address has buckets of its own; a token has them wherever it calls from', () => {
+  const { passed } = limiter()
+  expect(passed('search', somebody)).toBe(120)
+  expect(passed('search', { client: '192.0.2.2' })).toBe(120)
+  const ada = (client: string) => ({ client, principal: principal('ada') })
+  expect(passed('search', ada('192.0.2.1'))).toBe(1200)
+  expect(passed('search', ada('192.0.2.9'))).toBe(0)
+  expect(passed('search', { client: '192.0.2.1', principal: principal('eve') })).toBe(1200)
+})
+
+test('a session has no more than the address it comes from', () => {
+  const { passed } = limiter()
+  const session: Principal = { ...principal('playground:1'), confined_to: 'test' }
+  expect(passed('execute', { ...somebody, principal: session }, {}, playground)).toBe(20)
+  const another: Principal = { ...principal('playground:2'), confined_to: 'test' }
+  expect(passed('execute', { ...somebody, principal: another }, {}, playground)).toBe(0)
+})
+
+test('a bucket fills evenly and never over', () => {
+  const { ask, passed, wait } = limiter()
+  expect(passed('search', somebody)).toBe(120)
+  wait(499)
+  expect(() => ask('search', somebody)).toThrow()
+  wait(1)
+  expect(passed('search', somebody)).toBe(1)
+  wait(30_000)
+  expect(passed('search', somebody)).toBe(60)
+  wait(3_600_000)
+  expect(passed('search', somebody)).toBe(120)
+})
+
+test('a clock that is set back costs nobody their allowance', () => {
+  const { ask, passed, wait } = limiter()
+  ask('search', somebody)
+  wait(-3_600_000)
+  expect(passed('search', somebody)).toBe(119)
+  wait(-3_600_000)
+  expect(passed('search', somebody)).toBe(0)
+  wait(30_000)
+  expect(passed('search', somebody)).toBe(60)
+})
+
+test('the refusal says when to come again, and the allowance what is left', () => {
+  const { ask, passed } = limiter()
+  expect(ask('search', somebody)).toEqual({ policy: 'search', limit: 120, remaining: 119, reset_s: 1 })
+  passed('search', somebody)
+  expect(() => ask('search', somebody)).toThrowError(
+    expect.objectContaining({ code: 'rate_limited', details: { retry_after_s: 1 } }),
+  )
+  passed('execute', somebody, {}, playground)
+  expect(() => ask('execute', somebody, {}, playground)).toThrowError(
+    expect.objectContaining({ details: { retry_after_s: 3 } }),
+  )
+})
+
+test('a local process and calls made by agents are not counted', () => {
+  const { ask, passed } = limiter()
+  expect(passed('search', {})).toBe(Number.POSITIVE_INFINITY)
+  expect(passed('search', { ...somebody, hops: 1 })).toBe(Number.POSITIVE_INFINITY)
+  expect(ask('search', {})).toBeUndefined()
+})

@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import type { Failure } from '../../schemas/failure.ts'
+import { nearest } from '../../schemas/nearest.ts'
+import { input, output, pointer } from '../../schemas/shape.ts'
+
+const Person = z.strictObject({
+  name: z.string().min(2),
+  age: z.int().default(18),
+  address: z.strictObject({ 'street/no': z.string(), zip: z.string().optional() }).optional(),
+  tags: z.array(z.string()).optional(),
+})
+const person = input(Person)
+
+function refusal(value: unknown): Failure {
+  try {
+    person.parse(value)
+  } catch (thrown) {
+    return thrown as Failure
+  }
+  throw new Error('It was accepted.')
+}
+
+describe('a shape', () => {
+  test('gives the value back with its defaults', () => {
+    expect(person.parse({ name: 'Ada' })).toEqual({ name: 'Ada', age: 18 })
+  })
+
+  test('shows fields with a default as optional to callers, and as there in answers', () => {
+    expect(person.json).toMatchObject({ type: 'object', required: ['name'], additionalProperties: false })
+    expect(output(Person).json).toMatchObject({ required: ['name', 'age'] })
+    expect(person.json).not.toHaveProperty('$schema')
+    expect(person.json).toBe(person.json)
+  })
+
+  test('names what is missing', () => {
+    expect(refusal({})).toMatchObject({
+      code: 'invalid_request',
+      message: '/name: This field is required.',
+      details: { errors: [{ pointer: '/name', detail: 'This field is required.' }] },
+    })
+  })
+
+  test.each([null, undefined, [], 'text', 5])('refuses %j as a whole', (value) => {
+    const { code, details } = refusal(value)
+    expect(code).toBe('invalid_request')
+    expect(details.errors?.map((error) => error.pointer)).toEqual([''])
+  })
+
+  test('points at each fault, however deep, as RFC 6901 has it', () => {
+    const { details } = refusal({ name: 'A', age: 1.5, address: { 'street/no': 5 }, tags: ['a', 1] })
+    expect(details.errors?.map((error) => error.pointer)).toEqual([
+      '/name',
+      '/age',
+      '/address/street~1no',
+      '/tags/1',
+    ])
+    expect(pointer(['a~b', 'c/d', 0])).toBe('/a~0b/c~1d/0')
+  })
+
+  test('names unknown fields, and the ones they may have been meant for', () => {
+    const { details } = refusal({ name: 'Ada', agee: 5, tgas: [], colour: 'red' })
+    expect(details.errors?.map((error) => error.pointer)).toEqual(['/agee', '/tgas', '/colour'])
+    expect(details.nearest).toEqual(['age', 'tags'])
+    expect(refusal({ name: 'Ada', zzzzzz: 1 }).details).not.toHaveProperty('nearest')
+  })
+
+  test('takes no field by the name of the prototype', () => {
+    expect(refusal(JSON.parse('{"name":"Ada","constructor":{}}')).code).toBe('invalid_request')
+    expect(person.parse(JSON.parse('{"name":"Ada"}'))).not.toHaveProperty('__proto__.age')
+  })
+})
+
+describe('the nearest names', () => {
+  const names = ['search', 'search_agents', 'publish', 'unpublish', 'get_card']
+
+  test.each([
+    ['serch', ['search']],
+    ['SEARCH', ['search', 'search_agents']],
+    ['publsh', ['publish']],
+    ['card', ['get_card']],
+    ['zzzzzzzz', []],
+    ['', []],
+  ])('to "%s" are %j', (word, expected) => {
+    expect(nearest(word, names).slice(0, expected.length || 3)).toEqual(expected)
+  })
+
+  test('are at most as many as asked for, the best first', () => {
+    expect(nearest('publish', names, 1)).toEqual(['publish'])
+    expect(nearest('a', ['ab', 'abc', 'b', 'abcdefgh'])).toEqual(['ab', 'b', 'abc'])
+  })
+
+  test('to a word without end are found in no time', () => {
+    const started = performance.now()
+    nearest(
+      'x'.repeat(1_000_000),
+      Array.from({ length: 1000 }, (_, index) => `name-${index}`),
+    )
+    expect(performance.now() - started).toBeLessThan(1000)
+  })
+})

@@ -1,0 +1,343 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { Failure } from '../../schemas/failure.ts'
+import type { Change, Store, StoredEntry } from '../../src/store/store.ts'
+import { sampleEntry } from '../support/entries.ts'
+
+/** A store over fresh data, and the ways to reach the same data from elsewhere. */
+export interface StoreHome extends AsyncDisposable {
+  readonly store: Store
+  /** Another instance over the same data; closed with the home. */
+  another(): Promise<Store>
+  /** A process of its own that commits `count` entries named PREFIX-0, PREFIX-1 …, one a transaction. */
+  elsewhere(prefix: string, count: number): Promise<readonly number[]>
+  /** Puts this text where the entry's document is, behind the store's back. */
+  spoil(id: string, document: string): Promise<void>
+}
+
+/** The store's own time in these tests, in milliseconds since the epoch. */
+export const storeTime = Date.UTC(2026, 10, 1)
+
+const owner = (namespace: string | null) => ({ issuer: 'urn:test', subject: 'ada', namespace })
+
+/** What every store must do, whichever database it stands on. */
+export function storeContract(name: string, open: () => Promise<StoreHome>): void {
+  describe(`a store on ${name}`, () => {
+    let home: StoreHome
+    let store: Store
+    beforeEach(async () => {
+      home = await open()
+      store = home.store
+    })
+    afterEach(() => home[Symbol.asyncDispose]())
+
+    const put = (...entries: StoredEntry[]) =>
+      store.write(async (writer) => {
+        for (const entry of entries) await writer.put(entry)
+      })
+    const revisions = (changes: readonly Change[]) => changes.map((change) => change.revision)
+    const upTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1)
+
+    describe('revisions', () => {
+      test('an empty store is at revision 0 and has no changes', async () => {
+        expect(await store.read.revision()).toBe(0)
+        expect(await store.changes(0, 10)).toEqual([])
+      })
+
+      test('each changed entry takes the next one, in the order of the puts', async () => {
+        const [first, second, third] = [sampleEntry(), sampleEntry(), sampleEntry()]
+        expect((await put(first, second)).revision).toBe(2)
+        expect((await put(third)).revision).toBe(3)
+        expect(await store.changes(0, 10)).toEqual(
+          [first, second, third].map(({ id }, index) => ({
+            revision: index + 1,
+            entry_id: id,
+            kind: 'put',
+            at: new Date(storeTime).toISOString(),
+          })),
+        )
+        expect((await store.read.entry({ id: second.id }))?.revision).toBe(2)
+      })
+
+      test('an entry put twice in one transaction takes one, and the last put stands', async () => {
+        const entry = sampleEntry({ name: 'First' })
+        expect((await put(entry, { ...entry, name: 'Second' })).revision).toBe(1)
+        expect(await store.changes(0, 10)).toHaveLength(1)
+        expect((await store.read.entry({ id: entry.id }))?.name).toBe('Second')
+      })
+
+      test('an entry put again has its newest one alone, and the log has both', async () => {
+        const entry = sampleEntry()
+        await put(entry)
+        await put({ ...entry, name: 'Changed' })
+        expect((await store.read.entry({ id: entry.id }))?.revision).toBe(2)
+        expect(revisions(await store.changes(0, 10))).toEqual([1, 2])
+      })
+
+      test('a transaction that puts nothing takes none', async () => {
+        await put(sampleEntry())
+        expect(await store.write(async () => 'nothing')).toEqual({ result: 'nothing', revision: 1 })
+        expect(await store.changes(0, 10)).toHaveLength(1)
+      })
+
+      test('a deletion is a change of kind delete, and the entry can still be read', async () => {
+        const entry = sampleEntry()
+        await put(entry)
+        await put({ ...entry, deleted: true })
+        expect((await store.changes(1, 10)).map(({ kind }) => kind)).toEqual(['delete'])
+        expect((await store.read.entry({ package_name: entry.package_name }))?.deleted).toBe(true)
+      })
+
+      test('changes come in pages', async () => {
+        await put(...Array.from({ length: 7 }, () => sampleEntry()))
+        expect(revisions(await store.changes(0, 3))).toEqual([1, 2, 3])
+        expect(revisions(await store.changes(3, 3))).toEqual([4, 5, 6])
+        expect(revisions(await store.changes(6, 3))).toEqual([7])
+        expect(await store.changes(7, 3)).toEqual([])
+      })
+    })
+
+    describe('a failed transaction', () => {
+      test('leaves no row, no revision and no change, and the next one works', async () => {
+        const [kept, lost] = [sampleEntry(), sampleEntry()]
+        await put(kept)
+        const failing = store.write(async (writer) => {
+          await writer.put({ ...kept, name: 'Never' })
+          await writer.put(lost)
+          throw new Failure('conflict', 'No.')
+        })
+        await expect(failing).rejects.toMatchObject({ code: 'conflict', message: 'No.' })
+        expect(await store.read.revision()).toBe(1)
+        expect(await store.changes(0, 10)).toHaveLength(1)
+        expect(await store.read.entry({ id: lost.id })).toBeUndefined()
+        expect((await store.read.entry({ id: kept.id }))?.name).toBe('Sample')
+        expect((await put(lost)).revision).toBe(2)
+      })
+
+      test('is what a second entry of one name ends in', async () => {
+        const entry = sampleEntry()
+        await put(entry)
+        await expect(put(sampleEntry({ package_name: entry.package_name }))).rejects.toThrow()
+        expect(await store.read.revision()).toBe(1)
+        expect((await store.read.entry({ package_name: entry.package_name }))?.id).toBe(entry.id)
+      })
+    })
+
+    describe('reads', () => {
+      test('give back the very entry that was put, with its revision', async () => {
+        const entry = sampleEntry({
+          description: '12306 火车票 \u{1F682} "\'; drop table entry; --',
+          owner: owner('com.example'),
+          tags: ['b', 'a'],
+          capabilities: [{ name: 'do', description: 'Does.', input_schema: { type: 'object', z: 1, a: 2 } }],
+          endpoints: [{ protocol: 'mcp', url: 'https://example.com/mcp', version: '1' }],
+          packages: [{ registry_type: 'npm', identifier: '@a/b' }],
+          card: { z: [null, { deep: true }], a: 1.5 },
+        })
+        await put(entry)
+        const read = await store.read.entry({ id: entry.id })
+        expect(read).toEqual({ ...entry, revision: 1 })
+        expect(JSON.stringify(read?.card)).toBe(JSON.stringify(entry.card))
+      })
+
+      test('give entries in the order asked for, without those that are not there', async () => {
+        const [first, second, third] = [sampleEntry(), sampleEntry(), sampleEntry()]
+        await put(first, second, third)
+        const ids = [third.id, 'nobody', first.id, third.id, second.id]
+        const found = await store.read.entries(ids)
+        expect(found.map((entry) => entry.id)).toEqual([third.id, first.id, third.id, second.id])
+        expect(await store.read.entries([])).toEqual([])
+        expect(await store.read.entry({ package_name: 'com.sample.nobody' })).toBeUndefined()
+      })
+
+      test('give more entries than any statement takes parameters', async () => {
+        const many = Array.from({ length: 1201 }, () => sampleEntry())
+        await put(...many)
+        const found = await store.read.entries(many.map((entry) => entry.id))
+        expect(found.map((entry) => entry.id)).toEqual(many.map((entry) => entry.id))
+      })
+
+      test('see a commit at once, in this instance and in another', async () => {
+        const other = await home.another()
+        const entry = sampleEntry()
+        await put(entry)
+        for (const [round, name] of ['One', 'Two', 'Three'].entries()) {
+          const writing = round % 2 === 0 ? other : store
+          await writing.write((writer) => writer.put({ ...entry, name }))
+          for (const reading of [store, other]) {
+            expect((await reading.read.entries([entry.id]))[0]?.name).toBe(name)
+            expect((await reading.read.entry({ id: entry.id }))?.name).toBe(name)
+            expect(await reading.read.revision()).toBe(round + 2)
+          }
+        }
+      })
+
+      test('are whole and never older than what was committed before them, whatever else goes on', async () => {
+        const other = await home.another()
+        const entries = Array.from({ length: 6 }, () => sampleEntry())
+        const ids = entries.map((entry) => entry.id)
+        await put(...entries)
+        let committed = 6
+
+        async function write(writing: Store): Promise<void> {
+          for (let round = 0; round < 40; round++) {
+            const { revision } = await writing.write((writer) => writer.put(entries[round % 6]!))
+            committed = Math.max(committed, revision)
+          }
+        }
+        async function read(from: number): Promise<void> {
+          for (let round = 0; round < 80; round++) {
+            const before = committed
+            const asked = [...ids.slice((from + round) % 6), ...ids.slice(0, (from + round) % 6)]
+            const found = await store.read.entries(asked)
+            expect(found.map((entry) => entry.id)).toEqual(asked)
+            expect(Math.max(...found.map((entry) => entry.revision))).toBeGreaterThanOrEqual(before)
+          }
+        }
+        await Promise.all([write(store), write(other), read(0), read(1), read(2), read(3)])
+        expect(committed).toBe(86)
+      })
+
+      test('of a document that is no entry fail loudly, and hurt no other entry', async () => {
+        const [sound, spoilt, torn] = [sampleEntry(), sampleEntry(), sampleEntry()]
+        await put(sound, spoilt, torn)
+        await home.spoil(spoilt.id, '{"id": 5}')
+        await home.spoil(torn.id, '{"id": ')
+        await expect(store.read.entry({ id: spoilt.id })).rejects.toThrow(spoilt.id)
+        await expect(store.read.entry({ id: torn.id })).rejects.toThrow(torn.id)
+        await expect(store.read.entries([sound.id, spoilt.id])).rejects.toThrow(spoilt.id)
+        expect(await store.read.entries([sound.id])).toHaveLength(1)
+        expect((await put({ ...spoilt, name: 'Mended' })).revision).toBe(4)
+        expect((await store.read.entry({ id: spoilt.id }))?.name).toBe('Mended')
+      })
+    })
+
+    describe('a writer', () => {
+      test('reads its own puts before the commit, and nobody else does', async () => {
+        const entry = sampleEntry()
+        await store.write(async (writer) => {
+          expect(await writer.entry({ package_name: entry.package_name })).toBeUndefined()
+          await writer.put(entry)
+          expect((await writer.entry({ package_name: entry.package_name }))?.id).toBe(entry.id)
+          expect((await writer.entry({ id: entry.id }))?.package_name).toBe(entry.package_name)
+        })
+        expect(await store.read.revision()).toBe(1)
+      })
+
+      test('tells which namespaces somebody has claimed', async () => {
+        await put(
+          sampleEntry({ owner: owner('com.example') }),
+          sampleEntry({ owner: owner('com.example') }),
+          sampleEntry({ owner: owner('org.other') }),
+          sampleEntry({ owner: owner(null) }),
+        )
+        const { result } = await store.write(async (writer) => [
+          await writer.claimedNamespaces(['com', 'com.example', 'com.example.weather']),
+          await writer.claimedNamespaces(['net']),
+          await writer.claimedNamespaces([]),
+        ])
+        expect(result).toEqual([['com.example'], [], []])
+      })
+
+      test('forgets a claim that is given up', async () => {
+        const entry = sampleEntry({ owner: owner('com.example') })
+        await put(entry)
+        await put({ ...entry, owner: owner(null) })
+        const { result } = await store.write((writer) => writer.claimedNamespaces(['com.example']))
+        expect(result).toEqual([])
+      })
+    })
+
+    describe('many writers', () => {
+      test('in one process lose and double nothing', async () => {
+        const other = await home.another()
+        const entries = Array.from({ length: 40 }, () => sampleEntry())
+        const acknowledged = await Promise.all(
+          entries.map(async (entry, index) => {
+            const { revision } = await (index % 2 ? store : other).write((writer) => writer.put(entry))
+            return [revision, entry.id] as const
+          }),
+        )
+        const log = await store.changes(0, 100)
+        expect(revisions(log)).toEqual(upTo(40))
+        expect(new Map(log.map((change) => [change.revision, change.entry_id]))).toEqual(
+          new Map(acknowledged.toSorted(([a], [b]) => a - b)),
+        )
+      })
+
+      test('see what the one before has written, so that a counter counts', async () => {
+        const entry = sampleEntry({ description: '0' })
+        await put(entry)
+        const count = () =>
+          store.write(async (writer) => {
+            const now = await writer.entry({ id: entry.id })
+            await writer.put({ ...entry, description: String(Number(now?.description) + 1) })
+          })
+        await Promise.all(Array.from({ length: 25 }, count))
+        expect((await store.read.entry({ id: entry.id }))?.description).toBe('25')
+      })
+
+      test('in three processes lose and double nothing', async () => {
+        const acknowledged = await Promise.all(
+          ['com.one', 'com.two', 'com.three'].map((prefix) => home.elsewhere(prefix, 15)),
+        )
+        const mine = await put(sampleEntry())
+        expect(acknowledged.flat().toSorted((a, b) => a - b)).toEqual(upTo(45))
+        expect(mine.revision).toBe(46)
+        const log = await store.changes(0, 100)
+        expect(revisions(log)).toEqual(upTo(46))
+        expect(new Set(log.map((change) => change.entry_id)).size).toBe(46)
+        expect(await store.read.entry({ package_name: 'com.two-14' })).toBeDefined()
+      })
+    })
+
+    describe('wake', () => {
+      /** Milliseconds between a commit and the wake after it. */
+      async function latency(commit: () => Promise<unknown>): Promise<number> {
+        const stop = new AbortController()
+        const waking = store.wake(stop.signal)[Symbol.asyncIterator]()
+        await waking.next()
+        const woken = waking.next().then(() => performance.now())
+        await commit()
+        const committed = performance.now()
+        const elapsed = (await woken) - committed
+        stop.abort()
+        expect((await waking.next()).done).toBe(true)
+        return elapsed
+      }
+
+      test('comes promptly after a commit of this instance', async () => {
+        expect(await latency(() => put(sampleEntry()))).toBeLessThan(400)
+      })
+
+      test('comes within two seconds of a commit of another instance', async () => {
+        const other = await home.another()
+        expect(await latency(() => other.write((writer) => writer.put(sampleEntry())))).toBeLessThan(2000)
+      })
+
+      test('comes within two seconds of a commit of another process', async () => {
+        expect(await latency(() => home.elsewhere('com.elsewhere', 1))).toBeLessThan(2000)
+      })
+
+      test('comes for a commit made while its listener was busy', async () => {
+        const stop = new AbortController()
+        const waking = store.wake(stop.signal)[Symbol.asyncIterator]()
+        await waking.next()
+        await put(sampleEntry())
+        expect((await waking.next()).done).toBe(false)
+        stop.abort()
+      })
+
+      test('ends with its signal, before and while it waits', async () => {
+        expect(await store.wake(AbortSignal.abort())[Symbol.asyncIterator]().next()).toMatchObject({
+          done: true,
+        })
+        const stop = new AbortController()
+        const waking = store.wake(stop.signal)[Symbol.asyncIterator]()
+        await waking.next()
+        const waiting = waking.next()
+        stop.abort()
+        expect((await waiting).done).toBe(true)
+      })
+    })
+  })
+}

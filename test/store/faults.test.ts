@@ -1,0 +1,80 @@
+import { spawnSync } from 'node:child_process'
+import { join, resolve } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { expect, test } from 'vitest'
+import { Failure } from '../../schemas/failure.ts'
+import { storeFailure } from '../../src/store/sqlite/faults.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { temporaryFolder } from '../support/command.ts'
+import { sampleEntry } from '../support/entries.ts'
+import { run } from '../support/processes.ts'
+
+const sqliteError = (errcode: number) => Object.assign(new Error('x'), { code: 'ERR_SQLITE_ERROR', errcode })
+
+test.each([
+  [13, 'storage_full'],
+  [5, 'unavailable'],
+  [261, 'unavailable'],
+  [8, 'unavailable'],
+  [1032, 'unavailable'],
+  [10, 'unavailable'],
+  [778, 'unavailable'],
+])("SQLite's result code %i is %s to a caller", (errcode, code) => {
+  const thrown = sqliteError(errcode)
+  expect(storeFailure(thrown)).toMatchObject({ code, cause: thrown })
+})
+
+test('a busy store says when to come again', () => {
+  expect(storeFailure(sqliteError(5))).toMatchObject({ details: { retry_after_s: 1 } })
+})
+
+test.each([
+  [sqliteError(1)],
+  [sqliteError(19)],
+  [new Error('x')],
+  [new Failure('conflict', 'x')],
+  [undefined],
+  ['x'],
+])('what is nobody’s business stays as it was thrown', (thrown) => expect(storeFailure(thrown)).toBe(thrown))
+
+test('a store that another connection holds answers unavailable after five seconds, and then works', async () => {
+  await using folder = await temporaryFolder()
+  const path = join(folder.path, 'registry.sqlite')
+  await using store = await openSqliteStore(path)
+  using other = new DatabaseSync(path)
+  other.exec('begin immediate')
+  let turns = 0
+  const counting = setInterval(() => {
+    turns += 1
+  }, 10)
+  await expect(store.write((writer) => writer.put(sampleEntry()))).rejects.toMatchObject({
+    code: 'unavailable',
+  })
+  clearInterval(counting)
+  // The rest of the process went on meanwhile.
+  expect(turns).toBeGreaterThan(50)
+  other.exec('rollback')
+  expect((await store.write((writer) => writer.put(sampleEntry()))).revision).toBe(1)
+})
+
+const unshare = ['--user', '--map-root-user', '--mount']
+const canMount = spawnSync('unshare', [...unshare, 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0
+
+test.skipIf(!canMount)(
+  'a full disk is storage_full; nothing acknowledged is lost and all can be read',
+  async () => {
+    await using folder = await temporaryFolder()
+    const script = 'mount -t tmpfs -o size=1m none "$1" && exec "$2" "$3" "$1"'
+    const fixture = resolve(import.meta.dirname, 'fill.ts')
+    const args = [...unshare, 'sh', '-c', script, 'sh', folder.path, process.execPath, fixture]
+    await using filling = run('unshare', args)
+    const { stdout, stderr } = await filling.ended
+    expect(stderr).toBe('')
+    const seen = JSON.parse(stdout)
+    expect(seen.faults).toEqual(['storage_full', 'storage_full', 'storage_full'])
+    expect(seen.acknowledged).toBeGreaterThan(3)
+    expect(seen.revision).toBe(seen.acknowledged)
+    expect(seen.changes).toBe(seen.acknowledged)
+    expect(seen.readable).toBe(seen.acknowledged)
+  },
+)

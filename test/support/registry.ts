@@ -1,0 +1,95 @@
+import { join } from 'node:path'
+import { v7 } from 'uuid'
+import type { Principal, Scope } from '../../schemas/scope.ts'
+import type { SearchInput } from '../../schemas/search.ts'
+import type { EditorOptions } from '../../src/registry/editor.ts'
+import { type Follower, follow } from '../../src/registry/follower.ts'
+import type { Manifest } from '../../src/registry/manifest.ts'
+import { createRegistry, type Registry } from '../../src/registry/registry.ts'
+import { createMemoryIndex } from '../../src/search/memory-index.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import type { Store } from '../../src/store/store.ts'
+import { temporaryFolder } from './command.ts'
+
+export interface TestRegistry extends Registry, AsyncDisposable {
+  readonly store: Store
+  readonly follower: Follower
+  /** Names, in order, that a search finds; `total` beside them. */
+  find(input: Partial<SearchInput>, caller?: Principal | null): Promise<{ names: string[]; total: number }>
+  /** Publishes and goes live. */
+  list(publication: Parameters<Registry['publish']>[0], owner: Principal): Promise<void>
+  /** What the follower complained of. */
+  readonly faults: unknown[]
+}
+
+const site = { base_url: 'https://registry.test', site_url: 'https://site.test' }
+export const signal = new AbortController().signal
+
+interface Options {
+  /** A database that others share; a fresh one when left out. */
+  readonly path?: string
+  readonly readManifest?: EditorOptions['readManifest']
+}
+
+async function nobody(url: string): Promise<Manifest> {
+  throw new Error(`Nobody answers at ${url}.`)
+}
+
+/** The registry's domain over a database; no HTTP and no agents. */
+export async function openRegistry({ path, readManifest = nobody }: Options = {}): Promise<TestRegistry> {
+  const stack = new AsyncDisposableStack()
+  const file = path ?? join(stack.use(await temporaryFolder()).path, 'registry.sqlite')
+  const store = stack.use(await openSqliteStore(file))
+  const index = stack.use(createMemoryIndex())
+  const faults: unknown[] = []
+  const follower = stack.use(follow(store, index, (fault) => void faults.push(fault)))
+  const registry = createRegistry({
+    store,
+    index,
+    follower,
+    site: () => site,
+    clock: Date.now,
+    createId: () => v7(),
+    readManifest,
+  })
+  return {
+    ...registry,
+    store,
+    follower,
+    faults,
+    async find(input, caller = null) {
+      const whole: SearchInput = { limit: 100, sort: 'relevance', facets: false, ...input }
+      const { agents, total } = await registry.search(whole, caller, signal)
+      return { names: agents.map((agent) => agent.package_name), total }
+    },
+    async list(publication, owner) {
+      const { id } = await registry.publish(publication, owner, signal)
+      await registry.goLive({ agent: id }, owner)
+    },
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  }
+}
+
+export function person(subject: string, namespaces: string[] = [], scopes: Scope[] = []): Principal {
+  return { issuer: 'urn:test', subject, scopes: new Set(scopes), namespaces }
+}
+
+export const admin = person('root', [], ['admin'])
+
+export function publication(package_name: string, more: object = {}) {
+  return {
+    package_name,
+    name: 'An agent',
+    description: 'Does something.',
+    capabilities: [{ name: 'do_it', description: 'Does it.' }],
+    ...more,
+  }
+}
+
+/** The code of the failure that work ends in, or `ok`. */
+export async function codeOf(work: Promise<unknown>): Promise<string> {
+  return await work.then(
+    () => 'ok',
+    (failure) => failure.code ?? String(failure),
+  )
+}

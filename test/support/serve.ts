@@ -1,0 +1,30 @@
+import { command } from './command.ts'
+import { type Running, run } from './processes.ts'
+
+export interface Served extends Running {
+  readonly url: string
+}
+
+/** `dragoman serve` as a process of its own, on a free port over a folder, once it answers. */
+export async function serve(data: string, environment: Record<string, string> = {}): Promise<Served> {
+  const running = run(process.execPath, [command, 'serve'], {
+    PORT: '0',
+    DRAGOMAN_DATA: data,
+    DRAGOMAN_LOG: 'silent',
+    DRAGOMAN_RATE_LIMIT: 'off',
+    ...environment,
+  })
+  const [, url = ''] = await running.printed(/listening on (http:\S+)\n/)
+  // It says where it listens a moment before it minds signals.
+  await fetch(`${url}/healthz`)
+  return { ...running, url }
+}
+
+/** `dragoman mcp` over a folder, at work until its input ends. */
+export function stdio(data: string, environment: Record<string, string> = {}): Running {
+  return run(process.execPath, [command, 'mcp'], {
+    DRAGOMAN_DATA: data,
+    DRAGOMAN_LOG: 'silent',
+    ...environment,
+  })
+}
