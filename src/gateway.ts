@@ -10,6 +10,7 @@ import { type Authenticate, createAuthenticator } from './auth/authenticator.ts'
 import { issuerName } from './auth/issuer.ts'
 import { loadSigningKey, type SigningKey } from './auth/key.ts'
 import type { Config } from './config.ts'
+import { type CreateCache, createFlightCache } from './net/flight-cache.ts'
 import { createSafeFetch, type SafeFetchOptions } from './net/safe-fetch.ts'
 import { type Follower, follow } from './registry/follower.ts'
 import { listHosted } from './registry/hosted.ts'
@@ -79,6 +80,7 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
         ...(options.is_public && { is_public: options.is_public }),
       }),
     ).fetch
+  const create_cache: CreateCache = (settings) => createFlightCache(settings, clock)
   const world = outside(config.DRAGOMAN_ALLOW_ORIGINS)
 
   // Last in, first out: the tail stops before the store closes.
@@ -98,12 +100,14 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
     registry,
     wiki: {
       fetch: outside([originOf(config.DRAGOMAN_WIKI_URL)]),
+      create_cache,
       url: config.DRAGOMAN_WIKI_URL,
       contact: config.DRAGOMAN_CONTACT,
       clock,
     },
     finance: {
       fetch: outside([config.DRAGOMAN_COINBASE_URL, config.DRAGOMAN_KRAKEN_URL, config.DRAGOMAN_FINNHUB_URL]),
+      create_cache,
       coinbase_url: config.DRAGOMAN_COINBASE_URL,
       kraken_url: config.DRAGOMAN_KRAKEN_URL,
       finnhub_url: config.DRAGOMAN_FINNHUB_URL,

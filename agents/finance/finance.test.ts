@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Failure } from '../../schemas/failure.ts'
+import { createFlightCache } from '../../src/net/flight-cache.ts'
 import { createSafeFetch } from '../../src/net/safe-fetch.ts'
 import {
   type Answer,
@@ -59,7 +60,13 @@ async function open(routes: Routes, key: string | null = 'secret-key') {
     return safe.fetch({ ...request, timeout_ms: Math.min(150, request.timeout_ms ?? 0) })
   }
   const urls = { coinbase_url: server.url, kraken_url: server.url, finnhub_url: `${server.url}/` }
-  const agent = createFinance({ fetch, ...urls, finnhub_key: key ?? undefined, clock: () => clock.now })
+  const agent = createFinance({
+    fetch,
+    create_cache: (settings) => createFlightCache(settings, () => clock.now),
+    ...urls,
+    finnhub_key: key ?? undefined,
+    clock: () => clock.now,
+  })
   const action = agent.actions[0]
   if (!action) throw new Error('the agent has no action')
   async function price(params: Record<string, unknown>, signal = new AbortController().signal) {
@@ -199,6 +206,11 @@ describe('a crypto price', () => {
     expect(failure.details.upstream?.code).toMatch(/coinbase \(.*HTTP 429\), kraken \(upstream_invalid/)
   })
 
+  test('that no source gives may be asked again as soon as the first of them has time', async () => {
+    await using finance = await open({ [bitcoin]: tooMany(30), [krakenBitcoin]: tooMany(10) })
+    expect((await failureOf(finance.price({ symbol: 'BTC' }))).details.retry_after_s).toBe(10)
+  })
+
   test('that Kraken refuses is upstream_failed with its words', async () => {
     const busy = json({ error: ['EGeneral:Too many requests'] })
     await using finance = await open({ [bitcoin]: serverError, [krakenBitcoin]: busy })
@@ -315,6 +327,35 @@ describe('the cache', () => {
     expect((await failureOf(finance.price({ symbol: 'NEW' }))).code).toBe('not_found')
     finance.clock.now += second
     expect(await finance.price({ symbol: 'NEW' })).toMatchObject({ price: '1' })
+  })
+
+  test('keeps a share apart from a pair of the same name', async () => {
+    await using finance = await open({
+      [bitcoin]: trade('1'),
+      'GET /api/v1/quote?symbol=BTC-USD': share('2'),
+    })
+    expect(await finance.price({ symbol: 'BTC-USD' })).toMatchObject({ price: '1' })
+    expect(await finance.price({ symbol: 'BTC-USD', asset_class: 'stock' })).toMatchObject({ price: '2' })
+  })
+
+  test('holds more than one price', async () => {
+    await using finance = await open({ [bitcoin]: trade('1'), 'GET /products/ETH-USD/ticker': trade('2') })
+    for (const symbol of ['BTC', 'ETH', 'BTC', 'ETH']) await finance.price({ symbol })
+    expect(finance.paths()).toHaveLength(2)
+  })
+
+  test('gives nothing from the future when the clock is set back', async () => {
+    await using finance = await open({ [bitcoin]: [trade('1', 600), trade('2', 600)] })
+    await finance.price({ symbol: 'BTC' })
+    finance.clock.now -= 300 * second
+    expect(await finance.price({ symbol: 'BTC' })).toMatchObject({ price: '2', cache: { hit: false } })
+  })
+
+  test('does not call a symbol unknown for longer than a minute while the source is in trouble', async () => {
+    await using finance = await open({ 'GET /api/v1/quote': [noSuchShare, serverError] })
+    await failureOf(finance.price({ symbol: 'NEW' }))
+    finance.clock.now += 61 * second
+    expect((await failureOf(finance.price({ symbol: 'NEW' }))).code).toBe('upstream_failed')
   })
 
   test('does not remember a failure', async () => {

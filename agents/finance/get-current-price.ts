@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { input, output } from '../../schemas/shape.ts'
-import type { Cached } from './cache.ts'
 import type { Found } from './chain.ts'
-import type { Clock } from './port.ts'
+import type { Cached, Clock } from './port.ts'
 import type { Prices } from './prices.ts'
 import { type AssetClass, alternativesOf, type Instrument, readSymbol } from './symbol.ts'
 

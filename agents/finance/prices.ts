@@ -1,14 +1,14 @@
 import { Failure } from '../../schemas/failure.ts'
-import { type Cached, createCache } from './cache.ts'
 import { type Found, firstQuote } from './chain.ts'
 import { coinbase } from './coinbase.ts'
 import { finnhub } from './finnhub.ts'
 import { kraken } from './kraken.ts'
-import type { Clock, Fetch } from './port.ts'
+import type { Cached, Clock, CreateCache, Fetch } from './port.ts'
 import type { Instrument } from './symbol.ts'
 
 export interface FinancePorts {
   readonly fetch: Fetch
+  readonly create_cache: CreateCache
   /** Base addresses of the sources, such as `https://api.exchange.coinbase.com`. */
   readonly coinbase_url: string
   readonly kraken_url: string
@@ -36,11 +36,10 @@ export function createPrices(ports: FinancePorts): Prices {
   const { fetch, clock, finnhub_key } = ports
   const crypto = [coinbase(fetch, ports.coinbase_url), kraken(fetch, ports.kraken_url)]
   const stock = finnhub_key === undefined ? [] : [finnhub(fetch, ports.finnhub_url, finnhub_key)]
-  const cached = createCache<Kept>({
+  const cached = ports.create_cache<Kept>({
     entries: 2_000,
     lifetime: (kept) => (kept.found ? kept.lifetime : unknownLifetime),
-    stand_in: 300 * second,
-    clock,
+    stand_in: (kept) => (kept.found ? 300 * second : 0),
   })
 
   async function load(asked: Instrument, signal: AbortSignal): Promise<Kept> {

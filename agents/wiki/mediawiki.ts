@@ -1,10 +1,10 @@
 import { Failure } from '../../schemas/failure.ts'
 import { type Query, type Refusal, readAnswer } from './answer.ts'
-import { type Cached, createCache } from './cache.ts'
-import type { Clock, Fetch } from './port.ts'
+import type { Cached, Clock, CreateCache, Fetch } from './port.ts'
 
 export interface WikiPorts {
   readonly fetch: Fetch
+  readonly create_cache: CreateCache
   /** Address of the wiki's `api.php`; `{lang}` in it stands for the language asked for. */
   readonly url: string
   /** How the operator can be reached: Wikimedia wants it from everyone who calls its API. */
@@ -40,12 +40,11 @@ const common: Params = {
  * (one, where a page is missing) and stand in for up to an hour while the wiki is in trouble.
  * Throws Failure `not_configured`, `invalid_request`, `upstream_failed`, `upstream_invalid` and what fetch throws.
  */
-export function createMediaWiki({ fetch, url, contact, clock }: WikiPorts): MediaWiki {
-  const cached = createCache<Query>({
+export function createMediaWiki({ fetch, create_cache, url, contact, clock }: WikiPorts): MediaWiki {
+  const cached = create_cache<Query>({
     entries: 500,
-    lifetime: ({ pages }) => (pages.some(({ missing }) => missing) ? minute : 10 * minute),
-    stand_in: 60 * minute,
-    clock,
+    lifetime: (answer) => (isMissing(answer) ? minute : 10 * minute),
+    stand_in: (answer) => (isMissing(answer) ? 0 : 60 * minute),
   })
 
   async function load(address: string, agent: string, signal: AbortSignal): Promise<Query> {
@@ -66,6 +65,11 @@ export function createMediaWiki({ fetch, url, contact, clock }: WikiPorts): Medi
       return cached(address, signal, (shared) => load(address, `Dragoman (${contact})`, shared))
     },
   }
+}
+
+/** That the one page asked for is not there; a list may name unwritten pages and be whole. */
+function isMissing({ pages }: Query): boolean {
+  return pages.length === 1 && pages[0]?.missing === true
 }
 
 function addressOf(url: string, params: Params): string {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Failure } from '../../schemas/failure.ts'
+import { createFlightCache } from '../../src/net/flight-cache.ts'
 import { createSafeFetch } from '../../src/net/safe-fetch.ts'
 import {
   type Answer,
@@ -90,7 +91,13 @@ async function open(routes: Routes, { contact = 'ops@example.org', path = '/{lan
   const clock = { now }
   const fetch: Fetch = (request) => safe.fetch({ ...request, timeout_ms: 150 })
   const url = server.url + path
-  const agent = createWiki({ fetch, url, contact: contact ?? undefined, clock: () => clock.now })
+  const agent = createWiki({
+    fetch,
+    create_cache: (settings) => createFlightCache(settings, () => clock.now),
+    url,
+    contact: contact ?? undefined,
+    clock: () => clock.now,
+  })
   async function run(name: string, params: object, signal = new AbortController().signal) {
     const action = agent.actions.find((one) => one.name === name)
     if (!action) throw new Error(`no action ${name}`)
@@ -268,6 +275,25 @@ describe('get_summary', () => {
       title: 'Berlin',
       redirected_from: 'Capital of Germany',
     })
+  })
+
+  test('asks for the introduction alone, as text, and for the end of any redirect', async () => {
+    await using wiki = await open({ [byId]: answer({ pages: [berlin] }) })
+    await wiki.run('get_summary', { page_id: 736 })
+    const [request] = wiki.server.requests
+    expect(Object.fromEntries(request?.query ?? [])).toMatchObject({
+      redirects: '1',
+      exintro: '1',
+      explaintext: '1',
+    })
+  })
+
+  test('of a disambiguation page that links to itself leaves it out of the options', async () => {
+    await using wiki = await open({
+      'GET /en/api.php?titles=Mercury': answer({ pages: [mercury] }),
+      'GET /en/api.php?generator=links&pageids=19007': answer({ pages: [pageOf(19007, 'Mercury')] }),
+    })
+    expect(await wiki.run('get_summary', { title: 'Mercury' })).toMatchObject({ options: [] })
   })
 
   test('cuts after the sentences asked for, from one request', async () => {
@@ -547,6 +573,25 @@ describe('the cache', () => {
     })
     wiki.clock.now += second
     expect((await failureOf(wiki.run('get_summary', { page_id: 736 }))).code).toBe('upstream_failed')
+  })
+
+  test('does not call a page missing for longer than a minute while the wiki is in trouble', async () => {
+    const missing = answer({ pages: [{ pageid: 736, missing: true }] })
+    await using wiki = await open({ [byId]: [missing, serverError] })
+    await failureOf(wiki.run('get_summary', { page_id: 736 }))
+    wiki.clock.now += 61 * second
+    expect((await failureOf(wiki.run('get_summary', { page_id: 736 }))).code).toBe('upstream_failed')
+  })
+
+  test('keeps the options of a disambiguation page for ten minutes, unwritten ones or not', async () => {
+    await using wiki = await open({
+      'GET /en/api.php?titles=Mercury': answer({ pages: [mercury] }),
+      'GET /en/api.php?generator=links&pageids=19007': answer({ pages: mercuryLinks }),
+    })
+    await wiki.run('get_summary', { title: 'Mercury' })
+    wiki.clock.now += 599 * second
+    await wiki.run('get_summary', { title: 'Mercury' })
+    expect(wiki.server.requests).toHaveLength(2)
   })
 
   test('does not remember a failure', async () => {

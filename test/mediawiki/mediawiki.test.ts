@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createWiki } from '../../agents/wiki/index.ts'
+import { type CreateCache, createFlightCache } from '../../src/net/flight-cache.ts'
 import { createSafeFetch, type SafeFetch } from '../../src/net/safe-fetch.ts'
 import { isInstalled, type Peer, startMediaWiki } from './peer.ts'
 
@@ -34,7 +35,8 @@ describe.skipIf(!isInstalled())('the wiki agent and a real MediaWiki', () => {
 
   async function run(name: string, params: object) {
     const ports = { fetch: safe.fetch, url: peer.api, contact: 'ops@example.org', clock: Date.now }
-    const action = createWiki(ports).actions.find((one) => one.name === name)
+    const create_cache: CreateCache = (settings) => createFlightCache(settings, Date.now)
+    const action = createWiki({ ...ports, create_cache }).actions.find((one) => one.name === name)
     if (!action) throw new Error(`no action ${name}`)
     const call = { id: 'test', principal: null, deadline: Number.POSITIVE_INFINITY, hops: 0 }
     const signal = AbortSignal.timeout(10_000)

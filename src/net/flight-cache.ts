@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache'
 import { Failure } from '../../schemas/failure.ts'
-import type { Clock } from './port.ts'
 
 /** A value and how fresh it is: `at` in milliseconds since the epoch, `age_s` in whole seconds. */
 export interface Cached<Value> {
@@ -14,8 +13,7 @@ interface Settings<Value> {
   /** Milliseconds for which a value is fresh. */
   lifetime(value: Value): number
   /** Milliseconds for which a value may stand in while the upstream is in trouble. */
-  readonly stand_in: number
-  readonly clock: Clock
+  stand_in(value: Value): number
 }
 
 interface Flight<Value> {
@@ -26,11 +24,24 @@ interface Flight<Value> {
 
 const trouble = new Set(['upstream_failed', 'upstream_timeout', 'upstream_invalid', 'circuit_open'])
 
+/** Gives the value of a key: a fresh one that is kept, or what `fetch` brings. */
+export type Recall<Value> = (
+  key: string,
+  signal: AbortSignal,
+  fetch: (signal: AbortSignal) => Promise<Value>,
+) => Promise<Cached<Value>>
+
+/** What makes such caches, under one clock. */
+export type CreateCache = <Value extends object>(settings: Settings<Value>) => Recall<Value>
+
 /**
  * Keeps the least recently used values, and lets callers who ask for one key at one time share one flight.
  * A caller who leaves gets `cancelled`; the flight goes on until the last of them has left.
  */
-export function createCache<Value extends object>(settings: Settings<Value>) {
+export function createFlightCache<Value extends object>(
+  settings: Settings<Value>,
+  clock: () => number,
+): Recall<Value> {
   const kept = new LRUCache<string, { value: Value; at: number }>({ max: settings.entries })
   const flights = new Map<string, Flight<Value>>()
 
@@ -41,9 +52,9 @@ export function createCache<Value extends object>(settings: Settings<Value>) {
   ): Cached<Value> | undefined {
     const found = kept.get(key)
     if (!found) return undefined
-    const age = settings.clock() - found.at
-    if (age >= lifetime(found.value)) return undefined
-    return { ...found, cache: { hit: true, age_s: Math.max(0, Math.floor(age / 1000)), stale } }
+    const age = clock() - found.at
+    if (age < 0 || age >= lifetime(found.value)) return undefined
+    return { ...found, cache: { hit: true, age_s: Math.floor(age / 1000), stale } }
   }
 
   async function load(
@@ -52,11 +63,11 @@ export function createCache<Value extends object>(settings: Settings<Value>) {
     fetch: (signal: AbortSignal) => Promise<Value>,
   ): Promise<Cached<Value>> {
     try {
-      const found = { value: await fetch(signal), at: settings.clock() }
+      const found = { value: await fetch(signal), at: clock() }
       kept.set(key, found)
       return { ...found, cache: { hit: false, age_s: 0, stale: false } }
     } catch (thrown) {
-      const standIn = recall(key, () => settings.stand_in, true)
+      const standIn = recall(key, settings.stand_in, true)
       if (standIn && thrown instanceof Failure && trouble.has(thrown.code)) return standIn
       throw thrown
     }
@@ -74,11 +85,7 @@ export function createCache<Value extends object>(settings: Settings<Value>) {
     return flight
   }
 
-  return async function cached(
-    key: string,
-    signal: AbortSignal,
-    fetch: (signal: AbortSignal) => Promise<Value>,
-  ): Promise<Cached<Value>> {
+  return async (key, signal, fetch) => {
     const fresh = recall(key, settings.lifetime, false)
     if (fresh) return fresh
     if (signal.aborted) throw cancelled(signal)
