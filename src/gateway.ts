@@ -117,7 +117,7 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
     reader: { fetch: world, extract: extractor.extract, clock },
     playground: sessions,
   })
-  await listHosted({ store, clock, createId }, agents, version)
+  await follower.caughtUp(await listHosted({ store, clock, createId }, agents, version))
 
   const metrics = createMetrics({
     dragoman_applied_revision: [

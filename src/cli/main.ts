@@ -85,6 +85,12 @@ for (const command of [...program.commands, ...program.commands.flatMap((one) =>
   command.option('--json', 'print data as JSON').on('option:json', () => program.setOptionValue('json', true))
 }
 
+// Whoever reads our output may stop reading, as `head` does.
+process.stdout.on('error', (fault: NodeJS.ErrnoException) => {
+  if (fault.code !== 'EPIPE') throw fault
+  process.exit(0)
+})
+
 try {
   await program.parseAsync()
 } catch (thrown) {

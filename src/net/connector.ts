@@ -51,7 +51,8 @@ function publicOnly(lookup: Lookup, rules: Rules): Lookup {
 function adapted(lookup: Lookup): LookupFunction {
   return (hostname, options, callback) =>
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
-      const [first] = addresses
+      // Node leaves the addresses out where it has an error.
+      const [first] = error ? [] : addresses
       if (error || !first) return callback(error ?? noAddress(hostname), '', 0)
       if (options.all) return callback(null, addresses)
       callback(null, first.address, first.family)

@@ -3,14 +3,14 @@ import type { Capability } from '../../schemas/entry.ts'
 import type { Json } from '../../schemas/json.ts'
 import type { Store, StoredEntry } from '../store/store.ts'
 
-/** Lists the agents that this gateway hosts, writing only those whose content has changed. */
+/** Lists the agents that this gateway hosts, writing only those whose content has changed; the revision then. */
 export async function listHosted(
   { store, clock, createId }: { store: Store; clock: () => number; createId: () => string },
   agents: readonly Agent[],
   version: string,
-): Promise<void> {
+): Promise<number> {
   const listed = agents.filter((agent) => agent.listed !== false)
-  await store.write(async (writer) => {
+  const { revision } = await store.write(async (writer) => {
     for (const agent of listed) {
       const known = await writer.entry({ package_name: agent.package_name })
       const facts = factsOf(agent, version)
@@ -24,6 +24,7 @@ export async function listHosted(
       })
     }
   })
+  return revision
 }
 
 /** Key order does not count: a document read back from the store has its own. */

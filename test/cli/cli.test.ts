@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { run, temporaryFolder } from '../support/command.ts'
+import { command, run, temporaryFolder } from '../support/command.ts'
 import { startGateway } from '../support/gateway.ts'
 
 const server = (name: string, extra: object = {}) =>
@@ -106,6 +108,19 @@ describe('the command line over a data folder', () => {
     const ended = await run(['doctor'], { PORT: 'eighty', DRAGOMAN_BASE_URL: 'example.com' })
     expect(ended.code).toBe(2)
     expect(ended.stderr).toMatch(/PORT.*DRAGOMAN_BASE_URL/s)
+  })
+
+  test('says nothing when its reader has had enough', async () => {
+    await using folder = await temporaryFolder()
+    const script = `DRAGOMAN_DATA=${folder.path} ${process.execPath} ${command} doctor | head -1`
+    const { stdout, stderr } = await promisify(execFile)('bash', ['-c', script])
+    expect([stdout, stderr]).toEqual([expect.stringMatching(/^ok {3}node/), ''])
+  })
+
+  test('finds the hosted agents at the first start already', async () => {
+    await using folder = await temporaryFolder()
+    const { stdout } = await run(['search', 'wiki', '--json'], { DRAGOMAN_DATA: folder.path })
+    expect(JSON.parse(stdout).agents[0].package_name).toBe('svc.utility.wiki')
   })
 
   test('doctor lists every setting and hides what is secret', async () => {

@@ -256,6 +256,11 @@ describe('documents and health', () => {
   })
 })
 
+test('metrics are not read through a proxy that stands on loopback', async () => {
+  const { status } = await home.request('GET', '/metrics', { headers: { 'X-Forwarded-For': '203.0.113.5' } })
+  expect(status).toBe(403)
+})
+
 test('garbage on the wire is 400 and the server goes on', async () => {
   const socket = connect(Number(new URL(home.url).port), '127.0.0.1')
   socket.end('THIS IS NOT HTTP\r\n\r\n')

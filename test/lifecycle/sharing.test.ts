@@ -61,21 +61,22 @@ test('a server, an import and two MCP processes share one folder and lose nothin
   expect(log.map((change) => change.revision)).toEqual(Array.from({ length: 634 }, (_, index) => index + 1))
   expect(new Set(log.map((change) => change.entry_id)).size).toBe(634)
 
+  const overHttp = async () => {
+    const answer = await fetch(`${gateway.url}/public/agents?limit=1`)
+    return ((await answer.json()) as { total: number }).total
+  }
+  const overStdio = async (id: string) => {
+    first.send(modernRequest(id, 'tools/call', { name: 'search_agents', arguments: { limit: 1 } }))
+    const { result } = (await first.answer(id)) as { result: { structuredContent: { total: number } } }
+    return result.structuredContent.total
+  }
   const started = performance.now()
-  let ready = 0
-  while (ready !== 200) ready = (await fetch(`${gateway.url}/readyz`)).status
-  const { total } = (await (await fetch(`${gateway.url}/public/agents?limit=1`)).json()) as { total: number }
-  expect(performance.now() - started).toBeLessThan(2000)
-  expect(total).toBe(604)
-  first.send(
-    modernRequest('last', 'tools/call', {
-      name: 'search_agents',
-      arguments: { query: 'thing number 599', limit: 1 },
-    }),
-  )
-  expect(await first.answer('last')).toMatchObject({
-    result: { structuredContent: { agents: [{ package_name: 'npm.shared-599' }] } },
-  })
+  const seen = { http: 0, stdio: 0 }
+  for (let turn = 0; Math.min(seen.http, seen.stdio) < 604 && performance.now() - started < 2000; turn++) {
+    seen.http = await overHttp()
+    seen.stdio = await overStdio(`total ${turn}`)
+  }
+  expect(seen).toEqual({ http: 604, stdio: 604 })
   expect([await first.end(), await second.end()]).toEqual([0, 0])
 })
 

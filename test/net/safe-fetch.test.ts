@@ -268,12 +268,14 @@ describe('a faulty upstream', () => {
     await using fetcher = createSafeFetch({
       user_agent: 'test',
       lookup: resolver({}),
-      allow_origins: [closed.origin],
+      allow_origins: [closed.origin, 'http://no-such-name-either.test'],
     })
-    expect(await rejection(fetcher.fetch({ url: 'http://no-such-name.test/', signal }))).toMatchObject({
-      code: 'upstream_failed',
-      details: { upstream: { code: 'ENOTFOUND' } },
-    })
+    for (const url of ['http://no-such-name.test/', 'http://no-such-name-either.test/']) {
+      expect(await rejection(fetcher.fetch({ url, signal }))).toMatchObject({
+        code: 'upstream_failed',
+        details: { upstream: { code: 'ENOTFOUND' } },
+      })
+    }
     expect(await rejection(fetcher.fetch({ url: closed.origin, signal }))).toMatchObject({
       code: 'upstream_failed',
       details: { upstream: { code: 'ECONNREFUSED' } },

@@ -73,7 +73,9 @@ export function resolver(names: Readonly<Record<string, readonly (readonly strin
   const asked = new Map<string, number>()
   return (hostname, _options, callback) => {
     const answers = names[hostname]
-    if (!answers) return callback(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }), [])
+    // As Node's own does, without a second argument.
+    if (!answers)
+      return callback(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }), undefined as never)
     const turn = asked.get(hostname) ?? 0
     asked.set(hostname, turn + 1)
     const addresses = answers[Math.min(turn, answers.length - 1)] ?? []

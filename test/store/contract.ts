@@ -306,7 +306,7 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
       }
 
       test('comes promptly after a commit of this instance', async () => {
-        expect(await latency(() => put(sampleEntry()))).toBeLessThan(400)
+        expect(await latency(() => put(sampleEntry()))).toBeLessThan(450)
       })
 
       test('comes within two seconds of a commit of another instance', async () => {

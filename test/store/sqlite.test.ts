@@ -36,27 +36,32 @@ async function openHome(): Promise<StoreHome & { readonly path: string }> {
 storeContract('SQLite', openHome)
 
 describe('SQLite', () => {
-  test('a commit in the middle of a read takes nothing out of its answer and leaves nothing stale', async () => {
+  test('a commit at any moment of a read takes nothing out of its answer and leaves nothing stale', async () => {
     await using home = await openHome()
     const { store, path } = home
-    const [known, unknown] = [sampleEntry({ name: 'Old' }), sampleEntry({ name: 'Old' })]
+    const [known, changing] = [sampleEntry(), sampleEntry()]
     await store.write(async (writer) => {
       await writer.put(known)
-      await writer.put(unknown)
+      await writer.put(changing)
     })
-    await store.read.entries([known.id])
     using database = new DatabaseSync(path)
+    const update = database.prepare('update entry set document = ? where id = ?')
+    const change = (name: string) =>
+      update.run(JSON.stringify({ ...changing, name, revision: 2 }), changing.id)
+    const ids = [known.id, changing.id]
 
-    const reading = store.read.entries([known.id, unknown.id])
-    for (let turn = 0; turn < 12; turn++) {
-      await Promise.resolve()
-      const document = JSON.stringify({ ...unknown, name: `New ${turn}`, revision: 2 })
-      database.prepare('update entry set document = ? where id = ?').run(document, unknown.id)
-      const again = store.read.entries([known.id, unknown.id])
-      if (turn === 11) expect((await again).map((entry) => entry.name)).toEqual(['Old', 'New 11'])
+    for (let moment = 0; moment < 40; moment++) {
+      change(`before ${moment}`)
+      await store.read.entries([known.id])
+      const reading = store.read.entries(ids)
+      for (let turn = 0; turn < moment; turn++) await Promise.resolve()
+      change(`after ${moment}`)
+      const other = store.read.entries([known.id])
+      expect((await reading).map((entry) => entry.id)).toEqual(ids)
+      await other
+      expect((await store.read.entries(ids))[1]?.name).toBe(`after ${moment}`)
+      expect((await store.read.entry({ id: changing.id }))?.name).toBe(`after ${moment}`)
     }
-    expect((await reading).map((entry) => entry.id)).toEqual([known.id, unknown.id])
-    expect((await store.read.entries([unknown.id]))[0]?.name).toBe('New 11')
   })
 
   test('four processes may open a fresh folder at once', async () => {

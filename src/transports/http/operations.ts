@@ -42,7 +42,8 @@ export function operations(
   }
 
   const scrape: Mount['handler'] = async (request, response) => {
-    const near = loopback.has(request.socket.remoteAddress ?? '')
+    const forwarded = 'forwarded' in request.headers || 'x-forwarded-for' in request.headers
+    const near = loopback.has(request.socket.remoteAddress ?? '') && !forwarded
     if (readers === 'loopback' && !near) {
       send(request, response, 403, '{"status":"metrics are read from loopback"}', plain)
       return
