@@ -5,5 +5,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts', 'agents/**/*.test.ts'],
     exclude: ['test/soak/**'],
     testTimeout: 15_000,
+    // Most files wait for processes and timers rather than compute.
+    maxWorkers: 3,
   },
 })

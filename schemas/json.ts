@@ -10,3 +10,13 @@ export type JsonSchema = { readonly [keyword: string]: unknown }
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
+
+/** The schema of a field within an object's schema, by its path; `{}` where it says nothing. */
+export function schemaAt(schema: JsonSchema, path: readonly PropertyKey[]): JsonSchema {
+  let current: unknown = schema
+  for (const key of path) {
+    const properties = isRecord(current) ? current.properties : undefined
+    current = isRecord(properties) ? properties[String(key)] : undefined
+  }
+  return isRecord(current) ? current : {}
+}

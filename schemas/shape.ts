@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Failure, type FieldError } from './failure.ts'
-import { isRecord, type JsonSchema } from './json.ts'
+import { isRecord, type JsonSchema, schemaAt } from './json.ts'
 import { nearest } from './nearest.ts'
 
 /** A type that can be checked at run time and shown as JSON Schema. */
@@ -40,19 +40,28 @@ function toJsonSchema(type: z.ZodType, io: 'input' | 'output'): JsonSchema {
   return json
 }
 
+/** Enough to mend a request by; a body of a thousand faults gets no answer of thousands. */
+const mostErrors = 20
+
 function invalid(issues: readonly z.core.$ZodIssue[], json: JsonSchema, value: unknown): Failure {
-  const errors = issues.flatMap((issue) => fieldErrors(issue, value))
-  const unknown = issues.flatMap((issue) => (issue.code === 'unrecognized_keys' ? issue.keys : []))
-  const known = isRecord(json.properties) ? Object.keys(json.properties) : []
-  const close = [...new Set(unknown.flatMap((key) => nearest(key, known)))]
+  const some = issues.slice(0, mostErrors)
+  const errors = some.flatMap((issue) => fieldErrors(issue, value)).slice(0, mostErrors)
+  const close = [...new Set(some.flatMap((issue) => nearestFields(issue, json)))].slice(0, mostErrors)
   const first = errors[0]
   const message = first ? `${first.pointer || 'The input'}: ${first.detail}` : 'The input is not valid.'
   return new Failure('invalid_request', message, { errors, ...(close.length > 0 && { nearest: close }) })
 }
 
+function nearestFields(issue: z.core.$ZodIssue, json: JsonSchema): string[] {
+  if (issue.code !== 'unrecognized_keys') return []
+  const { properties } = schemaAt(json, issue.path)
+  const known = isRecord(properties) ? Object.keys(properties) : []
+  return issue.keys.slice(0, mostErrors).flatMap((key) => nearest(key, known))
+}
+
 function fieldErrors(issue: z.core.$ZodIssue, value: unknown): FieldError[] {
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({
+    return issue.keys.slice(0, mostErrors).map((key) => ({
       pointer: pointer([...issue.path, key]),
       detail: 'There is no such field.',
     }))

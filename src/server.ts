@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { Failure } from '../schemas/failure.ts'
 import { version } from './assets.ts'
 import type { Gateway } from './gateway.ts'
 import { createHttpApp } from './transports/http/app.ts'
@@ -66,13 +67,23 @@ export async function startServer(gateway: Gateway): Promise<RunningServer> {
 
 async function listen(server: Server, { config }: Gateway): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
-  server.once('error', reject)
+  server.once('error', (fault: NodeJS.ErrnoException) => reject(cannotListen(config, fault)))
   server.listen(config.PORT, config.HOST, resolve)
   await promise
-  server.off('error', reject)
+  server.removeAllListeners('error')
   const { port } = server.address() as AddressInfo
   const host = config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST
   return `http://${host}:${port}`
+}
+
+function cannotListen({ HOST, PORT }: Gateway['config'], fault: NodeJS.ErrnoException): Failure {
+  const why = fault.code === 'EADDRINUSE' ? 'another process listens there' : fault.message
+  return new Failure(
+    'unavailable',
+    `Cannot listen on ${HOST}:${PORT}: ${why}.`,
+    { hint: 'Set PORT or HOST.' },
+    fault,
+  )
 }
 
 /** For a moment answers still go out and say that the connection closes; then what is idle closes, then all. */

@@ -8,6 +8,7 @@ import { print, say } from './output.ts'
 /** Runs until SIGTERM or SIGINT, then drains. A second signal ends at once. */
 export async function serve(json: boolean): Promise<void> {
   const config = readConfig()
+  const ending = signalled()
   await using gateway = await openGateway(config, { log: createLogger(config.DRAGOMAN_LOG ?? 'info') })
   await gateway.follower.ready
   await using server = await startServer(gateway)
@@ -18,7 +19,7 @@ export async function serve(json: boolean): Promise<void> {
     print(`MCP client configuration:\n${JSON.stringify(snippet(config.data), null, 2)}`)
   }
   if (!config.DRAGOMAN_CONTACT) say('DRAGOMAN_CONTACT is not set: the wiki agent answers not_configured.')
-  await signalled()
+  await ending
 }
 
 /** For any MCP host: the very Node that runs now, so that the host's own does not matter. */
@@ -30,13 +31,16 @@ function snippet(data: string): unknown {
   }
 }
 
+/** Resolves at the first signal; the second one, of either kind, ends the process at once. */
 function signalled(): Promise<void> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      process.once(signal, () => {
-        process.once(signal, () => process.exit(1))
-        resolve()
-      })
+    let count = 0
+    const hear = () => {
+      count += 1
+      if (count > 1) process.exit(1)
+      resolve()
     }
+    process.on('SIGTERM', hear)
+    process.on('SIGINT', hear)
   })
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { Failure } from '../../schemas/failure.ts'
+import { PackageName } from '../../schemas/names.ts'
 import { Scope, scopes } from '../../schemas/scope.ts'
 import { issuerName, mintToken } from '../auth/issuer.ts'
 import { loadSigningKey } from '../auth/key.ts'
@@ -22,7 +23,7 @@ export async function createToken(
   const grant = {
     subject: sub,
     scopes: readScopes(scope),
-    namespaces: namespace.flatMap(split),
+    namespaces: readNamespaces(namespace),
     ttl_s: seconds(ttl),
   }
   const key = await loadSigningKey(join(config.data, 'keys', 'signing.json'))
@@ -39,6 +40,16 @@ function readScopes(given: readonly string[] | undefined): Scope[] {
       hint: `Scopes: ${scopes.join(', ')}.`,
     })
   })
+}
+
+function readNamespaces(given: readonly string[]): string[] {
+  const namespaces = given.flatMap(split)
+  if (namespaces.length > 100) throw new Failure('invalid_request', 'A token holds at most 100 namespaces.')
+  for (const one of namespaces) {
+    if (!PackageName.safeParse(one).success)
+      throw new Failure('invalid_request', `${one} is not a namespace.`)
+  }
+  return namespaces
 }
 
 function split(words: string): string[] {

@@ -182,7 +182,7 @@ function derivedFrom(manifestUrl: string | null | undefined, name: string | unde
 
 /** A name is taken by any entry, in STAGE too; a deleted one keeps it for its owner. */
 function assertFree(taken: StoredEntry | undefined, packageName: string, principal: Principal): void {
-  if (!taken || (taken.deleted && owns(principal, taken))) return
+  if (!taken || (taken.deleted && (!taken.owner || owns(principal, taken)))) return
   throw new Failure('conflict', `The name ${packageName} is taken.`, {
     errors: [{ pointer: '/package_name', detail: 'Choose another name.' }],
   })

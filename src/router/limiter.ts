@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
-import type { Action, Agent } from '../../schemas/action.ts'
 import type { Envelope } from '../../schemas/envelope.ts'
 import { Failure } from '../../schemas/failure.ts'
+import { packageNameOf } from '../../schemas/names.ts'
 import type { Call, RouterOptions } from './router.ts'
 
 /** Calls a minute for an anonymous caller; a caller with a token has ten times as many. */
@@ -18,10 +18,10 @@ const trackedCallers = 50_000
 export function createLimiter(clock: () => number): RouterOptions['admit'] {
   const buckets = new LRUCache<string, { tokens: number; at: number }>({ max: trackedCallers })
 
-  return (agent, action, envelope, call) => {
+  return (envelope, call) => {
     const caller = callerOf(call)
     if (caller === undefined || call.hops) return undefined
-    const policy = classOf(agent, action, envelope)
+    const policy = classOf(envelope)
     const limit = perMinute[policy] * (call.principal && !call.principal.confined_to ? withToken : 1)
     const now = clock()
     const key = `${policy} ${caller}`
@@ -47,9 +47,12 @@ function callerOf({ principal, client }: Call): string | undefined {
   return principal && !principal.confined_to ? JSON.stringify([principal.issuer, principal.subject]) : client
 }
 
-function classOf(agent: Agent, action: Action, { params }: Envelope): Class {
-  if (agent.package_name === 'svc.playground' && action.name === 'execute') return 'execute'
-  if (action.name === 'search' || action.name === 'discover') return 'search'
-  if (action.name === 'search_agents' && params?.query !== undefined) return 'search'
-  return 'read'
+/** By what is asked, before anybody looks whether it exists: guessing names counts too. */
+function classOf({ to, action, params }: Envelope): Class {
+  const agent = packageNameOf(to)
+  if (agent === 'svc.playground')
+    return action === 'execute' ? 'execute' : action === 'discover' ? 'search' : 'read'
+  if (agent !== 'svc.registry') return 'read'
+  const searches = action === 'search' || action === 'discover' || params?.query !== undefined
+  return searches ? 'search' : 'read'
 }

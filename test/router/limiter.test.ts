@@ -2,19 +2,19 @@ import { expect, test } from 'vitest'
 import type { Principal } from '../../schemas/scope.ts'
 import { createLimiter } from '../../src/router/limiter.ts'
 import type { Call } from '../../src/router/router.ts'
-import { anonymous, principal, sampleAction, sampleAgent } from '../support/router.ts'
+import { anonymous, principal } from '../support/router.ts'
 
-const registry = sampleAgent('svc.registry', [])
-const playground = sampleAgent('svc.playground', [])
+const registry = 'svc.registry'
+const playground = 'custom.svc.playground'
 
 /** A limiter over a clock of the test's own, and how many calls in a row it lets pass. */
 function limiter() {
   let now = 1_000_000
   const admit = createLimiter(() => now)
 
-  function ask(action: string, call: Partial<Call>, params: object = {}, agent = registry) {
-    const envelope = { to: agent.package_name, action, params: params as Record<string, unknown> }
-    return admit(agent, sampleAction(action), envelope, anonymous(call))
+  function ask(action: string, call: Partial<Call>, params: object = {}, agent: string = registry) {
+    const envelope = { to: agent, action, params: params as Record<string, unknown> }
+    return admit(envelope, anonymous(call))
   }
   function passed(...question: Parameters<typeof ask>): number {
     for (let count = 0; count < 10_000; count++) {
@@ -44,6 +44,7 @@ test.each([
   ['searches in the playground', 'discover', { query: 'x' }, playground, 120],
   ['executions', 'execute', {}, playground, 20],
   ['writes', 'publish', {}, registry, 600],
+  ['calls to agents that are not there', 'search', {}, 'com.example.nobody', 600],
 ] as const)(
   '%s of an anonymous caller are counted, and ten times as many with a token',
   (_, action, params, agent, limit) => {

@@ -99,3 +99,30 @@ describe('the nearest names', () => {
     expect(performance.now() - started).toBeLessThan(1000)
   })
 })
+
+function failureOf(work: () => unknown): Failure {
+  try {
+    work()
+  } catch (thrown) {
+    return thrown as Failure
+  }
+  throw new Error('It was accepted.')
+}
+
+test('a body of a thousand faults is answered with twenty of them', () => {
+  const shape = input(z.strictObject({ limit: z.int() }))
+  const body = Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`limit${at}`, at]))
+  const failure = failureOf(() => shape.parse(body))
+  expect(failure.details.errors).toHaveLength(20)
+})
+
+test('an unknown field inside another names its neighbours there', () => {
+  const shape = input(
+    z.strictObject({
+      filters: z.strictObject({ category: z.string().optional() }),
+      categories: z.string().optional(),
+    }),
+  )
+  const failure = failureOf(() => shape.parse({ filters: { categry: 'x' } }))
+  expect(failure.details.nearest).toEqual(['category'])
+})

@@ -40,9 +40,9 @@ export function createEtags(rendering: string): Etags {
 }
 
 /** Representations for different callers differ, so their tags do. */
-function digest({ issuer, subject }: Principal): string {
+function digest({ issuer, subject, scopes, namespaces }: Principal): string {
   return createHash('sha256')
-    .update(JSON.stringify([issuer, subject]))
+    .update(JSON.stringify([issuer, subject, [...scopes], namespaces]))
     .digest('base64url')
     .slice(0, 6)
 }

@@ -1,7 +1,6 @@
 import type { Action, Agent } from '../../../schemas/action.ts'
 import { type Code, codes } from '../../../schemas/failure.ts'
-import { isRecord } from '../../../schemas/json.ts'
-import { schemaAt } from './query.ts'
+import { isRecord, schemaAt } from '../../../schemas/json.ts'
 import { type Route, routes } from './routes.ts'
 
 /** The OpenAPI 3.1 document, made from the same table and schemas that serve. */

@@ -1,5 +1,5 @@
 import { Failure } from '../../../schemas/failure.ts'
-import { isRecord, type JsonSchema } from '../../../schemas/json.ts'
+import { isRecord, type JsonSchema, schemaAt } from '../../../schemas/json.ts'
 import { nearest } from '../../../schemas/nearest.ts'
 
 /**
@@ -37,16 +37,6 @@ function coerce(name: string, values: readonly string[], schema: JsonSchema): un
     return /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value
   if (schema.type === 'boolean') return value === 'true' ? true : value === 'false' ? false : value
   return value
-}
-
-/** The schema of a field within an object's schema; `{}` where it says nothing. */
-export function schemaAt(schema: JsonSchema, path: readonly string[]): JsonSchema {
-  let current: unknown = schema
-  for (const key of path) {
-    const properties = isRecord(current) ? current.properties : undefined
-    current = isRecord(properties) ? properties[key] : undefined
-  }
-  return isRecord(current) ? current : {}
 }
 
 /** Sets a field, making the objects on its way. */
