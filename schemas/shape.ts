@@ -79,7 +79,10 @@ function at(value: unknown, path: readonly PropertyKey[]): unknown {
   return current
 }
 
-/** RFC 6901. */
+const longestKey = 100
+
+/** RFC 6901; a key that a caller made up is cut after 100 characters. */
 export function pointer(path: readonly PropertyKey[]): string {
-  return path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+  const keys = path.map((key) => String(key).slice(0, longestKey))
+  return keys.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 }

@@ -28,6 +28,10 @@ export const settings = {
     list.default([]),
     'Web origins whose pages may open WebSockets and MCP here, comma-separated.',
   ],
+  DRAGOMAN_TRUSTED_PROXIES: [
+    list.default([]),
+    'Addresses of reverse proxies whose X-Forwarded-For is believed, comma-separated.',
+  ],
   DRAGOMAN_RATE_LIMIT: [z.enum(['on', 'off']).default('on'), 'Turn rate limits off, for benchmarks.'],
   DRAGOMAN_LOG: [
     z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).optional(),

@@ -42,6 +42,8 @@ export interface Gateway extends AsyncDisposable {
   readonly log: Logger
   readonly metrics: Metrics
   readonly site: () => Site
+  readonly trusted_proxies: readonly string[]
+  failed(fault: unknown): void
   /** Says where callers reach the gateway, where the configuration does not. */
   reachedAt(url: string): void
 }
@@ -149,6 +151,8 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
     log,
     metrics,
     site,
+    trusted_proxies: config.DRAGOMAN_TRUSTED_PROXIES,
+    failed: (fault) => log.error({ err: fault }, 'door'),
     reachedAt(url) {
       reached = url
     },

@@ -72,8 +72,13 @@ async function listen(server: Server, { config }: Gateway): Promise<string> {
   await promise
   server.removeAllListeners('error')
   const { port } = server.address() as AddressInfo
-  const host = config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST
-  return `http://${host}:${port}`
+  return `http://${hostName(config.HOST)}:${port}`
+}
+
+/** What callers on this machine say; nobody can be reached at a wildcard address. */
+function hostName(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return 'localhost'
+  return host.includes(':') ? `[${host}]` : host
 }
 
 function cannotListen({ HOST, PORT }: Gateway['config'], fault: NodeJS.ErrnoException): Failure {

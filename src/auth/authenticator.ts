@@ -12,11 +12,13 @@ import type { SigningKey } from './key.ts'
  */
 export type Authenticate = (token: string) => Principal | Promise<Principal>
 
+/** Owners are (issuer, subject): the local issuer is one, whatever base URL or key its tokens carry. */
+const localIssuer = 'urn:dragoman:local'
+
 const longestToken = 8192
 const cacheMilliseconds = 60_000
 
 const Claims = z.object({
-  iss: z.string(),
   sub: z.string().min(1).max(200),
   exp: z.number(),
   jti: z.string(),
@@ -65,9 +67,9 @@ function keyNamed(key: SigningKey): (header: { kid?: string }) => CryptoKey {
 function toPrincipal(payload: unknown): Principal {
   const claims = Claims.safeParse(payload)
   if (!claims.success) throw refused(claims.error)
-  const { iss, sub, exp, scope, ns } = claims.data
+  const { sub, exp, scope, ns } = claims.data
   const scopes = scope.split(' ').flatMap((word) => Scope.safeParse(word).data ?? [])
-  return { issuer: iss, subject: sub, scopes: new Set(scopes), namespaces: ns, expires_at: exp }
+  return { issuer: localIssuer, subject: sub, scopes: new Set(scopes), namespaces: ns, expires_at: exp }
 }
 
 function refused(fault: unknown): Failure {

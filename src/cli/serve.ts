@@ -18,8 +18,14 @@ export async function serve(json: boolean): Promise<void> {
     print(`Data: ${config.data}`)
     print(`MCP client configuration:\n${JSON.stringify(snippet(config.data), null, 2)}`)
   }
+  if (isWildcard(config.HOST) && !config.DRAGOMAN_BASE_URL)
+    say('DRAGOMAN_BASE_URL is not set: cards name localhost, which only this machine reaches.')
   if (!config.DRAGOMAN_CONTACT) say('DRAGOMAN_CONTACT is not set: the wiki agent answers not_configured.')
   await ending
+}
+
+function isWildcard(host: string): boolean {
+  return host === '0.0.0.0' || host === '::'
 }
 
 /** For any MCP host: the very Node that runs now, so that the host's own does not matter. */

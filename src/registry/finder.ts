@@ -13,8 +13,8 @@ import type { Views } from './view.ts'
 
 type Caller = Principal | null
 
-/** Agents in remembered answers, some 10 MB of them. */
-const rememberedAgents = 10_000
+/** Characters of JSON in remembered answers. */
+const rememberedCharacters = 16_000_000
 
 /** The reads of the registry. */
 export interface Finder {
@@ -24,7 +24,7 @@ export interface Finder {
 }
 
 export function createFinder(reader: Reader, index: SearchIndex, follower: Follower, views: Views): Finder {
-  const memo = createMemo<SearchOutput>(rememberedAgents, (found) => found.agents.length + 1)
+  const memo = createMemo<SearchOutput>(rememberedCharacters, (found) => JSON.stringify(found).length)
 
   /** What everybody may see is remembered for as long as the truth stands where the index does. */
   async function search(input: SearchInput, caller: Caller, signal: AbortSignal): Promise<SearchOutput> {

@@ -7,13 +7,14 @@ export interface Follower extends AsyncDisposable {
   /** Resolves once the index holds everything that was committed when the process started. */
   readonly ready: Promise<void>
   readonly applied_revision: number
-  /** Resolves once the index has applied this revision. */
+  /** Resolves once the index has applied this revision, or after two seconds of trouble: what is written is written. */
   caughtUp(revision: number): Promise<void>
 }
 
 /** Applying is synchronous: a page must not hold the event loop for long. */
 const pageSize = 200
 const retryMilliseconds = 1000
+const patienceMilliseconds = 2000
 
 /** Tails the store's changes into the index until disposed. `failed` hears of faults; the tail tries again. */
 export function follow(store: Store, index: SearchIndex, failed: (fault: unknown) => void): Follower {
@@ -27,8 +28,24 @@ export function follow(store: Store, index: SearchIndex, failed: (fault: unknown
       const last = changes.at(-1)
       if (!last) return
       const ids = [...new Set(changes.map((change) => change.entry_id))]
-      await index.apply(await read(ids), last.revision)
+      await apply(await read(ids), last.revision)
       release(last.revision)
+    }
+  }
+
+  /** What the index cannot take is left out, lest it hold up everything after it. */
+  async function apply(changes: readonly EntryChange[], revision: number): Promise<void> {
+    try {
+      await index.apply(changes, revision)
+    } catch {
+      const before = index.applied_revision
+      for (const change of changes) {
+        await index.apply([change], before).catch(async (thrown) => {
+          failed(thrown)
+          await index.apply([{ id: change.id, document: null }], before)
+        })
+      }
+      await index.apply([], revision)
     }
   }
 
@@ -82,10 +99,14 @@ export function follow(store: Store, index: SearchIndex, failed: (fault: unknown
     async caughtUp(revision) {
       if (index.applied_revision >= revision) return
       const { promise, resolve } = Promise.withResolvers<void>()
-      waiting.push({ revision, resolve })
+      const place = { revision, resolve }
+      waiting.push(place)
+      const patience = setTimeout(resolve, patienceMilliseconds)
       // Where this fails, the tail tries again and lets go of us.
       pass().catch(failed)
       await promise
+      clearTimeout(patience)
+      if (waiting.includes(place)) waiting.splice(waiting.indexOf(place), 1)
     },
     async [Symbol.asyncDispose]() {
       stop.abort()

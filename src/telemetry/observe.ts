@@ -37,11 +37,13 @@ export function createObserver(
       }
       if (!failure) log.info(line, 'call')
       else if (failure.code === 'internal') log.error({ ...line, err: failure.cause ?? failure }, 'call')
-      else log.info({ ...line, detail: failure.message, ...causeOf(failure) }, 'call')
+      else log.info({ ...line, detail: failure.message.slice(0, longestDetail), ...causeOf(failure) }, 'call')
     }
   }
 }
 
+const longestDetail = 300
+
 function causeOf({ cause }: Failure): { cause?: string } {
-  return cause instanceof Error ? { cause: cause.message } : {}
+  return cause instanceof Error ? { cause: cause.message.slice(0, longestDetail) } : {}
 }

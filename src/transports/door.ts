@@ -9,6 +9,10 @@ export interface Door {
   readonly authenticate: Authenticate
   /** The agents hosted here, for method names, tools and documents. */
   readonly agents: readonly Agent[]
+  /** Addresses of proxies whose X-Forwarded-For is believed. */
+  readonly trusted_proxies: readonly string[]
+  /** Hears of faults that no caller is told more of than that they happened. */
+  failed(fault: unknown): void
 }
 
 /** Who calls; synchronous when the token has been seen lately. Throws Failure `unauthenticated`. */

@@ -57,7 +57,7 @@ describe('an authenticator', () => {
     const authenticate = createAuthenticator(key, issuer, () => start)
     const principal = await authenticate(await mint(600, ['agents:read', 'a2a:call']))
     expect(principal).toEqual({
-      issuer,
+      issuer: 'urn:dragoman:local',
       subject: 'ada',
       scopes: new Set(['agents:read', 'a2a:call']),
       namespaces: ['com.ada'],

@@ -29,7 +29,7 @@ export function createHttpApp(door: Door, etags: Etags, others: readonly Mount[]
   const paths = Map.groupBy([envelope, ...rows, ...others], (mount) => mount.path.replace(/:\w+/g, ':'))
   for (const path of fixedFirst([...paths.keys()])) mountPath(app, paths.get(path) ?? [])
   app.use(notFound)
-  app.use(unreadable)
+  app.use(unreadable(door))
   return app
 }
 
@@ -100,10 +100,13 @@ const notFound: RequestHandler = (request, response) => {
 }
 
 /** Express throws for a path that it cannot decode; anything else it throws is ours to log as internal. */
-const unreadable: ErrorRequestHandler = (fault, request, response, _next) => {
-  const undecodable = fault instanceof URIError
-  const failure = undecodable
-    ? new Failure('invalid_request', 'The path is not percent-encoded UTF-8.')
-    : fault
-  sendFailure(request, response, failure, requestId(request))
+function unreadable(door: Door): ErrorRequestHandler {
+  return (fault, request, response, _next) => {
+    const undecodable = fault instanceof URIError
+    const failure = undecodable
+      ? new Failure('invalid_request', 'The path is not percent-encoded UTF-8.')
+      : fault
+    if (!(failure instanceof Failure)) door.failed(failure)
+    sendFailure(request, response, failure, requestId(request))
+  }
 }

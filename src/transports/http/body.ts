@@ -15,11 +15,15 @@ export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
   return bytes.length === 0 ? {} : parseJson(bytes)
 }
 
+/** RFC 9112 section 6.3: a request has a body where its headers say so. */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  if ('transfer-encoding' in headers) return true
+  return 'content-length' in headers && headers['content-length'] !== '0'
+}
+
 export async function readBody(request: IncomingMessage): Promise<Buffer> {
   const { headers } = request
-  const empty =
-    headers['content-length'] === '0' || !('content-length' in headers || 'transfer-encoding' in headers)
-  if (empty) return Buffer.alloc(0)
+  if (!hasBody(request)) return Buffer.alloc(0)
   if (Number(headers['content-length']) > maximumBytes) throw refuse(request, tooLarge())
   const fault = mediaTypeFault(headers['content-type'], headers['content-encoding'])
   if (fault) throw refuse(request, fault)

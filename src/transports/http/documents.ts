@@ -12,20 +12,27 @@ interface Site {
 
 /** What a newcomer reads first: `/`, `/llms.txt` and `/openapi.json`. */
 export function documents(agents: readonly Agent[], version: string, site: () => Site): Mount[] {
-  const page = (path: string, type: string, render: () => string): Mount => ({
-    method: 'get',
-    path,
-    open: true,
-    async handler(request, response) {
-      const headers = { ...corsHeaders, 'Content-Type': type, 'Cache-Control': 'public, max-age=60' }
-      send(request, response, 200, render(), headers)
-    },
-  })
+  const page = (path: string, type: string, render: (site: Site) => string): Mount => {
+    const written = new Map<string, string>()
+    return {
+      method: 'get',
+      path,
+      open: true,
+      async handler(request, response) {
+        const here = site()
+        const key = JSON.stringify(here)
+        const text = written.get(key) ?? render(here)
+        written.set(key, text)
+        const headers = { ...corsHeaders, 'Content-Type': type, 'Cache-Control': 'public, max-age=60' }
+        send(request, response, 200, text, headers)
+      },
+    }
+  }
   return [
-    page('/', 'application/json', () => JSON.stringify(index(version, site()), null, 2)),
-    page('/llms.txt', 'text/plain; charset=utf-8', () => llms(agents, site().base_url)),
-    page('/openapi.json', 'application/json', () =>
-      JSON.stringify(openApi(agents, version, site().base_url)),
+    page('/', 'application/json', (here) => JSON.stringify(index(version, here), null, 2)),
+    page('/llms.txt', 'text/plain; charset=utf-8', ({ base_url }) => llms(agents, base_url)),
+    page('/openapi.json', 'application/json', ({ base_url }) =>
+      JSON.stringify(openApi(agents, version, base_url)),
     ),
   ]
 }

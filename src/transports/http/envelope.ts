@@ -1,6 +1,7 @@
 import type { Envelope } from '../../../schemas/envelope.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
+import { clientOf } from '../client.ts'
 import { authenticated, type Door } from '../door.ts'
 import { toPayload } from '../stringify.ts'
 import { readJsonBody } from './body.ts'
@@ -17,7 +18,7 @@ export function serveEnvelope(door: Door): Handler {
       const envelope = await readJsonBody(request)
       if (!isRecord(envelope))
         throw new Failure('invalid_request', 'The body is not an envelope {to, action, params}.')
-      const client = request.socket.remoteAddress ?? 'unknown'
+      const client = clientOf(door, request)
       const call = { principal, signal: signalOf(response), id, client }
       const { output, allowance } = await door.dispatch(envelope as Envelope, call)
       const headers = {
@@ -27,6 +28,7 @@ export function serveEnvelope(door: Door): Handler {
       }
       send(request, response, 200, toPayload(output), headers)
     } catch (thrown) {
+      if (!(thrown instanceof Failure)) door.failed(thrown)
       sendFailure(request, response, thrown, id)
     }
   }

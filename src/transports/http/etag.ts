@@ -1,34 +1,32 @@
 import { createHash } from 'node:crypto'
 import { Failure } from '../../../schemas/failure.ts'
-import { isRecord } from '../../../schemas/json.ts'
+import { isRecord, type Json } from '../../../schemas/json.ts'
 import type { Principal } from '../../../schemas/scope.ts'
-import type { Reply } from '../../router/router.ts'
 
 /**
- * Strong validators (RFC 9110 section 8.8.3) without hashing bodies: an entry's own revision, or the
- * registry's for everything computed over it. `rendering` names what else a representation depends on.
+ * Strong validators (RFC 9110 section 8.8.3) without hashing bodies: an entry's own revision, or the registry's
+ * for what is computed over it. `rendering` names what else a representation depends on.
  */
 export interface Etags {
-  of(reply: Reply, principal: Principal | null): string | undefined
-  /** The revision in an If-Match header. Throws Failure `precondition_failed` where no entity could have it. */
+  /** Of an answer that is one entry. */
+  ofEntry(entry: Json, principal: Principal | null): string | undefined
+  /** Of an answer computed at a revision of the registry. */
+  ofRegistry(revision: number | undefined, principal: Principal | null): string | undefined
+  /** The revision in an If-Match header. Throws Failure `precondition_failed` where no entry could have it. */
   revision(header: string): number
 }
 
 export function createEtags(rendering: string): Etags {
   const prefix = createHash('sha256').update(rendering).digest('base64url').slice(0, 8)
   const pattern = new RegExp(`^"${prefix}\\.e(\\d+)(?:\\.[A-Za-z0-9_-]+)?"$`)
+
+  function tag(kind: 'e' | 'r', revision: unknown, principal: Principal | null): string | undefined {
+    if (typeof revision !== 'number') return undefined
+    return `"${prefix}.${kind}${revision}${principal ? `.${digest(principal)}` : ''}"`
+  }
   return {
-    of({ output, revision, action }, principal) {
-      const own =
-        isRecord(output) && 'id' in output && typeof output.revision === 'number'
-          ? output.revision
-          : undefined
-      const suffix = principal ? `.${digest(principal)}` : ''
-      if (own !== undefined) return `"${prefix}.e${own}${suffix}"`
-      return action.effect === 'read' && revision !== undefined
-        ? `"${prefix}.r${revision}${suffix}"`
-        : undefined
-    },
+    ofEntry: (entry, principal) => (isRecord(entry) ? tag('e', entry.revision, principal) : undefined),
+    ofRegistry: (revision, principal) => tag('r', revision, principal),
     revision(header) {
       const found = pattern.exec(header.trim())?.[1]
       if (found !== undefined) return Number(found)

@@ -2,6 +2,7 @@ import type { Mount } from './app.ts'
 import { send } from './respond.ts'
 
 const plain = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }
+const localHost = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/
 const loopback = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1'])
 
 interface Needs {
@@ -43,7 +44,8 @@ export function operations(
 
   const scrape: Mount['handler'] = async (request, response) => {
     const forwarded = 'forwarded' in request.headers || 'x-forwarded-for' in request.headers
-    const near = loopback.has(request.socket.remoteAddress ?? '') && !forwarded
+    const named = localHost.test(request.headers.host ?? '')
+    const near = loopback.has(request.socket.remoteAddress ?? '') && named && !forwarded
     if (readers === 'loopback' && !near) {
       send(request, response, 403, '{"status":"metrics are read from loopback"}', plain)
       return

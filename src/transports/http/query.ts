@@ -19,7 +19,8 @@ export function readQuery(
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined
     if (field === undefined) throw unknownParameter(name, Object.keys(fields))
     const path = field.split('.')
-    assign(input, path, coerce(name, given.getAll(name), schemaAt(schema, path)))
+    const value = coerce(name, given.getAll(name), schemaAt(schema, path))
+    if (value !== undefined) assign(input, path, value)
   }
   return input
 }
@@ -36,7 +37,8 @@ function coerce(name: string, values: readonly string[], schema: JsonSchema): un
   if (schema.type === 'integer' || schema.type === 'number')
     return /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value
   if (schema.type === 'boolean') return value === 'true' ? true : value === 'false' ? false : value
-  return value
+  // A form sends the fields that were left empty too.
+  return value === '' ? undefined : value
 }
 
 /** Sets a field, making the objects on its way. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Failure, problem } from '../../../schemas/failure.ts'
 import type { Allowance } from '../../router/router.ts'
+import { hasBody } from './body.ts'
 
 export type Headers = Record<string, string>
 
@@ -20,7 +21,8 @@ export function send(
   if (response.headersSent || response.destroyed) return
   const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length
   const closing = drains(request) ? {} : { Connection: 'close' }
-  response.writeHead(status, { ...fixed, ...headers, ...closing, 'Content-Length': length })
+  const framing = status === 204 || status === 304 ? {} : { 'Content-Length': length }
+  response.writeHead(status, { ...fixed, ...headers, ...closing, ...framing })
   response.end(request.method === 'HEAD' ? undefined : body)
 }
 
@@ -28,7 +30,7 @@ const smallBody = 64 * 1024
 
 /** A short body that nobody read is read now, so that the connection can go on. */
 function drains(request: IncomingMessage): boolean {
-  if (request.complete) return true
+  if (request.complete || !hasBody(request)) return true
   request.resume()
   return Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY) <= smallBody
 }

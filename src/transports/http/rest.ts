@@ -3,6 +3,7 @@ import type { Action } from '../../../schemas/action.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type Json } from '../../../schemas/json.ts'
 import { allow } from '../../router/authorise.ts'
+import { clientOf } from '../client.ts'
 import { authenticated, type Door } from '../door.ts'
 import { toPayload } from '../stringify.ts'
 import { readJsonBody } from './body.ts'
@@ -29,13 +30,15 @@ export function serve(route: Route, action: Action, door: Door, etags: Etags): H
       if (route.access) allow(route.access, principal)
       const params = await readInput(route, action, request, etags)
       const signal = signalOf(response)
-      const client = request.socket.remoteAddress ?? 'unknown'
+      const client = clientOf(door, request)
       const reply = await door.dispatch(
         { to: route.to, action: route.action, params },
         { principal, signal, id, client },
       )
       const headers: Headers = { ...cors, ...allowanceHeaders(reply.allowance), 'X-Request-Id': id }
-      const etag = etags.of(reply, principal)
+      const etag = route.entry
+        ? etags.ofEntry(reply.output, principal)
+        : etags.ofRegistry(route.method === 'get' ? reply.revision : undefined, principal)
       if (etag) headers.ETag = etag
       if (route.method === 'get') {
         headers['Cache-Control'] = principal ? 'private, no-cache' : 'public, no-cache'
@@ -47,9 +50,24 @@ export function serve(route: Route, action: Action, door: Door, etags: Etags): H
       }
       answer(route, reply.output, headers, request, response)
     } catch (thrown) {
-      sendFailure(request, response, thrown, id, cors)
+      if (!(thrown instanceof Failure)) door.failed(thrown)
+      sendFailure(request, response, thrown instanceof Failure ? asAsked(route, thrown) : thrown, id, cors)
     }
   }
+}
+
+/** Pointers name what the caller wrote: the query parameter, not the field that it fills. */
+function asAsked({ query = {} }: Route, failure: Failure): Failure {
+  const names = new Map(
+    Object.entries(query).map(([name, field]) => [`/${field.replaceAll('.', '/')}`, `/${name}`]),
+  )
+  const errors = failure.details.errors?.map((error) => ({
+    ...error,
+    pointer: names.get(error.pointer) ?? error.pointer,
+  }))
+  return errors
+    ? new Failure(failure.code, failure.message, { ...failure.details, errors }, failure.cause)
+    : failure
 }
 
 function answer(

@@ -22,6 +22,8 @@ export interface Route {
   readonly body?: 'whole' | 'input'
   /** Values of input fields that this row has and the action leaves open. */
   readonly defaults?: JsonObject
+  /** The answer is one entry, whose revision validates it. */
+  readonly entry?: true
   /** `If-Match` becomes `expected_revision`. */
   readonly conditional?: true
   /** A row may tighten the action's access, never loosen it. */
@@ -61,6 +63,7 @@ export const routes: readonly Route[] = [
     summary: 'Full metadata and capabilities of one agent',
     to: registry,
     action: 'get_agent',
+    entry: true,
     parameters: { identifier: 'agent' },
   },
   {
@@ -129,6 +132,7 @@ export const routes: readonly Route[] = [
     summary: 'Create a new agent, in STAGE',
     to: registry,
     action: 'publish',
+    entry: true,
     body: 'whole',
     status: 201,
     show: (entry) => ({ body: entry, location: `/api/agents/${isRecord(entry) ? String(entry.id) : ''}` }),
@@ -139,6 +143,7 @@ export const routes: readonly Route[] = [
     summary: 'Get one agent',
     to: registry,
     action: 'get_agent',
+    entry: true,
     parameters: { packageName: 'agent' },
   },
   {
@@ -147,6 +152,7 @@ export const routes: readonly Route[] = [
     summary: 'Update an agent',
     to: registry,
     action: 'update',
+    entry: true,
     parameters: { id: 'agent' },
     body: 'whole',
     conditional: true,
@@ -157,6 +163,7 @@ export const routes: readonly Route[] = [
     summary: 'Publish an agent: STAGE to ACTIVE',
     to: registry,
     action: 'go_live',
+    entry: true,
     parameters: { id: 'agent' },
     body: 'whole',
     conditional: true,
@@ -167,6 +174,7 @@ export const routes: readonly Route[] = [
     summary: 'Unpublish an agent: ACTIVE to STAGE',
     to: registry,
     action: 'unpublish',
+    entry: true,
     parameters: { id: 'agent' },
     body: 'whole',
     conditional: true,
