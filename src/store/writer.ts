@@ -46,7 +46,10 @@ export function createWriter(
   }
 
   const writer: Writer = {
-    entry: (reference) => findEntry(transaction, reference),
+    async entry(reference) {
+      const row = await findRow(transaction, reference)
+      return row && parseEntry(row)
+    },
     claimedNamespaces: async (namespaces) => {
       const rows = await transaction
         .selectFrom('entry')
@@ -61,14 +64,19 @@ export function createWriter(
   return { writer, commit }
 }
 
-export async function findEntry(db: Kysely<Tables>, reference: Reference): Promise<StoredEntry | undefined> {
+/** A row as it lies: its document unread. */
+export interface EntryRow {
+  readonly id: string
+  readonly document: string
+}
+
+export async function findRow(db: Kysely<Tables>, reference: Reference): Promise<EntryRow | undefined> {
   const select = db.selectFrom('entry').select(['id', 'document'])
   const query =
     'id' in reference
       ? select.where('id', '=', reference.id)
       : select.where('package_name', '=', reference.package_name)
-  const row = await query.executeTakeFirst()
-  return row && parseEntry(row)
+  return await query.executeTakeFirst()
 }
 
 /** The last committed revision; 0 for an empty store. */
@@ -78,7 +86,7 @@ export async function currentRevision(db: Kysely<Tables>): Promise<number> {
 }
 
 /** The entry in a row. Throws UnreadableEntry. */
-export function parseEntry({ id, document }: { id: string; document: string }): StoredEntry {
+export function parseEntry({ id, document }: EntryRow): StoredEntry {
   try {
     return StoredEntry.parse(JSON.parse(document))
   } catch (fault) {

@@ -2,9 +2,11 @@ import type { Kysely } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import type { Reader, Reference, StoredEntry } from '../store.ts'
 import type { Tables } from '../tables.ts'
-import { currentRevision, findEntry, parseEntry } from '../writer.ts'
+import { currentRevision, type EntryRow, findRow, parseEntry } from '../writer.ts'
 
-const cachedEntries = 20_000
+/** Characters of documents whose entries are kept, and names that are. */
+const cachedCharacters = 64_000_000
+const cachedNames = 20_000
 const slice = 500
 
 /**
@@ -12,8 +14,8 @@ const slice = 500
  * answer is always the truth, and a repeated one costs no SQL and is the same object.
  */
 export function createReader(db: Kysely<Tables>, dataVersion: () => number): Reader {
-  const entries = new LRUCache<string, StoredEntry>({ max: cachedEntries })
-  const ids = new LRUCache<string, string>({ max: cachedEntries })
+  const entries = new LRUCache<string, StoredEntry>({ maxSize: cachedCharacters })
+  const ids = new LRUCache<string, string>({ max: cachedNames })
   let revision: number | undefined
   let version = Number.NaN
 
@@ -36,18 +38,22 @@ export function createReader(db: Kysely<Tables>, dataVersion: () => number): Rea
     return result
   }
 
-  function keepEntry(entry: StoredEntry | undefined): void {
-    if (!entry) return
-    entries.set(entry.id, entry)
+  function keepEntry({ entry, size }: Loaded): void {
+    entries.set(entry.id, entry, { size })
     ids.set(entry.package_name, entry.id)
   }
 
-  async function load(missing: readonly string[]): Promise<StoredEntry[]> {
-    const found: StoredEntry[] = []
+  async function loadOne(reference: Reference): Promise<Loaded | undefined> {
+    const row = await findRow(db, reference)
+    return row && toLoaded(row)
+  }
+
+  async function load(missing: readonly string[]): Promise<Loaded[]> {
+    const found: Loaded[] = []
     for (let start = 0; start < missing.length; start += slice) {
       const some = missing.slice(start, start + slice)
       const rows = await db.selectFrom('entry').select(['id', 'document']).where('id', 'in', some).execute()
-      found.push(...rows.map(parseEntry))
+      found.push(...rows.map(toLoaded))
     }
     return found
   }
@@ -60,7 +66,13 @@ export function createReader(db: Kysely<Tables>, dataVersion: () => number): Rea
   return {
     async entry(reference) {
       refresh()
-      return cached(reference) ?? (await read(() => findEntry(db, reference), keepEntry))
+      const known = cached(reference)
+      if (known) return known
+      const loaded = await read(
+        () => loadOne(reference),
+        (found) => found && keepEntry(found),
+      )
+      return loaded?.entry
     },
     async entries(wanted) {
       refresh()
@@ -71,7 +83,7 @@ export function createReader(db: Kysely<Tables>, dataVersion: () => number): Rea
           () => load(missing),
           (loaded) => loaded.forEach(keepEntry),
         )
-        for (const entry of found) known.set(entry.id, entry)
+        for (const { entry } of found) known.set(entry.id, entry)
       }
       return wanted.flatMap((id) => known.get(id) ?? [])
     },
@@ -88,4 +100,14 @@ export function createReader(db: Kysely<Tables>, dataVersion: () => number): Rea
       )
     },
   }
+}
+
+/** An entry and the characters of its document. */
+interface Loaded {
+  readonly entry: StoredEntry
+  readonly size: number
+}
+
+function toLoaded(row: EntryRow): Loaded {
+  return { entry: parseEntry(row), size: row.document.length }
 }
