@@ -1,22 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Action } from '../../../schemas/action.ts'
 import { Failure } from '../../../schemas/failure.ts'
-import { isRecord, type Json } from '../../../schemas/json.ts'
+import type { Json } from '../../../schemas/json.ts'
 import { allow } from '../../router/authorise.ts'
 import { clientOf } from '../client.ts'
 import { authenticated, type Door } from '../door.ts'
 import { toPayload } from '../stringify.ts'
-import { readJsonBody } from './body.ts'
 import { type Etags, matches } from './etag.ts'
 import { requestId } from './identity.ts'
-import { assign, readQuery } from './query.ts'
+import { type ReadRequest, readInput } from './input.ts'
 import { allowanceHeaders, type Headers, send, sendFailure } from './respond.ts'
 import type { Route } from './routes.ts'
 
-export type Handler = (
-  request: IncomingMessage & { readonly params: Readonly<Record<string, string | string[]>> },
-  response: ServerResponse,
-) => Promise<void>
+export type Handler = (request: ReadRequest, response: ServerResponse) => Promise<void>
 
 /** Serves one row of the table: reads the input, dispatches, shows the output. */
 export function serve(route: Route, action: Action, door: Door, etags: Etags): Handler {
@@ -86,60 +82,6 @@ function answer(
   if (shown.location !== undefined) headers.Location = shown.location
   headers['Content-Type'] = 'application/json'
   send(request, response, status, toPayload(shown.body), headers)
-}
-
-async function readInput(
-  route: Route,
-  action: Action,
-  request: Parameters<Handler>[0],
-  etags: Etags,
-): Promise<Record<string, unknown>> {
-  const body = route.body ? unwrap(route, await readJsonBody(request)) : {}
-  const at = request.url?.indexOf('?') ?? -1
-  const search = at < 0 ? '' : (request.url ?? '').slice(at + 1)
-  const input: Record<string, unknown> = {
-    ...route.defaults,
-    ...body,
-    ...readQuery(search, route.query ?? {}, action.input.json),
-  }
-  for (const [name, field] of Object.entries(route.parameters ?? {})) {
-    if (Object.hasOwn(body, field)) throw misplaced(field)
-    assign(input, [field], String(request.params[name]))
-  }
-  const condition = request.headers['if-match']
-  if (route.conditional && condition !== undefined && condition !== '*') {
-    input.expected_revision = etags.revision(condition)
-  }
-  return input
-}
-
-function unwrap(route: Route, body: unknown): Record<string, unknown> {
-  if (!isRecord(body)) {
-    throw new Failure('invalid_request', 'The body is not a JSON object.', {
-      errors: [{ pointer: '', detail: 'Send an object.' }],
-    })
-  }
-  if (route.body !== 'input') return body
-  const { input, ...rest } = body
-  const [unknown] = Object.keys(rest)
-  if (unknown !== undefined) {
-    throw new Failure('invalid_request', `/${unknown}: There is no such field.`, {
-      errors: [{ pointer: `/${unknown}`, detail: 'There is no such field.' }],
-      hint: 'The body is {"input": {…}}.',
-    })
-  }
-  if (isRecord(input)) return input
-  throw new Failure('invalid_request', 'The body needs the object input.', {
-    errors: [
-      { pointer: '/input', detail: input === undefined ? 'This field is required.' : 'Send an object.' },
-    ],
-  })
-}
-
-function misplaced(field: string): Failure {
-  return new Failure('invalid_request', `/${field}: The path says that already.`, {
-    errors: [{ pointer: `/${field}`, detail: 'Leave it out of the body.' }],
-  })
 }
 
 /** Aborts when the caller goes away before its answer. */

@@ -1,0 +1,69 @@
+import type { IncomingMessage } from 'node:http'
+import type { Action } from '../../../schemas/action.ts'
+import { Failure } from '../../../schemas/failure.ts'
+import { isRecord } from '../../../schemas/json.ts'
+import { readJsonBody } from './body.ts'
+import type { Etags } from './etag.ts'
+import { assign, readQuery } from './query.ts'
+import type { Route } from './routes.ts'
+
+/** A request whose path parameters Express has read. */
+export type ReadRequest = IncomingMessage & { readonly params: Readonly<Record<string, string | string[]>> }
+
+/**
+ * The input of a row's action, from wherever the row says: defaults, body, query, path, If-Match, later ones over
+ * earlier ones. Throws Failure `invalid_request` and what reading a body throws.
+ */
+export async function readInput(
+  route: Route,
+  action: Action,
+  request: ReadRequest,
+  etags: Etags,
+): Promise<Record<string, unknown>> {
+  const body = route.body ? unwrap(route, await readJsonBody(request)) : {}
+  const at = request.url?.indexOf('?') ?? -1
+  const search = at < 0 ? '' : (request.url ?? '').slice(at + 1)
+  const input: Record<string, unknown> = {
+    ...route.defaults,
+    ...body,
+    ...readQuery(search, route.query ?? {}, action.input.json),
+  }
+  for (const [name, field] of Object.entries(route.parameters ?? {})) {
+    if (Object.hasOwn(body, field)) throw misplaced(field)
+    assign(input, [field], String(request.params[name]))
+  }
+  const condition = request.headers['if-match']
+  if (route.conditional && condition !== undefined && condition !== '*') {
+    input.expected_revision = etags.revision(condition)
+  }
+  return input
+}
+
+function unwrap(route: Route, body: unknown): Record<string, unknown> {
+  if (!isRecord(body)) {
+    throw new Failure('invalid_request', 'The body is not a JSON object.', {
+      errors: [{ pointer: '', detail: 'Send an object.' }],
+    })
+  }
+  if (route.body !== 'input') return body
+  const { input, ...rest } = body
+  const [unknown] = Object.keys(rest)
+  if (unknown !== undefined) {
+    throw new Failure('invalid_request', `/${unknown}: There is no such field.`, {
+      errors: [{ pointer: `/${unknown}`, detail: 'There is no such field.' }],
+      hint: 'The body is {"input": {…}}.',
+    })
+  }
+  if (isRecord(input)) return input
+  throw new Failure('invalid_request', 'The body needs the object input.', {
+    errors: [
+      { pointer: '/input', detail: input === undefined ? 'This field is required.' : 'Send an object.' },
+    ],
+  })
+}
+
+function misplaced(field: string): Failure {
+  return new Failure('invalid_request', `/${field}: The path says that already.`, {
+    errors: [{ pointer: `/${field}`, detail: 'Leave it out of the body.' }],
+  })
+}
