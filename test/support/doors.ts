@@ -99,7 +99,7 @@ function mcpHttpDoor({ url }: TestGateway): TestDoor {
 const command = resolve(import.meta.dirname, '../../bin/dragoman.js')
 
 /** One process for each token: over stdio it comes from the environment. */
-function stdioDoor({ data, url }: TestGateway): TestDoor {
+function stdioDoor({ data, url, environment: settings }: TestGateway): TestDoor {
   const peers = new Map<string | undefined, ReturnType<typeof startLines>>()
   let id = 0
 
@@ -107,6 +107,7 @@ function stdioDoor({ data, url }: TestGateway): TestDoor {
     const known = peers.get(token)
     if (known) return known
     const environment = {
+      ...settings,
       DRAGOMAN_DATA: data,
       DRAGOMAN_BASE_URL: '',
       DRAGOMAN_LOG: 'silent',

@@ -11,6 +11,8 @@ import { createLogger } from '../../src/telemetry/log.ts'
 export interface TestGateway extends AsyncDisposable {
   readonly url: string
   readonly data: string
+  /** The settings it was started with. */
+  readonly environment: Readonly<Record<string, string>>
   readonly gateway: Gateway
   readonly server: RunningServer
   /** A signed token; every scope but admin unless told. */
@@ -54,6 +56,7 @@ export async function startGateway(
   return {
     url: server.url,
     data,
+    environment,
     gateway,
     server,
     token: (subject, { scopes = everyScope, namespaces = [], ttl_s = 3600 } = {}) =>

@@ -1,0 +1,39 @@
+import { expect } from 'vitest'
+import type { Json } from '../../schemas/json.ts'
+import type { Case } from '../doors/cases.ts'
+import type { Outcome, TestDoor } from './doors.ts'
+import type { TestGateway } from './gateway.ts'
+
+/** What each door says to one case, REST among them where it has a row for it. */
+export async function askEverywhere(
+  home: TestGateway,
+  doors: readonly TestDoor[],
+  { envelope, rest }: Pick<Case, 'envelope' | 'rest'>,
+  token: string | undefined,
+): Promise<Record<string, Outcome>> {
+  const asked = doors.map(async (door) => [door.name, await door.call(envelope, token)] as const)
+  const byRest = rest ? [restOutcome(home, rest, token)] : []
+  return Object.fromEntries(await Promise.all([...asked, ...byRest]))
+}
+
+/** Fails, naming the door, where one of them says something else than the first. */
+export function expectAlike(outcomes: Record<string, Outcome>): Outcome {
+  const [first] = Object.values(outcomes)
+  for (const [door, outcome] of Object.entries(outcomes)) {
+    expect({ door, outcome }).toEqual({ door, outcome: first })
+  }
+  if (!first) throw new Error('No door was asked.')
+  return first
+}
+
+async function restOutcome(
+  home: TestGateway,
+  { method, path, body }: NonNullable<Case['rest']>,
+  token: string | undefined,
+): Promise<readonly [string, Outcome]> {
+  const answer = await home.request(method, path, { body, ...(token !== undefined && { token }) })
+  if (answer.status < 400) return ['REST', { output: answer.json as Json }]
+  expect(answer.headers.get('content-type')).toBe('application/problem+json')
+  expect(answer.json.status).toBe(answer.status)
+  return ['REST', { code: answer.json.code }]
+}
