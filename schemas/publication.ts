@@ -2,6 +2,19 @@ import { z } from 'zod'
 import { Capability, Endpoint, Package } from './entry.ts'
 import { PackageName, Slug, Tag } from './names.ts'
 
+const maxCapabilityText = 200_000
+
+const Capabilities = z
+  .array(Capability.strict())
+  .max(200)
+  .refine((all) => textLength(all) <= maxCapabilityText, {
+    error: `At most ${maxCapabilityText} characters of names and descriptions in all.`,
+  })
+
+function textLength(capabilities: readonly Capability[]): number {
+  return capabilities.reduce((sum, { name, description }) => sum + name.length + description.length, 0)
+}
+
 const url = z.url({ protocol: /^https?$/ }).max(2048)
 
 const facts = {
@@ -9,7 +22,7 @@ const facts = {
   manifest_url: url.describe("Where the agent's own card is."),
   name: z.string().trim().min(1).max(200),
   description: z.string().trim().min(1).max(4000),
-  capabilities: z.array(Capability.strict()).max(500),
+  capabilities: Capabilities,
   endpoints: z.array(Endpoint.strict()).max(20),
   packages: z.array(Package.strict()).max(20),
   tags: z.array(Tag).max(50),

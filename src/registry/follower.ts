@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as pause, setImmediate as turnOfOthers } from 'node:timers/promises'
 import type { EntryChange, SearchDocument, SearchIndex } from '../search/search-index.ts'
 import { type Store, type StoredEntry, UnreadableEntry } from '../store/store.ts'
 
@@ -11,8 +11,8 @@ export interface Follower extends AsyncDisposable {
   caughtUp(revision: number): Promise<void>
 }
 
-/** Applying is synchronous: a page must not hold the event loop for long. */
-const pageSize = 200
+/** Applying is synchronous: a page must not hold the event loop for long, and others have their turn after it. */
+const pageSize = 50
 const retryMilliseconds = 1000
 const patienceMilliseconds = 2000
 
@@ -30,6 +30,7 @@ export function follow(store: Store, index: SearchIndex, failed: (fault: unknown
       const ids = [...new Set(changes.map((change) => change.entry_id))]
       await apply(await read(ids), last.revision)
       release(last.revision)
+      await turnOfOthers()
     }
   }
 

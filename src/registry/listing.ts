@@ -3,7 +3,7 @@ import type { Capability } from '../../schemas/entry.ts'
 import { Failure } from '../../schemas/failure.ts'
 import { PackageName } from '../../schemas/names.ts'
 import type { StoredEntry } from '../store/store.ts'
-import { readCard } from './manifest.ts'
+import { mostCapabilities, readCard } from './manifest.ts'
 
 /** What an imported line states of an agent. */
 export type Facts = Pick<
@@ -47,7 +47,7 @@ export function readLine(text: string): Facts {
 
 function fromServer(server: z.infer<typeof McpServer>): Facts {
   const registryType = { node: 'npm', python: 'pypi' }[server.runtime] ?? slug(server.runtime)
-  const capabilities: Capability[] = server.tools.map(({ name, description }) => ({
+  const capabilities: Capability[] = server.tools.slice(0, mostCapabilities).map(({ name, description }) => ({
     name,
     description: description.slice(0, 4000),
   }))

@@ -52,6 +52,8 @@ type AnyCard = z.infer<typeof AnyCard>
 
 const longestDescription = 4000
 const mostTags = 30
+/** As many as a publication may state. */
+export const mostCapabilities = 200
 /** As deep as any message may be; more could not be answered with. */
 const deepest = 30
 
@@ -109,8 +111,10 @@ function tagsOf(card: AnyCard): string[] {
 }
 
 function capabilitiesOf(card: AnyCard): Capability[] {
-  if (Array.isArray(card.capabilities)) return card.capabilities.flatMap(interfaceCapability)
-  return (card.skills ?? []).flatMap(({ id, name, description = '' }) => {
+  if (Array.isArray(card.capabilities)) {
+    return card.capabilities.slice(0, mostCapabilities).flatMap(interfaceCapability)
+  }
+  return (card.skills ?? []).slice(0, mostCapabilities).flatMap(({ id, name, description = '' }) => {
     const called = (name ?? id ?? '').trim().slice(0, 200)
     return called ? { name: called, description: description.slice(0, longestDescription) } : []
   })

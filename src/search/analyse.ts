@@ -29,7 +29,7 @@ const accents = /[\u0300-\u036f]/g
  * characters are dropped.
  */
 export function analyse(text: string, emit: Emit): void {
-  const normal = text.slice(0, maxCharacters).normalize('NFKC')
+  const normal = text.slice(0, maxCharacters).normalize('NFKC').slice(0, maxCharacters)
   for (const run of normal.match(runs) ?? []) {
     if (plainWord.test(run)) emitWord(run, run, emit)
     else if (startsUnspaced.test(run)) emitPairs(run, emit)

@@ -14,12 +14,14 @@ export function takeBest(
   after: Position | undefined,
 ): Placed[] {
   const best: Placed[] = []
-  let worst: { key: number; id: string } | undefined
-  for (const slot of board.slots.subarray(0, board.size)) {
+  let worst = { key: 0, id: '' }
+  const { slots, size } = board
+  for (let index = 0; index < size; index++) {
+    const slot = slots[index] ?? 0
     const key = scores[slot] ?? 0
-    if (worst && key < worst.key) continue
+    if (key < worst.key) continue
     const id = idOf(slot)
-    if (worst && key === worst.key && compareId(id, worst.id) > 0) continue
+    if (key === worst.key && compareId(id, worst.id) > 0) continue
     const position = { key, id }
     if (after && orders.relevance(position, after) <= 0) continue
     insert(best, { slot, position })
@@ -30,10 +32,10 @@ export function takeBest(
 }
 
 function insert(sorted: Placed[], placed: Placed): void {
-  let index = sorted.length
+  let index = sorted.push(placed) - 1
   for (let before = sorted[index - 1]; before; before = sorted[index - 1]) {
     if (orders.relevance(before.position, placed.position) < 0) break
-    index--
+    sorted[index--] = before
   }
-  sorted.splice(index, 0, placed)
+  sorted[index] = placed
 }

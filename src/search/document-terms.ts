@@ -15,12 +15,21 @@ export interface DocumentTerms {
 const nameWeight = 2
 const textWeight = 1
 
-/** Reads a document's fields: a term counts once in the name and the package name together. */
+/** Of one document, all its texts together: what is read costs time, what is new costs memory. */
+const maxCharacters = 100_000
+const maxTerms = 10_000
+
+/**
+ * Reads a document's fields, capabilities last, up to 100,000 characters and 10,000 distinct terms: a term counts
+ * once in the name and the package name together.
+ */
 export function readDocument(document: SearchDocument): DocumentTerms {
   const frequencies = new Map<string, number>()
   let length = 0
+  let left = maxCharacters
 
   function count(term: string, weight: number, boilerplate: boolean): void {
+    if (frequencies.size >= maxTerms && !frequencies.has(term)) return
     frequencies.set(term, (frequencies.get(term) ?? 0) + weight)
     if (!boilerplate) length += weight
   }
@@ -33,9 +42,11 @@ export function readDocument(document: SearchDocument): DocumentTerms {
 
   function readText(text: string): Set<string> {
     const terms = new Set<string>()
-    analyse(text, (term, _word, boilerplate) => {
+    const piece = text.slice(0, left)
+    left -= piece.length
+    analyse(piece, (term, _word, boilerplate) => {
       count(term, textWeight, boilerplate)
-      terms.add(term)
+      if (frequencies.has(term)) terms.add(term)
     })
     return terms
   }

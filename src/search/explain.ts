@@ -1,4 +1,5 @@
 import type { Match } from '../../schemas/card.ts'
+import { addWeight } from './capability-terms.ts'
 import type { TableEntry } from './entry-table.ts'
 import type { WeighedTerm } from './text-index.ts'
 
@@ -24,13 +25,8 @@ export function explain(
 
 /** The first of those with the largest weight of terms; null when no capability has any. */
 function bestCapability({ document, text }: TableEntry, found: readonly WeighedTerm[]): string | null {
-  let best: string | null = null
-  let bestWeight = 0
-  text.capabilities.forEach((terms, index) => {
-    const weight = found.reduce((sum, term) => (terms.includes(term.list) ? sum + term.weight : sum), 0)
-    if (weight <= bestWeight) return
-    best = document.capabilities[index]?.name ?? null
-    bestWeight = weight
-  })
-  return best
+  const weights = new Float64Array(document.capabilities.length)
+  for (const { list, weight } of found) addWeight(weights, text.capabilities, list, weight)
+  const most = weights.reduce((one, other) => Math.max(one, other), 0)
+  return most > 0 ? (document.capabilities[weights.indexOf(most)]?.name ?? null) : null
 }

@@ -1,12 +1,17 @@
 /** The slots that share one term or value, ascending, each with a weight. */
 export class PostingList {
   readonly key: string
+  /** Tells it from every other list that its `Postings` ever had. */
+  readonly serial: number
   size = 0
+  /** How many of its slots count in statistics; kept by what owns the list. */
+  counted = 0
   slots: Uint32Array = new Uint32Array(2)
   weights: Uint32Array = new Uint32Array(2)
 
-  constructor(key: string) {
+  constructor(key: string, serial: number) {
     this.key = key
+    this.serial = serial
   }
 
   has(slot: number): boolean {
@@ -58,6 +63,7 @@ export class PostingList {
 /** Posting lists by key. A list that runs empty is dropped, so what is gone leaves nothing behind. */
 export class Postings {
   readonly #lists = new Map<string, PostingList>()
+  #created = 0
 
   get(key: string): PostingList | undefined {
     return this.#lists.get(key)
@@ -68,8 +74,7 @@ export class Postings {
   }
 
   add(key: string, slot: number, weight = 1): PostingList {
-    const list = this.#lists.get(key) ?? new PostingList(key)
-    if (list.size === 0) this.#lists.set(key, list)
+    const list = this.#lists.get(key) ?? this.#create(key)
     list.add(slot, weight)
     return list
   }
@@ -77,5 +82,11 @@ export class Postings {
   remove(list: PostingList, slot: number): void {
     list.remove(slot)
     if (list.size === 0) this.#lists.delete(list.key)
+  }
+
+  #create(key: string): PostingList {
+    const list = new PostingList(key, this.#created++)
+    this.#lists.set(key, list)
+    return list
   }
 }

@@ -58,6 +58,18 @@ describe('the memory index', () => {
     )
   })
 
+  it('answers over what is ACTIVE as if nothing in STAGE existed, scores included', async () => {
+    await fc.assert(
+      fc.asyncProperty(someDocuments, someQuery, async (documents, query) => {
+        const active = documents.filter(({ state }) => state === 'ACTIVE')
+        const asked = { ...query, filter: { ...query.filter, state: 'ACTIVE' } } as const
+        const answer = await ask(await indexOf(documents), asked)
+        expect(JSON.stringify(answer)).toBe(JSON.stringify(await ask(await indexOf(active), asked)))
+      }),
+      { numRuns: 500 },
+    )
+  })
+
   it('orders by score, time or name, then by id', async () => {
     await fc.assert(
       fc.asyncProperty(someDocuments, someQuery, async (documents, query) => {

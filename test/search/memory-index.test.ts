@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createMemoryIndex } from '../../src/search/memory-index.ts'
+import { growth } from '../support/growth.ts'
 import { ask, documentOf, indexOf, walk } from './support/documents.ts'
 
 const ids = (hits: { hits: readonly { id: string }[] }) => hits.hits.map((hit) => hit.id)
@@ -116,6 +117,16 @@ describe('finding', () => {
     ])
   })
 
+  it('gives an exact name the same bonus whether or not a hidden entry has the other words', async () => {
+    const named = documentOf({ id: 'a', name: 'Mail' })
+    const hidden = documentOf({ id: 'b', state: 'STAGE', description: 'secret' })
+    // Only the first 300 characters are compared with names.
+    const query = { text: `mail${' '.repeat(300)}secret`, filter: { state: 'ACTIVE' } } as const
+    const without = await ask(await indexOf([named]), query)
+    expect(await ask(await indexOf([named, hidden]), query)).toEqual(without)
+    expect(without.hits[0]!.score).toBeGreaterThan(1)
+  })
+
   it('breaks ties by id, also from page to page', async () => {
     const order = ['d', 'a', 'g', 'c', 'b', 'f', 'e']
     const index = await indexOf(order.map((id) => documentOf({ id, name: 'Mail', package_name: 'npm.mail' })))
@@ -199,12 +210,26 @@ describe('the index', () => {
     await expect(ask(index, { sort: 'name', after: { key: 1, id: 'a' } })).rejects.toThrow('another sort')
   })
 
-  it('takes a 100 KB text in its stride', async () => {
-    const index = await indexOf([documentOf({ id: 'a' })])
-    const text = Array.from({ length: 15_000 }, (_, at) => `word${at}`).join(' ')
-    const started = performance.now()
-    await index.apply([{ id: 'b', document: documentOf({ id: 'b', description: text }) }], 2)
-    expect(ids(await ask(index, { text }))).toEqual(['b'])
-    expect(performance.now() - started).toBeLessThan(200)
+  it('explains a page of entries with many long capabilities in its stride', async () => {
+    const words = Array.from({ length: 150 }, (_, at) => `w${at}`).join(' ')
+    const capabilities = Array.from({ length: 500 }, (_, at) => ({ name: `c${at}`, description: words }))
+    const index = await indexOf(
+      Array.from({ length: 50 }, (_, at) => documentOf({ id: String(at), capabilities })),
+    )
+    const { hits } = await ask(index, { text: words })
+    expect(hits[0]!.why.capability).toBe('c0')
+    // One hit explained, or fifty: the explaining must not be what a search costs.
+    const search = (limit: number) => () => ask(index, { text: words, limit })
+    expect(await growth(search(1), search(50))).toBeLessThan(15)
+  })
+
+  it('takes a long text in time proportional to its length', async () => {
+    const text = (words: number) => Array.from({ length: words }, (_, at) => `word${at}`).join(' ')
+    const [small, large] = [text(2500), text(10_000)]
+    const take = (description: string) => async () => {
+      const index = await indexOf([documentOf({ id: 'b', description })])
+      expect(ids(await ask(index, { text: description }))).toEqual(['b'])
+    }
+    expect(await growth(take(small), take(large))).toBeLessThan(10)
   })
 })

@@ -6,19 +6,23 @@ interface Token {
   readonly boilerplate: boolean
 }
 
-/** BM25F and the bonus for an exact name, straight from the tokens of every document: slow and plain. */
+/**
+ * BM25F and the bonus for an exact name, straight from the tokens of every document: slow and plain. What is not
+ * ACTIVE is weighed by what is.
+ */
 export function bruteForceScores(documents: readonly SearchDocument[], text: string): Map<string, number> {
   const all = tokens(text)
   const telling = all.filter((token) => !token.boilerplate)
   const terms = (telling.length > 0 ? telling : all).map((token) => token.term)
   const bags = documents.map(bagOf)
-  const average = bags.reduce((sum, bag) => sum + bag.length, 0) / bags.length || 1
+  const counted = bags.filter((_, index) => documents[index]!.state === 'ACTIVE')
+  const average = counted.reduce((sum, bag) => sum + bag.length, 0) / counted.length || 1
 
   const weights = [...new Set(terms)].map((term) => {
     const count = terms.filter((other) => other === term).length
-    const having = bags.filter((bag) => bag.terms.includes(term)).length
-    const rarity = Math.log(1 + (bags.length - having + 0.5) / (having + 0.5))
-    return { term, weight: having > 0 ? rarity * Math.sqrt(count) : 0 }
+    const having = counted.filter((bag) => bag.terms.includes(term)).length
+    const rarity = Math.log(1 + (counted.length - having + 0.5) / (having + 0.5))
+    return { term, weight: rarity * Math.sqrt(count) }
   })
   const most = weights.reduce((sum, { weight }) => sum + weight, 0) || 1
 

@@ -1,0 +1,19 @@
+/**
+ * How many times longer the larger work takes, each at its best of several runs in turn: about 4 for four times
+ * the work in linear time, 16 in quadratic. A ratio within one run, so that a busy machine does not decide.
+ */
+export async function growth(smaller: () => unknown, larger: () => unknown, rounds = 5): Promise<number> {
+  let small = Number.POSITIVE_INFINITY
+  let large = Number.POSITIVE_INFINITY
+  for (let round = 0; round < rounds; round++) {
+    small = Math.min(small, await timeOf(smaller))
+    large = Math.min(large, await timeOf(larger))
+  }
+  return large / small
+}
+
+async function timeOf(work: () => unknown): Promise<number> {
+  const started = performance.now()
+  await work()
+  return performance.now() - started
+}
