@@ -13,7 +13,7 @@ import { jsonRpcSocket } from './transports/json-rpc/socket.ts'
 import { mcpMounts } from './transports/mcp/http.ts'
 import { mcpSocket } from './transports/mcp/socket.ts'
 import { originRule } from './transports/origins.ts'
-import { createUpgrades } from './transports/websocket/upgrade.ts'
+import { createUpgrades, type Upgrades } from './transports/websocket/upgrade.ts'
 
 export interface RunningServer extends AsyncDisposable {
   /** Where it is reached, without a slash at the end. */
@@ -32,6 +32,8 @@ export async function startServer(gateway: Gateway): Promise<RunningServer> {
     connectionsCheckingInterval: 2000,
     keepAliveTimeout: 5000,
     maxHeaderSize: 16 * 1024,
+    // RFC 9110 section 7.8: an upgrade that is not taken is ignored and the request answered.
+    shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
   })
   const url = await listen(server, gateway)
   gateway.reachedAt(url)
@@ -60,7 +62,7 @@ export async function startServer(gateway: Gateway): Promise<RunningServer> {
     async [Symbol.asyncDispose]() {
       if (state.draining) return
       state.draining = true
-      await drain(server, upgrades.close)
+      await drain(server, upgrades)
     },
   }
 }
@@ -92,12 +94,15 @@ function cannotListen({ HOST, PORT }: Gateway['config'], fault: NodeJS.ErrnoExce
 }
 
 /** For a moment answers still go out and say that the connection closes; then what is idle closes, then all. */
-async function drain(server: Server, closeSockets: () => Promise<void>): Promise<void> {
+async function drain(server: Server, upgrades: Upgrades): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, drainMilliseconds))
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   const idle = setInterval(() => server.closeIdleConnections(), 50)
-  const hard = setTimeout(() => server.closeAllConnections(), deadlineMilliseconds)
-  await closeSockets()
+  const hard = setTimeout(() => {
+    server.closeAllConnections()
+    upgrades.destroy()
+  }, deadlineMilliseconds)
+  await upgrades.close()
   await closed
   clearInterval(idle)
   clearTimeout(hard)

@@ -125,6 +125,14 @@ describe('Streamable HTTP', () => {
     }
   })
 
+  test('call_agent, which can reach anything, says that it may destroy', async () => {
+    const { result } = messageIn(await (await modern('tools/list', {})).text()) as {
+      result: { tools: { name: string; annotations: object }[] }
+    }
+    const tool = result.tools.find(({ name }) => name === 'call_agent')
+    expect(tool?.annotations).toMatchObject({ readOnlyHint: false, destructiveHint: true })
+  })
+
   test('a page of a foreign origin is refused with 403', async () => {
     expect((await modern('tools/list', {}, { Origin: 'https://evil.example' })).status).toBe(403)
     expect((await modern('tools/list', {}, { Origin: 'http://localhost:5173' })).status).toBe(200)

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { codes, Failure } from '../../../schemas/failure.ts'
+import { clientOf } from '../client.ts'
 import { authenticated, type Door } from '../door.ts'
 import type { Mount } from '../http/app.ts'
 import { readBody } from '../http/body.ts'
@@ -24,11 +25,12 @@ export function jsonRpcMount(door: Door): Mount {
       try {
         const principal = await authenticated(door, request.headers.authorization)
         const text = (await readBody(request)).toString('utf8')
-        const client = request.socket.remoteAddress ?? 'unknown'
+        const client = clientOf(door, request)
         const body = await answer(text, { principal, client, signal: signalOf(response) })
         if (body === undefined) send(request, response, 204, '', { 'X-Request-Id': id })
         else send(request, response, 200, body, headers)
       } catch (thrown) {
+        if (!(thrown instanceof Failure)) door.failed(thrown)
         const failure = Failure.from(thrown)
         const refused = { ...headers, ...challenge(failure, request.headers.authorization !== undefined) }
         send(request, response, codes[failure.code].http, errorFrame(failure, id, null), refused)

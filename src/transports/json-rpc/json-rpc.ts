@@ -1,8 +1,18 @@
+import type { JSONRPCResponse } from 'json-rpc-2.0'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Call } from '../../router/router.ts'
 import type { Door } from '../door.ts'
 import { stringify } from '../stringify.ts'
-import { errorFrame, invalidRequest, maximumBatch, parseError, readRequest, unsound } from './frames.ts'
+import { answerMembers } from './batch.ts'
+import {
+  errorFrame,
+  type Id,
+  invalidRequest,
+  maximumBatch,
+  parseError,
+  readRequest,
+  unsound,
+} from './frames.ts'
 import { createMethods, unknownMethod } from './methods.ts'
 
 /** What a call needs beside its id, which each request of a batch gets for itself. */
@@ -15,16 +25,17 @@ export type AnswerMessage = (text: string, caller: Caller) => Promise<string | u
 export function createJsonRpc({ dispatch, agents }: Door, createId: () => string): AnswerMessage {
   const methods = createMethods(dispatch, agents)
 
-  async function answerOne(frame: unknown, caller: Caller): Promise<string | undefined> {
+  async function answerOne(frame: unknown, caller: Caller, refusal?: Failure): Promise<string | undefined> {
     const requestId = createId()
     const request = readRequest(frame)
     if ('failure' in request) return errorFrame(request.failure, requestId, request.id, invalidRequest)
     const { id, method } = request
+    if (refusal && id !== undefined) return errorFrame(refusal, requestId, id)
     if (!methods.hasMethod(method)) {
       return id === undefined ? undefined : errorFrame(unknownMethod(method, agents), requestId, id)
     }
     const response = await methods.receive(request, { ...caller, id: requestId })
-    return response && id !== undefined ? stringify(response as never) : undefined
+    return response && id !== undefined ? write(response, requestId, id) : undefined
   }
 
   async function answerBatch(frames: readonly unknown[], caller: Caller): Promise<string | undefined> {
@@ -34,15 +45,23 @@ export function createJsonRpc({ dispatch, agents }: Door, createId: () => string
       const failure = unsound('', `A batch holds at most ${maximumBatch} requests, not ${frames.length}.`)
       return errorFrame(failure, createId(), null, invalidRequest)
     }
-    const answers = await Promise.all(frames.map((frame) => answerOne(frame, caller)))
-    const said = answers.filter((answer) => answer !== undefined)
-    return said.length > 0 ? `[${said.join(',')}]` : undefined
+    const answers = await answerMembers(frames, (frame, refusal) => answerOne(frame, caller, refusal))
+    return answers.length > 0 ? `[${answers.join(',')}]` : undefined
   }
 
   return async (text, caller) => {
     const message = parse(text)
     if (message instanceof Failure) return errorFrame(message, createId(), null, parseError)
     return Array.isArray(message) ? answerBatch(message, caller) : answerOne(message, caller)
+  }
+}
+
+function write(response: JSONRPCResponse, requestId: string, id: Id): string {
+  if (response.error) return JSON.stringify(response)
+  try {
+    return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${stringify(response.result)}}`
+  } catch (thrown) {
+    return errorFrame(Failure.from(thrown), requestId, id)
   }
 }
 

@@ -12,12 +12,14 @@ export function jsonRpcSocket(door: Door): SocketDoor {
     required: false,
     open(connection) {
       const { client, signal } = connection
-      connection.read(async (text) => {
-        const principal = await connection.identify()
-        if (principal === undefined) return
-        const body = await answer(text, { principal, client, signal })
-        if (body !== undefined) await connection.send(body)
-      })
+      connection.read((text) => ({
+        async run() {
+          const principal = await connection.identify()
+          if (principal === undefined) return
+          const body = await answer(text, { principal, client, signal })
+          if (body !== undefined) await connection.send(body)
+        },
+      }))
     },
   }
 }

@@ -1,11 +1,13 @@
 import { codes, Failure, problem } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
+import { clientOf } from '../client.ts'
 import { authenticated, type Door } from '../door.ts'
 import type { Mount } from '../http/app.ts'
 import { parseJson, readBody } from '../http/body.ts'
 import { requestId } from '../http/identity.ts'
 import { challenge, send } from '../http/respond.ts'
 import type { Handler } from '../http/rest.ts'
+import { assertPlainMessage } from './depth.ts'
 import type { McpCaller } from './server.ts'
 
 type Serve = (request: unknown, response: unknown, body: unknown) => Promise<void>
@@ -29,14 +31,16 @@ export function mcpMounts(options: McpHttpOptions): Mount[] {
       }
       const principal = await authenticated(options.door, authorization)
       const body = request.method === 'POST' ? parseJson(await readBody(request)) : undefined
+      assertPlainMessage(body)
       serving ??= load(options)
       const serve = await serving
       const caller: McpCaller = {
-        client: request.socket.remoteAddress ?? 'unknown',
+        client: clientOf(options.door, request),
         identify: () => principal,
       }
       await serve(Object.assign(request, { auth: authInfo(principal, caller) }), response, body)
     } catch (thrown) {
+      if (!(thrown instanceof Failure)) options.door.failed(thrown)
       const failure = Failure.from(thrown)
       const error = { code: codes[failure.code].rpc, message: failure.message, data: problem(failure, id) }
       const headers = {

@@ -58,6 +58,7 @@ export function createMcpServers(door: Door, version: string): CreateMcpServer {
         const { output } = await door.dispatch(tool.toEnvelope(params.arguments ?? {}), call)
         return succeeded(output)
       } catch (thrown) {
+        if (!(thrown instanceof Failure)) door.failed(thrown)
         return failed(Failure.from(thrown), id)
       }
     })

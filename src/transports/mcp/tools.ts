@@ -78,7 +78,7 @@ const callAgent: Tool = {
     annotations: {
       title: 'Call an agent',
       readOnlyHint: false,
-      destructiveHint: false,
+      destructiveHint: true,
       idempotentHint: false,
       openWorldHint: true,
     },

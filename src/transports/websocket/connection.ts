@@ -1,11 +1,18 @@
+import type { Socket } from 'node:net'
 import type { RawData, WebSocket } from 'ws'
 import type { Principal } from '../../../schemas/scope.ts'
+import { startHeartbeat } from './heartbeat.ts'
 
 /** Messages being answered at once on one socket. */
 export const mostInFlight = 16
-const bufferedLimit = 4 * 1024 * 1024
-const pingMilliseconds = 30_000
 const drainMilliseconds = 5000
+
+/** What one message asks for. */
+export interface Task {
+  /** Does not wait behind others: a cancellation passes the requests that it cancels. */
+  readonly urgent?: boolean
+  run(): Promise<void>
+}
 
 /** One open socket: text in, text out, under the limits that every WebSocket door has. */
 export interface Connection {
@@ -14,8 +21,9 @@ export interface Connection {
   readonly signal: AbortSignal
   /** Who calls, asked anew for each message; closes the socket with 1008 where the token no longer holds. */
   identify(): Promise<Principal | null | undefined>
-  /** Begins to read; `answer` is given one text at a time, at most 16 at once. `urgent` ones do not wait. */
-  read(answer: (text: string) => Promise<void>, urgent?: (text: string) => boolean): void
+  /** Begins to read; `prepare` is given one text at a time, and its tasks run at most 16 at once. */
+  read(prepare: (text: string) => Task): void
+  /** Resolves when the text has left for the peer. A peer that takes nothing for a while is closed with 1013. */
   send(text: string): Promise<void>
   close(code: number, reason: string): void
   onClose(listener: () => void): void
@@ -23,36 +31,38 @@ export interface Connection {
   drain(): Promise<void>
 }
 
-interface ConnectOptions {
+export interface Patience {
+  /** Between two pings. */
+  readonly beat_ms?: number
+  /** How long a peer may leave what is sent to it unread. */
+  readonly stall_ms?: number
+}
+
+interface ConnectOptions extends Patience {
   readonly client: string
-  readonly principal: Principal | null
+  /** The socket under the WebSocket. */
+  readonly wire: Socket
   readonly identify: () => Principal | null | Promise<Principal>
   readonly closed: () => void
+  /** Told of what a task threw; the socket closes with 1011. */
+  readonly failed: (fault: unknown) => void
 }
 
 /** Takes an accepted socket, paused until `read`. */
 export function connect(socket: WebSocket, options: ConnectOptions): Connection {
+  const { client, wire, closed, failed, beat_ms = 30_000, stall_ms = 10_000 } = options
   const gone = new AbortController()
-  const waiting: string[] = []
-  const listeners: (() => void)[] = [options.closed]
+  const waiting: Task[] = []
+  const listeners: (() => void)[] = [closed]
   let inFlight = 0
+  let draining = false
   let idle: (() => void) | undefined
   socket.pause()
+  startHeartbeat(socket, wire, beat_ms)
 
-  let alive = true
-  socket.on('pong', () => {
-    alive = true
-  })
-  const heartbeat = setInterval(() => {
-    if (!alive) return socket.terminate()
-    alive = false
-    return socket.ping()
-  }, pingMilliseconds)
-  heartbeat.unref()
-
+  wire.on('timeout', () => close(1013, 'Read faster.'))
   socket.on('error', () => {})
   socket.on('close', () => {
-    clearInterval(heartbeat)
     gone.abort()
     idle?.()
     for (const listener of listeners) listener()
@@ -62,8 +72,32 @@ export function connect(socket: WebSocket, options: ConnectOptions): Connection 
     socket.close(code, reason.slice(0, 100))
   }
 
+  async function run(task: Task): Promise<void> {
+    inFlight += 1
+    try {
+      await task.run()
+    } catch (fault) {
+      fail(fault)
+    } finally {
+      inFlight -= 1
+      next()
+    }
+  }
+
+  function next(): void {
+    const task = inFlight < mostInFlight ? waiting.shift() : undefined
+    if (task) void run(task)
+    if (waiting.length === 0 && !draining) socket.resume()
+    if (inFlight === 0) idle?.()
+  }
+
+  function fail(fault: unknown): void {
+    failed(fault)
+    close(1011, 'Something went wrong here; it has been logged.')
+  }
+
   return {
-    client: options.client,
+    client,
     signal: gone.signal,
     close,
     onClose: (listener) => void listeners.push(listener),
@@ -75,40 +109,36 @@ export function connect(socket: WebSocket, options: ConnectOptions): Connection 
         return undefined
       }
     },
-    read(answer, urgent = () => false) {
-      async function run(text: string): Promise<void> {
-        inFlight += 1
-        try {
-          await answer(text)
-        } finally {
-          inFlight -= 1
-          next()
-        }
-      }
-      function next(): void {
-        const text = inFlight < mostInFlight ? waiting.shift() : undefined
-        if (text !== undefined) void run(text)
-        if (waiting.length === 0) socket.resume()
-        if (inFlight === 0) idle?.()
+    read(prepare) {
+      function take(task: Task): void {
+        if (inFlight < mostInFlight || task.urgent) return void run(task)
+        waiting.push(task)
+        socket.pause()
       }
       socket.on('message', (data: RawData, binary: boolean) => {
+        if (socket.readyState !== socket.OPEN) return
         if (binary) return close(1003, 'Send text.')
-        const text = data.toString()
-        if (inFlight < mostInFlight || urgent(text)) return void run(text)
-        waiting.push(text)
-        return socket.pause()
+        try {
+          take(prepare(data.toString()))
+        } catch (fault) {
+          fail(fault)
+        }
       })
       socket.resume()
     },
     send(text) {
       if (socket.readyState !== socket.OPEN) return Promise.resolve()
-      if (socket.bufferedAmount > bufferedLimit) {
-        close(1013, 'Read faster.')
-        return Promise.resolve()
-      }
-      return new Promise((resolve) => socket.send(text, () => resolve()))
+      return new Promise((resolve) => {
+        socket.send(text, () => {
+          if (wire.timeout && socket.bufferedAmount === 0) wire.setTimeout(0)
+          resolve()
+        })
+        // Node counts each byte that the peer takes as activity, within one long text too.
+        if (!wire.timeout && socket.bufferedAmount > 0) wire.setTimeout(stall_ms)
+      })
     },
     async drain() {
+      draining = true
       const quiet = new Promise<void>((resolve) => {
         idle = resolve
         if (inFlight === 0) resolve()
@@ -117,14 +147,14 @@ export function connect(socket: WebSocket, options: ConnectOptions): Connection 
       socket.pause()
       await quiet
       clearTimeout(timer)
-      const closed = new Promise<void>((resolve) => {
+      const ended = new Promise<void>((resolve) => {
         if (socket.readyState === socket.CLOSED) resolve()
         else socket.once('close', () => resolve())
       })
       socket.resume()
       close(1001, 'The gateway is shutting down.')
       const hard = setTimeout(() => socket.terminate(), 1000)
-      await closed
+      await ended
       clearTimeout(hard)
     },
   }

@@ -1,14 +1,15 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
-import { codes, Failure, problem } from '../../../schemas/failure.ts'
+import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { principalOf } from '../../auth/bearer.ts'
+import { clientOf } from '../client.ts'
 import type { Door } from '../door.ts'
 import { maximumBytes } from '../http/body.ts'
-import { requestId } from '../http/identity.ts'
-import { challenge } from '../http/respond.ts'
-import { type Connection, connect } from './connection.ts'
+import { type Connection, connect, type Patience } from './connection.ts'
+import { refuse } from './refuse.ts'
+import { createSeats, noRoom, type SeatLimits } from './seats.ts'
 
 /** A path that speaks over WebSocket. `subprotocol` is asked for; a client must offer it where `required`. */
 export interface SocketDoor {
@@ -18,94 +19,109 @@ export interface SocketDoor {
   open(connection: Connection): void
 }
 
-export interface UpgradeOptions {
-  readonly door: Door
+export interface UpgradeOptions extends SeatLimits, Patience {
+  readonly door: Pick<Door, 'authenticate' | 'failed' | 'trusted_proxies'>
   readonly sockets: readonly SocketDoor[]
   /** Whether a page of this origin may connect; clients that are not browsers send none. */
   readonly allowsOrigin: (origin: string) => boolean
-  readonly most_connections?: number
 }
 
 export interface Upgrades {
   accept(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>
   /** Lets each socket answer what it has in flight, then closes it with 1001. */
   close(): Promise<void>
+  /** Ends every socket at once, accepted or not. */
+  destroy(): void
+}
+
+interface Admission {
+  readonly target: SocketDoor
+  readonly authorization: string | undefined
 }
 
 const tokenPrefix = 'bearer.'
 
 /**
- * Decides every upgrade before the handshake, in this order: path, Origin, subprotocol, room, token. A refusal
- * is a plain HTTP answer. The token comes in the Authorization header or, for browsers, as a subprotocol
- * `bearer.TOKEN`, never in the query.
+ * Decides every upgrade before the handshake, in this order: path, Origin, subprotocol, room, token, room for
+ * this caller. A refusal is a plain HTTP answer. The token comes in the Authorization header or, for browsers,
+ * as a subprotocol `bearer.TOKEN`, never in the query.
  */
-export function createUpgrades({
-  door,
-  sockets,
-  allowsOrigin,
-  most_connections = 1000,
-}: UpgradeOptions): Upgrades {
+export function createUpgrades(options: UpgradeOptions): Upgrades {
+  const { door, sockets, allowsOrigin } = options
   const server = new WebSocketServer({
     noServer: true,
     perMessageDeflate: false,
     maxPayload: maximumBytes,
-    handleProtocols: (offered) => [...offered].find((one) => !one.startsWith(tokenPrefix)) ?? false,
+    handleProtocols(offered, request) {
+      const own = targetOf(request)?.subprotocol
+      return own !== undefined && offered.has(own) ? own : false
+    },
   })
+  const seats = createSeats(options)
+  const wires = new Set<Duplex>()
   const connections = new Set<Connection>()
   let closing = false
 
   async function accept(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const drop = () => socket.destroy()
     socket.on('error', drop)
+    wires.add(socket)
+    socket.once('close', () => wires.delete(socket))
     try {
-      const { target, authorization } = admit(request)
-      const principal = await principalOf(authorization, door.authenticate)
+      const admission = admit(request)
+      const principal = await principalOf(admission.authorization, door.authenticate)
       if (socket.destroyed) return
+      assertOpen()
+      socket.once('close', seats.take(principal, clientOf(door, request)))
       socket.off('error', drop)
-      server.handleUpgrade(request, socket, head, (webSocket) =>
-        start(webSocket, target, authorization, principal, request),
-      )
+      server.handleUpgrade(request, socket, head, (webSocket) => start(webSocket, admission, request))
     } catch (thrown) {
+      if (!(thrown instanceof Failure)) door.failed(thrown)
       refuse(request, socket, Failure.from(thrown))
     }
   }
 
-  function admit(request: IncomingMessage): { target: SocketDoor; authorization: string | undefined } {
-    const path = (request.url ?? '').split('?')[0]
-    const target = sockets.find((one) => one.path === path)
-    if (!target) throw new Failure('not_found', `No WebSocket is served at ${path}.`)
+  function admit(request: IncomingMessage): Admission {
+    const target = targetOf(request)
+    if (!target) throw new Failure('not_found', `No WebSocket is served at ${pathOf(request)}.`)
     const { origin, authorization } = request.headers
     if (origin !== undefined && !allowsOrigin(origin)) {
       throw new Failure('forbidden', `Pages of ${origin} may not connect.`, {
         hint: 'The operator allows web origins with DRAGOMAN_ALLOWED_WEB_ORIGINS.',
       })
     }
-    const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',').map((one) => one.trim())
-    if (target.required && !offered.includes(target.subprotocol)) {
-      throw new Failure('invalid_request', `Offer the subprotocol ${target.subprotocol}.`)
+    const offered = offeredBy(request)
+    const token = offered.find(isToken)?.slice(tokenPrefix.length)
+    if (!offered.includes(target.subprotocol) && (target.required || mereToken(offered))) {
+      throw new Failure('invalid_request', `Offer the subprotocol ${target.subprotocol}.`, {
+        ...(token !== undefined && { hint: 'Offer it beside the token, which is never echoed.' }),
+      })
     }
-    if (closing || connections.size >= most_connections) {
-      throw new Failure('unavailable', 'No more sockets are accepted now.', { retry_after_s: 5 })
-    }
-    const token = offered.find((one) => one.startsWith(tokenPrefix))?.slice(tokenPrefix.length)
+    assertOpen()
+    seats.assertRoom()
     return { target, authorization: authorization ?? (token === undefined ? undefined : `Bearer ${token}`) }
   }
 
-  function start(
-    webSocket: WebSocket,
-    target: SocketDoor,
-    authorization: string | undefined,
-    principal: Principal | null,
-    request: IncomingMessage,
-  ): void {
+  function start(webSocket: WebSocket, { target, authorization }: Admission, request: IncomingMessage): void {
     const connection = connect(webSocket, {
-      client: request.socket.remoteAddress ?? 'unknown',
-      principal,
-      identify: () => principalOf(authorization, door.authenticate),
+      ...options,
+      failed: door.failed,
+      client: clientOf(door, request),
+      wire: request.socket,
+      identify: (): Principal | null | Promise<Principal> => principalOf(authorization, door.authenticate),
       closed: () => connections.delete(connection),
     })
     connections.add(connection)
     target.open(connection)
+  }
+
+  function targetOf(request: IncomingMessage): SocketDoor | undefined {
+    const path = pathOf(request)
+    return sockets.find((one) => one.path === path)
+  }
+
+  function assertOpen(): void {
+    if (closing) throw noRoom('The gateway is shutting down.')
   }
 
   return {
@@ -114,24 +130,28 @@ export function createUpgrades({
       closing = true
       await Promise.all([...connections].map((connection) => connection.drain()))
     },
+    destroy() {
+      for (const wire of wires) wire.destroy()
+    },
   }
 }
 
-function refuse(request: IncomingMessage, socket: Duplex, failure: Failure): void {
-  const { http } = codes[failure.code]
-  const body = JSON.stringify(problem(failure, requestId(request)))
-  const retry = failure.details.retry_after_s
-  const headers = {
-    ...challenge(
-      failure,
-      request.headers.authorization !== undefined ||
-        /bearer\./.test(request.headers['sec-websocket-protocol'] ?? ''),
-    ),
-    ...(retry !== undefined && { 'Retry-After': String(retry) }),
-    'Content-Type': 'application/problem+json',
-    'Content-Length': String(Buffer.byteLength(body)),
-    Connection: 'close',
-  }
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  socket.end(`HTTP/1.1 ${http} ${failure.code}\r\n${lines.join('')}\r\n${body}`)
+function pathOf(request: IncomingMessage): string {
+  return (request.url ?? '').split('?', 1)[0] ?? ''
+}
+
+function offeredBy(request: IncomingMessage): string[] {
+  return (request.headers['sec-websocket-protocol'] ?? '')
+    .split(',')
+    .map((one) => one.trim())
+    .filter((one) => one !== '')
+}
+
+function isToken(protocol: string): boolean {
+  return protocol.startsWith(tokenPrefix)
+}
+
+/** A browser closes a socket that selects none of what it offered, and a token is never selected. */
+function mereToken(offered: readonly string[]): boolean {
+  return offered.length > 0 && offered.every(isToken)
 }

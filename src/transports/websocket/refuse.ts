@@ -1,0 +1,30 @@
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { codes, type Failure, problem } from '../../../schemas/failure.ts'
+import { requestId } from '../http/identity.ts'
+import { challenge } from '../http/respond.ts'
+
+const lingerMilliseconds = 500
+
+/** Answers an upgrade with a plain HTTP failure. Whether its peer reads and closes or not, the socket goes. */
+export function refuse(request: IncomingMessage, socket: Duplex, failure: Failure): void {
+  const { http } = codes[failure.code]
+  const body = JSON.stringify(problem(failure, requestId(request)))
+  const retry = failure.details.retry_after_s
+  const credentials =
+    request.headers.authorization !== undefined ||
+    /bearer\./.test(request.headers['sec-websocket-protocol'] ?? '')
+  const headers = {
+    ...challenge(failure, credentials),
+    ...(retry !== undefined && { 'Retry-After': String(retry) }),
+    'Content-Type': 'application/problem+json',
+    'Content-Length': String(Buffer.byteLength(body)),
+    Connection: 'close',
+  }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  const linger = setTimeout(() => socket.destroy(), lingerMilliseconds)
+  socket.once('close', () => clearTimeout(linger))
+  // What the peer still sends is read away, else closing would reset the answer.
+  socket.resume()
+  socket.end(`HTTP/1.1 ${http} ${failure.code}\r\n${lines.join('')}\r\n${body}`)
+}

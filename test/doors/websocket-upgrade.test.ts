@@ -1,0 +1,143 @@
+import { once } from 'node:events'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Principal } from '../../schemas/scope.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { principal } from '../support/router.ts'
+import { openSocket, Refused } from '../support/socket.ts'
+import { askByHand, listenForSockets } from '../support/upgrades.ts'
+
+const nothing = () => ({ run: async () => {} })
+
+async function refusal(opening: Promise<unknown>): Promise<Refused> {
+  const fault = await opening.then(
+    () => undefined,
+    (thrown) => thrown,
+  )
+  expect(fault).toBeInstanceOf(Refused)
+  return fault
+}
+
+describe('a refused upgrade', () => {
+  test('leaves nothing that a shutdown waits for, though its peer never closes', async () => {
+    await using home = await startGateway()
+    const peer = await askByHand(Number(new URL(home.url).port), '/elsewhere')
+    const [answer] = await once(peer, 'data')
+    expect(String(answer)).toContain('HTTP/1.1 404')
+    await home.server[Symbol.asyncDispose]()
+    peer.destroy()
+  }, 5000)
+
+  test('is one that was being decided when the gateway began to close', async () => {
+    const asked = Promise.withResolvers<void>()
+    const decided = Promise.withResolvers<Principal>()
+    const authenticate = () => {
+      asked.resolve()
+      return decided.promise
+    }
+    await using server = await listenForSockets(nothing, { door: { authenticate } })
+    const refused = refusal(openSocket(server.url, ['test', 'bearer.token']))
+    await asked.promise
+    await server.upgrades.close()
+    decided.resolve(principal('somebody'))
+    const { status, headers } = await refused
+    expect(status).toBe(503)
+    expect(headers['retry-after']).toBe('5')
+  })
+})
+
+test('destroying ends sockets that are accepted and those that are not yet', async () => {
+  const asked = Promise.withResolvers<void>()
+  const authenticate = () => {
+    asked.resolve()
+    return new Promise<Principal>(() => {})
+  }
+  await using server = await listenForSockets(nothing, { door: { authenticate } })
+  const accepted = await openSocket(server.url, ['test'])
+  const undecided = await askByHand(server.port, '/test', 'test, bearer.token')
+  await asked.promise
+  const ended = [once(accepted.socket, 'close'), once(undecided.resume(), 'end')]
+  server.upgrades.destroy()
+  await Promise.all(ended)
+  undecided.destroy()
+})
+
+describe('the room for one caller', () => {
+  const authenticate = async (token: string) => principal(token)
+  const limits = { most_connections: 5, most_per_address: 2, most_per_subject: 1, door: { authenticate } }
+
+  test('ends before that of all others', async () => {
+    await using stack = new AsyncDisposableStack()
+    const server = stack.use(await listenForSockets(nothing, limits))
+    const open = async (protocols: string[]) => stack.use(await openSocket(server.url, protocols))
+
+    await open(['test'])
+    await open(['test'])
+    const { status, headers, body } = await refusal(open(['test']))
+    expect([status, headers['retry-after']]).toEqual([503, '5'])
+    expect(JSON.parse(body)).toMatchObject({ code: 'unavailable', retryable: true })
+    expect(JSON.parse(body).detail).toContain('2 sockets')
+
+    await open(['test', 'bearer.one'])
+    expect((await refusal(open(['test', 'bearer.one']))).status).toBe(503)
+    await open(['test', 'bearer.two'])
+
+    await open(['test', 'bearer.three'])
+    expect((await refusal(open(['test', 'bearer.four']))).body).toContain('No more sockets')
+  })
+
+  test('comes back when a socket closes', async () => {
+    await using server = await listenForSockets(nothing, { most_per_address: 1 })
+    const upgraded = server.upgraded()
+    const peer = await openSocket(server.url, ['test'])
+    const left = once(await upgraded, 'close')
+    await peer[Symbol.asyncDispose]()
+    await left
+    await using again = await openSocket(server.url, ['test'])
+    expect(again.socket.protocol).toBe('test')
+  })
+
+  test('is 64 for an address without a token, and 256 for a subject', async () => {
+    await using stack = new AsyncDisposableStack()
+    const server = stack.use(await listenForSockets(nothing, { door: { authenticate } }))
+    const open = async (count: number, protocols: string[]) => {
+      for (let opened = 0; opened < count; opened++) stack.use(await openSocket(server.url, protocols))
+    }
+    await open(64, ['test'])
+    expect((await refusal(openSocket(server.url, ['test']))).status).toBe(503)
+    await open(256, ['test', 'bearer.one'])
+    expect((await refusal(openSocket(server.url, ['test', 'bearer.one']))).status).toBe(503)
+    await open(1, ['test', 'bearer.two'])
+  })
+})
+
+describe('the subprotocol', () => {
+  let home: TestGateway
+  beforeAll(async () => {
+    home = await startGateway()
+  })
+  afterAll(() => home[Symbol.asyncDispose]())
+
+  test.each([
+    ['/mcp/ws', 'foo, mcp', 'mcp'],
+    ['/rpc', 'foo, jsonrpc', 'jsonrpc'],
+    ['/rpc', 'foo, bar', undefined],
+    ['/rpc', '', undefined],
+  ])('of %s offered "%s" is %s', async (path, offered, selected) => {
+    const peer = await askByHand(Number(new URL(home.url).port), path, offered)
+    const [answer] = await once(peer, 'data')
+    peer.destroy()
+    expect(String(answer)).toContain('HTTP/1.1 101')
+    expect(/^Sec-WebSocket-Protocol: (.*)\r$/m.exec(String(answer))?.[1]).toBe(selected)
+  })
+
+  test('must be offered beside a token', async () => {
+    const token = await home.token('somebody')
+    const { status, body } = await refusal(openSocket(`${home.url}/rpc`, [`bearer.${token}`]))
+    expect(status).toBe(400)
+    expect(JSON.parse(body)).toMatchObject({
+      code: 'invalid_request',
+      detail: 'Offer the subprotocol jsonrpc.',
+      hint: expect.stringContaining('beside the token'),
+    })
+  })
+})

@@ -1,0 +1,76 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import type { Connection, Task } from '../../src/transports/websocket/connection.ts'
+import { createUpgrades, type UpgradeOptions, type Upgrades } from '../../src/transports/websocket/upgrade.ts'
+
+export interface TestUpgrades extends AsyncDisposable {
+  /** Of the one door, `/test`, subprotocol `test`. */
+  readonly url: string
+  readonly port: number
+  readonly upgrades: Upgrades
+  /** The next socket that is upgraded, accepted or not, as the server has it. */
+  upgraded(): Promise<Socket>
+}
+
+/** A WebSocket server with one door that prepares each text as told, on a free port. */
+export async function listenForSockets(
+  prepare: (connection: Connection, text: string) => Task,
+  {
+    door,
+    ...options
+  }: Partial<Omit<UpgradeOptions, 'door'>> & { door?: Partial<UpgradeOptions['door']> } = {},
+): Promise<TestUpgrades> {
+  const upgrades = createUpgrades({
+    door: {
+      authenticate: () => Promise.reject(new Error('Nobody has a token here.')),
+      trusted_proxies: [],
+      failed: () => {},
+      ...door,
+    },
+    allowsOrigin: () => true,
+    sockets: [
+      {
+        path: '/test',
+        subprotocol: 'test',
+        required: false,
+        open: (connection) => connection.read((text) => prepare(connection, text)),
+      },
+    ],
+    ...options,
+  })
+  const server = createServer()
+  server.on('upgrade', (request, socket, head) => void upgrades.accept(request, socket, head))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}/test`,
+    port,
+    upgrades,
+    upgraded: async () => (await once(server, 'upgrade'))[1] as Socket,
+    async [Symbol.asyncDispose]() {
+      upgrades.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+/** Asks for an upgrade by hand, and keeps its own half of the connection open whatever comes. */
+export async function askByHand(port: number, path: string, protocols = ''): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+  socket.on('error', () => {})
+  await once(socket, 'connect')
+  socket.write(
+    [
+      `GET ${path} HTTP/1.1`,
+      'Host: localhost',
+      'Connection: Upgrade',
+      'Upgrade: websocket',
+      'Sec-WebSocket-Version: 13',
+      'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+      ...(protocols ? [`Sec-WebSocket-Protocol: ${protocols}`] : []),
+      '\r\n',
+    ].join('\r\n'),
+  )
+  return socket
+}
