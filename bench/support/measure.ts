@@ -25,7 +25,7 @@ export async function startSubject(
 ): Promise<Subject> {
   const child = fork(module, [...args], {
     env: { ...process.env, ...environment },
-    stdio: ['pipe', 'pipe', 'inherit', 'ipc'],
+    stdio: ['pipe', 'pipe', 'ignore', 'ipc'],
   })
   const [{ url }] = (await once(child, 'message')) as [{ url: string }]
   return {

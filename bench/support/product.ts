@@ -15,7 +15,7 @@ const config = readConfig({
   PORT: '0',
   DRAGOMAN_DATA: data,
   DRAGOMAN_RATE_LIMIT: 'off',
-  DRAGOMAN_LOG: 'error',
+  DRAGOMAN_LOG: 'info',
 })
 const gateway = await openGateway(config)
 const lines = entryLines(Number(process.argv[2] ?? 1000))

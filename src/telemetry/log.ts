@@ -2,17 +2,43 @@ import { type DestinationStream, destination, type Logger, pino } from 'pino'
 
 export type { Logger } from 'pino'
 
-/** A JSON-lines logger on standard error (standard output belongs to data and to MCP over stdio). */
-export function createLogger(level: string, stream: DestinationStream = destination(2)): Logger {
-  const redact = [
-    'authorization',
-    'token',
-    'key',
-    'secret',
-    '*.authorization',
-    '*.token',
-    '*.key',
-    '*.secret',
-  ]
-  return pino({ level, base: null, redact, timestamp: pino.stdTimeFunctions.isoTime }, stream)
+/**
+ * A JSON-lines logger on standard error (standard output belongs to data and to MCP over stdio). Each line names
+ * its own fields; of a fault only what is said below goes out, never what it happens to carry.
+ */
+export function createLogger(level: string, stream: DestinationStream = standardError()): Logger {
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      serializers: { err: (fault: unknown) => describe(fault) },
+    },
+    stream,
+  )
+}
+
+interface Fault {
+  readonly type: string
+  readonly message: string
+  readonly code?: unknown
+  readonly stack?: string | undefined
+  readonly cause?: Fault
+}
+
+function describe(fault: unknown, depth = 0): Fault {
+  if (!(fault instanceof Error)) return { type: typeof fault, message: String(fault).slice(0, 300) }
+  const { name, message, stack, cause } = fault
+  return {
+    type: name,
+    message,
+    ...('code' in fault && { code: fault.code }),
+    stack,
+    ...(cause !== undefined && depth < 3 && { cause: describe(cause, depth + 1) }),
+  }
+}
+
+/** Lines go out together, at the latest after a second and at the end of the process: a write a call is dear. */
+function standardError(): DestinationStream {
+  return destination({ fd: 2, sync: false, minLength: 8192, periodicFlush: 1000 })
 }

@@ -1,0 +1,22 @@
+import { Writable } from 'node:stream'
+import { expect, test } from 'vitest'
+import { createLogger } from '../../src/telemetry/log.ts'
+
+test('of a fault its words are logged, and nothing that it carries', () => {
+  const lines: string[] = []
+  const stream = new Writable({
+    write(chunk, _, done) {
+      lines.push(String(chunk))
+      done()
+    },
+  })
+  const inner = Object.assign(new Error('inside'), { headers: { authorization: 'Bearer hush' } })
+  const fault = Object.assign(new Error('outside', { cause: inner }), { code: 'E_ODD', token: 'hush' })
+  createLogger('info', stream).error({ err: fault }, 'door')
+  expect(lines.join('')).not.toContain('hush')
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+    level: 50,
+    err: { message: 'outside', code: 'E_ODD', cause: { message: 'inside' } },
+    msg: 'door',
+  })
+})
