@@ -13,29 +13,40 @@ export function takeBest(
   limit: number,
   after: Position | undefined,
 ): Placed[] {
-  const best: Placed[] = []
-  let worst = { key: 0, id: '' }
+  const best: Scored[] = []
   const { slots, size } = board
+  let worst: Scored | undefined
   for (let index = 0; index < size; index++) {
     const slot = slots[index] ?? 0
     const key = scores[slot] ?? 0
-    if (key < worst.key) continue
-    const id = idOf(slot)
-    if (key === worst.key && compareId(id, worst.id) > 0) continue
-    const position = { key, id }
-    if (after && orders.relevance(position, after) <= 0) continue
-    insert(best, { slot, position })
+    if (worst && key < worst.key) continue
+    const scored = { slot, key, id: idOf(slot) }
+    if (worst && !comesBefore(scored, worst)) continue
+    if (after && orders.relevance(scored, after) <= 0) continue
+    insert(best, scored)
     if (best.length > limit) best.pop()
-    if (best.length === limit) worst = best[limit - 1]?.position as typeof worst
+    if (best.length === limit) worst = best[limit - 1]
   }
-  return best
+  return best.map(({ slot, key, id }) => ({ slot, position: { key, id } }))
 }
 
-function insert(sorted: Placed[], placed: Placed): void {
-  let index = sorted.push(placed) - 1
+/** A position whose key is a number, so that comparing costs no conversion. */
+interface Scored {
+  readonly slot: number
+  readonly key: number
+  readonly id: string
+}
+
+/** The order `relevance`, over numbers. */
+function comesBefore(one: Scored, other: Scored): boolean {
+  return one.key === other.key ? compareId(one.id, other.id) < 0 : one.key > other.key
+}
+
+function insert(sorted: Scored[], scored: Scored): void {
+  let index = sorted.push(scored) - 1
   for (let before = sorted[index - 1]; before; before = sorted[index - 1]) {
-    if (orders.relevance(before.position, placed.position) < 0) break
+    if (comesBefore(before, scored)) break
     sorted[index--] = before
   }
-  sorted[index] = placed
+  sorted[index] = scored
 }
