@@ -1,6 +1,7 @@
 /**
  * How many times longer the larger work takes, each at its best of several runs in turn: about 4 for four times
- * the work in linear time, 16 in quadratic. A ratio within one run, so that a busy machine does not decide.
+ * the work in linear time, 16 in quadratic. A ratio within one run, so that a busy machine does not decide; work of
+ * less than five milliseconds counts as five, since below that noise does.
  */
 export async function growth(smaller: () => unknown, larger: () => unknown, rounds = 5): Promise<number> {
   let small = Number.POSITIVE_INFINITY
@@ -9,7 +10,7 @@ export async function growth(smaller: () => unknown, larger: () => unknown, roun
     small = Math.min(small, await timeOf(smaller))
     large = Math.min(large, await timeOf(larger))
   }
-  return large / small
+  return large / Math.max(small, 5)
 }
 
 async function timeOf(work: () => unknown): Promise<number> {
