@@ -2,7 +2,6 @@ import { request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { temporaryFolder } from '../support/command.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 
 let home: TestGateway
@@ -257,100 +256,6 @@ describe('documents and health', () => {
   })
 })
 
-test('a connection is kept after answers that read no body', async () => {
-  for (const path of ['/healthz', '/', '/nowhere', '/public/agents']) {
-    expect([path, (await home.request('GET', path)).headers.get('connection')]).toEqual([path, 'keep-alive'])
-  }
-})
-
-test('204 and 304 state no length', async () => {
-  const preflight = await home.request('OPTIONS', '/public/agents')
-  const etag = (await home.request('GET', '/public/agents')).headers.get('etag') ?? ''
-  const unchanged = await home.request('GET', '/public/agents', { headers: { 'If-None-Match': etag } })
-  expect([preflight.status, unchanged.status]).toEqual([204, 304])
-  for (const { headers } of [preflight, unchanged]) expect(headers.get('content-length')).toBeNull()
-})
-
-test('a tag is of one caller with one set of rights', async () => {
-  const owner = await home.token('owner')
-  const body = {
-    package_name: 'com.tagged.agent',
-    name: 'A',
-    description: 'B',
-    endpoints: [{ protocol: 'mcp', url: 'https://example.com/mcp' }],
-  }
-  await home.request('POST', '/api/agents/publish', { token: owner, body })
-  await home.request('POST', '/api/agents/com.tagged.agent/go-live', { token: owner })
-  const read = async (namespaces: string[]) =>
-    home.request('GET', '/api/agents/com.tagged.agent', { token: await home.token('nina', { namespaces }) })
-  const lesser = await read([])
-  const greater = await read(['com.tagged'])
-  expect([lesser.json.owner.subject, greater.json.owner.subject]).toEqual([undefined, 'owner'])
-  expect(lesser.headers.get('etag')).not.toBe(greater.headers.get('etag'))
-})
-
-test('an entry is told from a card that has a revision of its own', async () => {
-  const admin = await home.token('importer', { scopes: ['admin'] })
-  const card = (description: string) =>
-    JSON.stringify({
-      id: '1',
-      revision: 1,
-      name: 'Odd',
-      description,
-      url: 'https://odd.example/a2a',
-      skills: [],
-    })
-  const list = (description: string) =>
-    home.request('POST', '/a2a/message', {
-      token: admin,
-      body: { to: 'svc.registry', action: 'import_entries', params: { lines: [card(description)] } },
-    })
-  await list('First.')
-  const path = '/agents/example.odd%2Fodd/.well-known/agent-card.json'
-  const first = await home.request('GET', path)
-  expect(first.json.description).toBe('First.')
-  await list('Second.')
-  const second = await home.request('GET', path, {
-    headers: { 'If-None-Match': first.headers.get('etag') ?? '' },
-  })
-  expect([second.status, second.json.description]).toEqual([200, 'Second.'])
-})
-
-test('errors point at the query parameter, and a field that a form left empty is not there', async () => {
-  const wrong = await home.request('GET', '/public/agents?category=a%20b')
-  expect(wrong.json.errors[0].pointer).toBe('/category')
-  const empty = await home.request('GET', '/public/agents?q=&category=&target=')
-  expect([empty.status, empty.json.total > 0]).toEqual([200, true])
-})
-
-test('an answer over 1 MiB is refused and says what to ask for', async () => {
-  const admin = await home.token('importer', { scopes: ['admin'] })
-  const endpoints = Array.from({ length: 20 }, (_, at) => ({
-    protocol: 'a2a',
-    url: `https://large.example/${'x'.repeat(1900)}${at}`,
-  }))
-  const lines = Array.from({ length: 40 }, (_, at) =>
-    JSON.stringify({
-      name: `Large ${at}`,
-      description: 'Large.',
-      url: `https://large.example/${at}`,
-      tags: ['large'],
-      endpoints,
-    }),
-  )
-  await home.request('POST', '/a2a/message', {
-    token: admin,
-    body: { to: 'svc.registry', action: 'import_entries', params: { lines: lines.slice(0, 20) } },
-  })
-  await home.request('POST', '/a2a/message', {
-    token: admin,
-    body: { to: 'svc.registry', action: 'import_entries', params: { lines: lines.slice(20) } },
-  })
-  const large = await home.request('GET', '/public/agents?tags=large&limit=40')
-  expect([large.status, large.json.code]).toEqual([413, 'too_large'])
-  expect((await home.request('GET', '/public/agents?tags=large&limit=10')).status).toBe(200)
-})
-
 test('metrics are not read through a proxy that stands on loopback', async () => {
   const { status } = await home.request('GET', '/metrics', { headers: { 'X-Forwarded-For': '203.0.113.5' } })
   expect(status).toBe(403)
@@ -361,61 +266,4 @@ test('garbage on the wire is 400 and the server goes on', async () => {
   socket.end('THIS IS NOT HTTP\r\n\r\n')
   expect(await text(socket)).toMatch(/^HTTP\/1.1 400/)
   expect((await home.request('GET', '/healthz')).status).toBe(200)
-})
-
-test('rate limits count down, then answer 429 with Retry-After', async () => {
-  await using limited = await startGateway({ DRAGOMAN_RATE_LIMIT: 'on' }, { clock: () => 1_800_000_000_000 })
-  const search = () => limited.request('POST', '/api/agents/search', { body: { query: 'wiki' } })
-  const first = await search()
-  expect(first.headers.get('ratelimit-policy')).toBe('"search";q=120;w=60')
-  expect(first.headers.get('ratelimit')).toMatch(/^"search";r=119;t=\d+$/)
-  for (let call = 1; call < 120; call++) expect((await search()).status).toBe(200)
-  const refused = await search()
-  expect(refused.status).toBe(429)
-  expect(refused.json.code).toBe('rate_limited')
-  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
-  expect((await limited.request('GET', '/public/agents')).status).toBe(200)
-})
-
-test('behind a trusted proxy each caller is counted for itself, and nobody else can claim to be another', async () => {
-  const clock = () => 1_800_000_000_000
-  await using proxied = await startGateway(
-    { DRAGOMAN_RATE_LIMIT: 'on', DRAGOMAN_TRUSTED_PROXIES: '127.0.0.1' },
-    { clock },
-  )
-  await using bare = await startGateway({ DRAGOMAN_RATE_LIMIT: 'on' }, { clock })
-  const left = async (gateway: TestGateway, from: string) => {
-    const headers = { 'X-Forwarded-For': from }
-    const { headers: answer } = await gateway.request('GET', '/public/agents', { headers })
-    return /r=(\d+)/.exec(answer.get('ratelimit') ?? '')?.[1]
-  }
-  expect([await left(proxied, '203.0.113.1'), await left(proxied, '203.0.113.2')]).toEqual(['599', '599'])
-  expect([await left(proxied, 'spoofed, 2001:db8::1'), await left(proxied, '2001:db8:0:0:ffff::2')]).toEqual([
-    '599',
-    '598',
-  ])
-  expect([await left(bare, '203.0.113.1'), await left(bare, '203.0.113.2')]).toEqual(['599', '598'])
-})
-
-test('an owner stays one when the gateway gets another address', async () => {
-  await using folder = await temporaryFolder()
-  const body = {
-    package_name: 'com.moving.agent',
-    name: 'A',
-    description: 'B',
-    endpoints: [{ protocol: 'mcp', url: 'https://example.com/mcp' }],
-  }
-  const environments = [
-    { DRAGOMAN_DATA: folder.path },
-    { DRAGOMAN_DATA: folder.path, DRAGOMAN_BASE_URL: 'https://registry.example' },
-  ]
-  const statuses: number[] = []
-  for (const environment of environments) {
-    await using gateway = await startGateway(environment)
-    const token = await gateway.token('alice')
-    if (statuses.length === 0)
-      statuses.push((await gateway.request('POST', '/api/agents/publish', { token, body })).status)
-    statuses.push((await gateway.request('GET', '/api/agents/com.moving.agent', { token })).status)
-  }
-  expect(statuses).toEqual([201, 200, 200])
 })
