@@ -29,3 +29,8 @@ export function addressOf(packageName: string): string {
 }
 
 export const testTag = 'test'
+
+/** How methods and tools name an agent: the last part of its package name. */
+export function shortName(packageName: string): string {
+  return packageName.slice(packageName.lastIndexOf('.') + 1)
+}

@@ -77,9 +77,14 @@ async function listen(server: Server, { config }: Gateway): Promise<string> {
   return `http://${hostName(config.HOST)}:${port}`
 }
 
+/** Every address of the machine, and none that anybody could be told. */
+export function isWildcard(host: string): boolean {
+  return host === '0.0.0.0' || host === '::'
+}
+
 /** What callers on this machine say; nobody can be reached at a wildcard address. */
 function hostName(host: string): string {
-  if (host === '0.0.0.0' || host === '::') return 'localhost'
+  if (isWildcard(host)) return 'localhost'
   return host.includes(':') ? `[${host}]` : host
 }
 

@@ -1,7 +1,7 @@
 import { command, version } from '../assets.ts'
 import { readConfig } from '../config.ts'
 import { openGateway } from '../gateway.ts'
-import { startServer } from '../server.ts'
+import { isWildcard, startServer } from '../server.ts'
 import { createLogger } from '../telemetry/log.ts'
 import { print, say } from './output.ts'
 
@@ -22,10 +22,6 @@ export async function serve(json: boolean): Promise<void> {
     say('DRAGOMAN_BASE_URL is not set: cards name localhost, which only this machine reaches.')
   if (!config.DRAGOMAN_CONTACT) say('DRAGOMAN_CONTACT is not set: the wiki agent answers not_configured.')
   await ending
-}
-
-function isWildcard(host: string): boolean {
-  return host === '0.0.0.0' || host === '::'
 }
 
 /** For any MCP host: the very Node that runs now, so that the host's own does not matter. */

@@ -1,4 +1,5 @@
 import type { Agent } from '../../schemas/action.ts'
+import { Failure } from '../../schemas/failure.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import { type Authenticate, principalOf } from '../auth/bearer.ts'
 import type { Router } from '../router/router.ts'
@@ -21,4 +22,10 @@ export function authenticated(
   authorization: string | undefined,
 ): Principal | null | Promise<Principal> {
   return principalOf(authorization, door.authenticate)
+}
+
+/** What was thrown as the failure that a caller is told of; what nobody foresaw is logged first. */
+export function failureOf(door: Pick<Door, 'failed'>, thrown: unknown): Failure {
+  if (!(thrown instanceof Failure)) door.failed(thrown)
+  return Failure.from(thrown)
 }

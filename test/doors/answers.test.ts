@@ -158,3 +158,16 @@ test('an owner stays one when the gateway gets another address', async () => {
   }
   expect(statuses).toEqual([201, 200, 200])
 })
+
+test.each(['/a2a/message', '/rpc', '/mcp'])(
+  'a refusal of %s is not kept by caches and names its request',
+  async (path) => {
+    const { status, headers } = await home.request('POST', path, {
+      token: 'bad',
+      body: {},
+      headers: { 'X-Request-Id': 'mine' },
+    })
+    expect(status).toBe(401)
+    expect([headers.get('cache-control'), headers.get('x-request-id')]).toEqual(['no-store', 'mine'])
+  },
+)

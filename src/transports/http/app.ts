@@ -1,7 +1,7 @@
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
 import type { Action, Agent } from '../../../schemas/action.ts'
 import { Failure } from '../../../schemas/failure.ts'
-import type { Door } from '../door.ts'
+import { type Door, failureOf } from '../door.ts'
 import { serveEnvelope } from './envelope.ts'
 import type { Etags } from './etag.ts'
 import { requestId } from './identity.ts'
@@ -103,10 +103,9 @@ const notFound: RequestHandler = (request, response) => {
 function unreadable(door: Door): ErrorRequestHandler {
   return (fault, request, response, _next) => {
     const undecodable = fault instanceof URIError
-    const failure = undecodable
+    const thrown = undecodable
       ? new Failure('invalid_request', 'The path is not percent-encoded UTF-8.')
       : fault
-    if (!(failure instanceof Failure)) door.failed(failure)
-    sendFailure(request, response, failure, requestId(request))
+    sendFailure(request, response, failureOf(door, thrown), requestId(request))
   }
 }

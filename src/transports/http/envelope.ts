@@ -2,7 +2,7 @@ import type { Envelope } from '../../../schemas/envelope.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import { clientOf } from '../client.ts'
-import { authenticated, type Door } from '../door.ts'
+import { authenticated, type Door, failureOf } from '../door.ts'
 import { toPayload } from '../stringify.ts'
 import { readJsonBody } from './body.ts'
 import { requestId } from './identity.ts'
@@ -28,8 +28,7 @@ export function serveEnvelope(door: Door): Handler {
       }
       send(request, response, 200, toPayload(output), headers)
     } catch (thrown) {
-      if (!(thrown instanceof Failure)) door.failed(thrown)
-      sendFailure(request, response, thrown, id)
+      sendFailure(request, response, failureOf(door, thrown), id)
     }
   }
 }

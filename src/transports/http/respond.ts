@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Failure, problem } from '../../../schemas/failure.ts'
+import { type Failure, problem } from '../../../schemas/failure.ts'
 import type { Allowance } from '../../router/router.ts'
 import { hasBody } from './body.ts'
 
@@ -39,22 +39,27 @@ function drains(request: IncomingMessage): boolean {
 export function sendFailure(
   request: IncomingMessage,
   response: ServerResponse,
-  thrown: unknown,
+  failure: Failure,
   id: string,
   headers: Headers = {},
 ): void {
-  const failure = Failure.from(thrown)
   const body = problem(failure, id)
   send(request, response, body.status, JSON.stringify(body), {
     ...headers,
-    ...challenge(failure, request.headers.authorization !== undefined),
-    ...(failure.details.retry_after_s !== undefined && {
-      'Retry-After': String(failure.details.retry_after_s),
-    }),
+    ...failureHeaders(request, failure, id),
     'Content-Type': 'application/problem+json',
+  })
+}
+
+/** What a refusal's status asks for, whatever its body is. */
+export function failureHeaders(request: IncomingMessage, failure: Failure, id: string): Headers {
+  const { retry_after_s } = failure.details
+  return {
+    ...challenge(failure, request.headers.authorization !== undefined),
+    ...(retry_after_s !== undefined && { 'Retry-After': String(retry_after_s) }),
     'Cache-Control': 'no-store',
     'X-Request-Id': id,
-  })
+  }
 }
 
 /** RFC 6750 section 3: a bare challenge without credentials, the reason for bad ones, the scope that lacks. */

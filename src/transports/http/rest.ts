@@ -4,7 +4,7 @@ import { Failure } from '../../../schemas/failure.ts'
 import type { Json } from '../../../schemas/json.ts'
 import { allow } from '../../router/authorise.ts'
 import { clientOf } from '../client.ts'
-import { authenticated, type Door } from '../door.ts'
+import { authenticated, type Door, failureOf } from '../door.ts'
 import { toPayload } from '../stringify.ts'
 import { type Etags, matches } from './etag.ts'
 import { requestId } from './identity.ts'
@@ -46,8 +46,7 @@ export function serve(route: Route, action: Action, door: Door, etags: Etags): H
       }
       answer(route, reply.output, headers, request, response)
     } catch (thrown) {
-      if (!(thrown instanceof Failure)) door.failed(thrown)
-      sendFailure(request, response, thrown instanceof Failure ? asAsked(route, thrown) : thrown, id, cors)
+      sendFailure(request, response, asAsked(route, failureOf(door, thrown)), id, cors)
     }
   }
 }

@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { codes, Failure } from '../../../schemas/failure.ts'
 import { clientOf } from '../client.ts'
 import { authenticated, type Door } from '../door.ts'
 import type { Mount } from '../http/app.ts'
 import { readBody } from '../http/body.ts'
 import { requestId } from '../http/identity.ts'
-import { challenge, send } from '../http/respond.ts'
+import { send } from '../http/respond.ts'
 import { signalOf } from '../http/rest.ts'
-import { errorFrame } from './frames.ts'
 import { createJsonRpc } from './json-rpc.ts'
+import { refuseRequest } from './refuse.ts'
 
 /**
  * `POST /rpc`. What concerns the HTTP request as a whole (token, size, type) has its HTTP status, with a
@@ -30,10 +29,7 @@ export function jsonRpcMount(door: Door): Mount {
         if (body === undefined) send(request, response, 204, '', { 'X-Request-Id': id })
         else send(request, response, 200, body, headers)
       } catch (thrown) {
-        if (!(thrown instanceof Failure)) door.failed(thrown)
-        const failure = Failure.from(thrown)
-        const refused = { ...headers, ...challenge(failure, request.headers.authorization !== undefined) }
-        send(request, response, codes[failure.code].http, errorFrame(failure, id, null), refused)
+        refuseRequest(door, request, response, thrown, id)
       }
     },
   }

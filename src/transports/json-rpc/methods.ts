@@ -3,6 +3,7 @@ import type { Agent } from '../../../schemas/action.ts'
 import type { Envelope } from '../../../schemas/envelope.ts'
 import { codes, Failure, problem } from '../../../schemas/failure.ts'
 import type { JsonObject } from '../../../schemas/json.ts'
+import { shortName } from '../../../schemas/names.ts'
 import { nearest } from '../../../schemas/nearest.ts'
 import type { Call, Router } from '../../router/router.ts'
 
@@ -29,7 +30,7 @@ export function createMethods(dispatch: Router['dispatch'], agents: readonly Age
 
   add('message.send', (params) => params as unknown as Envelope)
   for (const agent of agents) {
-    const prefix = agent.package_name.split('.').at(-1)
+    const prefix = shortName(agent.package_name)
     for (const { name, aliases = [] } of agent.actions) {
       for (const action of [name, ...aliases]) {
         add(`${prefix}.${action}`, (params) => ({ to: agent.package_name, action, params }))
@@ -46,7 +47,7 @@ function exception(failure: Failure, requestId: string): JSONRPCErrorException {
 /** What to say to a method that nothing answers to. */
 export function unknownMethod(method: string, agents: readonly Agent[]): Failure {
   const known = agents.flatMap((agent) =>
-    agent.actions.map((action) => `${agent.package_name.split('.').at(-1)}.${action.name}`),
+    agent.actions.map((action) => `${shortName(agent.package_name)}.${action.name}`),
   )
   const close = nearest(method, ['message.send', ...known])
   return new Failure('unknown_action', `There is no method ${method}.`, {

@@ -1,12 +1,12 @@
-import { codes, Failure, problem } from '../../../schemas/failure.ts'
+import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { clientOf } from '../client.ts'
 import { authenticated, type Door } from '../door.ts'
 import type { Mount } from '../http/app.ts'
 import { parseJson, readBody } from '../http/body.ts'
 import { requestId } from '../http/identity.ts'
-import { challenge, send } from '../http/respond.ts'
 import type { Handler } from '../http/rest.ts'
+import { refuseRequest } from '../json-rpc/refuse.ts'
 import { assertPlainMessage } from './depth.ts'
 import type { McpCaller } from './server.ts'
 
@@ -40,20 +40,7 @@ export function mcpMounts(options: McpHttpOptions): Mount[] {
       }
       await serve(Object.assign(request, { auth: authInfo(principal, caller) }), response, body)
     } catch (thrown) {
-      if (!(thrown instanceof Failure)) options.door.failed(thrown)
-      const failure = Failure.from(thrown)
-      const error = { code: codes[failure.code].rpc, message: failure.message, data: problem(failure, id) }
-      const headers = {
-        ...challenge(failure, request.headers.authorization !== undefined),
-        'Content-Type': 'application/json',
-      }
-      send(
-        request,
-        response,
-        codes[failure.code].http,
-        JSON.stringify({ jsonrpc: '2.0', error, id: null }),
-        headers,
-      )
+      refuseRequest(options.door, request, response, thrown, id)
     }
   }
   return (['get', 'post', 'delete'] as const).map((method) => ({ method, path: '/mcp', handler }))

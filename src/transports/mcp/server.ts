@@ -10,7 +10,7 @@ import { Failure, problem } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import { nearest } from '../../../schemas/nearest.ts'
 import type { Principal } from '../../../schemas/scope.ts'
-import type { Door } from '../door.ts'
+import { type Door, failureOf } from '../door.ts'
 import { stringify } from '../stringify.ts'
 import { createTools, type Tool } from './tools.ts'
 
@@ -58,8 +58,7 @@ export function createMcpServers(door: Door, version: string): CreateMcpServer {
         const { output } = await door.dispatch(tool.toEnvelope(params.arguments ?? {}), call)
         return succeeded(output)
       } catch (thrown) {
-        if (!(thrown instanceof Failure)) door.failed(thrown)
-        return failed(Failure.from(thrown), id)
+        return failed(failureOf(door, thrown), id)
       }
     })
     return server

@@ -1,6 +1,7 @@
 import type { Action, Agent } from '../../../schemas/action.ts'
 import type { Envelope } from '../../../schemas/envelope.ts'
 import type { JsonSchema } from '../../../schemas/json.ts'
+import { shortName } from '../../../schemas/names.ts'
 
 /** One MCP tool: how it is listed, and the envelope that a call of it is. */
 export interface Tool {
@@ -33,7 +34,7 @@ export function createTools(agents: readonly Agent[]): ReadonlyMap<string, Tool>
 }
 
 function toTool(agent: Agent, action: Action): Tool {
-  const short = agent.package_name.split('.').at(-1) ?? ''
+  const short = shortName(agent.package_name)
   return {
     listing: {
       name: short === 'registry' ? action.name : `${short}_${action.name}`,

@@ -5,7 +5,7 @@ import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { principalOf } from '../../auth/bearer.ts'
 import { clientOf } from '../client.ts'
-import type { Door } from '../door.ts'
+import { type Door, failureOf } from '../door.ts'
 import { maximumBytes } from '../http/body.ts'
 import { type Connection, connect, type Patience } from './connection.ts'
 import { refuse } from './refuse.ts'
@@ -76,8 +76,7 @@ export function createUpgrades(options: UpgradeOptions): Upgrades {
       socket.off('error', drop)
       server.handleUpgrade(request, socket, head, (webSocket) => start(webSocket, admission, request))
     } catch (thrown) {
-      if (!(thrown instanceof Failure)) door.failed(thrown)
-      refuse(request, socket, Failure.from(thrown))
+      refuse(request, socket, failureOf(door, thrown))
     }
   }
 

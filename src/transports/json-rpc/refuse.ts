@@ -1,0 +1,18 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { codes } from '../../../schemas/failure.ts'
+import { type Door, failureOf } from '../door.ts'
+import { failureHeaders, send } from '../http/respond.ts'
+import { errorFrame } from './frames.ts'
+
+/** Refuses an HTTP request as a whole: the failure's status, with a JSON-RPC error for a body. */
+export function refuseRequest(
+  door: Door,
+  request: IncomingMessage,
+  response: ServerResponse,
+  thrown: unknown,
+  id: string,
+): void {
+  const failure = failureOf(door, thrown)
+  const headers = { ...failureHeaders(request, failure, id), 'Content-Type': 'application/json' }
+  send(request, response, codes[failure.code].http, errorFrame(failure, id, null), headers)
+}
