@@ -17,6 +17,13 @@ const fields = {
   cursor: z.string().max(2000).optional().describe('next_cursor of the page before.'),
   sort: z.enum(['relevance', 'newest', 'name']).default('relevance'),
   facets: z.boolean().default(false).describe('Count tags, categories and targets over all that match.'),
+  min_score: z.number().min(0).max(1).optional().describe('Leave out agents that score less, 0 to 1.'),
+  max_tokens: z
+    .int()
+    .min(50)
+    .max(100_000)
+    .optional()
+    .describe('End the page where the answer would cost a language model more tokens than this, about.'),
 }
 const intent = z.string().trim().min(1).max(1000).describe('What the agent should do, in plain words.')
 
@@ -33,6 +40,7 @@ export const SearchOutput = z.object({
   total: z.int().describe('How many agents match, on all pages.'),
   next_cursor: z.string().nullable().describe('Null on the last page.'),
   facets: z.object({ tags: Counts, categories: Counts, targets: Counts }).optional(),
+  notice: z.string().optional().describe('Said where nothing fits, or nothing fits well.'),
   degraded: z.string().optional().describe('What part of the search was not available, where one was not.'),
 })
 export type SearchOutput = z.infer<typeof SearchOutput>

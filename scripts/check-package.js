@@ -13,7 +13,7 @@ const environment = { ...process.env, DRAGOMAN_DATA: join(folder, 'data'), PORT:
 const results = { numPassedTests: 0, numFailedTests: 0, numPendingTests: 0 }
 
 const checks = {
-  'serves and searches by Node 24': async () => {
+  'serves and searches by words and by intent, by Node 24': async () => {
     const child = spawn(node24, [bin(), 'serve'], { env: environment, stdio: ['ignore', 'pipe', 'ignore'] })
     try {
       const url = await listening(child)
@@ -21,6 +21,10 @@ const checks = {
       const { agents } = await answer.json()
       if (agents[0]?.package_name !== 'svc.utility.wiki')
         throw new Error(`It found ${JSON.stringify(agents[0])}.`)
+      const meant = await (await fetch(`${url}/public/agents?q=how+much+is+bitcoin+worth`)).json()
+      const [first] = meant.agents
+      if (first?.package_name !== 'svc.utility.finance' || !(first.match.similarity > 0.2))
+        throw new Error(`By intent it found ${JSON.stringify(first)}.`)
     } finally {
       child.kill('SIGKILL')
     }

@@ -8,6 +8,15 @@ const root = new URL(extension === 'ts' ? '../' : '../../', import.meta.url)
 /** Entry of the worker that turns pages into Markdown. */
 export const extractWorker = new URL(`../agents/reader/worker.${extension}`, import.meta.url)
 
+/** Entry of the worker that scans vectors where that takes long. */
+export const vectorsWorker = new URL(`search/vectors/memory/worker.${extension}`, import.meta.url)
+
+/** Entry of the worker that runs a local sentence model. */
+export const embedderWorker = new URL(`search/embedders/transformers/worker.${extension}`, import.meta.url)
+
+/** Folder of the built-in embedding table. */
+export const staticModel = fileURLToPath(new URL('models/static', root))
+
 /** The command that people and MCP hosts start. */
 export const command = fileURLToPath(new URL('bin/dragoman.js', root))
 

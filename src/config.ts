@@ -42,6 +42,28 @@ export const settings = {
     z.enum(['on', 'off']).default('off'),
     "Check our own agents' outputs against their schemas.",
   ],
+  DRAGOMAN_EMBEDDER: [
+    z.enum(['static', 'transformers', 'http']).default('static'),
+    'What turns texts into vectors: the built-in table, a local model, or an OpenAI-compatible endpoint.',
+  ],
+  DRAGOMAN_MODEL: [
+    z.string().min(1).optional(),
+    'Folder of the model for `transformers`, its name for `http`.',
+  ],
+  DRAGOMAN_EMBEDDINGS_URL: [origin.optional(), 'Endpoint for `http`, such as https://host/v1.'],
+  DRAGOMAN_EMBEDDINGS_DIMENSIONS: [
+    z.coerce.number().int().positive().optional(),
+    'Numbers in a vector, where the model of that endpoint can give several.',
+  ],
+  DRAGOMAN_EMBEDDINGS_KEY: [z.string().min(1).optional(), 'Key for that endpoint.'],
+  DRAGOMAN_EXTRAS: [
+    z.string().min(1).optional(),
+    'Folder with the optional packages that are not beside the gateway; DATA/extras when unset.',
+  ],
+  DRAGOMAN_VECTORS: [
+    z.enum(['auto', 'memory', 'lance']).default('auto'),
+    'Where vectors are: in memory, or on disk by LanceDB; auto takes disk from 300,000 of them.',
+  ],
   DRAGOMAN_WIKI_URL: [
     z.string().default('https://{lang}.wikipedia.org/w/api.php'),
     'MediaWiki action API; {lang} is filled in.',

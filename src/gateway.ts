@@ -10,14 +10,18 @@ import { type Authenticate, createAuthenticator } from './auth/authenticator.ts'
 import { issuerName } from './auth/issuer.ts'
 import { loadSigningKey, type SigningKey } from './auth/key.ts'
 import type { Config } from './config.ts'
+import { openDense } from './dense.ts'
 import { type CreateCache, createFlightCache } from './net/flight-cache.ts'
 import { createSafeFetch, type SafeFetchOptions } from './net/safe-fetch.ts'
+import { changesWorthKeeping } from './registry/dense-arm.ts'
+import type { DenseArms } from './registry/dense-arms.ts'
 import { type Follower, follow } from './registry/follower.ts'
 import { listHosted } from './registry/hosted.ts'
 import { createManifestReader } from './registry/manifest-reader.ts'
 import { createRegistry } from './registry/registry.ts'
 import { createResolve } from './registry/resolve.ts'
 import type { Site } from './registry/site.ts'
+import { createKeep, createSnapshot, restored } from './registry/snapshot.ts'
 import { createLimiter } from './router/limiter.ts'
 import { createRouter, type Router } from './router/router.ts'
 import { withSessions } from './router/sessions.ts'
@@ -39,6 +43,9 @@ export interface Gateway extends AsyncDisposable {
   readonly issuer: string
   readonly store: Store
   readonly follower: Follower
+  /** Resolves once searches see everything that was committed when the process started. */
+  readonly ready: Promise<void>
+  readonly dense: DenseArms
   readonly log: Logger
   readonly metrics: Metrics
   readonly site: () => Site
@@ -64,7 +71,6 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
   const key = await loadSigningKey(join(config.data, 'keys', 'signing.json'))
   const issuer = issuerName(key, config.DRAGOMAN_BASE_URL)
   const store = stack.use(await openSqliteStore(join(config.data, 'registry.sqlite'), clock))
-  const index = stack.use(createMemoryIndex())
   const createId = () => v7({ msecs: clock() })
 
   let reached = `http://${config.HOST}:${config.PORT}`
@@ -72,11 +78,12 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
     const base_url = config.DRAGOMAN_BASE_URL ?? reached
     return { base_url, site_url: config.DRAGOMAN_SITE_URL ?? base_url }
   }
-  const outside = (allowed: readonly string[]) =>
+  const outside = (allowed: readonly string[], idle_ms?: number) =>
     stack.use(
       createSafeFetch({
         user_agent: userAgent(config),
         allow_origins: allowed,
+        ...(idle_ms !== undefined && { idle_ms }),
         refuse_origins: () => [site().base_url],
         ...(options.lookup && { lookup: options.lookup }),
         ...(options.is_public && { is_public: options.is_public }),
@@ -85,12 +92,22 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
   const create_cache: CreateCache = (settings) => createFlightCache(settings, clock)
   const world = outside(config.DRAGOMAN_ALLOW_ORIGINS)
 
-  // Last in, first out: the tail stops before the store closes.
-  const follower = stack.use(follow(store, index, (fault) => log.error({ err: fault }, 'index')))
+  // Last in, first out: the tails stop before the store closes.
+  const troubled = (fault: unknown) => log.error({ err: fault }, 'index')
+  const words = createSnapshot(join(config.data, 'index', 'words'), `${version}/1`, store, troubled)
+  const [dense, saved] = await Promise.all([openDense(config, store, outside, troubled), words.read()])
+  stack.use(dense)
+  const arms = { meaning: () => dense.meaning, failed: troubled }
+  const index = stack.use(restored(saved, (words) => createMemoryIndex({ ...arms, saved: words }), troubled))
+  const keepWords = createKeep(words, index)
+  const follower = stack.use(follow(store, index, troubled))
+  stack.defer(() => keepWords(1))
+  const ready = Promise.all([follower.ready, dense.ready]).then(() => keepWords(changesWorthKeeping))
   const registry = createRegistry({
     store,
     index,
     follower,
+    dense,
     site,
     clock,
     createId,
@@ -148,6 +165,8 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
     issuer,
     store,
     follower,
+    ready,
+    dense,
     log,
     metrics,
     site,

@@ -115,7 +115,7 @@ describe('docs/adding-an-agent.md', () => {
     for (const part of ['agents', 'bin', 'schemas', 'src', 'package.json']) {
       await cp(join(root, part), join(folder.path, part), { recursive: true })
     }
-    await symlink(join(root, 'node_modules'), join(folder.path, 'node_modules'))
+    for (const part of ['node_modules', 'models']) await symlink(join(root, part), join(folder.path, part))
     for (const { info, code } of blocks(guide)) {
       const path = info.split(' ')[1]
       if (path === 'agents/index.ts') await addLine(join(folder.path, path), code)

@@ -10,7 +10,7 @@ export async function serve(json: boolean): Promise<void> {
   const config = readConfig()
   const ending = signalled()
   await using gateway = await openGateway(config, { log: createLogger(config.DRAGOMAN_LOG ?? 'info') })
-  await gateway.follower.ready
+  await gateway.ready
   await using server = await startServer(gateway)
   if (json) print({ version, url: server.url, data: config.data, mcp: snippet(config.data) })
   else {

@@ -1,12 +1,11 @@
 import { lookup as systemLookup } from 'node:dns'
-import { Agent, request as send } from 'undici'
 import { Failure } from '../../schemas/failure.ts'
 import { isPublicAddress } from './address.ts'
-import { readBody } from './body.ts'
-import { guardedConnector, type Lookup } from './connector.ts'
-import { abortable, type Deadline, startDeadline } from './deadline.ts'
+import type { Client } from './client.ts'
+import type { Lookup } from './connector.ts'
+import { startDeadline } from './deadline.ts'
 import type { Fetch, FetchRequest, FetchResponse } from './fetch.ts'
-import { type Hop, nextHop } from './redirect.ts'
+import type { Hop } from './redirect.ts'
 import { checkUrl, type Rules } from './rules.ts'
 import { translate } from './translate.ts'
 
@@ -23,6 +22,8 @@ export interface SafeFetchOptions {
   readonly ports?: readonly number[]
   /** Origins exempt from the rules on addresses, names and ports, each hop by its own. */
   readonly allow_origins?: readonly string[]
+  /** How long the other side may be silent; 10,000 ms when absent. */
+  readonly idle_ms?: number
   /** Our own origins: refused to everybody, allowed or not. */
   readonly refuse_origins?: () => readonly string[]
 }
@@ -35,7 +36,7 @@ export interface SafeFetch extends AsyncDisposable {
 const maxRedirects = 5
 const defaultBytes = 5 * 1024 * 1024
 const defaultTimeout = 10_000
-const idleTimeout = 10_000
+const defaultIdle = 10_000
 const ours = new Set([
   'host',
   'cookie',
@@ -56,22 +57,23 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
     allowed: new Set(options.allow_origins?.map((origin) => new URL(origin).origin)),
     refused: options.refuse_origins ?? (() => []),
   }
-  const dispatcher = new Agent({
-    connect: guardedConnector(options.lookup ?? systemLookup, rules),
-    allowH2: false,
-    maxHeaderSize: 16 * 1024,
-    headersTimeout: idleTimeout,
-    bodyTimeout: idleTimeout,
-    connections: 32,
-  })
+  let client: Promise<Client> | undefined
+
+  /** The HTTP client is loaded with the first request: a start does not pay for it. */
+  async function loadClient(): Promise<Client> {
+    const { createClient } = await import('./client.ts')
+    return createClient(options.lookup ?? systemLookup, rules, options.idle_ms ?? defaultIdle)
+  }
 
   async function fetch(request: FetchRequest): Promise<FetchResponse> {
-    using deadline = startDeadline(request.signal, request.timeout_ms ?? defaultTimeout)
     let hop = firstHop(request, rules, options.user_agent)
+    client ??= loadClient()
+    const { exchange } = await client
+    using deadline = startDeadline(request.signal, request.timeout_ms ?? defaultTimeout)
     try {
       const redirects: string[] = []
       while (true) {
-        const answer = await exchange(dispatcher, hop, deadline, request.max_bytes ?? defaultBytes, rules)
+        const answer = await exchange(hop, deadline.signal, request.max_bytes ?? defaultBytes)
         if ('status' in answer) return { ...answer, url: hop.url.href, redirects }
         if (redirects.length === maxRedirects) {
           throw new Failure('upstream_invalid', `${hop.url.host} redirects more than ${maxRedirects} times.`)
@@ -84,7 +86,7 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
     }
   }
 
-  return { fetch, [Symbol.asyncDispose]: () => dispatcher.destroy() }
+  return { fetch, [Symbol.asyncDispose]: async () => (await client)?.[Symbol.asyncDispose]() }
 }
 
 function firstHop(request: FetchRequest, rules: Rules, userAgent: string): Hop {
@@ -97,40 +99,4 @@ function firstHop(request: FetchRequest, rules: Rules, userAgent: string): Hop {
     headers: { ...Object.fromEntries(headers), 'user-agent': userAgent, 'accept-encoding': 'gzip, br' },
     body: request.body,
   }
-}
-
-type Answer = Pick<FetchResponse, 'status' | 'headers' | 'body'>
-
-/** Sends one hop; gives its answer, or the hop it leads to with the answer's body thrown away. */
-async function exchange(
-  dispatcher: Agent,
-  hop: Hop,
-  { signal }: Deadline,
-  maxBytes: number,
-  rules: Rules,
-): Promise<Answer | Hop> {
-  const { url, method, headers, body } = hop
-  // undici lets a signal end a request only once it has a connection.
-  const response = await abortable(
-    send(url, { dispatcher, method, headers, body: body ?? null, signal }),
-    signal,
-  )
-  // What ends a body early (a refusal below, a destroyed stream) is reported once, by whoever ended it.
-  response.body.on('error', () => {})
-  try {
-    const plain = plainHeaders(response.headers)
-    const next = nextHop(hop, response.statusCode, plain.location, rules)
-    if (next) return next
-    const bytes = method === 'HEAD' ? new Uint8Array() : await readBody(response.body, plain, maxBytes)
-    return { status: response.statusCode, headers: plain, body: bytes }
-  } finally {
-    response.body.destroy()
-  }
-}
-
-function plainHeaders(headers: Record<string, string | string[] | undefined>): Record<string, string> {
-  const entries = Object.entries(headers)
-    .filter(([name, value]) => name !== 'set-cookie' && value !== undefined)
-    .map(([name, value]) => [name.toLowerCase(), Array.isArray(value) ? value.join(', ') : (value ?? '')])
-  return Object.fromEntries(entries)
 }

@@ -2,9 +2,10 @@ import type { EntryDetail, Found } from '../../schemas/card.ts'
 import { Failure } from '../../schemas/failure.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import type { SearchInput, SearchOutput } from '../../schemas/search.ts'
-import type { Filter, Hit, SearchIndex } from '../search/search-index.ts'
+import type { Filter, Hit, Hits, SearchIndex } from '../search/search-index.ts'
 import type { Reader, StoredEntry } from '../store/store.ts'
 import { decodeCursor, encodeCursor } from './cursor.ts'
+import type { DenseArms } from './dense-arms.ts'
 import { type Follower, ownerKey } from './follower.ts'
 import { createMemo } from './memo.ts'
 import { isVisible } from './permissions.ts'
@@ -23,25 +24,40 @@ export interface Finder {
   get(agent: string, caller: Caller): Promise<EntryDetail>
 }
 
-export function createFinder(reader: Reader, index: SearchIndex, follower: Follower, views: Views): Finder {
+export interface FinderOptions {
+  readonly reader: Reader
+  readonly index: SearchIndex
+  readonly follower: Follower
+  readonly dense?: Pick<DenseArms, 'ready' | 'progress'> | undefined
+  readonly views: Views
+}
+
+export function createFinder({ reader, index, follower, dense, views }: FinderOptions): Finder {
   const memo = createMemo<SearchOutput>(rememberedCharacters, (found) => JSON.stringify(found).length)
 
   /** What everybody may see is remembered for as long as the truth stands where the index does. */
   async function search(input: SearchInput, caller: Caller, signal: AbortSignal): Promise<SearchOutput> {
-    await follower.ready
+    await Promise.all([follower.ready, dense?.ready])
     const revision = await reader.revision()
-    if (caller || revision !== follower.applied_revision) return searchAnew(input, caller, signal)
-    const question = JSON.stringify(input)
+    if (caller || !isSettledAt(revision)) return searchAnew(input, caller, signal)
+    const question = JSON.stringify([input, dense?.progress().model])
     const known = memo.recall(question, revision)
     if (known) return known
     const found = await searchAnew(input, caller, signal)
-    return revision === follower.applied_revision ? memo.offer(question, revision, found) : found
+    if (found.degraded !== undefined || !isSettledAt(revision)) return found
+    return memo.offer(question, revision, found)
+  }
+
+  function isSettledAt(revision: number): boolean {
+    return [follower, dense?.progress()].every(
+      (derived) => (derived?.applied_revision ?? revision) === revision,
+    )
   }
 
   async function searchAnew(input: SearchInput, caller: Caller, signal: AbortSignal): Promise<SearchOutput> {
-    const { query: text, limit, sort, facets } = input
+    const { query: text, limit, sort, facets, min_score, max_tokens } = input
     const filter = toFilter(input.filters ?? {}, caller)
-    const question = [text ?? '', filter, sort]
+    const question = [text ?? '', filter, sort, ...(min_score === undefined ? [] : [min_score])]
     const after = input.cursor === undefined ? undefined : decodeCursor(input.cursor, question)
     const found = await index.search(
       {
@@ -50,17 +66,21 @@ export function createFinder(reader: Reader, index: SearchIndex, follower: Follo
         facets,
         filter,
         ...(text !== undefined && { text }),
+        ...(min_score !== undefined && { min_score }),
         ...(after && { after }),
       },
       signal,
     )
-    const page = found.hits.slice(0, limit)
-    const last = found.hits.length > limit ? page.at(-1) : undefined
+    const shown = await show(found.hits.slice(0, limit), caller, text !== undefined)
+    const page = max_tokens === undefined ? shown : within(max_tokens, shown)
+    const last = page === shown ? found.hits[limit - 1] : found.hits.find((hit) => hit.id === page.at(-1)?.id)
+    const notice = text === undefined ? undefined : noticeOf(found)
     return {
-      agents: await show(page, caller, text !== undefined),
+      agents: page,
       total: found.total,
-      next_cursor: last ? encodeCursor(last.position, question) : null,
+      next_cursor: last && found.hits.at(-1) !== last ? encodeCursor(last.position, question) : null,
       ...(found.facets && { facets: found.facets }),
+      ...(notice !== undefined && { notice }),
       ...(found.degraded !== undefined && { degraded: found.degraded }),
     }
   }
@@ -91,7 +111,13 @@ export function createFinder(reader: Reader, index: SearchIndex, follower: Follo
   /** Package names close to one that is not listed. */
   async function suggest(name: string): Promise<readonly string[]> {
     await follower.ready
-    const query = { text: name, filter: { state: 'ACTIVE' }, limit: 3, sort: 'relevance' } as const
+    const query = {
+      text: name,
+      filter: { state: 'ACTIVE' },
+      limit: 3,
+      sort: 'relevance',
+      words_only: true,
+    } as const
     const { hits } = await index.search(query, new AbortController().signal)
     const entries = await reader.entries(hits.map((hit) => hit.id))
     return entries.filter((entry) => isVisible(entry, null)).map((entry) => entry.package_name)
@@ -101,6 +127,26 @@ export function createFinder(reader: Reader, index: SearchIndex, follower: Follo
     search,
     get: async (agent, caller) => views.detail(await find(agent, caller), caller),
   }
+}
+
+/** What scores less at best answers no intent that was meant. */
+const fitting = 0.25
+
+function noticeOf({ total, best = 0 }: Hits): string | undefined {
+  if (total === 0) return 'No agent fits this. Say it in other words, or list agents without a query.'
+  return best < fitting ? 'No agent fits this well; these are the nearest.' : undefined
+}
+
+const charactersPerToken = 4
+
+/** As many of the first agents as fit, at least one; the same array where all do. */
+function within(tokens: number, agents: Found[]): Found[] {
+  let left = tokens * charactersPerToken
+  const fit = agents.findIndex((agent) => {
+    left -= JSON.stringify(agent).length
+    return left < 0
+  })
+  return fit < 0 ? agents : agents.slice(0, Math.max(1, fit))
 }
 
 /** Everybody searches what is ACTIVE; with `mine`, an owner searches their own in either state. */

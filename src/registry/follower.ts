@@ -2,22 +2,41 @@ import { setTimeout as pause, setImmediate as turnOfOthers } from 'node:timers/p
 import type { EntryChange, SearchDocument, SearchIndex } from '../search/search-index.ts'
 import { type Store, type StoredEntry, UnreadableEntry } from '../store/store.ts'
 
-/** Keeps the search index in step with the truth. */
+/** What is derived from the truth, entry by entry. */
+export type Derived = Pick<SearchIndex, 'applied_revision' | 'apply'>
+
+export interface FollowOptions {
+  /**
+   * What to do with an entry that cannot be applied: `omit` it, lest it hold up everything after it, or `wait`, where
+   * the fault is no fault of the entry. `omit` when left out.
+   */
+  readonly trouble?: 'omit' | 'wait'
+  /** How long a write waits to be applied here, in milliseconds; 2000 when left out. */
+  readonly patience?: number
+}
+
+/** Keeps something derived in step with the truth. */
 export interface Follower extends AsyncDisposable {
-  /** Resolves once the index holds everything that was committed when the process started. */
+  /** Resolves once it holds everything that was committed when the process started. */
   readonly ready: Promise<void>
   readonly applied_revision: number
-  /** Resolves once the index has applied this revision, or after two seconds of trouble: what is written is written. */
+  /** Resolves once this revision is applied, or after a while of trouble: what is written is written. */
   caughtUp(revision: number): Promise<void>
 }
 
 /** Applying is synchronous: a page must not hold the event loop for long, and others have their turn after it. */
 const pageSize = 50
-const retryMilliseconds = 1000
-const patienceMilliseconds = 2000
+const firstRetryMilliseconds = 500
+const lastRetryMilliseconds = 30_000
+const defaultPatience = 2000
 
-/** Tails the store's changes into the index until disposed. `failed` hears of faults; the tail tries again. */
-export function follow(store: Store, index: SearchIndex, failed: (fault: unknown) => void): Follower {
+/** Tails the store's changes into what is derived until disposed. `failed` hears of faults; the tail tries again. */
+export function follow(
+  store: Store,
+  index: Derived,
+  failed: (fault: unknown) => void,
+  { trouble = 'omit', patience = defaultPatience }: FollowOptions = {},
+): Follower {
   const stop = new AbortController()
   const waiting: { revision: number; resolve: () => void }[] = []
   let turn: Promise<void> = Promise.resolve()
@@ -34,11 +53,11 @@ export function follow(store: Store, index: SearchIndex, failed: (fault: unknown
     }
   }
 
-  /** What the index cannot take is left out, lest it hold up everything after it. */
   async function apply(changes: readonly EntryChange[], revision: number): Promise<void> {
     try {
       await index.apply(changes, revision)
-    } catch {
+    } catch (fault) {
+      if (trouble === 'wait') throw fault
       const before = index.applied_revision
       for (const change of changes) {
         await index.apply([change], before).catch(async (thrown) => {
@@ -76,12 +95,17 @@ export function follow(store: Store, index: SearchIndex, failed: (fault: unknown
 
   /** A pass, made again until it succeeds. */
   async function step(): Promise<void> {
-    while (!stop.signal.aborted) {
+    for (
+      let wait = firstRetryMilliseconds;
+      !stop.signal.aborted;
+      wait = Math.min(wait * 2, lastRetryMilliseconds)
+    ) {
       try {
         return await pass()
       } catch (fault) {
+        if (stop.signal.aborted) return
         failed(fault)
-        await pause(retryMilliseconds, undefined, { signal: stop.signal }).catch(() => {})
+        await pause(wait, undefined, { signal: stop.signal }).catch(() => {})
       }
     }
   }
@@ -102,11 +126,11 @@ export function follow(store: Store, index: SearchIndex, failed: (fault: unknown
       const { promise, resolve } = Promise.withResolvers<void>()
       const place = { revision, resolve }
       waiting.push(place)
-      const patience = setTimeout(resolve, patienceMilliseconds)
+      const timer = setTimeout(resolve, patience)
       // Where this fails, the tail tries again and lets go of us.
       pass().catch(failed)
       await promise
-      clearTimeout(patience)
+      clearTimeout(timer)
       if (waiting.includes(place)) waiting.splice(waiting.indexOf(place), 1)
     },
     async [Symbol.asyncDispose]() {

@@ -1,8 +1,12 @@
+import { LRUCache } from 'lru-cache'
 import { compareText } from './order.ts'
 import { type PostingList, Postings } from './postings.ts'
 import type { Facets, Filter, SearchDocument } from './search-index.ts'
 
-/** Slots with `marks[slot] === mark` are in. Valid until the next selection or change. */
+/** What filters ask for. Category, target and tags are lower-case. */
+export type Attributes = Pick<SearchDocument, 'state' | 'owner' | 'target' | 'category' | 'tags'>
+
+/** Slots with `marks[slot] === mark` are in. Valid until the next change. */
 export interface Selection {
   readonly marks: Uint16Array
   readonly mark: number
@@ -13,6 +17,7 @@ type Attribute = 'state' | 'owner' | 'target' | 'category' | 'tags'
 type Value = readonly [Attribute, string]
 
 const maxFacetValues = 50
+const rememberedSelections = 16
 
 /** Which live slots have which values: exact filters and facets. */
 export class AttributeIndex {
@@ -24,32 +29,32 @@ export class AttributeIndex {
     tags: new Postings(),
   }
   #documents = 0
-  #marks = new Uint16Array(0)
-  /** Most searches in a row ask for the same, such as what is ACTIVE. */
-  #last: { readonly wanted: string; readonly selection: Selection } | undefined
+  /** Searches ask for the same again and again, such as what is ACTIVE. */
+  readonly #selections = new LRUCache<string, Selection>({ max: rememberedSelections })
 
-  add(slot: number, document: SearchDocument): void {
+  add(slot: number, document: Attributes): void {
     for (const [attribute, value] of valuesOf(document)) this.#postings[attribute].add(value, slot)
     this.#documents++
-    this.#last = undefined
+    this.#forget()
   }
 
-  remove(slot: number, document: SearchDocument): void {
+  remove(slot: number, document: Attributes): void {
     for (const [attribute, value] of valuesOf(document)) {
       const list = this.#postings[attribute].get(value)
       if (list) this.#postings[attribute].remove(list, slot)
     }
     this.#documents--
-    this.#last = undefined
+    this.#forget()
   }
 
   /** The slots, all below `capacity`, that meet every condition. */
   select(filter: Filter, capacity: number): Selection {
     const conditions = conditionsOf(filter)
     const wanted = JSON.stringify(conditions)
-    if (this.#last?.wanted === wanted) return this.#last.selection
+    const known = this.#selections.get(wanted)
+    if (known) return known
     const selection = this.#mark(conditions, capacity)
-    this.#last = { wanted, selection }
+    this.#selections.set(wanted, selection)
     return selection
   }
 
@@ -63,9 +68,12 @@ export class AttributeIndex {
     }
   }
 
+  #forget(): void {
+    if (this.#selections.size > 0) this.#selections.clear()
+  }
+
   #mark(conditions: readonly Value[], capacity: number): Selection {
-    if (capacity > this.#marks.length) this.#marks = new Uint16Array(capacity * 2)
-    const marks = this.#marks.fill(0)
+    const marks = new Uint16Array(capacity)
     const lists = conditions.map(([attribute, value]) => this.#postings[attribute].get(value))
     const known = lists.filter((list) => list !== undefined).sort((one, other) => one.size - other.size)
     if (known.length < lists.length) return { marks, mark: 1, total: 0 }
@@ -74,7 +82,7 @@ export class AttributeIndex {
   }
 }
 
-function valuesOf({ state, owner, target, category, tags }: SearchDocument): Value[] {
+function valuesOf({ state, owner, target, category, tags }: Attributes): Value[] {
   return [
     ...value('state', state),
     ...value('owner', owner),

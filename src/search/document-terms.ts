@@ -52,7 +52,9 @@ export function readDocument(document: SearchDocument): DocumentTerms {
   }
 
   readName(document.name)
+  const own = length
   readName(document.package_name)
+  length = own
   readText(document.description)
   for (const tag of document.tags) readText(tag)
   const capabilities = document.capabilities.map(({ name, description }) =>

@@ -1,11 +1,22 @@
-import { AttributeIndex } from './attribute-index.ts'
+import { AttributeIndex, type Attributes } from './attribute-index.ts'
 import { orders } from './order.ts'
 import { OrderedSlots } from './ordered-slots.ts'
+import { joinDoubles, joinIntegers, partOf } from './ragged.ts'
 import type { Position, SearchDocument } from './search-index.ts'
+import type { Parts, Sections } from './sections.ts'
 import { type IndexedText, TextIndex } from './text-index.ts'
 
+/** What is kept of a document beside its terms. */
+export interface KeptDocument extends Attributes {
+  readonly id: string
+  readonly name: string
+  readonly created_at: string
+  /** Names alone. */
+  readonly capabilities: readonly string[]
+}
+
 export interface TableEntry {
-  readonly document: SearchDocument
+  readonly document: KeptDocument
   readonly text: IndexedText
   readonly newest: Position
   readonly name: Position
@@ -13,19 +24,82 @@ export interface TableEntry {
 
 /** The live entries, each in a slot of its own, with everything that is derived from them kept in step. */
 export class EntryTable {
-  readonly texts = new TextIndex()
+  texts = new TextIndex()
   readonly attributes = new AttributeIndex()
-  readonly ordered = {
-    newest: new OrderedSlots(orders.newest, (slot) => this.at(slot).newest),
-    name: new OrderedSlots(orders.name, (slot) => this.at(slot).name),
-  }
-  readonly #entries: (TableEntry | undefined)[] = []
+  ordered = this.#order()
+  #entries: (TableEntry | undefined)[] = []
   readonly #slots = new Map<string, number>()
   readonly #free: number[] = []
+
+  /** What `save` made. Throws where it is not that. */
+  static load(sections: Sections): EntryTable {
+    const table = new EntryTable()
+    table.texts = TextIndex.load(sections)
+    const documents = JSON.parse(sections.text('documents')) as (KeptDocument | null)[]
+    const lengths = sections.integers('lengths')
+    const ragged = (name: string) => ({
+      values: sections.integers(name),
+      ends: sections.integers(`${name}.ends`),
+    })
+    const terms = ragged('document.terms')
+    const names = ragged('document.names')
+    const pairs = {
+      values: sections.doubles('document.pairs'),
+      ends: sections.integers('document.pairs.ends'),
+    }
+    table.#entries = documents.map((document, slot) => {
+      if (!document) {
+        table.#free.push(slot)
+        return undefined
+      }
+      // Views come when they are looked at, which is seldom: at a start they would cost more than all the rest.
+      const text: IndexedText = {
+        length: lengths[slot] ?? 0,
+        counts: document.state === 'ACTIVE',
+        get terms() {
+          return partOf(terms, slot)
+        },
+        get names() {
+          return partOf(names, slot)
+        },
+        get capabilities() {
+          return partOf(pairs, slot)
+        },
+      }
+      table.#slots.set(document.id, slot)
+      table.attributes.add(slot, document)
+      return entryOf(document, text)
+    })
+    table.ordered = table.#order(sections.integers('order.newest'), sections.integers('order.name'))
+    return table
+  }
+
+  save(): Parts {
+    const none = new Uint32Array(0)
+    const terms = joinIntegers(this.#entries.map((entry) => entry?.text.terms ?? none))
+    const names = joinIntegers(this.#entries.map((entry) => entry?.text.names ?? none))
+    const pairs = joinDoubles(this.#entries.map((entry) => entry?.text.capabilities ?? new Float64Array(0)))
+    return {
+      ...this.texts.save(),
+      documents: JSON.stringify(this.#entries.map((entry) => entry?.document ?? null)),
+      'document.terms': terms.values,
+      'document.terms.ends': terms.ends,
+      'document.names': names.values,
+      'document.names.ends': names.ends,
+      'document.pairs': pairs.values,
+      'document.pairs.ends': pairs.ends,
+      'order.newest': this.ordered.newest.save(),
+      'order.name': this.ordered.name.save(),
+    }
+  }
 
   /** Every slot in use is below it. */
   get capacity(): number {
     return this.#entries.length
+  }
+
+  slotOf(id: string): number | undefined {
+    return this.#slots.get(id)
   }
 
   at(slot: number): TableEntry {
@@ -35,15 +109,9 @@ export class EntryTable {
   }
 
   add(document: SearchDocument): void {
-    const { id, name, created_at } = document
     const slot = this.#free.pop() ?? this.#entries.length
-    this.#slots.set(id, slot)
-    this.#entries[slot] = {
-      document,
-      text: this.texts.add(slot, document),
-      newest: { key: Date.parse(created_at), id },
-      name: { key: name, id },
-    }
+    this.#slots.set(document.id, slot)
+    this.#entries[slot] = entryOf(kept(document), this.texts.add(slot, document))
     this.attributes.add(slot, document)
     this.ordered.newest.add(slot)
     this.ordered.name.add(slot)
@@ -61,5 +129,32 @@ export class EntryTable {
     this.#entries[slot] = undefined
     this.#slots.delete(id)
     this.#free.push(slot)
+  }
+
+  #order(newest?: Uint32Array, name?: Uint32Array) {
+    return {
+      newest: new OrderedSlots(orders.newest, (slot) => this.at(slot).newest, newest),
+      name: new OrderedSlots(orders.name, (slot) => this.at(slot).name, name),
+    }
+  }
+}
+
+function entryOf(document: KeptDocument, text: IndexedText): TableEntry {
+  const { id, name, created_at } = document
+  return { document, text, newest: { key: Date.parse(created_at), id }, name: { key: name, id } }
+}
+
+function kept(document: SearchDocument): KeptDocument {
+  const { id, name, created_at, state, owner, target, category, tags, capabilities } = document
+  return {
+    id,
+    name,
+    created_at,
+    state,
+    owner,
+    target,
+    category,
+    tags,
+    capabilities: capabilities.map((one) => one.name),
   }
 }

@@ -2,25 +2,33 @@ import type { Match } from '../../schemas/card.ts'
 import { addWeight } from './capability-terms.ts'
 import type { TableEntry } from './entry-table.ts'
 import type { WeighedTerm } from './text-index.ts'
+import type { Near } from './vector-store.ts'
 
 /** Why nothing but the filter put an entry where it is. */
 export const listed: Match = { terms: [], capability: null, similarity: null, scores: {} }
 
-/** Says which words of the query an entry has, and which of its capabilities has the most telling ones. */
+/** Says which words of the query an entry has, how like it is in meaning, and which of its capabilities fits best. */
 export function explain(
   slot: number,
   entry: TableEntry,
   query: readonly WeighedTerm[],
   lexical: number,
+  near: Near | undefined,
 ): Match {
   const found = query.filter(({ list }) => list.has(slot))
+  // Sums of floats may pass the largest cosine by a hair.
+  const similarity = near ? Math.max(-1, Math.min(1, near.similarity)) : null
   const words = new Set(found.flatMap((term) => [...term.words]))
   return {
     terms: [...words],
-    capability: bestCapability(entry, found),
-    similarity: null,
-    scores: { lexical },
+    capability: nearestCapability(entry, near) ?? bestCapability(entry, found),
+    similarity,
+    scores: { lexical, ...(similarity !== null && { semantic: similarity }) },
   }
+}
+
+function nearestCapability({ document }: TableEntry, near: Near | undefined): string | null {
+  return document.capabilities[near?.capability ?? -1] ?? null
 }
 
 /** The first of those with the largest weight of terms; null when no capability has any. */
@@ -28,5 +36,5 @@ function bestCapability({ document, text }: TableEntry, found: readonly WeighedT
   const weights = new Float64Array(document.capabilities.length)
   for (const { list, weight } of found) addWeight(weights, text.capabilities, list, weight)
   const most = weights.reduce((one, other) => Math.max(one, other), 0)
-  return most > 0 ? (document.capabilities[weights.indexOf(most)]?.name ?? null) : null
+  return most > 0 ? (document.capabilities[weights.indexOf(most)] ?? null) : null
 }

@@ -1,25 +1,61 @@
 import { takeBest } from './best.ts'
 import { EntryTable } from './entry-table.ts'
 import { explain, listed } from './explain.ts'
-import { fuse } from './fusion.ts'
+import { fuse, type Share, shareOfMeaning } from './fusion.ts'
+import type { Likeness, Meaning } from './meaning.ts'
 import { checkPosition } from './order.ts'
 import { readQuery } from './query-terms.ts'
 import { Scoreboard } from './scoreboard.ts'
-import type { EntryChange, Hits, Query, SearchIndex, Sort } from './search-index.ts'
+import type { EntryChange, Filter, Hits, Query, SearchIndex, Sort } from './search-index.ts'
+import type { Parts, Sections } from './sections.ts'
+import { mostOf, type WeighedTerm } from './text-index.ts'
+
+export interface MemoryIndexOptions {
+  /** The dense arm, asked for anew by each search; without it, words alone decide. */
+  readonly meaning?: () => Meaning | undefined
+  /** How much of a score is meaning; found by measurement where left out. */
+  readonly share?: Share
+  /** Hears why the dense arm failed; the search goes on without. */
+  readonly failed?: (fault: unknown) => void
+  /** What `save` of another index gave, to be made anew. */
+  readonly saved?: Sections | undefined
+}
 
 type Passes = (slot: number) => boolean
 
-/** An index in memory: lexical search and exact filters; a search sees every change applied before it. */
-export function createMemoryIndex(): SearchIndex {
-  return new MemoryIndex()
+/** Entries with the best words whose meaning is compared even where they are not near. */
+const namedDepth = 20
+
+/** An index in memory: words, meaning and exact filters; a search sees every change applied before it. */
+export function createMemoryIndex(options: MemoryIndexOptions = {}): SearchIndex {
+  return new MemoryIndex(options)
 }
 
 class MemoryIndex implements SearchIndex {
   applied_revision = 0
-  #table = new EntryTable()
-  readonly #board = new Scoreboard()
+  #table: EntryTable
+  /** Counts changes: what was scored before one tells nothing after it. */
+  #version = 0
+  readonly #boards: Scoreboard[] = []
+  readonly #meaning: () => Meaning | undefined
+  readonly #share: Share
+  readonly #failed: (fault: unknown) => void
+
+  constructor({
+    meaning = () => undefined,
+    share = shareOfMeaning,
+    failed = () => {},
+    saved,
+  }: MemoryIndexOptions) {
+    this.#table = saved ? EntryTable.load(saved) : new EntryTable()
+    this.applied_revision = saved?.doubles('revision')[0] ?? 0
+    this.#meaning = meaning
+    this.#share = share
+    this.#failed = failed
+  }
 
   async apply(changes: readonly EntryChange[], revision: number): Promise<void> {
+    this.#version++
     for (const { id, document } of changes) {
       this.#table.remove(id)
       if (document) this.#table.add(document)
@@ -27,12 +63,22 @@ class MemoryIndex implements SearchIndex {
     this.applied_revision = revision
   }
 
+  save(): Parts {
+    return { ...this.#table.save(), revision: Float64Array.of(this.applied_revision) }
+  }
+
   async search(query: Query, signal: AbortSignal): Promise<Hits> {
     signal.throwIfAborted()
     const text = query.text?.trim() ?? ''
     const sort = text === '' && query.sort === 'relevance' ? 'newest' : query.sort
     if (query.after) checkPosition(query.after, sort)
-    return text === '' && sort !== 'relevance' ? this.#list(sort, query) : this.#find(text, sort, query)
+    if (text === '' && sort !== 'relevance') return this.#list(sort, query)
+    const board = this.#boards.pop() ?? new Scoreboard()
+    try {
+      return await this.#find(text, sort, query, board, signal)
+    } finally {
+      this.#boards.push(board)
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -48,29 +94,84 @@ class MemoryIndex implements SearchIndex {
     return { hits, total, ...(facets && { facets: attributes.facets(passes) }) }
   }
 
-  #find(text: string, sort: Sort, { filter, limit, after, facets }: Query): Hits {
-    const { texts, attributes, ordered, capacity } = this.#table
-    const terms = texts.weigh(readQuery(text))
-    const board = this.#board
-    board.reset(capacity)
-    texts.score(text, terms, board)
-    const { marks, mark } = attributes.select(filter, capacity)
-    if (mark > 0) board.keep(marks, mark)
+  async #find(text: string, sort: Sort, query: Query, board: Scoreboard, signal: AbortSignal): Promise<Hits> {
+    const { filter, limit, after, facets, min_score = 0, words_only = false } = query
+    let terms = this.#scoreWords(text, filter, board)
+    const version = this.#version
+    const meaning = words_only ? undefined : this.#meaning()
+    const { likeness, degraded } = await this.#compare(meaning, text, filter, board, signal)
+    if (version !== this.#version) terms = this.#scoreWords(text, filter, board)
 
-    const lexical = board.scores
-    const scores = fuse({ lexical })
-    const idOf = (slot: number) => this.#table.at(slot).document.id
-    const passes: Passes = (slot) => lexical[slot] !== 0
+    const most = mostOf(terms)
+    const { attributes, ordered, capacity } = this.#table
+    const { marks, mark } = attributes.select(filter, capacity)
+    const slotOf = (id: string) => {
+      const slot = this.#table.slotOf(id)
+      return slot !== undefined && marks[slot] === mark ? slot : undefined
+    }
+    const lexical = fuse(board, most, likeness, slotOf, this.#share)
+    if (min_score > 0) board.keepFrom(min_score)
+    const passes: Passes = (slot) => board.scores[slot] !== 0
     const page =
       sort === 'relevance'
-        ? takeBest(board, scores, idOf, limit, after)
+        ? takeBest(board, board.scores, (slot) => this.#table.at(slot).document.id, limit, after)
         : ordered[sort].take(limit, after, passes)
     const hits = page.map(({ slot, position }) => ({
       id: position.id,
-      score: scores[slot] ?? 0,
-      why: explain(slot, this.#table.at(slot), terms, lexical[slot] ?? 0),
+      score: board.scores[slot] ?? 0,
+      why: explain(
+        slot,
+        this.#table.at(slot),
+        terms,
+        lexical(slot, position.id),
+        likeness?.near.get(position.id),
+      ),
       position,
     }))
-    return { hits, total: board.size, ...(facets && { facets: attributes.facets(passes) }) }
+    return {
+      hits,
+      total: board.size,
+      best: board.highest(),
+      ...(facets && { facets: attributes.facets(passes) }),
+      ...(degraded !== undefined && { degraded }),
+    }
+  }
+
+  /** Leaves the lexical scores of what meets the filter on the board. */
+  #scoreWords(text: string, filter: Filter, board: Scoreboard): WeighedTerm[] {
+    const { texts, attributes, capacity } = this.#table
+    const terms = texts.weigh(readQuery(text))
+    board.reset(capacity)
+    texts.score(text, terms, board, attributes.select(filter, capacity))
+    return terms
+  }
+
+  async #compare(
+    meaning: Meaning | undefined,
+    text: string,
+    filter: Filter,
+    board: Scoreboard,
+    signal: AbortSignal,
+  ): Promise<{ likeness?: Likeness; degraded?: string }> {
+    if (!meaning) return {}
+    const named = takeBest(
+      board,
+      board.scores,
+      (slot) => this.#table.at(slot).document.id,
+      namedDepth,
+      undefined,
+    )
+    try {
+      const ids = named.map(({ position }) => position.id)
+      const likeness = await meaning.compare(text, filter, ids, signal)
+      return likeness ? { likeness } : {}
+    } catch (fault) {
+      signal.throwIfAborted()
+      // Another model has taken over meanwhile.
+      const now = this.#meaning()
+      if (now !== meaning) return this.#compare(now, text, filter, board, signal)
+      this.#failed(fault)
+      return { degraded: 'Search by meaning is not available; these agents were found by their words.' }
+    }
   }
 }

@@ -5,11 +5,17 @@ import type { Position } from './search-index.ts'
 export class OrderedSlots {
   readonly #compare: Compare
   readonly #positionOf: (slot: number) => Position
-  readonly #slots: number[] = []
+  readonly #slots: number[]
 
-  constructor(compare: Compare, positionOf: (slot: number) => Position) {
+  /** `slots` are those of an order saved before, where there is one. */
+  constructor(compare: Compare, positionOf: (slot: number) => Position, slots?: Uint32Array) {
     this.#compare = compare
     this.#positionOf = positionOf
+    this.#slots = slots ? Array.from(slots) : []
+  }
+
+  save(): Uint32Array {
+    return Uint32Array.from(this.#slots)
   }
 
   add(slot: number): void {

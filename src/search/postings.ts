@@ -1,17 +1,43 @@
+import { joinIntegers } from './ragged.ts'
+import type { Parts, Sections } from './sections.ts'
+
+/** The slots and weights of many lists, one behind the other. */
+interface SavedLists {
+  readonly slots: Uint32Array
+  readonly weights: Uint32Array
+}
+
 /** The slots that share one term or value, ascending, each with a weight. */
 export class PostingList {
   readonly key: string
-  /** Tells it from every other list that its `Postings` ever had. */
+  /** Tells it from every other list of its `Postings`; one that is gone leaves its number to another. */
   readonly serial: number
-  size = 0
+  size: number
   /** How many of its slots count in statistics; kept by what owns the list. */
   counted = 0
-  slots: Uint32Array = new Uint32Array(2)
-  weights: Uint32Array = new Uint32Array(2)
+  #slots: Uint32Array | undefined
+  #weights: Uint32Array | undefined
+  readonly #saved: SavedLists | undefined
+  readonly #start: number
 
-  constructor(key: string, serial: number) {
+  /** Empty, or what was saved from `start` to `end`: most of those are never looked at, so views come when they are. */
+  constructor(key: string, serial: number, saved?: SavedLists, start = 0, end = 0) {
     this.key = key
     this.serial = serial
+    this.size = end - start
+    this.#saved = saved
+    this.#start = start
+  }
+
+  get slots(): Uint32Array {
+    this.#slots ??= this.#saved?.slots.subarray(this.#start, this.#start + this.size) ?? new Uint32Array(2)
+    return this.#slots
+  }
+
+  get weights(): Uint32Array {
+    this.#weights ??=
+      this.#saved?.weights.subarray(this.#start, this.#start + this.size) ?? new Uint32Array(2)
+    return this.#weights
   }
 
   has(slot: number): boolean {
@@ -21,10 +47,12 @@ export class PostingList {
 
   /** The slot must not be there yet. */
   add(slot: number, weight: number): void {
-    if (this.size === this.slots.length) this.#grow()
+    if (this.weights.length === this.size && this.slots.length === this.size) this.#grow()
     const index = this.#indexOf(slot)
-    this.slots.copyWithin(index + 1, index, this.size)
-    this.weights.copyWithin(index + 1, index, this.size)
+    if (index < this.size) {
+      this.slots.copyWithin(index + 1, index, this.size)
+      this.weights.copyWithin(index + 1, index, this.size)
+    }
     this.slots[index] = slot
     this.weights[index] = weight
     this.size++
@@ -32,9 +60,10 @@ export class PostingList {
 
   /** The slot must be there. */
   remove(slot: number): void {
+    const { weights } = this
     const index = this.#indexOf(slot)
     this.slots.copyWithin(index, index + 1, this.size)
-    this.weights.copyWithin(index, index + 1, this.size)
+    weights.copyWithin(index, index + 1, this.size)
     this.size--
   }
 
@@ -53,17 +82,62 @@ export class PostingList {
 
   #grow(): void {
     const { slots, weights } = this
-    this.slots = new Uint32Array(slots.length * 2)
-    this.slots.set(slots)
-    this.weights = new Uint32Array(weights.length * 2)
-    this.weights.set(weights)
+    this.#slots = new Uint32Array(slots.length * 2)
+    this.#slots.set(slots)
+    this.#weights = new Uint32Array(weights.length * 2)
+    this.#weights.set(weights)
   }
 }
 
 /** Posting lists by key. A list that runs empty is dropped, so what is gone leaves nothing behind. */
 export class Postings {
   readonly #lists = new Map<string, PostingList>()
-  #created = 0
+  readonly #bySerial: (PostingList | undefined)[] = []
+  readonly #free: number[] = []
+
+  /** What `save` made. Throws where it is not that. */
+  static load(sections: Sections, prefix: string): Postings {
+    const postings = new Postings()
+    const keys = JSON.parse(sections.text(`${prefix}.keys`)) as string[]
+    const serials = sections.integers(`${prefix}.serials`)
+    const counted = sections.integers(`${prefix}.counted`)
+    const ends = sections.integers(`${prefix}.ends`)
+    const saved = {
+      slots: sections.integers(`${prefix}.slots`),
+      weights: sections.integers(`${prefix}.weights`),
+    }
+    keys.forEach((key, at) => {
+      const list = new PostingList(key, serials[at] ?? 0, saved, at === 0 ? 0 : ends[at - 1], ends[at])
+      list.counted = counted[at] ?? 0
+      postings.#lists.set(key, list)
+      postings.#bySerial[list.serial] = list
+    })
+    for (let serial = 0; serial < postings.#bySerial.length; serial++) {
+      if (!postings.#bySerial[serial]) postings.#free.push(serial)
+    }
+    return postings
+  }
+
+  save(prefix: string): Parts {
+    const lists = [...this.#lists.values()]
+    const slots = joinIntegers(lists.map((list) => list.slots.subarray(0, list.size)))
+    const weights = joinIntegers(lists.map((list) => list.weights.subarray(0, list.size)))
+    return {
+      [`${prefix}.keys`]: JSON.stringify(lists.map((list) => list.key)),
+      [`${prefix}.serials`]: Uint32Array.from(lists, (list) => list.serial),
+      [`${prefix}.counted`]: Uint32Array.from(lists, (list) => list.counted),
+      [`${prefix}.ends`]: slots.ends,
+      [`${prefix}.slots`]: slots.values,
+      [`${prefix}.weights`]: weights.values,
+    }
+  }
+
+  /** The list with this number, which must be there. */
+  at(serial: number): PostingList {
+    const list = this.#bySerial[serial]
+    if (!list) throw new RangeError(`There is no list ${serial}.`)
+    return list
+  }
 
   get(key: string): PostingList | undefined {
     return this.#lists.get(key)
@@ -81,12 +155,16 @@ export class Postings {
 
   remove(list: PostingList, slot: number): void {
     list.remove(slot)
-    if (list.size === 0) this.#lists.delete(list.key)
+    if (list.size > 0) return
+    this.#lists.delete(list.key)
+    this.#bySerial[list.serial] = undefined
+    this.#free.push(list.serial)
   }
 
   #create(key: string): PostingList {
-    const list = new PostingList(key, this.#created++)
+    const list = new PostingList(key, this.#free.pop() ?? this.#bySerial.length)
     this.#lists.set(key, list)
+    this.#bySerial[list.serial] = list
     return list
   }
 }

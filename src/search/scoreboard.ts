@@ -21,13 +21,30 @@ export class Scoreboard {
     this.scores[slot] = before + score
   }
 
-  /** Keeps the slots with this mark; the others lose their score. */
-  keep(marks: Uint16Array, mark: number): void {
+  /** The highest score; 0 where there is none. */
+  highest(): number {
+    let highest = 0
+    for (let index = 0; index < this.size; index++) {
+      highest = Math.max(highest, this.scores[this.slots[index] ?? 0] ?? 0)
+    }
+    return highest
+  }
+
+  /** Multiplies every score; `factor` must be above zero. */
+  scale(factor: number): void {
+    for (let index = 0; index < this.size; index++) {
+      const slot = this.slots[index] ?? 0
+      this.scores[slot] = (this.scores[slot] ?? 0) * factor
+    }
+  }
+
+  /** Keeps the slots with at least this score; the others lose theirs. */
+  keepFrom(least: number): void {
     const { slots, scores } = this
     let kept = 0
     for (let index = 0; index < this.size; index++) {
       const slot = slots[index] ?? 0
-      if (marks[slot] === mark) slots[kept++] = slot
+      if ((scores[slot] ?? 0) >= least) slots[kept++] = slot
       else scores[slot] = 0
     }
     this.size = kept

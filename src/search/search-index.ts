@@ -1,5 +1,6 @@
 import type { Match } from '../../schemas/card.ts'
 import type { State } from '../../schemas/entry.ts'
+import type { Parts } from './sections.ts'
 
 /** What the index keeps of an entry. Category, target and tags are lower-case. */
 export interface SearchDocument {
@@ -49,11 +50,15 @@ export interface Query {
   readonly after?: Position
   readonly sort: Sort
   readonly facets?: boolean
+  /** Leaves out what scores less. */
+  readonly min_score?: number
+  /** Asks words alone, whatever the index knows of meaning. */
+  readonly words_only?: boolean
 }
 
 export interface Hit {
   readonly id: string
-  /** Comparable within one query; 0 without a text. */
+  /** 0 to 1, above 1 for an exact name; 0 without a text. */
   readonly score: number
   readonly why: Match
   readonly position: Position
@@ -71,6 +76,8 @@ export interface Hits {
   /** Entries that match text and filter, on every page together. */
   readonly total: number
   readonly facets?: Facets
+  /** The highest score of the whole result. */
+  readonly best?: number
   /** What the answer had to do without, in words. */
   readonly degraded?: string
 }
@@ -81,6 +88,8 @@ export interface SearchIndex extends AsyncDisposable {
   readonly applied_revision: number
   /** Brings the index to `revision`: each change adds, replaces or removes its entry, in order. */
   apply(changes: readonly EntryChange[], revision: number): Promise<void>
+  /** The whole index, from which another is made as it is. */
+  save(): Parts
   /** Throws the signal's reason when it has aborted, Failure `invalid_request` for a position of another sort. */
   search(query: Query, signal: AbortSignal): Promise<Hits>
 }

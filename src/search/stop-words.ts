@@ -16,6 +16,7 @@ export const stopWords: ReadonlySet<string> = new Set(
     'here there now just only also too very more most much many few less least no not',
     'please help assist show tell give find look looking want wants wanted need needs needed like',
     'let get got know trying try using use used make provide suggest recommend wondering interested',
+    'today tonight tomorrow yesterday currently soon later',
     'hi hello hey thanks thank ok okay yes able possible way ways something someone anything',
     'agent agents tool tools mcp server servers',
   ]

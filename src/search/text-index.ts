@@ -1,19 +1,21 @@
+import type { Selection } from './attribute-index.ts'
 import { type CapabilityTerms, pairTerms } from './capability-terms.ts'
 import { readDocument } from './document-terms.ts'
 import { PostingList, Postings } from './postings.ts'
 import type { QueryTerm } from './query-terms.ts'
 import type { Scoreboard } from './scoreboard.ts'
 import type { SearchDocument } from './search-index.ts'
+import type { Parts, Sections } from './sections.ts'
 
-/** Where the terms of one document went. */
+/** Where the terms of one document went: the numbers of their lists. */
 export interface IndexedText {
   readonly length: number
   /** Whether it bears on how rare a term is and how long texts are. */
   readonly counts: boolean
-  readonly terms: readonly PostingList[]
+  readonly terms: Uint32Array
   readonly capabilities: CapabilityTerms
   /** The exact names of the document. */
-  readonly names: readonly PostingList[]
+  readonly names: Uint32Array
 }
 
 /** A term of a query; the list of one that the index does not know is empty. */
@@ -33,15 +35,39 @@ const unknown = new PostingList('', -1)
  * what it weighs by, so that no score tells what stands in one that is hidden.
  */
 export class TextIndex {
-  readonly #terms = new Postings()
-  readonly #names = new Postings()
-  readonly #lengths: number[] = []
+  #terms = new Postings()
+  #names = new Postings()
+  #lengths: number[] = []
   #totalLength = 0
   #documents = 0
 
+  /** What `save` made. Throws where it is not that. */
+  static load(sections: Sections): TextIndex {
+    const index = new TextIndex()
+    index.#terms = Postings.load(sections, 'terms')
+    index.#names = Postings.load(sections, 'names')
+    index.#lengths = Array.from(sections.integers('lengths'))
+    const [totalLength = 0, documents = 0] = sections.doubles('totals')
+    index.#totalLength = totalLength
+    index.#documents = documents
+    return index
+  }
+
+  save(): Parts {
+    return {
+      ...this.#terms.save('terms'),
+      ...this.#names.save('names'),
+      lengths: Uint32Array.from(this.#lengths, (length) => length ?? 0),
+      totals: Float64Array.of(this.#totalLength, this.#documents),
+    }
+  }
+
   add(slot: number, document: SearchDocument): IndexedText {
     const { frequencies, length, capabilities } = readDocument(document)
-    const terms = [...frequencies].map(([term, frequency]) => this.#terms.add(term, slot, frequency))
+    const terms = Uint32Array.from(
+      frequencies,
+      ([term, frequency]) => this.#terms.add(term, slot, frequency).serial,
+    )
     const names = new Set([exactName(document.name), exactName(document.package_name)])
     this.#lengths[slot] = length
     const text = {
@@ -51,16 +77,16 @@ export class TextIndex {
       capabilities: pairTerms(
         capabilities.map((words) => [...words].flatMap((word) => this.#terms.get(word) ?? [])),
       ),
-      names: [...names].map((name) => this.#names.add(name, slot)),
+      names: Uint32Array.from(names, (name) => this.#names.add(name, slot).serial),
     }
     this.#count(text, 1)
     return text
   }
 
   remove(slot: number, text: IndexedText): void {
-    for (const list of text.terms) this.#terms.remove(list, slot)
-    for (const list of text.names) this.#names.remove(list, slot)
     this.#count(text, -1)
+    for (const serial of text.terms) this.#terms.remove(this.#terms.at(serial), slot)
+    for (const serial of text.names) this.#names.remove(this.#names.at(serial), slot)
   }
 
   /** The terms by rarity and by the root of their count in the query; one that nothing has is the rarest. */
@@ -72,22 +98,25 @@ export class TextIndex {
     })
   }
 
-  /** Adds the score of every document with one of the terms; an exact name outdoes whatever words can give. */
-  score(text: string, terms: readonly WeighedTerm[], board: Scoreboard): void {
+  /** Adds the score of every document selected with one of the terms; an exact name outdoes whatever words can give. */
+  score(text: string, terms: readonly WeighedTerm[], board: Scoreboard, among: Selection): void {
     const average = this.#totalLength / this.#documents || 1
-    for (const term of terms) this.#scoreTerm(term, average, board)
+    for (const term of terms) this.#scoreTerm(term, average, board, among)
     const named = this.#names.get(exactName(text))
     if (!named) return
-    const most = terms.reduce((sum, term) => sum + term.weight, 0)
-    for (const slot of named.slots.subarray(0, named.size)) board.add(slot, most || 1)
+    const most = mostOf(terms)
+    const { marks, mark } = among
+    for (const slot of named.slots.subarray(0, named.size)) if (marks[slot] === mark) board.add(slot, most)
   }
 
-  #scoreTerm({ list, weight }: WeighedTerm, average: number, board: Scoreboard): void {
+  #scoreTerm({ list, weight }: WeighedTerm, average: number, board: Scoreboard, among: Selection): void {
+    const { marks, mark } = among
     const { slots, weights: frequencies, size } = list
     const flat = k1 * (1 - b)
     const slope = (k1 * b) / average
     for (let index = 0; index < size; index++) {
       const slot = slots[index] ?? 0
+      if (marks[slot] !== mark) continue
       const frequency = frequencies[index] ?? 0
       const length = this.#lengths[slot] ?? 0
       board.add(slot, (weight * frequency) / (frequency + flat + slope * length))
@@ -96,10 +125,15 @@ export class TextIndex {
 
   #count({ counts, terms, length }: IndexedText, by: 1 | -1): void {
     if (!counts) return
-    for (const list of terms) list.counted += by
+    for (const serial of terms) this.#terms.at(serial).counted += by
     this.#totalLength += length * by
     this.#documents += by
   }
+}
+
+/** The score that the words of a query come near to in an entry that has them all. */
+export function mostOf(terms: readonly WeighedTerm[]): number {
+  return terms.reduce((sum, term) => sum + term.weight, 0) || 1
 }
 
 function exactName(text: string): string {

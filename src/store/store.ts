@@ -69,9 +69,27 @@ export interface Writer {
   put(entry: StoredEntry): Promise<void>
 }
 
+/** Vectors of texts by model and content: not the truth, but the costly part of what is derived from it. */
+export interface Embeddings {
+  /** Those that are kept, by content hash. */
+  find(model: string, hashes: readonly string[]): Promise<ReadonlyMap<string, Float32Array>>
+  /** Keeps them; what is there already stays. */
+  keep(model: string, vectors: ReadonlyMap<string, Float32Array>): Promise<void>
+  /** How many are kept of a model. */
+  count(model: string): Promise<number>
+}
+
+/** What a gateway remembers about itself from one start to the next. */
+export interface Notes {
+  get(name: string): Promise<string | undefined>
+  set(name: string, value: string): Promise<void>
+}
+
 /** The truth. Every committed change takes the next number of one counter, so a reader of the log misses none. */
 export interface Store extends AsyncDisposable {
   readonly read: Reader
+  readonly embeddings: Embeddings
+  readonly notes: Notes
   /** One transaction: all of `work` or none of it. Inside, nothing is awaited but the writer. */
   write<T>(work: (transaction: Writer) => Promise<T>): Promise<{ result: T; revision: number }>
   /** Changes with a revision greater than `after`, in order. */

@@ -1,4 +1,4 @@
-/** Rows as Kysely sees them: TEXT and INTEGER in both dialects, JSON as TEXT. */
+/** Rows as Kysely sees them: TEXT, INTEGER and BLOB in both dialects, JSON as TEXT. */
 export interface EntryTable {
   id: string
   package_name: string
@@ -19,8 +19,21 @@ export interface CounterTable {
   value: number
 }
 
+export interface EmbeddingTable {
+  model: string
+  content_hash: string
+  vector: Uint8Array
+}
+
+export interface NoteTable {
+  name: string
+  value: string
+}
+
 export interface Tables {
   entry: EntryTable
   change: ChangeTable
   counter: CounterTable
+  embedding: EmbeddingTable
+  note: NoteTable
 }

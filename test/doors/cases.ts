@@ -78,6 +78,18 @@ export const cases: readonly Case[] = [
     rest: { method: 'GET', path: '/public/agents?facets=true' },
   },
   {
+    name: 'a search by intent that shares no word with what it finds',
+    envelope: list({ query: 'how much is bitcoin worth', limit: 20 }),
+    output: isSearch,
+    rest: { method: 'GET', path: '/public/agents?q=how%20much%20is%20bitcoin%20worth' },
+  },
+  {
+    name: 'a search for no less than a score, in few tokens',
+    envelope: list({ query: 'read a web page', min_score: 0.2, max_tokens: 100, limit: 20 }),
+    output: isSearch,
+    rest: { method: 'GET', path: '/public/agents?q=read%20a%20web%20page&min_score=0.2&max_tokens=100' },
+  },
+  {
     name: 'a name that needs its A2A form',
     envelope: { to: registry, action: 'get_agent', params: { agent: 'custom.svc.utility.wiki' } },
     output: () => {},
@@ -210,6 +222,18 @@ export const cases: readonly Case[] = [
     envelope: list({ sort: 'best' }),
     code: 'invalid_request',
     rest: { method: 'GET', path: '/public/agents?sort=best' },
+  },
+  {
+    name: 'a score above 1',
+    envelope: list({ query: 'mail', min_score: 2 }),
+    code: 'invalid_request',
+    rest: { method: 'GET', path: '/public/agents?q=mail&min_score=2' },
+  },
+  {
+    name: 'a budget of no tokens',
+    envelope: list({ query: 'mail', max_tokens: 0 }),
+    code: 'invalid_request',
+    rest: { method: 'GET', path: '/public/agents?q=mail&max_tokens=0' },
   },
   {
     name: 'a category that is no slug',

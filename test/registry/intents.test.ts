@@ -12,6 +12,12 @@ const intents: [query: string, fits: RegExp][] = [
   ['convert a web page to markdown', /markdown|html|web|fetch|page/i],
   ['12306 火车票', /12306/],
   ['query a postgres database', /postgres|sql/i],
+  ['what will it be like outside tomorrow', /weather/i],
+  ['will I need an umbrella', /weather/i],
+  ['who owns this domain', /whois/i],
+  ['what is on my schedule today', /calendar/i],
+  ['translate this into French', /translat/i],
+  ['搜索小红书笔记', /小红书|xiaohongshu|xhs/i],
 ]
 
 interface Agent {
@@ -46,7 +52,7 @@ describe.skipIf(!existsSync(data))('over the lists that people published', () =>
     async (query, fits) => {
       const { json } = await home.request('POST', '/api/agents/search', { body: { query, limit: 3 } })
       const agents: Agent[] = json.agents
-      expect(agents).toHaveLength(3)
+      expect(agents.length).toBeGreaterThan(0)
       expect(
         agents.filter((agent) => fits.test(`${agent.name} ${agent.description}`)).length,
       ).toBeGreaterThan(0)
@@ -64,6 +70,32 @@ describe.skipIf(!existsSync(data))('over the lists that people published', () =>
       expect(names).toEqual(doors.map((door) => [door.name, expected]))
     },
   )
+
+  test.each([
+    ['zzzqqq xyzzy', 'nothing'],
+    ['!!', 'nothing'],
+    ['🦄🦄', 'nothing'],
+    ['\u202e\u200f', 'nothing'],
+    ["'; drop table entry; --", 'what has its words'],
+    ['"* NEAR/2 (', 'what has its words'],
+    ['id IN (1) OR 1=1 --', 'what has its words'],
+    ['the of and', 'what has its words'],
+    ['x', 'what has its words'],
+    [`weather ${'a'.repeat(900)}`, 'what has its words'],
+  ])('"%s" finds %s, the same through every door', async (query, found) => {
+    const envelope = { to: 'custom.svc.registry', action: 'search', params: { query, limit: 5 } }
+    const outcomes = await Promise.all(doors.map((door) => door.call(envelope, undefined)))
+    for (const outcome of outcomes) expect(outcome).toEqual(outcomes[0])
+    const { output } = outcomes[0] as { output: { agents: unknown[]; notice?: string } }
+    if (found !== 'nothing') expect(output.agents.length).toBeGreaterThan(0)
+    else
+      expect(output).toMatchObject({
+        agents: [],
+        total: 0,
+        next_cursor: null,
+        notice: expect.stringMatching(/No agent fits/),
+      })
+  })
 
   test('each of the 4,677 can be had by its name, with its card', async () => {
     const names: string[] = []

@@ -1,8 +1,18 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { entryLines } from '../../bench/support/entries.ts'
+import { staticModel } from '../../src/assets.ts'
+import { readConfig } from '../../src/config.ts'
+import { type Gateway, openGateway } from '../../src/gateway.ts'
+import { createDenseArm } from '../../src/registry/dense-arm.ts'
+import { follow } from '../../src/registry/follower.ts'
+import { createStaticEmbedder } from '../../src/search/embedders/static/static-embedder.ts'
+import { createMemoryIndex } from '../../src/search/memory-index.ts'
+import { createMemoryVectorStore } from '../../src/search/vectors/memory/memory-vector-store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { command, run as runCommand, temporaryFolder } from '../support/command.ts'
 import { run } from '../support/processes.ts'
@@ -10,6 +20,7 @@ import { publication } from '../support/registry.ts'
 import { serve } from '../support/serve.ts'
 
 const rounds = Number(process.env.SOAK_ROUNDS ?? 10)
+const roundsOfImport = Number(process.env.SOAK_ROUNDS ?? 20)
 const list = resolve(import.meta.dirname, '../../../shared/data/mcp-servers.jsonl')
 const upTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1)
 
@@ -109,3 +120,69 @@ test.skipIf(!existsSync(list))(
     }
   },
 )
+
+test(`kill -9 at a random moment of an import of 10,000, ${roundsOfImport} times: the index equals the truth`, async () => {
+  await using lists = await temporaryFolder()
+  const path = join(lists.path, 'servers.jsonl')
+  await writeFile(path, entryLines(10_000).join('\n'))
+  for (let round = 0; round < roundsOfImport; round++) {
+    await using folder = await temporaryFolder()
+    const environment = { DRAGOMAN_DATA: folder.path, DRAGOMAN_LOG: 'silent' }
+    const target = 1 + Math.floor(Math.random() * 9_000)
+    {
+      await using importing = run(process.execPath, [command, 'import', path], environment)
+      await using store = await openSqliteStore(join(folder.path, 'registry.sqlite'))
+      while ((await store.read.revision()) < target && importing.process.exitCode === null) await pause(5)
+      importing.process.kill('SIGKILL')
+      await importing.ended
+    }
+    expectSound(await inspect(folder.path))
+    // A first start derives everything and leaves a snapshot; the second one starts from that.
+    for (const start of ['first', 'second']) {
+      const config = readConfig({ PORT: '0', DRAGOMAN_DATA: folder.path, DRAGOMAN_LOG: 'silent' })
+      await using gateway = await openGateway(config)
+      await gateway.ready
+      expect([start, await answers(gateway)]).toEqual([start, await answersAnew(gateway)])
+      const { applied_revision, embedded } = gateway.dense.progress()
+      expect(applied_revision).toBe(await gateway.store.read.revision())
+      if (start === 'second') expect(embedded).toBe(0)
+    }
+  }
+})
+
+const queries = [
+  'translate an invoice',
+  'weather report at night',
+  'send email for teams',
+  'map',
+  'kavas tunix',
+]
+
+/** What the gateway finds. */
+async function answers({ dispatch }: Gateway) {
+  const { signal } = new AbortController()
+  const found = queries.map(async (query) => {
+    const envelope = { to: 'svc.registry', action: 'search', params: { query, limit: 50 } }
+    const { output } = await dispatch(envelope, { principal: null, signal })
+    const { agents, total } = output as { agents: { id: string; score: number }[]; total: number }
+    return { total, agents: agents.map(({ id, score }) => `${id} ${score.toFixed(6)}`) }
+  })
+  return await Promise.all(found)
+}
+
+/** What an index and vectors that are derived from the truth alone find. */
+async function answersAnew({ store }: Gateway) {
+  await using embedder = await createStaticEmbedder(staticModel)
+  const vectors = createMemoryVectorStore({ dimensions: embedder.dimensions })
+  await using arm = createDenseArm(store, embedder, vectors, (fault) => expect.fail(String(fault)))
+  await using index = createMemoryIndex({ meaning: () => arm.meaning })
+  await using follower = follow(store, index, (fault) => expect.fail(String(fault)))
+  await Promise.all([follower.ready, arm.follower.ready])
+  const { signal } = new AbortController()
+  const found = queries.map(async (text) => {
+    const query = { text, filter: { state: 'ACTIVE' }, limit: 50, sort: 'relevance' } as const
+    const { hits, total } = await index.search(query, signal)
+    return { total, agents: hits.map(({ id, score }) => `${id} ${score.toFixed(6)}`) }
+  })
+  return await Promise.all(found)
+}

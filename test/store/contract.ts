@@ -37,6 +37,44 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
     const revisions = (changes: readonly Change[]) => changes.map((change) => change.revision)
     const upTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1)
 
+    describe('embeddings', () => {
+      const vectors = new Map([
+        ['a', Float32Array.of(0.5, -0.5, 1e-3)],
+        ['b', Float32Array.of(1, 2, 3)],
+      ])
+
+      test('are found by model and content, to the last bit, and those alone', async () => {
+        await store.embeddings.keep('one', vectors)
+        expect(await store.embeddings.find('one', ['a', 'b', 'c'])).toEqual(vectors)
+        expect(await store.embeddings.find('one', ['b'])).toEqual(new Map([['b', vectors.get('b')]]))
+        expect(await store.embeddings.find('two', ['a'])).toEqual(new Map())
+        expect(await store.embeddings.count('one')).toBe(2)
+        expect(await store.embeddings.count('two')).toBe(0)
+      })
+
+      test('kept again stay as they are, and another instance sees them', async () => {
+        await store.embeddings.keep('one', vectors)
+        await store.embeddings.keep('one', new Map([['a', Float32Array.of(9)]]))
+        const other = await home.another()
+        expect(await other.embeddings.find('one', ['a', 'b'])).toEqual(vectors)
+      })
+
+      test('of a thousand texts are found at once', async () => {
+        const many = new Map(Array.from({ length: 1000 }, (_, at) => [`h${at}`, Float32Array.of(at)]))
+        await store.embeddings.keep('one', many)
+        expect((await store.embeddings.find('one', [...many.keys()])).size).toBe(1000)
+        expect(await store.read.revision()).toBe(0)
+      })
+    })
+
+    test('a note is what was last written under its name', async () => {
+      expect(await store.notes.get('model')).toBeUndefined()
+      await store.notes.set('model', 'one')
+      await store.notes.set('model', 'two')
+      expect(await store.notes.get('model')).toBe('two')
+      expect(await (await home.another()).notes.get('model')).toBe('two')
+    })
+
     describe('revisions', () => {
       test('an empty store is at revision 0 and has no changes', async () => {
         expect(await store.read.revision()).toBe(0)

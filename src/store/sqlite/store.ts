@@ -1,6 +1,8 @@
 import { EventEmitter, once } from 'node:events'
 import { Kysely } from 'kysely'
+import { createEmbeddings } from '../embeddings.ts'
 import { migrate } from '../migrations/index.ts'
+import { createNotes } from '../notes.ts'
 import type { Store } from '../store.ts'
 import type { Tables } from '../tables.ts'
 import { createWriter } from '../writer.ts'
@@ -54,6 +56,8 @@ export async function openSqliteStore(path: string, clock: () => number = Date.n
 
   return {
     read: createReader(reader, dataVersion),
+    embeddings: createEmbeddings(reader, writer),
+    notes: createNotes(reader, writer),
     write,
     changes,
     wake,

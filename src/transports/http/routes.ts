@@ -48,6 +48,8 @@ const listed = {
     cursor: 'cursor',
     sort: 'sort',
     facets: 'facets',
+    min_score: 'min_score',
+    max_tokens: 'max_tokens',
   },
   defaults: { limit: 20 },
 } as const

@@ -10,7 +10,10 @@ interface Token {
  * BM25F and the bonus for an exact name, straight from the tokens of every document: slow and plain. What is not
  * ACTIVE is weighed by what is.
  */
-export function bruteForceScores(documents: readonly SearchDocument[], text: string): Map<string, number> {
+export function bruteForceScores(
+  documents: readonly SearchDocument[],
+  text: string,
+): { scores: Map<string, number>; most: number } {
   const all = tokens(text)
   const telling = all.filter((token) => !token.boilerplate)
   const terms = (telling.length > 0 ? telling : all).map((token) => token.term)
@@ -38,7 +41,7 @@ export function bruteForceScores(documents: readonly SearchDocument[], text: str
     if (names.includes(text.trim().toLowerCase())) score += most
     if (score > 0) scores.set(document.id, score)
   })
-  return scores
+  return { scores, most }
 }
 
 export function meets(document: SearchDocument, filter: Filter): boolean {
@@ -49,7 +52,7 @@ export function meets(document: SearchDocument, filter: Filter): boolean {
   return (filter.tags ?? []).every((tag) => document.tags.includes(tag.toLowerCase()))
 }
 
-/** A term of the names stands for two; the length leaves boilerplate out. */
+/** A term of the names stands for two; the length leaves out boilerplate and what the package name alone has. */
 function bagOf(document: SearchDocument): { terms: string[]; length: number } {
   const named = [...tokens(document.name), ...tokens(document.package_name)]
   const distinct = [...new Map(named.map((token) => [token.term, token])).values()]
@@ -58,8 +61,11 @@ function bagOf(document: SearchDocument): { terms: string[]; length: number } {
     ...document.tags,
     ...document.capabilities.flatMap(({ name, description }) => [name, description]),
   ]
-  const bag = [...distinct, ...distinct, ...texts.flatMap(tokens)]
-  return { terms: bag.map(({ term }) => term), length: bag.filter((token) => !token.boilerplate).length }
+  const called = new Set(tokens(document.name).map(({ term }) => term))
+  const own = distinct.filter(({ term }) => called.has(term))
+  const written = texts.flatMap(tokens)
+  const telling = [...own, ...own, ...written].filter((token) => !token.boilerplate)
+  return { terms: [...distinct, ...distinct, ...written].map(({ term }) => term), length: telling.length }
 }
 
 function tokens(text: string): Token[] {

@@ -1,0 +1,13 @@
+const ends = /(?<=[.!?;])\s+|[,;\n]|\b(?:and|then|also)\b/i
+const fewestWords = 3
+const most = 4
+
+/**
+ * The parts of a query that asks for several things, at most 4: what stands between sentence ends, commas, "and",
+ * "then" and "also" and has at least 3 words. None where there is one part alone.
+ */
+export function clausesOf(text: string): string[] {
+  const parts = text.split(ends).map((part) => part.trim())
+  const clauses = parts.filter((part) => part.split(/\s+/).length >= fewestWords)
+  return clauses.length > 1 ? clauses.slice(0, most) : []
+}

@@ -1,0 +1,20 @@
+import type { SearchDocument } from './search-index.ts'
+
+/** Characters of one text: a model reads no more than its first few hundred words. */
+const maxCharacters = 2000
+const joints = /[\s_\-./]+|(?<=[\p{Ll}\p{N}])(?=\p{Lu})/u
+
+/** What an entry says of itself, then what each of its capabilities does: one vector is made of each. */
+export function documentTexts({ name, description, tags, capabilities }: SearchDocument): string[] {
+  const labels = tags.map((tag) => ` [${tag}]`).join('')
+  return [
+    `${titled(name, description)}${labels}`,
+    ...capabilities.map((one) => titled(one.name, one.description)),
+  ].map((text) => text.slice(0, maxCharacters))
+}
+
+/** Identifiers are taken apart, since models read words. */
+function titled(name: string, description: string): string {
+  const words = name.slice(0, maxCharacters).split(joints).join(' ').trim()
+  return description === '' ? words : `${words}: ${description}`
+}

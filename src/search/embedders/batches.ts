@@ -1,0 +1,30 @@
+export interface Limits {
+  readonly texts: number
+  readonly characters: number
+}
+
+/** Cuts a list of texts into batches within the limits, in order. A text longer than the limit goes alone. */
+export function batchesOf(texts: readonly string[], limits: Limits): readonly (readonly string[])[] {
+  const batches: string[][] = []
+  let batch: string[] = []
+  let characters = 0
+  for (const text of texts) {
+    const isFull = batch.length === limits.texts || characters + text.length > limits.characters
+    if (batch.length === 0 || isFull) {
+      batch = []
+      characters = 0
+      batches.push(batch)
+    }
+    batch.push(text)
+    characters += text.length
+  }
+  return batches
+}
+
+/** About 500 word pieces of English: more than the smaller models read, and no more than they mind. */
+const longestText = 2_000
+
+/** The text as far as models read it. Half a character at the end would make some refuse the whole batch. */
+export function cut(text: string): string {
+  return text.slice(0, longestText).toWellFormed()
+}

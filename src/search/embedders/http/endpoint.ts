@@ -1,0 +1,94 @@
+import { Failure } from '../../../../schemas/failure.ts'
+import { BadAnswer, readAnswer } from './answer.ts'
+import { askedDelay, delayAfter } from './back-off.ts'
+import type { Clock, Fetch, Pause } from './port.ts'
+
+export interface EndpointOptions {
+  /** Of the `embeddings` resource itself. */
+  readonly url: URL
+  readonly model: string
+  readonly key: string | undefined
+  /** Asked for in every request where given. */
+  readonly dimensions: number | undefined
+  /** For one request, in milliseconds. */
+  readonly timeout_ms: number
+  readonly fetch: Fetch
+  readonly pause: Pause
+  readonly clock: Clock
+  readonly random: () => number
+}
+
+/**
+ * Asks for the vectors of one batch, again where another try may help. Throws the signal's reason, or Failure
+ * `upstream_failed`, `upstream_timeout` or `upstream_invalid`, or what `fetch` says of the address.
+ */
+export type Endpoint = (texts: readonly string[], signal: AbortSignal) => Promise<readonly Float32Array[]>
+
+const attempts = 4
+const maxBytes = 16 * 1024 * 1024
+/** What `fetch` throws that another try may cure. */
+const passing: ReadonlySet<string> = new Set(['upstream_failed', 'upstream_timeout', 'upstream_invalid'])
+
+type Answer = Awaited<ReturnType<Fetch>>
+
+/** Creates the client of an OpenAI-compatible `embeddings` endpoint. */
+export function createEndpoint(options: EndpointOptions): Endpoint {
+  const { url, model, key, dimensions, timeout_ms, fetch, pause, clock, random } = options
+  const place = `${url.origin}${url.pathname}`
+  const request = { url: url.href, method: 'POST', timeout_ms, max_bytes: maxBytes } as const
+  const headers = {
+    accept: 'application/json',
+    'content-type': 'application/json',
+    ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+  }
+
+  async function send(body: string, signal: AbortSignal): Promise<Answer | Failure> {
+    try {
+      return await fetch({ ...request, headers, body, signal })
+    } catch (thrown) {
+      signal.throwIfAborted()
+      const failure = Failure.from(thrown)
+      if (failure.code === 'too_large') throw invalid(place, `is larger than ${maxBytes} bytes`, failure)
+      if (!passing.has(failure.code)) throw failure
+      return failure
+    }
+  }
+
+  async function backOff(attempt: number, outcome: Answer | Failure, signal: AbortSignal): Promise<void> {
+    const field = outcome instanceof Failure ? undefined : outcome.headers['retry-after']
+    try {
+      await pause(delayAfter(attempt, askedDelay(field, clock), random), signal)
+    } finally {
+      signal.throwIfAborted()
+    }
+  }
+
+  return async (texts, signal) => {
+    const body = JSON.stringify({ model, input: texts, encoding_format: 'float', dimensions })
+    for (let attempt = 1; ; attempt++) {
+      const outcome = await send(body, signal)
+      if (!(outcome instanceof Failure) && outcome.status === 200) return read(outcome.body, texts, place)
+      const failure = outcome instanceof Failure ? outcome : refused(place, outcome.status)
+      const mayPass = outcome instanceof Failure || outcome.status === 429 || outcome.status >= 500
+      if (!mayPass || attempt === attempts) throw failure
+      await backOff(attempt, outcome, signal)
+    }
+  }
+}
+
+function read(body: Uint8Array, texts: readonly string[], place: string): readonly Float32Array[] {
+  try {
+    return readAnswer(body, texts.length)
+  } catch (thrown) {
+    throw thrown instanceof BadAnswer ? invalid(place, thrown.message, thrown) : thrown
+  }
+}
+
+/** What the endpoint says itself of a refusal is left out: it may quote the key. */
+function refused(place: string, status: number): Failure {
+  return new Failure('upstream_failed', `${place} answered with status ${status}.`, { upstream: { status } })
+}
+
+function invalid(place: string, what: string, cause: unknown): Failure {
+  return new Failure('upstream_invalid', `The answer of ${place} ${what}.`, {}, cause)
+}

@@ -1,0 +1,117 @@
+import { setTimeout } from 'node:timers/promises'
+import { Failure } from '../../../../schemas/failure.ts'
+import { type Link, link } from '../../abort.ts'
+import type { Embedder } from '../../embedder.ts'
+import { batchesOf, cut } from '../batches.ts'
+import { closed, createGate, type Purpose } from '../gate.ts'
+import { createEndpoint, type Endpoint } from './endpoint.ts'
+import type { Clock, Fetch, Pause } from './port.ts'
+import { probe, resourceOf } from './probe.ts'
+
+export interface HttpEmbedderOptions {
+  /** The API's base (https://host/v1) or its `embeddings` resource. */
+  readonly url: string
+  /** As the endpoint calls it. */
+  readonly model: string
+  /** Sent as a bearer token; in no message and no log. */
+  readonly key?: string | undefined
+  /** Asks the model for vectors of so many dimensions, where it can give several; its own number when absent. */
+  readonly dimensions?: number | undefined
+  readonly fetch: Fetch
+  /** For one request, 30,000 ms when absent. */
+  readonly timeout_ms?: number
+  readonly pause?: Pause
+  readonly clock?: Clock
+  /** 0 to 1, for the jitter of back-offs. */
+  readonly random?: () => number
+  /** Ends the creation. */
+  readonly signal?: AbortSignal
+}
+
+/** What a small server without a GPU answers within seconds; and 1 MB of JSON is parsed in one go. */
+const batchLimits = { texts: 16, characters: 16_000 }
+/** Requests in flight; one of them is kept for queries. */
+const places = 4
+const waitingLimit = 256
+
+/**
+ * An embedder that asks an OpenAI-compatible endpoint. One request learns the dimensions first, so that a wrong
+ * address, key or model shows here. Throws Failure `unavailable` with a hint, or the signal's reason.
+ *
+ * Embedding throws `upstream_failed`, `upstream_timeout` or `upstream_invalid` once the endpoint has had its
+ * tries, and `unavailable` where too many texts wait.
+ */
+export async function createHttpEmbedder(options: HttpEmbedderOptions): Promise<Embedder> {
+  const url = resourceOf(options.url)
+  const endpoint = endpointOf(options, url)
+  const dimensions = await probe(endpoint, url, options.dimensions, options.signal)
+  const gate = createGate({ places, for_documents: places - 1, waiting_limit: waitingLimit })
+  const closing = new AbortController()
+
+  async function ask(batch: readonly string[], as: Purpose, signal: AbortSignal) {
+    using _place = await gate.enter(as, signal)
+    const vectors = await endpoint(batch, signal)
+    const given = vectors[0]?.length
+    if (given === dimensions) return vectors
+    const message = `${url.host} gives vectors of ${given} dimensions; at the start it gave ${dimensions}.`
+    throw new Failure('upstream_invalid', message)
+  }
+
+  return {
+    model: `http:${options.model}:${dimensions}`,
+    dimensions,
+    async embed(texts, as, signal) {
+      signal.throwIfAborted()
+      using both = link(signal, closing.signal)
+      const batches = batchesOf(texts.filter(saysSomething).map(cut), batchLimits)
+      const vectors = (await inTurns(batches, both, (batch) => ask(batch, as, both.signal))).flat().values()
+      return texts.map((text) => {
+        const vector = saysSomething(text) ? vectors.next().value : undefined
+        return { vector: vector ?? new Float32Array(dimensions), coverage: vector ? 1 : 0 }
+      })
+    },
+    async [Symbol.asyncDispose]() {
+      closing.abort(closed())
+      gate[Symbol.dispose]()
+    },
+  }
+}
+
+/** Works on all items, a few at a time; the first failure ends the others. */
+async function inTurns<In, Out>(
+  items: readonly In[],
+  whole: Link,
+  work: (item: In) => Promise<Out>,
+): Promise<readonly Out[]> {
+  const results: Out[] = []
+  const rest = items.entries()
+  async function takeTurns(): Promise<void> {
+    for (const [index, item] of rest) results[index] = await work(item)
+  }
+  try {
+    await Promise.all(Array.from({ length: places }, takeTurns))
+    return results
+  } catch (failure) {
+    whole.abort(failure)
+    throw failure
+  }
+}
+
+function endpointOf(options: HttpEmbedderOptions, url: URL): Endpoint {
+  const {
+    model,
+    key,
+    dimensions,
+    fetch,
+    timeout_ms = 30_000,
+    clock = Date.now,
+    random = Math.random,
+  } = options
+  const { pause = (milliseconds, signal) => setTimeout(milliseconds, undefined, { signal }) } = options
+  return createEndpoint({ url, model, key, dimensions, fetch, timeout_ms, pause, clock, random })
+}
+
+/** What has neither letter nor digit is not sent. */
+function saysSomething(text: string): boolean {
+  return /[\p{L}\p{N}]/u.test(text)
+}

@@ -1,0 +1,23 @@
+/**
+ * The one door to the outside world, as this embedder needs it. Throws Failure for network trouble; an HTTP error
+ * status is an answer. Header names are lower case, the body is decompressed.
+ */
+export type Fetch = (request: {
+  readonly url: string
+  readonly method: 'POST'
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  readonly signal: AbortSignal
+  readonly max_bytes: number
+  readonly timeout_ms: number
+}) => Promise<{
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array
+}>
+
+/** Waits so many milliseconds, or rejects as soon as the signal aborts. */
+export type Pause = (milliseconds: number, signal: AbortSignal) => Promise<unknown>
+
+/** Milliseconds since the epoch. */
+export type Clock = () => number

@@ -1,0 +1,108 @@
+/** The vocabulary's pieces by their UTF-8 bytes; an id is the place of a piece in the vocabulary. */
+export interface PieceIndex {
+  /** How many pieces the vocabulary has; those past the number that was asked for are only counted. */
+  readonly count: number
+  /** Id of a piece that stands in the vocabulary twice; -1 if all differ. */
+  readonly repeated: number
+  /** Bytes by id, without `##`. */
+  readonly sizes: Uint32Array
+  /** Id of the piece; -1 if there is none. */
+  idOf(piece: string): number
+  /**
+   * Id of the longest piece that starts at `word[from]` and ends before `word[to]`; -1 if there is none. At 0 that
+   * is a piece that begins a word, further on one that continues it (`##`).
+   */
+  longest(word: Uint8Array, from: number, to: number): number
+}
+
+const newline = 0x0a
+const sharp = 0x23
+
+/**
+ * An open hash table of the first `pieces` lines, over the vocabulary's own bytes: making no strings is what lets it
+ * be ready in a few milliseconds. The hash runs on byte by byte, so one pass over a word gives the keys of all its
+ * beginnings.
+ */
+export function createPieceIndex(vocabulary: Uint8Array, pieces: number): PieceIndex {
+  const bits = 33 - Math.clz32(pieces)
+  const slots = new Int32Array(2 ** bits).fill(-1)
+  const starts = new Uint32Array(pieces)
+  const sizes = new Uint32Array(pieces)
+  const continuing = new Uint8Array(pieces)
+  let count = 0
+  let repeated = -1
+  let most = 0
+
+  /** The slot of the piece with these bytes, or the empty one where it would be. */
+  function find(hash: number, kind: number, bytes: Uint8Array, from: number, size: number): number {
+    let slot = Math.imul(hash, 0x9e3779b1) >>> (32 - bits)
+    for (; ; slot = (slot + 1) & (slots.length - 1)) {
+      const id = slots[slot] as number
+      if (id === -1) return slot
+      if (sizes[id] === size && continuing[id] === kind && isAt(starts[id] as number, bytes, from, size))
+        return slot
+    }
+  }
+
+  function isAt(start: number, bytes: Uint8Array, from: number, size: number): boolean {
+    for (let index = 0; index < size; index++)
+      if (vocabulary[start + index] !== bytes[from + index]) return false
+    return true
+  }
+
+  for (let start = 0; start < vocabulary.length; count++) {
+    const kind = continues(vocabulary, start) ? 1 : 0
+    const from = start + 2 * kind
+    let end = from
+    let hash = kind
+    for (; end < vocabulary.length && vocabulary[end] !== newline; end++)
+      hash = hashOn(hash, vocabulary[end] as number)
+    start = end + 1
+    if (count >= pieces) continue
+    const slot = find(hash, kind, vocabulary, from, end - from)
+    if (slots[slot] !== -1) repeated = count
+    slots[slot] = count
+    starts[count] = from
+    sizes[count] = end - from
+    continuing[count] = kind
+    most = Math.max(most, end - from)
+  }
+  const hashes = new Int32Array(most)
+
+  return {
+    count,
+    repeated,
+    sizes,
+    idOf(piece) {
+      const bytes = new TextEncoder().encode(piece)
+      const kind = continues(bytes, 0) ? 1 : 0
+      const rest = bytes.subarray(2 * kind)
+      const hash = rest.reduce((before, byte) => hashOn(before, byte), kind)
+      return slots[find(hash, kind, rest, 0, rest.length)] as number
+    },
+    longest(word, from, to) {
+      const kind = from === 0 ? 0 : 1
+      const size = Math.min(to - from, most)
+      let hash = kind
+      for (let index = 0; index < size; index++) {
+        hash = hashOn(hash, word[from + index] as number)
+        hashes[index] = hash
+      }
+      for (let shorter = size; shorter > 0; shorter--) {
+        const id = slots[find(hashes[shorter - 1] as number, kind, word, from, shorter)] as number
+        if (id !== -1) return id
+      }
+      return -1
+    },
+  }
+}
+
+function hashOn(hash: number, byte: number): number {
+  return Math.imul(hash ^ byte, 0x01000193)
+}
+
+/** `##` and more of it; `##` alone is itself. */
+function continues(bytes: Uint8Array, start: number): boolean {
+  const third = bytes[start + 2]
+  return bytes[start] === sharp && bytes[start + 1] === sharp && third !== undefined && third !== newline
+}

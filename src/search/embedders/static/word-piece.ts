@@ -1,0 +1,109 @@
+import { apart, blank, counted, createCodePoints, english, gone, pointBits, several } from './code-points.ts'
+import type { PieceIndex } from './piece-index.ts'
+import { Word } from './word.ts'
+
+export const unknownPiece = '[UNK]'
+
+/** What the reference takes whole out of the raw text, wherever it stands. */
+const special = ['[PAD]', unknownPiece, '[CLS]', '[SEP]', '[MASK]']
+/** No word has more pieces. */
+const mostOfAWord = 100
+
+export interface Pieces {
+  readonly ids: Int32Array
+  /**
+   * Share of the letters and digits that are Latin or ASCII and lie in a piece that is a whole word or has at
+   * least 3 characters; 0 where there are none.
+   */
+  readonly coverage: number
+}
+
+/** Cuts a text into word pieces, without [CLS] and [SEP]. */
+export type WordPiece = (text: string) => Pieces
+
+/**
+ * BERT's uncased tokeniser, equal to the reference's `tokenizer.json` up to characters younger than the
+ * reference's Unicode 8. Reads no further than `maxPieces` need, in time linear in what it reads.
+ */
+export function createWordPiece(index: PieceIndex, maxPieces = 254): WordPiece {
+  const { readings, expansions, read } = createCodePoints()
+  const unknown = index.idOf(unknownPiece)
+  const specialIds = special.map((piece) => ({ piece, id: index.idOf(piece) })).filter(({ id }) => id !== -1)
+
+  const word = new Word()
+  /** Room for the word that goes over the limit, and for the sign that ends it. */
+  const ids = new Int32Array(maxPieces + mostOfAWord + 1)
+  let count = 0
+  let letters = 0
+  let covered = 0
+
+  function readText(text: string): void {
+    for (let place = 0; place < text.length && count < maxPieces; ) {
+      let code = text.charCodeAt(place)
+      if (code === 0x5b) {
+        const taken = addSpecial(text, place)
+        place += taken
+        if (taken > 0) continue
+      }
+      if ((code & 0xf800) === 0xd800) code = text.codePointAt(place) as number
+      place += code > 0xffff ? 2 : 1
+      addReading(readings[code] || read(code))
+    }
+    if (count < maxPieces) endWord()
+  }
+
+  /** Length of the special piece that stands at `start`, having added it; 0 if none does. */
+  function addSpecial(text: string, start: number): number {
+    const found = specialIds.find(({ piece }) => text.startsWith(piece, start))
+    if (found === undefined) return 0
+    endWord()
+    ids[count++] = found.id
+    letters += found.piece.length - 2
+    return found.piece.length
+  }
+
+  function addReading(reading: number): void {
+    if ((reading & counted) !== 0) letters++
+    if ((reading & gone) !== 0) return
+    if ((reading & (blank | apart)) !== 0) endWord()
+    if ((reading & blank) !== 0) return
+    if ((reading & several) !== 0) addExpansion(expansions[reading & pointBits] as Int32Array)
+    else word.add(reading & pointBits, (reading & english) !== 0)
+    if ((reading & apart) !== 0) endWord()
+  }
+
+  function addExpansion(points: Int32Array): void {
+    for (const point of points) word.add(point, false)
+  }
+
+  function endWord(): void {
+    if (word.length === 0) return
+    if (word.tooLong || !cutWord()) ids[count++] = unknown
+    word.clear()
+  }
+
+  /** Greedily, the longest piece first. False, and nothing added, if the word cannot be cut to its end. */
+  function cutWord(): boolean {
+    const before = count
+    let known = 0
+    for (let start = 0; start < word.size; ) {
+      const id = index.longest(word.bytes, start, word.size)
+      if (id === -1) {
+        count = before
+        return false
+      }
+      ids[count++] = id
+      const end = start + (index.sizes[id] as number)
+      known += word.coveredIn(start, end)
+      start = end
+    }
+    covered += known
+    return true
+  }
+
+  return (text) => {
+    count = letters = covered = 0
+    readText(text)
+    return { ids: ids.slice(0, Math.min(count, maxPieces)), coverage: letters === 0 ? 0 : covered / letters }
+  }
+}

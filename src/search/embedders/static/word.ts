@@ -1,0 +1,65 @@
+/** Longer words are not cut into pieces. */
+const longestWord = 100
+/** A piece of a word says what the word means if it has at least so many characters. */
+const tellingLength = 3
+
+const startsCharacter = 1
+const countsForCoverage = 2
+
+/** A word as it is being read, in UTF-8; used again for the next one. */
+export class Word {
+  /** What has been added, unless the word is too long. */
+  readonly bytes = new Uint8Array(4 * longestWord)
+  size = 0
+  /** In characters; goes on growing when the word is too long. */
+  length = 0
+  readonly #marks = new Uint8Array(4 * longestWord)
+
+  get tooLong(): boolean {
+    return this.length > longestWord
+  }
+
+  /** `known` says whether the character is one that coverage can count. */
+  add(point: number, known: boolean): void {
+    this.length++
+    if (this.tooLong) return
+    const start = this.size
+    if (point < 0x80) this.bytes[this.size++] = point
+    else this.#addUtf8(point)
+    this.#marks[start] = known ? startsCharacter | countsForCoverage : startsCharacter
+  }
+
+  /** How many characters of its piece [start, end) are covered. */
+  coveredIn(start: number, end: number): number {
+    let characters = 0
+    let known = 0
+    for (let place = start; place < end; place++) {
+      const mark = this.#marks[place] as number
+      characters += mark & startsCharacter
+      known += mark >> 1
+    }
+    return characters === this.length || characters >= tellingLength ? known : 0
+  }
+
+  clear(): void {
+    this.size = this.length = 0
+  }
+
+  #addUtf8(point: number): void {
+    if (point < 0x800) this.#addByte(0xc0 | (point >> 6))
+    else {
+      if (point < 0x10000) this.#addByte(0xe0 | (point >> 12))
+      else {
+        this.#addByte(0xf0 | (point >> 18))
+        this.#addByte(0x80 | ((point >> 12) & 0x3f))
+      }
+      this.#addByte(0x80 | ((point >> 6) & 0x3f))
+    }
+    this.#addByte(0x80 | (point & 0x3f))
+  }
+
+  #addByte(byte: number): void {
+    this.#marks[this.size] = 0
+    this.bytes[this.size++] = byte
+  }
+}

@@ -1,0 +1,109 @@
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { env } from 'node:process'
+import { Failure } from '../../../../schemas/failure.ts'
+
+/** What this embedder uses of @huggingface/transformers 4. */
+export interface Library {
+  readonly env: {
+    readonly version?: string
+    allowRemoteModels: boolean
+    useFSCache: boolean
+    useWasmCache: boolean
+    logLevel: number
+    fetch: () => Promise<never>
+  }
+  pipeline(task: 'feature-extraction', folder: string, options: PipelineOptions): Promise<Extract>
+}
+
+export interface PipelineOptions {
+  readonly dtype: 'q8' | 'fp32'
+  readonly device: 'cpu'
+  readonly local_files_only: true
+  readonly session_options: { readonly intraOpNumThreads: number; readonly interOpNumThreads: number }
+}
+
+/** Turns a text into its vector. */
+export interface Extract {
+  (text: string, options: { pooling: 'mean'; normalize: true }): Promise<{ readonly data: Float32Array }>
+  readonly tokenizer: {
+    /** Word pieces that texts are cut to; Infinity where the folder does not say. */
+    readonly model_max_length: number
+    get_vocab(): ReadonlyMap<string, number> | Readonly<Record<string, number>>
+  }
+}
+
+const packageName = '@huggingface/transformers'
+const version = '4.3.1'
+/** The package's LogLevel.NONE: what it cannot do, it throws. */
+const silent = 50
+
+/**
+ * Loads the optional package, from `extras` where that is given and has it, else from beside us, and makes it keep
+ * to this machine. Throws Failure `unavailable` with the command that installs it.
+ */
+export function loadLibrary(extras: string | undefined): Library {
+  // onnxruntime sends telemetry unless the process's own environment forbids it before the library is loaded.
+  env.ORT_DISABLE_TELEMETRY = '1'
+  const library = loadFirst([...(extras ? [join(extras, 'package.json')] : []), import.meta.url])
+  if (!library) throw missing(extras)
+  library.env.allowRemoteModels = false
+  library.env.useFSCache = false
+  library.env.useWasmCache = false
+  library.env.logLevel = silent
+  library.env.fetch = () => Promise.reject(new Error('models are read from this machine alone'))
+  return library
+}
+
+function loadFirst(places: readonly string[]): Library | undefined {
+  for (const place of places) {
+    const require = createRequire(place)
+    const path = resolve(require)
+    const library = path && load(require, path)
+    if (library) return library
+  }
+  return undefined
+}
+
+function resolve(require: NodeJS.Require): string | undefined {
+  try {
+    return require.resolve(packageName)
+  } catch {
+    return undefined
+  }
+}
+
+/** Nothing for an empty package, such as `overrides` in our package.json puts in the place of LanceDB's own copy. */
+function load(require: NodeJS.Require, path: string): Library | undefined {
+  const library = attempt(require, path)
+  if (!library.env || !library.pipeline) return undefined
+  if (library.env.version?.startsWith('4.')) return library as Library
+  throw unusable(path, new Error(`it is of version ${library.env.version}`))
+}
+
+function attempt(require: NodeJS.Require, path: string): Partial<Library> {
+  try {
+    return require(path)
+  } catch (fault) {
+    throw unusable(path, fault)
+  }
+}
+
+function missing(extras: string | undefined): Failure {
+  const place = extras ? ` in ${extras} or beside this program` : ''
+  return new Failure('unavailable', `The optional package ${packageName} is not installed${place}.`, {
+    hint: `Install it with ${install(extras)}`,
+  })
+}
+
+function unusable(path: string, fault: unknown): Failure {
+  const [why] = String(fault instanceof Error ? fault.message : fault).split('\n')
+  const hint = `Install it anew, optional dependencies included, with ${install(undefined)}`
+  return new Failure('unavailable', `${path} cannot be loaded: ${why}`, { hint }, fault)
+}
+
+/** onnxruntime-node's own install script fetches GPU libraries from the network, which nothing here needs. */
+function install(extras: string | undefined): string {
+  const place = extras ? `--prefix ${extras} ` : ''
+  return `ONNXRUNTIME_NODE_INSTALL=skip ONNXRUNTIME_NODE_INSTALL_CUDA=skip npm install ${place}${packageName}@${version}`
+}

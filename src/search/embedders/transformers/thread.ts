@@ -1,0 +1,110 @@
+import { SHARE_ENV, Worker } from 'node:worker_threads'
+import { Failure } from '../../../../schemas/failure.ts'
+import { closed } from '../gate.ts'
+import type { Answer, Model, Setup } from './messages.ts'
+
+export interface ThreadOptions {
+  /** The entry: worker.ts, or what the build made of it. */
+  readonly worker: URL
+  readonly setup: Setup
+  /** How long loading the model may take, in milliseconds. */
+  readonly start_ms: number
+  /** How long one list of texts may take, in milliseconds. */
+  readonly embed_ms: number
+}
+
+/** A thread with its model loaded. It takes one list of texts at a time, and keeps no process alive by itself. */
+export interface Thread {
+  readonly model: Model
+  /** It has crashed, been too slow or been ended. */
+  readonly has_ended: boolean
+  /** Throws Failure `unavailable` where the thread ends over it, `internal` where the model fails. */
+  embed(texts: readonly string[]): Promise<Float32Array>
+  /** Waits for what it is at; nothing more may be asked of it. */
+  end(): Promise<void>
+}
+
+/** How long an ending thread is waited for. */
+const patience = 5_000
+
+/**
+ * Starts a thread. Throws Failure `unavailable`, with a hint where the model cannot be loaded.
+ *
+ * No thread is ever terminated: if that meets onnxruntime at work, its native code takes the process down. A thread
+ * is asked to end, and one that does not hear is left alone.
+ */
+export async function startThread(options: ThreadOptions): Promise<Thread> {
+  const { worker: entry, setup, start_ms, embed_ms } = options
+  const gone = Promise.withResolvers<void>()
+  let turn: PromiseWithResolvers<Answer> | undefined
+  let hasEnded = false
+  const worker = new Worker(entry, {
+    workerData: setup,
+    // The package's telemetry switch has to reach the environment of the process itself.
+    env: SHARE_ENV,
+    execArgv: [],
+    resourceLimits: { maxOldGenerationSizeMb: 1024 },
+  })
+  worker.on('message', (answer: Answer) => turn?.resolve(answer))
+  worker.on('error', (fault) => giveUp(crashed(fault)))
+  worker.on('exit', () => {
+    giveUp(crashed(new Error('the thread ended')))
+    gone.resolve()
+  })
+  // After the listeners, which hold on to it. Time limits keep the process alive while the thread owes an answer.
+  worker.unref()
+
+  function giveUp(failure: Failure): void {
+    hasEnded = true
+    worker.postMessage(null)
+    turn?.reject(failure)
+  }
+
+  async function next(milliseconds: number, texts?: readonly string[]): Promise<Answer> {
+    turn = Promise.withResolvers()
+    const timer = setTimeout(() => giveUp(late(milliseconds)), milliseconds)
+    if (texts) worker.postMessage(texts)
+    return turn.promise.finally(() => clearTimeout(timer))
+  }
+
+  async function end(): Promise<void> {
+    giveUp(closed())
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, patience)
+    await Promise.race([gone.promise, promise])
+    clearTimeout(timer)
+  }
+
+  const first = await next(start_ms).catch((failure: Failure) => failure)
+  if (first instanceof Failure || !('model' in first)) {
+    await end()
+    throw first instanceof Failure ? first : refused(first)
+  }
+  return {
+    model: first.model,
+    get has_ended() {
+      return hasEnded
+    },
+    async embed(texts) {
+      if (hasEnded) throw crashed(new Error('the thread had ended'))
+      const answer = await next(embed_ms, texts)
+      if ('vectors' in answer) return answer.vectors
+      throw new Failure('internal', 'The embedding model failed.', {}, answer)
+    },
+    end,
+  }
+}
+
+function refused(answer: Answer): Failure {
+  if (!('refused' in answer)) return crashed(answer)
+  const { message, hint, cause } = answer.refused
+  return new Failure('unavailable', message, hint === undefined ? {} : { hint }, cause)
+}
+
+function crashed(cause: unknown): Failure {
+  return new Failure('unavailable', 'The thread of the embedding model broke down.', {}, cause)
+}
+
+function late(milliseconds: number): Failure {
+  return new Failure('unavailable', `The embedding model did not answer within ${milliseconds} ms.`)
+}

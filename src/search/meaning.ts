@@ -1,0 +1,99 @@
+import { LRUCache } from 'lru-cache'
+import { clausesOf } from './clauses.ts'
+import type { Embedder, Embedding } from './embedder.ts'
+import type { Filter } from './search-index.ts'
+import type { Near, VectorStore } from './vector-store.ts'
+
+/** How like a query some entries are in meaning, by id. */
+export interface Likeness {
+  /** How far the model understands the query, 0 to 1: what its similarities are worth. */
+  readonly trust: number
+  readonly near: ReadonlyMap<string, Near>
+}
+
+/** The dense arm of search. */
+export interface Meaning {
+  /**
+   * How like the query are the entries nearest to it among those that meet the filter, and the entries `named`.
+   * Undefined where the model understands nothing of it.
+   */
+  compare(
+    text: string,
+    filter: Filter,
+    named: readonly string[],
+    signal: AbortSignal,
+  ): Promise<Likeness | undefined>
+}
+
+/** Nearest entries looked at: enough that what they leave out cannot come first. */
+const wholeDepth = 50
+const clauseDepth = 20
+const rememberedQueries = 1000
+const maxCharacters = 1000
+
+/** Letters of scripts without spaces, on which English models mislead. */
+const unspaced = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}]/gu
+const letters = /[\p{L}\p{N}]/gu
+const largestUnspacedShare = 0.3
+/** A query covered less is not understood at all; one covered as far as the second is trusted fully. */
+const leastCoverage = 0.4
+const enoughCoverage = 0.7
+
+export function createMeaning(embedder: Embedder, vectors: VectorStore): Meaning {
+  const remembered = new LRUCache<string, readonly Embedding[]>({ max: rememberedQueries })
+
+  /** The query's own embedding, then those of its clauses. */
+  async function embed(text: string, signal: AbortSignal): Promise<readonly Embedding[]> {
+    const known = remembered.get(text)
+    if (known) return known
+    const embeddings = await embedder.embed([text, ...clausesOf(text)], 'query', signal)
+    remembered.set(text, embeddings)
+    return embeddings
+  }
+
+  return {
+    async compare(text, filter, named, signal) {
+      const query = text.slice(0, maxCharacters)
+      if (unspacedShare(query) > largestUnspacedShare) return undefined
+      const [whole, ...clauses] = await embed(query, signal)
+      if (!whole || whole.coverage < leastCoverage) return undefined
+
+      const near = byId(await vectors.nearest(whole.vector, filter, wholeDepth, signal))
+      const others = new Set(named)
+      for (const { vector } of clauses) {
+        for (const { id } of await vectors.nearest(vector, filter, clauseDepth, signal)) others.add(id)
+      }
+      const missing = [...others].filter((id) => !near.has(id))
+      for (const one of await vectors.compare(whole.vector, missing, signal)) near.set(one.id, one)
+
+      const ids = [...near.keys()]
+      const parts: Near[] = []
+      for (const { vector } of clauses) parts.push(...(await vectors.compare(vector, ids, signal)))
+      for (const [id, part] of bestById(parts)) near.set(id, halfway(near.get(id) ?? part, part))
+      return { trust: Math.min(1, whole.coverage / enoughCoverage), near }
+    },
+  }
+}
+
+function byId(all: readonly Near[]): Map<string, Near> {
+  return new Map(all.map((one) => [one.id, one]))
+}
+
+function bestById(all: readonly Near[]): Map<string, Near> {
+  const best = new Map<string, Near>()
+  for (const one of all) {
+    if (one.similarity > (best.get(one.id)?.similarity ?? Number.NEGATIVE_INFINITY)) best.set(one.id, one)
+  }
+  return best
+}
+
+/** An entry answers a query of several parts as far as it answers the whole and its best part. */
+function halfway(whole: Near, part: Near): Near {
+  const { capability } = part.similarity > whole.similarity ? part : whole
+  return { id: whole.id, similarity: (whole.similarity + part.similarity) / 2, capability }
+}
+
+function unspacedShare(text: string): number {
+  const all = text.match(letters)?.length ?? 0
+  return all === 0 ? 0 : (text.match(unspaced)?.length ?? 0) / all
+}

@@ -1,0 +1,104 @@
+import { closeSync, openSync, readSync } from 'node:fs'
+import { crc32 } from 'node:zlib'
+
+/** What a snapshot is made of, by name. */
+export type Parts = Readonly<Record<string, string | Uint8Array | Uint32Array | Float64Array>>
+
+/** The parts of a snapshot. Each throws where the part is not there, or not what was written. */
+export interface Sections {
+  text(name: string): string
+  integers(name: string): Uint32Array
+  doubles(name: string): Float64Array
+  /** Bytes of a part. */
+  length(name: string): number
+  /** Reads a part into bytes of its length, which may be those that threads share. */
+  fill(name: string, target: Uint8Array): void
+}
+
+/** Where a part begins behind the header, its bytes and their checksum (CRC-32). */
+type Place = readonly [offset: number, length: number, checksum: number]
+
+const magic = 0x44524732
+const prefixBytes = 16
+const alignment = 8
+
+/** Lays parts out one behind the other, after a header that says where they are. */
+export function packSections(parts: Parts): Uint8Array {
+  const contents = Object.entries(parts).map(([name, part]) => [name, bytesOf(part)] as const)
+  const places: Record<string, Place> = {}
+  let end = 0
+  for (const [name, content] of contents) {
+    places[name] = [end, content.length, crc32(content)]
+    end = aligned(end + content.length)
+  }
+  const header = new TextEncoder().encode(JSON.stringify(places))
+  const start = aligned(prefixBytes + header.length)
+  const packed = new Uint8Array(start + end)
+  const prefix = new DataView(packed.buffer)
+  prefix.setUint32(0, magic)
+  prefix.setUint32(4, crc32(header))
+  prefix.setUint32(8, header.length)
+  packed.set(header, prefixBytes)
+  for (const [name, content] of contents) packed.set(content, start + (places[name]?.[0] ?? 0))
+  return packed
+}
+
+/** The parts in the file at `path`, each read when it is asked for. Throws where that is no snapshot. */
+export function openSections(path: string): Sections {
+  const prefix = new DataView(new ArrayBuffer(prefixBytes))
+  read(path, 0, new Uint8Array(prefix.buffer))
+  if (prefix.getUint32(0) !== magic) throw new Error(`${path} is not a snapshot of this version.`)
+  const header = new Uint8Array(prefix.getUint32(8))
+  read(path, prefixBytes, header)
+  if (crc32(header) !== prefix.getUint32(4)) throw new Error(`${path} is damaged.`)
+  const places = JSON.parse(new TextDecoder().decode(header)) as Record<string, Place>
+  const start = aligned(prefixBytes + header.length)
+
+  function placeOf(name: string): Place {
+    const place = places[name]
+    if (!place) throw new Error(`${path} has no part ${name}.`)
+    return place
+  }
+
+  function fill(name: string, target: Uint8Array): void {
+    const [offset, , checksum] = placeOf(name)
+    read(path, start + offset, target)
+    if (crc32(target) !== checksum) throw new Error(`${path} is damaged in its part ${name}.`)
+  }
+
+  function bufferOf(name: string): ArrayBuffer {
+    const buffer = new ArrayBuffer(placeOf(name)[1])
+    fill(name, new Uint8Array(buffer))
+    return buffer
+  }
+  return {
+    text: (name) => new TextDecoder().decode(bufferOf(name)),
+    integers: (name) => new Uint32Array(bufferOf(name)),
+    doubles: (name) => new Float64Array(bufferOf(name)),
+    length: (name) => placeOf(name)[1],
+    fill,
+  }
+}
+
+/** At once: a start waits for it, and piece by piece it would take ten times as long. */
+function read(path: string, position: number, target: Uint8Array): void {
+  const file = openSync(path, 'r')
+  try {
+    for (let done = 0; done < target.length; ) {
+      const count = readSync(file, target, done, target.length - done, position + done)
+      if (count === 0) throw new Error(`${path} is cut off.`)
+      done += count
+    }
+  } finally {
+    closeSync(file)
+  }
+}
+
+function bytesOf(part: Parts[string]): Uint8Array {
+  if (typeof part === 'string') return new TextEncoder().encode(part)
+  return new Uint8Array(part.buffer, part.byteOffset, part.byteLength)
+}
+
+function aligned(length: number): number {
+  return Math.ceil(length / alignment) * alignment
+}

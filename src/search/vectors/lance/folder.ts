@@ -1,0 +1,83 @@
+import { link, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** Raised when rows are written in another way; folders of another format are left behind. */
+const format = 1
+const pointerName = 'current'
+const recentMilliseconds = 10 * 60_000
+
+/** A folder with a folder for each generation of a store, and a file that names the one in use. */
+export class Folder {
+  readonly #path: string
+  readonly #prefix: string
+
+  constructor(path: string, dimensions: number) {
+    this.#path = path
+    this.#prefix = `GENERATION-${format}-${dimensions}-`
+  }
+
+  pathOf(generation: string): string {
+    return join(this.#path, generation)
+  }
+
+  /** The generation in use; undefined where there is none of this format and number of dimensions. */
+  async current(): Promise<string | undefined> {
+    const name = await readFile(join(this.#path, pointerName), 'utf8').catch(() => '')
+    return name.startsWith(this.#prefix) && /^[\w-]+$/.test(name) ? name : undefined
+  }
+
+  /** Makes the folder of a new generation; it is not in use yet. */
+  async add(): Promise<string> {
+    const name = this.#prefix + crypto.randomUUID()
+    await mkdir(this.pathOf(name), { recursive: true })
+    return name
+  }
+
+  /** Puts a generation in use instead of the one that was, unless another process was faster. Says which it is. */
+  async swap(generation: string, before: string | undefined): Promise<string> {
+    const pointer = join(this.#path, pointerName)
+    const draft = `${pointer}-${crypto.randomUUID()}`
+    await writeFile(draft, generation, { flush: true })
+    const now = await this.current()
+    if (now !== undefined && now !== before) {
+      await rm(draft)
+      return now
+    }
+    // Only an empty place can be taken without taking it from another process that came first.
+    if (now === undefined) {
+      await rm(pointer, { force: true, recursive: true })
+      const isFirst = await linked(draft, pointer)
+      if (!isFirst) {
+        const other = await this.current()
+        if (other !== undefined) {
+          await rm(draft)
+          return other
+        }
+      }
+    }
+    await rename(draft, pointer)
+    return generation
+  }
+
+  /** Removes all generations but this one, and those another process may be making. What cannot be removed stays. */
+  async clean(generation: string, replaced?: string): Promise<void> {
+    for (const name of await readdir(this.#path)) {
+      const isOurs = name.startsWith('GENERATION-') || name.startsWith(`${pointerName}-`)
+      if (!isOurs || name === generation) continue
+      if (name !== replaced && (await this.#isRecent(name))) continue
+      await rm(this.pathOf(name), { recursive: true, force: true }).catch(() => undefined)
+    }
+  }
+
+  async #isRecent(name: string): Promise<boolean> {
+    const { mtimeMs } = await stat(this.pathOf(name)).catch(() => ({ mtimeMs: 0 }))
+    return mtimeMs > Date.now() - recentMilliseconds
+  }
+}
+
+function linked(draft: string, pointer: string): Promise<boolean> {
+  return link(draft, pointer).then(
+    () => true,
+    () => false,
+  )
+}

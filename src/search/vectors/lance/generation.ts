@@ -1,0 +1,194 @@
+import type { Connection, Table } from '@lancedb/lancedb'
+import type { Filter } from '../../search-index.ts'
+import type { VectorEntry } from '../../vector-store.ts'
+import { Damage } from './damage.ts'
+import { renderFilter, renderIds } from './filter.ts'
+import type { Library } from './library.ts'
+import type { Source } from './nearest.ts'
+import { nameColumns, named, revisionKey, rowColumns, schemaOf, toTable, verifySums, whole } from './rows.ts'
+import { Sums } from './sums.ts'
+
+export interface GenerationOptions {
+  readonly dimensions: number
+  /** With more bytes than this in all, only the sizes of files are verified at the start. */
+  readonly checked_bytes: number
+  /** Bytes of LanceDB's caches. */
+  readonly index_cache: number
+  readonly metadata_cache: number
+  /** How long what has been replaced is kept at least, for those who read it, here and in other processes. */
+  readonly grace_ms: number
+}
+
+/** The rows as they were after one commit. */
+interface Snapshot {
+  readonly table: Table
+  readonly version: number
+  readonly revision: number
+}
+
+const tableName = 'vectors'
+/** As many ids as one condition names. */
+const idsAtOnce = 1000
+
+/** A LanceDB table in a folder of its own, with the checksums of its files. */
+export class Generation {
+  readonly sums: Sums
+  snapshot: Snapshot
+  readonly #library: Library
+  readonly #connection: Connection
+  readonly #options: GenerationOptions
+
+  private constructor(
+    library: Library,
+    connection: Connection,
+    options: GenerationOptions,
+    sums: Sums,
+    snapshot: Snapshot,
+  ) {
+    this.#library = library
+    this.#connection = connection
+    this.#options = options
+    this.sums = sums
+    this.snapshot = snapshot
+  }
+
+  /** A new one without entries, at revision 0. */
+  static async create(library: Library, folder: string, options: GenerationOptions): Promise<Generation> {
+    const { dimensions } = options
+    const connection = await connect(library, folder, options)
+    const schema = schemaOf(library, dimensions)
+    const table = await connection.createEmptyTable(tableName, schema)
+    // Processes that insert the same row at the same time clash then, as they already do over the revision's row.
+    await table.setUnenforcedPrimaryKey('key')
+    await table.add(toTable(library, schema, dimensions, [], 0))
+    const sums = await Sums.start(folder)
+    return new Generation(library, connection, options, sums, await snapshotOf(connection))
+  }
+
+  /** Throws where anything is not as it was written. */
+  static async open(library: Library, folder: string, options: GenerationOptions): Promise<Generation> {
+    const sums = await Sums.verified(folder, options.checked_bytes)
+    const connection = await connect(library, folder, options)
+    const generation = new Generation(library, connection, options, sums, await snapshotOf(connection))
+    await generation.#probe()
+    if (sums.hasStrangers) await generation.#verifyRows()
+    return generation
+  }
+
+  async #probe(): Promise<void> {
+    const { table } = this.snapshot
+    const { dimensions } = this.#options
+    const wanted = schemaOf(this.#library, dimensions).fields.map(String).join()
+    if ((await table.schema()).fields.map(String).join() !== wanted)
+      throw new Damage('The table has other columns.')
+    // Reads of every file of rows and of deletions; throws where one is gone.
+    for await (const _ of table.query().select(['key']));
+    const vector = new Float32Array(dimensions).fill(1)
+    await this.#source(table, vector, {}).top(1)
+  }
+
+  /** Where there are files without a checksum, those of the rows must do. */
+  async #verifyRows(): Promise<void> {
+    for await (const batch of this.snapshot.table.query()) verifySums(batch)
+    await this.sums.seal()
+  }
+
+  /** What meets the filter in the present snapshot. */
+  source(vector: Float32Array, filter: Filter): Source {
+    return this.#source(this.snapshot.table, vector, filter)
+  }
+
+  #source(table: Table, vector: Float32Array, filter: Filter): Source {
+    const condition = renderFilter(filter)
+    return {
+      async top(depth) {
+        const search = table.vectorSearch(vector).distanceType('dot').bypassVectorIndex()
+        if (condition !== undefined) search.where(condition)
+        const { batches } = await search
+          .select([...rowColumns, '_distance'])
+          .limit(depth)
+          .toArrow()
+        let count = 0
+        let farthest = 0
+        for (const batch of batches) {
+          count += batch.numRows
+          farthest = batch.getChild('_distance')?.get(batch.numRows - 1) ?? farthest
+        }
+        return { rows: whole(batches), others: count < depth ? null : 1 - farthest }
+      },
+      async rowsOf(ids) {
+        const batches = []
+        for (let at = 0; at < ids.length; at += idsAtOnce) {
+          const some = renderIds(ids.slice(at, at + idsAtOnce))
+          batches.push(...(await table.query().where(some).select(rowColumns).toArrow()).batches)
+        }
+        return whole(batches)
+      },
+      async names() {
+        const query = table.query()
+        if (condition !== undefined) query.where(condition)
+        return named((await query.select(nameColumns).toArrow()).batches)
+      },
+    }
+  }
+
+  /** Sees what has been committed meanwhile, here and in other processes. */
+  async refresh(): Promise<void> {
+    this.snapshot = await snapshotOf(this.#connection, this.snapshot)
+  }
+
+  /** Replaces these entries in one commit, and says that the rows now are at this revision. */
+  async write(entries: ReadonlyMap<string, VectorEntry | null>, revision: number): Promise<void> {
+    const { dimensions } = this.#options
+    // What is added to a damaged version would pass for right.
+    await this.sums.verifyUntouched()
+    const table = await this.#connection.openTable(tableName)
+    const present = [...entries].flatMap(([id, entry]) => (entry ? [[id, entry] as const] : []))
+    const schema = schemaOf(this.#library, dimensions)
+    const rows = toTable(this.#library, schema, dimensions, present, revision)
+    const merge = table.mergeInsert('key').whenMatchedUpdateAll().whenNotMatchedInsertAll()
+    const ids = [...entries.keys()]
+    const full = ids.length > 0 ? merge.whenNotMatchedBySourceDelete({ where: renderIds(ids) }) : merge
+    await full.execute(rows)
+    this.snapshot = await snapshotOf(this.#connection)
+    await this.sums.seal()
+  }
+
+  /** Makes few large files of many small ones. */
+  async optimize(): Promise<void> {
+    await this.sums.verifyUntouched()
+    const table = await this.#connection.openTable(tableName)
+    await table.optimize({ cleanupOlderThan: new Date(Date.now() - this.#options.grace_ms) })
+    await this.refresh()
+    await this.sums.seal()
+  }
+
+  close(): void {
+    this.snapshot.table.close()
+    this.#connection.close()
+  }
+}
+
+async function connect(library: Library, folder: string, options: GenerationOptions): Promise<Connection> {
+  const { Session, connect } = library.lance
+  const session = new Session(BigInt(options.index_cache), BigInt(options.metadata_cache))
+  // Without a readConsistencyInterval a table stays at the version it was opened at, so that no query sees half a
+  // change; every look for what is new opens it again.
+  return connect(folder, {}, session)
+}
+
+/** The latest version, `known` if that is it. It may be removed while it is looked at, where it has been replaced. */
+async function snapshotOf(connection: Connection, known?: Snapshot, attempts = 5): Promise<Snapshot> {
+  try {
+    const table = await connection.openTable(tableName)
+    const version = await table.version()
+    if (version === known?.version) return known
+    const batches = await table.query().where(`key = '${revisionKey}'`).select(['revision']).toArrow()
+    const revision: unknown = batches.numRows === 1 ? batches.getChild('revision')?.get(0) : undefined
+    if (typeof revision === 'number') return { table, version, revision }
+  } catch (fault) {
+    if (attempts === 1) throw fault
+    return snapshotOf(connection, known, attempts - 1)
+  }
+  throw new Damage('The table does not say which revision it is at.')
+}

@@ -1,0 +1,290 @@
+import { setInterval } from 'node:timers'
+import { Failure } from '../../../../schemas/failure.ts'
+import { abortable } from '../../abort.ts'
+import type { Filter } from '../../search-index.ts'
+import type { Near, VectorChange, VectorStore } from '../../vector-store.ts'
+import { checkChange, checkVector } from '../check.ts'
+import { inSlices } from '../slices.ts'
+import { Turns } from '../turns.ts'
+import { Damage } from './damage.ts'
+import { Folder } from './folder.ts'
+import { Generation, type GenerationOptions } from './generation.ts'
+import { type Library, loadLibrary } from './library.ts'
+import { compareRows, findNearest, type Source } from './nearest.ts'
+
+export interface LanceVectorStoreOptions extends Partial<Omit<GenerationOptions, 'dimensions'>> {
+  readonly folder: string
+  readonly dimensions: number
+  /** Milliseconds since the epoch. */
+  readonly clock?: () => number
+  /** How often small files are made into large ones, where there are any; also after many commits. */
+  readonly optimize_every_ms?: number
+  /** For how long what other processes commit may go unseen. */
+  readonly refresh_ms?: number
+  /** Hears why all had to be thrown away; `applied_revision` is 0 then, and all must be applied again. */
+  readonly on_rebuild?: (cause: unknown) => void
+}
+
+const commitsUntilOptimized = 64
+const mebibyte = 2 ** 20
+
+/** Opens the store in the folder; where it is not sound, an empty one at revision 0. */
+export async function openLanceVectorStore(options: LanceVectorStoreOptions): Promise<VectorStore> {
+  const library = await loadLibrary()
+  const store = new LanceVectorStore(library, options)
+  await store.open()
+  return store
+}
+
+class LanceVectorStore implements VectorStore {
+  readonly #library: Library
+  readonly #options: Required<LanceVectorStoreOptions>
+  readonly #folder: Folder
+  readonly #turns = new Turns()
+  #generation: Generation | undefined
+  #name: string | undefined
+  #isClosed = false
+  #isSuspected = false
+  /** The caller's next changes may be based on what we no longer hold. */
+  #isReset = false
+  #refreshed = Number.NEGATIVE_INFINITY
+  #refreshing: Promise<void> | undefined
+  #commits = 0
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(library: Library, options: LanceVectorStoreOptions) {
+    this.#library = library
+    this.#options = {
+      clock: Date.now,
+      index_cache: 16 * mebibyte,
+      metadata_cache: 64 * mebibyte,
+      grace_ms: 60_000,
+      checked_bytes: 4096 * mebibyte,
+      optimize_every_ms: 5 * 60_000,
+      refresh_ms: 1000,
+      on_rebuild: () => undefined,
+      ...options,
+    }
+    this.#folder = new Folder(options.folder, options.dimensions)
+  }
+
+  get applied_revision(): number {
+    return this.#generation?.snapshot.revision ?? 0
+  }
+
+  async open(): Promise<void> {
+    const before = await this.#folder.current()
+    if (before === undefined) await this.#renew(undefined)
+    else {
+      try {
+        await this.#enter(before)
+      } catch (fault) {
+        await this.#renew(before)
+        this.#options.on_rebuild(fault)
+      }
+    }
+    this.#isReset = false
+    this.#timer = setInterval(() => void this.#optimize(), this.#options.optimize_every_ms)
+    this.#timer.unref()
+  }
+
+  async apply(changes: readonly VectorChange[], revision: number): Promise<void> {
+    const before = this.#generation
+    return this.#turns.take(async () => {
+      await inSlices(changes, (change) => checkChange(change, this.#options.dimensions))
+      const generation = await this.#writable(before)
+      const entries = new Map(changes.map(({ id, entry }) => [id, entry]))
+      try {
+        await generation.write(entries, revision)
+      } catch (fault) {
+        if (isFull(fault)) throw new Failure('storage_full', 'There is no room left for vectors.', {}, fault)
+        this.#suspect(fault)
+        throw new Failure('unavailable', 'The vectors could not be written.', {}, fault)
+      }
+      this.#commits++
+      if (this.#commits >= commitsUntilOptimized) void this.#optimize()
+    })
+  }
+
+  async nearest(vector: Float32Array, filter: Filter, limit: number, signal: AbortSignal) {
+    return this.#ask(vector, filter, signal, (source) => findNearest(source, vector, limit))
+  }
+
+  async compare(vector: Float32Array, ids: readonly string[], signal: AbortSignal) {
+    return this.#ask(vector, {}, signal, ({ rowsOf }) => compareRows(rowsOf, vector, ids))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true
+    clearInterval(this.#timer)
+    await this.#turns.take(async () => {
+      this.#generation?.close()
+      this.#generation = undefined
+    })
+  }
+
+  async #ask(
+    vector: Float32Array,
+    filter: Filter,
+    signal: AbortSignal,
+    work: (source: Source) => Promise<Near[]>,
+  ): Promise<readonly Near[]> {
+    signal.throwIfAborted()
+    this.#opened()
+    checkVector(vector, this.#options.dimensions)
+    return abortable(this.#answer(vector, filter, signal, work), signal)
+  }
+
+  async #answer(
+    vector: Float32Array,
+    filter: Filter,
+    signal: AbortSignal,
+    work: (source: Source) => Promise<Near[]>,
+  ): Promise<Near[]> {
+    try {
+      await this.#refresh()
+      for (;;) {
+        const generation = this.#opened()
+        const { snapshot } = generation
+        try {
+          const near = await work(stoppable(generation.source(vector, filter), signal))
+          await generation.sums.verifyUntouched()
+          return near
+        } catch (fault) {
+          signal.throwIfAborted()
+          // What this snapshot is made of is removed once there are newer ones.
+          await this.#opened().refresh()
+          if (fault instanceof Damage || this.#opened().snapshot === snapshot) throw fault
+        }
+      }
+    } catch (fault) {
+      signal.throwIfAborted()
+      if (fault instanceof Failure) throw fault
+      if (!this.#isClosed) this.#suspect(fault)
+      throw new Failure('unavailable', 'The vectors cannot be read now.', { retry_after_s: 1 }, fault)
+    }
+  }
+
+  /** Sees the commits of others, and that another process has begun anew. */
+  async #refresh(): Promise<void> {
+    if (this.#options.clock() - this.#refreshed < this.#options.refresh_ms) return
+    this.#refreshing ??= this.#catchUp().finally(() => {
+      this.#refreshing = undefined
+    })
+    await this.#refreshing
+  }
+
+  async #catchUp(): Promise<void> {
+    this.#refreshed = this.#options.clock()
+    const generation = this.#opened()
+    if ((await this.#folder.current()) === this.#name) await generation.refresh()
+    else this.#suspect(new Error('Another generation is in use.'))
+  }
+
+  /** What can be written to, unless what the caller knows of it has changed since. */
+  async #writable(before: Generation | undefined): Promise<Generation> {
+    const generation = this.#opened()
+    const { revision } = generation.snapshot
+    const isCurrent = (await this.#folder.current()) === this.#name
+    if (isCurrent) await generation.refresh().catch((fault) => this.#suspect(fault))
+    else this.#suspect(new Error('Another generation is in use.'))
+    const isBack = generation.snapshot.revision < revision
+    if (isCurrent && !isBack && !this.#isReset && !this.#isSuspected && generation === before)
+      return generation
+    this.#isReset = false
+    throw new Failure('unavailable', 'The vectors have begun anew; apply from the revision they are at.')
+  }
+
+  /** Something went wrong: finds out in its turn whether the files are sound, and begins anew if not. */
+  #suspect(cause: unknown): void {
+    if (this.#isSuspected || this.#isClosed) return
+    this.#isSuspected = true
+    void this.#turns
+      .take(() => this.#recover(cause))
+      // The next call finds the fault again.
+      .catch(() => undefined)
+      .finally(() => {
+        this.#isSuspected = false
+      })
+  }
+
+  async #recover(cause: unknown): Promise<void> {
+    if (this.#isClosed) return
+    const { applied_revision } = this
+    const current = await this.#folder.current()
+    const name = current ?? this.#name
+    const isKnownBad = cause instanceof Damage && name === this.#name
+    if (!name || isKnownBad || !(await this.#isEntered(name))) await this.#renew(current)
+    else if (!current) await this.#folder.swap(name, undefined)
+    this.#isReset = this.applied_revision < applied_revision
+    if (this.#isReset) this.#options.on_rebuild(cause)
+  }
+
+  #isEntered(name: string): Promise<boolean> {
+    return this.#enter(name).then(
+      () => true,
+      () => false,
+    )
+  }
+
+  async #enter(name: string): Promise<void> {
+    const generation = await Generation.open(this.#library, this.#folder.pathOf(name), this.#settings())
+    this.#replace(generation, name)
+    await this.#folder.clean(name)
+  }
+
+  /** Begins anew, unless another process just has. */
+  async #renew(before: string | undefined): Promise<void> {
+    const added = await this.#folder.add()
+    const generation = await Generation.create(this.#library, this.#folder.pathOf(added), this.#settings())
+    const name = await this.#folder.swap(added, before)
+    if (name !== added) return this.#enter(name)
+    this.#replace(generation, name)
+    await this.#folder.clean(name, before)
+  }
+
+  #replace(generation: Generation, name: string): void {
+    // What still reads the one before keeps it open.
+    this.#generation = generation
+    this.#name = name
+    this.#commits = 0
+  }
+
+  async #optimize(): Promise<void> {
+    if (this.#commits === 0) return
+    this.#commits = 0
+    await this.#turns
+      .take(async () => {
+        if (!this.#isClosed) await this.#opened().optimize()
+      })
+      .catch((fault) => this.#suspect(fault))
+  }
+
+  #settings(): GenerationOptions {
+    return this.#options
+  }
+
+  #opened(): Generation {
+    if (!this.#generation || this.#isClosed) throw new Failure('unavailable', 'The vector store is closed.')
+    return this.#generation
+  }
+}
+
+/** Reads no more once the signal has aborted. */
+function stoppable(source: Source, signal: AbortSignal): Source {
+  return {
+    top: (depth) => {
+      signal.throwIfAborted()
+      return source.top(depth)
+    },
+    rowsOf: (ids) => {
+      signal.throwIfAborted()
+      return source.rowsOf(ids)
+    },
+    names: () => source.names(),
+  }
+}
+
+function isFull(fault: unknown): boolean {
+  return fault instanceof Error && /no space left|os error 28|disk quota/i.test(fault.message)
+}

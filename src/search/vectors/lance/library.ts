@@ -1,0 +1,31 @@
+import { createRequire } from 'node:module'
+import { env } from 'node:process'
+
+type Lance = typeof import('@lancedb/lancedb')
+type Arrow = typeof import('apache-arrow', { with: { 'resolution-mode': 'require' }})
+export type Schema = InstanceType<Arrow['Schema']>
+export type RecordBatch = InstanceType<Arrow['RecordBatch']>
+export type ArrowTable = InstanceType<Arrow['Table']>
+
+export interface Library {
+  readonly lance: Lance
+  readonly arrow: Arrow
+}
+
+let loaded: Promise<Library> | undefined
+
+/** LanceDB, loaded when first asked for: it is large and has a native part for some platforms only. */
+export function loadLibrary(): Promise<Library> {
+  loaded ??= load()
+  return loaded
+}
+
+async function load(): Promise<Library> {
+  // It writes warnings for every query otherwise, and reads this only while it is loaded.
+  env.LANCE_LOG ??= 'error'
+  const lance = await import('@lancedb/lancedb')
+  // The very copy that LanceDB uses: it takes no batches of another.
+  const require = createRequire(import.meta.url)
+  const arrow: Arrow = require('apache-arrow')
+  return { lance, arrow }
+}

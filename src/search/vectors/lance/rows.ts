@@ -1,0 +1,178 @@
+import { crc32 } from 'node:zlib'
+import type { Attributes, VectorEntry } from '../../vector-store.ts'
+import { Damage } from './damage.ts'
+import type { ArrowTable, Library, RecordBatch, Schema } from './library.ts'
+
+/** One vector of an entry. */
+export interface Row {
+  readonly id: string
+  /** 0 for the entry's own vector, then those of its capabilities. */
+  readonly place: number
+  /** How many rows the entry has. */
+  readonly width: number
+  readonly vector: Float32Array
+}
+
+export type Named = Omit<Row, 'vector'>
+
+export const nameColumns = ['id', 'place', 'width']
+export const rowColumns = [...nameColumns, 'vector']
+
+/** The row that says which revision the others are at; written with them, so it never says more. */
+export const revisionKey = 'revision'
+const revisionPlace = -1
+
+export function schemaOf(library: Library, dimensions: number): Schema {
+  const { Field, Float64, Int32, List, Schema, Utf8 } = library.arrow
+  const text = new Utf8()
+  return new Schema([
+    new Field('key', text, false),
+    new Field('id', text, false),
+    new Field('place', new Int32(), false),
+    new Field('width', new Int32(), false),
+    new Field('revision', new Float64(), true),
+    new Field('state', text, true),
+    new Field('owner', text, true),
+    new Field('target', text, true),
+    new Field('category', text, true),
+    new Field('tags', new List(new Field('item', text, true)), true),
+    new Field('sum', new Int32(), false),
+    new Field('vector', vectorType(library, dimensions), false),
+  ])
+}
+
+function vectorType({ arrow }: Library, dimensions: number) {
+  const { Field, FixedSizeList, Float32 } = arrow
+  return new FixedSizeList(dimensions, new Field('item', new Float32(), true))
+}
+
+interface Flat extends Named {
+  readonly key: string
+  readonly attributes: Attributes | undefined
+  readonly vector: Float32Array | undefined
+}
+
+/** The rows of these entries and the one of the revision. */
+export function toTable(
+  library: Library,
+  schema: Schema,
+  dimensions: number,
+  entries: Iterable<readonly [id: string, entry: VectorEntry]>,
+  revision: number,
+): ArrowTable {
+  const { makeData, RecordBatch, Struct, Table, vectorFromArray, Float32 } = library.arrow
+  const rows = [revisionRow, ...flatten(entries)]
+  const { length } = rows
+  const numbers = new Float32Array(length * dimensions)
+  for (const [index, { vector }] of rows.entries()) if (vector) numbers.set(vector, index * dimensions)
+  const child = makeData({ type: new Float32(), length: numbers.length, nullCount: 0, data: numbers })
+  const vectors = makeData({ type: vectorType(library, dimensions), length, nullCount: 0, child })
+  const cells = rows.map((row) => cellsOf(row, revision))
+  const sums = cells.map((some, index) =>
+    sumOf(some, numbers.subarray(index * dimensions, (index + 1) * dimensions)),
+  )
+  const columns: Record<string, unknown[]> = { sum: sums }
+  for (const name of cellColumns) columns[name] = cells.map((some) => some[name])
+  const children = schema.fields.map(({ name, type }) => {
+    const column = columns[name]
+    if (!column) return vectors
+    const [data] = vectorFromArray(column, type).data
+    if (!data) throw new RangeError(`The column ${name} has no rows.`)
+    return data
+  })
+  const struct = makeData({ type: new Struct(schema.fields), length, nullCount: 0, children })
+  return new Table(schema, [new RecordBatch(schema, struct)])
+}
+
+const cellColumns = [
+  'key',
+  'id',
+  'place',
+  'width',
+  'revision',
+  'state',
+  'owner',
+  'target',
+  'category',
+  'tags',
+] as const
+
+type Cells = Readonly<Record<(typeof cellColumns)[number], unknown>>
+
+function cellsOf({ key, id, place, width, attributes }: Flat, revision: number): Cells {
+  if (!attributes) return { ...noAttributes, key, id, place, width, revision }
+  const { state, owner, target, category, tags } = attributes
+  return { key, id, place, width, revision: null, state, owner, target, category, tags }
+}
+
+const noAttributes = { state: null, owner: null, target: null, category: null, tags: null }
+
+/** A checksum of a row. */
+function sumOf(cells: Cells, { buffer, byteOffset, byteLength }: Float32Array): number {
+  const text = JSON.stringify(cellColumns.map((name) => cells[name]))
+  return crc32(new Uint8Array(buffer, byteOffset, byteLength), crc32(text.toWellFormed())) | 0
+}
+
+/** Throws Damage where a row is not what was written. */
+export function verifySums(batch: RecordBatch): void {
+  const children = cellColumns.map((name) => [name, batch.getChild(name)] as const)
+  const sums = batch.getChild('sum')
+  const vectors = vectorsOf(batch)
+  for (let index = 0; index < batch.numRows; index++) {
+    const cells = Object.fromEntries(
+      children.map(([name, child]) => {
+        const value = child?.get(index)
+        return [name, name === 'tags' && value ? [...value] : value]
+      }),
+    )
+    if (sumOf(cells as Cells, vectors(index)) !== sums?.get(index))
+      throw new Damage('A row is not what was written.')
+  }
+}
+
+const revisionRow: Flat = {
+  key: revisionKey,
+  id: '',
+  place: revisionPlace,
+  width: 0,
+  attributes: undefined,
+  vector: undefined,
+}
+
+function* flatten(entries: Iterable<readonly [string, VectorEntry]>): Generator<Flat> {
+  for (const [id, { attributes, vectors }] of entries) {
+    const width = vectors.length
+    for (const [place, vector] of vectors.entries())
+      yield { key: `${id}#${place}`, id, place, width, attributes, vector }
+  }
+}
+
+/** What rows came out, but for that of the revision. */
+export function* named(batches: Iterable<RecordBatch>): Generator<Named> {
+  for (const batch of batches) for (const { name } of placed(batch)) yield name
+}
+
+export function* whole(batches: Iterable<RecordBatch>): Generator<Row> {
+  for (const batch of batches) {
+    const vectors = vectorsOf(batch)
+    for (const { name, index } of placed(batch)) yield { ...name, vector: vectors(index) }
+  }
+}
+
+function vectorsOf(batch: RecordBatch): (index: number) => Float32Array {
+  const [list] = batch.getChild('vector')?.data ?? []
+  const numbers: Float32Array = list?.children[0]?.values
+  const dimensions = numbers.length / batch.numRows
+  return (index) => numbers.subarray(index * dimensions, (index + 1) * dimensions)
+}
+
+function* placed(batch: RecordBatch): Generator<{ readonly name: Named; readonly index: number }> {
+  const ids = batch.getChild('id')
+  const places = batch.getChild('place')
+  const widths = batch.getChild('width')
+  for (let index = 0; index < batch.numRows; index++) {
+    const place = places?.get(index)
+    if (place === revisionPlace) continue
+    yield { name: { id: ids?.get(index), place, width: widths?.get(index) }, index }
+  }
+}

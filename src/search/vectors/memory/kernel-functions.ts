@@ -1,0 +1,32 @@
+import { kernel } from './kernel.ts'
+import type { Layout } from './layout.ts'
+
+/** What kernel.wat exports: `slab` and `list` are addresses in bytes, and the list is of rows in that slab. */
+export interface Kernel {
+  estimate(slab: number, list: number, rows: number, unit: number, margin: number, slack: number): void
+  choose(
+    slab: number,
+    list: number,
+    entries: number,
+    width: number,
+    threshold: number,
+    margin: number,
+    slack: number,
+  ): number
+  measure(slab: number, list: number, entries: number, width: number): void
+  narrow(slab: number, list: number, entries: number, width: number, furthest: number): number
+  similarity(slab: number, row: number, width: number): number
+  readonly best: { readonly value: number }
+}
+
+export function kernelOn(memory: WebAssembly.Memory, layout: Layout): Kernel {
+  const { codeBytes, sketchBytes, floatBytes, slab, scratch } = layout
+  const module = new WebAssembly.Module(Buffer.from(kernel, 'base64'))
+  const { exports } = new WebAssembly.Instance(module, {
+    store: { memory },
+    layout: { codeBytes, sketchBytes, floatBytes },
+    slab,
+    scratch,
+  })
+  return exports as unknown as Kernel
+}

@@ -1,0 +1,71 @@
+/** How many vectors a slab holds, and so the most that one entry may have. */
+export const slabRows = 512
+
+const mostDimensions = 16_384
+
+/**
+ * Where things are in the memory that the kernel works on, in bytes. It begins with `scratch`, what one query
+ * needs; then come slabs, each with room for `slabRows` vectors in several forms.
+ */
+export interface Layout {
+  readonly dimensions: number
+  /** A vector as integers of 8 bits. */
+  readonly codeBytes: number
+  readonly floatBytes: number
+  /** A vector as the signs of its numbers. */
+  readonly sketchBytes: number
+  readonly scratch: Sections<'query' | 'floats' | 'sketch' | 'uppers' | 'chosen' | 'narrowed' | 'histogram'>
+  readonly slab: Sections<'codes' | 'scales' | 'centers' | 'list' | 'distances' | 'sketches' | 'floats'>
+}
+
+/** Where each section begins, and how long they are together. */
+type Sections<Name extends string> = Readonly<Record<Name | 'bytes', number>>
+
+/** Throws RangeError for a number of dimensions that cannot be. */
+export function layoutOf(dimensions: number): Layout {
+  if (!Number.isInteger(dimensions) || dimensions < 1 || dimensions > mostDimensions)
+    throw new RangeError(`Vectors have 1 to ${mostDimensions} dimensions, not ${dimensions}.`)
+  const codeBytes = roundUp(dimensions, 32)
+  const floatBytes = roundUp(dimensions * 4, 16)
+  const sketchBytes = roundUp(dimensions, 256) / 8
+  // The kernel reads lists by fours, beyond their end.
+  const listBytes = (slabRows + 4) * 2
+  return {
+    dimensions,
+    codeBytes,
+    floatBytes,
+    sketchBytes,
+    scratch: sections({
+      query: codeBytes * 2,
+      floats: floatBytes,
+      sketch: sketchBytes,
+      uppers: slabRows * 4,
+      chosen: slabRows * 12,
+      narrowed: listBytes,
+      histogram: (dimensions * 2 + 1) * 4,
+    }),
+    slab: sections({
+      codes: slabRows * codeBytes,
+      scales: slabRows * 4,
+      centers: slabRows * 4,
+      list: listBytes,
+      distances: slabRows * 2,
+      sketches: slabRows * sketchBytes,
+      floats: slabRows * floatBytes,
+    }),
+  }
+}
+
+function sections<Name extends string>(sizes: Record<Name, number>): Sections<Name> {
+  const starts: Record<string, number> = {}
+  let bytes = 0
+  for (const [name, size] of Object.entries<number>(sizes)) {
+    starts[name] = bytes
+    bytes += roundUp(size, 64)
+  }
+  return { ...starts, bytes } as Sections<Name>
+}
+
+function roundUp(size: number, step: number): number {
+  return Math.ceil(size / step) * step
+}

@@ -1,0 +1,171 @@
+import { Failure } from '../../../../schemas/failure.ts'
+import { abortable } from '../../abort.ts'
+import { compareId } from '../../order.ts'
+import type { Filter } from '../../search-index.ts'
+import type { Parts, Sections } from '../../sections.ts'
+import type { Near, VectorChange, VectorStore } from '../../vector-store.ts'
+import { checkChange, checkVector } from '../check.ts'
+import { takeFirst } from '../first.ts'
+import { inSlices } from '../slices.ts'
+import { Turns } from '../turns.ts'
+import { type Layout, layoutOf } from './layout.ts'
+import { type Plan, slotOf } from './plan.ts'
+import { ScanThread } from './scan-thread.ts'
+import { type Found, Scanner } from './scanner.ts'
+import { VectorTable } from './vector-table.ts'
+
+export interface MemoryVectorStoreOptions {
+  readonly dimensions: number
+  /** The entry of the thread for long scans: worker.ts, or what the build made of it. Without it there is none. */
+  readonly worker?: URL
+  /** From how many rows a scan goes to that thread; at first as many as take some 10 ms. */
+  readonly worker_rows?: number
+  /** From how many rows sketches choose what is scanned, so that results are no longer exact. */
+  readonly exact_rows?: number
+  /** What `save` of another store of these dimensions gave, to be made anew. */
+  readonly saved?: Sections | undefined
+}
+
+export interface MemoryVectorStore extends VectorStore {
+  /** The whole store, from which another is made as it is. */
+  save(): Promise<Parts>
+}
+
+/** As many bytes of integers as are scanned in some 10 ms where memory is slow. */
+const quickBytes = 64 * 2 ** 20
+const exactRows = 400_000
+/** How much of a store too large to be scanned its sketches choose. */
+const sketchedShare = 0.02
+/** For how many entries sketches choose at the least, by the limit. */
+const sketchedDepth = 100
+/** How many sketches are compared in the time of one row. */
+const sketchSpeed = 3
+
+/**
+ * Vectors in memory, compared one by one: results are exact, to the order of floats, up to `exact_rows`.
+ * Calls are done one after another, so none sees half a change.
+ */
+export function createMemoryVectorStore(options: MemoryVectorStoreOptions): MemoryVectorStore {
+  return new VectorsInMemory(options)
+}
+
+class VectorsInMemory implements MemoryVectorStore {
+  applied_revision: number
+  readonly #layout: Layout
+  readonly #worker_rows: number
+  readonly #exact_rows: number
+  readonly #turns = new Turns()
+  readonly #thread: ScanThread | undefined
+  #open: { readonly table: VectorTable; readonly scanner: Scanner } | undefined
+
+  constructor({ dimensions, worker, worker_rows, exact_rows = exactRows, saved }: MemoryVectorStoreOptions) {
+    this.#layout = layoutOf(dimensions)
+    this.#worker_rows = worker_rows ?? quickBytes / this.#layout.codeBytes
+    this.#exact_rows = exact_rows
+    const table = saved ? VectorTable.load(this.#layout, saved) : new VectorTable(this.#layout)
+    this.applied_revision = saved?.doubles('revision')[0] ?? 0
+    const { memory } = table.pool
+    this.#open = { table, scanner: new Scanner(memory, this.#layout) }
+    this.#thread = worker && new ScanThread(worker, { memory, dimensions })
+  }
+
+  async apply(changes: readonly VectorChange[], revision: number): Promise<void> {
+    return this.#turns.take(async () => {
+      const { table } = this.#opened()
+      await inSlices(changes, (change) => checkChange(change, this.#layout.dimensions))
+      const last = new Map(changes.map(({ id, entry }) => [id, entry]))
+      const widths = [...last].map(([id, entry]) => [id, entry?.vectors.length ?? 0] as const)
+      table.reserve(widths)
+      await inSlices(widths, ([id, width]) => {
+        if (table.widthOf(id) !== width) table.remove(id)
+      })
+      await inSlices(last, ([id, entry]) => {
+        if (entry) table.put(id, entry)
+      })
+      this.applied_revision = revision
+    })
+  }
+
+  async save(): Promise<Parts> {
+    return this.#turns.take(async () => {
+      const parts = this.#opened().table.save()
+      return { ...parts, revision: Float64Array.of(this.applied_revision) }
+    })
+  }
+
+  async nearest(vector: Float32Array, filter: Filter, limit: number, signal: AbortSignal) {
+    return this.#ask(vector, signal, async () => {
+      const { table } = this.#opened()
+      const plan = table.plan(filter)
+      if (plan.entries === 0 || limit < 1) return []
+      const most = Math.min(limit, plan.entries)
+      return this.#named(plan, await this.#search(plan, vector, most), most)
+    })
+  }
+
+  async compare(vector: Float32Array, ids: readonly string[], signal: AbortSignal) {
+    return this.#ask(vector, signal, async () => {
+      const { table, scanner } = this.#opened()
+      scanner.load(vector, table.bounds)
+      return ids.flatMap((id): Near[] => {
+        const rows = table.rowsOf(id)
+        if (!rows) return []
+        const similarity = scanner.similarity(rows.slab.address, rows.row, rows.width)
+        return [near(id, similarity, scanner.capability)]
+      })
+    })
+  }
+
+  /** What still waits is refused; what is being done ends first. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#open = undefined
+    await this.#thread?.[Symbol.asyncDispose]()
+    await this.#turns.take(async () => undefined)
+  }
+
+  /** Does the work in its turn, unless the signal aborts before it is done. */
+  #ask<T>(vector: Float32Array, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    signal.throwIfAborted()
+    checkVector(vector, this.#layout.dimensions)
+    const turn = this.#turns.take(async () => {
+      signal.throwIfAborted()
+      return work()
+    })
+    return abortable(turn, signal)
+  }
+
+  #search({ numbers, rows, entries }: Plan, vector: Float32Array, limit: number): Found | Promise<Found> {
+    const { table, scanner } = this.#opened()
+    const isExact = rows <= this.#exact_rows
+    const sketched = isExact ? null : Math.max(Math.ceil(entries * sketchedShare), limit * sketchedDepth)
+    const scan = { plan: numbers, vector, limit, bounds: table.bounds, sketched }
+    const effort = isExact ? rows : rows / sketchSpeed
+    if (!this.#thread || effort < this.#worker_rows) return scanner.search(scan)
+    return this.#thread.search(scan)
+  }
+
+  #named(plan: Plan, found: Found, limit: number): Near[] {
+    const { table } = this.#opened()
+    const { entries, similarities, capabilities } = found
+    function* all() {
+      for (let index = 0; index < entries.length; index++) {
+        const { id } = table.at(slotOf(plan, entries[index] ?? 0))
+        yield near(id, similarities[index] ?? 0, capabilities[index] ?? 0)
+      }
+    }
+    return takeFirst(all(), limit, bestFirst)
+  }
+
+  #opened() {
+    if (!this.#open) throw new Failure('unavailable', 'The vector store is closed.')
+    return this.#open
+  }
+}
+
+function near(id: string, similarity: number, capability: number): Near {
+  return { id, similarity, capability: capability < 0 ? null : capability }
+}
+
+function bestFirst(one: Near, other: Near): number {
+  return other.similarity - one.similarity || compareId(one.id, other.id)
+}

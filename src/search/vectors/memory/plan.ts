@@ -1,0 +1,73 @@
+import type { Selection } from '../../attribute-index.ts'
+import { type Layout, slabRows } from './layout.ts'
+import type { RowGroup, Slab } from './row-group.ts'
+import type { Views } from './views.ts'
+
+/** The rows that a filter lets through, listed in their slabs until another plan is; valid until the next change. */
+export interface Plan {
+  /** Three numbers for each slab: its address, the width of its entries and how many of them are listed. */
+  readonly numbers: Uint32Array
+  readonly slabs: readonly Slab[]
+  /** What each slab lists, kept to be listed again. */
+  readonly lists: readonly Uint16Array[]
+  readonly rows: number
+  readonly entries: number
+}
+
+/** Lists in each slab the rows of the entries that are selected. */
+export function listRows(
+  groups: Iterable<RowGroup>,
+  { marks, mark }: Selection,
+  views: Views,
+  layout: Layout,
+): Plan {
+  const numbers: number[] = []
+  const slabs: Slab[] = []
+  const lists: Uint16Array[] = []
+  let rows = 0
+  let entries = 0
+  for (const group of groups) {
+    for (const [number, slab] of group.slabs.entries()) {
+      const list = (slab.address + layout.slab.list) / 2
+      const listed = listSlab(slab, group.entriesIn(number), group.width, marks, mark, views.shorts, list)
+      if (listed === 0) continue
+      numbers.push(slab.address, group.width, listed)
+      slabs.push(slab)
+      lists.push(views.shorts.slice(list, list + listed * group.width))
+      rows += listed * group.width
+      entries += listed
+    }
+  }
+  return { numbers: Uint32Array.from(numbers), slabs, lists, rows, entries }
+}
+
+/** Lists in its slabs what the plan listed before another one did. */
+export function listAgain({ slabs, lists }: Plan, views: Views, layout: Layout): void {
+  slabs.forEach((slab, at) => {
+    const list = lists[at]
+    if (list) views.shorts.set(list, (slab.address + layout.slab.list) / 2)
+  })
+}
+
+/** The entry that a scan of the plan found: its slot. */
+export function slotOf({ slabs }: Plan, entry: number): number {
+  return slabs[Math.floor(entry / slabRows)]?.slots[entry % slabRows] ?? 0
+}
+
+/** Returns how many entries are listed. */
+function listSlab(
+  { slots }: Slab,
+  size: number,
+  width: number,
+  marks: Uint16Array,
+  mark: number,
+  shorts: Uint16Array,
+  list: number,
+): number {
+  let end = list
+  for (let index = 0; index < size; index++) {
+    if (marks[slots[index] ?? 0] !== mark) continue
+    for (let row = index * width, next = row + width; row < next; row++) shorts[end++] = row
+  }
+  return (end - list) / width
+}

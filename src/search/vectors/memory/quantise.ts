@@ -1,0 +1,104 @@
+import type { Layout } from './layout.ts'
+import type { Views } from './views.ts'
+
+/** What holds for every vector ever written: how far a dot product may be from what the integers say. */
+export interface Bounds {
+  /** Length of what rounding took away, by the scale of the row. */
+  readonly spread: number
+  /** Length of a vector, rounded or not. */
+  readonly longest: number
+}
+
+/** A query as the kernel takes it: dot product = scale * (unit * integers ± margin) ± slack. */
+export interface Terms {
+  readonly unit: number
+  readonly margin: number
+  readonly slack: number
+}
+
+const mostCode = 127
+/** The query's integers have 14 bits, so that what rounding takes from it is next to nothing. */
+const mostQueryCode = 8191
+const queryOffset = 8192
+const leastScale = 2 ** -126
+
+/** Writes a vector as a row of the slab at this address, in every form. What pads it stays zero, as memory begins. */
+export function writeRow(
+  views: Views,
+  layout: Layout,
+  slab: number,
+  row: number,
+  vector: Float32Array,
+): Bounds {
+  const { codes, floats } = views
+  const { codeBytes, floatBytes, slab: sections } = layout
+  const start = slab + sections.codes + row * codeBytes
+  const scale = scaleOf(highest(vector) / mostCode)
+  let sum = 0
+  let error = 0
+  let square = 0
+  for (let index = 0; index < vector.length; index++) {
+    const number = vector[index] ?? 0
+    const code = scale === 0 ? 0 : Math.round(number / scale)
+    codes[start + index] = code
+    sum += code
+    error += (number - code * scale) ** 2
+    square += number ** 2
+  }
+  floats[(slab + sections.scales) / 4 + row] = scale
+  floats[(slab + sections.centers) / 4 + row] = sum * queryOffset
+  writeSketch(views, slab + sections.sketches + row * layout.sketchBytes, layout.sketchBytes, vector)
+  floats.set(vector, (slab + sections.floats + row * floatBytes) / 4)
+  return {
+    spread: scale === 0 ? 0 : Math.sqrt(error) / scale,
+    longest: Math.sqrt(square) + Math.sqrt(error),
+  }
+}
+
+/** Writes the vector that is searched for where the kernel looks for it. */
+export function writeQuery(views: Views, layout: Layout, vector: Float32Array, bounds: Bounds): Terms {
+  const { codeBytes, sketchBytes, scratch } = layout
+  const unit = scaleOf(highest(vector) / mostQueryCode)
+  let error = 0
+  let square = 0
+  for (let index = 0; index < codeBytes; index++) {
+    const number = vector[index] ?? 0
+    const code = unit === 0 ? 0 : Math.round(number / unit)
+    const piece = scratch.query + Math.floor(index / 16) * 32 + (index % 16)
+    views.bytes[piece] = (code + queryOffset) >> 7
+    views.bytes[piece + 16] = (code + queryOffset) & 0x7f
+    error += (number - code * unit) ** 2
+    square += number ** 2
+  }
+  writeSketch(views, scratch.sketch, sketchBytes, vector)
+  views.floats.set(vector, scratch.floats / 4)
+  const length = Math.sqrt(square)
+  // What is added is for the kernel's own rounding: below 2^-24 of each number, or what is too small for floats.
+  return {
+    unit,
+    margin: length * bounds.spread * (1 + 1e-6),
+    slack: (Math.sqrt(error) + 1e-6 * Math.sqrt(codeBytes) * length) * bounds.longest + 2 ** -100,
+  }
+}
+
+/** A scale that a float holds exactly, so that what rounding takes away can be told. */
+function scaleOf(number: number): number {
+  return number === 0 ? 0 : Math.max(Math.fround(number), leastScale)
+}
+
+function highest(vector: Float32Array): number {
+  let highest = 0
+  for (let index = 0; index < vector.length; index++) {
+    const size = Math.abs(vector[index] ?? 0)
+    if (size > highest) highest = size
+  }
+  return highest
+}
+
+function writeSketch({ bytes }: Views, address: number, length: number, vector: Float32Array): void {
+  for (let index = 0; index < length; index++) {
+    let signs = 0
+    for (let bit = 0; bit < 8; bit++) if ((vector[index * 8 + bit] ?? 0) < 0) signs |= 1 << bit
+    bytes[address + index] = signs
+  }
+}

@@ -1,0 +1,108 @@
+import { type Layout, slabRows } from './layout.ts'
+import { type Bounds, writeRow } from './quantise.ts'
+import type { Slabs } from './slabs.ts'
+
+export interface Slab {
+  readonly address: number
+  /** Which entry is at each index. */
+  readonly slots: Uint32Array
+}
+
+/**
+ * The entries with the same number of vectors, side by side: each has a place, and the last one moves into
+ * the place of one that goes, so there are never holes.
+ */
+export class RowGroup {
+  /** How many vectors each entry has. */
+  readonly width: number
+  readonly slabs: Slab[]
+  size: number
+  readonly #perSlab: number
+  readonly #pool: Slabs
+  readonly #layout: Layout
+
+  constructor(width: number, pool: Slabs, layout: Layout, slabs: Slab[] = [], size = 0) {
+    this.width = width
+    this.slabs = slabs
+    this.size = size
+    this.#perSlab = Math.floor(slabRows / width)
+    this.#pool = pool
+    this.#layout = layout
+  }
+
+  /** How many slabs so many entries fill. */
+  slabsFor(size: number): number {
+    return Math.ceil(size / this.#perSlab)
+  }
+
+  /** How many entries the slab with this number has. */
+  entriesIn(slab: number): number {
+    return Math.min(this.size - slab * this.#perSlab, this.#perSlab)
+  }
+
+  /** The slab of a place, the place's index in it and its first row. */
+  at(place: number): { readonly slab: Slab; readonly index: number; readonly row: number } {
+    const slab = this.slabs[Math.floor(place / this.#perSlab)]
+    if (!slab) throw new RangeError(`There is no place ${place}.`)
+    const index = place % this.#perSlab
+    return { slab, index, row: index * this.width }
+  }
+
+  /** A place for the entry; what its vectors are is still to be written. */
+  add(slot: number): number {
+    const place = this.size
+    if (place === this.slabs.length * this.#perSlab)
+      this.slabs.push({ address: this.#pool.take(), slots: new Uint32Array(this.#perSlab) })
+    this.size++
+    const { slab, index } = this.at(place)
+    slab.slots[index] = slot
+    return place
+  }
+
+  write(place: number, vectors: readonly Float32Array[]): Bounds {
+    const { slab, row } = this.at(place)
+    let bounds: Bounds = { spread: 0, longest: 0 }
+    vectors.forEach((vector, number) => {
+      const written = writeRow(this.#pool.views, this.#layout, slab.address, row + number, vector)
+      bounds = widest(bounds, written)
+    })
+    return bounds
+  }
+
+  /** Returns the entry that is now at this place, if another one moved there. */
+  remove(place: number): number | undefined {
+    const last = this.size - 1
+    const moved = place === last ? undefined : this.#move(last, place)
+    this.size = last
+    if (this.slabsFor(last) === this.slabs.length) return moved
+    const emptied = this.slabs.pop()
+    if (emptied) this.#pool.give(emptied.address)
+    return moved
+  }
+
+  #move(from: number, to: number): number {
+    const { codes, scales, centers, sketches, floats } = this.#layout.slab
+    const { codeBytes, sketchBytes, floatBytes } = this.#layout
+    const [source, target] = [this.at(from), this.at(to)]
+    const copy = (section: number, rowBytes: number) => {
+      const start = source.slab.address + section + source.row * rowBytes
+      const place = target.slab.address + section + target.row * rowBytes
+      this.#pool.views.bytes.copyWithin(place, start, start + this.width * rowBytes)
+    }
+    copy(codes, codeBytes)
+    copy(scales, 4)
+    copy(centers, 4)
+    copy(sketches, sketchBytes)
+    copy(floats, floatBytes)
+    const slot = source.slab.slots[source.index] ?? 0
+    target.slab.slots[target.index] = slot
+    return slot
+  }
+}
+
+export function widest(one: Bounds, other: Bounds): Bounds {
+  return {
+    spread: Math.max(one.spread, other.spread),
+    longest: Math.max(one.longest, other.longest),
+  }
+}

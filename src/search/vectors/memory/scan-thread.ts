@@ -1,0 +1,68 @@
+import { Worker } from 'node:worker_threads'
+import { Failure } from '../../../../schemas/failure.ts'
+import type { Found, Scan } from './scanner.ts'
+
+/** What the thread is started with. */
+export interface Shared {
+  readonly memory: WebAssembly.Memory
+  readonly dimensions: number
+}
+
+interface Waiting {
+  resolve(found: Found): void
+  reject(reason: unknown): void
+}
+
+/** A thread that scans the same memory, started at first use; another one takes the place of one that broke. */
+export class ScanThread implements AsyncDisposable {
+  readonly #entry: URL
+  readonly #shared: Shared
+  #worker: Worker | undefined
+  #waiting: Waiting | undefined
+
+  constructor(entry: URL, shared: Shared) {
+    this.#entry = entry
+    this.#shared = shared
+  }
+
+  /** One at a time. */
+  search(scan: Scan): Promise<Found> {
+    this.#worker ??= this.#start()
+    const worker = this.#worker
+    worker.ref()
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject }
+      worker.postMessage(scan)
+    })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const worker = this.#worker
+    this.#worker = undefined
+    this.#settle((waiting) => waiting.reject(new Failure('unavailable', 'The vector store is closed.')))
+    await worker?.terminate()
+  }
+
+  #start(): Worker {
+    const worker = new Worker(this.#entry, { workerData: this.#shared, env: {}, execArgv: [] })
+    const lose = (error: unknown) => {
+      if (worker !== this.#worker) return
+      this.#worker = undefined
+      this.#settle((waiting) => waiting.reject(Failure.from(error)))
+    }
+    worker.on('message', (found: Found) => {
+      worker.unref()
+      this.#settle((waiting) => waiting.resolve(found))
+    })
+    worker.on('error', lose)
+    worker.on('exit', () => lose(new Error('The thread that scans vectors ended.')))
+    worker.unref()
+    return worker
+  }
+
+  #settle(settle: (waiting: Waiting) => void): void {
+    const waiting = this.#waiting
+    this.#waiting = undefined
+    if (waiting) settle(waiting)
+  }
+}

@@ -1,0 +1,153 @@
+import { Candidates } from './candidates.ts'
+import { Highest } from './highest.ts'
+import { type Kernel, kernelOn } from './kernel-functions.ts'
+import { type Layout, slabRows } from './layout.ts'
+import { type Bounds, type Terms, writeQuery } from './quantise.ts'
+import { type Views, viewsOf } from './views.ts'
+
+/** A search over rows that are listed in their slabs; can be sent to another thread. */
+export interface Scan {
+  /** Three numbers for each slab: its address, the width of its entries and how many of them are listed. */
+  readonly plan: Uint32Array
+  readonly vector: Float32Array
+  readonly limit: number
+  readonly bounds: Bounds
+  /** How many entries the sketches choose for the rest; null leaves none out, which is exact. */
+  readonly sketched: number | null
+}
+
+/** The `limit` most similar entries in no order, and all that are as similar as the last of them. */
+export interface Found {
+  /** Number of the slab in the plan * slabRows + index in the slab. */
+  readonly entries: Uint32Array
+  readonly similarities: Float64Array
+  /** -1 where an entry has no capabilities. */
+  readonly capabilities: Int16Array
+}
+
+/** Searches one memory, in whatever thread. One search at a time: the memory has room for one query. */
+export class Scanner {
+  /** Place of the best capability of the entry last compared, the first of equals; -1 where it has none. */
+  capability = -1
+  readonly #memory: WebAssembly.Memory
+  readonly #layout: Layout
+  readonly #kernel: Kernel
+  #views: Views
+  #isZero = false
+
+  constructor(memory: WebAssembly.Memory, layout: Layout) {
+    this.#memory = memory
+    this.#layout = layout
+    this.#kernel = kernelOn(memory, layout)
+    this.#views = viewsOf(memory)
+  }
+
+  search({ plan, vector, limit, bounds, sketched }: Scan): Found {
+    const terms = this.load(vector, bounds)
+    const furthest = sketched === null ? null : this.#furthest(plan, sketched)
+    const candidates = new Candidates()
+    const lowers = new Highest(limit)
+    for (let at = 0; at < plan.length; at += 3) {
+      const slab = plan[at] ?? 0
+      const width = plan[at + 1] ?? 0
+      const listed = plan[at + 2] ?? 0
+      this.#choose(slab, width, listed, furthest, terms, (at / 3) * slabRows, candidates, lowers)
+    }
+    return this.#best(plan, candidates, lowers.least, limit)
+  }
+
+  /** Says which vector `similarity` compares with. */
+  load(vector: Float32Array, bounds: Bounds): Terms {
+    if (this.#views.bytes.length < this.#memory.buffer.byteLength) this.#views = viewsOf(this.#memory)
+    const terms = writeQuery(this.#views, this.#layout, vector, bounds)
+    this.#isZero = terms.unit === 0
+    return terms
+  }
+
+  /** How like the loaded vector the entry with this first row is, by its floats. Sets `capability`. */
+  similarity(slab: number, row: number, width: number): number {
+    if (this.#isZero) {
+      this.capability = width > 1 ? 0 : -1
+      return 0
+    }
+    const similarity = this.#kernel.similarity(slab, row, width)
+    this.capability = this.#kernel.best.value
+    return similarity
+  }
+
+  /** How far the sketches of the nearest `wanted` entries are from the query's. */
+  #furthest(plan: Uint32Array, wanted: number): number {
+    const { scratch, slab: sections } = this.#layout
+    const start = scratch.histogram / 4
+    const end = start + this.#layout.dimensions * 2
+    const { words } = this.#views
+    words.fill(0, start, end + 1)
+    for (let at = 0; at < plan.length; at += 3) {
+      const slab = plan[at] ?? 0
+      this.#kernel.measure(slab, slab + sections.list, plan[at + 2] ?? 0, plan[at + 1] ?? 0)
+    }
+    let distance = start
+    for (let near = words[start] ?? 0; near < wanted && distance < end; ) near += words[++distance] ?? 0
+    return distance - start
+  }
+
+  /** Adds the entries of a slab that, as far as the integers can tell, may be among the best so far. */
+  #choose(
+    slab: number,
+    width: number,
+    listed: number,
+    furthest: number | null,
+    { unit, margin, slack }: Terms,
+    first: number,
+    candidates: Candidates,
+    lowers: Highest,
+  ): void {
+    const kernel = this.#kernel
+    const { shorts, words, floats } = this.#views
+    const { scratch, slab: sections } = this.#layout
+    const wide = slab + sections.list
+    const list = furthest === null ? wide : scratch.narrowed
+    const entries = furthest === null ? listed : kernel.narrow(slab, wide, listed, width, furthest)
+    kernel.estimate(slab, list, entries * width, unit, margin, slack)
+    const chosen = kernel.choose(slab, list, entries, width, lowers.least, margin, slack)
+    for (let at = scratch.chosen / 4, end = at + chosen * 3; at < end; at += 3) {
+      const row = shorts[list / 2 + (words[at] ?? 0) * width] ?? 0
+      const lower = floats[at + 2] ?? 0
+      candidates.add(first + row / width, floats[at + 1] ?? 0, lower)
+      lowers.offer(lower)
+    }
+  }
+
+  /** The best by their floats: first those that are sure to be good, then those that may yet be better. */
+  #best(plan: Uint32Array, candidates: Candidates, sure: number, limit: number): Found {
+    const { entries, uppers, lowers, size } = candidates
+    const similarities = new Float64Array(size).fill(Number.NEGATIVE_INFINITY)
+    const capabilities = new Int16Array(size)
+    const best = new Highest(limit)
+    for (const isSure of [true, false]) {
+      for (let index = 0; index < size; index++) {
+        if ((lowers[index] ?? 0) >= sure !== isSure || (uppers[index] ?? 0) < best.least) continue
+        const entry = entries[index] ?? 0
+        const at = Math.floor(entry / slabRows) * 3
+        const width = plan[at + 1] ?? 0
+        const similarity = this.similarity(plan[at] ?? 0, (entry % slabRows) * width, width)
+        similarities[index] = similarity
+        capabilities[index] = this.capability
+        best.offer(similarity)
+      }
+    }
+    const least = Math.max(best.least, -Number.MAX_VALUE)
+    let found = 0
+    for (let index = 0; index < size; index++) {
+      if ((similarities[index] ?? 0) < least) continue
+      entries[found] = entries[index] ?? 0
+      similarities[found] = similarities[index] ?? 0
+      capabilities[found++] = capabilities[index] ?? 0
+    }
+    return {
+      entries: entries.slice(0, found),
+      similarities: similarities.slice(0, found),
+      capabilities: capabilities.slice(0, found),
+    }
+  }
+}

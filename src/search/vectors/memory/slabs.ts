@@ -1,0 +1,78 @@
+import { Failure } from '../../../../schemas/failure.ts'
+import type { Layout } from './layout.ts'
+import { type Views, viewsOf } from './views.ts'
+
+const pageBytes = 65_536
+/** All but the last page of what 32 bits can address, so that no end of a section wraps around. */
+const mostPages = 65_535
+
+/** Slabs of one memory that threads share. It never shrinks; what is given back is taken again. */
+export class Slabs {
+  readonly memory: WebAssembly.Memory
+  views: Views
+  readonly #slabBytes: number
+  readonly #free: number[] = []
+  /** Where the next slab begins. */
+  #end: number
+  readonly #start: number
+
+  constructor({ scratch, slab }: Layout) {
+    this.#slabBytes = slab.bytes
+    this.#start = scratch.bytes
+    this.#end = scratch.bytes
+    this.memory = new WebAssembly.Memory({
+      initial: Math.ceil(scratch.bytes / pageBytes),
+      maximum: mostPages,
+      shared: true,
+    })
+    this.views = viewsOf(this.memory)
+  }
+
+  /** Makes sure that so many slabs can be taken. Throws Failure `storage_full`. */
+  reserve(count: number): void {
+    const missing = count - this.#free.length
+    const bytes = this.#end + missing * this.#slabBytes - this.views.bytes.length
+    if (missing <= 0 || bytes <= 0) return
+    const pages = Math.ceil(bytes / pageBytes)
+    const present = this.views.bytes.length / pageBytes
+    // Some more than wanted, since each growth makes new views.
+    const wished = Math.min(Math.max(pages, Math.ceil(present / 8)), mostPages - present)
+    try {
+      this.memory.grow(Math.max(pages, wished))
+    } catch (error) {
+      throw new Failure('storage_full', 'There is no memory left for more vectors.', {}, error)
+    }
+    this.views = viewsOf(this.memory)
+  }
+
+  /** The address of a slab; its content is whatever was there. */
+  take(): number {
+    this.reserve(1)
+    const free = this.#free.pop()
+    if (free !== undefined) return free
+    const address = this.#end
+    this.#end += this.#slabBytes
+    return address
+  }
+
+  give(address: number): void {
+    this.#free.push(address)
+  }
+
+  /** Every slab that was ever taken, as bytes. */
+  save(): Uint8Array {
+    return this.views.bytes.subarray(this.#start, this.#end)
+  }
+
+  /** Has `fill` put what `save` gave, of so many bytes, into empty slabs; all but those at `taken` are free. */
+  restore(length: number, fill: (target: Uint8Array) => void, taken: ReadonlySet<number>): void {
+    const count = length / this.#slabBytes
+    this.reserve(count)
+    fill(this.views.bytes.subarray(this.#start, this.#start + length))
+    this.#end = this.#start + length
+    for (let number = 0; number < count; number++) {
+      const address = this.#start + number * this.#slabBytes
+      if (!taken.has(address)) this.#free.push(address)
+    }
+  }
+}

@@ -1,0 +1,226 @@
+import { AttributeIndex, type Selection } from '../../attribute-index.ts'
+import { cut, joinIntegers } from '../../ragged.ts'
+import type { Filter } from '../../search-index.ts'
+import type { Parts, Sections } from '../../sections.ts'
+import type { Attributes, VectorEntry } from '../../vector-store.ts'
+import type { Layout } from './layout.ts'
+import { listAgain, listRows, type Plan } from './plan.ts'
+import type { Bounds } from './quantise.ts'
+import { RowGroup, type Slab, widest } from './row-group.ts'
+import { Slabs } from './slabs.ts'
+
+interface Stored {
+  readonly id: string
+  readonly attributes: Attributes
+  readonly group: RowGroup
+  readonly place: number
+}
+
+/** All but the vectors themselves; an entry that is gone is null once it was JSON. */
+interface Saved {
+  readonly bounds: Bounds
+  readonly groups: readonly {
+    readonly width: number
+    readonly size: number
+    readonly addresses: readonly number[]
+  }[]
+  readonly entries: readonly ((Omit<Stored, 'group'> & { readonly width: number }) | null | undefined)[]
+}
+
+/** Where the vectors of an entry are: its first row and how many there are. */
+export interface Rows {
+  readonly slab: Slab
+  readonly row: number
+  readonly width: number
+}
+
+/** The live entries, each in a slot of its own, with their vectors and attributes. */
+export class VectorTable {
+  bounds: Bounds = { spread: 0, longest: 0 }
+  readonly pool: Slabs
+  readonly #layout: Layout
+  #entries: (Stored | undefined)[] = []
+  readonly #slots = new Map<string, number>()
+  readonly #free: number[] = []
+  readonly #groups = new Map<number, RowGroup>()
+  readonly #attributes = new AttributeIndex()
+  /** By the selection, which is given again only as long as no entry comes, goes or changes its attributes. */
+  readonly #plans = new WeakMap<Selection, Plan>()
+  #listed: Plan | undefined
+
+  constructor(layout: Layout) {
+    this.#layout = layout
+    this.pool = new Slabs(layout)
+  }
+
+  /** What `save` made, of the same layout. Throws where it is not that. */
+  static load(layout: Layout, sections: Sections): VectorTable {
+    const table = new VectorTable(layout)
+    const { bounds, groups, entries } = JSON.parse(sections.text('table')) as Saved
+    table.bounds = bounds
+    const ends = sections.integers('slots.ends')
+    const slots = cut({ values: sections.integers('slots'), ends })
+      .map((part) => part.slice())
+      .values()
+    for (const { width, size, addresses } of groups) {
+      const slabs = addresses.map((address) => ({ address, slots: slots.next().value ?? new Uint32Array(0) }))
+      table.#groups.set(width, new RowGroup(width, table.pool, layout, slabs, size))
+    }
+    const taken = new Set(groups.flatMap(({ addresses }) => addresses))
+    table.pool.restore(sections.length('memory'), (target) => sections.fill('memory', target), taken)
+    table.#entries = entries.map((entry, slot) => {
+      const group = entry && table.#groups.get(entry.width)
+      if (!group) {
+        table.#free.push(slot)
+        return undefined
+      }
+      const { id, attributes, place } = entry
+      table.#slots.set(id, slot)
+      table.#attributes.add(slot, attributes)
+      return { id, attributes, group, place }
+    })
+    return table
+  }
+
+  save(): Parts {
+    const groups = [...this.#groups.values()]
+    const { values, ends } = joinIntegers(groups.flatMap(({ slabs }) => slabs.map((slab) => slab.slots)))
+    const saved: Saved = {
+      bounds: this.bounds,
+      groups: groups.map(({ width, size, slabs }) => ({
+        width,
+        size,
+        addresses: slabs.map((slab) => slab.address),
+      })),
+      entries: this.#entries.map(
+        (entry) =>
+          entry && {
+            id: entry.id,
+            attributes: entry.attributes,
+            width: entry.group.width,
+            place: entry.place,
+          },
+      ),
+    }
+    return { table: JSON.stringify(saved), slots: values, 'slots.ends': ends, memory: this.pool.save() }
+  }
+
+  at(slot: number): Stored {
+    const entry = this.#entries[slot]
+    if (!entry) throw new RangeError(`Slot ${slot} is empty.`)
+    return entry
+  }
+
+  rowsOf(id: string): Rows | undefined {
+    const slot = this.#slots.get(id)
+    if (slot === undefined) return undefined
+    const { group, place } = this.at(slot)
+    return { ...group.at(place), width: group.width }
+  }
+
+  /** How many vectors the entry has, 0 when there is no such entry. */
+  widthOf(id: string): number {
+    const slot = this.#slots.get(id)
+    return slot === undefined ? 0 : this.at(slot).group.width
+  }
+
+  /** Makes room for what these entries will be, so that putting them cannot fail. Throws Failure `storage_full`. */
+  reserve(widths: Iterable<readonly [id: string, width: number]>): void {
+    const growth = new Map<number, number>()
+    const grow = (width: number, by: number) => growth.set(width, (growth.get(width) ?? 0) + by)
+    for (const [id, width] of widths) {
+      grow(this.widthOf(id), -1)
+      grow(width, 1)
+    }
+    growth.delete(0)
+    let slabs = 0
+    for (const [width, by] of growth) {
+      const group = this.#groupOf(width)
+      slabs += group.slabsFor(group.size + by) - group.slabs.length
+    }
+    this.pool.reserve(slabs)
+  }
+
+  /** Adds the entry, or replaces it if it has as many vectors as before; else it must be removed first. */
+  put(id: string, { attributes, vectors }: VectorEntry): void {
+    const slot = this.#slots.get(id)
+    if (slot === undefined) this.#add(id, attributes, vectors)
+    else this.#replace(slot, attributes, vectors)
+  }
+
+  /** Does nothing when there is no such entry. */
+  remove(id: string): void {
+    const slot = this.#slots.get(id)
+    if (slot === undefined) return
+    const { attributes, group, place } = this.at(slot)
+    const moved = group.remove(place)
+    if (moved !== undefined) this.#entries[moved] = { ...this.at(moved), place }
+    if (group.size === 0) this.#groups.delete(group.width)
+    this.#attributes.remove(slot, attributes)
+    this.#entries[slot] = undefined
+    this.#slots.delete(id)
+    this.#free.push(slot)
+  }
+
+  /** The rows of the entries that meet the filter; the same one again costs next to nothing. */
+  plan(filter: Filter): Plan {
+    const selection = this.#attributes.select(filter, this.#entries.length)
+    const plan = this.#plans.get(selection) ?? this.#list(selection)
+    if (plan !== this.#listed) listAgain(plan, this.pool.views, this.#layout)
+    this.#listed = plan
+    return plan
+  }
+
+  #list(selection: Selection): Plan {
+    const groups = selection.total === 0 ? [] : this.#groups.values()
+    const plan = listRows(groups, selection, this.pool.views, this.#layout)
+    this.#plans.set(selection, plan)
+    this.#listed = plan
+    return plan
+  }
+
+  #add(id: string, attributes: Attributes, vectors: readonly Float32Array[]): void {
+    const slot = this.#free.pop() ?? this.#entries.length
+    const group = this.#groupOf(vectors.length)
+    const place = group.add(slot)
+    this.#groups.set(group.width, group)
+    this.#slots.set(id, slot)
+    this.#entries[slot] = { id, attributes: onlyAttributes(attributes), group, place }
+    this.#attributes.add(slot, attributes)
+    this.#write(group, place, vectors)
+  }
+
+  #replace(slot: number, attributes: Attributes, vectors: readonly Float32Array[]): void {
+    const before = this.at(slot)
+    this.#write(before.group, before.place, vectors)
+    if (isSame(before.attributes, attributes)) return
+    this.#attributes.remove(slot, before.attributes)
+    this.#attributes.add(slot, attributes)
+    this.#entries[slot] = { ...before, attributes: onlyAttributes(attributes) }
+  }
+
+  #write(group: RowGroup, place: number, vectors: readonly Float32Array[]): void {
+    this.bounds = widest(this.bounds, group.write(place, vectors))
+  }
+
+  /** The group of this width, or an empty one that is not kept yet. */
+  #groupOf(width: number): RowGroup {
+    return this.#groups.get(width) ?? new RowGroup(width, this.pool, this.#layout)
+  }
+}
+
+/** What is given may be more, such as a whole document. */
+function onlyAttributes({ state, owner, target, category, tags }: Attributes): Attributes {
+  return { state, owner, target, category, tags }
+}
+
+function isSame(one: Attributes, other: Attributes): boolean {
+  return (
+    one.state === other.state &&
+    one.owner === other.owner &&
+    one.target === other.target &&
+    one.category === other.category &&
+    one.tags.length === other.tags.length &&
+    one.tags.every((tag, index) => tag === other.tags[index])
+  )
+}

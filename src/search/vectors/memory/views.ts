@@ -1,0 +1,18 @@
+/** A memory as numbers of each kind. */
+export interface Views {
+  readonly codes: Int8Array
+  readonly bytes: Uint8Array
+  readonly shorts: Uint16Array
+  readonly words: Uint32Array
+  readonly floats: Float32Array
+}
+
+export function viewsOf({ buffer }: WebAssembly.Memory): Views {
+  return {
+    codes: new Int8Array(buffer),
+    bytes: new Uint8Array(buffer),
+    shorts: new Uint16Array(buffer),
+    words: new Uint32Array(buffer),
+    floats: new Float32Array(buffer),
+  }
+}

@@ -1,0 +1,10 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { layoutOf } from './layout.ts'
+import type { Shared } from './scan-thread.ts'
+import { type Scan, Scanner } from './scanner.ts'
+
+/** The entry of the thread that scans a memory it shares: a scan comes in, what it found goes out. */
+const { memory, dimensions }: Shared = workerData
+const scanner = new Scanner(memory, layoutOf(dimensions))
+
+parentPort?.on('message', (scan: Scan) => parentPort?.postMessage(scanner.search(scan)))

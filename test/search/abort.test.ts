@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { abortable, link } from '../../src/search/abort.ts'
+import { rejection } from '../net/support.ts'
+
+test('a link aborts with any of its signals, also one that has aborted before', () => {
+  const first = new AbortController()
+  using both = link(new AbortController().signal, first.signal)
+  first.abort('first')
+  expect(both.signal.reason).toBe('first')
+  expect(link(first.signal).signal.reason).toBe('first')
+})
+
+test('a link follows nobody once it is disposed', () => {
+  const first = new AbortController()
+  const only = link(first.signal)
+  only[Symbol.dispose]()
+  first.abort()
+  expect(only.signal.aborted).toBe(false)
+})
+
+test('an abortable promise rejects as soon as its signal aborts, and settles by itself otherwise', async () => {
+  const caller = new AbortController()
+  const never = rejection(abortable(new Promise(() => {}), caller.signal))
+  expect(await abortable(Promise.resolve('done'), caller.signal)).toBe('done')
+  caller.abort('gone')
+  expect(await never).toBe('gone')
+  expect(await rejection(abortable(new Promise(() => {}), caller.signal))).toBe('gone')
+})

@@ -1,0 +1,151 @@
+import { describe, expect, test } from 'vitest'
+import { Failure } from '../../../../schemas/failure.ts'
+import { rejection } from '../../../net/support.ts'
+import { json, meaning, type Reply, right, rows, startEndpoint, status, unit } from './support.ts'
+
+const signal = new AbortController().signal
+const expected = (texts: readonly string[]) =>
+  texts.map((text) => ({ vector: unit(meaning(text)), coverage: 1 }))
+
+describe('the HTTP embedder', () => {
+  test('gives unit vectors in the order of the texts, and learns the dimensions', async () => {
+    await using endpoint = await startEndpoint()
+    await using embedder = await endpoint.create({ key: 'sk-secret' })
+    const texts = ['find a flight', 'x', 'send mail']
+    expect(await embedder.embed(texts, 'document', signal)).toEqual(expected(texts))
+    expect(embedder).toMatchObject({ model: 'http:tiny:3', dimensions: 3 })
+    expect(endpoint.asked[1]).toMatchObject({
+      path: '/v1/embeddings',
+      headers: { authorization: 'Bearer sk-secret', 'content-type': 'application/json' },
+      body: { model: 'tiny', input: texts, encoding_format: 'float' },
+    })
+    expect(endpoint.asked[1]?.body).not.toHaveProperty('dimensions')
+  })
+
+  test.each([
+    ['/v1', '/v1/embeddings'],
+    ['/v1/', '/v1/embeddings'],
+    ['/v1/embeddings', '/v1/embeddings'],
+    ['', '/embeddings'],
+    ['/openai/deployments/x/embeddings?api-version=1', '/openai/deployments/x/embeddings?api-version=1'],
+    ['/v1?tenant=a', '/v1/embeddings?tenant=a'],
+  ])('takes %s for the resource %s', async (given, path) => {
+    await using endpoint = await startEndpoint()
+    await using _embedder = await endpoint.create({ url: `${endpoint.origin}${given}` })
+    expect(endpoint.asked[0]?.path).toBe(path)
+  })
+
+  test('sends no key where there is none', async () => {
+    await using endpoint = await startEndpoint()
+    await using _embedder = await endpoint.create()
+    expect(endpoint.asked[0]?.headers).not.toHaveProperty('authorization')
+  })
+
+  test('asks for the dimensions that it is told to', async () => {
+    await using endpoint = await startEndpoint()
+    await using _embedder = await endpoint.create({ dimensions: 3 })
+    expect(endpoint.asked[0]?.body.dimensions).toBe(3)
+  })
+
+  test('goes by the index of a vector, not by its place', async () => {
+    const shuffled: Reply = (response, { body }) => json({ data: rows(body.input).toReversed() })(response)
+    await using endpoint = await startEndpoint(right, shuffled)
+    await using embedder = await endpoint.create()
+    const texts = ['one', 'three', 'fifteen']
+    expect(await embedder.embed(texts, 'document', signal)).toEqual(expected(texts))
+  })
+
+  test('sends nothing that says nothing, and knows nothing of it', async () => {
+    await using endpoint = await startEndpoint()
+    await using embedder = await endpoint.create()
+    const found = await embedder.embed(['', ' \n', '!?', '航班', '7'], 'document', signal)
+    expect(found.map(({ coverage }) => coverage)).toEqual([0, 0, 0, 1, 1])
+    expect(found[2]?.vector).toEqual(new Float32Array(3))
+    expect(endpoint.asked[1]?.body.input).toEqual(['航班', '7'])
+    await embedder.embed(['', '…'], 'query', signal)
+    expect(endpoint.asked).toHaveLength(2)
+  })
+
+  test('cuts long texts, never through a character', async () => {
+    await using endpoint = await startEndpoint()
+    await using embedder = await endpoint.create()
+    await embedder.embed([`${'a'.repeat(1999)}😀 and on`], 'document', signal)
+    expect(endpoint.asked[1]?.body.input).toEqual([`${'a'.repeat(1999)}\ufffd`])
+  })
+
+  test('sends many texts in batches, by number and by size, a few at a time', async () => {
+    let [inFlight, most] = [0, 0]
+    const slow: Reply = async (response, asked) => {
+      most = Math.max(most, ++inFlight)
+      await new Promise(setImmediate)
+      inFlight--
+      right(response, asked)
+    }
+    await using endpoint = await startEndpoint(right, ...Array(20).fill(slow))
+    await using embedder = await endpoint.create()
+    const texts = [...Array(100).keys()].map((index) => `text ${index}`)
+    const long = [...Array(30).keys()].map((index) => `${index} ${'word '.repeat(390)}`)
+    expect(await embedder.embed([...texts, ...long], 'document', signal)).toEqual(
+      expected([...texts, ...long]),
+    )
+    const batches = endpoint.asked.slice(1).map(({ body }) => body.input)
+    expect(Math.max(...batches.map(({ length }) => length))).toBe(16)
+    expect(Math.max(...batches.map((batch) => batch.join('').length))).toBeLessThanOrEqual(16_000)
+    expect(batches.flat().toSorted()).toEqual([...texts, ...long].toSorted())
+    expect(most).toBeGreaterThan(1)
+    expect(most).toBeLessThanOrEqual(3)
+  })
+
+  test('refuses at its creation what is not a URL', async () => {
+    await using endpoint = await startEndpoint()
+    expect(await rejection(endpoint.create({ url: 'localhost' }))).toMatchObject({
+      code: 'unavailable',
+      details: { hint: expect.stringContaining('DRAGOMAN_EMBEDDINGS_URL') },
+    })
+  })
+
+  test.each<[string, Reply, string]>([
+    ['a wrong key', status(401), 'DRAGOMAN_EMBEDDINGS_KEY'],
+    ['a key without rights', status(403), 'DRAGOMAN_EMBEDDINGS_KEY'],
+    ['a wrong address or model', status(404), 'DRAGOMAN_MODEL'],
+    ['a refused request', status(400), 'DRAGOMAN_MODEL'],
+    ['a page of another site', (response) => response.end('<html>Welcome</html>'), 'DRAGOMAN_EMBEDDINGS_URL'],
+    ['an empty answer', json({ data: [] }), 'DRAGOMAN_MODEL'],
+  ])('says at its creation what to do about %s', async (_, reply, named) => {
+    await using endpoint = await startEndpoint(reply)
+    const failure = await rejection(endpoint.create({ key: 'sk-secret' }))
+    expect(failure).toMatchObject({ code: 'unavailable', details: { hint: expect.stringContaining(named) } })
+    expect(endpoint.asked).toHaveLength(1)
+  })
+
+  test('says at its creation that nobody is there', async () => {
+    const endpoint = await startEndpoint()
+    await endpoint[Symbol.asyncDispose]()
+    await using alive = await startEndpoint()
+    const failure = await rejection(alive.create({ url: `${endpoint.origin}/v1` }))
+    expect(failure).toMatchObject({ code: 'unavailable' })
+  })
+
+  test('refuses at its creation a model of other dimensions than it was told', async () => {
+    await using endpoint = await startEndpoint()
+    const failure = await rejection(endpoint.create({ dimensions: 256 }))
+    expect(failure).toMatchObject({ code: 'unavailable', message: expect.stringMatching(/3 .*256/) })
+  })
+
+  test('lets the key into no failure', async () => {
+    for (const reply of [status(401), status(500), (response) => response.destroy()] satisfies Reply[]) {
+      await using endpoint = await startEndpoint(...Array(4).fill(reply))
+      const failure = await rejection(
+        endpoint.create({ key: 'sk-secret', url: `${endpoint.origin}/v1?k=sk-secret` }),
+      )
+      expect(everythingOf(failure)).not.toContain('sk-secret')
+    }
+  })
+})
+
+/** All that a log could write of a failure and its causes. */
+function everythingOf(failure: unknown): string {
+  if (!(failure instanceof Error)) return String(failure)
+  const details = failure instanceof Failure ? JSON.stringify(failure.details) : ''
+  return `${failure.stack} ${details} ${JSON.stringify(failure)} ${everythingOf(failure.cause)}`
+}

@@ -1,0 +1,77 @@
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
+import { createSafeFetch } from '../../../../src/net/safe-fetch.ts'
+import {
+  createHttpEmbedder,
+  type HttpEmbedderOptions,
+} from '../../../../src/search/embedders/http/http-embedder.ts'
+import { serve } from '../../../net/support.ts'
+
+export interface Asked {
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: {
+    readonly model: string
+    readonly input: readonly string[]
+    readonly encoding_format: string
+    readonly dimensions?: number
+  }
+}
+
+/** Answers one request, or throws its connection away. */
+export type Reply = (response: ServerResponse, asked: Asked) => unknown
+
+/** What a text means here: its length, a constant, and its first character. */
+export const meaning = (text: string): number[] => [text.length, 1, text.charCodeAt(0)]
+
+export function unit(values: readonly number[]): Float32Array {
+  const norm = Math.hypot(...values)
+  return Float32Array.from(values, (value) => value / norm)
+}
+
+export const rows = (input: readonly string[]) =>
+  input.map((text, index) => ({ object: 'embedding', index, embedding: meaning(text) }))
+
+export const json = (body: unknown) => (response: ServerResponse) =>
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+
+export const status =
+  (code: number, headers: Record<string, string> = {}): Reply =>
+  (response) =>
+    response.writeHead(code, headers).end('{"error":{"message":"Incorrect API key provided: sk-secret"}}')
+
+export const right: Reply = (response, { body }) => json({ data: rows(body.input) })(response)
+
+/** An embeddings endpoint on loopback: replies as told, one reply a request, and rightly after the last. */
+export async function startEndpoint(...replies: Reply[]) {
+  const asked: Asked[] = []
+  const server = await serve(async (request, response) => {
+    const text = Buffer.concat(await request.toArray()).toString()
+    const question = { path: request.url ?? '', headers: request.headers, body: JSON.parse(text) }
+    asked.push(question)
+    const reply = replies.shift() ?? right
+    reply(response, question)
+  })
+  const guard = createSafeFetch({ user_agent: 'test', allow_origins: [server.origin] })
+  const pauses: number[] = []
+  /** The embedder of the endpoint; pauses take no time and are noted. */
+  const create = (options: Partial<HttpEmbedderOptions> = {}) =>
+    createHttpEmbedder({
+      url: `${server.origin}/v1`,
+      model: 'tiny',
+      fetch: guard.fetch,
+      pause: async (milliseconds) => pauses.push(milliseconds),
+      random: () => 0,
+      ...options,
+    })
+  return {
+    origin: server.origin,
+    fetch: guard.fetch,
+    asked,
+    pauses,
+    create,
+    async [Symbol.asyncDispose]() {
+      await guard[Symbol.asyncDispose]()
+      await server[Symbol.asyncDispose]()
+    },
+  }
+}

@@ -1,0 +1,198 @@
+import { describe, expect, it } from 'vitest'
+import { clausesOf } from '../../src/search/clauses.ts'
+import { documentTexts } from '../../src/search/document-texts.ts'
+import { createMeaning } from '../../src/search/meaning.ts'
+import { createMemoryIndex } from '../../src/search/memory-index.ts'
+import type { Query, SearchDocument } from '../../src/search/search-index.ts'
+import { documentOf } from './support/documents.ts'
+import { plainVectors, tinyEmbedder } from './support/plain-vectors.ts'
+
+const { signal } = new AbortController()
+
+/** An index with both arms over the same documents. */
+async function home(documents: readonly SearchDocument[]) {
+  const { embedder, state } = tinyEmbedder()
+  const vectors = plainVectors()
+  const faults: unknown[] = []
+  const meaning = createMeaning(embedder, vectors)
+  const index = createMemoryIndex({ meaning: () => meaning, failed: (fault) => faults.push(fault) })
+  async function put(changed: readonly SearchDocument[], revision: number) {
+    await index.apply(
+      changed.map((document) => ({ id: document.id, document })),
+      revision,
+    )
+    for (const document of changed) {
+      const made = await embedder.embed(documentTexts(document), 'document', signal)
+      const entry = { attributes: document, vectors: made.map(({ vector }) => vector) }
+      await vectors.apply([{ id: document.id, entry }], revision)
+    }
+  }
+  await put(documents, 1)
+  const ask = (text: string, query: Partial<Query> = {}) =>
+    index.search({ text, filter: {}, limit: 10, sort: 'relevance', ...query }, signal)
+  const names = async (text: string, query: Partial<Query> = {}) =>
+    (await ask(text, query)).hits.map(({ id }) => id)
+  return { index, vectors, put, ask, names, state, faults }
+}
+
+const documents = [
+  documentOf({ id: 'sky', name: 'Sky', description: 'weather forecast' }),
+  documentOf({
+    id: 'office',
+    name: 'Office',
+    description: 'mail',
+    capabilities: [
+      { name: 'send_letter', description: 'letter' },
+      { name: 'look_outside', description: 'weather' },
+    ],
+  }),
+  documentOf({ id: 'bank', name: 'Bank', description: 'price stocks', category: 'money', tags: ['bank'] }),
+]
+
+describe('search by meaning', () => {
+  it('finds what shares no word with the query, and says how alike they are and by which capability', async () => {
+    const { ask } = await home(documents)
+    const { hits, total } = await ask('umbrella')
+    expect(hits.map(({ id }) => id)).toEqual(['sky', 'office'])
+    expect(total).toBe(2)
+    expect(hits[0]!.why).toMatchObject({ terms: [], capability: null })
+    expect(hits[0]!.why.similarity).toBeGreaterThan(0.9)
+    expect(hits[1]!.why.capability).toBe('look_outside')
+    expect(hits[1]!.why.scores.semantic).toBe(hits[1]!.why.similarity)
+  })
+
+  it('puts what fits by words and by meaning before what fits by either', async () => {
+    const { names, put } = await home(documents)
+    await put([documentOf({ id: 'word', name: 'Word', description: 'umbrella mail of our company' })], 2)
+    await put([documentOf({ id: 'both', name: 'Both', description: 'umbrella weather' })], 3)
+    const found = await names('umbrella')
+    expect(found[0]).toBe('both')
+    expect(found).toEqual(expect.arrayContaining(['word', 'sky']))
+  })
+
+  it('meets the filter whatever is near', async () => {
+    const { names } = await home(documents)
+    expect(await names('umbrella', { filter: { category: 'money' } })).toEqual([])
+    expect(await names('stocks', { filter: { tags: ['bank'] } })).toEqual(['bank'])
+  })
+
+  it('leaves out what the index no longer has, or has in another state, although its vectors linger', async () => {
+    const { index, names } = await home(documents)
+    await index.apply([{ id: 'sky', document: null }], 2)
+    await index.apply([{ id: 'office', document: documentOf({ id: 'office', state: 'STAGE' }) }], 3)
+    expect(await names('umbrella', { filter: { state: 'ACTIVE' } })).toEqual([])
+  })
+
+  it.each([
+    ['letters that the model does not know', 'zzzqqq xyzzy'],
+    ['Chinese, on which it misleads', '今天天气怎么样 weather'],
+  ])('lets words alone decide for %s', async (_, text) => {
+    const { ask } = await home(documents)
+    for (const { why } of (await ask(text)).hits) expect(why.similarity).toBeNull()
+    expect((await ask('zzzqqq xyzzy')).hits).toEqual([])
+  })
+
+  it('answers each part of a query that asks for two things', async () => {
+    const many = Array.from({ length: 60 }, (_, at) =>
+      documentOf({ id: `filler${at}`, name: `Filler ${at}`, description: 'weather' }),
+    )
+    const { names } = await home([...many, ...documents])
+    const found = await names('what about the weather weather weather weather, and then my stocks price', {
+      limit: 100,
+    })
+    expect(found).toContain('bank')
+  })
+
+  it('goes on with words, and says so, while the model is out of order', async () => {
+    const { ask, state, faults } = await home(documents)
+    state.failing = true
+    const { hits, degraded } = await ask('weather')
+    expect(hits.map(({ id }) => id)).toEqual(['sky', 'office'])
+    expect(degraded).toMatch(/not available/)
+    expect(String(faults[0])).toContain('asleep')
+  })
+
+  it('asks the model once for a query asked again', async () => {
+    const { ask, state } = await home(documents)
+    const before = state.embedded
+    await ask('umbrella')
+    await ask('umbrella')
+    expect(state.embedded).toBe(before + 1)
+  })
+
+  it('ends with the reason of a signal that aborts', async () => {
+    const { index } = await home(documents)
+    const query = { text: 'umbrella', filter: {}, limit: 10, sort: 'relevance' } as const
+    await expect(index.search(query, AbortSignal.abort(new Error('Enough.')))).rejects.toThrow('Enough.')
+  })
+
+  it('leaves out what scores less than asked, and counts what is left', async () => {
+    const { ask } = await home(documents)
+    const all = await ask('umbrella')
+    const best = all.hits[0]!.score
+    const some = await ask('umbrella', { min_score: best })
+    expect(some).toMatchObject({ total: 1, best })
+    expect((await ask('umbrella', { min_score: best + 0.01 })).total).toBe(0)
+  })
+
+  it('walks pages without a gap or a repeat', async () => {
+    const many = Array.from({ length: 23 }, (_, at) =>
+      documentOf({
+        id: `w${at}`,
+        name: `W ${at}`,
+        description: at % 3 === 0 ? 'weather forecast' : 'forecast umbrella',
+      }),
+    )
+    const { ask } = await home(many)
+    const seen: string[] = []
+    let page = await ask('umbrella', { limit: 5 })
+    while (page.hits.length > 0) {
+      seen.push(...page.hits.map(({ id }) => id))
+      page = await ask('umbrella', { limit: 5, after: page.hits.at(-1)!.position })
+    }
+    expect(new Set(seen).size).toBe(23)
+    expect(seen.length).toBe(23)
+  })
+
+  it('asks words alone where only they matter', async () => {
+    const { names } = await home(documents)
+    expect(await names('umbrella', { words_only: true })).toEqual([])
+  })
+})
+
+describe('the texts that are embedded', () => {
+  it('take identifiers apart and leave the words of descriptions as they are', () => {
+    const document = documentOf({
+      id: 'a',
+      name: 'weather_api-v2.getForecast',
+      description: 'Says snake_case.',
+      tags: ['rain', 'sun'],
+      capabilities: [{ name: 'getPrice', description: '' }],
+    })
+    expect(documentTexts(document)).toEqual([
+      'weather api v2 get Forecast: Says snake_case. [rain] [sun]',
+      'get Price',
+    ])
+  })
+
+  it('are cut where a model stops reading', () => {
+    const [text] = documentTexts(documentOf({ id: 'a', description: 'word '.repeat(10_000) }))
+    expect(text).toHaveLength(2000)
+  })
+})
+
+describe('clauses', () => {
+  it.each([
+    ['Book a flight to Rome and find me a hotel', ['Book a flight to Rome', 'find me a hotel']],
+    ['Convert this file to PDF. Then send it to Anna.', ['Convert this file to PDF.', 'send it to Anna.']],
+    ['weather forecast', []],
+    ['salt and pepper', []],
+    ['', []],
+  ])('of "%s"', (text, expected) => {
+    expect(clausesOf(text)).toEqual(expected)
+  })
+
+  it('are four at the most', () => {
+    expect(clausesOf('one two three, '.repeat(9))).toHaveLength(4)
+  })
+})

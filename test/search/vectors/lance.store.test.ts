@@ -1,0 +1,345 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { VectorStore } from '../../../src/search/vector-store.ts'
+import { Folder } from '../../../src/search/vectors/lance/folder.ts'
+import {
+  type LanceVectorStoreOptions,
+  openLanceVectorStore,
+} from '../../../src/search/vectors/lance/lance-vector-store.ts'
+import { Oracle, Pair } from './oracle.ts'
+import { clusteredVectors, expectExact, gone, idsOf, put, signal, unit } from './support.ts'
+
+const east = unit(1, 0)
+const north = unit(0, 1)
+
+let root: string
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'dragoman-lance-store-'))
+})
+afterAll(() => rm(root, { recursive: true, force: true }))
+
+const newFolder = () => mkdtemp(join(root, 'store-'))
+const open = (folder: string, options: Partial<LanceVectorStoreOptions> = {}) =>
+  openLanceVectorStore({ folder, dimensions: 2, refresh_ms: 0, ...options })
+
+async function filesOf(folder: string, part: string): Promise<string[]> {
+  const files = await readdir(folder, { recursive: true, withFileTypes: true })
+  return files
+    .filter((file) => file.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .filter((path) => path.includes(part))
+}
+
+/** Tries again what another writer or a rebuild gets in the way of, as a follower does. */
+async function insist(work: () => Promise<unknown>): Promise<void> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      await work()
+      return
+    } catch (fault) {
+      expect(fault).toMatchObject({ code: 'unavailable' })
+      if (attempt > 50) throw fault
+      await pause(20)
+    }
+  }
+}
+
+describe('a lance store', () => {
+  it('has what it had when it is opened again', async () => {
+    const folder = await newFolder()
+    {
+      await using store = await open(folder)
+      await store.apply([put('a', [east], { tags: ['x'] }), put('b', [north, east]), put('c', [east])], 3)
+      await store.apply([gone('c')], 5)
+    }
+    const on_rebuild = vi.fn()
+    await using store = await open(folder, { on_rebuild })
+    expect(store.applied_revision).toBe(5)
+    expect(idsOf(await store.nearest(east, {}, 10, signal))).toEqual(['a', 'b'])
+    expect(idsOf(await store.nearest(east, { tags: ['x'] }, 10, signal))).toEqual(['a'])
+    expect(on_rebuild).not.toHaveBeenCalled()
+  })
+
+  it('begins anew with another number of dimensions', async () => {
+    const folder = await newFolder()
+    {
+      await using store = await open(folder)
+      await store.apply([put('a', [east])], 3)
+    }
+    await using store = await open(folder, { dimensions: 3 })
+    expect(store.applied_revision).toBe(0)
+    await store.apply([put('b', [unit(1, 0, 0)])], 1)
+    expect(idsOf(await store.nearest(unit(1, 0, 0), {}, 10, signal))).toEqual(['b'])
+  })
+
+  it('takes the same changes again, and those of a lower revision', async () => {
+    await using store = await open(await newFolder())
+    await store.apply([put('a', [east])], 3)
+    await store.apply([put('a', [east])], 3)
+    await store.apply([put('b', [east])], 2)
+    expect(store.applied_revision).toBe(2)
+    expect(idsOf(await store.nearest(east, {}, 10, signal))).toEqual(['a', 'b'])
+  })
+
+  it('refuses what was based on what it has lost, once', async () => {
+    const folder = await newFolder()
+    const on_rebuild = vi.fn()
+    await using store = await open(folder, { on_rebuild })
+    await store.apply([put('a', [east])], 3)
+    for (const file of await filesOf(folder, '/data/')) await truncate(file, 10)
+    await expect(store.nearest(east, {}, 10, signal)).rejects.toMatchObject({ code: 'unavailable' })
+    await vi.waitFor(() => expect(on_rebuild).toHaveBeenCalledOnce())
+    expect(store.applied_revision).toBe(0)
+    await expect(store.apply([put('b', [east])], 4)).rejects.toMatchObject({ code: 'unavailable' })
+    expect(store.applied_revision).toBe(0)
+    await store.apply([put('a', [east]), put('b', [east])], 4)
+    expect(idsOf(await store.nearest(east, {}, 10, signal))).toEqual(['a', 'b'])
+    expect(await filesOf(folder, '/data/')).not.toHaveLength(0)
+    expect((await readdir(folder)).filter((name) => name.startsWith('GENERATION-'))).toHaveLength(1)
+  })
+
+  it('trusts files that nothing is known of by their rows', async () => {
+    const folder = await newFolder()
+    {
+      await using store = await open(folder)
+      await store.apply([put('a', [east], { tags: ['x', 'y'], owner: 'ann' }), put('b', [north, east])], 3)
+    }
+    for (const file of await filesOf(folder, 'sums')) await rm(file)
+    {
+      await using store = await open(folder)
+      expect(store.applied_revision).toBe(3)
+    }
+    for (const file of await filesOf(folder, 'sums')) await rm(file)
+    const one = Buffer.from(east.buffer)
+    let found = 0
+    for (const file of await filesOf(folder, '/data/')) {
+      const bytes = await readFile(file)
+      const place = bytes.indexOf(one)
+      if (place < 0) continue
+      found++
+      bytes.writeFloatLE(0.5, place)
+      await writeFile(file, bytes)
+    }
+    expect(found).toBe(1)
+    await using store = await open(folder)
+    expect(store.applied_revision).toBe(0)
+  })
+
+  it('makes few files of many while it is asked and written to', { timeout: 60_000 }, async () => {
+    const folder = await newFolder()
+    const vectors = clusteredVectors(5, 2)
+    const store = await open(folder, { optimize_every_ms: 50, grace_ms: 0 })
+    const pair = new Pair(store)
+    await using _ = store
+    const asked = new AbortController()
+    const asking = (async () => {
+      for (; !asked.signal.aborted; await pause(1)) await store.nearest(vectors(), {}, 10, signal)
+    })()
+    for (let round = 0; round < 40; round++)
+      await pair.apply([put(`${round}`, [vectors(), vectors()]), gone(`${round - 5}`)])
+    asked.abort()
+    expect(await asking).toBeUndefined()
+    await vi.waitFor(async () => expect((await filesOf(folder, '/data/')).length).toBeLessThan(40), 5000)
+    await expectExact(pair, vectors(), {}, 100)
+  })
+})
+
+describe('two lance stores on one folder', () => {
+  it('see what the other writes, once the time has come', async () => {
+    const folder = await newFolder()
+    let now = 0
+    await using one = await open(folder)
+    await using other = await open(folder, { refresh_ms: 1000, clock: () => now })
+    expect(await other.nearest(east, {}, 10, signal)).toEqual([])
+    await one.apply([put('a', [east])], 3)
+    now = 999
+    expect(await other.nearest(east, {}, 10, signal)).toEqual([])
+    now = 1000
+    expect(idsOf(await other.nearest(east, {}, 10, signal))).toEqual(['a'])
+    expect(other.applied_revision).toBe(3)
+  })
+
+  it('never double what both write', { timeout: 60_000 }, async () => {
+    const folder = await newFolder()
+    const vectors = clusteredVectors(3, 2)
+    const oracle = new Oracle()
+    await using one = await open(folder)
+    await using other = await open(folder)
+    for (let round = 1; round <= 8; round++) {
+      const changes = Array.from({ length: 10 }, (_, index) =>
+        put(`${(round >> 1) * 7 + index}`, Array.from({ length: 1 + (round % 3) }, vectors)),
+      )
+      oracle.apply(changes)
+      await Promise.all([one, other].map((store) => insist(() => store.apply(changes, round))))
+      for (const store of [one, other])
+        await expectExact(Object.assign(new Pair(store), { oracle }), vectors(), {}, 500)
+    }
+    expect([one.applied_revision, other.applied_revision]).toEqual([8, 8])
+  })
+
+  it('end in the same generation when both open an empty folder, or find it damaged', async () => {
+    const folder = await newFolder()
+    const stores = await Promise.all([open(folder), open(folder), open(folder)])
+    const expectOne = async (revision: number) => {
+      await insist(() => stores[0]!.apply([put('a', [east])], revision))
+      for (const store of stores) {
+        await insist(async () => {
+          await store.nearest(east, {}, 10, signal)
+          if (store.applied_revision !== revision)
+            throw Object.assign(new Error('It is not there yet.'), { code: 'unavailable' })
+        })
+      }
+    }
+    await expectOne(1)
+    for (const file of await filesOf(folder, '/data/')) await truncate(file, 10)
+    await Promise.allSettled(stores.map((store) => store.nearest(east, {}, 10, signal)))
+    await pause(500)
+    await expectOne(2)
+    for (const store of stores) await store[Symbol.asyncDispose]()
+  })
+})
+
+describe('the folder of a lance store', () => {
+  it('takes one new generation instead of one that was', async () => {
+    const path = await newFolder()
+    const [one, other] = [new Folder(path, 2), new Folder(path, 2)]
+    const first = await one.add()
+    expect(await one.swap(first, undefined)).toBe(first)
+    expect(await other.swap(await other.add(), undefined)).toBe(first)
+    const second = await one.add()
+    expect(await one.swap(second, first)).toBe(second)
+    expect(await other.swap(await other.add(), first)).toBe(second)
+    expect(await other.current()).toBe(second)
+    expect(await new Folder(path, 3).current()).toBeUndefined()
+  })
+})
+
+describe('a filter in SQL', () => {
+  const hostile = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 12 }),
+    fc
+      .array(
+        fc.constantFrom(
+          "'",
+          "''",
+          '"',
+          '\\',
+          '%',
+          '_',
+          '--',
+          '/*',
+          '*/',
+          ';',
+          '\n',
+          '\r',
+          '\0',
+          '\u0001',
+          '`',
+          ')',
+          '(',
+          ' or ',
+          'true',
+          "' or '1'='1",
+          'null',
+          'É',
+          'ß',
+          'İ',
+          '🙂',
+          '{}',
+          '$1',
+          '?',
+          ',',
+          '[',
+          ']',
+          '\\u0027',
+        ),
+        { maxLength: 6 },
+      )
+      .map((parts) => parts.join('')),
+  )
+
+  it('finds hostile values to the letter', { timeout: 120_000 }, async () => {
+    const pair = new Pair(await open(await newFolder()))
+    await using _ = pair.store
+    const value = hostile.filter((text) => text.isWellFormed())
+    const row = fc.record({
+      owner: fc.option(value),
+      target: fc.option(value.map((text) => text.toLowerCase())),
+      category: fc.option(value.map((text) => text.toLowerCase())),
+      tags: fc.array(
+        value.map((text) => text.toLowerCase()),
+        { maxLength: 3 },
+      ),
+    })
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(row, { minLength: 1, maxLength: 8 }),
+        fc.array(value, { maxLength: 2 }),
+        async (rows, others) => {
+          await pair.apply([...pair.oracle.entries.keys()].map(gone))
+          await pair.apply(rows.map((fields, index) => put(`${index}`, [east], fields)))
+          const filters = [
+            ...rows.flatMap(({ owner, target, category, tags }) => [
+              { ...(owner !== null && { owner }), ...(category !== null && { category }) },
+              {
+                ...(target !== null && {
+                  target: target.toUpperCase().toLowerCase() === target ? target.toUpperCase() : target,
+                }),
+              },
+              { tags },
+            ]),
+            ...others.flatMap((text) => [
+              { owner: text },
+              { category: text },
+              { target: text },
+              { tags: [text] },
+            ]),
+            { tags: others },
+          ]
+          for (const filter of filters) await expectExact(pair, east, filter, 10)
+        },
+      ),
+      { numRuns: 20 },
+    )
+  })
+})
+
+describe('a lance store whose process is killed', () => {
+  const script = (folder: string) => `
+    import { openLanceVectorStore } from ${JSON.stringify(new URL('../../../src/search/vectors/lance/lance-vector-store.ts', import.meta.url).href)}
+    const store = await openLanceVectorStore({ folder: ${JSON.stringify(folder)}, dimensions: 2, optimize_every_ms: 50 })
+    for (let revision = store.applied_revision + 1; ; revision++) {
+      const vectors = [new Float32Array([1, 0]), new Float32Array([0, 1])]
+      const attributes = { state: 'ACTIVE', owner: null, target: null, category: null, tags: [] }
+      await store.apply([{ id: String(revision % 50), entry: { attributes, vectors } }], revision)
+      console.log(revision)
+    }`
+
+  it('has all that was acknowledged', { timeout: 60_000 }, async () => {
+    const folder = await newFolder()
+    for (let round = 0; round < 3; round++) {
+      const child = spawn(process.execPath, ['--input-type=module', '-e', script(folder)], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      let output = ''
+      child.stdout.on('data', (chunk) => {
+        output += chunk
+      })
+      await vi.waitFor(() => expect(output.split('\n').length).toBeGreaterThan(10), 20_000)
+      await pause(Math.random() * 200)
+      child.kill('SIGKILL')
+      await once(child, 'close')
+      const acknowledged = Number(output.split('\n').at(-2))
+      await using store: VectorStore = await open(folder)
+      expect(store.applied_revision).toBeGreaterThanOrEqual(acknowledged)
+      const ids = idsOf(await store.nearest(east, {}, 1000, signal))
+      expect(ids).toHaveLength(Math.min(50, store.applied_revision))
+    }
+  })
+})

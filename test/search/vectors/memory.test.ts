@@ -1,0 +1,270 @@
+import { setImmediate, setTimeout } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import type { Near } from '../../../src/search/vector-store.ts'
+import { layoutOf } from '../../../src/search/vectors/memory/layout.ts'
+import { createMemoryVectorStore } from '../../../src/search/vectors/memory/memory-vector-store.ts'
+import { ScanThread } from '../../../src/search/vectors/memory/scan-thread.ts'
+import { Slabs } from '../../../src/search/vectors/memory/slabs.ts'
+import { vectorStoreContract } from './contract.ts'
+import { Pair } from './oracle.ts'
+import { clusteredVectors, idsOf, put, signal, unit } from './support.ts'
+
+const worker = new URL('../../../src/search/vectors/memory/worker.ts', import.meta.url)
+const inThread = (dimensions: number) => createMemoryVectorStore({ dimensions, worker, worker_rows: 0 })
+
+vectorStoreContract('memory', async (dimensions) => createMemoryVectorStore({ dimensions }), { runs: 300 })
+vectorStoreContract('memory, scanned in a thread', async (dimensions) => inThread(dimensions), { runs: 30 })
+vectorStoreContract(
+  'memory, chosen by sketches',
+  async (dimensions) => createMemoryVectorStore({ dimensions, exact_rows: 0 }),
+  { runs: 100 },
+)
+
+describe('the vectors in memory', () => {
+  it.each([0, -1, 1.5, Number.NaN, 1e6])('cannot have %d dimensions', (dimensions) => {
+    expect(() => createMemoryVectorStore({ dimensions })).toThrow(RangeError)
+  })
+
+  it('refuse an entry with more vectors than a slab holds', async () => {
+    await using store = createMemoryVectorStore({ dimensions: 2 })
+    const many = Array.from({ length: 513 }, () => unit(1, 0))
+    await expect(store.apply([put('a', many)], 1)).rejects.toThrow(RangeError)
+    await store.apply([put('a', many.slice(1))], 1)
+    expect(await store.nearest(unit(1, 0), {}, 1, signal)).toMatchObject([{ id: 'a', capability: 0 }])
+  })
+
+  it('stay as they were when there is no memory for all of a change', async () => {
+    const dimensions = 16_384
+    await using store = createMemoryVectorStore({ dimensions })
+    const vector = new Float32Array(dimensions).fill(1 / 128)
+    await store.apply([put('a', [vector])], 1)
+    // Each width takes a slab of its own, of some 40 MB.
+    const many = Array.from({ length: 110 }, (_, index) =>
+      put(
+        `${index}`,
+        Array.from({ length: index + 2 }, () => vector),
+      ),
+    )
+    const change = store.apply([{ id: 'a', entry: null }, ...many], 2)
+    await expect(change).rejects.toMatchObject({ code: 'storage_full' })
+    expect(store.applied_revision).toBe(1)
+    expect(idsOf(await store.nearest(vector, {}, 5, signal))).toEqual(['a'])
+  })
+
+  it('find all of many that are equal, the first by id', async () => {
+    await using store = createMemoryVectorStore({ dimensions: 2 })
+    const ids = Array.from({ length: 5000 }, (_, index) => `${(index * 7919) % 5000}`.padStart(4, '0'))
+    await store.apply(
+      ids.map((id) => put(id, [unit(1, 0)])),
+      1,
+    )
+    for (const vector of [unit(1, 0), unit(0, 0), unit(0, 1)])
+      expect(idsOf(await store.nearest(vector, {}, 20, signal))).toEqual([...ids].sort().slice(0, 20))
+  })
+
+  it('let the loop turn during a large change, and show it whole or not at all', async () => {
+    await using store = createMemoryVectorStore({ dimensions: 128 })
+    const before = put('before', [unit(...Array.from({ length: 128 }, () => 1))])
+    await store.apply([before], 1)
+    const vectors = clusteredVectors(1, 128)
+    const many = Array.from({ length: 5000 }, (_, index) => put(`${index}`, [vectors()]))
+    let isDone = false
+    const applied = store.apply(many, 2).then(() => {
+      isDone = true
+    })
+    let turns = 0
+    const counts: Promise<number>[] = []
+    while (!isDone) {
+      await setImmediate()
+      turns++
+      counts.push(store.nearest(vectors(), {}, 6000, signal).then((near) => near.length))
+    }
+    await applied
+    expect(turns).toBeGreaterThan(3)
+    expect(new Set(await Promise.all(counts))).toEqual(new Set([5001]))
+  })
+})
+
+describe('the thread that scans', () => {
+  it('leaves the loop free', async () => {
+    await using store = inThread(2)
+    await store.apply([put('a', [unit(1, 0)])], 1)
+    let isFree = false
+    const turn = setImmediate().then(() => {
+      isFree = true
+    })
+    await store.nearest(unit(1, 0), {}, 1, signal)
+    expect(isFree).toBe(true)
+    await turn
+  })
+
+  it('is left alone by scans of fewer rows than it is for', async () => {
+    await using store = createMemoryVectorStore({
+      dimensions: 2,
+      worker: new URL('data:text/javascript,throw new Error("broken")'),
+      worker_rows: 3,
+    })
+    await store.apply([put('a', [unit(1, 0), unit(1, 0)]), put('b', [unit(0, 1)], { state: 'STAGE' })], 1)
+    expect(idsOf(await store.nearest(unit(1, 0), { state: 'ACTIVE' }, 2, signal))).toEqual(['a'])
+    const broken = { code: 'internal', cause: { message: 'broken' } }
+    await expect(store.nearest(unit(1, 0), {}, 2, signal)).rejects.toMatchObject(broken)
+  })
+
+  it('keeps nobody waiting whose signal aborts', async () => {
+    await using store = createMemoryVectorStore({
+      dimensions: 2,
+      worker: new URL('data:text/javascript,setInterval(() => {}, 1000)'),
+      worker_rows: 0,
+    })
+    await store.apply([put('a', [unit(1, 0)])], 1)
+    const [first, second] = [new AbortController(), new AbortController()]
+    const scanned = store.nearest(unit(1, 0), {}, 1, first.signal)
+    const waiting = store.compare(unit(1, 0), ['a'], second.signal)
+    await setTimeout(5)
+    second.abort('second')
+    await expect(waiting).rejects.toBe('second')
+    first.abort('first')
+    await expect(scanned).rejects.toBe('first')
+    await expect(store.nearest(unit(1, 0), {}, 1, first.signal)).rejects.toBe('first')
+  })
+
+  it('never gives an answer of half a change', async () => {
+    await using store = inThread(32)
+    const size = 8000
+    const versions = 12
+    /** In each version all entries are alike, some are gone, and some have become wider. */
+    const vectorIn = (version: number) => unit(version, ...Array.from({ length: 31 }, () => 1))
+    const widthIn = (version: number, index: number) => 1 + ((version + index) % 5 === 0 ? version % 4 : 0)
+    const countIn = (version: number) => size - 7 * version
+    const changesTo = (version: number) =>
+      Array.from({ length: size }, (_, index) => {
+        const vectors = Array.from({ length: widthIn(version, index) }, () => vectorIn(version))
+        return index < countIn(version) ? put(`${index}`, vectors) : { id: `${index}`, entry: null }
+      })
+    const query = unit(1, ...Array.from({ length: 31 }, () => 0))
+    await store.apply(changesTo(0), 1)
+
+    const answers: Promise<readonly Near[]>[] = []
+    for (let version = 1; version < versions; version++) {
+      let isApplied = false
+      const applied = store.apply(changesTo(version), version + 1).then(() => {
+        isApplied = true
+      })
+      while (!isApplied) {
+        answers.push(store.nearest(query, {}, size, signal))
+        await setTimeout(3)
+      }
+      await applied
+    }
+    const expected = Array.from({ length: versions }, (_, version) => ({
+      count: countIn(version),
+      similarity: vectorIn(version)[0]!,
+    }))
+    for (const near of await Promise.all(answers)) {
+      const version = expected.find(({ count }) => count === near.length)
+      expect(version).toBeDefined()
+      expect(near.every(({ similarity }) => Math.abs(similarity - version!.similarity) < 1e-6)).toBe(true)
+    }
+    expect(answers.length).toBeGreaterThan(versions)
+  })
+
+  it('sees memory that has grown since it started', async () => {
+    const pair = new Pair(inThread(64))
+    await using _ = pair.store
+    const vectors = clusteredVectors(5, 64)
+    for (let batch = 0; batch < 4; batch++) {
+      await pair.apply(Array.from({ length: 1500 }, (_, index) => put(`${batch}-${index}`, [vectors()])))
+      const vector = vectors()
+      const near = await pair.store.nearest(vector, {}, 10, signal)
+      expect(idsOf(near)).toEqual(idsOf(pair.oracle.nearest(vector, {}, 10)))
+    }
+  })
+
+  it('fails the searches it was to do when it breaks, not the store', async () => {
+    await using store = createMemoryVectorStore({
+      dimensions: 2,
+      worker: new URL('data:text/javascript,process.exit(1)'),
+      worker_rows: 0,
+    })
+    await store.apply([put('a', [unit(1, 0)])], 1)
+    for (const _ of [1, 2])
+      await expect(store.nearest(unit(1, 0), {}, 1, signal)).rejects.toMatchObject({ code: 'internal' })
+    expect(idsOf(await store.compare(unit(1, 0), ['a'], signal))).toEqual(['a'])
+    await store.apply([put('b', [unit(1, 0)])], 2)
+    expect(store.applied_revision).toBe(2)
+  })
+
+  it('is not started again by what still waits when the store is disposed', async () => {
+    const store = inThread(2)
+    await store.apply([put('a', [unit(1, 0)])], 1)
+    const calls = [1, 2, 3].map(() => store.nearest(unit(1, 0), {}, 1, signal))
+    await store[Symbol.asyncDispose]()
+    for (const call of await Promise.allSettled(calls))
+      expect(call).toMatchObject({ status: 'rejected', reason: { code: 'unavailable' } })
+  })
+
+  it('ends with the store, a search in it failed', async () => {
+    const layout = layoutOf(2)
+    const { memory } = new Slabs(layout)
+    const entry = new URL(
+      `data:text/javascript,${encodeURIComponent(`
+        import { workerData } from 'node:worker_threads'
+        const beats = new Int32Array(workerData.memory.buffer)
+        setInterval(() => Atomics.add(beats, 0, 1), 1)`)}`,
+    )
+    const thread = new ScanThread(entry, { memory, dimensions: 2 })
+    const scan = { plan: new Uint32Array(0), vector: unit(1, 0), limit: 1, sketched: null }
+    const search = thread.search({ ...scan, bounds: { spread: 0, longest: 0 } })
+    const beats = new Int32Array(memory.buffer)
+    while (Atomics.load(beats, 0) < 3) await setTimeout(1)
+    const failed = expect(search).rejects.toMatchObject({ code: 'unavailable' })
+    await thread[Symbol.asyncDispose]()
+    await failed
+    const last = Atomics.load(beats, 0)
+    await setTimeout(30)
+    expect(Atomics.load(beats, 0)).toBe(last)
+  })
+})
+
+describe('sketches', () => {
+  it('miss next to nothing of what is near in a large store, and never a filter', async () => {
+    const pair = new Pair(createMemoryVectorStore({ dimensions: 64, exact_rows: 5000 }))
+    await using _ = pair.store
+    const vectors = clusteredVectors(11, 64, 200)
+    await pair.apply(
+      Array.from({ length: 20_000 }, (_, index) =>
+        put(`${index}`, index % 10 === 0 ? [vectors(), vectors()] : [vectors()], {
+          state: index % 2 === 0 ? 'ACTIVE' : 'STAGE',
+        }),
+      ),
+    )
+    const replaced = Array.from({ length: 3000 }, (_, index) => `${index * 3}`)
+    await pair.apply(replaced.map((id, index) => (index % 2 ? { id, entry: null } : put(id, [vectors()]))))
+    let found = 0
+    for (let query = 0; query < 20; query++) {
+      const vector = vectors()
+      const near = await pair.store.nearest(vector, { state: 'ACTIVE' }, 10, signal)
+      expect(near).toHaveLength(10)
+      const wanted = new Set(idsOf(pair.oracle.nearest(vector, { state: 'ACTIVE' }, 10)))
+      found += idsOf(near).filter((id) => wanted.has(id)).length
+    }
+    expect(found / 200).toBeGreaterThan(0.95)
+  })
+
+  it.each([
+    ['a hundredfold the limit', 1000, 'decoy-0'],
+    ['2 % of the store', 10_000, 'best'],
+  ])('choose %s', async (_, size, wanted) => {
+    await using store = createMemoryVectorStore({ dimensions: 8, exact_rows: 0 })
+    const [query, best, decoy, far] = [
+      unit(1, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01),
+      unit(1, -0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01),
+      unit(0.1, 1, 1, 1, 1, 1, 1, 1),
+      unit(-1, -1, -1, -1, -1, -1, -1, -1),
+    ]
+    const decoys = Array.from({ length: 100 }, (_, index) => put(`decoy-${index}`, [decoy]))
+    const rest = Array.from({ length: size - 101 }, (_, index) => put(`far-${index}`, [far]))
+    await store.apply([...decoys, put('best', [best]), ...rest], 1)
+    expect(idsOf(await store.nearest(query, {}, 1, signal))).toEqual([wanted])
+  })
+})

@@ -1,0 +1,74 @@
+import type { Filter } from '../../../src/search/search-index.ts'
+import type {
+  Attributes,
+  Near,
+  VectorChange,
+  VectorEntry,
+  VectorStore,
+} from '../../../src/search/vector-store.ts'
+
+/** All entries compared one by one in double precision: slow and plain. */
+export class Oracle {
+  readonly entries = new Map<string, VectorEntry>()
+
+  apply(changes: readonly VectorChange[]): void {
+    for (const { id, entry } of changes) {
+      if (entry) this.entries.set(id, entry)
+      else this.entries.delete(id)
+    }
+  }
+
+  nearest(vector: Float32Array, filter: Filter, limit: number): Near[] {
+    return [...this.entries]
+      .filter(([, { attributes }]) => meets(attributes, filter))
+      .map(([id, { vectors }]) => similarity(id, vector, vectors))
+      .sort((one, other) => other.similarity - one.similarity || (one.id < other.id ? -1 : 1))
+      .slice(0, limit)
+  }
+
+  /** How like the vector one capability of an entry is. */
+  cosine(vector: Float32Array, id: string, capability: number): number {
+    return dot(vector, this.entries.get(id)!.vectors[capability + 1]!)
+  }
+
+  compare(vector: Float32Array, ids: readonly string[]): Near[] {
+    return ids.flatMap((id) => {
+      const entry = this.entries.get(id)
+      return entry ? [similarity(id, vector, entry.vectors)] : []
+    })
+  }
+}
+
+/** A store with its oracle; both take every change. */
+export class Pair {
+  readonly store: VectorStore
+  readonly oracle = new Oracle()
+
+  constructor(store: VectorStore) {
+    this.store = store
+  }
+
+  async apply(changes: readonly VectorChange[]): Promise<void> {
+    this.oracle.apply(changes)
+    await this.store.apply(changes, this.store.applied_revision + 1)
+  }
+}
+
+function similarity(id: string, vector: Float32Array, [own, ...others]: readonly Float32Array[]): Near {
+  const cosines = others.map((other) => dot(vector, other))
+  const best = cosines.length > 0 ? Math.max(...cosines) : null
+  if (best === null) return { id, similarity: dot(vector, own!), capability: null }
+  return { id, similarity: (dot(vector, own!) + best) / 2, capability: cosines.indexOf(best) }
+}
+
+function dot(one: Float32Array, other: Float32Array): number {
+  return one.reduce((sum, number, index) => sum + number * other[index]!, 0)
+}
+
+function meets(attributes: Attributes, { state, owner, target, category, tags = [] }: Filter): boolean {
+  if (state !== undefined && attributes.state !== state) return false
+  if (owner !== undefined && attributes.owner !== owner) return false
+  if (target !== undefined && attributes.target !== target.toLowerCase()) return false
+  if (category !== undefined && attributes.category !== category.toLowerCase()) return false
+  return tags.every((tag) => attributes.tags.includes(tag.toLowerCase()))
+}

@@ -1,0 +1,167 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { takeFirst } from '../../../src/search/vectors/first.ts'
+import { Highest } from '../../../src/search/vectors/memory/highest.ts'
+import { kernelOn } from '../../../src/search/vectors/memory/kernel-functions.ts'
+import { layoutOf } from '../../../src/search/vectors/memory/layout.ts'
+import { type Bounds, writeQuery, writeRow } from '../../../src/search/vectors/memory/quantise.ts'
+import { widest } from '../../../src/search/vectors/memory/row-group.ts'
+import { Slabs } from '../../../src/search/vectors/memory/slabs.ts'
+import { VectorTable } from '../../../src/search/vectors/memory/vector-table.ts'
+import { attributesOf, clusteredVectors, randomNumbers } from './support.ts'
+
+describe('the kernel', () => {
+  const number = fc.oneof(
+    fc.double({ min: -1, max: 1, noNaN: true }),
+    fc.constantFrom(0, 1, -1, 1e-3, -1e-20, 1e-40),
+  )
+  const some = fc.integer({ min: 1, max: 70 }).chain((dimensions) =>
+    fc.tuple(
+      vectorOf(dimensions),
+      fc
+        .integer({ min: 1, max: 6 })
+        .chain((width) => fc.array(vectorsOf(dimensions, width), { maxLength: 6 })),
+    ),
+  )
+
+  function vectorOf(dimensions: number) {
+    return fc
+      .array(number, { minLength: dimensions, maxLength: dimensions })
+      .map((numbers) => Float32Array.from(numbers))
+  }
+
+  function vectorsOf(dimensions: number, width: number) {
+    return fc.array(vectorOf(dimensions), { minLength: width, maxLength: width })
+  }
+
+  it('never puts a similarity outside the bounds that it gives', async () => {
+    await fc.assert(
+      fc.property(some, ([query, entries]) => {
+        const { bounds, similarity } = measured(query, entries)
+        expect(bounds).toHaveLength(entries.length)
+        for (const [entry, { upper, lower }] of bounds.entries()) {
+          expect(upper).toBeGreaterThanOrEqual(similarity(entry))
+          expect(lower).toBeLessThanOrEqual(similarity(entry))
+        }
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  it('gives bounds that are near to each other', () => {
+    const vectors = clusteredVectors(1, 256)
+    const { bounds } = measured(
+      vectors(),
+      Array.from({ length: 100 }, () => [vectors()]),
+    )
+    for (const { upper, lower } of bounds) expect(upper - lower).toBeLessThan(0.03)
+  })
+})
+
+/** The bounds of entries of the same width as the kernel gives them, and their true similarities. */
+function measured(query: Float32Array, entries: readonly Float32Array[][]) {
+  const layout = layoutOf(query.length)
+  const pool = new Slabs(layout)
+  const slab = pool.take()
+  const list = slab + layout.slab.list
+  const width = entries[0]?.length ?? 1
+  const rows = entries.flat()
+  let bounds: Bounds = { spread: 0, longest: 0 }
+  rows.forEach((vector, row) => {
+    bounds = widest(bounds, writeRow(pool.views, layout, slab, row, vector))
+    pool.views.shorts[list / 2 + row] = row
+  })
+  const { unit, margin, slack } = writeQuery(pool.views, layout, query, bounds)
+  const kernel = kernelOn(pool.memory, layout)
+  kernel.estimate(slab, list, rows.length, unit, margin, slack)
+  const chosen = kernel.choose(slab, list, entries.length, width, Number.NEGATIVE_INFINITY, margin, slack)
+  const { floats } = pool.views
+  return {
+    bounds: Array.from({ length: chosen }, (_, index) => {
+      const at = layout.scratch.chosen / 4 + index * 3
+      return { upper: floats[at + 1]!, lower: floats[at + 2]! }
+    }),
+    similarity(entry: number) {
+      const [own, ...others] = entries[entry]!.map((vector) =>
+        vector.reduce((sum, number, index) => sum + number * query[index]!, 0),
+      )
+      return others.length === 0 ? own! : (own! + Math.max(...others)) / 2
+    },
+  }
+}
+
+describe('the table of vectors', () => {
+  const dimensions = 8
+  const random = randomNumbers(2)
+  const pool = Array.from({ length: 50 }, clusteredVectors(2, dimensions))
+  const widths = Array.from({ length: 2000 }, (_, index) => (index % 3 === 0 ? (index % 20) + 1 : 1))
+
+  /** Replaces every entry by one of another width. */
+  function replaceAll(table: VectorTable, ids: readonly string[]): void {
+    const shuffled = [...widths].sort(() => random())
+    const changes = ids.map((id, index) => [id, shuffled[index]!] as const)
+    table.reserve(changes)
+    for (const [id, width] of changes) if (table.widthOf(id) !== width) table.remove(id)
+    for (const [id, width] of changes)
+      table.put(id, { attributes: attributesOf(), vectors: pool.slice(-width) })
+  }
+
+  it('takes no more memory and scans no more slabs after everything was replaced a hundred times', () => {
+    const table = new VectorTable(layoutOf(dimensions))
+    const ids = widths.map((_, index) => `${index}`)
+    replaceAll(table, ids)
+    const bytes = table.pool.views.bytes.length
+    const { numbers, rows, entries } = table.plan({})
+    expect(entries).toBe(widths.length)
+    for (let round = 0; round < 100; round++) {
+      replaceAll(table, ids)
+      expect(table.pool.views.bytes.length).toBe(bytes)
+      expect(table.plan({})).toMatchObject({ rows, entries })
+      expect(table.plan({}).numbers.length).toBe(numbers.length)
+    }
+  })
+
+  it('takes for one width again what another one gave back', () => {
+    const table = new VectorTable(layoutOf(dimensions))
+    const put = (width: number) => {
+      for (let index = 0; index < Math.floor(3000 / width); index++) {
+        const id = `${index}`
+        if (table.widthOf(id) !== width) table.remove(id)
+        table.put(id, { attributes: attributesOf(), vectors: Array(width).fill(pool[0]) })
+      }
+      for (let index = Math.floor(3000 / width); table.widthOf(`${index}`) > 0; index++)
+        table.remove(`${index}`)
+    }
+    put(1)
+    const bytes = table.pool.views.bytes.length
+    for (const width of [2, 5, 100, 1, 200, 7, 1]) put(width)
+    expect(table.pool.views.bytes.length).toBeLessThan(bytes * 2.5)
+  })
+})
+
+describe('the highest numbers', () => {
+  it('are those that sorting gives', async () => {
+    const numbers = fc.array(fc.double({ noNaN: true }), { minLength: 1 })
+    await fc.assert(
+      fc.property(numbers, fc.integer({ min: 1, max: 20 }), (offered, limit) => {
+        const highest = new Highest(limit)
+        for (const [index, number] of offered.entries()) {
+          highest.offer(number)
+          const sorted = offered.slice(0, index + 1).sort((one, other) => other - one)
+          expect(highest.least + 0).toBe((sorted[limit - 1] ?? Number.NEGATIVE_INFINITY) + 0)
+        }
+      }),
+    )
+  })
+})
+
+describe('the first of many', () => {
+  it('are those that sorting gives', async () => {
+    await fc.assert(
+      fc.property(fc.array(fc.nat(50)), fc.integer({ min: 1, max: 20 }), (items, limit) => {
+        const sorted = [...items].sort((one, other) => one - other).slice(0, limit)
+        expect(takeFirst(items, limit, (one, other) => one - other)).toEqual(sorted)
+      }),
+    )
+  })
+})

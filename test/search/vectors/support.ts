@@ -1,0 +1,129 @@
+import fc from 'fast-check'
+import { expect } from 'vitest'
+import type { Filter } from '../../../src/search/search-index.ts'
+import type { Attributes, Near, VectorChange } from '../../../src/search/vector-store.ts'
+import type { Pair } from './oracle.ts'
+
+export const { signal } = new AbortController()
+
+/** Floats of other widths and orders of adding may swap what differs by less. */
+const tie = 1e-6
+
+export function attributesOf(fields: Partial<Attributes> = {}): Attributes {
+  return { state: 'ACTIVE', owner: null, target: null, category: null, tags: [], ...fields }
+}
+
+export function put(
+  id: string,
+  vectors: readonly Float32Array[],
+  fields: Partial<Attributes> = {},
+): VectorChange {
+  return { id, entry: { attributes: attributesOf(fields), vectors } }
+}
+
+export function gone(id: string): VectorChange {
+  return { id, entry: null }
+}
+
+/** The unit vector in this direction; zeros stay zeros. */
+export function unit(...numbers: readonly number[]): Float32Array {
+  const length = Math.hypot(...numbers) || 1
+  return Float32Array.from(numbers, (number) => number / length)
+}
+
+/** Random numbers from -1 to 1, the same ones for the same seed. */
+export function randomNumbers(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 31 - 1
+  }
+}
+
+/** Unit vectors that lie about some centers, as those of texts do. */
+export function clusteredVectors(seed: number, dimensions: number, clusters = 16): () => Float32Array {
+  const random = randomNumbers(seed)
+  const centers = Array.from({ length: clusters }, () => Array.from({ length: dimensions }, random))
+  return () => {
+    const center = centers[Math.floor(((random() + 1) / 2) * clusters)]!
+    return unit(...center.map((number) => number + random() / 2))
+  }
+}
+
+export function idsOf(near: readonly Near[]): string[] {
+  return near.map(({ id }) => id)
+}
+
+/** Asks both and expects the same, but for the order of what is as good as equal. Returns the store's answer. */
+export async function expectExact(
+  { store, oracle }: Pair,
+  vector: Float32Array,
+  filter: Filter = {},
+  limit = 100,
+): Promise<readonly Near[]> {
+  const near = await store.nearest(vector, filter, limit, signal)
+  const expected = oracle.nearest(vector, filter, limit)
+  const all = new Map(oracle.nearest(vector, filter, oracle.entries.size).map((one) => [one.id, one]))
+  expect(near).toHaveLength(expected.length)
+  expect(new Set(idsOf(near)).size).toBe(near.length)
+  for (const [index, { id, similarity, capability }] of near.entries()) {
+    const wanted = expected[index]!
+    const own = all.get(id)
+    expect(own, `${id} meets the filter`).toBeDefined()
+    expect(Math.abs(similarity - own!.similarity)).toBeLessThan(1e-5)
+    if (id !== wanted.id) expect(Math.abs(own!.similarity - wanted.similarity)).toBeLessThan(tie)
+    if (capability === null || own!.capability === null) expect(capability).toBe(own!.capability)
+    else if (capability !== own!.capability) {
+      const best = oracle.cosine(vector, id, own!.capability)
+      expect(Math.abs(oracle.cosine(vector, id, capability) - best)).toBeLessThan(tie)
+    }
+  }
+  return near
+}
+
+export async function expectSame({ store, oracle }: Pair, vector: Float32Array, ids: readonly string[]) {
+  const compared = await store.compare(vector, ids, signal)
+  const expected = oracle.compare(vector, ids)
+  expect(idsOf(compared)).toEqual(idsOf(expected))
+  for (const [index, { similarity }] of compared.entries())
+    expect(Math.abs(similarity - expected[index]!.similarity)).toBeLessThan(1e-5)
+}
+
+const slug = fc.constantFrom('red', 'green', 'blue')
+
+/** Few directions, so that vectors are often equal, opposite or zero. */
+export const someVector: fc.Arbitrary<Float32Array> = fc
+  .oneof(
+    fc.array(fc.integer({ min: -2, max: 2 }), { minLength: 5, maxLength: 5 }),
+    fc.array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: 5, maxLength: 5 }),
+  )
+  .map((numbers) => unit(...numbers))
+
+const someAttributes: fc.Arbitrary<Attributes> = fc.record({
+  state: fc.constantFrom('STAGE', 'ACTIVE'),
+  owner: fc.option(fc.constantFrom('ann', 'bob')),
+  target: fc.option(slug),
+  category: fc.option(slug),
+  tags: fc.uniqueArray(slug),
+})
+
+export const someChange: fc.Arbitrary<VectorChange> = fc.record({
+  id: fc.integer({ min: 0, max: 20 }).map((number) => `entry-${number}`),
+  entry: fc.option(
+    fc.record({ attributes: someAttributes, vectors: fc.array(someVector, { minLength: 1, maxLength: 5 }) }),
+    { freq: 4 },
+  ),
+})
+
+export const someFilter: fc.Arbitrary<Filter> = fc.record(
+  {
+    state: fc.constantFrom('STAGE', 'ACTIVE'),
+    owner: fc.constantFrom('ann', 'bob', 'nobody'),
+    target: fc.constantFrom('red', 'Green'),
+    category: fc.constantFrom('RED', 'blue'),
+    tags: fc.array(fc.constantFrom('red', 'BLUE'), { maxLength: 2 }),
+  },
+  { requiredKeys: [] },
+)
