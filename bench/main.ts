@@ -3,9 +3,11 @@ import type { Row } from './support/measure.ts'
 
 /** Each benchmark prints rows: a value, the baseline measured in the same run, and their ratio. */
 const benchmarks: Record<string, () => Promise<readonly Row[]>> = {
+  embed: async () => (await import('./embed.ts')).embed(),
   http: async () => (await import('./http.ts')).http(),
   mcp: async () => (await import('./mcp.ts')).mcp(),
   search: async () => (await import('./search.ts')).search(),
+  start: async () => (await import('./start.ts')).start(),
 }
 
 const { positionals, values } = parseArgs({

@@ -10,8 +10,19 @@ const shotOf = (query: string): Shot => ({
   body: JSON.stringify({ query, limit: 10 }),
 })
 
-/** Searches over 10,000 entries by HTTP against a bare server that serialises such an answer anew. */
+/**
+ * Searches in process at 1,000, 10,000 and 100,000 agents beside other engines (BENCH_SIZES names other sizes), then
+ * over 10,000 entries by HTTP against a bare server that serialises such an answer anew.
+ */
 export async function search(): Promise<Row[]> {
+  const { engines } = await import('./engines.ts')
+  const sizes = (process.env.BENCH_SIZES ?? '1000,10000,100000').split(',').filter(Boolean).map(Number)
+  const rows: Row[] = []
+  for (const size of sizes) rows.push(...(await engines(size)))
+  return [...rows, ...(await byHttp())]
+}
+
+async function byHttp(): Promise<Row[]> {
   await using product = await startSubject(new URL('./support/product.ts', import.meta.url), [
     String(entries),
   ])

@@ -1,0 +1,58 @@
+import { vectorsWorker } from '../../src/assets.ts'
+import type { Embedder } from '../../src/search/embedder.ts'
+import { createMeaning } from '../../src/search/meaning.ts'
+import { createMemoryIndex } from '../../src/search/memory-index.ts'
+import { createMemoryVectorStore } from '../../src/search/vectors/memory/memory-vector-store.ts'
+import { type Corpus, dimensions } from './corpus.ts'
+import { depth, type Engine, type Question } from './engine.ts'
+
+const page = 1000
+
+/** The product's index and vector store; the synthetic questions stand in for what an embedder makes of texts. */
+export async function openProduct(corpus: Corpus): Promise<Engine> {
+  const started = performance.now()
+  const vectors = createMemoryVectorStore({ dimensions, worker: vectorsWorker })
+  const meaning = createMeaning(embedderOf(corpus), vectors)
+  const index = createMemoryIndex({ meaning: () => meaning })
+  for (let at = 0; at < corpus.size; at += page) {
+    const documents = corpus.documents.slice(at, at + page)
+    await index.apply(
+      documents.map((document) => ({ id: document.id, document })),
+      at + documents.length,
+    )
+    const changes = documents.map((document, place) => {
+      const start = (at + place) * dimensions
+      const entry = { attributes: document, vectors: [corpus.vectors.subarray(start, start + dimensions)] }
+      return { id: document.id, entry }
+    })
+    await vectors.apply(changes, at + documents.length)
+  }
+  const { signal } = new AbortController()
+  return {
+    name: 'Dragoman',
+    build_ms: performance.now() - started,
+    async scan({ vector }: Question) {
+      return (await vectors.nearest(vector, {}, depth, signal)).map(({ id }) => id)
+    },
+    async hybrid({ text }: Question, category?: string) {
+      const filter = { state: 'ACTIVE', ...(category !== undefined && { category }) } as const
+      const { hits } = await index.search({ text, filter, limit: depth, sort: 'relevance' }, signal)
+      return hits.map(({ id }) => id)
+    },
+    async [Symbol.asyncDispose]() {
+      await index[Symbol.asyncDispose]()
+      await vectors[Symbol.asyncDispose]()
+    },
+  }
+}
+
+function embedderOf(corpus: Corpus): Embedder {
+  const known = new Map(corpus.questions.map(({ text, vector }) => [text, vector]))
+  return {
+    model: 'synthetic',
+    dimensions,
+    embed: async (texts) =>
+      texts.map((text) => ({ vector: known.get(text) ?? new Float32Array(dimensions), coverage: 1 })),
+    async [Symbol.asyncDispose]() {},
+  }
+}

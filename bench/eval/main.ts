@@ -1,0 +1,178 @@
+// Retrieval quality of words alone, meaning alone and both, through the product's own import and search.
+import { once } from 'node:events'
+import { parseArgs } from 'node:util'
+import { localPrincipal } from '../../src/auth/authenticator.ts'
+import { readConfig } from '../../src/config.ts'
+import { type Gateway, openGateway } from '../../src/gateway.ts'
+import { follow } from '../../src/registry/follower.ts'
+import { createMemoryIndex } from '../../src/search/memory-index.ts'
+import type { SearchIndex } from '../../src/search/search-index.ts'
+import { createLogger } from '../../src/telemetry/log.ts'
+import { temporaryFolder } from '../../test/support/command.ts'
+import { heldOut } from './held-out.ts'
+import { bootstrap, type Metrics, mean, meanMetrics, measure, metricNames } from './metrics.ts'
+import { type Question, type RetrievalSet, readSet } from './sets.ts'
+
+const usage = `npm run eval -- DIR… [--tools FILE] [--json]
+
+DIR holds corpus.jsonl, queries.jsonl and qrels.tsv. The settings of the gateway choose the embedder.
+FILE lists MCP servers with their tools: one of each is held out, and asks for its server.`
+
+const arms = ['bm25', 'dense', 'hybrid'] as const
+type Arm = (typeof arms)[number]
+type Results = Readonly<Record<Arm, readonly Metrics[]>>
+
+const batch = 500
+const depth = 10
+const { signal } = new AbortController()
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: {
+    tools: { type: 'string' },
+    json: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+})
+const sets = [...positionals.map(readSet), ...(values.tools === undefined ? [] : heldOut(values.tools))]
+if (values.help || sets.length === 0) {
+  process.stderr.write(`${usage}\n`)
+  process.exit(values.help ? 0 : 1)
+}
+
+const results = new Map<string, Results>()
+for (const set of sets) {
+  results.set(set.name, await evaluate(set))
+  if (!values.json) report(set.name, results.get(set.name) as Results)
+}
+const summary = {
+  sets: Object.fromEntries([...results].map(([name, result]) => [name, summarise(result)])),
+  mean: Object.fromEntries(
+    arms.map((arm) => [arm, meanMetrics([...results.values()].map((result) => meanMetrics(result[arm])))]),
+  ) as Record<Arm, Metrics>,
+}
+if (values.json) {
+  process.stdout.write(`${JSON.stringify(summary, null, 2)}\n`)
+} else {
+  print('mean of the sets', summary.mean)
+}
+if (process.stdout.writableNeedDrain) await once(process.stdout, 'drain')
+
+/** A fresh registry with the set's corpus, asked every question by each arm. */
+async function evaluate(set: RetrievalSet): Promise<Results> {
+  await using folder = await temporaryFolder()
+  const config = readConfig({
+    ...process.env,
+    PORT: '0',
+    DRAGOMAN_DATA: folder.path,
+    DRAGOMAN_RATE_LIMIT: 'off',
+  })
+  await using gateway = await openGateway(config, { log: createLogger('error') })
+  const idOf = await importSet(gateway, set)
+
+  const product = (text: string) => searchAgents(gateway, text)
+  const meaning = () => gateway.dense.meaning
+  await using words = await withIndex(gateway, createMemoryIndex())
+  await using likeness = await withIndex(gateway, createMemoryIndex({ meaning, share: () => 1 - 1e-9 }))
+  return {
+    bm25: await askAll(set.questions, idOf, words.search),
+    dense: await askAll(set.questions, idOf, likeness.search),
+    hybrid: await askAll(set.questions, idOf, product),
+  }
+}
+
+type Ask = (text: string) => Promise<readonly string[]>
+
+/** Imports in batches, waits until every arm has applied it, and tells which entry is which document. */
+async function importSet(gateway: Gateway, set: RetrievalSet): Promise<ReadonlyMap<string, string>> {
+  for (let at = 0; at < set.cards.length; at += batch) {
+    const lines = set.cards.slice(at, at + batch).map((card) => JSON.stringify(card))
+    const params = { lines, first_line: at + 1 }
+    const { output } = await gateway.dispatch(
+      { to: 'svc.registry', action: 'import_entries', params },
+      { principal: localPrincipal, signal },
+    )
+    const { rejected } = output as { rejected: unknown[] }
+    if (rejected.length > 0) throw new Error(`The import refused ${JSON.stringify(rejected.slice(0, 3))}`)
+  }
+  const revision = await gateway.store.read.revision()
+  while (gateway.dense.progress().applied_revision < revision || gateway.dense.progress().next) {
+    await gateway.dense.caughtUp(revision)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  const changes = await gateway.store.changes(0, revision)
+  const entries = await gateway.store.read.entries([...new Set(changes.map((change) => change.entry_id))])
+  return new Map(
+    entries.flatMap((entry) => {
+      const place = /^https:\/\/example\.com\/(\d+)$/.exec(entry.source_url ?? '')?.[1]
+      const id = place === undefined ? undefined : set.ids[Number(place)]
+      return id === undefined ? [] : [[entry.id, id]]
+    }),
+  )
+}
+
+async function searchAgents(gateway: Gateway, query: string): Promise<string[]> {
+  const { output } = await gateway.dispatch(
+    { to: 'svc.registry', action: 'search_agents', params: { query: query.slice(0, 1000), limit: depth } },
+    { principal: localPrincipal, signal },
+  )
+  return (output as { agents: { id: string }[] }).agents.map(({ id }) => id)
+}
+
+async function withIndex(gateway: Gateway, index: SearchIndex) {
+  const stack = new AsyncDisposableStack()
+  stack.use(index)
+  const follower = stack.use(
+    follow(gateway.store, index, (fault) => {
+      throw fault
+    }),
+  )
+  await follower.ready
+  const filter = { state: 'ACTIVE' } as const
+  const search: Ask = async (text) => {
+    const query = { text: text.slice(0, 1000), filter, limit: depth, sort: 'relevance' } as const
+    const { hits } = await index.search(query, signal)
+    return hits.map(({ id }) => id)
+  }
+  return { search, [Symbol.asyncDispose]: () => stack.disposeAsync() }
+}
+
+async function askAll(
+  questions: readonly Question[],
+  idOf: ReadonlyMap<string, string>,
+  ask: Ask,
+): Promise<Metrics[]> {
+  const measured: Metrics[] = []
+  for (const { text, relevant } of questions) {
+    const ranking = (await ask(text)).map((id) => idOf.get(id) ?? '')
+    measured.push(measure(ranking, relevant))
+  }
+  return measured
+}
+
+function summarise(result: Results): Record<Arm, Metrics> {
+  return Object.fromEntries(arms.map((arm) => [arm, meanMetrics(result[arm])])) as Record<Arm, Metrics>
+}
+
+function report(name: string, result: Results): void {
+  print(`${name}, ${result.bm25.length} questions`, summarise(result))
+  for (const arm of ['bm25', 'dense'] as const) {
+    const differences = result.hybrid.map((one, at) => one.ndcg10 - (result[arm][at]?.ndcg10 ?? 0))
+    const [low, high] = bootstrap(differences)
+    process.stdout.write(
+      `  hybrid - ${arm}: NDCG@10 ${signed(mean(differences))}, 95 % interval ${signed(low)} to ${signed(high)}\n`,
+    )
+  }
+}
+
+function print(title: string, all: Record<Arm, Metrics>): void {
+  process.stdout.write(`${title}\n`)
+  for (const arm of arms) {
+    const figures = metricNames.map((name) => `${name} ${all[arm][name].toFixed(4)}`).join('  ')
+    process.stdout.write(`  ${arm.padEnd(7)} ${figures}\n`)
+  }
+}
+
+function signed(value: number): string {
+  return `${value < 0 ? '' : '+'}${value.toFixed(4)}`
+}
