@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 
 const [failedSteps = '0', ...files] = process.argv.slice(2)
+const root = process.cwd()
 const total = { passed: 0, failed: 0, skipped: 0 }
 for (const file of files) {
   if (!existsSync(file)) {
@@ -9,12 +10,9 @@ for (const file of files) {
     console.log(`${file} was not written.`)
     continue
   }
-  const {
-    numPassedTests,
-    numFailedTests,
-    numPendingTests,
-    numFailedTestSuites = 0,
-  } = JSON.parse(readFileSync(file, 'utf8'))
+  const results = JSON.parse(readFileSync(file, 'utf8'))
+  const { numPassedTests, numFailedTests, numPendingTests, numFailedTestSuites = 0 } = results
+  for (const failure of failuresOf(results)) console.log(`FAILED ${failure}`)
   total.passed += numPassedTests
   total.failed += numFailedTests || numFailedTestSuites
   total.skipped += numPendingTests
@@ -22,3 +20,13 @@ for (const file of files) {
 if (Number(failedSteps) > 0 && total.failed === 0) total.failed = Number(failedSteps)
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`)
 process.exitCode = total.failed > 0 || total.passed === 0 ? 1 : 0
+
+/** Which tests failed and on what, so that the end of a log says it. */
+function failuresOf({ testResults = [] }) {
+  return testResults.flatMap(({ name, message, assertionResults = [] }) => {
+    const failed = assertionResults.filter(({ status }) => status === 'failed')
+    const file = name.replace(`${root}/`, '')
+    if (failed.length === 0 && message) return `${file}: ${message.split('\n')[0]}`
+    return failed.map((one) => `${file}: ${one.fullName}: ${one.failureMessages?.[0]?.split('\n')[0] ?? ''}`)
+  })
+}

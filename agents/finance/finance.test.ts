@@ -10,6 +10,7 @@ import {
   hang,
   html,
   json,
+  patienceWith,
   type Routes,
   replay,
   reset,
@@ -57,7 +58,7 @@ async function open(routes: Routes, key: string | null = 'secret-key') {
   const fetch: Fetch = (request) => {
     timeouts.push(request.timeout_ms)
     signals.push(request.signal)
-    return safe.fetch({ ...request, timeout_ms: Math.min(150, request.timeout_ms ?? 0) })
+    return safe.fetch({ ...request, timeout_ms: patienceWith(routes) })
   }
   const urls = { coinbase_url: server.url, kraken_url: server.url, finnhub_url: `${server.url}/` }
   const agent = createFinance({

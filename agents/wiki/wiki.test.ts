@@ -10,6 +10,7 @@ import {
   hang,
   html,
   json,
+  patienceWith,
   type Routes,
   replay,
   reset,
@@ -89,7 +90,8 @@ async function open(routes: Routes, { contact = 'ops@example.org', path = '/{lan
   const server = await replay(routes)
   const safe = createSafeFetch({ user_agent: 'test', allow_origins: [server.url] })
   const clock = { now }
-  const fetch: Fetch = (request) => safe.fetch({ ...request, timeout_ms: 150 })
+  const timeout_ms = patienceWith(routes)
+  const fetch: Fetch = (request) => safe.fetch({ ...request, timeout_ms })
   const url = server.url + path
   const agent = createWiki({
     fetch,

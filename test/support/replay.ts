@@ -105,6 +105,16 @@ export const reset: Answer = { fault: 'reset' }
 export const garbage: Answer = { body: new Uint8Array([0xff, 0xfe, 0x00, 0x7b, 0x80]) }
 export const serverError: Answer = text('Internal Server Error', 500)
 
+/**
+ * Milliseconds to wait for a server with these routes: few where one of them never ends, so that a test of that is
+ * short, and more than a busy machine needs where all of them do.
+ */
+export function patienceWith(routes: Routes): number {
+  const replies = Object.values(routes).flat()
+  const endless = (reply: Reply) => typeof reply === 'object' && /hang|drip/.test(reply.fault ?? '')
+  return replies.some(endless) ? 1000 : 20_000
+}
+
 /** Sends half of the body, then cuts the connection. */
 export function truncated(answer: Answer): Answer {
   return { ...answer, fault: 'truncate' }
