@@ -1,7 +1,7 @@
 /**
  * How many times longer the larger work takes, each at its best of several runs in turn: about 4 for four times
- * the work in linear time, 16 in quadratic. A ratio within one run, so that a busy machine does not decide; work of
- * less than five milliseconds counts as five, since below that noise does.
+ * the work in linear time, 16 in quadratic. Time is that of the processor, which a busy machine does not stretch; work
+ * of less than five milliseconds counts as five, since below that noise decides.
  */
 export async function growth(smaller: () => unknown, larger: () => unknown, rounds = 5): Promise<number> {
   let small = Number.POSITIVE_INFINITY
@@ -14,7 +14,8 @@ export async function growth(smaller: () => unknown, larger: () => unknown, roun
 }
 
 async function timeOf(work: () => unknown): Promise<number> {
-  const started = performance.now()
+  const before = process.cpuUsage()
   await work()
-  return performance.now() - started
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1000
 }

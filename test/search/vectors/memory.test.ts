@@ -130,8 +130,8 @@ describe('the thread that scans', () => {
 
   it('never gives an answer of half a change', async () => {
     await using store = inThread(32)
-    const size = 8000
-    const versions = 12
+    const size = 4000
+    const versions = 8
     /** In each version all entries are alike, some are gone, and some have become wider. */
     const vectorIn = (version: number) => unit(version, ...Array.from({ length: 31 }, () => 1))
     const widthIn = (version: number, index: number) => 1 + ((version + index) % 5 === 0 ? version % 4 : 0)
