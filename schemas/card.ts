@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Capability, Entry } from './entry.ts'
+import { ManifestReport, SignatureReport, VerificationReport } from './trust.ts'
 
 /** An agent card in the shape of the registry's interface, with the standard fields that do not collide. */
 export const Card = z.looseObject({
@@ -11,7 +12,13 @@ export const Card = z.looseObject({
 export type Card = z.infer<typeof Card>
 
 /** One agent in full. */
-export const EntryDetail = Entry.extend({ capabilities: z.array(Capability), card: z.looseObject({}) })
+export const EntryDetail = Entry.extend({
+  capabilities: z.array(Capability),
+  card: z.looseObject({}),
+  verification: VerificationReport.nullable().describe('The proof behind the verification level.'),
+  manifest: ManifestReport.nullable().describe('Its findings are shown to the owner and to admins only.'),
+  signature_report: SignatureReport.nullable(),
+})
 export type EntryDetail = z.infer<typeof EntryDetail>
 
 /** Why a search put an entry where it is. */

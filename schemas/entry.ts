@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ContentFlag, SignatureStatus, Suspension } from './trust.ts'
 
 export const State = z.enum(['STAGE', 'ACTIVE'])
 export type State = z.infer<typeof State>
@@ -54,6 +55,15 @@ export const Entry = z.object({
   endpoints: z.array(Endpoint),
   packages: z.array(Package),
   source_url: z.string().nullable().describe('Where an imported entry was taken from, or its repository.'),
+  content_flags: z
+    .array(ContentFlag)
+    .describe(
+      'What a language model should be wary of in the texts; they are as their publisher wrote them.',
+    ),
+  signature: SignatureStatus.describe("Of the agent's own card."),
+  card_sha256: z.string().nullable().describe('Of the card as it was last read at its manifest URL, in hex.'),
+  changed_since_verified: z.boolean().describe('The card is no longer the one that was verified.'),
+  suspended: Suspension.nullable().describe('Shown to the owner and to admins only; hidden from all others.'),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
   revision: z.int().describe('Number of the registry change that last touched this entry.'),

@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { Capability, Endpoint, Package } from './entry.ts'
 import { PackageName, Slug, Tag } from './names.ts'
+import { mixesScripts, visible } from './text.ts'
 
 const maxCapabilityText = 200_000
 
 const Capabilities = z
-  .array(Capability.strict())
+  .array(visible(Capability.strict()))
   .max(200)
   .refine((all) => textLength(all) <= maxCapabilityText, {
     error: `At most ${maxCapabilityText} characters of names and descriptions in all.`,
@@ -20,15 +21,17 @@ const url = z.url({ protocol: /^https?$/ }).max(2048)
 const facts = {
   package_name: PackageName,
   manifest_url: url.describe("Where the agent's own card is."),
-  name: z.string().trim().min(1).max(200),
-  description: z.string().trim().min(1).max(4000),
+  name: visible(z.string().trim().min(1).max(200)).refine((name) => !mixesScripts(name), {
+    error: 'One word mixes letters of scripts that look alike. Write it in one script.',
+  }),
+  description: visible(z.string().trim().min(1).max(4000)),
   capabilities: Capabilities,
   endpoints: z.array(Endpoint.strict()).max(20),
-  packages: z.array(Package.strict()).max(20),
-  tags: z.array(Tag).max(50),
+  packages: z.array(visible(Package.strict())).max(20),
+  tags: z.array(visible(Tag)).max(50),
   category: Slug.nullable(),
   target: Slug.nullable(),
-  version: z.string().min(1).max(100).nullable(),
+  version: visible(z.string().min(1).max(100)).nullable(),
 }
 
 /** What an owner states of an agent. What is left out comes from the manifest, or stays as it is. */

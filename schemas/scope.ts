@@ -12,6 +12,9 @@ export const scopes = [
 export const Scope = z.enum(scopes)
 export type Scope = z.infer<typeof Scope>
 
+/** Owners are (issuer, subject): the local issuer is one, whatever base URL or key its tokens carry. */
+export const localIssuer = 'urn:dragoman:local'
+
 /** Who is calling: the (issuer, subject) pair that owns entries, and what its token allows. */
 export interface Principal {
   readonly issuer: string

@@ -26,6 +26,6 @@ export function importEntries(registry: Registry): Action<z.output<typeof Input>
     effect: 'write',
     advertised: false,
     deadline_ms: 60_000,
-    run: ({ lines, first_line }) => registry.importLines(lines, first_line),
+    run: ({ lines, first_line }, { principal }) => registry.importLines(lines, first_line, principal),
   })
 }

@@ -1,11 +1,15 @@
 import { type Agent, defineAgent } from '../../schemas/action.ts'
+import { audit } from './audit.ts'
 import { getAgent } from './get-agent.ts'
 import { getCard } from './get-card.ts'
 import { importEntries } from './import-entries.ts'
 import type { Registry } from './port.ts'
 import { publish } from './publish.ts'
+import { report } from './report.ts'
 import { resolvePackage } from './resolve-package.ts'
 import { search, searchAgents } from './search-agents.ts'
+import { suspend } from './suspend.ts'
+import { transfer } from './transfer.ts'
 import { goLive, remove, unpublish } from './transitions.ts'
 import { update } from './update.ts'
 
@@ -32,6 +36,10 @@ export function createRegistryAgent(registry: Registry): Agent {
       goLive(registry),
       unpublish(registry),
       remove(registry),
+      transfer(registry),
+      suspend(registry),
+      report(registry),
+      audit(registry),
       importEntries(registry),
     ],
   })

@@ -2,6 +2,7 @@ import type { EntryDetail } from '../../schemas/card.ts'
 import type { Change, Publication } from '../../schemas/publication.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import type { SearchInput, SearchOutput } from '../../schemas/search.ts'
+import type { AuditEvent } from '../../schemas/trust.ts'
 
 type Caller = Principal | null
 
@@ -14,7 +15,26 @@ export interface Registry {
   goLive(change: Change, caller: Caller): Promise<EntryDetail>
   unpublish(change: Change, caller: Caller): Promise<EntryDetail>
   remove(change: Change, caller: Caller): Promise<void>
-  importLines(lines: readonly string[], first: number): Promise<ImportReport>
+  transfer(
+    change: Change,
+    to: { readonly subject: string; readonly issuer?: string | undefined },
+    caller: Caller,
+  ): Promise<{ id: string; package_name: string; revision: number }>
+  suspend(
+    asked: Change & { readonly suspended: boolean; readonly reason: string },
+    caller: Caller,
+  ): Promise<EntryDetail>
+  report(
+    report: { readonly agent: string; readonly reason: string; readonly detail?: string | undefined },
+    caller: Caller,
+  ): Promise<void>
+  audit(
+    agent: string,
+    limit: number,
+    cursor: string | undefined,
+    caller: Caller,
+  ): Promise<{ events: AuditEvent[]; next_cursor: string | null }>
+  importLines(lines: readonly string[], first: number, caller: Caller): Promise<ImportReport>
 }
 
 /** What became of the lines of an import; a line number counts from 1. */

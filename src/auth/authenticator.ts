@@ -3,7 +3,7 @@ import { type CryptoKey, errors, jwtVerify } from 'jose'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import { Failure } from '../../schemas/failure.ts'
-import { type Principal, Scope } from '../../schemas/scope.ts'
+import { localIssuer, type Principal, Scope } from '../../schemas/scope.ts'
 import type { SigningKey } from './key.ts'
 
 /**
@@ -11,9 +11,6 @@ import type { SigningKey } from './key.ts'
  * expiry bites on open sockets. Throws Failure `unauthenticated`.
  */
 export type Authenticate = (token: string) => Principal | Promise<Principal>
-
-/** Owners are (issuer, subject): the local issuer is one, whatever base URL or key its tokens carry. */
-const localIssuer = 'urn:dragoman:local'
 
 const longestToken = 8192
 const cacheMilliseconds = 60_000

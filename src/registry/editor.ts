@@ -3,12 +3,16 @@ import { Failure } from '../../schemas/failure.ts'
 import { PackageName } from '../../schemas/names.ts'
 import type { Change, Publication } from '../../schemas/publication.ts'
 import type { Principal } from '../../schemas/scope.ts'
-import type { Store, StoredEntry, Writer } from '../store/store.ts'
+import type { Deed, Store, StoredEntry, Writer } from '../store/store.ts'
+import { blank } from './blank.ts'
+import { contentFlags } from './content-flags.ts'
 import { cardName } from './listing.ts'
 import type { Manifest } from './manifest.ts'
 import {
+  assertDistinct,
   assertMayChange,
   assertMayCreate,
+  assertNotSuspended,
   assertTags,
   coveringNamespace,
   namespacesOver,
@@ -22,10 +26,17 @@ export interface Editor {
   update(change: Change, publication: Publication, caller: Principal | null): Promise<Committed>
   move(change: Change, from: State, to: State, caller: Principal | null): Promise<Committed>
   remove(change: Change, caller: Principal | null): Promise<Committed>
+  /** Any other change: `edit` gives the entry as it is to be, or throws. */
+  change(change: Change, caller: Principal | null, deed: Named, edit: Edit): Promise<Committed>
 }
+
+/** What is done, and why; who does it is the caller. */
+export type Named = Omit<Deed, 'actor'>
+export type Edit = (entry: StoredEntry, principal: Principal, at: string) => StoredEntry
 
 export interface Committed {
   readonly id: string
+  readonly package_name: string
   readonly revision: number
 }
 
@@ -41,13 +52,17 @@ export interface EditorOptions {
 export function createEditor({ store, clock, createId, readManifest }: EditorOptions): Editor {
   const now = () => new Date(clock()).toISOString()
 
-  async function commit(work: (writer: Writer) => Promise<StoredEntry>): Promise<Committed> {
+  async function commit(
+    deed: Named,
+    actor: Principal,
+    work: (writer: Writer) => Promise<StoredEntry>,
+  ): Promise<Committed> {
     const { result, revision } = await store.write(async (writer) => {
       const entry = await work(writer)
-      await writer.put(entry)
+      await writer.put({ ...entry, content_flags: contentFlags(entry) }, { ...deed, actor })
       return entry
     })
-    return { id: result.id, revision }
+    return { id: result.id, package_name: result.package_name, revision }
   }
 
   async function publish(
@@ -61,14 +76,18 @@ export function createEditor({ store, clock, createId, readManifest }: EditorOpt
       lacking && publication.manifest_url ? await readManifest(publication.manifest_url, signal) : undefined
     const facts = complete({ ...manifest, ...stated(publication) })
     assertTags(principal, facts.tags)
-    return await commit(async (writer) => {
-      const claimed = await writer.claimedNamespaces(namespacesOver(facts.package_name))
-      assertMayCreate(principal, facts.package_name, claimed)
-      const taken = await writer.entry({ package_name: facts.package_name })
-      assertFree(taken, facts.package_name, principal)
+    return await commit({ action: 'publish' }, principal, async (writer) => {
+      const { package_name } = facts
+      assertMayCreate(principal, package_name, await writer.claims(namespacesOver(package_name)))
+      const taken = await writer.entry({ package_name })
+      assertFree(taken, package_name, principal)
+      assertDistinct(principal, package_name, await writer.lookalikes(package_name))
       const at = now()
       return {
+        ...blank,
         ...facts,
+        stated: Object.keys(stated(publication)),
+        check_at: facts.manifest_url ? at : null,
         id: taken?.id ?? createId(),
         state: 'STAGE',
         verification_level: 'unverified' satisfies VerificationLevel,
@@ -81,40 +100,38 @@ export function createEditor({ store, clock, createId, readManifest }: EditorOpt
         source_url: null,
         created_at: at,
         updated_at: at,
-        deleted: false,
-        revision: 0,
       }
     })
   }
 
-  async function change(
-    { agent, expected_revision }: Change,
-    caller: Principal | null,
-    edit: (entry: StoredEntry) => StoredEntry,
-  ): Promise<Committed> {
+  const change: Editor['change'] = async ({ agent, expected_revision }, caller, deed, edit) => {
     const principal = signedIn(caller)
-    return await commit(async (writer) => {
+    return await commit(deed, principal, async (writer) => {
       const entry = await writer.entry(toReference(agent))
       assertMayChange(principal, entry, agent)
       assertRevision(entry, expected_revision)
-      return { ...edit(entry), updated_at: now() }
+      const at = now()
+      return { ...edit(entry, principal, at), updated_at: at }
     })
   }
 
   return {
     publish,
+    change,
     update: (asked, publication, caller) =>
-      change(asked, caller, (entry) => {
+      change(asked, caller, { action: 'update' }, (entry, principal, at) => {
         assertSameName(entry, publication.package_name)
-        if (publication.tags) assertNewTags(signedIn(caller), publication.tags, entry.tags)
-        return { ...entry, ...cardAfter(entry, publication), ...stated(publication) }
+        if (publication.tags) assertNewTags(principal, publication.tags, entry.tags)
+        return updated(entry, publication, at)
       }),
     move: (asked, from, to, caller) =>
-      change(asked, caller, (entry) => {
+      change(asked, caller, { action: to === 'ACTIVE' ? 'go_live' : 'unpublish' }, (entry) => {
+        assertNotSuspended(entry)
         if (entry.state === from) return { ...entry, state: to }
         throw new Failure('wrong_state', `${entry.package_name} is ${entry.state}; this needs ${from}.`)
       }),
-    remove: (asked, caller) => change(asked, caller, (entry) => ({ ...entry, deleted: true })),
+    remove: (asked, caller) =>
+      change(asked, caller, { action: 'delete' }, (entry) => ({ ...entry, deleted: true })),
   }
 }
 
@@ -125,6 +142,7 @@ function signedIn(caller: Principal | null): Principal {
 
 type Facts = Omit<
   StoredEntry,
+  | keyof typeof blank
   | 'id'
   | 'state'
   | 'verification_level'
@@ -133,8 +151,6 @@ type Facts = Omit<
   | 'source_url'
   | 'created_at'
   | 'updated_at'
-  | 'deleted'
-  | 'revision'
 >
 
 /** The fields that are there. */
@@ -182,7 +198,11 @@ function derivedFrom(manifestUrl: string | null | undefined, name: string | unde
 
 /** A name is taken by any entry, in STAGE too; a deleted one keeps it for its owner. */
 function assertFree(taken: StoredEntry | undefined, packageName: string, principal: Principal): void {
-  if (!taken || (taken.deleted && (!taken.owner || owns(principal, taken)))) return
+  if (!taken) return
+  if (taken.deleted && (!taken.owner || owns(principal, taken))) {
+    assertNotSuspended(taken)
+    return
+  }
   throw new Failure('conflict', `The name ${packageName} is taken.`, {
     errors: [{ pointer: '/package_name', detail: 'Choose another name.' }],
   })
@@ -195,9 +215,14 @@ function assertRevision(entry: StoredEntry, expected: number | undefined): void 
   })
 }
 
-/** The card of one address is not the card of another. */
-function cardAfter(entry: StoredEntry, { manifest_url }: Publication): { card?: null } {
-  return manifest_url === undefined || manifest_url === entry.manifest_url ? {} : { card: null }
+/** What is stated now wins from now on. The card of one address is not the card of another. */
+function updated(entry: StoredEntry, publication: Publication, at: string): StoredEntry {
+  const said = stated(publication)
+  const known = entry.stated && [...new Set([...entry.stated, ...Object.keys(said)])]
+  const { manifest_url } = said
+  const moves = manifest_url !== undefined && manifest_url !== entry.manifest_url
+  const unread = { card: null, card_sha256: null, manifest: null, signature: null, check_at: at }
+  return { ...entry, ...(moves && unread), ...said, stated: known }
 }
 
 function assertSameName(entry: StoredEntry, packageName: string | undefined): void {

@@ -146,9 +146,7 @@ export function toChange(entry: StoredEntry): EntryChange {
 }
 
 function toDocument(entry: StoredEntry): SearchDocument {
-  const { id, package_name, name, description, tags, category, target, state, created_at, capabilities } =
-    entry
-  const owner = entry.owner && ownerKey(entry.owner)
+  const { id, package_name, name, description, tags, category, target, created_at, capabilities } = entry
   return {
     id,
     package_name,
@@ -157,8 +155,8 @@ function toDocument(entry: StoredEntry): SearchDocument {
     tags,
     category,
     target,
-    state,
-    owner,
+    state: entry.suspended ? 'SUSPENDED' : entry.state,
+    owner: entry.owner && ownerKey(entry.owner),
     created_at,
     capabilities,
   }

@@ -1,7 +1,8 @@
 import type { Action, Agent } from '../../schemas/action.ts'
-import type { Capability } from '../../schemas/entry.ts'
+import type { Capability, VerificationLevel } from '../../schemas/entry.ts'
 import type { Json } from '../../schemas/json.ts'
 import type { Store, StoredEntry } from '../store/store.ts'
+import { blank } from './blank.ts'
 
 /** Lists the agents that this gateway hosts, writing only those whose content has changed; the revision then. */
 export async function listHosted(
@@ -14,14 +15,14 @@ export async function listHosted(
     for (const agent of listed) {
       const known = await writer.entry({ package_name: agent.package_name })
       const facts = factsOf(agent, version)
-      if (known && contentOf({ ...known, ...facts, revision: known.revision }) === contentOf(known)) continue
+      if (known && contentOf({ ...known, ...facts }) === contentOf(known)) continue
       const at = new Date(clock()).toISOString()
-      await writer.put({
-        id: known?.id ?? createId(),
-        created_at: known?.created_at ?? at,
+      const entry = {
+        ...(known ?? { ...blank, id: createId(), created_at: at, verification_level: unproved }),
         ...facts,
         updated_at: at,
-      })
+      }
+      await writer.put(entry, { actor: null, action: 'list_hosted' })
     }
   })
   return revision
@@ -33,13 +34,17 @@ function contentOf(entry: StoredEntry): string {
   return JSON.stringify(keys.map((key) => [key, Reflect.get(entry, key)]))
 }
 
-function factsOf(agent: Agent, version: string): Omit<StoredEntry, 'id' | 'created_at' | 'updated_at'> {
+const unproved: VerificationLevel = 'unverified'
+
+function factsOf(
+  agent: Agent,
+  version: string,
+): Omit<StoredEntry, keyof typeof blank | 'id' | 'verification_level' | 'created_at' | 'updated_at'> {
   return {
     package_name: agent.package_name,
     name: agent.name,
     description: agent.description,
     state: 'ACTIVE',
-    verification_level: 'unverified',
     owner: null,
     hosted: true,
     manifest_url: null,
@@ -52,8 +57,6 @@ function factsOf(agent: Agent, version: string): Omit<StoredEntry, 'id' | 'creat
     packages: [],
     source_url: null,
     card: null,
-    deleted: false,
-    revision: 0,
   }
 }
 

@@ -1,6 +1,9 @@
 import { z } from 'zod'
 import { Failure } from '../../schemas/failure.ts'
-import type { Store, StoredEntry, Writer } from '../store/store.ts'
+import type { Principal } from '../../schemas/scope.ts'
+import type { Deed, Store, StoredEntry, Writer } from '../store/store.ts'
+import { blank } from './blank.ts'
+import { contentFlags } from './content-flags.ts'
 import { type Facts, readLine } from './listing.ts'
 
 /** What became of the lines; a line number counts from 1. */
@@ -25,6 +28,7 @@ export async function importLines(
   { store, clock, createId }: ImporterOptions,
   lines: readonly string[],
   first: number,
+  caller: Principal | null,
 ): Promise<{ report: ImportReport; revision: number }> {
   const rejected: { line: number; reason: string }[] = []
   const read: { line: number; facts: Facts }[] = []
@@ -35,6 +39,7 @@ export async function importLines(
       rejected.push({ line: first + at, reason: reasonOf(fault) })
     }
   }
+  const deed: Deed = { actor: caller, action: 'import' }
   const last = new Map(read.map(({ line, facts }) => [identity(facts), line]))
   const { result, revision } = await store.write(async (writer) => {
     const counts = { created: 0, updated: 0, unchanged: 0 }
@@ -44,7 +49,7 @@ export async function importLines(
         rejected.push({ line, reason: `Line ${again} states the same agent again.` })
         continue
       }
-      const outcome = await place(writer, facts, new Date(clock()).toISOString(), createId)
+      const outcome = await place(writer, facts, deed, new Date(clock()).toISOString(), createId)
       if (outcome in counts) counts[outcome as keyof typeof counts] += 1
       else rejected.push({ line, reason: outcome })
     }
@@ -58,12 +63,19 @@ function identity({ package_name, source_url }: Facts): string {
   return `${package_name} ${source_url}`
 }
 
-async function place(writer: Writer, facts: Facts, at: string, createId: () => string): Promise<string> {
+async function place(
+  writer: Writer,
+  facts: Facts,
+  deed: Deed,
+  at: string,
+  createId: () => string,
+): Promise<string> {
   for (let number = 1; ; number++) {
     const package_name = number === 1 ? facts.package_name : `${facts.package_name}-${number}`
     const taken = await writer.entry({ package_name })
     if (!taken) {
-      await writer.put({ ...fresh(at, createId()), ...facts, package_name })
+      const entry = { ...fresh(at, createId()), ...facts, package_name, content_flags: contentFlags(facts) }
+      await writer.put(entry, deed)
       return 'created'
     }
     if (taken.source_url !== facts.source_url) continue
@@ -72,7 +84,7 @@ async function place(writer: Writer, facts: Facts, at: string, createId: () => s
     const next = { ...taken, ...facts, package_name }
     if (JSON.stringify(next) === JSON.stringify({ ...taken, ...pick(taken, facts), package_name }))
       return 'unchanged'
-    await writer.put({ ...next, updated_at: at })
+    await writer.put({ ...next, content_flags: contentFlags(next), updated_at: at }, deed)
     return 'updated'
   }
 }
@@ -84,6 +96,7 @@ function pick(entry: StoredEntry, facts: Facts): Partial<StoredEntry> {
 
 function fresh(at: string, id: string): Omit<StoredEntry, keyof Facts> {
   return {
+    ...blank,
     id,
     state: 'ACTIVE',
     verification_level: 'unclaimed',
@@ -92,8 +105,6 @@ function fresh(at: string, id: string): Omit<StoredEntry, keyof Facts> {
     target: null,
     created_at: at,
     updated_at: at,
-    deleted: false,
-    revision: 0,
   }
 }
 

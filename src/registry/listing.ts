@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Capability } from '../../schemas/entry.ts'
 import { Failure } from '../../schemas/failure.ts'
 import { PackageName } from '../../schemas/names.ts'
+import { hiddenIn } from '../../schemas/text.ts'
 import type { StoredEntry } from '../store/store.ts'
 import { mostCapabilities, readCard } from './manifest.ts'
 
@@ -42,6 +43,9 @@ export function readLine(text: string): Facts {
   if (/^(custom|svc)\./.test(facts.package_name)) {
     throw new Failure('invalid_request', `${facts.package_name} is a name that lists do not give.`)
   }
+  const { card: _, ...texts } = facts
+  const errors = hiddenIn(texts).map((pointer) => ({ pointer, detail: 'hides characters.' }))
+  if (errors.length > 0) throw new Failure('invalid_request', 'It holds what nobody sees.', { errors })
   return facts
 }
 

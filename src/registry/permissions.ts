@@ -1,7 +1,7 @@
 import { Failure } from '../../schemas/failure.ts'
 import { testTag } from '../../schemas/names.ts'
 import type { Principal } from '../../schemas/scope.ts'
-import type { StoredEntry } from '../store/store.ts'
+import type { Claim, StoredEntry } from '../store/store.ts'
 import { isId } from './reference.ts'
 
 /** Names that the operator alone gives. */
@@ -28,7 +28,7 @@ export function mayRead(principal: Principal | null, entry: StoredEntry): boolea
 /** True where the entry exists for this caller at all. */
 export function isVisible(entry: StoredEntry, principal: Principal | null): boolean {
   if (entry.deleted) return false
-  return entry.state === 'ACTIVE' || mayRead(principal, entry)
+  return (entry.state === 'ACTIVE' && !entry.suspended) || mayRead(principal, entry)
 }
 
 /** The claimed namespace that the name stands under, or null. `com.example` covers `com.example.weather`. */
@@ -69,7 +69,7 @@ export function assertMayChange(
 }
 
 /** Throws Failure `invalid_request` or `forbidden` where nobody, or not this caller, may take the name. */
-export function assertMayCreate(principal: Principal, packageName: string, claimed: readonly string[]): void {
+export function assertMayCreate(principal: Principal, packageName: string, claims: readonly Claim[]): void {
   if (packageName.startsWith(addressPrefix)) {
     throw new Failure('invalid_request', `Names do not begin with ${addressPrefix}`, {
       errors: [{ pointer: '/package_name', detail: `${addressPrefix} begins A2A addresses.` }],
@@ -84,10 +84,44 @@ export function assertMayCreate(principal: Principal, packageName: string, claim
   if (packageName.startsWith(operatorPrefix)) {
     throw new Failure('forbidden', `Names under ${operatorPrefix} belong to the operator.`)
   }
-  const foreign = claimed.find((namespace) => !principal.namespaces.some((own) => isUnder(namespace, own)))
+  const foreign = claims.find((claim) => !mayUse(principal, claim))
   if (foreign === undefined) return
-  throw new Failure('forbidden', `The namespace ${foreign} is claimed.`, {
-    hint: `A token with the namespace claim ${foreign} may create names under it.`,
+  const { namespace, proved } = foreign
+  throw new Failure(
+    'forbidden',
+    proved
+      ? `Whoever proved the domain of ${namespace} names what is under it.`
+      : `The namespace ${namespace} is claimed.`,
+    { hint: `A token with the namespace claim ${namespace} may create names under it.` },
+  )
+}
+
+/** By the same claim in one's own token; what a domain's proof gives, by being who proved it. */
+function mayUse(principal: Principal, { namespace, holder, proved }: Claim): boolean {
+  if (principal.namespaces.some((own) => isUnder(namespace, own))) return true
+  return proved && holder.issuer === principal.issuer && holder.subject === principal.subject
+}
+
+/** Throws Failure `conflict` where the name can be taken for that of somebody else's agent. */
+export function assertDistinct(
+  principal: Principal,
+  packageName: string,
+  lookalikes: readonly StoredEntry[],
+): void {
+  if (isAdmin(principal)) return
+  const foreign = lookalikes.find((entry) => !owns(principal, entry))
+  if (!foreign) return
+  throw new Failure('conflict', `The name ${packageName} can be taken for that of another agent.`, {
+    errors: [{ pointer: '/package_name', detail: 'It looks like a name in use. Choose another one.' }],
+    ...(isVisible(foreign, principal) && { nearest: [foreign.package_name] }),
+  })
+}
+
+/** Throws Failure `suspended`. */
+export function assertNotSuspended({ package_name, suspended }: StoredEntry): void {
+  if (!suspended) return
+  throw new Failure('suspended', `${package_name} is suspended: ${suspended.reason}`, {
+    hint: 'It can be updated and deleted; an admin of the registry lifts the suspension.',
   })
 }
 

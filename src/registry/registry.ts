@@ -1,6 +1,8 @@
 import type { EntryDetail } from '../../schemas/card.ts'
+import type { Change } from '../../schemas/publication.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import type { SearchIndex } from '../search/search-index.ts'
+import { createCustody, type Recipient, type Suspending } from './custody.ts'
 import type { DenseArms } from './dense-arms.ts'
 import { type Committed, createEditor, type EditorOptions } from './editor.ts'
 import { createFinder } from './finder.ts'
@@ -23,6 +25,7 @@ export function createRegistry(options: RegistryOptions) {
   const views = createViews(site)
   const finder = createFinder({ reader: store.read, index, follower, dense, views })
   const editor = createEditor(options)
+  const { report, audit, ...custody } = createCustody(store, editor, options.clock)
 
   /** What is written is found at once by whoever asks this process, by its words and by its meaning. */
   async function applied(revision: number): Promise<void> {
@@ -41,16 +44,25 @@ export function createRegistry(options: RegistryOptions) {
       settled(editor.publish(publication, caller, signal), caller),
     update: (...[change, publication, caller]: Parameters<typeof editor.update>) =>
       settled(editor.update(change, publication, caller), caller),
-    goLive: (change: Parameters<typeof editor.move>[0], caller: Principal | null) =>
+    goLive: (change: Change, caller: Principal | null) =>
       settled(editor.move(change, 'STAGE', 'ACTIVE', caller), caller),
-    unpublish: (change: Parameters<typeof editor.move>[0], caller: Principal | null) =>
+    unpublish: (change: Change, caller: Principal | null) =>
       settled(editor.move(change, 'ACTIVE', 'STAGE', caller), caller),
+    /** What is given away in STAGE is no longer seen by who gave it. */
+    async transfer(change: Change, to: Recipient, caller: Principal | null) {
+      const { id, package_name, revision } = await custody.transfer(change, to, caller)
+      await applied(revision)
+      return { id, package_name, revision }
+    },
+    suspend: (asked: Suspending, caller: Principal | null) => settled(custody.suspend(asked, caller), caller),
+    report,
+    audit,
     async remove(...[change, caller]: Parameters<typeof editor.remove>) {
       const { revision } = await editor.remove(change, caller)
       await applied(revision)
     },
-    async importLines(lines: readonly string[], first: number) {
-      const { report, revision } = await importLines(options, lines, first)
+    async importLines(lines: readonly string[], first: number, caller: Principal | null = null) {
+      const { report, revision } = await importLines(options, lines, first, caller)
       await applied(revision)
       return report
     },

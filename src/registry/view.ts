@@ -15,16 +15,35 @@ export interface Views {
 /** Public views are made once: the same frozen object is given out until the entry changes. */
 export function createViews(site: () => Site): Views {
   const publicEntry = once((stored: StoredEntry) => Object.freeze(render(stored, site())))
-  const publicDetail = once((stored: StoredEntry) => Object.freeze(detailed(stored, publicEntry(stored))))
+  const publicDetail = once((stored: StoredEntry) =>
+    Object.freeze(withoutReasons(detailed(stored, publicEntry(stored)))),
+  )
 
   function detailed(stored: StoredEntry, view: Entry): EntryDetail {
-    return { ...view, capabilities: stored.capabilities, card: Object.freeze(cardOf(stored, site())) }
+    return {
+      ...view,
+      capabilities: stored.capabilities,
+      card: Object.freeze(cardOf(stored, site())),
+      verification: reportOf(stored.proof),
+      manifest: stored.manifest,
+      signature_report: stored.signature,
+    }
+  }
+
+  /** Everybody sees what was checked and when; why it failed is for the owner. */
+  function withoutReasons(detail: EntryDetail): EntryDetail {
+    const { verification, manifest } = detail
+    return {
+      ...detail,
+      verification: verification && { ...verification, detail: null },
+      manifest: manifest && { ...manifest, detail: null, findings: [] },
+    }
   }
 
   /** Owners and admins see who owns the entry; everybody else sees the public view. */
   function own(stored: StoredEntry, principal: Principal | null): Entry | undefined {
-    if (!stored.owner || !mayRead(principal, stored)) return undefined
-    return { ...publicEntry(stored), owner: stored.owner }
+    if (stored.hosted || !mayRead(principal, stored)) return undefined
+    return { ...publicEntry(stored), owner: stored.owner, suspended: stored.suspended }
   }
 
   return {
@@ -64,8 +83,26 @@ function render(stored: StoredEntry, site: Site): Entry {
     endpoints: endpointsOf(stored, site),
     packages: stored.packages,
     source_url: stored.source_url,
+    content_flags: stored.content_flags,
+    signature: stored.signature?.status ?? 'none',
+    card_sha256: stored.card_sha256,
+    changed_since_verified: hasChanged(stored),
+    suspended: null,
     created_at: stored.created_at,
     updated_at: stored.updated_at,
     revision: stored.revision,
   }
+}
+
+/** True where the card was read since it was verified and is another one. */
+function hasChanged({ proof, card_sha256, verification_level }: StoredEntry): boolean {
+  if (verification_level !== 'domain_verified' || !proof?.card_sha256) return false
+  return card_sha256 !== proof.card_sha256
+}
+
+/** The proof without what only the next check needs. */
+function reportOf(proof: StoredEntry['proof']): EntryDetail['verification'] {
+  if (!proof) return null
+  const { method, domain, proved_at, checked_at, failures, failing_since, detail } = proof
+  return { method, domain, proved_at, checked_at, failures, failing_since, detail }
 }

@@ -11,7 +11,7 @@ export interface SearchDocument {
   readonly tags: readonly string[]
   readonly category: string | null
   readonly target: string | null
-  readonly state: State
+  readonly state: State | 'SUSPENDED'
   readonly owner: string | null
   /** RFC 3339. */
   readonly created_at: string

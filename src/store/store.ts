@@ -1,5 +1,24 @@
 import { z } from 'zod'
 import { Capability, Endpoint, Package, State, VerificationLevel } from '../../schemas/entry.ts'
+import {
+  type Actor,
+  type AuditEvent,
+  ContentFlag,
+  ManifestReport,
+  SignatureReport,
+  Suspension,
+  VerificationReport,
+} from '../../schemas/trust.ts'
+
+/** A proof as it is kept, with what the next check needs. */
+const StoredProof = VerificationReport.extend({
+  /** Of the card that stood when the owner last verified. */
+  card_sha256: z.string().nullable(),
+  /** Of the `mcp` method: the key proved with, and its signature. */
+  public_key: z.string().optional(),
+  signature: z.string().optional(),
+})
+export type StoredProof = z.infer<typeof StoredProof>
 
 /** An entry as the truth holds it: URLs of our own are null or relative, rendered at read. */
 export const StoredEntry = z.object({
@@ -24,6 +43,16 @@ export const StoredEntry = z.object({
   source_url: z.string().nullable(),
   /** The card as its publisher wrote it, where we have it. */
   card: z.record(z.string(), z.unknown()).nullable(),
+  /** The fields that its owner stated, which win over the manifest; null: all of them. */
+  stated: z.array(z.string()).nullable().default(null),
+  card_sha256: z.string().nullable().default(null),
+  content_flags: z.array(ContentFlag).default([]),
+  signature: SignatureReport.nullable().default(null),
+  manifest: ManifestReport.nullable().default(null),
+  proof: StoredProof.nullable().default(null),
+  suspended: Suspension.nullable().default(null),
+  /** When the manifest and the proof are to be looked at again; null: never. */
+  check_at: z.string().nullable().default(null),
   created_at: z.string(),
   updated_at: z.string(),
   deleted: z.boolean(),
@@ -49,6 +78,20 @@ export interface Change {
   readonly at: string
 }
 
+/** Who does what to an entry; the actor is null where the gateway does it by itself. */
+export interface Deed {
+  readonly actor: Actor
+  readonly action: string
+  readonly reason?: string
+}
+
+/** A namespace that somebody holds: by a claim in their token, or by having proved its domain. */
+export interface Claim {
+  readonly namespace: string
+  readonly holder: NonNullable<Actor>
+  readonly proved: boolean
+}
+
 export type Reference = { readonly id: string } | { readonly package_name: string }
 
 /** Reads throw UnreadableEntry where what they ask for is none. */
@@ -59,14 +102,24 @@ export interface Reader {
   entries(ids: readonly string[]): Promise<readonly StoredEntry[]>
   /** The last committed revision; 0 for an empty store. */
   revision(): Promise<number>
+  /** Ids of those to be checked by now, or implausibly late, the longest due first. Times are RFC 3339. */
+  due(now: string, latest: string, limit: number): Promise<readonly string[]>
+  /** What was done to an entry, newest first; `before` is the id of the last event seen. */
+  audit(entryId: string, limit: number, before?: number): Promise<readonly AuditEvent[]>
 }
 
 export interface Writer {
   entry(reference: Reference): Promise<StoredEntry | undefined>
-  /** Those of the namespaces given that the owner of some entry has claimed. */
-  claimedNamespaces(namespaces: readonly string[]): Promise<readonly string[]>
-  /** Inserts or replaces by id. The commit gives it its revision. */
-  put(entry: StoredEntry): Promise<void>
+  /** Who holds any of the namespaces given. */
+  claims(namespaces: readonly string[]): Promise<readonly Claim[]>
+  /** Entries, deleted ones apart, whose names look like this one without being it (UTS #39). */
+  lookalikes(packageName: string): Promise<readonly StoredEntry[]>
+  /** Inserts or replaces by id. The commit gives it its revision and logs who did it. */
+  put(entry: StoredEntry, deed?: Deed): Promise<void>
+  /** Logs what changes nothing of the entry. */
+  record(entryId: string, deed: Deed): Promise<void>
+  /** When this actor last did this to the entry. */
+  lastDone(entryId: string, action: string, actor: Actor): Promise<string | undefined>
 }
 
 /** Vectors of texts by model and content: not the truth, but the costly part of what is derived from it. */
@@ -85,11 +138,19 @@ export interface Notes {
   set(name: string, value: string): Promise<void>
 }
 
+/** What only one process does at a time. */
+export interface Leases {
+  /** True where the holder has it until then: it was free, its own, or let lapse. Times in milliseconds. */
+  take(name: string, holder: string, now: number, until: number): Promise<boolean>
+  release(name: string, holder: string): Promise<void>
+}
+
 /** The truth. Every committed change takes the next number of one counter, so a reader of the log misses none. */
 export interface Store extends AsyncDisposable {
   readonly read: Reader
   readonly embeddings: Embeddings
   readonly notes: Notes
+  readonly leases: Leases
   /** One transaction: all of `work` or none of it. Inside, nothing is awaited but the writer. */
   write<T>(work: (transaction: Writer) => Promise<T>): Promise<{ result: T; revision: number }>
   /** Changes with a revision greater than `after`, in order. */

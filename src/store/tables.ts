@@ -3,6 +3,12 @@ export interface EntryTable {
   id: string
   package_name: string
   owner_namespace: string | null
+  /** [issuer, subject] as JSON. */
+  owner: string | null
+  proved_namespace: string | null
+  /** Of the name, by UTS #39. */
+  skeleton: string
+  check_at: string | null
   revision: number
   document: string
 }
@@ -12,6 +18,25 @@ export interface ChangeTable {
   entry_id: string
   kind: 'put' | 'delete'
   at: string
+}
+
+export interface AuditTable {
+  id: number
+  entry_id: string
+  revision: number | null
+  at: string
+  action: string
+  /** [issuer, subject] as JSON; null for the gateway. */
+  actor: string | null
+  reason: string | null
+  before: string | null
+  after: string | null
+}
+
+export interface LeaseTable {
+  name: string
+  holder: string
+  until: string
 }
 
 export interface CounterTable {
@@ -36,4 +61,6 @@ export interface Tables {
   counter: CounterTable
   embedding: EmbeddingTable
   note: NoteTable
+  audit: AuditTable
+  lease: LeaseTable
 }

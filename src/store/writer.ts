@@ -1,67 +1,172 @@
 import type { Kysely } from 'kysely'
-import { type Reference, StoredEntry, UnreadableEntry, type Writer } from './store.ts'
-import type { Tables } from './tables.ts'
+import { actorKey, difference, toActor } from './audit.ts'
+import { skeletonOf } from './skeleton.ts'
+import { type Claim, type Deed, type Reference, StoredEntry, UnreadableEntry, type Writer } from './store.ts'
+import type { AuditTable, EntryTable, Tables } from './tables.ts'
+
+type Event = Omit<AuditTable, 'id' | 'at'>
+
+const byGateway: Deed = { actor: null, action: 'write' }
 
 /**
  * The writer of one transaction, in either dialect. `commit` gives each touched entry the next revision and
- * logs it; the counter is taken there, last, so that its lock is held no longer than a commit.
+ * logs it; the counters are taken there, last, so that their lock is held no longer than a commit.
  */
 export function createWriter(
   transaction: Kysely<Tables>,
   clock: () => number,
 ): { writer: Writer; commit: () => Promise<number> } {
-  const touched = new Map<string, StoredEntry>()
+  const touched = new Map<string, { before: StoredEntry | undefined; entry: StoredEntry; deed: Deed }>()
+  const recorded: Event[] = []
 
   async function commit(): Promise<number> {
-    if (touched.size === 0) return currentRevision(transaction)
-    const counter = await transaction
-      .updateTable('counter')
-      .set((row) => ({ value: row('value', '+', touched.size) }))
-      .where('name', '=', 'revision')
-      .returning('value')
-      .executeTakeFirstOrThrow()
-    let revision = counter.value - touched.size
     const at = new Date(clock()).toISOString()
-    for (const entry of touched.values()) {
+    const last = touched.size > 0 ? await next('revision', touched.size) : await currentRevision(transaction)
+    let revision = last - touched.size
+    for (const { before, entry, deed } of touched.values()) {
       revision += 1
       const document = JSON.stringify({ ...entry, revision })
       await transaction.updateTable('entry').set({ revision, document }).where('id', '=', entry.id).execute()
       const kind = entry.deleted ? ('delete' as const) : ('put' as const)
       await transaction.insertInto('change').values({ revision, entry_id: entry.id, kind, at }).execute()
+      const changed = difference(before, entry)
+      if (changed) recorded.push(toEvent(entry.id, deed, revision, changed))
     }
+    await log(at)
+    return last
+  }
+
+  async function log(at: string): Promise<void> {
+    if (recorded.length === 0) return
+    let id = (await next('audit', recorded.length)) - recorded.length
+    for (const event of recorded) {
+      id += 1
+      await transaction
+        .insertInto('audit')
+        .values({ ...event, id, at })
+        .execute()
+    }
+  }
+
+  /** Takes so many numbers of a counter; the last of them. */
+  async function next(name: string, count: number): Promise<number> {
+    const counter = await transaction
+      .updateTable('counter')
+      .set((row) => ({ value: row('value', '+', count) }))
+      .where('name', '=', name)
+      .returning('value')
+      .executeTakeFirstOrThrow()
     return counter.value
   }
 
-  async function put(entry: StoredEntry): Promise<void> {
-    const { id, package_name } = entry
-    const owner_namespace = entry.owner?.namespace ?? null
-    const row = { id, package_name, owner_namespace, revision: 0, document: JSON.stringify(entry) }
-    const { id: _, ...rest } = row
+  async function entry(reference: Reference): Promise<StoredEntry | undefined> {
+    const row = await findRow(transaction, reference)
+    return row && parseEntry(row)
+  }
+
+  async function put(entry: StoredEntry, deed: Deed = byGateway): Promise<void> {
+    const before = touched.has(entry.id) ? touched.get(entry.id)?.before : await known(entry.id)
+    const { id, ...rest } = toRow(entry)
     await transaction
       .insertInto('entry')
-      .values(row)
+      .values({ id, ...rest })
       .onConflict((conflict) => conflict.column('id').doUpdateSet(rest))
       .execute()
-    touched.set(id, entry)
+    touched.set(id, { before, entry, deed })
+  }
+
+  /** What stood there, where it can be read. */
+  async function known(id: string): Promise<StoredEntry | undefined> {
+    return await entry({ id }).catch((fault) => {
+      if (fault instanceof UnreadableEntry) return undefined
+      throw fault
+    })
+  }
+
+  async function claims(namespaces: readonly string[]): Promise<Claim[]> {
+    const rows = await transaction
+      .selectFrom('entry')
+      .select(['owner', 'owner_namespace', 'proved_namespace'])
+      .distinct()
+      .where('owner', 'is not', null)
+      .where((row) =>
+        row.or([row('owner_namespace', 'in', namespaces), row('proved_namespace', 'in', namespaces)]),
+      )
+      .execute()
+    return rows.flatMap(({ owner, owner_namespace, proved_namespace }) => {
+      const holder = toActor(owner)
+      const held = [
+        { namespace: owner_namespace, proved: false },
+        { namespace: proved_namespace, proved: true },
+      ]
+      return held.flatMap(({ namespace, proved }) =>
+        holder && namespace !== null && namespaces.includes(namespace) ? { namespace, holder, proved } : [],
+      )
+    })
   }
 
   const writer: Writer = {
-    async entry(reference) {
-      const row = await findRow(transaction, reference)
-      return row && parseEntry(row)
-    },
-    claimedNamespaces: async (namespaces) => {
+    entry,
+    claims,
+    async lookalikes(packageName) {
       const rows = await transaction
         .selectFrom('entry')
-        .select('owner_namespace')
-        .distinct()
-        .where('owner_namespace', 'in', namespaces)
+        .select(['id', 'document'])
+        .where('skeleton', '=', skeletonOf(packageName))
+        .where('package_name', '!=', packageName)
         .execute()
-      return rows.flatMap((row) => row.owner_namespace ?? [])
+      return rows.map(parseEntry).filter((entry) => !entry.deleted)
     },
     put,
+    async record(entryId, deed) {
+      recorded.push(toEvent(entryId, deed, null, { before: null, after: null }))
+    },
+    async lastDone(entryId, action, actor) {
+      const row = await transaction
+        .selectFrom('audit')
+        .select('at')
+        .where('entry_id', '=', entryId)
+        .where('action', '=', action)
+        .where('actor', '=', actorKey(actor))
+        .orderBy('id', 'desc')
+        .executeTakeFirst()
+      return row?.at
+    },
   }
   return { writer, commit }
+}
+
+function toEvent(
+  entry_id: string,
+  { actor, action, reason = null }: { actor: Deed['actor']; action: string; reason?: string | null },
+  revision: number | null,
+  { before, after }: { before: object | null; after: object | null },
+): Event {
+  return {
+    entry_id,
+    revision,
+    action,
+    actor: actorKey(actor),
+    reason,
+    before: before && JSON.stringify(before),
+    after: after && JSON.stringify(after),
+  }
+}
+
+function toRow(entry: StoredEntry): EntryTable {
+  const { id, package_name, owner, proof, verification_level, check_at } = entry
+  const isProved = owner !== null && proof !== null && verification_level === 'domain_verified'
+  return {
+    id,
+    package_name,
+    owner: actorKey(owner),
+    owner_namespace: owner?.namespace ?? null,
+    proved_namespace: isProved ? proof.domain.split('.').reverse().join('.') : null,
+    skeleton: skeletonOf(package_name),
+    check_at: entry.deleted ? null : check_at,
+    revision: 0,
+    document: JSON.stringify(entry),
+  }
 }
 
 /** A row as it lies: its document unread. */

@@ -87,6 +87,10 @@ const steps: readonly Step[] = [
   { method: 'PUT', path: at(live), body: { description: 'Does another thing.' }, open: 401, signed: 200 },
   { method: 'POST', path: at(`${live}/go-live`), open: 401, signed: 200 },
   { method: 'POST', path: at(`${live}/unpublish`), open: 401, signed: 200 },
+  { method: 'POST', path: at(`${live}/report`), body: { reason: 'broken' }, open: 401, signed: 204 },
+  { method: 'POST', path: at(`${live}/suspend`), body: { reason: 'Bad.' }, open: 401, signed: 403 },
+  { method: 'GET', path: at(`${live}/audit`), open: 401, signed: 200 },
+  { method: 'POST', path: at(`${live}/transfer`), body: { subject: 'walker' }, open: 401, signed: 200 },
   { method: 'DELETE', path: at(live), open: 401, signed: 204 },
   { method: 'POST', path: at('/api/playground/session'), open: 201, signed: 201 },
   {

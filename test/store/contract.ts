@@ -269,20 +269,146 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
           sampleEntry({ owner: owner(null) }),
         )
         const { result } = await store.write(async (writer) => [
-          await writer.claimedNamespaces(['com', 'com.example', 'com.example.weather']),
-          await writer.claimedNamespaces(['net']),
-          await writer.claimedNamespaces([]),
+          await writer.claims(['com', 'com.example', 'com.example.weather']),
+          await writer.claims(['net']),
+          await writer.claims([]),
         ])
-        expect(result).toEqual([['com.example'], [], []])
+        const { issuer, subject } = owner(null)
+        const held = { namespace: 'com.example', holder: { issuer, subject }, proved: false }
+        expect(result).toEqual([[held], [], []])
       })
 
       test('forgets a claim that is given up', async () => {
         const entry = sampleEntry({ owner: owner('com.example') })
         await put(entry)
         await put({ ...entry, owner: owner(null) })
-        const { result } = await store.write((writer) => writer.claimedNamespaces(['com.example']))
+        const { result } = await store.write((writer) => writer.claims(['com.example']))
         expect(result).toEqual([])
       })
+    })
+
+    describe('the log of an entry', () => {
+      const ada = { issuer: 'urn:test', subject: 'ada' }
+
+      test('has each change with who, what, when, and the fields before and after, newest first', async () => {
+        const entry = sampleEntry({ name: 'One' })
+        await store.write((writer) => writer.put(entry, { actor: ada, action: 'publish' }))
+        await store.write((writer) =>
+          writer.put(
+            { ...entry, name: 'Two', updated_at: 'later' },
+            { actor: null, action: 'refresh', reason: 'Why.' },
+          ),
+        )
+        const at = new Date(storeTime).toISOString()
+        const [second, first] = await store.read.audit(entry.id, 10)
+        expect(second).toEqual({
+          id: 2,
+          at,
+          action: 'refresh',
+          actor: null,
+          reason: 'Why.',
+          revision: 2,
+          before: { name: 'One' },
+          after: { name: 'Two' },
+        })
+        expect(first).toMatchObject({ id: 1, action: 'publish', actor: ada, reason: null, before: null })
+        expect(first?.after).toMatchObject({ name: 'One', package_name: entry.package_name })
+      })
+
+      test('has no line for a change of nothing but when somebody looked', async () => {
+        const [checked_at, later] = ['2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z']
+        const manifest = { status: 'ok' as const, checked_at, detail: null, findings: [] }
+        const entry = sampleEntry({ manifest })
+        await put(entry)
+        await put({ ...entry, manifest: { ...manifest, checked_at: later }, check_at: later })
+        expect(await store.read.audit(entry.id, 10)).toHaveLength(1)
+        expect(await store.read.revision()).toBe(2)
+      })
+
+      test('has what changed nothing, and tells when an actor last did it', async () => {
+        const entry = sampleEntry()
+        await put(entry)
+        await store.write((writer) =>
+          writer.record(entry.id, { actor: ada, action: 'report', reason: 'broken' }),
+        )
+        const [event] = await store.read.audit(entry.id, 1)
+        expect(event).toMatchObject({ action: 'report', revision: null, before: null, after: null })
+        expect(await store.read.revision()).toBe(1)
+        const { result } = await store.write(async (writer) => [
+          await writer.lastDone(entry.id, 'report', ada),
+          await writer.lastDone(entry.id, 'report', { ...ada, subject: 'bob' }),
+          await writer.lastDone(entry.id, 'publish', ada),
+        ])
+        expect(result).toEqual([new Date(storeTime).toISOString(), undefined, undefined])
+      })
+
+      test('pages by the id of the last event, and is of that entry alone', async () => {
+        const [entry, other] = [sampleEntry(), sampleEntry()]
+        for (const name of ['1', '2', '3']) await put({ ...entry, name }, { ...other, name })
+        const page = await store.read.audit(entry.id, 2)
+        expect(page.map(({ after }) => after?.name)).toEqual(['3', '2'])
+        const next = await store.read.audit(entry.id, 2, page.at(-1)?.id)
+        expect(next.map(({ after }) => after?.name)).toEqual(['1'])
+      })
+
+      test('is undone with a transaction that fails', async () => {
+        const entry = sampleEntry()
+        await expect(
+          store.write(async (writer) => {
+            await writer.put(entry)
+            await writer.record(entry.id, { actor: ada, action: 'report' })
+            throw new Error('no')
+          }),
+        ).rejects.toThrow('no')
+        expect(await store.read.audit(entry.id, 10)).toEqual([])
+      })
+    })
+
+    test('tells which names look like one, deleted ones and itself apart', async () => {
+      const looking = sampleEntry({ package_name: 'com.examp1e.mail' })
+      await put(
+        looking,
+        sampleEntry({ package_name: 'com.exarnple.mail' }),
+        sampleEntry({ package_name: 'com.example.rnail', deleted: true }),
+        sampleEntry({ package_name: 'com.example.mail' }),
+      )
+      const { result } = await store.write((writer) => writer.lookalikes('com.example.mail'))
+      expect(result.map((entry) => entry.package_name).sort()).toEqual([
+        'com.examp1e.mail',
+        'com.exarnple.mail',
+      ])
+    })
+
+    test('tells what is due, the longest due first, and what a clock set back put off for ever', async () => {
+      const at = (check_at: string | null) => sampleEntry({ check_at })
+      const [late, later, never, soon, distant] = [
+        at('2026-01-01'),
+        at('2026-01-02'),
+        at(null),
+        at('2026-01-05'),
+        at('2036-01-01'),
+      ]
+      await put(later, late, never, soon, distant, { ...at('2026-01-01'), deleted: true })
+      expect(await store.read.due('2026-01-03', '2026-01-09', 10)).toEqual([late.id, later.id, distant.id])
+      expect(await store.read.due('2026-01-03', '2026-01-09', 1)).toEqual([late.id])
+    })
+
+    test('a lease is held by one at a time, and lapses', async () => {
+      const other = (await home.another()).leases
+      const { leases } = store
+      expect(await leases.take('job', 'a', 1000, 2000)).toBe(true)
+      expect(await other.take('job', 'b', 1500, 2500)).toBe(false)
+      expect(await leases.take('job', 'a', 1500, 2500)).toBe(true)
+      expect(await other.take('other', 'b', 1500, 2500)).toBe(true)
+      expect(await other.take('job', 'b', 2500, 3500)).toBe(true)
+      await leases.release('job', 'a')
+      expect(await leases.take('job', 'a', 2600, 3600)).toBe(false)
+      await other.release('job', 'b')
+      expect(await leases.take('job', 'a', 2600, 3600)).toBe(true)
+      // The clock was a year ahead when this one was taken.
+      const year = 365 * 24 * 3_600_000
+      await leases.take('job', 'a', year, year + 60_000)
+      expect(await other.take('job', 'b', 2600, 3600)).toBe(true)
     })
 
     describe('many writers', () => {

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import { LRUCache } from 'lru-cache'
+import { auditOf } from '../audit.ts'
 import type { Reader, Reference, StoredEntry } from '../store.ts'
 import type { Tables } from '../tables.ts'
 import { currentRevision, type EntryRow, findRow, parseEntry } from '../writer.ts'
@@ -87,6 +88,17 @@ export function createReader(db: Kysely<Tables>, dataVersion: () => number): Rea
       }
       return wanted.flatMap((id) => known.get(id) ?? [])
     },
+    async due(now, latest, limit) {
+      const rows = await db
+        .selectFrom('entry')
+        .select('id')
+        .where((row) => row.or([row('check_at', '<=', now), row('check_at', '>', latest)]))
+        .orderBy('check_at')
+        .limit(limit)
+        .execute()
+      return rows.map((row) => row.id)
+    },
+    audit: (entryId, limit, before) => auditOf(db, entryId, limit, before),
     async revision() {
       refresh()
       return (

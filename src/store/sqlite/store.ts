@@ -1,6 +1,7 @@
 import { EventEmitter, once } from 'node:events'
 import { Kysely } from 'kysely'
 import { createEmbeddings } from '../embeddings.ts'
+import { createLeases } from '../leases.ts'
 import { migrate } from '../migrations/index.ts'
 import { createNotes } from '../notes.ts'
 import type { Store } from '../store.ts'
@@ -58,6 +59,7 @@ export async function openSqliteStore(path: string, clock: () => number = Date.n
     read: createReader(reader, dataVersion),
     embeddings: createEmbeddings(reader, writer),
     notes: createNotes(reader, writer),
+    leases: createLeases(writer),
     write,
     changes,
     wake,

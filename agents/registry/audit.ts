@@ -1,0 +1,29 @@
+import { z } from 'zod'
+import { type Action, defineAction } from '../../schemas/action.ts'
+import { agentReference } from '../../schemas/publication.ts'
+import { input, output } from '../../schemas/shape.ts'
+import { AuditEvent } from '../../schemas/trust.ts'
+import type { Registry } from './port.ts'
+
+const Input = z.strictObject({
+  agent: agentReference,
+  limit: z.int().min(1).max(100).default(20),
+  cursor: z.string().max(2000).optional().describe('next_cursor of the page before.'),
+})
+const Output = z.object({ events: z.array(AuditEvent), next_cursor: z.string().nullable() })
+type Output = z.infer<typeof Output>
+
+export function audit(registry: Registry): Action<z.output<typeof Input>, Output> {
+  return defineAction({
+    name: 'audit',
+    title: 'Read the log of an agent',
+    description:
+      'Who did what to an agent, when, and the fields before and after, newest first. For its owner and admins; deleted agents too.',
+    input: input(Input),
+    output: output(Output),
+    access: { scope: 'agents:read' },
+    effect: 'read',
+    advertised: false,
+    run: ({ agent, limit, cursor }, { principal }) => registry.audit(agent, limit, cursor, principal),
+  })
+}

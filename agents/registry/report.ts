@@ -1,0 +1,30 @@
+import { z } from 'zod'
+import { type Action, defineAction } from '../../schemas/action.ts'
+import { agentReference } from '../../schemas/publication.ts'
+import { input, output } from '../../schemas/shape.ts'
+import { visible } from '../../schemas/text.ts'
+import type { Registry } from './port.ts'
+
+const Input = z.strictObject({
+  agent: agentReference,
+  reason: z.enum(['malicious', 'impersonation', 'misleading', 'broken', 'other']),
+  detail: visible(z.string().trim().min(1).max(2000)).optional().describe('What was seen, and where.'),
+})
+
+export function report(registry: Registry): Action<z.output<typeof Input>, Record<string, never>> {
+  return defineAction({
+    name: 'report',
+    title: 'Report an agent',
+    description:
+      'Tells the owner and the admins that something is wrong with an agent. Only admins see who reported; the same caller counts once a day.',
+    input: input(Input),
+    output: output(z.strictObject({})),
+    access: 'bearer',
+    effect: 'write',
+    advertised: false,
+    async run(asked, { principal }) {
+      await registry.report(asked, principal)
+      return {}
+    },
+  })
+}

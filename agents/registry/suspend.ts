@@ -1,0 +1,29 @@
+import { z } from 'zod'
+import { type Action, defineAction } from '../../schemas/action.ts'
+import { EntryDetail } from '../../schemas/card.ts'
+import { agentReference, expectedRevision } from '../../schemas/publication.ts'
+import { input, output } from '../../schemas/shape.ts'
+import { visible } from '../../schemas/text.ts'
+import type { Registry } from './port.ts'
+
+const Input = z.strictObject({
+  agent: agentReference,
+  reason: visible(z.string().trim().min(1).max(1000)).describe('Shown to the owner and kept in the log.'),
+  suspended: z.boolean().default(true).describe('False lifts a suspension.'),
+  expected_revision: expectedRevision,
+})
+
+export function suspend(registry: Registry): Action<z.output<typeof Input>, EntryDetail> {
+  return defineAction({
+    name: 'suspend',
+    title: 'Suspend an agent',
+    description:
+      'Takes an agent out of every public view until an admin lifts it. Its owner still sees it, with the reason, and may update or delete it.',
+    input: input(Input),
+    output: output(EntryDetail),
+    access: { scope: 'admin' },
+    effect: 'write',
+    advertised: false,
+    run: (asked, { principal }) => registry.suspend(asked, principal),
+  })
+}

@@ -1,0 +1,53 @@
+import type { z } from 'zod'
+import { isRecord } from './json.ts'
+
+/** Bidi controls, zero-width characters, fillers, controls but tab and line breaks, and halves of surrogate pairs. */
+const hidden =
+  /[[\p{Control}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\p{Surrogate}\u2028\u2029\uFFF9-\uFFFB]--[\t\n\r\u200C\u200D\p{Variation_Selector}\u{E0020}-\u{E007F}]]/v
+/** Joiners belong between letters of some scripts and within emoji, never beside ASCII or at an end. */
+const strayJoiner = /(?:^|\p{ASCII})[\u200C\u200D]|[\u200C\u200D](?:$|\p{ASCII})/u
+/** Tags spell text that nobody sees, but for the flags of England, Scotland and Wales (UTS #51). */
+const flags = /\u{1F3F4}[\u{E0061}-\u{E007A}]{1,6}\u{E007F}/gu
+const tags = /[\u{E0020}-\u{E007F}]/u
+
+/** True where a text carries characters that a reader does not see, or that reorder what is seen. */
+export function hidesCharacters(text: string): boolean {
+  return hidden.test(text) || strayJoiner.test(text) || tags.test(text.replace(flags, ''))
+}
+
+/** JSON Pointers of the strings and keys within a value that hide characters, at most `most`. */
+export function hiddenIn(value: unknown, most = 20): string[] {
+  const found: string[] = []
+  const left: [string, unknown][] = [['', value]]
+  while (left.length > 0 && found.length < most) {
+    const [at, next] = left.pop() as [string, unknown]
+    if (typeof next === 'string' && hidesCharacters(next)) found.push(at)
+    if (Array.isArray(next)) for (const [index, one] of next.entries()) left.push([`${at}/${index}`, one])
+    if (!isRecord(next)) continue
+    for (const [key, one] of Object.entries(next)) {
+      if (hidesCharacters(key)) found.push(at)
+      left.push([`${at}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`, one])
+    }
+  }
+  return found.sort()
+}
+
+const message =
+  'It holds characters that nobody sees, or that change the order of what is seen. Leave them out.'
+
+/** A type whose strings, at any depth, hide nothing. */
+export function visible<T extends z.ZodType>(type: T) {
+  return type.superRefine((value, context) => {
+    for (const at of hiddenIn(value)) {
+      context.addIssue({ code: 'custom', message, path: at.split('/').slice(1), input: value })
+    }
+  })
+}
+
+const word = /[\p{Letter}\p{Mark}]+/gu
+const [latin, alike] = [/\p{Script=Latin}/u, /[\p{Script=Cyrillic}\p{Script=Greek}]/u]
+
+/** True where one word is written in scripts whose letters can be taken for each other (UTS #39 section 5). */
+export function mixesScripts(text: string): boolean {
+  return (text.match(word) ?? []).some((one) => latin.test(one) && alike.test(one))
+}

@@ -1,0 +1,83 @@
+import { z } from 'zod'
+
+/** What came of the signatures on an agent's card. `untrusted_key`: they may hold, but by a key of nobody we verified. */
+export const SignatureStatus = z.enum(['none', 'valid', 'invalid', 'untrusted_key'])
+export type SignatureStatus = z.infer<typeof SignatureStatus>
+
+/** What text carries that a reader, above all a language model, should know before reading it. */
+export const ContentFlag = z.enum([
+  'overrides_instructions',
+  'conceals_from_user',
+  'asks_for_secrets',
+  'steers_tool_choice',
+  'imitates_markup',
+])
+export type ContentFlag = z.infer<typeof ContentFlag>
+
+export const ProofMethod = z.enum(['dns', 'http', 'mcp'])
+export type ProofMethod = z.infer<typeof ProofMethod>
+
+/** Something about an agent that its owner should know. `field` is a JSON Pointer into what was checked. */
+export const Finding = z.object({
+  severity: z.enum(['error', 'warning', 'info']),
+  code: z.string().describe('Stable name of the rule.'),
+  field: z.string(),
+  message: z.string(),
+  suggestion: z.string().nullable(),
+})
+export type Finding = z.infer<typeof Finding>
+
+const time = z.iso.datetime()
+
+/** What the gateway saw when it last read the card at the manifest URL. */
+export const ManifestReport = z.object({
+  status: z.enum(['ok', 'unreachable', 'invalid']),
+  checked_at: time,
+  detail: z.string().nullable().describe('Why it is not ok.'),
+  findings: z.array(Finding),
+})
+export type ManifestReport = z.infer<typeof ManifestReport>
+
+/** How a domain was proved, and how it has fared since. */
+export const VerificationReport = z.object({
+  method: ProofMethod,
+  domain: z.string(),
+  proved_at: time.describe('When it was first proved.'),
+  checked_at: time.describe('When it was last looked for.'),
+  failures: z.int().describe('Checks in a row that did not find it.'),
+  failing_since: time.nullable(),
+  detail: z.string().nullable().describe('Why the last check did not find it.'),
+})
+export type VerificationReport = z.infer<typeof VerificationReport>
+
+export const SignatureReport = z.object({
+  status: SignatureStatus,
+  key_id: z.string().optional(),
+  covers_all: z.boolean().optional().describe('False where the card has members that no signature covers.'),
+  unsigned: z.array(z.string()).optional().describe('JSON Pointers of such members.'),
+  detail: z.string(),
+})
+export type SignatureReport = z.infer<typeof SignatureReport>
+
+/** Taken out of every public view by an admin. */
+export const Suspension = z.object({ reason: z.string(), at: time })
+export type Suspension = z.infer<typeof Suspension>
+
+/** Whoever did something: null for the gateway itself. */
+export const Actor = z.object({ issuer: z.string(), subject: z.string() }).nullable()
+export type Actor = z.infer<typeof Actor>
+
+const Fields = z.record(z.string(), z.unknown()).nullable()
+
+/** One line of an agent's log. Of a change, `before` and `after` hold the fields that differ. */
+export const AuditEvent = z.object({
+  id: z.int(),
+  at: time,
+  action: z.string(),
+  actor: Actor,
+  reason: z.string().nullable(),
+  revision: z.int().nullable().describe('Of the registry change; null where the entry did not change.'),
+  before: Fields,
+  after: Fields,
+})
+export type AuditEvent = z.infer<typeof AuditEvent>
