@@ -90,8 +90,8 @@ const packageName = fc
   .map(([head, rest, tail]) => [head, ...rest].join('.') + (tail === null ? '' : `/${tail}`))
 
 describe('for every package name', () => {
-  test('what it can prove is a prefix of it read backwards, longest first, and provable by itself', () => {
-    fc.assert(
+  test('what it can prove is a prefix of it read backwards, longest first, and provable by itself', async () => {
+    await fc.assert(
       fc.property(packageName, (name) => {
         const domains = provableDomains(name)
         for (const domain of domains) {
@@ -105,8 +105,8 @@ describe('for every package name', () => {
     )
   })
 
-  test('an agreed domain is one of its own, and the manifest stands under it', () => {
-    fc.assert(
+  test('an agreed domain is one of its own, and the manifest stands under it', async () => {
+    await fc.assert(
       fc.property(packageName, packageName, fc.boolean(), (name, other, own) => {
         const host = (own ? name : other).split('/')[0]!.split('.').reverse().join('.')
         const { domain } = agreement({ package_name: name, manifest_url: `https://${host}/card.json` })
@@ -117,8 +117,8 @@ describe('for every package name', () => {
     )
   })
 
-  test('nobody is proved by whatever text', () => {
-    fc.assert(
+  test('nobody is proved by whatever text', async () => {
+    await fc.assert(
       fc.property(fc.string(), fc.string(), fc.string(), (package_name, manifest_url, domain) => {
         const answer = agreement({ package_name, manifest_url, domain })
         if (answer.domain !== null) expect(provableDomains(package_name)).toContain(answer.domain)
