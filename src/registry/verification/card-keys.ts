@@ -2,7 +2,7 @@ import { importJWK, type JWK } from 'jose'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import type { Fetch } from '../../net/fetch.ts'
-import { readText } from './site-text.ts'
+import { httpsOrigin, readText } from './site-text.ts'
 
 /**
  * The keys that a verified domain publishes (RFC 7517), from its jwks.json, or from `jku` where that is of the very
@@ -20,9 +20,9 @@ const max_bytes = 64 * 1024
 const maxKeys = 100
 const maxOfOneName = 4
 
-export function createKeysOf({ fetch, originOf }: KeyPorts): KeysOf {
+export function createKeysOf({ fetch, originOf = httpsOrigin }: KeyPorts): KeysOf {
   return async (domain, signal, jku) => {
-    const origin = originOf ? originOf(domain) : `https://${domain}`
+    const origin = originOf(domain)
     if (jku !== undefined && (!URL.canParse(jku) || new URL(jku).origin !== origin)) {
       throw new Failure(
         'forbidden',

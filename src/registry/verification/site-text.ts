@@ -4,6 +4,11 @@ import type { Fetch } from '../../net/fetch.ts'
 const timeout_ms = 6_000
 const smallText = 16 * 1024
 
+/** Where the files of a domain are. */
+export function httpsOrigin(domain: string): string {
+  return `https://${domain}`
+}
+
 /**
  * The text at a URL that a domain's owner alone can fill: status 200, UTF-8, of a text type or, as files
  * without an extension often come, of none, and every redirect within its origin, since a redirect elsewhere shows nothing of who holds the domain. Throws what

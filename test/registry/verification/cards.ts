@@ -6,6 +6,7 @@ import {
   type JWK,
   type JWSHeaderParameters,
 } from 'jose'
+import { type CardCheck, verifyCard } from '../../../src/registry/verification/card-signature.ts'
 
 /** A card that has each kind of member that A2A 1.0 defines, none of them empty. */
 export const fullCard = {
@@ -69,6 +70,26 @@ export const fullCard = {
       securityRequirements: [{ schemes: { bearer: { list: ['x'] } } }],
     },
   ],
+}
+
+const { securitySchemes: _, ...withoutSchemes } = fullCard
+export const openCard = withoutSchemes
+
+/** A card of A2A 1.0 with fields of 0.3 and one of nobody's. */
+export const mixedCard = {
+  ...fullCard,
+  agent_id: 'custom.com.example.weather',
+  url: 'https://example.com/a2a',
+  preferredTransport: 'JSONRPC',
+  protocolVersion: '0.3.0',
+}
+
+/** The domain that the cards of these tests belong to. */
+export const domain = 'example.com'
+
+/** Checks a card against the keys that its domain publishes. */
+export async function check(card: unknown, ...keys: readonly JWK[]): Promise<CardCheck> {
+  return verifyCard(card, { domain, keysOf: async () => keys }, new AbortController().signal)
 }
 
 /** A key pair and its public part as a domain publishes it. */

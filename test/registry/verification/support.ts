@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createTxtResolver } from '../../../src/net/resolver.ts'
 import { createSafeFetch, type Fetch } from '../../../src/net/safe-fetch.ts'
-import { createProver, type Prove } from '../../../src/registry/verification/prove.ts'
+import type { Prove } from '../../../src/registry/verification/proof.ts'
+import { createProver } from '../../../src/registry/verification/prove.ts'
 import { serve, type TestServer } from '../../net/support.ts'
 import { type DnsServer, serveDns } from '../../support/dns.ts'
 
