@@ -77,7 +77,7 @@ describe('keys', () => {
   test('behind a redirect to another origin are not trusted', async () => {
     const key = await makeKey('EdDSA')
     await using evil = await serve((_, response) => response.end(JSON.stringify({ keys: [key.jwk] })))
-    await using own = await startSite()
+    await using own = await startSite({ allow_origins: [evil.origin] })
     own.put(jwksFile, (_, response) => response.writeHead(302, { location: evil.origin }).end())
     const card = await signCard(fullCard, key)
     expect((await verifyCard(card, { domain, keysOf: createKeysOf(own) }, signal)).status).toBe(

@@ -126,13 +126,16 @@ describe('by a file', () => {
   })
 
   test('a redirect to another host proves nothing, even where it leads back', async () => {
-    await using site = await startSite()
-    await using elsewhere = await serve((_, response) => {
-      response.writeHead(302, { location: `${site.web.origin}/back` }).end()
-    })
+    let back = ''
+    await using elsewhere = await serve((_, response) => response.writeHead(302, { location: back }).end())
+    await using site = await startSite({ allow_origins: [elsewhere.origin] })
+    back = `${site.web.origin}/back`
     site.put(file, (_, response) => response.writeHead(302, { location: elsewhere.origin }).end())
     site.put('/back', line)
-    expect((await site.prove({ domain, token, method }, signal)).proof).toBeNull()
+    const { proof, attempts } = await site.prove({ domain, token, method }, signal)
+    expect(proof).toBeNull()
+    expect(attempts[0]?.detail).toContain('which proves nothing')
+    expect(elsewhere.hits()).toBe(1)
   })
 
   test.each([

@@ -20,7 +20,13 @@ export interface Site extends AsyncDisposable {
   remove(path: string): void
 }
 
-export async function startSite({ timeout_ms = 10_000 } = {}): Promise<Site> {
+export async function startSite({
+  timeout_ms = 10_000,
+  allow_origins = [],
+}: {
+  timeout_ms?: number
+  allow_origins?: readonly string[]
+} = {}): Promise<Site> {
   const answers = new Map<string, string | Answer>()
   const dns = await serveDns()
   const web = await serve((request, response) => {
@@ -29,7 +35,7 @@ export async function startSite({ timeout_ms = 10_000 } = {}): Promise<Site> {
     if (typeof answer === 'function') return answer(request, response)
     response.setHeader('content-type', 'text/plain; charset=utf-8').end(answer)
   })
-  const guard = createSafeFetch({ user_agent: 'test', allow_origins: [web.origin] })
+  const guard = createSafeFetch({ user_agent: 'test', allow_origins: [web.origin, ...allow_origins] })
   const resolveTxt = createTxtResolver({ servers: [dns.address], timeout_ms })
   const originOf = () => web.origin
   return {
