@@ -1,0 +1,132 @@
+import canonicalize from 'canonicalize'
+import { isRecord } from '../../../schemas/json.ts'
+import { cardShape, oldCardShape, parsedCardShape, type Shape } from './card-shape.ts'
+
+/** One way to turn a card into the bytes that are signed (RFC 8785), and what that way leaves out. */
+export interface Form {
+  readonly payload: string
+  /** JSON Pointers (RFC 6901) of members that stand in the card and not in the payload. */
+  readonly unsigned: readonly string[]
+}
+
+const shapes = [cardShape, oldCardShape, parsedCardShape]
+
+/**
+ * The forms that signers use, the most complete first: the card as it stands; without empty values; and both again
+ * over only what A2A 1.0 defines, what 0.3 defines, and what @a2a-js/sdk makes of 1.0. Always without `signatures`. The card has passed `refusalOf`.
+ */
+export function formsOf(card: Readonly<Record<string, unknown>>): readonly Form[] {
+  const body = bodyOf(card)
+  const forms = [whole(body), cleaned(body), ...shapes.flatMap((shape) => defined(body, shape))]
+  return forms.filter(({ payload }, index) => forms.findIndex((form) => form.payload === payload) === index)
+}
+
+/** The forms that we sign: the two that @a2a-js/sdk verifies, and the whole card where it holds more. */
+export function formsToSign(card: Readonly<Record<string, unknown>>): readonly string[] {
+  const body = bodyOf(card)
+  const [, parsed] = defined(body, parsedCardShape)
+  const [, raw] = defined(body, cardShape)
+  return [...new Set([parsed, raw, whole(body)].map(({ payload }) => payload))]
+}
+
+function bodyOf({ signatures: _, ...body }: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return body
+}
+
+function whole(body: Record<string, unknown>): Form {
+  return { payload: serialize(body), unsigned: [] }
+}
+
+function cleaned(body: Record<string, unknown>): Form {
+  const unsigned: string[] = []
+  return { payload: serialize(clean(body, '', unsigned) ?? {}), unsigned: outermost(unsigned) }
+}
+
+function defined(body: Record<string, unknown>, shape: Shape): readonly [Form, Form] {
+  const literal: string[] = []
+  const kept = select(body, shape, '', literal, false)
+  const normal: string[] = []
+  const sdk = clean(select(body, shape, '', normal, true), '', normal)
+  return [
+    { payload: serialize(kept), unsigned: outermost(literal) },
+    { payload: serialize(sdk ?? {}), unsigned: outermost(normal) },
+  ]
+}
+
+function serialize(value: unknown): string {
+  return canonicalize(value) ?? 'null'
+}
+
+/** Keeps what the shape defines. Anything else that is not empty is left out and its pointer noted. */
+function select(value: unknown, shape: Shape, pointer: string, left: string[], dropsFalse: boolean): unknown {
+  if (shape === 'any') return value
+  if (shape === 'value' || shape === 'flag') {
+    if (shape === 'flag' && dropsFalse && value === false) return undefined
+    return isContainer(value) ? leaveOut(value, pointer, left) : value
+  }
+  if ('list' in shape) {
+    if (!Array.isArray(value)) return leaveOut(value, pointer, left)
+    // What does not fit leaves its place behind, so that the pointers of the others stay true.
+    return value.map(
+      (item, index) => select(item, shape.list, `${pointer}/${index}`, left, dropsFalse) ?? null,
+    )
+  }
+  if (!isRecord(value)) return leaveOut(value, pointer, left)
+  const entries = Object.entries(value).map(([name, member]) => {
+    const at = `${pointer}/${token(name)}`
+    const inner = shapeOf(shape, name, value)
+    return [name, inner ? select(member, inner, at, left, dropsFalse) : leaveOut(member, at, left)] as const
+  })
+  return Object.fromEntries(entries.filter(([, member]) => member !== undefined))
+}
+
+function shapeOf(
+  shape: Exclude<Shape, string | { list: Shape }>,
+  name: string,
+  value: Readonly<Record<string, unknown>>,
+): Shape | undefined {
+  if ('each' in shape) return shape.each
+  if (!Object.hasOwn(shape.members, name)) return undefined
+  const chosen = shape.is_choice ? Object.keys(shape.members).find((key) => isSet(value[key])) : name
+  return chosen === name ? shape.members[name] : undefined
+}
+
+/** Without what is empty, however deep, as @a2a-js/sdk does; a container that held names is noted. */
+function clean(value: unknown, pointer: string, left: string[]): unknown {
+  if (value === '' || value === null || value === undefined) return undefined
+  if (!isContainer(value)) return value
+  const children = Object.entries(value)
+    .map(([name, child]) => [name, clean(child, `${pointer}/${token(name)}`, left)] as const)
+    .filter(([, child]) => child !== undefined)
+  if (children.length === 0) return leaveOut(value, pointer, left)
+  return Array.isArray(value) ? children.map(([, child]) => child) : Object.fromEntries(children)
+}
+
+function leaveOut(value: unknown, pointer: string, left: string[]): undefined {
+  const isEmpty = value === '' || !isSet(value) || (isContainer(value) && Object.keys(value).length === 0)
+  if (!isEmpty) left.push(pointer)
+}
+
+function isSet(value: unknown): boolean {
+  return value !== null && value !== undefined
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}
+
+/** Without the pointers that stand below another one. */
+function outermost(pointers: readonly string[]): readonly string[] {
+  const all = new Set(pointers)
+  return pointers.filter((pointer) => {
+    for (let end = pointer.lastIndexOf('/'); end > 0; end = pointer.lastIndexOf('/', end - 1)) {
+      if (all.has(pointer.slice(0, end))) return false
+    }
+    return true
+  })
+}
+
+/** A reference token of a JSON Pointer (RFC 6901, 3). */
+function token(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1')
+}

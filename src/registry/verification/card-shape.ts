@@ -1,0 +1,103 @@
+/**
+ * What a version of A2A defines of a card, at each level. `value`: a string, number or boolean; `flag`: a boolean
+ * whose absence means false; `any`: kept as it stands.
+ */
+export type Shape =
+  | 'value'
+  | 'flag'
+  | 'any'
+  | { readonly members: Readonly<Record<string, Shape>>; readonly is_choice?: boolean }
+  | { readonly each: Shape }
+  | { readonly list: Shape }
+
+const object = (members: Readonly<Record<string, Shape>>): Shape => ({ members })
+/** Of several members the first one here counts (oneof). */
+const choice = (members: Readonly<Record<string, Shape>>): Shape => ({ members, is_choice: true })
+const values = (...names: readonly string[]) =>
+  Object.fromEntries(names.map((name) => [name, 'value' as const]))
+const texts: Shape = { list: 'value' }
+
+const provider = object(values('organization', 'url'))
+const extensions: Shape = {
+  list: object({ ...values('uri', 'description'), required: 'flag', params: 'any' }),
+}
+
+const scopes: Shape = { each: 'value' }
+const flows = choice({
+  authorizationCode: object({
+    ...values('authorizationUrl', 'tokenUrl', 'refreshUrl'),
+    scopes,
+    pkceRequired: 'flag',
+  }),
+  clientCredentials: object({ ...values('tokenUrl', 'refreshUrl'), scopes }),
+  implicit: object({ ...values('authorizationUrl', 'refreshUrl'), scopes }),
+  password: object({ ...values('tokenUrl', 'refreshUrl'), scopes }),
+  deviceCode: object({ ...values('deviceAuthorizationUrl', 'tokenUrl', 'refreshUrl'), scopes }),
+})
+const requirements: Shape = { list: object({ schemes: { each: object({ list: texts }) } }) }
+
+const card = {
+  ...values('name', 'description', 'version', 'documentationUrl', 'iconUrl'),
+  supportedInterfaces: { list: object(values('url', 'protocolBinding', 'tenant', 'protocolVersion')) },
+  provider,
+  capabilities: object({ ...values('streaming', 'pushNotifications', 'extendedAgentCard'), extensions }),
+  securitySchemes: {
+    each: choice({
+      apiKeySecurityScheme: object(values('description', 'location', 'name')),
+      httpAuthSecurityScheme: object(values('description', 'scheme', 'bearerFormat')),
+      oauth2SecurityScheme: object({ ...values('description', 'oauth2MetadataUrl'), flows }),
+      openIdConnectSecurityScheme: object(values('description', 'openIdConnectUrl')),
+      mtlsSecurityScheme: object(values('description')),
+    }),
+  },
+  securityRequirements: requirements,
+  defaultInputModes: texts,
+  defaultOutputModes: texts,
+  skills: {
+    list: object({
+      ...values('id', 'name', 'description'),
+      tags: texts,
+      examples: texts,
+      inputModes: texts,
+      outputModes: texts,
+      securityRequirements: requirements,
+    }),
+  },
+} satisfies Readonly<Record<string, Shape>>
+
+/** AgentCard of A2A 1.0 (specification/a2a.proto), as @a2a-js/sdk 1.3.0 reads it; without `signatures`. */
+export const cardShape: Shape = object(card)
+
+/**
+ * What that SDK's own client and server sign and verify: they canonicalise a card that is parsed already, which
+ * loses what is in the security schemes.
+ */
+export const parsedCardShape: Shape = object({ ...card, securitySchemes: { each: object({}) } })
+
+const oldRequirements: Shape = { list: { each: texts } }
+
+/** AgentCard of A2A 0.3 (specification/json/a2a.json); security schemes are OpenAPI's, taken whole. */
+export const oldCardShape: Shape = object({
+  ...values('protocolVersion', 'name', 'description', 'url', 'preferredTransport', 'iconUrl', 'version'),
+  ...values('documentationUrl', 'supportsAuthenticatedExtendedCard'),
+  additionalInterfaces: { list: object(values('url', 'transport')) },
+  provider,
+  capabilities: object({
+    ...values('streaming', 'pushNotifications', 'stateTransitionHistory'),
+    extensions,
+  }),
+  securitySchemes: { each: 'any' },
+  security: oldRequirements,
+  defaultInputModes: texts,
+  defaultOutputModes: texts,
+  skills: {
+    list: object({
+      ...values('id', 'name', 'description'),
+      tags: texts,
+      examples: texts,
+      inputModes: texts,
+      outputModes: texts,
+      security: oldRequirements,
+    }),
+  },
+})

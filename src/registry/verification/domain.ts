@@ -1,0 +1,80 @@
+import { parse } from 'tldts'
+import { bareHost, isLocalName } from '../../net/address.ts'
+
+const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+const maxDomainLength = 253
+
+/**
+ * The domains that the owner of a package name may prove, longest first: the segments before the slash, or the
+ * first of them, read backwards (`com.example.weather` → `weather.example.com`, `example.com`). None is a public
+ * suffix (`co.uk`, `github.io`), an address or a name that means something only in some network.
+ */
+export function provableDomains(packageName: string): readonly string[] {
+  const [place = ''] = packageName.split('/', 1)
+  const segments = place.split('.')
+  return segments
+    .map((_, index) =>
+      segments
+        .slice(0, segments.length - index)
+        .reverse()
+        .join('.'),
+    )
+    .filter(isProvable)
+}
+
+/**
+ * True for an ASCII domain that one party can hold: a registrable one (public suffix and a label; private suffixes
+ * of https://publicsuffix.org count, since strangers share them) or one below it.
+ */
+export function isProvable(domain: string): boolean {
+  if (domain.length > maxDomainLength || !domain.split('.').every((part) => label.test(part))) return false
+  const { domain: registrable, isIcann, isPrivate } = parse(domain, { allowPrivateDomains: true })
+  return registrable !== null && (isIcann === true || isPrivate === true) && !isLocalName(domain)
+}
+
+/** True where the host is the domain or stands below it. */
+export function isUnder(host: string, domain: string): boolean {
+  return host === domain || host.endsWith(`.${domain}`)
+}
+
+export interface Claim {
+  readonly package_name: string
+  readonly manifest_url: string
+  /** The domain that the owner would like to prove. */
+  readonly domain?: string | undefined
+}
+
+/** The domain to prove, or why there is none, in words for the owner. */
+export type Agreement =
+  | { readonly domain: string; readonly reason: null }
+  | { readonly domain: null; readonly reason: string }
+
+/**
+ * The domain on which a package name and the host of its manifest agree: the one asked for where it fits, else
+ * the longest that the host stands under.
+ */
+export function agreement({ package_name, manifest_url, domain }: Claim): Agreement {
+  const candidates = provableDomains(package_name)
+  const registrable = candidates.at(-1)
+  if (registrable === undefined) {
+    return refusal(
+      `The name ${package_name} names no domain that can be proved. A name such as com.example.weather belongs to example.com; a public suffix such as github.io belongs to nobody.`,
+    )
+  }
+  const wanted = domain?.toLowerCase().replace(/\.$/, '')
+  if (wanted !== undefined && !candidates.includes(wanted)) {
+    return refusal(
+      `The name ${package_name} can prove ${candidates.join(' or ')}, not ${wanted.slice(0, maxDomainLength)}. International names are written in ASCII (xn--…).`,
+    )
+  }
+  const host = URL.canParse(manifest_url) ? bareHost(new URL(manifest_url).hostname) : ''
+  const chosen = wanted ?? candidates.find((candidate) => isUnder(host, candidate)) ?? registrable
+  if (isUnder(host, chosen)) return { domain: chosen, reason: null }
+  return refusal(
+    `The manifest is at ${host || 'no host'}, which is neither ${chosen} nor below it. Serve the manifest there, or choose a name that belongs to its host.`,
+  )
+}
+
+function refusal(reason: string): Agreement {
+  return { domain: null, reason }
+}

@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createTxtResolver } from '../../src/net/resolver.ts'
+import { type DnsServer, serveDns } from '../support/dns.ts'
+import { rejection } from './support.ts'
+
+const { signal } = new AbortController()
+
+let one: DnsServer
+let other: DnsServer
+
+beforeAll(async () => {
+  one = await serveDns()
+  other = await serveDns()
+})
+
+afterAll(async () => {
+  for (const server of [one, other]) await server?.[Symbol.asyncDispose]()
+})
+
+const patient = (...servers: readonly DnsServer[]) =>
+  createTxtResolver({ servers: servers.map(({ address }) => address), timeout_ms: 10_000 })
+const hasty = (...servers: readonly DnsServer[]) =>
+  createTxtResolver({ servers: servers.map(({ address }) => address), timeout_ms: 200 })
+
+describe('TXT records', () => {
+  test('come with the strings of each joined', async () => {
+    one.set('chunks.test', { txt: [['dragoman-', 'verify=', 'abc'], 'two'] })
+    expect(await patient(one)('chunks.test', signal)).toEqual(['dragoman-verify=abc', 'two'])
+  })
+
+  test('are none where the name or the type does not exist', async () => {
+    one.set('no-data.test', { rcode: 'NOERROR' })
+    expect(await patient(one)('no-such-name.test', signal)).toEqual([])
+    expect(await patient(one)('no-data.test', signal)).toEqual([])
+  })
+
+  test('are found behind an alias', async () => {
+    one.txt('target.test', 'found')
+    one.set('alias.test', { cname: 'target.test' })
+    expect(await patient(one)('alias.test', signal)).toEqual(['found'])
+  })
+
+  test('are asked for anew each time', async () => {
+    one.set('changing.test', { txt: ['before'] }, { txt: ['after'] })
+    expect(await patient(one)('changing.test', signal)).toEqual(['before'])
+    expect(await patient(one)('changing.test', signal)).toEqual(['after'])
+  })
+
+  test('longer than 2 KB do not count, and 100 are enough', async () => {
+    one.txt('long.test', 'x'.repeat(2048), 'y'.repeat(2049))
+    one.txt('hundred.test', ...Array.from({ length: 100 }, (_, index) => `record ${index}`))
+    one.txt('more.test', ...Array.from({ length: 101 }, (_, index) => `record ${index}`))
+    expect(await patient(one)('long.test', signal)).toEqual(['x'.repeat(2048)])
+    expect(await patient(one)('hundred.test', signal)).toHaveLength(100)
+    expect(await rejection(patient(one)('more.test', signal))).toMatchObject({ code: 'too_large' })
+  })
+})
+
+describe('a name server that fails', () => {
+  test.each([
+    ['SERVFAIL', { rcode: 'SERVFAIL' }],
+    ['REFUSED', { rcode: 'REFUSED' }],
+    ['an alias of itself', { cname: 'fails.test' }],
+    ['a message that is none', 'garbage'],
+  ] as const)('with %s is an upstream that failed', async (name, reply) => {
+    await using server = await serveDns()
+    server.set('fails.test', reply)
+    expect(await rejection(patient(server)('fails.test', signal)), name).toMatchObject({
+      code: 'upstream_failed',
+    })
+  })
+
+  test('with aliases in a circle is an upstream that failed', async () => {
+    one.set('round.test', { cname: 'and-round.test' })
+    one.set('and-round.test', { cname: 'round.test' })
+    expect(await rejection(patient(one)('round.test', signal))).toMatchObject({
+      code: 'upstream_failed',
+      message: 'The aliases (CNAME) of round.test do not come to an end.',
+    })
+  })
+
+  test.each([
+    ['says nothing', 'silence'],
+    ['answers with a wrong id', { wrong_id: ['lie'] }],
+    ['answers another question', { question: 'other.test', txt: ['lie'] }],
+  ] as const)('because it %s is an upstream that timed out', async (name, reply) => {
+    await using server = await serveDns()
+    server.set('late.test', reply)
+    expect(await rejection(hasty(server)('late.test', signal)), name).toMatchObject({
+      code: 'upstream_timeout',
+    })
+  })
+
+  test('is left at once when the signal aborts', async () => {
+    one.set('silent.test', 'silence')
+    const resolve = createTxtResolver({ servers: [one.address], timeout_ms: 60_000 })
+    const controller = new AbortController()
+    const asked = rejection(resolve('silent.test', controller.signal))
+    controller.abort(new Error('enough'))
+    expect(await asked).toMatchObject({ message: 'enough' })
+    expect(await rejection(resolve('silent.test', controller.signal))).toMatchObject({
+      message: 'enough',
+    })
+  })
+})
+
+describe('several name servers', () => {
+  test('must all give a record for it to count', async () => {
+    one.txt('shared.test', 'both', 'only one')
+    other.txt('shared.test', 'only the other', 'both')
+    expect(await patient(one, other)('shared.test', signal)).toEqual(['both'])
+  })
+
+  test('of which one lies prove nothing by the lie', async () => {
+    one.txt('victim.test', 'lie')
+    expect(await patient(one, other)('victim.test', signal)).toEqual([])
+    one.set('victim.test', { txt_of: 'elsewhere.test', txt: ['lie'] })
+    expect(await patient(one, other)('victim.test', signal)).toEqual([])
+    expect(await patient(other, one)('victim.test', signal)).toEqual([])
+  })
+
+  test('must all answer', async () => {
+    one.txt('half.test', 'record')
+    other.set('half.test', { rcode: 'SERVFAIL' })
+    expect(await rejection(patient(one, other)('half.test', signal))).toMatchObject({
+      code: 'upstream_failed',
+    })
+    other.set('half.test', 'silence')
+    expect(await rejection(hasty(one, other)('half.test', signal))).toMatchObject({
+      code: 'upstream_timeout',
+    })
+  })
+})
+
+test.each(['192.0.2.1', '192.0.2.1:5353', '2001:db8::1', '[2001:db8::1]:53'])(
+  '%s is a name server',
+  (server) => {
+    expect(() => createTxtResolver({ servers: [server], timeout_ms: 1 })).not.toThrow()
+  },
+)
+
+test.each(['dns.example', 'localhost:53', '192.0.2.1:', '[192.0.2.1]:53', '2001:db8::1::53', ''])(
+  '%j is no name server',
+  (server) => {
+    expect(() => createTxtResolver({ servers: [server], timeout_ms: 1 })).toThrow('is not an IP address')
+  },
+)
