@@ -7,7 +7,7 @@ import type { Deed, Store, StoredEntry, Writer } from '../store/store.ts'
 import { blank } from './blank.ts'
 import { contentFlags } from './content-flags.ts'
 import { cardName } from './listing.ts'
-import type { Manifest } from './manifest.ts'
+import type { FetchCard } from './manifest-reader.ts'
 import {
   assertDistinct,
   assertMayChange,
@@ -19,6 +19,7 @@ import {
   owns,
 } from './permissions.ts'
 import { toReference } from './reference.ts'
+import { listable, withCard } from './refresh.ts'
 
 /** What the registry writes on behalf of owners. Every function answers with the entry as committed. */
 export interface Editor {
@@ -27,7 +28,13 @@ export interface Editor {
   move(change: Change, from: State, to: State, caller: Principal | null): Promise<Committed>
   remove(change: Change, caller: Principal | null): Promise<Committed>
   /** Any other change: `edit` gives the entry as it is to be, or throws. */
-  change(change: Change, caller: Principal | null, deed: Named, edit: Edit): Promise<Committed>
+  change(
+    change: Change,
+    caller: Principal | null,
+    deed: Named,
+    edit: Edit,
+    assertMay?: typeof assertMayChange,
+  ): Promise<Committed>
 }
 
 /** What is done, and why; who does it is the caller. */
@@ -45,11 +52,10 @@ export interface EditorOptions {
   readonly clock: () => number
   /** A new UUIDv7. */
   readonly createId: () => string
-  /** Reads the card at a URL. Throws Failure. */
-  readonly readManifest: (url: string, signal: AbortSignal) => Promise<Manifest>
+  readonly fetchCard: FetchCard
 }
 
-export function createEditor({ store, clock, createId, readManifest }: EditorOptions): Editor {
+export function createEditor({ store, clock, createId, fetchCard }: EditorOptions): Editor {
   const now = () => new Date(clock()).toISOString()
 
   async function commit(
@@ -72,9 +78,9 @@ export function createEditor({ store, clock, createId, readManifest }: EditorOpt
   ): Promise<Committed> {
     const principal = signedIn(caller)
     const lacking = publication.name === undefined || publication.description === undefined
-    const manifest =
-      lacking && publication.manifest_url ? await readManifest(publication.manifest_url, signal) : undefined
-    const facts = complete({ ...manifest, ...stated(publication) })
+    const { manifest_url } = publication
+    const fetched = lacking && manifest_url ? await fetchCard(manifest_url, signal) : undefined
+    const facts = complete({ ...(fetched && listable(fetched.document)), ...stated(publication) })
     assertTags(principal, facts.tags)
     return await commit({ action: 'publish' }, principal, async (writer) => {
       const { package_name } = facts
@@ -83,7 +89,7 @@ export function createEditor({ store, clock, createId, readManifest }: EditorOpt
       assertFree(taken, package_name, principal)
       assertDistinct(principal, package_name, await writer.lookalikes(package_name))
       const at = now()
-      return {
+      const entry: StoredEntry = {
         ...blank,
         ...facts,
         stated: Object.keys(stated(publication)),
@@ -101,14 +107,21 @@ export function createEditor({ store, clock, createId, readManifest }: EditorOpt
         created_at: at,
         updated_at: at,
       }
+      return fetched ? withCard(entry, fetched, at) : entry
     })
   }
 
-  const change: Editor['change'] = async ({ agent, expected_revision }, caller, deed, edit) => {
+  const change: Editor['change'] = async (
+    { agent, expected_revision },
+    caller,
+    deed,
+    edit,
+    assertMay: typeof assertMayChange = assertMayChange,
+  ) => {
     const principal = signedIn(caller)
     return await commit(deed, principal, async (writer) => {
       const entry = await writer.entry(toReference(agent))
-      assertMayChange(principal, entry, agent)
+      assertMay(principal, entry, agent)
       assertRevision(entry, expected_revision)
       const at = now()
       return { ...edit(entry, principal, at), updated_at: at }

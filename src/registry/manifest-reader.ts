@@ -1,12 +1,23 @@
+import { hash } from 'node:crypto'
 import { Failure } from '../../schemas/failure.ts'
 import type { Fetch } from '../net/fetch.ts'
-import { type Manifest, readCard } from './manifest.ts'
+
+/** A card as it stood at a URL. */
+export interface FetchedCard {
+  readonly document: unknown
+  /** Of the bytes, in hex. */
+  readonly sha256: string
+  /** Where the last redirect led. */
+  readonly url: string
+}
+
+export type FetchCard = (url: string, signal: AbortSignal) => Promise<FetchedCard>
 
 const largestManifest = 256 * 1024
 const timeout = 6000
 
-/** Fetches and reads the card at a URL. Throws Failure `upstream_…`, `blocked_address`, `too_large`. */
-export function createManifestReader(fetch: Fetch): (url: string, signal: AbortSignal) => Promise<Manifest> {
+/** Fetches the document at a URL. Throws Failure `upstream_…`, `blocked_address`, `too_large`. */
+export function createManifestReader(fetch: Fetch): FetchCard {
   return async (url, signal) => {
     const headers = { accept: 'application/json' }
     const answer = await fetch({ url, signal, headers, max_bytes: largestManifest, timeout_ms: timeout })
@@ -15,7 +26,8 @@ export function createManifestReader(fetch: Fetch): (url: string, signal: AbortS
         upstream: { status: answer.status },
       })
     }
-    return readCard(parse(answer.body))
+    const sha256 = hash('sha256', answer.body, 'hex')
+    return { document: parse(answer.body), sha256, url: answer.url }
   }
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Capability, Endpoint } from '../../schemas/entry.ts'
 import { Failure } from '../../schemas/failure.ts'
+import { isRecord } from '../../schemas/json.ts'
 import { PackageName, packageNameOf, testTag } from '../../schemas/names.ts'
 
 /** What a registry keeps of an agent card, in whichever form it was written. */
@@ -45,17 +46,20 @@ const AnyCard = z.looseObject({
     .array(z.looseObject({ protocol: z.enum(['a2a', 'mcp', 'envelope']), url: z.string() }))
     .optional()
     .catch(undefined),
+  a2aEndpoint: z.string().optional().catch(undefined),
+  mcpEndpoint: z.string().optional().catch(undefined),
   tags: z.array(z.unknown()).optional().catch(undefined),
   registryTags: z.array(z.unknown()).optional().catch(undefined),
 })
 type AnyCard = z.infer<typeof AnyCard>
 
-const longestDescription = 4000
+export const longestDescription = 4000
 const mostTags = 30
 /** As many as a publication may state. */
 export const mostCapabilities = 200
+const mostEndpoints = 20
 /** As deep as any message may be; more could not be answered with. */
-const deepest = 30
+export const deepest = 30
 
 /** Reads a card. Throws Failure `upstream_invalid` with pointers where it lacks a name or a description. */
 export function readCard(document: unknown): Manifest {
@@ -90,7 +94,7 @@ function nameOf({ package_name, agent_id }: AnyCard): string | undefined {
 }
 
 /** Level by level, so that depth costs no stack. */
-function isDeeper(document: unknown, levels: number): boolean {
+export function isDeeper(document: unknown, levels: number): boolean {
   let level: unknown[] = [document]
   for (let depth = 0; depth <= levels; depth++) {
     level = level.filter((value) => typeof value === 'object' && value !== null).flatMap(Object.values)
@@ -110,14 +114,17 @@ function tagsOf(card: AnyCard): string[] {
   return [...new Set(sound)].slice(0, mostTags)
 }
 
-function capabilitiesOf(card: AnyCard): Capability[] {
-  if (Array.isArray(card.capabilities)) {
-    return card.capabilities.slice(0, mostCapabilities).flatMap(interfaceCapability)
-  }
-  return (card.skills ?? []).slice(0, mostCapabilities).flatMap(({ id, name, description = '' }) => {
-    const called = (name ?? id ?? '').trim().slice(0, 200)
-    return called ? { name: called, description: description.slice(0, longestDescription) } : []
-  })
+/** Capabilities of the interface's shape, then skills, each name once. */
+function capabilitiesOf({ capabilities, skills = [] }: AnyCard): Capability[] {
+  const listed = Array.isArray(capabilities) ? capabilities.filter(isRecord).flatMap(interfaceCapability) : []
+  const all = [...listed, ...skills.flatMap(skillCapability)]
+  const byName = new Map(all.toReversed().map((one) => [one.name, one]))
+  return [...byName.values()].toReversed().slice(0, mostCapabilities)
+}
+
+function skillCapability({ id, name, description = '' }: z.infer<typeof Skill>): Capability | [] {
+  const called = (name ?? id ?? '').trim().slice(0, 200)
+  return called ? { name: called, description: description.slice(0, longestDescription) } : []
 }
 
 function interfaceCapability(capability: Record<string, unknown>): Capability | [] {
@@ -139,8 +146,12 @@ function endpointsOf(card: AnyCard): Endpoint[] {
     url: one.url ?? '',
     version: one.protocolVersion ?? card.protocolVersion,
   }))
-  const all = [...own, ...interfaces]
-  if (all.length > 0) return all.flatMap(endpoint)
+  const named: Stated[] = [
+    { protocol: 'a2a', url: card.a2aEndpoint ?? '' },
+    { protocol: 'mcp', url: card.mcpEndpoint ?? '' },
+  ]
+  const all = [...own, ...interfaces, ...named].flatMap(endpoint)
+  if (all.length > 0) return all.slice(0, mostEndpoints)
   return endpoint({ protocol: 'a2a', url: card.url ?? '', version: card.protocolVersion })
 }
 

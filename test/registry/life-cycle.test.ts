@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Principal } from '../../schemas/scope.ts'
-import { readCard } from '../../src/registry/manifest.ts'
 import {
   admin,
   codeOf,
@@ -158,7 +157,9 @@ describe('an update', () => {
   test('to another manifest leaves no card of the old one', async () => {
     const name = fresh()
     const card = { name: 'Old', description: 'Old one.', own: true }
-    await using other = await openRegistry({ readManifest: async () => readCard(card) })
+    await using other = await openRegistry({
+      fetchCard: async (url) => ({ document: card, sha256: 'abc', url }),
+    })
     const given = await other.publish(
       { package_name: name, manifest_url: 'https://old.example/card' },
       ada,

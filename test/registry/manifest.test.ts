@@ -158,7 +158,7 @@ describe('publishing by a manifest', () => {
       'GET /reset': { fault: 'reset' },
     })
     safe = createSafeFetch({ user_agent: 'test', allow_origins: [world.url], refuse_origins: () => [] })
-    registry = await openRegistry({ readManifest: createManifestReader(safe.fetch) })
+    registry = await openRegistry({ fetchCard: createManifestReader(safe.fetch) })
   })
   afterAll(async () => {
     await registry[Symbol.asyncDispose]()

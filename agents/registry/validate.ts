@@ -1,0 +1,19 @@
+import { type Action, defineAction } from '../../schemas/action.ts'
+import { input, output } from '../../schemas/shape.ts'
+import { Validation, ValidationRequest } from '../../schemas/validation.ts'
+import type { Registry } from './port.ts'
+
+export function validate(registry: Registry): Action<ValidationRequest, Validation> {
+  return defineAction({
+    name: 'validate',
+    title: 'Validate a card or a publication',
+    description:
+      'Says what is wrong with an agent card, a manifest URL or what is to be published, and how it would be listed. Writes nothing.',
+    input: input(ValidationRequest),
+    output: output(Validation),
+    access: 'public',
+    effect: 'read',
+    advertised: false,
+    run: (asked, { principal, signal }) => registry.validate(asked, principal, signal),
+  })
+}
