@@ -81,3 +81,46 @@ export const AuditEvent = z.object({
   after: Fields,
 })
 export type AuditEvent = z.infer<typeof AuditEvent>
+
+const TxtRecord = z.object({ name: z.string(), type: z.literal('TXT'), value: z.string() })
+
+/** What an owner may publish to prove a domain; one of the three is enough. */
+export const Challenges = z.object({
+  dns: z.object({ record: TxtRecord, alternatives: z.array(TxtRecord) }),
+  http: z.object({ url: z.string(), line: z.string() }),
+  mcp: z.object({ record: TxtRecord, url: z.string(), sign: z.string() }),
+})
+export type Challenges = z.infer<typeof Challenges>
+
+export const Attempt = z.object({ method: ProofMethod, ok: z.boolean(), detail: z.string() })
+
+/** What came of trying to prove a domain. */
+export const VerificationOutcome = z.object({
+  package_name: z.string(),
+  verified: z.boolean(),
+  verification_level: z.string(),
+  domain: z.string().nullable().describe('The domain that the name and the manifest agree on.'),
+  reason: z.string().nullable().describe('Why it is not verified.'),
+  challenges: Challenges.nullable().describe('What to publish before asking again.'),
+  attempts: z.array(Attempt),
+})
+export type VerificationOutcome = z.infer<typeof VerificationOutcome>
+
+/** What a caller says of the domain to prove. */
+export const ProofRequest = z.strictObject({
+  domain: z
+    .string()
+    .min(1)
+    .max(253)
+    .optional()
+    .describe('Where the name allows several; else the longest that fits.'),
+  method: ProofMethod.optional().describe('All of them when left out.'),
+  signature: z
+    .string()
+    .max(200)
+    .optional()
+    .describe(
+      'For mcp: by the Ed25519 key of the record, over the text in challenges.mcp.sign; base64 or hex.',
+    ),
+})
+export type ProofRequest = z.infer<typeof ProofRequest>

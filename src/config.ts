@@ -28,6 +28,10 @@ export const settings = {
     list.default([]),
     'Web origins whose pages may open WebSockets and MCP here, comma-separated.',
   ],
+  DRAGOMAN_DNS_SERVERS: [
+    list.default([]),
+    "Resolvers asked for proofs of domains, all of which must agree, comma-separated; the system's when unset.",
+  ],
   DRAGOMAN_TRUSTED_PROXIES: [
     list.default([]),
     'Addresses of reverse proxies whose X-Forwarded-For is believed, comma-separated.',

@@ -12,6 +12,7 @@ import { loadSigningKey, type SigningKey } from './auth/key.ts'
 import type { Config } from './config.ts'
 import { openDense } from './dense.ts'
 import { type CreateCache, createFlightCache } from './net/flight-cache.ts'
+import type { ResolveTxt } from './net/resolver.ts'
 import { createSafeFetch, type SafeFetchOptions } from './net/safe-fetch.ts'
 import { changesWorthKeeping } from './registry/dense-arm.ts'
 import type { DenseArms } from './registry/dense-arms.ts'
@@ -31,6 +32,7 @@ import type { Store } from './store/store.ts'
 import { createLogger, type Logger } from './telemetry/log.ts'
 import { createMetrics, type Metrics } from './telemetry/metrics.ts'
 import { createObserver } from './telemetry/observe.ts'
+import { openTrust, type Trust } from './trust.ts'
 
 /** The registry, its agents and the router, before any door. */
 export interface Gateway extends AsyncDisposable {
@@ -46,6 +48,7 @@ export interface Gateway extends AsyncDisposable {
   /** Resolves once searches see everything that was committed when the process started. */
   readonly ready: Promise<void>
   readonly dense: DenseArms
+  readonly trust: Trust
   readonly log: Logger
   readonly metrics: Metrics
   readonly site: () => Site
@@ -61,6 +64,9 @@ export interface GatewayOptions {
   readonly log?: Logger
   readonly lookup?: SafeFetchOptions['lookup']
   readonly is_public?: SafeFetchOptions['is_public']
+  readonly resolveTxt?: ResolveTxt
+  /** Where the files of a domain are that is to be proved. */
+  readonly originOf?: (domain: string) => string
 }
 
 /** Opens the gateway over its data folder. Several processes may do so at once. */
@@ -78,13 +84,13 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
     const base_url = config.DRAGOMAN_BASE_URL ?? reached
     return { base_url, site_url: config.DRAGOMAN_SITE_URL ?? base_url }
   }
-  const outside = (allowed: readonly string[], idle_ms?: number) =>
+  const outside = (allowed: readonly string[], idle_ms?: number, refused = () => [site().base_url]) =>
     stack.use(
       createSafeFetch({
         user_agent: userAgent(config),
         allow_origins: allowed,
         ...(idle_ms !== undefined && { idle_ms }),
-        refuse_origins: () => [site().base_url],
+        refuse_origins: refused,
         ...(options.lookup && { lookup: options.lookup }),
         ...(options.is_public && { is_public: options.is_public }),
       }),
@@ -103,6 +109,17 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
   const follower = stack.use(follow(store, index, troubled))
   stack.defer(() => keepWords(1))
   const ready = Promise.all([follower.ready, dense.ready]).then(() => keepWords(changesWorthKeeping))
+  const fetchCard = createManifestReader(world)
+  const trust = openTrust(config, {
+    store,
+    clock,
+    fetch: world,
+    fetch_own: outside(config.DRAGOMAN_ALLOW_ORIGINS, undefined, () => []),
+    fetchCard,
+    failed: (fault) => log.error({ err: fault }, 'check'),
+    resolveTxt: options.resolveTxt,
+    originOf: options.originOf,
+  })
   const registry = createRegistry({
     store,
     index,
@@ -111,7 +128,9 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
     site,
     clock,
     createId,
-    readManifest: createManifestReader(world),
+    fetchCard,
+    prove: trust.prove,
+    secret: trust.secret,
   })
   const sessions = createSessionBook(clock, () => randomBytes(16).toString('hex'))
   const extractor = stack.use(createExtractor({ worker: extractWorker }))
@@ -136,7 +155,7 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
     reader: { fetch: world, extract: extractor.extract, clock },
     playground: sessions,
   })
-  await follower.caughtUp(await listHosted({ store, clock, createId }, agents, version))
+  await follower.caughtUp(await listHosted({ store, clock, createId, domain: trust.domain }, agents, version))
 
   const metrics = createMetrics({
     dragoman_applied_revision: [
@@ -167,6 +186,7 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
     follower,
     ready,
     dense,
+    trust,
     log,
     metrics,
     site,

@@ -42,7 +42,7 @@ export async function startServer(gateway: Gateway): Promise<RunningServer> {
   const allowsOrigin = originRule(base_url, gateway.config.DRAGOMAN_ALLOWED_WEB_ORIGINS)
   const failed = (fault: unknown) => gateway.log.warn({ err: fault }, 'mcp')
   const app = createHttpApp(gateway, etags, [
-    ...documents(gateway.agents, version, gateway.site),
+    ...documents({ ...gateway, challenge: gateway.trust.challenge }, version),
     ...operations(gateway, gateway.config.DRAGOMAN_METRICS, () => state.draining),
     jsonRpcMount(gateway),
     ...mcpMounts({ door: gateway, version, allowsOrigin, failed }),

@@ -12,6 +12,8 @@ import { suspend } from './suspend.ts'
 import { transfer } from './transfer.ts'
 import { goLive, remove, unpublish } from './transitions.ts'
 import { update } from './update.ts'
+import { validate } from './validate.ts'
+import { claim, verify } from './verify.ts'
 
 const packageName = 'svc.registry'
 
@@ -36,6 +38,9 @@ export function createRegistryAgent(registry: Registry): Agent {
       goLive(registry),
       unpublish(registry),
       remove(registry),
+      validate(registry),
+      verify(registry),
+      claim(registry),
       transfer(registry),
       suspend(registry),
       report(registry),

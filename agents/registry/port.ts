@@ -2,7 +2,8 @@ import type { EntryDetail } from '../../schemas/card.ts'
 import type { Change, Publication } from '../../schemas/publication.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import type { SearchInput, SearchOutput } from '../../schemas/search.ts'
-import type { AuditEvent } from '../../schemas/trust.ts'
+import type { AuditEvent, ProofRequest, VerificationOutcome } from '../../schemas/trust.ts'
+import type { Validation, ValidationRequest } from '../../schemas/validation.ts'
 
 type Caller = Principal | null
 
@@ -20,6 +21,9 @@ export interface Registry {
     to: { readonly subject: string; readonly issuer?: string | undefined },
     caller: Caller,
   ): Promise<{ id: string; package_name: string; revision: number }>
+  verify(asked: Change & ProofRequest, caller: Caller, signal: AbortSignal): Promise<VerificationOutcome>
+  claim(asked: Change & ProofRequest, caller: Caller, signal: AbortSignal): Promise<VerificationOutcome>
+  validate(asked: ValidationRequest, caller: Caller, signal: AbortSignal): Promise<Validation>
   suspend(
     asked: Change & { readonly suspended: boolean; readonly reason: string },
     caller: Caller,

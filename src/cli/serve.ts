@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import { command, version } from '../assets.ts'
 import { readConfig } from '../config.ts'
-import { openGateway } from '../gateway.ts'
+import { type Gateway, openGateway } from '../gateway.ts'
+import { startChecks } from '../registry/check-loop.ts'
 import { isWildcard, startServer } from '../server.ts'
 import { createLogger } from '../telemetry/log.ts'
 import { print, say } from './output.ts'
@@ -12,6 +14,7 @@ export async function serve(json: boolean): Promise<void> {
   await using gateway = await openGateway(config, { log: createLogger(config.DRAGOMAN_LOG ?? 'info') })
   await gateway.ready
   await using server = await startServer(gateway)
+  await using _checks = checksOf(gateway)
   if (json) print({ version, url: server.url, data: config.data, mcp: snippet(config.data) })
   else {
     print(`Dragoman ${version} is listening on ${server.url}`)
@@ -22,6 +25,17 @@ export async function serve(json: boolean): Promise<void> {
     say('DRAGOMAN_BASE_URL is not set: cards name localhost, which only this machine reaches.')
   if (!config.DRAGOMAN_CONTACT) say('DRAGOMAN_CONTACT is not set: the wiki agent answers not_configured.')
   await ending
+}
+
+function checksOf({ trust, store, log }: Gateway): AsyncDisposable {
+  const failed = (fault: unknown) => log.error({ err: fault }, 'checks')
+  return startChecks({
+    checker: trust.checker,
+    leases: store.leases,
+    holder: randomUUID(),
+    clock: Date.now,
+    failed,
+  })
 }
 
 /** For any MCP host: the very Node that runs now, so that the host's own does not matter. */

@@ -4,9 +4,17 @@ import type { Json } from '../../schemas/json.ts'
 import type { Store, StoredEntry } from '../store/store.ts'
 import { blank } from './blank.ts'
 
+interface Hosting {
+  readonly store: Store
+  readonly clock: () => number
+  readonly createId: () => string
+  /** That of the base URL, where it can be proved; an entry proved for another one begins anew. */
+  readonly domain: string | null
+}
+
 /** Lists the agents that this gateway hosts, writing only those whose content has changed; the revision then. */
 export async function listHosted(
-  { store, clock, createId }: { store: Store; clock: () => number; createId: () => string },
+  { store, clock, createId, domain }: Hosting,
   agents: readonly Agent[],
   version: string,
 ): Promise<number> {
@@ -14,9 +22,9 @@ export async function listHosted(
   const { revision } = await store.write(async (writer) => {
     for (const agent of listed) {
       const known = await writer.entry({ package_name: agent.package_name })
-      const facts = factsOf(agent, version)
-      if (known && contentOf({ ...known, ...facts }) === contentOf(known)) continue
       const at = new Date(clock()).toISOString()
+      const facts = { ...factsOf(agent, version), ...standingOf(known, domain, at) }
+      if (known && contentOf({ ...known, ...facts }) === contentOf(known)) continue
       const entry = {
         ...(known ?? { ...blank, id: createId(), created_at: at, verification_level: unproved }),
         ...facts,
@@ -32,6 +40,16 @@ export async function listHosted(
 function contentOf(entry: StoredEntry): string {
   const keys = Object.keys(entry).sort()
   return JSON.stringify(keys.map((key) => [key, Reflect.get(entry, key)]))
+}
+
+/** A process that knows no domain, such as a command beside the server, leaves what was proved. */
+function standingOf(
+  known: StoredEntry | undefined,
+  domain: string | null,
+  at: string,
+): Partial<Pick<StoredEntry, 'verification_level' | 'proof' | 'check_at'>> {
+  if (domain === null || (known?.check_at && (known.proof?.domain ?? domain) === domain)) return {}
+  return { verification_level: unproved, proof: null, check_at: at }
 }
 
 const unproved: VerificationLevel = 'unverified'

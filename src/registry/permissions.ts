@@ -68,6 +68,27 @@ export function assertMayChange(
   }
 }
 
+/** Throws Failure `wrong_state` where the entry has an owner; else as `assertMayChange`. */
+export function assertMayClaim(
+  principal: Principal | null,
+  entry: StoredEntry | undefined,
+  asked: string,
+): asserts entry is StoredEntry {
+  if (!entry || !isVisible(entry, principal) || entry.hosted) {
+    assertMayChange(principal, entry, asked)
+    return
+  }
+  assertNotSuspended(entry)
+  if (entry.owner === null) return
+  throw new Failure(
+    'wrong_state',
+    `${entry.package_name} has an owner; only what is unclaimed can be claimed.`,
+    {
+      hint: 'Its owner can transfer it.',
+    },
+  )
+}
+
 /** Throws Failure `invalid_request` or `forbidden` where nobody, or not this caller, may take the name. */
 export function assertMayCreate(principal: Principal, packageName: string, claims: readonly Claim[]): void {
   if (packageName.startsWith(addressPrefix)) {

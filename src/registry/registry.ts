@@ -1,6 +1,7 @@
 import type { EntryDetail } from '../../schemas/card.ts'
 import type { Change } from '../../schemas/publication.ts'
 import type { Principal } from '../../schemas/scope.ts'
+import type { VerificationOutcome } from '../../schemas/trust.ts'
 import type { SearchIndex } from '../search/search-index.ts'
 import { createCustody, type Recipient, type Suspending } from './custody.ts'
 import type { DenseArms } from './dense-arms.ts'
@@ -9,6 +10,8 @@ import { createFinder } from './finder.ts'
 import type { Follower } from './follower.ts'
 import { importLines } from './importer.ts'
 import type { Site } from './site.ts'
+import { createValidator } from './validator.ts'
+import { createVerifier, type Verified, type VerifierOptions } from './verifier.ts'
 import { createViews } from './view.ts'
 
 export interface RegistryOptions extends EditorOptions {
@@ -17,6 +20,8 @@ export interface RegistryOptions extends EditorOptions {
   /** Without it, words alone decide. */
   readonly dense?: Pick<DenseArms, 'ready' | 'caughtUp' | 'progress'>
   readonly site: () => Site
+  readonly prove: VerifierOptions['prove']
+  readonly secret: VerifierOptions['secret']
 }
 
 /** The registry's domain: what the registry agent's actions do. A write answers once the index has applied it. */
@@ -25,6 +30,7 @@ export function createRegistry(options: RegistryOptions) {
   const views = createViews(site)
   const finder = createFinder({ reader: store.read, index, follower, dense, views })
   const editor = createEditor(options)
+  const verifier = createVerifier({ ...options, reader: store.read, editor })
   const { report, audit, ...custody } = createCustody(store, editor, options.clock)
 
   /** What is written is found at once by whoever asks this process, by its words and by its meaning. */
@@ -38,8 +44,17 @@ export function createRegistry(options: RegistryOptions) {
     return await finder.get(id, caller)
   }
 
+  async function answered(work: Promise<Verified>): Promise<VerificationOutcome> {
+    const { outcome, committed } = await work
+    if (committed) await applied(committed.revision)
+    return outcome
+  }
+
   return {
     ...finder,
+    validate: createValidator(options.fetchCard),
+    verify: (...asked: Parameters<typeof verifier.verify>) => answered(verifier.verify(...asked)),
+    claim: (...asked: Parameters<typeof verifier.claim>) => answered(verifier.claim(...asked)),
     publish: (...[publication, caller, signal]: Parameters<typeof editor.publish>) =>
       settled(editor.publish(publication, caller, signal), caller),
     update: (...[change, publication, caller]: Parameters<typeof editor.update>) =>

@@ -3,10 +3,18 @@ import type { Notes } from './store.ts'
 import type { Tables } from './tables.ts'
 
 export function createNotes(reader: Kysely<Tables>, writer: Kysely<Tables>): Notes {
+  const valueIn = async (db: Kysely<Tables>, name: string) =>
+    (await db.selectFrom('note').select('value').where('name', '=', name).executeTakeFirst())?.value
+
   return {
-    async get(name) {
-      const row = await reader.selectFrom('note').select('value').where('name', '=', name).executeTakeFirst()
-      return row?.value
+    get: (name) => valueIn(reader, name),
+    async settle(name, value) {
+      await writer
+        .insertInto('note')
+        .values({ name, value })
+        .onConflict((conflict) => conflict.doNothing())
+        .execute()
+      return (await valueIn(writer, name)) ?? value
     },
     async set(name, value) {
       await writer

@@ -136,6 +136,8 @@ export interface Embeddings {
 export interface Notes {
   get(name: string): Promise<string | undefined>
   set(name: string, value: string): Promise<void>
+  /** Writes it where nothing stands; what stands there then, whoever wrote it. */
+  settle(name: string, value: string): Promise<string>
 }
 
 /** What only one process does at a time. */

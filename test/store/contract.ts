@@ -72,7 +72,10 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
       await store.notes.set('model', 'one')
       await store.notes.set('model', 'two')
       expect(await store.notes.get('model')).toBe('two')
-      expect(await (await home.another()).notes.get('model')).toBe('two')
+      const other = (await home.another()).notes
+      expect(await other.get('model')).toBe('two')
+      expect(await other.settle('secret', 'first')).toBe('first')
+      expect(await store.notes.settle('secret', 'second')).toBe('first')
     })
 
     describe('revisions', () => {

@@ -4,8 +4,9 @@ import type { Principal, Scope } from '../../schemas/scope.ts'
 import type { SearchInput } from '../../schemas/search.ts'
 import type { EditorOptions } from '../../src/registry/editor.ts'
 import { type Follower, follow } from '../../src/registry/follower.ts'
-import type { Manifest } from '../../src/registry/manifest.ts'
+import type { FetchedCard } from '../../src/registry/manifest-reader.ts'
 import { createRegistry, type Registry } from '../../src/registry/registry.ts'
+import type { Prove } from '../../src/registry/verification/proof.ts'
 import { createMemoryIndex } from '../../src/search/memory-index.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -28,15 +29,22 @@ export const signal = new AbortController().signal
 interface Options {
   /** A database that others share; a fresh one when left out. */
   readonly path?: string
-  readonly readManifest?: EditorOptions['readManifest']
+  readonly fetchCard?: EditorOptions['fetchCard']
+  readonly prove?: Prove
 }
 
-async function nobody(url: string): Promise<Manifest> {
+const unproved: Prove = async () => ({ proof: null, attempts: [] })
+
+async function nobody(url: string): Promise<FetchedCard> {
   throw new Error(`Nobody answers at ${url}.`)
 }
 
 /** The registry's domain over a database; no HTTP and no agents. */
-export async function openRegistry({ path, readManifest = nobody }: Options = {}): Promise<TestRegistry> {
+export async function openRegistry({
+  path,
+  fetchCard = nobody,
+  prove = unproved,
+}: Options = {}): Promise<TestRegistry> {
   const stack = new AsyncDisposableStack()
   const file = path ?? join(stack.use(await temporaryFolder()).path, 'registry.sqlite')
   const store = stack.use(await openSqliteStore(file))
@@ -50,7 +58,9 @@ export async function openRegistry({ path, readManifest = nobody }: Options = {}
     site: () => site,
     clock: Date.now,
     createId: () => v7(),
-    readManifest,
+    fetchCard,
+    prove,
+    secret: async () => new Uint8Array(32),
   })
   return {
     ...registry,

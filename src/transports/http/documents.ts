@@ -10,8 +10,15 @@ interface Site {
   readonly site_url: string
 }
 
-/** What a newcomer reads first: `/`, `/llms.txt` and `/openapi.json`. */
-export function documents(agents: readonly Agent[], version: string, site: () => Site): Mount[] {
+interface Documented {
+  readonly agents: readonly Agent[]
+  readonly site: () => Site
+  /** What shows that we answer at our own domain; null without one. */
+  readonly challenge: () => Promise<string | null>
+}
+
+/** What a newcomer reads first: `/`, `/llms.txt` and `/openapi.json`; and the proof of our own domain. */
+export function documents({ agents, site, challenge }: Documented, version: string): Mount[] {
   const page = (path: string, type: string, render: (site: Site) => string): Mount => {
     const written = new Map<string, string>()
     return {
@@ -28,7 +35,23 @@ export function documents(agents: readonly Agent[], version: string, site: () =>
       },
     }
   }
+  const proof: Mount = {
+    method: 'get',
+    path: '/.well-known/dragoman-challenge',
+    async handler(request, response) {
+      const text = await challenge()
+      const headers = { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' }
+      send(
+        request,
+        response,
+        text === null ? 404 : 200,
+        text ?? 'DRAGOMAN_BASE_URL names no domain.\n',
+        headers,
+      )
+    },
+  }
   return [
+    proof,
     page('/', 'application/json', (here) => JSON.stringify(index(version, here), null, 2)),
     page('/llms.txt', 'text/plain; charset=utf-8', ({ base_url }) => llms(agents, base_url)),
     page('/openapi.json', 'application/json', ({ base_url }) =>

@@ -1,0 +1,40 @@
+import type { z } from 'zod'
+import { type Action, defineAction } from '../../schemas/action.ts'
+import { agentReference, expectedRevision } from '../../schemas/publication.ts'
+import { input, output } from '../../schemas/shape.ts'
+import { ProofRequest, VerificationOutcome } from '../../schemas/trust.ts'
+import type { Registry } from './port.ts'
+
+const Input = ProofRequest.extend({ agent: agentReference, expected_revision: expectedRevision })
+type Input = z.infer<typeof Input>
+
+export function verify(registry: Registry): Action<Input, VerificationOutcome> {
+  return defineAction({
+    ...proves,
+    name: 'verify',
+    title: 'Verify the domain of an agent',
+    description:
+      'Looks for a proof that the owner holds the domain in the name of an agent: a DNS record, a file of the site, or the record of the MCP registry with a signature. Without one it answers what to publish.',
+    run: (asked, { principal, signal }) => registry.verify(asked, principal, signal),
+  })
+}
+
+export function claim(registry: Registry): Action<Input, VerificationOutcome> {
+  return defineAction({
+    ...proves,
+    name: 'claim',
+    title: 'Claim an agent',
+    description:
+      'Makes the caller the owner of an agent that was listed without one, by the same proofs as verify, or by a namespace claim that covers its name.',
+    run: (asked, { principal, signal }) => registry.claim(asked, principal, signal),
+  })
+}
+
+const proves = {
+  input: input(Input),
+  output: output(VerificationOutcome),
+  access: { scope: 'agents:publish' },
+  effect: 'write',
+  advertised: false,
+  deadline_ms: 20_000,
+} as const

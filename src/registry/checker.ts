@@ -1,0 +1,174 @@
+import { Failure } from '../../schemas/failure.ts'
+import type { SignatureReport } from '../../schemas/trust.ts'
+import type { Deed, Store, StoredEntry } from '../store/store.ts'
+import { contentFlags } from './content-flags.ts'
+import type { FetchCard, FetchedCard } from './manifest-reader.ts'
+import { withCard, withoutCard } from './refresh.ts'
+import { afterProving } from './standing.ts'
+import { type Claimant, claimToken } from './verification/challenge.ts'
+import type { Prove, Proving } from './verification/proof.ts'
+import { domainOf } from './verifier.ts'
+
+/** Looks again at what entries say of themselves: their cards, their proofs, their signatures. */
+export interface Checker {
+  /** Looks at one entry, whether it is due or not, and writes down what was found. */
+  check(id: string, signal: AbortSignal): Promise<void>
+  /** Whether anything waits to be looked at. */
+  isDue(): Promise<boolean>
+  /** Looks at everything that is due, a few hundred at most; how many that were. */
+  run(signal: AbortSignal): Promise<number>
+}
+
+export interface CheckerOptions {
+  readonly store: Store
+  readonly clock: () => number
+  readonly fetchCard: FetchCard
+  readonly prove: Prove
+  /** Of this installation; see `claimToken`. */
+  readonly secret: () => Promise<Uint8Array>
+  readonly verifySignature: (
+    card: unknown,
+    domain: string | null,
+    signal: AbortSignal,
+  ) => Promise<SignatureReport>
+  /** How the gateway proves the domain of its own agents; null where it has none. */
+  readonly own: OwnDomain | null
+  /** Hears of faults that are not the entry's. */
+  readonly failed: (fault: unknown) => void
+}
+
+/** The domain of the base URL, and what shows that we answer there. */
+export interface OwnDomain {
+  readonly domain: string
+  readonly claimant: Claimant
+  readonly prove: Prove
+}
+
+const dayMilliseconds = 24 * 3_600_000
+const deadlineMilliseconds = 30_000
+const restMilliseconds = 3_600_000
+const atOnce = 4
+const mostDue = 200
+
+export function createChecker(options: CheckerOptions): Checker {
+  const { store, clock, fetchCard, secret, verifySignature, own } = options
+  const time = (later = 0) => new Date(clock() + later).toISOString()
+
+  async function check(id: string, signal: AbortSignal): Promise<void> {
+    const entry = await store.read.entry({ id })
+    if (!entry || entry.deleted) return
+    const enough = AbortSignal.any([signal, AbortSignal.timeout(deadlineMilliseconds)])
+    const [card, proving] = await Promise.all([readCard(entry, enough), proveAgain(entry, enough)])
+    signal.throwIfAborted()
+    const seen = found(entry, card, proving)
+    const signature = await signatureOf(seen, card, enough)
+    await store.write(async (writer) => {
+      const now = await writer.entry({ id })
+      // What has changed meanwhile is due still, and so looked at again.
+      if (!now || now.revision !== entry.revision) return
+      const updated_at = seen.card_sha256 === entry.card_sha256 ? entry.updated_at : time()
+      const after = { ...seen, signature, updated_at, check_at: time(dayMilliseconds) }
+      await writer.put({ ...after, content_flags: contentFlags(after) }, deedOf(entry, after))
+    })
+  }
+
+  /** Null where there is none to read; a failure where it cannot be read. */
+  async function readCard(entry: StoredEntry, signal: AbortSignal): Promise<FetchedCard | Failure | null> {
+    if (entry.hosted || !entry.owner || entry.manifest_url === null) return null
+    try {
+      return await fetchCard(entry.manifest_url, signal)
+    } catch (thrown) {
+      return thrown instanceof Failure
+        ? thrown
+        : new Failure('upstream_timeout', 'It did not answer in time.')
+    }
+  }
+
+  async function proveAgain(entry: StoredEntry, signal: AbortSignal): Promise<Proving | null> {
+    if (entry.hosted) return own && (await proveOwn(own, signal))
+    const { proof, owner } = entry
+    if (!proof || !owner) return null
+    const { domain, method, public_key, signature } = proof
+    const token = claimToken(await secret(), owner, domain)
+    return await options.prove({ domain, token, method, public_key, signature }, signal)
+  }
+
+  async function proveOwn({ domain, claimant, prove }: OwnDomain, signal: AbortSignal): Promise<Proving> {
+    return await prove({ domain, token: claimToken(await secret(), claimant, domain) }, signal)
+  }
+
+  function found(
+    entry: StoredEntry,
+    card: FetchedCard | Failure | null,
+    proving: Proving | null,
+  ): StoredEntry {
+    const at = time()
+    const read =
+      card === null
+        ? entry
+        : card instanceof Failure
+          ? withoutCard(entry, card, at)
+          : withCard(entry, card, at)
+    if (!proving) return read
+    const disagreement =
+      entry.proof && !entry.hosted ? domainOf(placeOf(entry, card), entry.proof.domain).reason : null
+    return afterProving(read, proving, disagreement, at)
+  }
+
+  /** The keys of a proved domain, and no other, make a signature good. */
+  async function signatureOf(
+    { verification_level, proof, signature }: StoredEntry,
+    card: FetchedCard | Failure | null,
+    signal: AbortSignal,
+  ): Promise<SignatureReport | null> {
+    if (card === null || card instanceof Failure) return signature
+    const domain = verification_level === 'domain_verified' ? (proof?.domain ?? null) : null
+    return await verifySignature(card.document, domain, signal)
+  }
+
+  /** Entries whose check failed for a reason of ours, and until when they are left alone. */
+  const resting = new Map<string, number>()
+
+  async function due(): Promise<string[]> {
+    const ids = await store.read.due(time(), time(2 * dayMilliseconds), mostDue)
+    return ids.filter((id) => (resting.get(id) ?? 0) <= clock())
+  }
+
+  async function run(signal: AbortSignal): Promise<number> {
+    const left = await due()
+    const count = left.length
+    async function work(): Promise<void> {
+      for (let id = left.shift(); id !== undefined && !signal.aborted; id = left.shift()) {
+        await attempt(id, signal)
+      }
+    }
+    await Promise.all(Array.from({ length: atOnce }, work))
+    return count
+  }
+
+  async function attempt(id: string, signal: AbortSignal): Promise<void> {
+    resting.delete(id)
+    try {
+      await check(id, signal)
+    } catch (fault) {
+      if (signal.aborted) return
+      resting.set(id, clock() + restMilliseconds)
+      options.failed(fault)
+    }
+  }
+
+  return { check, run, isDue: async () => (await due()).length > 0 }
+}
+
+/** Where the card is in the end, after redirects. */
+function placeOf(entry: StoredEntry, card: FetchedCard | Failure | null): StoredEntry {
+  if (card === null || card instanceof Failure) return entry
+  return { ...entry, manifest_url: card.url }
+}
+
+function deedOf(before: StoredEntry, after: StoredEntry): Deed {
+  const reason = after.proof?.detail ?? undefined
+  if (before.verification_level === after.verification_level) return { actor: null, action: 'check' }
+  const action = after.verification_level === 'domain_verified' ? 'restore' : 'demote'
+  return { actor: null, action, ...(reason !== undefined && { reason }) }
+}

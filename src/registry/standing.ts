@@ -1,0 +1,47 @@
+import type { StoredEntry, StoredProof } from '../store/store.ts'
+import type { Proving } from './verification/proof.ts'
+
+const failuresToDemote = 3
+/** Three daily checks in a row, so 72 hours since it last held; an hour less, since no check is on the minute. */
+const failingMilliseconds = 47 * 3_600_000
+/** Checks closer than this count as one: a clock that jumps, or a check asked for twice, demotes nobody. */
+const apartMilliseconds = 20 * 3_600_000
+
+/**
+ * An entry after its proof was looked for again. One that was not found stands until three checks over 72 hours have
+ * missed it; found again, it earns its level back. `disagreement`: why the domain is no longer the entry's, if so.
+ */
+export function afterProving(
+  entry: StoredEntry,
+  { proof, attempts }: Proving,
+  disagreement: string | null,
+  at: string,
+): StoredEntry {
+  const before = entry.proof
+  if (proof && disagreement === null) {
+    const held = { ...proof, checked_at: at, failures: 0, failing_since: null, detail: null }
+    const proved_at = before?.proved_at ?? at
+    const card_sha256 = before ? before.card_sha256 : entry.card_sha256
+    return { ...entry, verification_level: 'domain_verified', proof: { ...held, proved_at, card_sha256 } }
+  }
+  if (!before) return entry
+  const detail = disagreement ?? attempts.map((one) => one.detail).join(' ')
+  const missed = missedAgain(before, detail, at)
+  const isOver =
+    missed.failures >= failuresToDemote &&
+    Date.parse(at) - Date.parse(missed.failing_since ?? at) >= failingMilliseconds
+  return { ...entry, proof: missed, ...(isOver && { verification_level: 'unverified' }) }
+}
+
+function missedAgain(proof: StoredProof, detail: string, at: string): StoredProof {
+  const elapsed = Date.parse(at) - Date.parse(proof.checked_at)
+  const counts = proof.failures === 0 || elapsed >= apartMilliseconds
+  if (!counts) return { ...proof, detail }
+  return {
+    ...proof,
+    detail,
+    checked_at: at,
+    failures: proof.failures + 1,
+    failing_since: proof.failing_since ?? at,
+  }
+}

@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto'
+import { localIssuer } from '../schemas/scope.ts'
+import type { SignatureReport } from '../schemas/trust.ts'
+import type { Config } from './config.ts'
+import type { Fetch } from './net/fetch.ts'
+import { createTxtResolver, type ResolveTxt } from './net/resolver.ts'
+import { type Checker, createChecker } from './registry/checker.ts'
+import type { FetchCard } from './registry/manifest-reader.ts'
+import { createKeysOf } from './registry/verification/card-keys.ts'
+import { verifyCard } from './registry/verification/card-signature.ts'
+import { claimToken, statement } from './registry/verification/challenge.ts'
+import { isProvable } from './registry/verification/domain.ts'
+import type { Prove } from './registry/verification/proof.ts'
+import { createProver } from './registry/verification/prove.ts'
+import type { Store } from './store/store.ts'
+
+/** What the registry earns its verification levels by. */
+export interface Trust {
+  readonly prove: Prove
+  /** Of this installation, shared by all processes of its store; made when it is first asked for. */
+  readonly secret: () => Promise<Uint8Array>
+  readonly checker: Checker
+  /** The domain of the base URL, where it is one that can be proved. */
+  readonly domain: string | null
+  /** What the gateway says at its own domain to show that it answers there; null without a domain. */
+  readonly challenge: () => Promise<string | null>
+}
+
+export interface TrustPorts {
+  readonly store: Store
+  readonly clock: () => number
+  readonly fetch: Fetch
+  /** The same, but that it may reach our own base URL. */
+  readonly fetch_own: Fetch
+  readonly fetchCard: FetchCard
+  readonly failed: (fault: unknown) => void
+  /** The resolver of the configuration when left out. */
+  readonly resolveTxt?: ResolveTxt | undefined
+  /** Where the files of a domain are; https://DOMAIN when left out. */
+  readonly originOf?: ((domain: string) => string) | undefined
+}
+
+const resolveMilliseconds = 5000
+const gateway = { issuer: localIssuer, subject: 'urn:dragoman:gateway' }
+
+export function openTrust({ DRAGOMAN_BASE_URL, DRAGOMAN_DNS_SERVERS }: Config, ports: TrustPorts): Trust {
+  const { store, clock, fetchCard, failed, originOf } = ports
+  const servers = { servers: DRAGOMAN_DNS_SERVERS, timeout_ms: resolveMilliseconds }
+  const resolveTxt = ports.resolveTxt ?? createTxtResolver(servers)
+  const site = { resolveTxt, ...(originOf && { originOf }) }
+  const prove = createProver({ ...site, fetch: ports.fetch })
+  const keysOf = createKeysOf({ fetch: ports.fetch, ...(originOf && { originOf }) })
+  const domain = domainIn(DRAGOMAN_BASE_URL)
+  let secretMade: Promise<Uint8Array> | undefined
+
+  async function makeSecret(): Promise<Uint8Array> {
+    const made = randomBytes(32).toString('base64url')
+    return Buffer.from(await store.notes.settle('challenge-secret', made), 'base64url')
+  }
+
+  async function secret(): Promise<Uint8Array> {
+    secretMade ??= makeSecret()
+    return await secretMade
+  }
+
+  async function verifySignature(
+    card: unknown,
+    domain: string | null,
+    signal: AbortSignal,
+  ): Promise<SignatureReport> {
+    const { kid, unsigned, ...checked } = await verifyCard(card, { domain, keysOf }, signal)
+    return {
+      ...checked,
+      ...(kid !== undefined && { key_id: kid }),
+      ...(unsigned && { unsigned: [...unsigned] }),
+    }
+  }
+
+  const own =
+    domain === null
+      ? null
+      : { domain, claimant: gateway, prove: createProver({ ...site, fetch: ports.fetch_own }) }
+  return {
+    prove,
+    secret,
+    domain,
+    checker: createChecker({ store, clock, fetchCard, prove, secret, verifySignature, own, failed }),
+    challenge: async () => domain && `${statement(claimToken(await secret(), gateway, domain))}\n`,
+  }
+}
+
+function domainIn(baseUrl: string | undefined): string | null {
+  if (baseUrl === undefined) return null
+  const { hostname } = new URL(baseUrl)
+  return isProvable(hostname) ? hostname : null
+}
