@@ -1,0 +1,283 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Json } from '../../schemas/json.ts'
+import type { StoredEntry } from '../../src/store/store.ts'
+import { type Outcome, openDoors, type TestDoor } from '../support/doors.ts'
+import { sampleEntry } from '../support/entries.ts'
+import { everyScope, startGateway, type TestGateway } from '../support/gateway.ts'
+import { restDoor } from '../support/rest-door.ts'
+
+const callers = ['anonymous', 'owner', 'other', 'holder', 'admin'] as const
+type Caller = (typeof callers)[number]
+const states = ['STAGE', 'ACTIVE', 'suspended', 'deleted'] as const
+type State = (typeof states)[number]
+
+type Row = Readonly<Record<Caller, string>>
+const row = (anonymous: string, owner: string, other: string, holder: string, admin: string): Row => ({
+  anonymous,
+  owner,
+  other,
+  holder,
+  admin,
+})
+
+const no = 'not_found'
+const who = 'unauthenticated'
+const nobody = row(no, no, no, no, no)
+const nobodySigned = row(who, no, no, no, no)
+/** For everybody; for whoever may see it; for nobody. */
+const reads: Readonly<Record<State, Row>> = {
+  STAGE: row(no, 'ok', no, 'ok', 'ok'),
+  ACTIVE: row('ok', 'ok', 'ok', 'ok', 'ok'),
+  suspended: row(no, 'ok', no, 'ok', 'ok'),
+  deleted: nobody,
+}
+/** What only its owner, a holder of its namespace and admins may do; `mine` says what comes of it. */
+const writes = (stage: string, active: string, suspended: string): Readonly<Record<State, Row>> => ({
+  STAGE: row(who, stage, no, stage, stage),
+  ACTIVE: row(who, active, 'forbidden', active, active),
+  suspended: row(who, suspended, no, suspended, suspended),
+  deleted: nobodySigned,
+})
+
+interface Deed {
+  readonly action: string
+  readonly params?: Record<string, Json>
+  readonly expected: Readonly<Record<State, Row>>
+  /** The field that names the agent. */
+  readonly by?: string
+}
+
+/** Every action on one agent, by every kind of caller, in every state. */
+const deeds: readonly Deed[] = [
+  { action: 'get_agent', expected: reads },
+  { action: 'get_card', expected: reads },
+  { action: 'resolve_package', expected: reads, by: 'package_name' },
+  {
+    action: 'audit',
+    expected: {
+      STAGE: row(who, 'ok', no, 'ok', 'ok'),
+      ACTIVE: row(who, 'ok', 'forbidden', 'ok', 'ok'),
+      suspended: row(who, 'ok', no, 'ok', 'ok'),
+      deleted: row(who, 'ok', no, 'ok', 'ok'),
+    },
+  },
+  { action: 'update', params: { description: 'Changed.' }, expected: writes('ok', 'ok', 'ok') },
+  { action: 'go_live', expected: writes('ok', 'wrong_state', 'suspended') },
+  { action: 'unpublish', expected: writes('wrong_state', 'ok', 'suspended') },
+  { action: 'delete', expected: writes('ok', 'ok', 'ok') },
+  { action: 'transfer', params: { subject: 'heir' }, expected: writes('ok', 'ok', 'suspended') },
+  { action: 'verify', params: { domain: 'elsewhere.org' }, expected: writes('ok', 'ok', 'suspended') },
+  {
+    action: 'claim',
+    expected: {
+      STAGE: row(who, 'wrong_state', no, 'wrong_state', 'wrong_state'),
+      ACTIVE: row(who, 'wrong_state', 'wrong_state', 'wrong_state', 'wrong_state'),
+      suspended: row(who, 'suspended', no, 'suspended', 'suspended'),
+      deleted: nobodySigned,
+    },
+  },
+  {
+    action: 'suspend',
+    params: { reason: 'Because.' },
+    expected: {
+      STAGE: row(who, 'forbidden', 'forbidden', 'forbidden', 'ok'),
+      ACTIVE: row(who, 'forbidden', 'forbidden', 'forbidden', 'ok'),
+      suspended: row(who, 'forbidden', 'forbidden', 'forbidden', 'wrong_state'),
+      deleted: row(who, 'forbidden', 'forbidden', 'forbidden', no),
+    },
+  },
+  {
+    action: 'report',
+    params: { reason: 'broken' },
+    expected: {
+      STAGE: row(who, 'ok', no, 'ok', 'ok'),
+      ACTIVE: row(who, 'ok', 'ok', 'ok', 'ok'),
+      suspended: row(who, 'ok', no, 'ok', 'ok'),
+      deleted: nobodySigned,
+    },
+  },
+]
+
+const namespace = 'com.held'
+const owner = { issuer: 'urn:dragoman:local', subject: 'owner', namespace: null }
+const secret = 'Xylocarp'
+
+let home: TestGateway
+let doors: TestDoor[]
+let tokens: Record<Caller, string | undefined>
+
+const nameOf = (door: number, { action }: Deed, state: State, caller: Caller) =>
+  `${namespace}.d${door}.${action}-${state}-${caller}`.toLowerCase()
+
+function entryIn(state: State, package_name: string): StoredEntry {
+  return sampleEntry({
+    package_name,
+    name: state === 'ACTIVE' ? 'Open' : secret,
+    description: state === 'ACTIVE' ? 'Open to all.' : `${secret} does this.`,
+    tags: state === 'ACTIVE' ? ['open'] : ['hidden-tag'],
+    category: state === 'ACTIVE' ? 'open' : 'hidden-category',
+    target: state === 'ACTIVE' ? 'open' : 'hidden-target',
+    state: state === 'STAGE' ? 'STAGE' : 'ACTIVE',
+    suspended: state === 'suspended' ? { reason: 'It lied.', at: '2026-01-01T00:00:00.000Z' } : null,
+    deleted: state === 'deleted',
+    verification_level: 'unverified',
+    owner,
+    capabilities: [{ name: 'act', description: state === 'ACTIVE' ? 'Acts.' : `${secret} acts.` }],
+  })
+}
+
+/** One entry for each cell and each door, since most deeds change what they are done to. */
+async function fill(): Promise<void> {
+  const { result, revision } = await home.gateway.store.write(async (writer) => {
+    let count = 0
+    for (const door of doors.keys())
+      for (const deed of deeds)
+        for (const state of states)
+          for (const caller of callers) {
+            await writer.put(entryIn(state, nameOf(door, deed, state, caller)))
+            count += 1
+          }
+    return count
+  })
+  expect(result).toBe(doors.length * deeds.length * states.length * callers.length)
+  for (let left = 50; left > 0 && home.gateway.follower.applied_revision < revision; left--) {
+    await home.gateway.follower.caughtUp(revision)
+  }
+}
+
+beforeAll(async () => {
+  home = await startGateway()
+  doors = [...openDoors(home), restDoor(home)]
+  tokens = {
+    anonymous: undefined,
+    owner: await home.token('owner'),
+    other: await home.token('other', { namespaces: ['com.held.elsewhere'] }),
+    holder: await home.token('holder', { namespaces: [namespace] }),
+    admin: await home.token('root', { scopes: [...everyScope, 'admin'] }),
+  }
+  await fill()
+}, 120_000)
+afterAll(async () => {
+  for (const door of doors) await door[Symbol.asyncDispose]()
+  await home[Symbol.asyncDispose]()
+})
+
+const codeOf = (outcome: Outcome) => ('code' in outcome ? outcome.code : 'ok')
+
+/** What came of each deed at one door, as the table writes it. */
+async function tableOf(
+  door: TestDoor,
+  number: number,
+  deed: Deed,
+): Promise<Record<State, Record<Caller, string>>> {
+  const cells = states.flatMap((state) => callers.map((caller) => [state, caller] as const))
+  const said = await Promise.all(
+    cells.map(async ([state, caller]) => {
+      const agent = nameOf(number, deed, state, caller)
+      const params = { [deed.by ?? 'agent']: agent, ...deed.params }
+      const envelope = { to: 'svc.registry', action: deed.action, params }
+      return [state, caller, codeOf(await door.call(envelope, tokens[caller]))] as const
+    }),
+  )
+  const table = Object.fromEntries(states.map((state) => [state, {}])) as Record<
+    State,
+    Record<Caller, string>
+  >
+  for (const [state, caller, code] of said) table[state][caller] = code
+  return table
+}
+
+// Before any deed is done: what is hidden is in nothing that anybody reads.
+describe('of what is in STAGE, suspended or deleted', () => {
+  const strangers: Caller[] = ['anonymous', 'other', 'owner', 'admin']
+  const questions: Record<string, Record<string, Json>> = {
+    'a list': { limit: 100, facets: true },
+    'a search by its words': { query: secret, limit: 100, facets: true },
+    'a search by its name': { query: 'com.held.d0.update-stage-owner', limit: 100 },
+    'a search by its tag': { filters: { tags: ['hidden-tag'] }, facets: true },
+    'a search by its category': { filters: { category: 'hidden-category' }, facets: true },
+    'a search by its target': { filters: { target: 'hidden-target' }, facets: true },
+    'a list by name': { sort: 'name', limit: 100 },
+    'a list of the newest': { sort: 'newest', limit: 100 },
+  }
+
+  test.each(Object.entries(questions))(
+    'nothing is in %s, whoever asks at whichever door',
+    async (_, params) => {
+      for (const door of doors) {
+        for (const caller of strangers) {
+          const outcome = await door.call(
+            { to: 'svc.registry', action: 'search_agents', params },
+            tokens[caller],
+          )
+          expect(codeOf(outcome)).toBe('ok')
+          const text = JSON.stringify('output' in outcome ? outcome.output : outcome)
+          expect(text).not.toContain(secret)
+          expect(text).not.toMatch(/hidden-|-stage-|-suspended-|-deleted-/)
+        }
+      }
+    },
+  )
+
+  test('nothing is counted, on no page and behind no cursor', async () => {
+    const active = doors.length * deeds.length * callers.length
+    const names: string[] = []
+    let cursor: string | null = null
+    do {
+      const query: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`
+      const { json } = await home.request('GET', `/public/agents?limit=100&sort=name&target=open${query}`)
+      expect(json.total).toBe(active)
+      names.push(...json.agents.map((agent: { package_name: string }) => agent.package_name))
+      cursor = json.next_cursor
+    } while (cursor !== null)
+    expect(new Set(names).size).toBe(active)
+    expect(names.every((name) => name.includes('-active-'))).toBe(true)
+    const { json } = await home.request('GET', '/public/agents?facets=true')
+    expect(Object.keys(json.facets.targets).sort()).toEqual(['developer', 'open'])
+  })
+
+  test('nothing is suggested for a misspelt name', async () => {
+    const answer = await home.request('GET', '/public/agents/com.held.d0.update-stage-owne')
+    expect(answer.status).toBe(404)
+    expect(answer.text).not.toMatch(/nearest.*-stage-/)
+  })
+
+  test('its owner finds all that is not deleted by asking for their own', async () => {
+    const each = doors.length * deeds.length * callers.length
+    const mine = (query: string) =>
+      home.request('GET', `/public/agents?mine=true${query}`, { token: tokens.owner as string })
+    expect((await mine('')).json.total).toBe(3 * each)
+    expect((await mine('&state=STAGE')).json.total).toBe(each)
+    const suspended = (await mine(`&q=${secret}&limit=100`)).json.agents.find(
+      (agent: { suspended: unknown }) => agent.suspended !== null,
+    )
+    expect(suspended.suspended).toMatchObject({ reason: 'It lied.' })
+  })
+
+  test('a taken name is taken in every state, and says nothing of who has it', async () => {
+    for (const state of states) {
+      const package_name = nameOf(0, deeds[0] as Deed, state, 'other')
+      const body = {
+        package_name,
+        name: 'Mine',
+        description: 'Mine.',
+        capabilities: [{ name: 'a', description: 'b' }],
+      }
+      const token = (await home.token('other', { namespaces: [namespace] })) as string
+      const answer = await home.request('POST', '/api/agents/publish', { body, token })
+      expect(answer.json.code).toBe('conflict')
+      expect(answer.text).not.toContain(secret)
+    }
+  })
+})
+
+describe('who may do what to an agent', () => {
+  test.each(deeds.map((deed) => [deed.action, deed] as const))('%s, at every door', async (_, deed) => {
+    for (const [number, door] of doors.entries()) {
+      expect({ door: door.name, ...(await tableOf(door, number, deed)) }).toEqual({
+        door: door.name,
+        ...deed.expected,
+      })
+    }
+  })
+})
