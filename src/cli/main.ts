@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { version } from '../assets.ts'
 import { fail, usageError } from './output.ts'
+import { addTrustCommands } from './trust-commands.ts'
 
 const program = new Command('dragoman')
   .description('The registry of software agents that speaks every protocol agents speak.')
@@ -69,6 +70,8 @@ program
   .option('--ttl <time>', 'how long it holds: 900s, 12h, 30d', '30d')
   .description('print a new token')
   .action(async (options) => (await import('./token.ts')).createToken(options, json()))
+
+addTrustCommands(program, json)
 
 program
   .command('doctor')

@@ -166,4 +166,44 @@ describe('the command line as a client of a running gateway', () => {
     const nobody = await run(['search', 'x'], { DRAGOMAN_URL: 'http://127.0.0.1:1' })
     expect([nobody.code, nobody.stderr]).toEqual([1, expect.stringContaining('Nothing answers')])
   })
+
+  test('validates, verifies, suspends, transfers and shows the log of an agent', async () => {
+    await using folder = await temporaryFolder()
+    const environment = { DRAGOMAN_DATA: folder.path, DRAGOMAN_DNS_SERVERS: '127.0.0.1:9' }
+    const [card, bad] = [join(folder.path, 'card.json'), join(folder.path, 'bad.json')]
+    await writeFile(card, JSON.stringify({ ...publication, package_name: 'com.example.trusted' }))
+    await writeFile(bad, JSON.stringify({ description: 'Nameless.' }))
+    const sound = await run(['validate', card, '--json'], environment)
+    expect([sound.code, JSON.parse(sound.stdout).valid]).toEqual([0, true])
+    const unsound = await run(['validate', bad], environment)
+    expect(unsound.code).toBe(1)
+    expect(unsound.stdout).toContain(
+      'error /name Nothing can be listed without it. Add name. (missing_field)',
+    )
+
+    await run(['publish', card, '--live'], environment)
+    const asked = await run(['verify', 'com.example.trusted', '--method', 'dns'], environment)
+    expect(asked.code).toBe(1)
+    expect(asked.stdout).toMatch(/dns: {2}TXT _dragoman-challenge\.example\.com dragoman-verify=\S{43}/)
+    expect((await run(['report', 'com.example.trusted', '--reason', 'broken'], environment)).code).toBe(0)
+    const suspended = await run(['suspend', 'com.example.trusted', '--reason', 'It lied.'], environment)
+    expect(suspended.stdout).toBe('com.example.trusted is suspended\n')
+    await run(['suspend', 'com.example.trusted', '--reason', 'It mended.', '--lift'], environment)
+    const given = await run(['transfer', 'com.example.trusted', '--to', 'heir'], environment)
+    expect(given.stdout).toBe('com.example.trusted belongs to heir\n')
+    const { stdout } = await run(['audit', 'com.example.trusted', '--json'], environment)
+    expect(JSON.parse(stdout).events.map((event: { action: string }) => event.action)).toEqual([
+      'transfer',
+      'lift_suspension',
+      'suspend',
+      'report',
+      'go_live',
+      'publish',
+    ])
+    const lines = (await run(['audit', 'com.example.trusted'], environment)).stdout
+    expect(lines).toMatch(/suspend by local It lied\. suspended/)
+    const claimed = await run(['claim', 'com.example.trusted'], environment)
+    expect(claimed.code).toBe(1)
+    expect(claimed.stderr).toContain('wrong_state')
+  })
 })

@@ -1,0 +1,57 @@
+import type { Command } from 'commander'
+
+/** The commands by which agents are checked, proved, given away and watched over. */
+export function addTrustCommands(program: Command, json: () => boolean): void {
+  const load = () => import('./trust.ts')
+
+  program
+    .command('validate')
+    .argument('<what>', 'URL of a card, or a file with a card or a publication')
+    .description('say what is wrong with a card or a publication; exit code 1 where it cannot be listed')
+    .action(async (what: string) => (await load()).validate(what, json()))
+
+  for (const [name, description] of [
+    ['verify', 'prove the domain of an agent, or print what to publish'],
+    ['claim', 'become the owner of an agent that nobody owns, by the same proofs'],
+  ] as const) {
+    program
+      .command(name)
+      .argument('<agent>', 'package name, A2A address or id')
+      .option('--domain <domain>', 'the domain to prove, where the name allows several')
+      .option('--method <method>', 'dns, http or mcp; all of them when left out')
+      .option('--signature <text>', "for mcp: by the record's key, base64 or hex")
+      .description(description)
+      .action(async (agent: string, options) => (await load()).prove(name, agent, options, json()))
+  }
+
+  program
+    .command('transfer')
+    .argument('<agent>', 'package name, A2A address or id')
+    .requiredOption('--to <subject>', 'subject of the tokens of whoever is to own it')
+    .option('--issuer <issuer>', "issuer of those tokens; this gateway's own when left out")
+    .description('give an agent to another owner')
+    .action(async (agent: string, options) => (await load()).transfer(agent, options, json()))
+
+  program
+    .command('suspend')
+    .argument('<agent>', 'package name, A2A address or id')
+    .requiredOption('--reason <words>', 'why; its owner sees it')
+    .option('--lift', 'lift the suspension')
+    .description('take an agent out of every public view, as an admin')
+    .action(async (agent: string, options) => (await load()).suspend(agent, options, json()))
+
+  program
+    .command('report')
+    .argument('<agent>', 'package name, A2A address or id')
+    .requiredOption('--reason <word>', 'malicious, impersonation, misleading, broken or other')
+    .option('--detail <words>', 'what was seen, and where')
+    .description('tell the owner and the admins that something is wrong')
+    .action(async (agent: string, options) => (await load()).report(agent, options, json()))
+
+  program
+    .command('audit')
+    .argument('<agent>', 'package name, A2A address or id')
+    .option('--limit <number>', 'how many events', '20')
+    .description('who did what to an agent, newest first')
+    .action(async (agent: string, options) => (await load()).audit(agent, options, json()))
+}

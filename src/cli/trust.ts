@@ -1,0 +1,113 @@
+import { readFile } from 'node:fs/promises'
+import { styleText } from 'node:util'
+import { Failure } from '../../schemas/failure.ts'
+import type { Json, JsonObject } from '../../schemas/json.ts'
+import type { AuditEvent, Finding, VerificationOutcome } from '../../schemas/trust.ts'
+import type { Validation } from '../../schemas/validation.ts'
+import { parseObject } from './call.ts'
+import { openClient } from './client.ts'
+import { print } from './output.ts'
+
+async function ask(action: string, params: JsonObject): Promise<Json> {
+  await using client = await openClient()
+  return await client.send({ to: 'svc.registry', action, params })
+}
+
+/** Prints what should be mended in a card or a publication. */
+export async function validate(what: string, json: boolean): Promise<void> {
+  const found = (await ask('validate', await toValidate(what))) as unknown as Validation
+  if (!found.valid) process.exitCode = 1
+  if (json) return print(found)
+  for (const finding of found.findings) print(lineOf(finding))
+  print(found.valid ? 'It can be listed.' : 'It cannot be listed.')
+}
+
+/** A URL is a manifest's; a file holds a card, or what is to be published. */
+async function toValidate(what: string): Promise<JsonObject> {
+  if (/^https?:\/\//.test(what)) return { manifest_url: what }
+  const text = await readFile(what, 'utf8').catch((fault) => {
+    throw new Failure('invalid_request', `${what} cannot be read.`, {}, fault)
+  })
+  const document = parseObject(text, 'The contents of the file') as JsonObject
+  return 'package_name' in document || 'manifest_url' in document
+    ? { publication: document }
+    : { card: document }
+}
+
+function lineOf({ severity, code, field, message, suggestion }: Finding): string {
+  const colour = { error: 'red', warning: 'yellow', info: 'cyan' } as const
+  return `${styleText(colour[severity], severity)} ${field || '/'} ${message} ${suggestion ?? ''}`
+    .trimEnd()
+    .concat(` (${code})`)
+}
+
+interface ProveOptions {
+  readonly domain?: string
+  readonly method?: string
+  readonly signature?: string
+}
+
+/** Verifies or claims; where nothing is proved yet, prints what to publish, and the exit code is 1. */
+export async function prove(
+  action: 'verify' | 'claim',
+  agent: string,
+  { domain, method, signature }: ProveOptions,
+  json: boolean,
+): Promise<void> {
+  const said = { ...(domain && { domain }), ...(method && { method }), ...(signature && { signature }) }
+  const outcome = (await ask(action, { agent, ...said })) as unknown as VerificationOutcome
+  if (outcome.reason !== null) process.exitCode = 1
+  if (json) return print(outcome)
+  print(`${outcome.package_name} ${outcome.verification_level}`)
+  if (outcome.reason !== null) print(outcome.reason)
+  for (const attempt of outcome.attempts) print(`  ${attempt.method}: ${attempt.detail}`)
+  if (!outcome.challenges) return
+  const { dns, http, mcp } = outcome.challenges
+  print(`Publish one of these, then ask again:
+  dns:  TXT ${dns.record.name} ${dns.record.value}
+  http: ${http.url} with the line ${http.line}
+  mcp:  TXT ${mcp.record.name} ${mcp.record.value}, and --signature over ${mcp.sign}`)
+}
+
+export async function transfer(
+  agent: string,
+  { to, issuer }: { to: string; issuer?: string },
+  json: boolean,
+): Promise<void> {
+  const done = await ask('transfer', { agent, subject: to, ...(issuer && { issuer }) })
+  print(json ? done : `${(done as { package_name: string }).package_name} belongs to ${to}`)
+}
+
+export async function suspend(
+  agent: string,
+  { reason, lift = false }: { reason: string; lift?: boolean },
+  json: boolean,
+): Promise<void> {
+  const entry = await ask('suspend', { agent, reason, suspended: !lift })
+  print(
+    json
+      ? entry
+      : `${(entry as { package_name: string }).package_name} ${lift ? 'is listed again' : 'is suspended'}`,
+  )
+}
+
+export async function report(
+  agent: string,
+  { reason, detail }: { reason: string; detail?: string },
+  json: boolean,
+): Promise<void> {
+  const done = await ask('report', { agent, reason, ...(detail && { detail }) })
+  print(json ? done : `${agent} is reported`)
+}
+
+export async function audit(agent: string, { limit }: { limit: string }, json: boolean): Promise<void> {
+  const page = await ask('audit', { agent, limit: Number(limit) })
+  if (json) return print(page)
+  for (const event of (page as unknown as { events: AuditEvent[] }).events) {
+    const { at, action, actor, reason, after } = event
+    const fields = Object.keys(after ?? {}).join(', ')
+    print(
+      `${at} ${styleText('bold', action)} by ${actor?.subject ?? 'the gateway'} ${reason ?? ''} ${fields}`.trimEnd(),
+    )
+  }
+}
