@@ -98,10 +98,9 @@ describe('a name server that fails', () => {
     const asked = rejection(resolve('silent.test', controller.signal))
     controller.abort(new Error('enough'))
     expect(await asked).toMatchObject({ message: 'enough' })
-    expect(await rejection(resolve('silent.test', controller.signal))).toMatchObject({
-      message: 'enough',
-    })
-  })
+    const again = await rejection(resolve('silent.test', controller.signal))
+    expect(again).toMatchObject({ message: 'enough' })
+  }, 5_000)
 })
 
 describe('several name servers', () => {

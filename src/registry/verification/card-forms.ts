@@ -18,7 +18,8 @@ const shapes = [cardShape, oldCardShape, parsedCardShape]
 export function formsOf(card: Readonly<Record<string, unknown>>): readonly Form[] {
   const body = bodyOf(card)
   const forms = [whole(body), cleaned(body), ...shapes.flatMap((shape) => defined(body, shape))]
-  return forms.filter(({ payload }, index) => forms.findIndex((form) => form.payload === payload) === index)
+  const payloads = telling(forms.map(({ payload }) => payload))
+  return payloads.flatMap((payload) => forms.find((form) => form.payload === payload) ?? [])
 }
 
 /** The forms that we sign: the two that @a2a-js/sdk verifies, and the whole card where it holds more. */
@@ -26,7 +27,12 @@ export function formsToSign(card: Readonly<Record<string, unknown>>): readonly s
   const body = bodyOf(card)
   const [, parsed] = defined(body, parsedCardShape)
   const [, raw] = defined(body, cardShape)
-  return [...new Set([parsed, raw, whole(body)].map(({ payload }) => payload))]
+  return telling([parsed, raw, whole(body)].map(({ payload }) => payload))
+}
+
+/** Each payload once, and none that says nothing: a signature over `{}` would fit any other card. */
+function telling(payloads: readonly string[]): readonly string[] {
+  return [...new Set(payloads)].filter((payload) => payload !== '{}')
 }
 
 function bodyOf({ signatures: _, ...body }: Readonly<Record<string, unknown>>): Record<string, unknown> {

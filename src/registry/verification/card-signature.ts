@@ -96,7 +96,7 @@ export async function verifyCard(card: unknown, trust: CardTrust, signal: AbortS
   const refusal = refusalOf(card)
   if (refusal) return { status: 'invalid', detail: `The card is not checked: ${refusal}.` }
   if (!Array.isArray(signatures)) return { status: 'invalid', detail: 'Its signatures are not a list.' }
-  const forms = formsOf(card)
+  const forms = formsOf(card).map((form) => ({ ...form, payload: base64url.encode(form.payload) }))
   const keysOf = remembered(trust)
   const verdicts: Verdict[] = []
   for (const entry of signatures.slice(0, maxSignatures)) {
@@ -149,7 +149,7 @@ async function judge(
   const keys = await keysNamed(set, kid, alg)
   if (!keys) return { status: 'untrusted_key', detail: `The domain publishes no key named ${kid}.` }
   for (const form of forms) {
-    const jws = { ...signature.jws, payload: base64url.encode(form.payload) }
+    const jws = { ...signature.jws, payload: form.payload }
     for (const key of keys) {
       const isValid = await flattenedVerify(jws, key, { algorithms: [alg] }).then(
         () => true,

@@ -2,7 +2,7 @@ import { isRecord } from '../../../schemas/json.ts'
 
 const maxDepth = 64
 const maxValues = 50_000
-const maxCharacters = 1024 * 1024
+const maxCharacters = 256 * 1024
 
 /**
  * Why a value from outside is not canonicalised: too deep, too large, or with something that RFC 8785 gives no

@@ -85,7 +85,9 @@ describe('a card that we sign', () => {
       code: 'invalid_request',
     })
     const key = await makeKey('EdDSA')
-    expect(await rejection(signCard({ name: '\ud800' }, key))).toMatchObject({ code: 'invalid_request' })
+    expect(await rejection(signCard({ description: '\ud800' }, key))).toMatchObject({
+      code: 'invalid_request',
+    })
   })
 })
 
@@ -210,6 +212,15 @@ describe('a change of any member', () => {
       unsigned: ['/agent_id'],
     })
   })
+})
+
+test('a signature that covers nothing is none', async () => {
+  const key = await makeKey('EdDSA')
+  const nothing = await signText('{}', key.private_key, { alg: 'EdDSA', kid: key.kid, typ: 'JOSE' })
+  for (const card of [{}, { own: 1 }, { name: '' }]) {
+    expect((await check({ ...card, signatures: [nothing] }, key.jwk)).status).toBe('invalid')
+  }
+  expect((await signCard({ own: 1 }, key)).signatures).toHaveLength(1)
 })
 
 describe('other forms that signers use', () => {
