@@ -1,10 +1,14 @@
 import { type Agent, defineAgent } from '../../schemas/action.ts'
+import { createKey } from './create-key.ts'
+import { deleteKey } from './delete-key.ts'
 import { getAgent } from './get-agent.ts'
 import { getCard } from './get-card.ts'
 import { importEntries } from './import-entries.ts'
-import type { Registry } from './port.ts'
+import { listKeys } from './list-keys.ts'
+import type { Identity, Registry } from './port.ts'
 import { publish } from './publish.ts'
 import { resolvePackage } from './resolve-package.ts'
+import { revoke } from './revoke.ts'
 import { search, searchAgents } from './search-agents.ts'
 import { goLive, remove, unpublish } from './transitions.ts'
 import { update } from './update.ts'
@@ -12,7 +16,7 @@ import { update } from './update.ts'
 const packageName = 'svc.registry'
 
 /** The registry as an agent. */
-export function createRegistryAgent(registry: Registry): Agent {
+export function createRegistryAgent(registry: Registry, identity: Identity): Agent {
   return defineAgent({
     package_name: packageName,
     name: 'Dragoman registry',
@@ -33,6 +37,10 @@ export function createRegistryAgent(registry: Registry): Agent {
       unpublish(registry),
       remove(registry),
       importEntries(registry),
+      createKey(identity),
+      listKeys(identity),
+      deleteKey(identity),
+      revoke(identity),
     ],
   })
 }

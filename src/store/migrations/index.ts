@@ -2,8 +2,13 @@ import type { Kysely } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
 import { entries } from './0001-entries.ts'
 import { embeddings } from './0002-embeddings.ts'
+import { identity } from './0003-identity.ts'
 
-const migrations: Record<string, Migration> = { '0001-entries': entries, '0002-embeddings': embeddings }
+const migrations: Record<string, Migration> = {
+  '0001-entries': entries,
+  '0002-embeddings': embeddings,
+  '0003-identity': identity,
+}
 
 /** Brings the schema up to date, forward only. Throws what the failing migration threw. */
 export async function migrate<Tables>(db: Kysely<Tables>): Promise<void> {
