@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { link, mkdir, unlink, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { calculateJwkThumbprint, type JWK } from 'jose'
 import { z } from 'zod'
 import { isRecord } from '../../schemas/json.ts'
 import { generateJwk } from './key.ts'
@@ -41,15 +40,15 @@ export async function createKeyFile(path: string): Promise<void> {
 }
 
 /** Reads the file: a ring, or the one JWK that it holds until the first rotation. Throws where it is neither. */
-export async function readKeyFile(path: string): Promise<KeyFile> {
-  return await parse(readFileSync(path, 'utf8'), path)
+export function readKeyFile(path: string): KeyFile {
+  return parse(readFileSync(path, 'utf8'), path)
 }
 
-async function parse(text: string, path: string): Promise<KeyFile> {
+function parse(text: string, path: string): KeyFile {
   const value: unknown = JSON.parse(text)
   const single = Jwk.safeParse(value)
   if (single.success) {
-    const kid = await calculateJwkThumbprint(single.data as JWK)
+    const kid = thumbprint(single.data)
     return { issuer: kid, keys: [{ kid, jwk: single.data, signs_from: 0, retired_at: null }] }
   }
   const ring = KeyFile.safeParse(value)
@@ -57,16 +56,20 @@ async function parse(text: string, path: string): Promise<KeyFile> {
   throw new Error(`${path} does not hold an Ed25519 key.`, { cause: ring.error })
 }
 
+/** RFC 7638, of an Ed25519 key. */
+export function thumbprint({ crv, kty, x }: KeyRow['jwk']): string {
+  return hash('sha256', JSON.stringify({ crv, kty, x }), 'base64url')
+}
+
 /**
- * Changes the file whole or not at all, one process at a time. The lock is SQLite's, so that the system frees it
- * when its holder dies; it is waited for up to five seconds.
+ * Changes the file whole or not at all, one process at a time; within one, nothing is awaited meanwhile. The lock is
+ * SQLite's, so that the system frees it when its holder dies; it is waited for up to five seconds.
  */
-export async function changeKeyFile(path: string, change: (file: KeyFile) => KeyFile): Promise<KeyFile> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+export function changeKeyFile(path: string, change: (file: KeyFile) => KeyFile): KeyFile {
   const lock = new DatabaseSync(`${path}.lock`, { timeout: 5000 })
   try {
     lock.exec('begin exclusive')
-    const changed = change(await readKeyFile(path))
+    const changed = change(readKeyFile(path))
     replace(path, JSON.stringify(changed, null, 2))
     return changed
   } finally {

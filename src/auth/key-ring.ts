@@ -1,6 +1,13 @@
-import { calculateJwkThumbprint, type JWK } from 'jose'
+import type { JWK } from 'jose'
 import { generateJwk, importKey, type SigningKey } from './key.ts'
-import { changeKeyFile, createKeyFile, type KeyFile, type KeyRow, readKeyFile } from './key-file.ts'
+import {
+  changeKeyFile,
+  createKeyFile,
+  type KeyFile,
+  type KeyRow,
+  readKeyFile,
+  thumbprint,
+} from './key-file.ts'
 
 /** How long others may keep our published keys: a new key signs only when nobody can have missed it. */
 export const publishedMilliseconds = 300_000
@@ -38,18 +45,18 @@ export interface KeyRing {
 /** Opens the ring at `path`, making its first key where there is none; `clock` in milliseconds since the epoch. */
 export async function openKeyRing(path: string, clock: () => number): Promise<KeyRing> {
   await createKeyFile(path)
-  let ring = await load(await readKeyFile(path))
+  let ring = await load(readKeyFile(path))
   let read = clock()
 
   async function reread(): Promise<void> {
     const age = clock() - read
     if (age >= 0 && age < rereadMilliseconds) return
     read = clock()
-    ring = await load(await readKeyFile(path), ring)
+    ring = await load(readKeyFile(path), ring)
   }
 
   async function change(edit: (file: KeyFile) => KeyFile): Promise<void> {
-    ring = await load(await changeKeyFile(path, edit), ring)
+    ring = await load(changeKeyFile(path, edit), ring)
     read = clock()
   }
 
@@ -113,7 +120,7 @@ function keyOf({ keys }: Ring, { kid }: KeyRow): SigningKey {
 
 async function newRow(signs_from: number): Promise<KeyRow> {
   const jwk = (await generateJwk()) as KeyRow['jwk']
-  return { kid: await calculateJwkThumbprint(jwk as JWK), jwk, signs_from, retired_at: null }
+  return { kid: thumbprint(jwk), jwk, signs_from, retired_at: null }
 }
 
 /** The one that began last; a clock set back before all of them leaves the first. */

@@ -121,7 +121,9 @@ describe('the interface, path by path', () => {
     const without = await home.request(method, path(), asked)
     expect(without.status).toBe(open)
     if (open === 401) {
-      expect(without.headers.get('www-authenticate')).toMatch(/^Bearer realm="dragoman".*, resource_metadata="/)
+      expect(without.headers.get('www-authenticate')).toMatch(
+        /^Bearer realm="dragoman".*, resource_metadata="/,
+      )
     }
     const withToken = await home.request(method, path(), { ...asked, token: good })
     expect(withToken.status).toBe(signed)
