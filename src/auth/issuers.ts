@@ -28,10 +28,11 @@ const ExternalIssuer = z.strictObject({
   audience: list(z.string().min(1)),
   algorithms: z.array(Algorithm).min(1).default(['EdDSA', 'ES256', 'RS256']),
   jwks_uri: SecureUrl.optional(),
-  scopes: z.record(
-    z.string().refine((name) => !name.includes('*'), { message: 'There are no wildcards: name each scope.' }),
-    list(Scope),
-  ),
+  scopes: z
+    .record(z.string(), list(Scope))
+    .refine((map) => !Object.keys(map).some((name) => name.includes('*')), {
+      message: 'There are no wildcards: name each scope.',
+    }),
   namespaces_claim: z.string().min(1).optional(),
   types: z
     .array(z.string().transform((type) => type.toLowerCase().replace(/^application\//, '')))

@@ -36,6 +36,8 @@ export async function verifyJwt(
         currentDate: new Date(clock()),
       },
     )
+    // JSON has numbers without end, such as 1e999.
+    if (![payload.exp, payload.iat ?? 0].every(Number.isFinite)) throw new errors.JWTInvalid('No sound time.')
     const typ = String(protectedHeader.typ ?? '')
       .toLowerCase()
       .replace(/^application\//, '')

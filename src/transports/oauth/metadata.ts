@@ -6,6 +6,7 @@ import type { Mount } from '../http/app.ts'
 import { resourcePaths } from '../http/resources.ts'
 import { send } from '../http/respond.ts'
 import { corsHeaders, type Handler } from '../http/rest.ts'
+import { noStore } from './refusal.ts'
 
 export interface MetadataOptions {
   readonly door: Pick<Door, 'site'>
@@ -35,6 +36,11 @@ export function metadataMounts({ door, published, external }: MetadataOptions): 
       open: true,
       handler: async (request, response) => answer(request, response, { keys: await published() }),
     },
+    {
+      method: 'get',
+      path: '/oauth/authorize',
+      handler: async (request, response) => noSignIn(request, response),
+    },
     ...mounts('oauth-authorization-server', suffixes, () => authorizationServer(base())),
     ...mounts('oauth-protected-resource', suffixes, (resource) => ({
       resource,
@@ -46,10 +52,11 @@ export function metadataMounts({ door, published, external }: MetadataOptions): 
   ]
 }
 
-/** RFC 8414. No grant here uses an authorization endpoint, so there is none. */
+/** RFC 8414. No response type: nobody signs in here. MCP's clients read no metadata without the endpoint. */
 function authorizationServer(issuer: string): unknown {
   return {
     issuer,
+    authorization_endpoint: `${issuer}/oauth/authorize`,
     token_endpoint: `${issuer}/oauth/token`,
     token_endpoint_auth_methods_supported: ['client_secret_basic'],
     revocation_endpoint: `${issuer}/oauth/revoke`,
@@ -59,6 +66,16 @@ function authorizationServer(issuer: string): unknown {
     response_types_supported: [],
     scopes_supported: scopes,
   }
+}
+
+/** RFC 6749 section 4.1.2.1, told to whoever asks: it redirects to nobody. */
+function noSignIn(request: Parameters<Handler>[0], response: ServerResponse): void {
+  const body = {
+    error: 'unsupported_response_type',
+    error_description:
+      'Nobody signs in here: programs use the token endpoint, people an issuer of their own.',
+  }
+  send(request, response, 400, JSON.stringify(body), noStore)
 }
 
 function answer(request: Parameters<Handler>[0], response: ServerResponse, document: unknown): void {
