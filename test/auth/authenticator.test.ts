@@ -124,6 +124,22 @@ describe('time', () => {
     expect(await again).toEqual(principal)
   })
 
+  test('a clock that jumps lets nothing in: forward it ends a token, back it has all of them verified anew', async () => {
+    let now = start
+    const authenticate = authenticatorOf(key, issuer, () => now)
+    const [token, later] = [await mint(600), await mint(600, ['agents:read'], start + 7_200_000)]
+    const first = await authenticate(token)
+    now = start + 86_400_000
+    expect(await judge(() => authenticate(token))).toBe('unauthenticated')
+    now = start - 86_400_000
+    const again = authenticate(token)
+    expect(again).toBeInstanceOf(Promise)
+    expect(await again).toEqual(first)
+    now = start + 7_200_000
+    expect(await judge(() => authenticate(later))).toBe('taken for ada')
+    expect(await judge(() => authenticate(token))).toBe('unauthenticated')
+  })
+
   test('an expired token says so, and only so', async () => {
     const authenticate = authenticatorOf(key, issuer, () => start + 3_600_000)
     await expect(authenticate(await mint(1))).rejects.toMatchObject({

@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { type CryptoKey, generateKeyPair, SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { forgeries, spellings } from '../support/forgery.ts'
@@ -79,6 +82,33 @@ describe('a challenge', () => {
     const { status, json } = await home.request(method, path, { token, ...(body !== undefined && { body }) })
     expect([status, json.code, json.scope]).toEqual([403, 'forbidden', scope])
   })
+})
+
+test('a token that says where keys are is taken by our own, and nothing is fetched from there', async () => {
+  const { key, issuer } = await signerOf(home)
+  let asked = 0
+  const listener = createServer((socket) => {
+    asked += 1
+    socket.destroy()
+  })
+  await once(listener.listen(0, '127.0.0.1'), 'listening')
+  const there = `http://127.0.0.1:${(listener.address() as AddressInfo).port}/jwks`
+  const sign = (by: CryptoKey) =>
+    new SignJWT({ scope: 'agents:read' })
+      .setProtectedHeader({ alg: 'EdDSA', typ: 'at+jwt', kid: key.kid, jku: there, x5u: there })
+      .setIssuer(issuer)
+      .setAudience(issuer)
+      .setSubject('ada')
+      .setJti('1')
+      .setExpirationTime('1h')
+      .sign(by)
+  const foreign = await generateKeyPair('EdDSA', { crv: 'Ed25519' })
+  const statuses = [await sign(key.private_key), await sign(foreign.privateKey)].map(
+    async (token) => (await home.request('GET', '/api/agents', { token })).status,
+  )
+  expect(await Promise.all(statuses)).toEqual([200, 401])
+  expect(asked).toBe(0)
+  listener.close()
 })
 
 test('a token is taken in one spelling', async () => {

@@ -3,6 +3,7 @@ import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { localIssuer } from '../../schemas/identity.ts'
 import type { Scope } from '../../schemas/scope.ts'
+import { mintToken } from '../../src/auth/issuer.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { openSocket } from '../support/socket.ts'
 
@@ -195,6 +196,27 @@ describe('the token endpoint', () => {
     expect(json.expires_in).toBeGreaterThan(90)
     expect(json.expires_in).toBeLessThanOrEqual(100)
   })
+
+  test.each([undefined, 'https://registry.example/base'])(
+    'gives tokens that hold with the base URL %s',
+    async (base) => {
+      await using here = await startGateway(base === undefined ? {} : { DRAGOMAN_BASE_URL: base })
+      const { mint, ring, authenticate } = here.gateway.identity
+      const { base_url } = here.gateway.site()
+      const caller = { issuer: localIssuer, subject: 'ada', scopes: new Set([]), namespaces: [] }
+      const names = ['', '/', '/mcp', '/mcp/ws', '/rpc', '/a2a/message'].map((path) => base_url + path)
+      for (const audience of [[], [ring.name], ...names.map((name) => [name]), ['urn:else', base_url]]) {
+        const { access_token } = await mint(caller, [], audience)
+        expect(decodeJwt(access_token).iss).toBe(base_url)
+        expect((await authenticate(access_token)).subject).toBe('ada')
+      }
+      const { access_token } = await mint(caller, [], ['urn:else'])
+      await expect(authenticate(access_token)).rejects.toMatchObject({ code: 'unauthenticated' })
+      const grant = { subject: 'ada', scopes: [], namespaces: [], ttl_s: 60 }
+      const named = await mintToken(await ring.signing(), ring.name, grant, Date.now)
+      expect((await authenticate(named)).subject).toBe('ada')
+    },
+  )
 
   test('makes nobody of one issuer somebody of ours', async () => {
     const { identity } = home.gateway
