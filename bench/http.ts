@@ -1,7 +1,11 @@
 import { httpLoad, type Shot } from './support/load.ts'
 import { compare, type Row, startSubject } from './support/measure.ts'
 
-const post = (path: string, body: unknown): Shot => ({ method: 'POST', path, body: JSON.stringify(body) })
+export const post = (path: string, body: unknown): Shot => ({
+  method: 'POST',
+  path,
+  body: JSON.stringify(body),
+})
 const search = { query: 'send an email', limit: 5 }
 
 const shots: Record<string, Shot> = {

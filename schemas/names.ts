@@ -34,3 +34,9 @@ export const testTag = 'test'
 export function shortName(packageName: string): string {
   return packageName.slice(packageName.lastIndexOf('.') + 1)
 }
+
+/** Whether a namespace covers the name: `com.example` covers `com.example.weather` and `com.example/weather`. */
+export function isUnder(packageName: string, namespace: string): boolean {
+  if (packageName === namespace) return true
+  return packageName.startsWith(`${namespace}.`) || packageName.startsWith(`${namespace}/`)
+}

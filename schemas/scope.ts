@@ -12,9 +12,6 @@ export const scopes = [
 export const Scope = z.enum(scopes)
 export type Scope = z.infer<typeof Scope>
 
-/** Owners are (issuer, subject): the local issuer is one, whatever base URL or key its tokens carry. */
-export const localIssuer = 'urn:dragoman:local'
-
 /** Who is calling: the (issuer, subject) pair that owns entries, and what its token allows. */
 export interface Principal {
   readonly issuer: string
@@ -26,6 +23,19 @@ export interface Principal {
   readonly expires_at?: number
   /** Set on a playground session: it reaches hosted agents with this tag and nothing else. */
   readonly confined_to?: string
+  /** What the caller showed; absent for a local process and a playground session. */
+  readonly credential?: Credential
+}
+
+/** What revocation tells tokens and keys by. */
+export interface Credential {
+  /** Milliseconds since the epoch; 0 where the token does not say. */
+  readonly issued_at: number
+  readonly jti?: string
+  /** Of the key of ours that signed it. */
+  readonly kid?: string
+  /** Id of the API key that it is, or was obtained with. */
+  readonly key?: string
 }
 
 /** `admin` stands for every scope. */

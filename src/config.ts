@@ -1,4 +1,4 @@
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { Failure } from '../schemas/failure.ts'
 
@@ -18,6 +18,10 @@ export const settings = {
   DRAGOMAN_BASE_URL: [origin.optional(), 'Address that callers use, where it is not the one listened on.'],
   DRAGOMAN_SITE_URL: [origin.optional(), "Address that serves the registry's card; the base URL when unset."],
   DRAGOMAN_TOKEN: [z.string().optional(), 'Token that `mcp` over stdio and client commands use.'],
+  DRAGOMAN_ISSUERS: [
+    z.string().min(1).optional(),
+    'Other issuers whose tokens are taken: the path of a JSON file, or the JSON.',
+  ],
   DRAGOMAN_URL: [origin.optional(), 'Running gateway that commands talk to, instead of the data folder.'],
   DRAGOMAN_CONTACT: [
     z.string().min(3).max(200).optional(),
@@ -83,6 +87,11 @@ type Settings = { [K in keyof typeof settings]: z.output<(typeof settings)[K][0]
 /** The configuration, parsed; `data` is absolute. */
 export interface Config extends Settings {
   readonly data: string
+}
+
+/** The file of the signing keys. */
+export function keysPath({ data }: Pick<Config, 'data'>): string {
+  return join(data, 'keys', 'signing.json')
 }
 
 /** Reads the environment, once. Throws Failure `invalid_request` naming each variable that is wrong. */

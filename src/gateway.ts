@@ -6,11 +6,10 @@ import { createSessionBook } from '../agents/playground/sessions.ts'
 import { createExtractor } from '../agents/reader/extractor.ts'
 import type { Agent } from '../schemas/action.ts'
 import { extractWorker, version } from './assets.ts'
-import { type Authenticate, createAuthenticator } from './auth/authenticator.ts'
-import { issuerName } from './auth/issuer.ts'
-import { loadSigningKey, type SigningKey } from './auth/key.ts'
+import type { Authenticate } from './auth/authenticator.ts'
 import type { Config } from './config.ts'
 import { openDense } from './dense.ts'
+import { type Identity, openIdentity } from './identity.ts'
 import { type CreateCache, createFlightCache } from './net/flight-cache.ts'
 import type { ResolveTxt } from './net/resolver.ts'
 import { createSafeFetch, type SafeFetchOptions } from './net/safe-fetch.ts'
@@ -40,9 +39,7 @@ export interface Gateway extends AsyncDisposable {
   readonly authenticate: Authenticate
   readonly agents: readonly Agent[]
   readonly config: Config
-  readonly key: SigningKey
-  /** Issuer and audience of local tokens. */
-  readonly issuer: string
+  readonly identity: Identity
   readonly store: Store
   readonly follower: Follower
   /** Resolves once searches see everything that was committed when the process started. */
@@ -74,8 +71,6 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
   const stack = new AsyncDisposableStack()
   const clock = options.clock ?? Date.now
   const log = options.log ?? createLogger(config.DRAGOMAN_LOG ?? 'warn')
-  const key = await loadSigningKey(join(config.data, 'keys', 'signing.json'))
-  const issuer = issuerName(key, config.DRAGOMAN_BASE_URL)
   const store = stack.use(await openSqliteStore(join(config.data, 'registry.sqlite'), clock))
   const createId = () => v7({ msecs: clock() })
 
@@ -132,10 +127,21 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
     prove: trust.prove,
     secret: trust.secret,
   })
+  const identity = stack.use(
+    await openIdentity({
+      config,
+      store,
+      clock,
+      site,
+      outside,
+      failed: (fault) => log.error({ err: fault }, 'identity'),
+    }),
+  )
   const sessions = createSessionBook(clock, () => randomBytes(16).toString('hex'))
   const extractor = stack.use(createExtractor({ worker: extractWorker }))
   const agents = createAgents({
     registry,
+    identity,
     wiki: {
       fetch: outside([originOf(config.DRAGOMAN_WIKI_URL)]),
       create_cache,
@@ -177,11 +183,10 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
   })
   return {
     ...withSessions(router, 'svc.playground', sessions.principalOf),
-    authenticate: createAuthenticator(key, issuer, clock),
+    authenticate: identity.authenticate,
     agents,
     config,
-    key,
-    issuer,
+    identity,
     store,
     follower,
     ready,

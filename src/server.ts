@@ -12,6 +12,7 @@ import { jsonRpcMount } from './transports/json-rpc/http.ts'
 import { jsonRpcSocket } from './transports/json-rpc/socket.ts'
 import { mcpMounts } from './transports/mcp/http.ts'
 import { mcpSocket } from './transports/mcp/socket.ts'
+import { oauthMounts } from './transports/oauth/mounts.ts'
 import { originRule } from './transports/origins.ts'
 import { createUpgrades, type Upgrades } from './transports/websocket/upgrade.ts'
 
@@ -45,6 +46,7 @@ export async function startServer(gateway: Gateway): Promise<RunningServer> {
     ...documents({ ...gateway, challenge: gateway.trust.challenge }, version),
     ...operations(gateway, gateway.config.DRAGOMAN_METRICS, () => state.draining),
     jsonRpcMount(gateway),
+    ...oauthMounts({ door: gateway, ...gateway.identity }),
     ...mcpMounts({ door: gateway, version, allowsOrigin, failed }),
   ])
   const upgrades = createUpgrades({
@@ -52,6 +54,7 @@ export async function startServer(gateway: Gateway): Promise<RunningServer> {
     allowsOrigin,
     sockets: [jsonRpcSocket(gateway), mcpSocket({ door: gateway, version, failed })],
   })
+  gateway.identity.onRevocation(() => void upgrades.identify())
   server.on('request', (request, response) => {
     if (state.draining) response.setHeader('Connection', 'close')
     app(request, response)

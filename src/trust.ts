@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { localIssuer } from '../schemas/scope.ts'
+import { localIssuer } from '../schemas/identity.ts'
 import type { SignatureReport } from '../schemas/trust.ts'
 import type { Config } from './config.ts'
 import type { Fetch } from './net/fetch.ts'

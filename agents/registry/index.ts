@@ -1,12 +1,16 @@
 import { type Agent, defineAgent } from '../../schemas/action.ts'
 import { audit } from './audit.ts'
+import { createKey } from './create-key.ts'
+import { deleteKey } from './delete-key.ts'
 import { getAgent } from './get-agent.ts'
 import { getCard } from './get-card.ts'
 import { importEntries } from './import-entries.ts'
-import type { Registry } from './port.ts'
+import { listKeys } from './list-keys.ts'
+import type { Identity, Registry } from './port.ts'
 import { publish } from './publish.ts'
 import { report } from './report.ts'
 import { resolvePackage } from './resolve-package.ts'
+import { revoke } from './revoke.ts'
 import { search, searchAgents } from './search-agents.ts'
 import { suspend } from './suspend.ts'
 import { transfer } from './transfer.ts'
@@ -18,7 +22,7 @@ import { claim, verify } from './verify.ts'
 const packageName = 'svc.registry'
 
 /** The registry as an agent. */
-export function createRegistryAgent(registry: Registry): Agent {
+export function createRegistryAgent(registry: Registry, identity: Identity): Agent {
   return defineAgent({
     package_name: packageName,
     name: 'Dragoman registry',
@@ -46,6 +50,10 @@ export function createRegistryAgent(registry: Registry): Agent {
       report(registry),
       audit(registry),
       importEntries(registry),
+      createKey(identity),
+      listKeys(identity),
+      deleteKey(identity),
+      revoke(identity),
     ],
   })
 }

@@ -1,4 +1,5 @@
 import type { EntryDetail } from '../../schemas/card.ts'
+import type { ApiKey, KeyWish, NewApiKey, RevocationKind, RevocationWish } from '../../schemas/identity.ts'
 import type { Change, Publication } from '../../schemas/publication.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import type { SearchInput, SearchOutput } from '../../schemas/search.ts'
@@ -47,4 +48,13 @@ export interface ImportReport {
   readonly updated: number
   readonly unchanged: number
   readonly rejected: readonly { readonly line: number; readonly reason: string }[]
+}
+
+/** What the registry agent needs of whoever keeps API keys and what has been revoked. */
+export interface Identity {
+  createKey(wish: KeyWish, caller: Principal): Promise<NewApiKey>
+  /** The caller's own; an admin's list is everybody's. */
+  listKeys(caller: Principal): Promise<ApiKey[]>
+  deleteKey(key: string, caller: Principal): Promise<void>
+  revoke(wish: RevocationWish, caller: Principal): Promise<{ revoked: RevocationKind }>
 }

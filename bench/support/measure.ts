@@ -12,6 +12,8 @@ export interface Row {
 
 export interface Subject extends AsyncDisposable {
   readonly url: string
+  /** A bearer token of it, where it has any. */
+  readonly token?: string
   readonly child: ChildProcess
   /** Microseconds of CPU (user and system) that the process has used. */
   cpu(): Promise<number>
@@ -27,9 +29,10 @@ export async function startSubject(
     env: { ...process.env, ...environment },
     stdio: ['pipe', 'pipe', 'ignore', 'ipc'],
   })
-  const [{ url }] = (await once(child, 'message')) as [{ url: string }]
+  const [{ url, token }] = (await once(child, 'message')) as [{ url: string; token?: string }]
   return {
     url,
+    ...(token !== undefined && { token }),
     child,
     async cpu() {
       child.send('cpu')
@@ -44,13 +47,13 @@ export async function startSubject(
 }
 
 /** The other side of `startSubject`. */
-export function announce(url: string): void {
+export function announce(url: string, token?: string): void {
   process.on('message', () => {
     const { user, system } = process.cpuUsage()
     process.send?.({ cpu: user + system })
   })
   process.on('disconnect', () => process.exit())
-  process.send?.({ url })
+  process.send?.({ url, token })
 }
 
 export interface Figures {

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { localPrincipal } from '../../src/auth/authenticator.ts'
+import { mintToken } from '../../src/auth/issuer.ts'
 import { readConfig } from '../../src/config.ts'
 import { openGateway } from '../../src/gateway.ts'
 import { startServer } from '../../src/server.ts'
@@ -27,4 +28,6 @@ for (let at = 0; at < lines.length; at += 500) {
   )
 }
 const server = await startServer(gateway)
-announce(server.url)
+const { identity } = gateway
+const grant = { subject: 'bench', scopes: ['agents:read'], namespaces: [], ttl_s: 86_400 } as const
+announce(server.url, await mintToken(await identity.ring.signing(), identity.issuer, grant, Date.now))

@@ -1,78 +1,86 @@
 import { hash } from 'node:crypto'
-import { type CryptoKey, errors, jwtVerify } from 'jose'
 import { LRUCache } from 'lru-cache'
-import { z } from 'zod'
-import { Failure } from '../../schemas/failure.ts'
-import { localIssuer, type Principal, Scope } from '../../schemas/scope.ts'
-import type { SigningKey } from './key.ts'
+import { isRecord } from '../../schemas/json.ts'
+import type { Principal, Scope } from '../../schemas/scope.ts'
+import type { Revocations } from './revocations.ts'
+import { refused, type Verify } from './verify.ts'
 
 /**
  * Tells who calls from a bearer token. Cheap when asked again, so that a door asks anew for each call and
- * expiry bites on open sockets. Throws Failure `unauthenticated`.
+ * expiry and revocation bite on open sockets. Throws Failure `unauthenticated`, or `unavailable` where the issuer
+ * of the token cannot be asked for its keys.
  */
 export type Authenticate = (token: string) => Principal | Promise<Principal>
+
+export interface AuthenticatorOptions {
+  /** Who verifies the tokens of this issuer; undefined for one that is not trusted. */
+  readonly verifierOf: (issuer: string) => Verify | undefined
+  readonly verifyKey: Verify
+  readonly revocations: Pick<Revocations, 'revoked'>
+  readonly clock: () => number
+}
 
 const longestToken = 8192
 const cacheMilliseconds = 60_000
 
-const Claims = z.object({
-  sub: z.string().min(1).max(200),
-  exp: z.number(),
-  jti: z.string(),
-  scope: z.string().default(''),
-  ns: z.array(z.string()).max(100).default([]),
-})
+interface Known {
+  readonly principal: Principal
+  readonly from: number
+  readonly until: number
+}
 
-/** Verifies local tokens: EdDSA, `at+jwt`, our `kid`, issuer and audience, five seconds of skew. */
-export function createAuthenticator(key: SigningKey, issuer: string, clock: () => number): Authenticate {
-  const verified = new LRUCache<string, { principal: Principal; until: number }>({ max: 10_000 })
+/** API keys and JWTs of trusted issuers; what was verified is kept for a minute, and checked for revocation each time. */
+export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
+  const { revocations, clock } = options
+  const verified = new LRUCache<string, Known>({ max: 10_000 })
 
   async function verify(token: string, digest: string): Promise<Principal> {
-    const { payload } = await jwtVerify(token, keyNamed(key), {
-      algorithms: ['EdDSA'],
-      issuer,
-      audience: issuer,
-      typ: 'at+jwt',
-      requiredClaims: ['exp', 'sub', 'jti'],
-      clockTolerance: 5,
-      currentDate: new Date(clock()),
-    }).catch((fault) => {
-      throw refused(fault)
-    })
-    const principal = toPrincipal(payload)
+    const principal = await verifierOf(token)(token)
+    assertStands(principal)
+    const now = clock()
     const expires = (principal.expires_at ?? 0) * 1000
-    verified.set(digest, { principal, until: Math.min(expires, clock() + cacheMilliseconds) })
+    verified.set(digest, { principal, from: now, until: Math.min(expires, now + cacheMilliseconds) })
     return principal
+  }
+
+  function verifierOf(token: string): Verify {
+    if (token.startsWith('drg_')) return options.verifyKey
+    const verifier = options.verifierOf(issuerOf(token))
+    if (!verifier) throw refused(new Error('The issuer is not trusted.'))
+    return verifier
+  }
+
+  function assertStands(principal: Principal): void {
+    if (revocations.revoked(principal)) throw refused(new Error('It has been revoked.'))
   }
 
   return (token) => {
     if (token.length > longestToken) throw refused(new Error('The token is too long.'))
     const digest = hash('sha256', token, 'base64')
     const known = verified.get(digest)
-    if (known && known.until > clock()) return known.principal
-    return verify(token, digest)
+    const now = clock()
+    if (!known || now >= known.until || now < known.from) return verify(token, digest)
+    assertStands(known.principal)
+    return known.principal
   }
 }
 
-function keyNamed(key: SigningKey): (header: { kid?: string }) => CryptoKey {
-  return ({ kid }) => {
-    if (kid !== key.kid) throw new errors.JWKSNoMatchingKey()
-    return key.public_key
+/** The `iss` that a JWT states, unverified: it only picks who verifies it. Refuses all but one spelling of a token. */
+function issuerOf(token: string): string {
+  const parts = token.split('.')
+  if (parts.length !== 3 || !parts.every(isCanonical)) throw refused(new Error('It is not a JWT.'))
+  try {
+    const payload: unknown = JSON.parse(Buffer.from(parts[1] ?? '', 'base64url').toString())
+    if (isRecord(payload) && typeof payload.iss === 'string') return payload.iss
+  } catch (fault) {
+    throw refused(fault)
   }
+  throw refused(new Error('It names no issuer.'))
 }
 
-function toPrincipal(payload: unknown): Principal {
-  const claims = Claims.safeParse(payload)
-  if (!claims.success) throw refused(claims.error)
-  const { sub, exp, scope, ns } = claims.data
-  const scopes = scope.split(' ').flatMap((word) => Scope.safeParse(word).data ?? [])
-  return { issuer: localIssuer, subject: sub, scopes: new Set(scopes), namespaces: ns, expires_at: exp }
-}
-
-function refused(fault: unknown): Failure {
-  const expired = fault instanceof errors.JWTExpired
-  const message = expired ? 'The token has expired.' : 'The token is not valid here.'
-  return new Failure('unauthenticated', message, { hint: '`dragoman token create` makes a new one.' }, fault)
+/** Bits that base64url leaves unused in its last character must be zero: one token, one spelling. */
+function isCanonical(part: string): boolean {
+  return Buffer.from(part, 'base64url').toString('base64url') === part
 }
 
 /** The principal of a command run beside the data: the operator. */

@@ -1,6 +1,7 @@
 import type { Envelope } from '../../schemas/envelope.ts'
 import { type Code, codes, type Details, Failure } from '../../schemas/failure.ts'
 import { isRecord, type Json } from '../../schemas/json.ts'
+import type { Principal } from '../../schemas/scope.ts'
 import { type Config, readConfig } from '../config.ts'
 
 /** Sends envelopes: to a running gateway where DRAGOMAN_URL names one, else to the data folder, as its operator. */
@@ -8,11 +9,12 @@ export interface Client extends AsyncDisposable {
   send(envelope: Envelope): Promise<Json>
 }
 
-export async function openClient(config: Config = readConfig()): Promise<Client> {
-  return config.DRAGOMAN_URL ? remote(config.DRAGOMAN_URL, config.DRAGOMAN_TOKEN) : await local(config)
+/** `as` replaces the operator as whoever a local call is made by. */
+export async function openClient(config: Config = readConfig(), as?: Principal): Promise<Client> {
+  return config.DRAGOMAN_URL ? remote(config.DRAGOMAN_URL, config.DRAGOMAN_TOKEN) : await local(config, as)
 }
 
-async function local(config: Config): Promise<Client> {
+async function local(config: Config, as?: Principal): Promise<Client> {
   const [{ openGateway }, { localPrincipal }] = await Promise.all([
     import('../gateway.ts'),
     import('../auth/authenticator.ts'),
@@ -21,7 +23,7 @@ async function local(config: Config): Promise<Client> {
   const { signal } = new AbortController()
   return {
     send: async (envelope) =>
-      (await gateway.dispatch(envelope, { principal: localPrincipal, signal })).output,
+      (await gateway.dispatch(envelope, { principal: as ?? localPrincipal, signal })).output,
     [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose](),
   }
 }

@@ -1,7 +1,6 @@
 import { stat } from 'node:fs/promises'
-import { join } from 'node:path'
 import { version } from '../assets.ts'
-import { type Config, readConfig, settings } from '../config.ts'
+import { type Config, keysPath, readConfig, settings } from '../config.ts'
 import { openClient } from './client.ts'
 import { print } from './output.ts'
 
@@ -56,7 +55,7 @@ async function searchCheck(config: Config): Promise<Check> {
 
 async function keyCheck(config: Config): Promise<Check[]> {
   if (config.DRAGOMAN_URL) return []
-  const path = join(config.data, 'keys', 'signing.json')
+  const path = keysPath(config)
   const mode = ((await stat(path)).mode & 0o777).toString(8)
   return [{ check: 'signing key', ok: mode === '600', detail: `${path}, mode ${mode}` }]
 }

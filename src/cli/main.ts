@@ -60,9 +60,9 @@ program
   .description('create an agent, in STAGE')
   .action(async (file: string, options) => (await import('./publish.ts')).publish(file, options, json()))
 
-program
-  .command('token')
-  .description('access tokens')
+const token = program.command('token').description('access tokens')
+
+token
   .command('create')
   .requiredOption('--sub <name>', 'whom the token stands for')
   .option('--scope <scope...>', 'what it allows; all but admin when left out')
@@ -70,6 +70,57 @@ program
   .option('--ttl <time>', 'how long it holds: 900s, 12h, 30d', '30d')
   .description('print a new token')
   .action(async (options) => (await import('./token.ts')).createToken(options, json()))
+
+token
+  .command('revoke')
+  .argument('<token>', 'the token, or its id (jti)')
+  .option('--reason <words>', 'why, for the record')
+  .description('end a token before its time')
+  .action(async (given: string, options) =>
+    (await import('./token.ts')).revokeToken(given, options.reason, json()),
+  )
+
+const apikey = program.command('apikey').description('long-lived API keys')
+
+apikey
+  .command('create')
+  .option('--sub <name>', 'whom the key stands for, in the data folder; the operator when left out')
+  .option('--label <words>', 'what it is for')
+  .option('--scope <scope...>', 'what it allows; all but admin when left out')
+  .option('--namespace <prefix...>', 'name prefixes that it may create under')
+  .option('--ttl <time>', 'how long it holds: 12h, 30d, at most 365d', '90d')
+  .description('print a new API key, this once')
+  .action(async (options) => (await import('./apikey.ts')).createApiKey(options, json()))
+
+apikey
+  .command('list')
+  .description('list API keys, without their secrets')
+  .action(async () => (await import('./apikey.ts')).listApiKeys(json()))
+
+apikey
+  .command('delete')
+  .argument('<id>', 'drg_XXXXXXXX')
+  .description('end an API key and the tokens obtained with it')
+  .action(async (id: string) => (await import('./apikey.ts')).deleteApiKey(id, json()))
+
+const keys = program.command('keys').description('signing keys of the data folder')
+
+keys
+  .command('list')
+  .description('list the signing keys')
+  .action(async () => (await import('./keys.ts')).listKeys(json()))
+
+keys
+  .command('rotate')
+  .description('add a signing key: published at once, signing after five minutes')
+  .action(async () => (await import('./keys.ts')).rotateKeys(json()))
+
+keys
+  .command('revoke')
+  .argument('<kid>', 'of the key')
+  .option('--reason <words>', 'why, for the record')
+  .description('end a signing key and every token that it signed')
+  .action(async (kid: string, options) => (await import('./keys.ts')).revokeKey(kid, options.reason, json()))
 
 addTrustCommands(program, json)
 

@@ -1,10 +1,10 @@
-import { join } from 'node:path'
 import { Failure } from '../../schemas/failure.ts'
 import { PackageName } from '../../schemas/names.ts'
 import { Scope, scopes } from '../../schemas/scope.ts'
 import { issuerName, mintToken } from '../auth/issuer.ts'
-import { loadSigningKey } from '../auth/key.ts'
-import { readConfig } from '../config.ts'
+import { openKeyRing } from '../auth/key-ring.ts'
+import { keysPath, readConfig } from '../config.ts'
+import { openClient } from './client.ts'
 import { print } from './output.ts'
 
 interface Options {
@@ -26,12 +26,24 @@ export async function createToken(
     namespaces: readNamespaces(namespace),
     ttl_s: seconds(ttl),
   }
-  const key = await loadSigningKey(join(config.data, 'keys', 'signing.json'))
-  const token = await mintToken(key, issuerName(key, config.DRAGOMAN_BASE_URL), grant, Date.now)
+  const ring = await openKeyRing(keysPath(config), Date.now)
+  const issuer = issuerName(ring, config.DRAGOMAN_BASE_URL)
+  const token = await mintToken(await ring.signing(), issuer, grant, Date.now)
   print(json ? { token } : token)
 }
 
-function readScopes(given: readonly string[] | undefined): Scope[] {
+/** Ends a token, given whole or by its id; a running gateway hears of it within two seconds. */
+export async function revokeToken(token: string, reason: string | undefined, json: boolean): Promise<void> {
+  await using client = await openClient()
+  const whole = token.includes('.') || token.startsWith('drg_')
+  const params = { [whole ? 'token' : 'jti']: token, ...(reason !== undefined && { reason }) }
+  const { revoked } = (await client.send({ to: 'svc.registry', action: 'revoke', params })) as {
+    revoked: string
+  }
+  print(json ? { revoked } : `revoked (${revoked})`)
+}
+
+export function readScopes(given: readonly string[] | undefined): Scope[] {
   if (!given) return scopes.filter((scope) => scope !== 'admin')
   return given.flatMap(split).map((word) => {
     const known = Scope.safeParse(word)
@@ -42,7 +54,7 @@ function readScopes(given: readonly string[] | undefined): Scope[] {
   })
 }
 
-function readNamespaces(given: readonly string[]): string[] {
+export function readNamespaces(given: readonly string[]): string[] {
   const namespaces = given.flatMap(split)
   if (namespaces.length > 100) throw new Failure('invalid_request', 'A token holds at most 100 namespaces.')
   for (const one of namespaces) {
@@ -59,7 +71,8 @@ function split(words: string): string[] {
 const units = { s: 1, m: 60, h: 3600, d: 86_400 }
 const longest = 365 * 86_400
 
-function seconds(text: string): number {
+/** Seconds in `900s`, `12h` or `30d`. Throws Failure `invalid_request`. */
+export function seconds(text: string): number {
   const [, number, unit = 's'] = /^(\d+)([smhd])?$/.exec(text) ?? []
   const value = Number(number) * units[unit as keyof typeof units]
   if (value >= 1 && value <= longest) return value

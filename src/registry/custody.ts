@@ -1,6 +1,7 @@
 import { Failure } from '../../schemas/failure.ts'
+import { localIssuer } from '../../schemas/identity.ts'
 import type { Change } from '../../schemas/publication.ts'
-import { localIssuer, type Principal } from '../../schemas/scope.ts'
+import type { Principal } from '../../schemas/scope.ts'
 import type { AuditEvent } from '../../schemas/trust.ts'
 import type { Store, StoredEntry } from '../store/store.ts'
 import { decodeCursor, encodeCursor } from './cursor.ts'

@@ -1,5 +1,5 @@
 import { Failure } from '../../schemas/failure.ts'
-import { testTag } from '../../schemas/names.ts'
+import { isUnder, testTag } from '../../schemas/names.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import type { Claim, StoredEntry } from '../store/store.ts'
 import { isId } from './reference.ts'
@@ -31,14 +31,9 @@ export function isVisible(entry: StoredEntry, principal: Principal | null): bool
   return (entry.state === 'ACTIVE' && !entry.suspended) || mayRead(principal, entry)
 }
 
-/** The claimed namespace that the name stands under, or null. `com.example` covers `com.example.weather`. */
+/** The claimed namespace that the name stands under, or null. */
 export function coveringNamespace(principal: Principal, packageName: string): string | null {
   return principal.namespaces.find((namespace) => isUnder(packageName, namespace)) ?? null
-}
-
-export function isUnder(packageName: string, namespace: string): boolean {
-  if (packageName === namespace) return true
-  return packageName.startsWith(`${namespace}.`) || packageName.startsWith(`${namespace}/`)
 }
 
 /** Every namespace that could cover the name: `a.b/c` → `a`, `a.b`, `a.b/c`. */

@@ -20,6 +20,9 @@ const StoredProof = VerificationReport.extend({
 })
 export type StoredProof = z.infer<typeof StoredProof>
 
+import type { Revocation } from '../../schemas/identity.ts'
+import { Scope } from '../../schemas/scope.ts'
+
 /** An entry as the truth holds it: URLs of our own are null or relative, rendered at read. */
 export const StoredEntry = z.object({
   id: z.string(),
@@ -147,12 +150,42 @@ export interface Leases {
   release(name: string, holder: string): Promise<void>
 }
 
+/** An API key as the truth holds it: of its secret the hash alone. Times in milliseconds since the epoch. */
+export const StoredKey = z.object({
+  id: z.string(),
+  /** Of the whole key, in base64url. */
+  sha256: z.string(),
+  issuer: z.string(),
+  subject: z.string(),
+  scopes: z.array(Scope),
+  namespaces: z.array(z.string()),
+  label: z.string().nullable(),
+  created_at: z.int(),
+  expires_at: z.int(),
+})
+export type StoredKey = z.infer<typeof StoredKey>
+
+/** API keys and what has been revoked. Not entries: they have no revision and stand in no log of changes. */
+export interface IdentityStore {
+  key(id: string): Promise<StoredKey | undefined>
+  /** Those of one owner, or everybody's; the newest first. */
+  keys(owner?: { readonly issuer: string; readonly subject: string }): Promise<readonly StoredKey[]>
+  addKey(key: StoredKey): Promise<void>
+  /** Deletes the key, if it is there, and notes the revocation, at once or not at all. */
+  endKey(id: string, revocation: Revocation): Promise<void>
+  /** Those that may still end something at `now`. */
+  revocations(now: number): Promise<readonly Revocation[]>
+  /** Of two that end the same, the later `before` and `expires_at` hold. Forgets those that are over. */
+  revoke(revocation: Revocation, now: number): Promise<void>
+}
+
 /** The truth. Every committed change takes the next number of one counter, so a reader of the log misses none. */
 export interface Store extends AsyncDisposable {
   readonly read: Reader
   readonly embeddings: Embeddings
   readonly notes: Notes
   readonly leases: Leases
+  readonly identity: IdentityStore
   /** One transaction: all of `work` or none of it. Inside, nothing is awaited but the writer. */
   write<T>(work: (transaction: Writer) => Promise<T>): Promise<{ result: T; revision: number }>
   /** Changes with a revision greater than `after`, in order. */

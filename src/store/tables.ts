@@ -1,3 +1,5 @@
+import type { RevocationKind } from '../../schemas/identity.ts'
+
 /** Rows as Kysely sees them: TEXT, INTEGER and BLOB in both dialects, JSON as TEXT. */
 export interface EntryTable {
   id: string
@@ -55,6 +57,27 @@ export interface NoteTable {
   value: string
 }
 
+export interface ApiKeyTable {
+  id: string
+  sha256: string
+  issuer: string
+  subject: string
+  scopes: string
+  namespaces: string
+  label: string | null
+  created_at: number
+  expires_at: number
+}
+
+export interface RevocationTable {
+  kind: RevocationKind
+  issuer: string
+  name: string
+  before: number
+  expires_at: number
+  reason: string | null
+}
+
 export interface Tables {
   entry: EntryTable
   change: ChangeTable
@@ -63,4 +86,6 @@ export interface Tables {
   note: NoteTable
   audit: AuditTable
   lease: LeaseTable
+  api_key: ApiKeyTable
+  revocation: RevocationTable
 }

@@ -12,6 +12,8 @@ export interface Door {
   readonly agents: readonly Agent[]
   /** Addresses of proxies whose X-Forwarded-For is believed. */
   readonly trusted_proxies: readonly string[]
+  /** Where callers reach the gateway, without a slash at the end. */
+  readonly site: () => { readonly base_url: string }
   /** Hears of faults that no caller is told more of than that they happened. */
   failed(fault: unknown): void
 }

@@ -1,7 +1,7 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
-import { loadSigningKey } from '../../src/auth/key.ts'
+import { loadSigningKey } from '../support/authenticator.ts'
 import { temporaryFolder } from '../support/command.ts'
 import { run } from '../support/processes.ts'
 

@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers'
-import { loadSigningKey } from '../../src/auth/key.ts'
+import { loadSigningKey } from '../support/authenticator.ts'
 
 // A process that waits for the end of its input, loads the key at a path and prints its kid.
 process.stdout.write('waiting\n')

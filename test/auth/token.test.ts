@@ -1,9 +1,7 @@
 import { resolve } from 'node:path'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createAuthenticator } from '../../src/auth/authenticator.ts'
-import { issuerName } from '../../src/auth/issuer.ts'
-import { loadSigningKey } from '../../src/auth/key.ts'
+import { authenticatorOf, loadSigningKey } from '../support/authenticator.ts'
 import { temporaryFolder } from '../support/command.ts'
 import { run } from '../support/processes.ts'
 
@@ -36,7 +34,7 @@ describe('dragoman token create', () => {
 
     const key = await loadSigningKey(`${folder.path}/keys/signing.json`)
     expect(decodeProtectedHeader(token)).toEqual({ alg: 'EdDSA', typ: 'at+jwt', kid: key.kid })
-    const principal = await createAuthenticator(key, issuerName(key, undefined), Date.now)(token)
+    const principal = await authenticatorOf(key, `urn:dragoman:${key.kid}`, Date.now)(token)
     expect(principal.subject).toBe('ada')
   })
 

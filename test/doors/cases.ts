@@ -466,6 +466,98 @@ export const cases: readonly Case[] = [
   },
 
   {
+    name: 'an API key for nobody',
+    envelope: { to: registry, action: 'create_key', params: {} },
+    code: 'unauthenticated',
+    rest: { method: 'POST', path: '/api/keys', body: {} },
+  },
+  {
+    name: 'an API key with a scope that its creator lacks',
+    envelope: { to: registry, action: 'create_key', params: { scopes: ['agents:read', 'agents:write'] } },
+    as: 'reader',
+    code: 'forbidden',
+    rest: { method: 'POST', path: '/api/keys', body: { scopes: ['agents:read', 'agents:write'] } },
+  },
+  {
+    name: 'an API key with admin, by no admin',
+    envelope: { to: registry, action: 'create_key', params: { scopes: ['admin'] } },
+    as: 'good',
+    code: 'forbidden',
+    rest: { method: 'POST', path: '/api/keys', body: { scopes: ['admin'] } },
+  },
+  {
+    name: 'an API key with a namespace that its creator lacks',
+    envelope: { to: registry, action: 'create_key', params: { namespaces: ['com.google'] } },
+    as: 'good',
+    code: 'forbidden',
+    rest: { method: 'POST', path: '/api/keys', body: { namespaces: ['com.google'] } },
+  },
+  {
+    name: 'an API key for longer than a year',
+    envelope: { to: registry, action: 'create_key', params: { ttl_s: 365 * 86_400 + 1 } },
+    as: 'good',
+    code: 'invalid_request',
+    rest: { method: 'POST', path: '/api/keys', body: { ttl_s: 365 * 86_400 + 1 } },
+  },
+  {
+    name: 'a list of API keys for nobody',
+    envelope: { to: registry, action: 'list_keys' },
+    code: 'unauthenticated',
+    rest: { method: 'GET', path: '/api/keys' },
+  },
+  {
+    name: 'the end of an API key that is not there',
+    envelope: { to: registry, action: 'delete_key', params: { key: 'drg_AAAAAAAA' } },
+    as: 'good',
+    code: 'not_found',
+    rest: { method: 'DELETE', path: '/api/keys/drg_AAAAAAAA' },
+  },
+  {
+    name: 'a revocation by nobody',
+    envelope: { to: registry, action: 'revoke', params: { jti: '1' } },
+    code: 'unauthenticated',
+  },
+  {
+    name: "a revocation of somebody else's token",
+    envelope: { to: registry, action: 'revoke', params: { jti: 'another' } },
+    as: 'good',
+    code: 'forbidden',
+  },
+  {
+    name: "a revocation of somebody else's everything",
+    envelope: { to: registry, action: 'revoke', params: { subject: 'owner' } },
+    as: 'good',
+    code: 'forbidden',
+  },
+  {
+    name: 'a revocation of a signing key by no admin',
+    envelope: { to: registry, action: 'revoke', params: { kid: 'any' } },
+    as: 'good',
+    code: 'forbidden',
+  },
+  {
+    name: 'a revocation of two things at once',
+    envelope: { to: registry, action: 'revoke', params: { kid: 'any', jti: 'any' } },
+    as: 'good',
+    code: 'invalid_request',
+  },
+  {
+    name: 'a revocation of a token that does not hold',
+    envelope: { to: registry, action: 'revoke', params: { token: 'garbage' } },
+    as: 'good',
+    code: 'invalid_request',
+  },
+  {
+    name: 'an API key for a playground session',
+    envelope: {
+      to: 'svc.playground',
+      action: 'execute',
+      params: { session: 'nobody', agent: 'svc.registry', capability: 'create_key' },
+    },
+    code: 'not_found',
+  },
+
+  {
     name: 'an expired token',
     envelope: list({}),
     as: 'expired',

@@ -6,12 +6,14 @@ import { publication } from './cases.ts'
 let home: TestGateway
 let good: string
 let session: string
+let key: string
 
 beforeAll(async () => {
   home = await startGateway()
   good = await home.token('walker', { namespaces: ['com.walk'] })
   const made = await home.request('POST', '/api/playground/session')
   session = made.json.id
+  key = (await home.request('POST', '/api/keys', { token: good })).json.id
 })
 afterAll(() => home[Symbol.asyncDispose]())
 
@@ -27,7 +29,7 @@ interface Step {
 const at = (path: string) => () => path
 const live = '/api/agents/com.walk.agent'
 
-/** Every path of the interface, section 4, in an order in which each can succeed. */
+/** Every path of the interface, section 4, and those of API keys, in an order in which each can succeed. */
 const steps: readonly Step[] = [
   { method: 'GET', path: at('/public/agents?q=wiki&target=developer'), open: 200, signed: 200 },
   { method: 'GET', path: at('/public/agents/svc.utility.wiki'), open: 200, signed: 200 },
@@ -101,6 +103,9 @@ const steps: readonly Step[] = [
   { method: 'GET', path: at(`${live}/audit`), open: 401, signed: 200 },
   { method: 'POST', path: at(`${live}/transfer`), body: { subject: 'walker' }, open: 401, signed: 200 },
   { method: 'DELETE', path: at(live), open: 401, signed: 204 },
+  { method: 'POST', path: at('/api/keys'), body: { label: 'walk' }, open: 401, signed: 201 },
+  { method: 'GET', path: at('/api/keys'), open: 401, signed: 200 },
+  { method: 'DELETE', path: () => `/api/keys/${key}`, open: 401, signed: 204 },
   { method: 'POST', path: at('/api/playground/session'), open: 201, signed: 201 },
   {
     method: 'POST',
@@ -128,7 +133,11 @@ describe('the interface, path by path', () => {
     expect(bad.headers.get('www-authenticate')).toContain('error="invalid_token"')
     const without = await home.request(method, path(), asked)
     expect(without.status).toBe(open)
-    if (open === 401) expect(without.headers.get('www-authenticate')).toMatch(/^Bearer realm="dragoman"/)
+    if (open === 401) {
+      expect(without.headers.get('www-authenticate')).toMatch(
+        /^Bearer realm="dragoman".*, resource_metadata="/,
+      )
+    }
     const withToken = await home.request(method, path(), { ...asked, token: good })
     expect(withToken.status).toBe(signed)
   })

@@ -63,10 +63,13 @@ describe.each(paths)('the upgrade of %s', (path, protocol) => {
     }
   })
 
-  test('a token is never read from the query', async () => {
+  test('a token in the query is refused', async () => {
     const token = await home.token('somebody')
-    await using peer = await openSocket(`${home.url}${path}?token=${token}`, [protocol])
-    expect(peer.socket.protocol).toBe(protocol)
+    for (const query of [`token=${token}`, `anything=${token}`, 'access_token=x']) {
+      await expect(openSocket(`${home.url}${path}?${query}`, [protocol])).rejects.toMatchObject({
+        status: 400,
+      })
+    }
   })
 
   test('the token subprotocol is never echoed', async () => {

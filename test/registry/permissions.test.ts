@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { isUnder } from '../../schemas/names.ts'
 import type { Principal } from '../../schemas/scope.ts'
-import { isUnder, namespacesOver } from '../../src/registry/permissions.ts'
+import { namespacesOver } from '../../src/registry/permissions.ts'
 import {
   admin,
   codeOf,

@@ -37,6 +37,66 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
     const revisions = (changes: readonly Change[]) => changes.map((change) => change.revision)
     const upTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1)
 
+    describe('identity', () => {
+      const key = {
+        id: 'drg_AAAAAAAA',
+        sha256: 'hash',
+        issuer: 'urn:test',
+        subject: 'ada',
+        scopes: ['agents:read' as const],
+        namespaces: ['com.ada'],
+        label: null,
+        created_at: 5,
+        expires_at: 10,
+      }
+      const revocation = {
+        kind: 'subject',
+        issuer: 'urn:test',
+        name: 'ada',
+        before: 5,
+        expires_at: 10,
+        reason: null,
+      } as const
+
+      test('keeps API keys by id and by owner, the newest first, for every instance', async () => {
+        const newer = { ...key, id: 'drg_BBBBBBBB', created_at: 6 }
+        const foreign = { ...key, id: 'drg_CCCCCCCC', subject: 'bob', created_at: 7 }
+        for (const one of [key, newer, foreign]) await store.identity.addKey(one)
+        const other = await home.another()
+        expect(await other.identity.key(key.id)).toEqual(key)
+        expect(await other.identity.key('drg_DDDDDDDD')).toBeUndefined()
+        expect(await other.identity.keys({ issuer: 'urn:test', subject: 'ada' })).toEqual([newer, key])
+        expect(await other.identity.keys()).toEqual([foreign, newer, key])
+        await expect(store.identity.addKey(key)).rejects.toThrow()
+      })
+
+      test('ends a key and notes it in one step, whether the key is there or not', async () => {
+        await store.identity.addKey(key)
+        const ended = { ...revocation, kind: 'key' as const, issuer: '', name: key.id }
+        await store.identity.endKey(key.id, ended)
+        await store.identity.endKey(key.id, ended)
+        expect(await store.identity.key(key.id)).toBeUndefined()
+        expect(await store.identity.revocations(0)).toEqual([ended])
+      })
+
+      test('of two revocations of one thing keeps what is later, and forgets what is over', async () => {
+        await store.identity.revoke(revocation, 0)
+        await store.identity.revoke({ ...revocation, before: 3, expires_at: 20, reason: 'twice' }, 0)
+        const kept = { ...revocation, before: 5, expires_at: 20, reason: 'twice' }
+        expect(await store.identity.revocations(0)).toEqual([kept])
+        expect(await store.identity.revocations(20)).toEqual([])
+        await store.identity.revoke({ ...revocation, name: 'bob', expires_at: 40 }, 30)
+        expect((await store.identity.revocations(0)).map((one) => one.name)).toEqual(['bob'])
+      })
+
+      test('has no part in the revisions of entries', async () => {
+        await store.identity.addKey(key)
+        await store.identity.revoke(revocation, 0)
+        expect(await store.read.revision()).toBe(0)
+        expect(await store.changes(0, 10)).toEqual([])
+      })
+    })
+
     describe('embeddings', () => {
       const vectors = new Map([
         ['a', Float32Array.of(0.5, -0.5, 1e-3)],

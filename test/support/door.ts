@@ -9,6 +9,7 @@ export function doorOver(agents: readonly Agent[]): Door {
     agents,
     authenticate: () => Promise.reject(new Error('Nobody has a token here.')),
     trusted_proxies: [],
+    site: () => ({ base_url: 'https://registry.test' }),
     failed: () => {},
   }
 }

@@ -62,7 +62,9 @@ export async function forgeries(key: SigningKey, issuer: string, now: number): P
     'a kid that is SQL': ours({}, { kid: "' or '1'='1" }),
     'an empty kid': ours({}, { kid: '' }),
     'no kid': ours({}, { kid: undefined }),
-    'an unknown critical header': `${encode({ ...header, crit: ['x'], x: 1 })}.${body}.${signature}`,
+    'an unknown critical header': signedRaw(sound, { crit: ['x'], x: 1 }),
+    'an unencoded payload': signedRaw(sound, { crit: ['b64'], b64: false }),
+    'a kid that is a number': signedRaw(sound, { kid: 5 }),
     'typ JWT': ours({}, { typ: 'JWT' }),
     'no typ': ours({}, { typ: undefined }),
     'another audience': ours({ aud: 'urn:else' }),
@@ -77,6 +79,7 @@ export async function forgeries(key: SigningKey, issuer: string, now: number): P
     'exp as text': signedRaw({ ...sound, exp: String(seconds + 600) }),
     'exp as null': signedRaw({ ...sound, exp: null }),
     'exp without end': signedRaw(JSON.stringify(sound).replace(/"exp":\d+/, '"exp":1e999')),
+    'iat without end': signedRaw(JSON.stringify({ ...sound, iat: 0 }).replace(/"iat":0/, '"iat":1e999')),
     'nbf in an hour': ours({ nbf: seconds + 3600 }),
     'nbf as text': signedRaw({ ...sound, nbf: '0' }),
     'no sub': without('sub'),
@@ -111,8 +114,8 @@ export async function forgeries(key: SigningKey, issuer: string, now: number): P
   }
 
   /** Signs what SignJWT would not. */
-  async function signedRaw(payload: unknown): Promise<string> {
-    const text = `${encode(header)}.${encode(payload)}`
+  async function signedRaw(payload: unknown, changes: Claims = {}): Promise<string> {
+    const text = `${encode({ ...header, ...changes })}.${encode(payload)}`
     const mark = await crypto.subtle.sign('Ed25519', key.private_key, Buffer.from(text))
     return `${text}.${Buffer.from(mark).toString('base64url')}`
   }

@@ -59,8 +59,10 @@ export async function startGateway(
     environment,
     gateway,
     server,
-    token: (subject, { scopes = everyScope, namespaces = [], ttl_s = 3600 } = {}) =>
-      mintToken(gateway.key, gateway.issuer, { subject, scopes, namespaces, ttl_s }, clock),
+    async token(subject, { scopes = everyScope, namespaces = [], ttl_s = 3600 } = {}) {
+      const { key, issuer } = await signerOf({ gateway })
+      return await mintToken(key, issuer, { subject, scopes, namespaces, ttl_s }, clock)
+    },
     request: (method, path, options) => request(server.url, method, path, options),
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]()
@@ -68,6 +70,11 @@ export async function startGateway(
       if (!environment.DRAGOMAN_DATA) await rm(data, { recursive: true, force: true })
     },
   }
+}
+
+/** The key and the name that a gateway's own tokens have now. */
+export async function signerOf({ gateway: { identity } }: Pick<TestGateway, 'gateway'>) {
+  return { key: await identity.ring.signing(), issuer: identity.issuer }
 }
 
 async function request(

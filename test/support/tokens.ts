@@ -1,10 +1,10 @@
 import { SignJWT } from 'jose'
 import type { Credentials } from '../doors/cases.ts'
-import type { TestGateway } from './gateway.ts'
+import { signerOf, type TestGateway } from './gateway.ts'
 
 /** A token for each kind of caller; undefined for none. */
 export async function makeTokens(home: TestGateway): Promise<Record<Credentials, string | undefined>> {
-  const { key, issuer } = home.gateway
+  const { key, issuer } = await signerOf(home)
   const good = await home.token('stranger')
   const [head, payload = '', signature] = good.split('.')
   const claims = JSON.parse(Buffer.from(payload, 'base64url').toString())

@@ -25,6 +25,7 @@ export async function listenForSockets(
     door: {
       authenticate: () => Promise.reject(new Error('Nobody has a token here.')),
       trusted_proxies: [],
+      site: () => ({ base_url: 'https://registry.test' }),
       failed: () => {},
       ...door,
     },

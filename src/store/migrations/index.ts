@@ -2,11 +2,13 @@ import type { Kysely } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
 import { entries } from './0001-entries.ts'
 import { embeddings } from './0002-embeddings.ts'
+import { identity } from './0003-identity.ts'
 import { trust } from './0004-trust.ts'
 
 const migrations: Record<string, Migration> = {
   '0001-entries': entries,
   '0002-embeddings': embeddings,
+  '0003-identity': identity,
   '0004-trust': trust,
 }
 

@@ -1,6 +1,7 @@
 import { EventEmitter, once } from 'node:events'
-import { Kysely } from 'kysely'
+import { Kysely, type Transaction } from 'kysely'
 import { createEmbeddings } from '../embeddings.ts'
+import { createIdentityStore } from '../identity.ts'
 import { createLeases } from '../leases.ts'
 import { migrate } from '../migrations/index.ts'
 import { createNotes } from '../notes.ts'
@@ -25,19 +26,23 @@ export async function openSqliteStore(path: string, clock: () => number = Date.n
   const dataVersion = () => Number(version.get()?.data_version)
   const commits = new EventEmitter().setMaxListeners(0)
 
-  const write: Store['write'] = async (work) => {
+  /** One transaction; those who wait for a commit are woken. */
+  async function commit<T>(work: (transaction: Transaction<Tables>) => Promise<T>): Promise<T> {
     try {
-      const done = await writer.transaction().execute(async (transaction) => {
-        const { writer: port, commit } = createWriter(transaction, clock)
-        const result = await work(port)
-        return { result, revision: await commit() }
-      })
+      const done = await writer.transaction().execute(work)
       commits.emit('commit')
       return done
     } catch (thrown) {
       throw storeFailure(thrown)
     }
   }
+
+  const write: Store['write'] = (work) =>
+    commit(async (transaction) => {
+      const { writer: port, commit: number } = createWriter(transaction, clock)
+      const result = await work(port)
+      return { result, revision: await number() }
+    })
 
   const changes: Store['changes'] = (after, limit) =>
     reader
@@ -60,6 +65,7 @@ export async function openSqliteStore(path: string, clock: () => number = Date.n
     embeddings: createEmbeddings(reader, writer),
     notes: createNotes(reader, writer),
     leases: createLeases(writer),
+    identity: createIdentityStore(reader, commit),
     write,
     changes,
     wake,

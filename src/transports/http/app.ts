@@ -8,6 +8,7 @@ import { requestId } from './identity.ts'
 import { type Headers, send, sendFailure } from './respond.ts'
 import { corsHeaders, type Handler, isPublicRead, serve } from './rest.ts'
 import { type Method, type Route, routes } from './routes.ts'
+import { secretInQuery } from './secrets.ts'
 
 /** One method of one path: a row of the table, or a document, health, JSON-RPC, MCP. */
 export interface Mount {
@@ -27,8 +28,9 @@ export function createHttpApp(door: Door, etags: Etags, others: readonly Mount[]
   const rows = routes.map((route) => mountOf(route, door, etags))
   const envelope: Mount = { method: 'post', path: '/a2a/message', handler: serveEnvelope(door) }
   const paths = Map.groupBy([envelope, ...rows, ...others], (mount) => mount.path.replace(/:\w+/g, ':'))
-  for (const path of fixedFirst([...paths.keys()])) mountPath(app, paths.get(path) ?? [])
-  app.use(notFound)
+  app.use(refuseSecrets(door))
+  for (const path of fixedFirst([...paths.keys()])) mountPath(app, door, paths.get(path) ?? [])
+  app.use(notFound(door))
   app.use(unreadable(door))
   return app
 }
@@ -40,7 +42,7 @@ function mountOf(route: Route, door: Door, etags: Etags): Mount {
 }
 
 /** Every method of one path, whatever each row calls its parameters; what is left is 405 or a preflight. */
-function mountPath(app: Express, mounts: readonly Mount[]): void {
+function mountPath(app: Express, door: Door, mounts: readonly Mount[]): void {
   for (const { method, path, handler } of mounts) app[method](path, handler as RequestHandler)
   const methods = mounts.flatMap(({ method }) =>
     method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()],
@@ -51,6 +53,7 @@ function mountPath(app: Express, mounts: readonly Mount[]): void {
     app.all(
       first.path,
       otherMethod(
+        door,
         allow,
         mounts.some((mount) => mount.open),
       ),
@@ -70,7 +73,7 @@ function actionOf(agents: readonly Agent[], route: Route): Action {
 }
 
 /** CORS preflight for what web pages may read; 405 with Allow for the rest (RFC 9110 section 15.5.6). */
-function otherMethod(allow: string, open: boolean): RequestHandler {
+function otherMethod(door: Door, allow: string, open: boolean): RequestHandler {
   return (request, response) => {
     const headers: Headers = { Allow: allow, ...(open && corsHeaders) }
     if (request.method === 'OPTIONS') {
@@ -88,15 +91,26 @@ function otherMethod(allow: string, open: boolean): RequestHandler {
       'method_not_allowed',
       `${request.path} takes ${allow}, not ${request.method}.`,
     )
-    sendFailure(request, response, failure, requestId(request), headers)
+    sendFailure(door, request, response, failure, requestId(request), headers)
   }
 }
 
-const notFound: RequestHandler = (request, response) => {
-  const failure = new Failure('not_found', `There is nothing at ${request.path}.`, {
-    hint: 'GET / and GET /openapi.json say what is here.',
-  })
-  sendFailure(request, response, failure, requestId(request))
+function notFound(door: Door): RequestHandler {
+  return (request, response) => {
+    const failure = new Failure('not_found', `There is nothing at ${request.path}.`, {
+      hint: 'GET / and GET /openapi.json say what is here.',
+    })
+    sendFailure(door, request, response, failure, requestId(request))
+  }
+}
+
+/** A secret in an address lands in logs and histories on its way here: it is refused, and not repeated. */
+function refuseSecrets(door: Door): RequestHandler {
+  return (request, response, next) => {
+    const failure = secretInQuery(request.url)
+    if (failure) sendFailure(door, request, response, failure, requestId(request))
+    else next()
+  }
 }
 
 /** Express throws for a path that it cannot decode; anything else it throws is ours to log as internal. */
@@ -106,6 +120,6 @@ function unreadable(door: Door): ErrorRequestHandler {
     const thrown = undecodable
       ? new Failure('invalid_request', 'The path is not percent-encoded UTF-8.')
       : fault
-    sendFailure(request, response, failureOf(door, thrown), requestId(request))
+    sendFailure(door, request, response, failureOf(door, thrown), requestId(request))
   }
 }

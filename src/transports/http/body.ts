@@ -21,27 +21,46 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   return 'content-length' in headers && headers['content-length'] !== '0'
 }
 
-export async function readBody(request: IncomingMessage): Promise<Buffer> {
-  const { headers } = request
-  if (!hasBody(request)) return Buffer.alloc(0)
-  if (Number(headers['content-length']) > maximumBytes) throw refuse(request, tooLarge())
-  const fault = mediaTypeFault(headers['content-type'], headers['content-encoding'])
-  if (fault) throw refuse(request, fault)
-  return await collect(request)
+/** What a body may be: its type, and its size in bytes. */
+export interface BodyRule {
+  readonly type: RegExp
+  readonly name: string
+  readonly most: number
 }
 
-function collect(request: IncomingMessage): Promise<Buffer> {
+const jsonBody: BodyRule = {
+  type: /^application\/(?:[a-z0-9.+-]+\+)?json *(?:; *charset="?utf-8"?)? *$/i,
+  name: 'application/json',
+  most: maximumBytes,
+}
+
+export const formBody: BodyRule = {
+  type: /^application\/x-www-form-urlencoded *(?:; *charset="?utf-8"?)? *$/i,
+  name: 'application/x-www-form-urlencoded',
+  most: 16 * 1024,
+}
+
+export async function readBody(request: IncomingMessage, rule = jsonBody): Promise<Buffer> {
+  const { headers } = request
+  if (!hasBody(request)) return Buffer.alloc(0)
+  if (Number(headers['content-length']) > rule.most) throw refuse(request, tooLarge(rule))
+  const fault = mediaTypeFault(rule, headers['content-type'], headers['content-encoding'])
+  if (fault) throw refuse(request, fault)
+  return await collect(request, rule)
+}
+
+function collect(request: IncomingMessage, rule: BodyRule): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let length = 0
     request.on('data', (chunk: Buffer) => {
       length += chunk.length
-      if (length <= maximumBytes) {
+      if (length <= rule.most) {
         chunks.push(chunk)
         return
       }
       request.removeAllListeners('data')
-      reject(refuse(request, tooLarge()))
+      reject(refuse(request, tooLarge(rule)))
     })
     request.on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
     request.on('close', () => {
@@ -61,24 +80,20 @@ export function parseJson(text: Buffer | string): unknown {
   }
 }
 
-function mediaTypeFault(type: string | undefined, encoding: string | undefined): Failure | undefined {
+function mediaTypeFault(
+  rule: BodyRule,
+  type: string | undefined,
+  encoding: string | undefined,
+): Failure | undefined {
   if (encoding !== undefined && encoding !== 'identity') {
     return new Failure('unsupported_media_type', `Bodies are read plain, not as ${encoding}.`)
   }
-  if (
-    type === undefined ||
-    !/^application\/(?:[a-z0-9.+-]+\+)?json *(?:; *charset="?utf-8"?)? *$/i.test(type)
-  ) {
-    return new Failure(
-      'unsupported_media_type',
-      `Send application/json, not ${type ?? 'a body without a type'}.`,
-    )
-  }
-  return undefined
+  if (type !== undefined && rule.type.test(type)) return undefined
+  return new Failure('unsupported_media_type', `Send ${rule.name}, not ${type ?? 'a body without a type'}.`)
 }
 
-function tooLarge(): Failure {
-  return new Failure('too_large', `The body is larger than ${maximumBytes} bytes.`)
+function tooLarge({ most }: BodyRule): Failure {
+  return new Failure('too_large', `The body is larger than ${most} bytes.`)
 }
 
 function refuse(request: IncomingMessage, failure: Failure): Failure {

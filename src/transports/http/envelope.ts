@@ -28,7 +28,7 @@ export function serveEnvelope(door: Door): Handler {
       }
       send(request, response, 200, toPayload(output), headers)
     } catch (thrown) {
-      sendFailure(request, response, failureOf(door, thrown), id)
+      sendFailure(door, request, response, failureOf(door, thrown), id)
     }
   }
 }

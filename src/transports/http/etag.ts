@@ -20,9 +20,18 @@ export function createEtags(rendering: string): Etags {
   const prefix = createHash('sha256').update(rendering).digest('base64url').slice(0, 8)
   const pattern = new RegExp(`^"${prefix}\\.e(\\d+)(?:\\.[A-Za-z0-9_-]+)?"$`)
 
+  /** A token that was seen lately is the same principal, and its digest is made once. */
+  const digests = new WeakMap<Principal, string>()
+
+  function digestOf(principal: Principal): string {
+    const known = digests.get(principal) ?? digest(principal)
+    digests.set(principal, known)
+    return known
+  }
+
   function tag(kind: 'e' | 'r', revision: unknown, principal: Principal | null): string | undefined {
     if (typeof revision !== 'number') return undefined
-    return `"${prefix}.${kind}${revision}${principal ? `.${digest(principal)}` : ''}"`
+    return `"${prefix}.${kind}${revision}${principal ? `.${digestOf(principal)}` : ''}"`
   }
   return {
     ofEntry: (entry, principal) => (isRecord(entry) ? tag('e', entry.revision, principal) : undefined),

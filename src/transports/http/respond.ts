@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Failure, problem } from '../../../schemas/failure.ts'
 import type { Allowance } from '../../router/router.ts'
+import type { Door } from '../door.ts'
 import { hasBody } from './body.ts'
+import { challenge } from './challenge.ts'
 
 export type Headers = Record<string, string>
 
@@ -37,6 +39,7 @@ function drains(request: IncomingMessage): boolean {
 
 /** Sends a failure as RFC 9457 problem details, with the headers that its status asks for. */
 export function sendFailure(
+  door: Pick<Door, 'site'>,
   request: IncomingMessage,
   response: ServerResponse,
   failure: Failure,
@@ -46,32 +49,24 @@ export function sendFailure(
   const body = problem(failure, id)
   send(request, response, body.status, JSON.stringify(body), {
     ...headers,
-    ...failureHeaders(request, failure, id),
+    ...failureHeaders(door, request, failure, id),
     'Content-Type': 'application/problem+json',
   })
 }
 
 /** What a refusal's status asks for, whatever its body is. */
-export function failureHeaders(request: IncomingMessage, failure: Failure, id: string): Headers {
+export function failureHeaders(
+  door: Pick<Door, 'site'>,
+  request: IncomingMessage,
+  failure: Failure,
+  id: string,
+): Headers {
   const { retry_after_s } = failure.details
   return {
-    ...challenge(failure, request.headers.authorization !== undefined),
+    ...challenge(door, request, failure),
     ...(retry_after_s !== undefined && { 'Retry-After': String(retry_after_s) }),
     'Cache-Control': 'no-store',
     'X-Request-Id': id,
-  }
-}
-
-/** RFC 6750 section 3: a bare challenge without credentials, the reason for bad ones, the scope that lacks. */
-export function challenge({ code, message, details }: Failure, credentials: boolean): Headers {
-  const scope = details.scope ? `, scope="${details.scope}"` : ''
-  if (code === 'forbidden' && details.scope) {
-    return { 'WWW-Authenticate': `Bearer error="insufficient_scope"${scope}` }
-  }
-  if (code !== 'unauthenticated') return {}
-  if (!credentials) return { 'WWW-Authenticate': `Bearer realm="dragoman"${scope}` }
-  return {
-    'WWW-Authenticate': `Bearer error="invalid_token", error_description="${message.replaceAll('"', "'")}"`,
   }
 }
 

@@ -2,7 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Action } from '../../../schemas/action.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Json } from '../../../schemas/json.ts'
+import type { Principal } from '../../../schemas/scope.ts'
 import { allow } from '../../router/authorise.ts'
+import type { Reply } from '../../router/router.ts'
 import { clientOf } from '../client.ts'
 import { authenticated, type Door, failureOf } from '../door.ts'
 import { toPayload } from '../stringify.ts'
@@ -32,11 +34,10 @@ export function serve(route: Route, action: Action, door: Door, etags: Etags): H
         { principal, signal, id, client },
       )
       const headers: Headers = { ...cors, ...allowanceHeaders(reply.allowance), 'X-Request-Id': id }
-      const etag = route.entry
-        ? etags.ofEntry(reply.output, principal)
-        : etags.ofRegistry(route.method === 'get' ? reply.revision : undefined, principal)
+      const etag = etagOf(route, reply, principal, etags)
       if (etag) headers.ETag = etag
-      if (route.method === 'get') {
+      if (route.unkept) headers['Cache-Control'] = 'no-store'
+      else if (route.method === 'get') {
         headers['Cache-Control'] = principal ? 'private, no-cache' : 'public, no-cache'
         headers.Vary = 'Authorization'
         if (matches(request.headers['if-none-match'], etag)) {
@@ -46,9 +47,21 @@ export function serve(route: Route, action: Action, door: Door, etags: Etags): H
       }
       answer(route, reply.output, headers, request, response)
     } catch (thrown) {
-      sendFailure(request, response, asAsked(route, failureOf(door, thrown)), id, cors)
+      sendFailure(door, request, response, asAsked(route, failureOf(door, thrown)), id, cors)
     }
   }
+}
+
+function etagOf(
+  { entry, method, unkept }: Route,
+  { output, revision }: Reply,
+  principal: Principal | null,
+  etags: Etags,
+): string | undefined {
+  if (unkept) return undefined
+  return entry
+    ? etags.ofEntry(output, principal)
+    : etags.ofRegistry(method === 'get' ? revision : undefined, principal)
 }
 
 /** Pointers name what the caller wrote: the query parameter, not the field that it fills. */

@@ -29,6 +29,8 @@ export interface Route {
   /** A row may tighten the action's access, never loosen it. */
   readonly access?: Access
   readonly status?: 200 | 201 | 204
+  /** What is shown follows no revision of the registry, and is nobody's to keep. */
+  readonly unkept?: true
   readonly show?: (output: Json) => { readonly body: Json; readonly location?: string }
 }
 
@@ -258,6 +260,33 @@ export const routes: readonly Route[] = [
     action: 'audit',
     parameters: { id: 'agent' },
     query: { limit: 'limit', cursor: 'cursor' },
+  },
+  {
+    method: 'post',
+    path: '/api/keys',
+    summary: 'Create an API key',
+    to: registry,
+    action: 'create_key',
+    body: 'whole',
+    status: 201,
+    unkept: true,
+  },
+  {
+    method: 'get',
+    path: '/api/keys',
+    summary: 'List API keys',
+    to: registry,
+    action: 'list_keys',
+    unkept: true,
+  },
+  {
+    method: 'delete',
+    path: '/api/keys/:id',
+    summary: 'Delete an API key, with the tokens obtained with it',
+    to: registry,
+    action: 'delete_key',
+    parameters: { id: 'key' },
+    status: 204,
   },
   {
     method: 'post',

@@ -13,6 +13,6 @@ export function refuseRequest(
   id: string,
 ): void {
   const failure = failureOf(door, thrown)
-  const headers = { ...failureHeaders(request, failure, id), 'Content-Type': 'application/json' }
+  const headers = { ...failureHeaders(door, request, failure, id), 'Content-Type': 'application/json' }
   send(request, response, codes[failure.code].http, errorFrame(failure, id, null), headers)
 }

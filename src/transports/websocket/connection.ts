@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import type { RawData, WebSocket } from 'ws'
+import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { startHeartbeat } from './heartbeat.ts'
 
@@ -19,7 +20,8 @@ export interface Connection {
   readonly client: string
   /** Aborts when the socket has closed. */
   readonly signal: AbortSignal
-  /** Who calls, asked anew for each message; closes the socket with 1008 where the token no longer holds. */
+  /** Who calls, asked anew for each message; closes the socket with 1008 where the token no longer holds, and with
+   * 1013 where that cannot be told now. */
   identify(): Promise<Principal | null | undefined>
   /** Begins to read; `prepare` is given one text at a time, and its tasks run at most 16 at once. */
   read(prepare: (text: string) => Task): void
@@ -104,8 +106,10 @@ export function connect(socket: WebSocket, options: ConnectOptions): Connection 
     async identify() {
       try {
         return await options.identify()
-      } catch {
-        close(1008, 'The token no longer holds.')
+      } catch (thrown) {
+        const passing = Failure.from(thrown).code !== 'unauthenticated'
+        if (passing) close(1013, 'Who calls cannot be checked now.')
+        else close(1008, 'The token no longer holds.')
         return undefined
       }
     },

@@ -1,21 +1,24 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { codes, type Failure, problem } from '../../../schemas/failure.ts'
+import type { Door } from '../door.ts'
+import { challenge } from '../http/challenge.ts'
 import { requestId } from '../http/identity.ts'
-import { challenge } from '../http/respond.ts'
 
 const lingerMilliseconds = 500
 
 /** Answers an upgrade with a plain HTTP failure. Whether its peer reads and closes or not, the socket goes. */
-export function refuse(request: IncomingMessage, socket: Duplex, failure: Failure): void {
+export function refuse(
+  door: Pick<Door, 'site'>,
+  request: IncomingMessage,
+  socket: Duplex,
+  failure: Failure,
+): void {
   const { http } = codes[failure.code]
   const body = JSON.stringify(problem(failure, requestId(request)))
   const retry = failure.details.retry_after_s
-  const credentials =
-    request.headers.authorization !== undefined ||
-    /bearer\./.test(request.headers['sec-websocket-protocol'] ?? '')
   const headers = {
-    ...challenge(failure, credentials),
+    ...challenge(door, request, failure),
     ...(retry !== undefined && { 'Retry-After': String(retry) }),
     'Content-Type': 'application/problem+json',
     'Content-Length': String(Buffer.byteLength(body)),

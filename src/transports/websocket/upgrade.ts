@@ -7,6 +7,7 @@ import { principalOf } from '../../auth/bearer.ts'
 import { clientOf } from '../client.ts'
 import { type Door, failureOf } from '../door.ts'
 import { maximumBytes } from '../http/body.ts'
+import { secretInQuery } from '../http/secrets.ts'
 import { type Connection, connect, type Patience } from './connection.ts'
 import { refuse } from './refuse.ts'
 import { createSeats, noRoom, type SeatLimits } from './seats.ts'
@@ -20,7 +21,7 @@ export interface SocketDoor {
 }
 
 export interface UpgradeOptions extends SeatLimits, Patience {
-  readonly door: Pick<Door, 'authenticate' | 'failed' | 'trusted_proxies'>
+  readonly door: Pick<Door, 'authenticate' | 'failed' | 'site' | 'trusted_proxies'>
   readonly sockets: readonly SocketDoor[]
   /** Whether a page of this origin may connect; clients that are not browsers send none. */
   readonly allowsOrigin: (origin: string) => boolean
@@ -28,6 +29,8 @@ export interface UpgradeOptions extends SeatLimits, Patience {
 
 export interface Upgrades {
   accept(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>
+  /** Asks anew who calls on each open socket; one whose token no longer holds closes with 1008. */
+  identify(): Promise<void>
   /** Lets each socket answer what it has in flight, then closes it with 1001. */
   close(): Promise<void>
   /** Ends every socket at once, accepted or not. */
@@ -76,11 +79,13 @@ export function createUpgrades(options: UpgradeOptions): Upgrades {
       socket.off('error', drop)
       server.handleUpgrade(request, socket, head, (webSocket) => start(webSocket, admission, request))
     } catch (thrown) {
-      refuse(request, socket, failureOf(door, thrown))
+      refuse(door, request, socket, failureOf(door, thrown))
     }
   }
 
   function admit(request: IncomingMessage): Admission {
+    const secret = secretInQuery(request.url)
+    if (secret) throw secret
     const target = targetOf(request)
     if (!target) throw new Failure('not_found', `No WebSocket is served at ${pathOf(request)}.`)
     const { origin, authorization } = request.headers
@@ -125,6 +130,9 @@ export function createUpgrades(options: UpgradeOptions): Upgrades {
 
   return {
     accept,
+    async identify() {
+      await Promise.all([...connections].map((connection) => connection.identify()))
+    },
     async close() {
       closing = true
       await Promise.all([...connections].map((connection) => connection.drain()))

@@ -1,0 +1,8 @@
+import { Failure } from '../../schemas/failure.ts'
+import type { Principal } from '../../schemas/scope.ts'
+
+/** Whoever calls an action that needs a token. The router has refused everybody else. */
+export function someone(principal: Principal | null): Principal {
+  if (principal) return principal
+  throw new Failure('unauthenticated', 'This needs a bearer token.')
+}

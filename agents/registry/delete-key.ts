@@ -1,0 +1,25 @@
+import { z } from 'zod'
+import { type Action, defineAction } from '../../schemas/action.ts'
+import { input, output } from '../../schemas/shape.ts'
+import { someone } from './caller.ts'
+import type { Identity } from './port.ts'
+
+const Input = z.strictObject({ key: z.string().min(1).max(200).describe('Id of the key: drg_XXXXXXXX.') })
+type Input = z.infer<typeof Input>
+
+export function deleteKey(identity: Identity): Action<Input, Record<string, never>> {
+  return defineAction({
+    name: 'delete_key',
+    title: 'Delete an API key',
+    description: 'Ends an API key of yours and every token obtained with it; an admin ends anybody’s.',
+    input: input(Input),
+    output: output(z.strictObject({})),
+    access: 'bearer',
+    effect: 'write',
+    advertised: false,
+    async run({ key }, { principal }) {
+      await identity.deleteKey(key, someone(principal))
+      return {}
+    },
+  })
+}

@@ -1,0 +1,23 @@
+import { z } from 'zod'
+import { type Action, defineAction } from '../../schemas/action.ts'
+import { ApiKey } from '../../schemas/identity.ts'
+import { input, output } from '../../schemas/shape.ts'
+import { someone } from './caller.ts'
+import type { Identity } from './port.ts'
+
+const Output = z.object({ keys: z.array(ApiKey) })
+type Output = z.infer<typeof Output>
+
+export function listKeys(identity: Identity): Action<Record<string, never>, Output> {
+  return defineAction({
+    name: 'list_keys',
+    title: 'List API keys',
+    description: 'Your API keys, without their secrets; an admin sees everybody’s.',
+    input: input(z.strictObject({})),
+    output: output(Output),
+    access: 'bearer',
+    effect: 'read',
+    advertised: false,
+    run: async (_, { principal }) => ({ keys: await identity.listKeys(someone(principal)) }),
+  })
+}

@@ -1,0 +1,84 @@
+import { z } from 'zod'
+import { PackageName } from './names.ts'
+import { Scope } from './scope.ts'
+
+/** Owners are (issuer, subject): the local issuer is one, whatever base URL or key its tokens carry. */
+export const localIssuer = 'urn:dragoman:local'
+
+/** The part of an API key that names it: `drg_` and eight letters or digits. */
+export const keyId = /^drg_[A-Za-z0-9]{8}$/
+/** A whole API key: its id and 32 random bytes. */
+export const wholeKey = /^(drg_[A-Za-z0-9]{8})_[A-Za-z0-9_-]{43}$/
+
+const day = 86_400
+export const longestKeyLife = 365 * day
+
+/** What a new API key is to allow; left out: what its creator may, but `admin`, for 90 days. */
+export const KeyWish = z.strictObject({
+  label: z.string().trim().min(1).max(100).optional().describe('What the key is for, in words.'),
+  scopes: z.array(Scope).max(10).optional().describe('Within your own; all of them but admin when left out.'),
+  namespaces: z.array(PackageName).max(100).optional().describe('Within your own; all when left out.'),
+  ttl_s: z
+    .int()
+    .min(1)
+    .max(longestKeyLife)
+    .default(90 * day)
+    .describe('Seconds that the key holds; at most 365 days.'),
+})
+export type KeyWish = z.output<typeof KeyWish>
+
+/** An API key without its secret. Times are RFC 3339. */
+export const ApiKey = z.object({
+  id: z.string(),
+  label: z.string().nullable(),
+  issuer: z.string(),
+  subject: z.string(),
+  scopes: z.array(Scope),
+  namespaces: z.array(z.string()),
+  created_at: z.iso.datetime(),
+  expires_at: z.iso.datetime(),
+})
+export type ApiKey = z.infer<typeof ApiKey>
+
+export const NewApiKey = ApiKey.extend({
+  key: z.string().describe('The key itself. It is shown this once.'),
+})
+export type NewApiKey = z.infer<typeof NewApiKey>
+
+/** What a revocation ends. Names of the two first stand under an issuer. */
+export type RevocationKind = 'jti' | 'subject' | 'kid' | 'key'
+
+export interface Revocation {
+  readonly kind: RevocationKind
+  /** Of the token or the subject; '' for a signing key or an API key. */
+  readonly issuer: string
+  readonly name: string
+  /** Milliseconds since the epoch: what was issued before it no longer holds. */
+  readonly before: number
+  /** Milliseconds since the epoch after which nothing is left that it could end. */
+  readonly expires_at: number
+  readonly reason: string | null
+}
+
+const name = z.string().min(1).max(200)
+
+/** Exactly one of these is to end. */
+export const RevocationWish = z
+  .strictObject({
+    token: z.string().min(1).max(8192).optional().describe('An access token, whole.'),
+    jti: name.optional().describe('Id of a token.'),
+    subject: name.optional().describe('Everything issued to this subject until now.'),
+    issuer: z
+      .string()
+      .min(1)
+      .max(500)
+      .optional()
+      .describe("Whose jti or subject; this gateway's when left out."),
+    key: name.optional().describe('Id of an API key, with the tokens obtained with it.'),
+    kid: name.optional().describe('A signing key, with every token that it signed.'),
+    reason: z.string().max(300).optional(),
+  })
+  .refine(({ reason: _, issuer: __, ...target }) => Object.keys(target).length === 1, {
+    message: 'Give exactly one of token, jti, subject, key and kid.',
+  })
+export type RevocationWish = z.output<typeof RevocationWish>

@@ -1,0 +1,160 @@
+import { hash, timingSafeEqual } from 'node:crypto'
+import { Failure } from '../../schemas/failure.ts'
+import {
+  type ApiKey,
+  type KeyWish,
+  type NewApiKey,
+  type Revocation,
+  wholeKey,
+} from '../../schemas/identity.ts'
+import { isUnder } from '../../schemas/names.ts'
+import { holds, type Principal, type Scope, scopes } from '../../schemas/scope.ts'
+import { refused, type Verify } from './verify.ts'
+
+/** An API key as it is kept: of its secret the hash alone. Times in milliseconds since the epoch. */
+export interface KeptKey {
+  readonly id: string
+  readonly sha256: string
+  readonly issuer: string
+  readonly subject: string
+  readonly scopes: Scope[]
+  readonly namespaces: string[]
+  readonly label: string | null
+  readonly created_at: number
+  readonly expires_at: number
+}
+
+export interface KeyStore {
+  key(id: string): Promise<KeptKey | undefined>
+  keys(owner?: { readonly issuer: string; readonly subject: string }): Promise<readonly KeptKey[]>
+  addKey(key: KeptKey): Promise<void>
+}
+
+export interface ApiKeysOptions {
+  readonly store: KeyStore
+  /** Deletes a key and ends what was obtained with it. */
+  readonly endKey: (id: string, revocation: Revocation) => Promise<void>
+  readonly clock: () => number
+  readonly random: (bytes: number) => Uint8Array
+}
+
+/** Long-lived keys that act as whoever made them, within what that caller may. */
+export interface ApiKeys {
+  /** Throws Failure `forbidden` for more than the caller may, `conflict` for too many keys. */
+  create(wish: KeyWish, caller: Principal): Promise<NewApiKey>
+  /** The caller's own; an admin's list is everybody's. */
+  list(caller: Principal): Promise<ApiKey[]>
+  /** Throws Failure `not_found` for a key that is not the caller's to delete. */
+  remove(id: string, caller: Principal, reason?: string): Promise<void>
+  readonly verify: Verify
+}
+
+const mostKeys = 100
+/** Longer than any token that is obtained with a key. */
+const endedMilliseconds = 86_400_000
+
+export function createApiKeys({ store, endKey, clock, random }: ApiKeysOptions): ApiKeys {
+  return {
+    async create(wish, caller) {
+      assertMayMake(wish, caller)
+      const { issuer, subject } = caller
+      const live = (await store.keys({ issuer, subject })).filter((key) => key.expires_at > clock())
+      if (live.length >= mostKeys) {
+        throw new Failure('conflict', `${subject} has ${mostKeys} API keys; delete one of them first.`)
+      }
+      const id = `drg_${letters(random(8))}`
+      const whole = `${id}_${Buffer.from(random(32)).toString('base64url')}`
+      const kept: KeptKey = {
+        id,
+        sha256: digest(whole),
+        issuer,
+        subject,
+        scopes: wish.scopes ?? ownScopes(caller),
+        namespaces: wish.namespaces ?? [...caller.namespaces],
+        label: wish.label ?? null,
+        created_at: clock(),
+        expires_at: clock() + wish.ttl_s * 1000,
+      }
+      await store.addKey(kept)
+      return { ...shown(kept), key: whole }
+    },
+    async list(caller) {
+      const keys = await store.keys(holds(caller, 'admin') ? undefined : caller)
+      return keys.map(shown)
+    },
+    async remove(id, caller, reason) {
+      const key = await store.key(id)
+      if (!key || !mayEnd(key, caller)) throw new Failure('not_found', 'There is no such API key.')
+      const before = clock()
+      await endKey(id, {
+        kind: 'key',
+        issuer: '',
+        name: id,
+        before,
+        expires_at: before + endedMilliseconds,
+        reason: reason ?? null,
+      })
+    },
+    async verify(token) {
+      const id = wholeKey.exec(token)?.[1]
+      const key = id === undefined ? undefined : await store.key(id)
+      if (!key || !same(key.sha256, digest(token))) throw refused(new Error('There is no such API key.'))
+      if (key.expires_at <= clock()) throw refused(new Error('The API key has expired.'), true)
+      return {
+        issuer: key.issuer,
+        subject: key.subject,
+        scopes: new Set(key.scopes),
+        namespaces: key.namespaces,
+        expires_at: key.expires_at / 1000,
+        credential: { issued_at: key.created_at, key: key.id },
+      }
+    },
+  }
+}
+
+function assertMayMake({ scopes: wanted = [], namespaces = [] }: KeyWish, caller: Principal): void {
+  if (caller.confined_to !== undefined) {
+    throw new Failure('forbidden', 'A playground session makes no keys.')
+  }
+  const lacking = wanted.find((scope) => !holds(caller, scope))
+  if (lacking) {
+    throw new Failure('forbidden', `A key cannot have the scope ${lacking}, which you lack.`, {
+      scope: lacking,
+    })
+  }
+  if (holds(caller, 'admin')) return
+  const foreign = namespaces.find((one) => !caller.namespaces.some((own) => isUnder(one, own)))
+  if (foreign === undefined) return
+  throw new Failure('forbidden', `A key cannot have the namespace ${foreign}, which is not yours.`)
+}
+
+function ownScopes(caller: Principal): Scope[] {
+  return scopes.filter((scope) => scope !== 'admin' && holds(caller, scope))
+}
+
+function mayEnd(key: KeptKey, caller: Principal): boolean {
+  return holds(caller, 'admin') || (key.issuer === caller.issuer && key.subject === caller.subject)
+}
+
+function shown({ sha256: _, created_at, expires_at, ...rest }: KeptKey): ApiKey {
+  return {
+    ...rest,
+    created_at: new Date(created_at).toISOString(),
+    expires_at: new Date(expires_at).toISOString(),
+  }
+}
+
+/** 256 random bits need no slow hash. */
+function digest(key: string): string {
+  return hash('sha256', key, 'base64url')
+}
+
+function same(one: string, other: string): boolean {
+  return timingSafeEqual(Buffer.from(one), Buffer.from(other))
+}
+
+const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+
+function letters(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => alphabet[byte % alphabet.length]).join('')
+}

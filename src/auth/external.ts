@@ -1,0 +1,168 @@
+import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from 'jose'
+import { Failure } from '../../schemas/failure.ts'
+import { isRecord } from '../../schemas/json.ts'
+import { PackageName } from '../../schemas/names.ts'
+import type { Principal, Scope } from '../../schemas/scope.ts'
+import type { ExternalIssuer } from './issuers.ts'
+import { refused, type Verify, verifyJwt } from './verify.ts'
+
+/** What this needs of the one door to the outside world. */
+export type FetchKeys = (request: {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly signal: AbortSignal
+  readonly max_bytes: number
+  readonly timeout_ms: number
+}) => Promise<{ readonly status: number; readonly body: Uint8Array }>
+
+export interface ExternalOptions {
+  readonly fetch: FetchKeys
+  readonly clock: () => number
+  /** How long after a fetch an unknown `kid` is not worth another; 30,000 when absent. */
+  readonly cooldown_ms?: number
+}
+
+const timeoutMilliseconds = 5000
+const mostBytes = 512 * 1024
+/** An issuer that did not answer is left alone for so long. */
+const restMilliseconds = 5000
+
+/** Verifies the tokens of one issuer that the operator trusts, with the keys that it publishes. */
+export function createExternalVerifier(issuer: ExternalIssuer, options: ExternalOptions): Verify {
+  const keys = createKeys(issuer, options)
+
+  return async (token) => {
+    const { payload, typ } = await verifyJwt(token, {
+      algorithms: issuer.algorithms,
+      issuer: [issuer.issuer],
+      audience: issuer.audience,
+      types: issuer.types,
+      key: keys,
+      clock: options.clock,
+    })
+    const { sub, jti, iat, exp } = payload
+    if (typeof sub !== 'string' || sub === '' || sub.length > 200) throw refused(new Error('No sound sub.'))
+    // RFC 9068 section 2.2 has access tokens carry one; other types may not.
+    if (typ === 'at+jwt' && typeof jti !== 'string') throw refused(new Error('No jti.'))
+    return {
+      issuer: issuer.issuer,
+      subject: sub,
+      scopes: scopesIn(payload, issuer),
+      namespaces: namespacesIn(payload, issuer),
+      expires_at: Number(exp),
+      credential: {
+        issued_at: typeof iat === 'number' ? iat * 1000 : 0,
+        ...(typeof jti === 'string' && { jti }),
+      },
+    } satisfies Principal
+  }
+}
+
+/** The issuer's keys, found at first use. Its silence is our `unavailable`, never the caller's fault. */
+function createKeys(issuer: ExternalIssuer, { fetch, clock, cooldown_ms }: ExternalOptions): JWTVerifyGetKey {
+  let keys: Promise<JWTVerifyGetKey> | undefined
+  let resting = Number.NEGATIVE_INFINITY
+
+  async function get(url: string, signal?: AbortSignal): Promise<{ status: number; body: Uint8Array }> {
+    const since = clock() - resting
+    if (since >= 0 && since < restMilliseconds) throw unreachable(issuer)
+    try {
+      return await fetch({
+        url,
+        headers: { accept: 'application/json' },
+        signal: signal ?? new AbortController().signal,
+        max_bytes: mostBytes,
+        timeout_ms: timeoutMilliseconds,
+      })
+    } catch (fault) {
+      resting = clock()
+      throw unreachable(issuer, fault)
+    }
+  }
+
+  async function open(): Promise<JWTVerifyGetKey> {
+    const url = issuer.jwks_uri ?? (await discover(issuer, get))
+    return createRemoteJWKSet(new URL(url), {
+      timeoutDuration: timeoutMilliseconds,
+      ...(cooldown_ms !== undefined && { cooldownDuration: cooldown_ms }),
+      [customFetch]: async (address, { signal }) => {
+        const { status, body } = await get(address, signal)
+        if (status === 200) return new Response(Uint8Array.from(body))
+        resting = clock()
+        throw unreachable(issuer, new Error(`Its keys answer ${status}.`))
+      },
+    })
+  }
+
+  return async (header, jws) => {
+    keys ??= open()
+    const opened = await keys.catch((fault) => {
+      keys = undefined
+      resting = clock()
+      throw fault
+    })
+    try {
+      return await opened(header, jws)
+    } catch (fault) {
+      if (fault instanceof Failure || isCallersFault(fault)) throw fault
+      throw unreachable(issuer, fault)
+    }
+  }
+}
+
+function isCallersFault(fault: unknown): boolean {
+  return (
+    fault instanceof errors.JWKSNoMatchingKey ||
+    fault instanceof errors.JWKSMultipleMatchingKeys ||
+    fault instanceof errors.JOSENotSupported
+  )
+}
+
+/** OpenID Connect Discovery 1.0 section 4, then RFC 8414 section 3; either must name the issuer itself. */
+async function discover(
+  issuer: ExternalIssuer,
+  get: (url: string) => Promise<{ status: number; body: Uint8Array }>,
+): Promise<string> {
+  const { origin, pathname } = new URL(issuer.issuer)
+  const path = pathname.replace(/\/$/, '')
+  for (const url of [
+    `${origin}${path}/.well-known/openid-configuration`,
+    `${origin}/.well-known/oauth-authorization-server${path}`,
+  ]) {
+    const { status, body } = await get(url)
+    const metadata = status === 200 ? parse(body) : undefined
+    if (!isRecord(metadata) || metadata.issuer !== issuer.issuer) continue
+    if (typeof metadata.jwks_uri === 'string') return metadata.jwks_uri
+  }
+  throw unreachable(issuer, new Error('It publishes no metadata of its own that names its keys.'))
+}
+
+function parse(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(body).toString('utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+function unreachable({ issuer }: ExternalIssuer, cause?: unknown): Failure {
+  const message = `The keys of ${issuer} cannot be had now, so its tokens cannot be checked.`
+  return new Failure('unavailable', message, { retry_after_s: restMilliseconds / 1000 }, cause)
+}
+
+/** `scope` (RFC 8693) or `scp` (Entra, Okta), as text or a list, through the closed map. */
+function scopesIn(payload: Record<string, unknown>, { scopes }: ExternalIssuer): ReadonlySet<Scope> {
+  const theirs = [payload.scope, payload.scp].flatMap(words)
+  return new Set(theirs.flatMap((word) => (Object.hasOwn(scopes, word) ? (scopes[word] ?? []) : [])))
+}
+
+function namespacesIn(payload: Record<string, unknown>, { namespaces_claim }: ExternalIssuer): string[] {
+  if (namespaces_claim === undefined) return []
+  const claimed = Object.hasOwn(payload, namespaces_claim) ? words(payload[namespaces_claim]) : []
+  return claimed.filter((one) => PackageName.safeParse(one).success).slice(0, 100)
+}
+
+function words(value: unknown): string[] {
+  if (typeof value === 'string') return value.split(' ').filter(Boolean)
+  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
+}

@@ -1,0 +1,97 @@
+import { readFile } from 'node:fs/promises'
+import { z } from 'zod'
+import { Failure } from '../../schemas/failure.ts'
+import { Scope } from '../../schemas/scope.ts'
+import { pointer } from '../../schemas/shape.ts'
+
+const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
+
+const SecureUrl = z.url({ protocol: /^https?$/ }).refine(
+  (url) => {
+    const { protocol, hostname } = new URL(url)
+    return protocol === 'https:' || loopback.has(hostname)
+  },
+  { message: 'Use https, but on loopback.' },
+)
+
+/** Asymmetric, each (RFC 7518, RFC 9864): a shared secret would let everybody who checks tokens make them. */
+const Algorithm = z.enum(
+  ['EdDSA', 'Ed25519', 'ES256', 'ES384', 'ES512', 'RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
+  { error: 'Use an asymmetric algorithm, such as EdDSA, ES256 or RS256.' },
+)
+
+const list = <T extends z.ZodType>(type: T) => z.union([type.transform((one) => [one]), z.array(type).min(1)])
+
+/** An issuer whose tokens the operator trusts, and what they are worth here. */
+const ExternalIssuer = z.strictObject({
+  issuer: SecureUrl,
+  audience: list(z.string().min(1)),
+  algorithms: z.array(Algorithm).min(1).default(['EdDSA', 'ES256', 'RS256']),
+  jwks_uri: SecureUrl.optional(),
+  scopes: z
+    .record(z.string(), list(Scope))
+    .refine((map) => !Object.keys(map).some((name) => name.includes('*')), {
+      message: 'There are no wildcards: name each scope.',
+    }),
+  namespaces_claim: z.string().min(1).optional(),
+  types: z
+    .array(z.string().transform((type) => type.toLowerCase().replace(/^application\//, '')))
+    .min(1)
+    .default(['at+jwt']),
+})
+export type ExternalIssuer = z.output<typeof ExternalIssuer>
+
+/**
+ * The issuers in `DRAGOMAN_ISSUERS`: a path of a JSON file, or the JSON itself. `own` are the names that our own
+ * tokens have. Throws Failure `invalid_request` that says which entry is wrong.
+ */
+export async function readIssuers(
+  setting: string | undefined,
+  own: readonly string[],
+): Promise<readonly ExternalIssuer[]> {
+  if (setting === undefined) return []
+  const text = /^\s*\[/.test(setting) ? setting : await readText(setting)
+  const parsed = z.array(ExternalIssuer).safeParse(parseJson(text))
+  if (!parsed.success) {
+    const errors = parsed.error.issues.map((issue) => ({
+      pointer: pointer(issue.path),
+      detail: issue.message,
+    }))
+    throw wrong(errors.map((one) => `${one.pointer || 'The whole'}: ${one.detail}`).join('; '), errors)
+  }
+  const names = [...own, ...parsed.data.map((one) => one.issuer)]
+  const twice = names.find((name, at) => names.indexOf(name) !== at)
+  if (twice !== undefined) throw wrong(`${twice} is named twice, or is this gateway itself.`)
+  return parsed.data
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (fault) {
+    throw wrong(`${path} cannot be read.`, undefined, fault)
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (fault) {
+    throw wrong('It is not JSON.', undefined, fault)
+  }
+}
+
+function wrong(
+  what: string,
+  errors?: readonly { pointer: string; detail: string }[],
+  cause?: unknown,
+): Failure {
+  const hint =
+    'It is a list of {issuer, audience, scopes, algorithms?, jwks_uri?, namespaces_claim?, types?}, or the path of a file that holds one.'
+  return new Failure(
+    'invalid_request',
+    `DRAGOMAN_ISSUERS is wrong. ${what}`,
+    { hint, ...(errors && { errors }) },
+    cause,
+  )
+}

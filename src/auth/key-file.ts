@@ -1,0 +1,90 @@
+import { hash, randomUUID } from 'node:crypto'
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
+import { link, mkdir, unlink, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { z } from 'zod'
+import { isRecord } from '../../schemas/json.ts'
+import { generateJwk } from './key.ts'
+
+const Jwk = z.looseObject({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.string(), d: z.string() })
+
+/** One key of the file. Times in milliseconds since the epoch. */
+const KeyRow = z.object({
+  kid: z.string(),
+  jwk: Jwk,
+  signs_from: z.number(),
+  /** When its successor begins to sign; null where it has none. */
+  retired_at: z.number().nullable(),
+})
+export type KeyRow = z.infer<typeof KeyRow>
+
+/** The keys of the local issuer. `issuer` is the thumbprint of its first key, for ever. */
+const KeyFile = z.object({ issuer: z.string(), keys: z.array(KeyRow).min(1) })
+export type KeyFile = z.infer<typeof KeyFile>
+
+/** Makes the file with its first key (mode 600, folder 700) where there is none. No default key, ever. */
+export async function createKeyFile(path: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  if (existsSync(path)) return
+  // Several processes may start at once: the whole file gets its name in one step, and the first one wins.
+  const draft = `${path}.${randomUUID()}`
+  await writeFile(draft, JSON.stringify(await generateJwk()), { flag: 'wx', mode: 0o600 })
+  try {
+    await link(draft, path)
+  } catch (fault) {
+    if (!isRecord(fault) || fault.code !== 'EEXIST') throw fault
+  } finally {
+    await unlink(draft)
+  }
+}
+
+/** Reads the file: a ring, or the one JWK that it holds until the first rotation. Throws where it is neither. */
+export function readKeyFile(path: string): KeyFile {
+  return parse(readFileSync(path, 'utf8'), path)
+}
+
+function parse(text: string, path: string): KeyFile {
+  const value: unknown = JSON.parse(text)
+  const single = Jwk.safeParse(value)
+  if (single.success) {
+    const kid = thumbprint(single.data)
+    return { issuer: kid, keys: [{ kid, jwk: single.data, signs_from: 0, retired_at: null }] }
+  }
+  const ring = KeyFile.safeParse(value)
+  if (ring.success) return ring.data
+  throw new Error(`${path} does not hold an Ed25519 key.`, { cause: ring.error })
+}
+
+/** RFC 7638, of an Ed25519 key. */
+export function thumbprint({ crv, kty, x }: KeyRow['jwk']): string {
+  return hash('sha256', JSON.stringify({ crv, kty, x }), 'base64url')
+}
+
+/**
+ * Changes the file whole or not at all, one process at a time; within one, nothing is awaited meanwhile. The lock is
+ * SQLite's, so that the system frees it when its holder dies; it is waited for up to five seconds.
+ */
+export function changeKeyFile(path: string, change: (file: KeyFile) => KeyFile): KeyFile {
+  const lock = new DatabaseSync(`${path}.lock`, { timeout: 5000 })
+  try {
+    lock.exec('begin exclusive')
+    const changed = change(readKeyFile(path))
+    replace(path, JSON.stringify(changed, null, 2))
+    return changed
+  } finally {
+    lock.close()
+  }
+}
+
+function replace(path: string, text: string): void {
+  const draft = `${path}.${randomUUID()}`
+  const file = openSync(draft, 'wx', 0o600)
+  try {
+    writeSync(file, text)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+  renameSync(draft, path)
+}

@@ -1,0 +1,162 @@
+import type { JWK } from 'jose'
+import { generateJwk, importKey, type SigningKey } from './key.ts'
+import {
+  changeKeyFile,
+  createKeyFile,
+  type KeyFile,
+  type KeyRow,
+  readKeyFile,
+  thumbprint,
+} from './key-file.ts'
+
+/** How long others may keep our published keys: a new key signs only when nobody can have missed it. */
+export const publishedMilliseconds = 300_000
+/** A token lives no longer, so nor does what verifies it. */
+export const longestTokenMilliseconds = 365 * 86_400_000
+const rereadMilliseconds = 2000
+
+export type KeyState = 'next' | 'signing' | 'retired'
+
+/** A key as `keys list` shows it. Times are RFC 3339; `signs_from` null for the first key of all. */
+export interface KeySummary {
+  readonly kid: string
+  readonly state: KeyState
+  readonly signs_from: string | null
+  readonly retired_at: string | null
+}
+
+/** The keys of the local issuer, as they stand in a file that other processes may change. */
+export interface KeyRing {
+  /** `urn:dragoman:THUMBPRINT` of the first key: it never changes. */
+  readonly name: string
+  /** The key to sign with now. */
+  signing(): Promise<SigningKey>
+  /** A key that may verify; looked for in the file again, at most every two seconds, where it is unknown. */
+  verifying(kid: string): SigningKey | undefined | Promise<SigningKey | undefined>
+  /** Public JWKs of every key that may verify (RFC 7517). */
+  published(): Promise<readonly JWK[]>
+  list(): Promise<readonly KeySummary[]>
+  /** Adds a key: published at once, signing after five minutes. Drops those that no token needs. */
+  rotate(): Promise<KeySummary>
+  /** Takes a key out for good; another one signs at once where it was the one. False where there is none. */
+  remove(kid: string): Promise<boolean>
+}
+
+/** Opens the ring at `path`, making its first key where there is none; `clock` in milliseconds since the epoch. */
+export async function openKeyRing(path: string, clock: () => number): Promise<KeyRing> {
+  await createKeyFile(path)
+  let ring = await load(readKeyFile(path))
+  let read = clock()
+
+  async function reread(): Promise<void> {
+    const age = clock() - read
+    if (age >= 0 && age < rereadMilliseconds) return
+    read = clock()
+    ring = await load(readKeyFile(path), ring)
+  }
+
+  async function change(edit: (file: KeyFile) => KeyFile): Promise<void> {
+    ring = await load(changeKeyFile(path, edit), ring)
+    read = clock()
+  }
+
+  function known(kid: string): SigningKey | undefined {
+    const row = ring.file.keys.find((one) => one.kid === kid)
+    return row && verifies(row, clock()) ? ring.keys.get(kid) : undefined
+  }
+
+  return {
+    name: `urn:dragoman:${ring.file.issuer}`,
+    async signing() {
+      await reread()
+      return keyOf(ring, signer(ring.file.keys, clock()))
+    },
+    verifying: (kid) => known(kid) ?? reread().then(() => known(kid)),
+    async published() {
+      await reread()
+      const usable = ring.file.keys.filter((row) => verifies(row, clock()))
+      return usable.map(({ kid, jwk: { kty, crv, x } }) => ({ kty, crv, x, kid, alg: 'EdDSA', use: 'sig' }))
+    },
+    async list() {
+      await reread()
+      const now = clock()
+      return ring.file.keys.filter((row) => verifies(row, now)).map((row) => summary(row, ring.file, now))
+    },
+    async rotate() {
+      const row = await newRow(clock() + publishedMilliseconds)
+      await change((file) => withNext(file, row, clock()))
+      return summary(row, ring.file, clock())
+    },
+    async remove(kid) {
+      const spare = await newRow(clock())
+      let found = false
+      await change((file) => {
+        found = file.keys.some((row) => row.kid === kid)
+        return found ? without(file, kid, spare, clock()) : file
+      })
+      return found
+    },
+  }
+}
+
+interface Ring {
+  readonly file: KeyFile
+  readonly keys: ReadonlyMap<string, SigningKey>
+}
+
+async function load(file: KeyFile, before?: Ring): Promise<Ring> {
+  const pairs = file.keys.map(async ({ kid, jwk }) => {
+    const key = before?.keys.get(kid) ?? (await importKey(jwk as JWK))
+    return [kid, key] as const
+  })
+  return { file, keys: new Map(await Promise.all(pairs)) }
+}
+
+function keyOf({ keys }: Ring, { kid }: KeyRow): SigningKey {
+  const key = keys.get(kid)
+  if (!key) throw new Error(`The key ${kid} is not in the ring.`)
+  return key
+}
+
+async function newRow(signs_from: number): Promise<KeyRow> {
+  const jwk = (await generateJwk()) as KeyRow['jwk']
+  return { kid: thumbprint(jwk), jwk, signs_from, retired_at: null }
+}
+
+/** The one that began last; a clock set back before all of them leaves the first. */
+function signer(keys: readonly KeyRow[], now: number): KeyRow {
+  const [first, ...rest] = keys.toSorted((a, b) => a.signs_from - b.signs_from)
+  if (!first) throw new Error('The key file is empty.')
+  return rest.findLast((row) => row.signs_from <= now) ?? first
+}
+
+function verifies({ retired_at }: KeyRow, now: number): boolean {
+  return retired_at === null || now < retired_at + longestTokenMilliseconds
+}
+
+function withNext({ issuer, keys }: KeyFile, next: KeyRow, now: number): KeyFile {
+  const kept = keys.filter((row) => verifies(row, now))
+  const retired = kept.map((row) => ({ ...row, retired_at: row.retired_at ?? next.signs_from }))
+  return { issuer, keys: [...retired, next] }
+}
+
+/** The spare key stays only where no other would sign; a key whose successor goes is retired no longer. */
+function without(file: KeyFile, kid: string, spare: KeyRow, now: number): KeyFile {
+  const rest = file.keys.filter((row) => row.kid !== kid)
+  const wasSigning = signer(file.keys, now).kid === kid
+  const keys = wasSigning ? [...rest, spare] : rest
+  const newest = keys.toSorted((a, b) => a.signs_from - b.signs_from).at(-1) ?? spare
+  const retired = (row: KeyRow) => (row === newest ? null : (row.retired_at ?? newest.signs_from))
+  return { issuer: file.issuer, keys: keys.map((row) => ({ ...row, retired_at: retired(row) })) }
+}
+
+function summary(row: KeyRow, { keys }: KeyFile, now: number): KeySummary {
+  const current = signer(keys, now)
+  const state = row.kid === current.kid ? 'signing' : row.signs_from > current.signs_from ? 'next' : 'retired'
+  return {
+    kid: row.kid,
+    state,
+    signs_from: row.signs_from === 0 ? null : new Date(row.signs_from).toISOString(),
+    retired_at: row.retired_at === null ? null : new Date(row.retired_at).toISOString(),
+  }
+}

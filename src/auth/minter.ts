@@ -1,0 +1,34 @@
+import type { Principal, Scope } from '../../schemas/scope.ts'
+import { mintToken } from './issuer.ts'
+import type { KeyRing } from './key-ring.ts'
+
+/** An access token for whoever holds an API key, and the seconds that it holds. */
+export type Mint = (
+  holder: Principal,
+  scopes: readonly Scope[],
+  audience: readonly string[],
+) => Promise<{ readonly access_token: string; readonly expires_in: number }>
+
+const lifeSeconds = 3600
+
+/** Tokens of an hour, or of what is left of the key's life; `issuer` is the one that our metadata names. */
+export function createMinter(
+  ring: Pick<KeyRing, 'signing'>,
+  issuer: () => string,
+  clock: () => number,
+): Mint {
+  return async ({ issuer: owner_issuer, subject, namespaces, expires_at, credential }, scopes, audience) => {
+    const left = Math.ceil((expires_at ?? Number.POSITIVE_INFINITY) - clock() / 1000)
+    const expires_in = Math.min(lifeSeconds, left)
+    const grant = {
+      subject,
+      owner_issuer,
+      scopes,
+      namespaces,
+      ttl_s: expires_in,
+      ...(credential?.key !== undefined && { client_id: credential.key }),
+      ...(audience.length > 0 && { audience }),
+    }
+    return { access_token: await mintToken(await ring.signing(), issuer(), grant, clock), expires_in }
+  }
+}

@@ -1,0 +1,106 @@
+import { Failure } from '../../schemas/failure.ts'
+import {
+  localIssuer,
+  type Revocation,
+  type RevocationKind,
+  type RevocationWish,
+  wholeKey,
+} from '../../schemas/identity.ts'
+import { holds, type Principal } from '../../schemas/scope.ts'
+import type { ApiKeys } from './api-keys.ts'
+import type { Authenticate } from './authenticator.ts'
+import { type KeyRing, longestTokenMilliseconds } from './key-ring.ts'
+import type { Revocations } from './revocations.ts'
+
+export interface RevokerOptions {
+  readonly revocations: Pick<Revocations, 'revoke'>
+  readonly keys: Pick<ApiKeys, 'remove'>
+  readonly ring: Pick<KeyRing, 'list' | 'remove'>
+  readonly authenticate: Authenticate
+  readonly clock: () => number
+}
+
+/**
+ * Ends a token, a subject's tokens, an API key or a signing key, and says which it was. A holder may end what is
+ * its own; everything else needs `admin`. Throws Failure `forbidden`, `not_found` or `invalid_request`.
+ */
+export type Revoke = (wish: RevocationWish, caller: Principal) => Promise<{ revoked: RevocationKind }>
+
+const day = 86_400_000
+
+export function createRevoker({ revocations, keys, ring, authenticate, clock }: RevokerOptions): Revoke {
+  async function end(kind: RevocationKind, name: string, details: Partial<Revocation>): Promise<void> {
+    const before = clock()
+    const expires_at = before + longestTokenMilliseconds + day
+    await revocations.revoke({ kind, issuer: '', name, before, expires_at, reason: null, ...details })
+  }
+
+  async function endToken(token: string, reason: string | null, caller: Principal): Promise<RevocationKind> {
+    const holder = await holderOf(token, authenticate)
+    const id = wholeKey.exec(token)?.[1]
+    if (id !== undefined) {
+      await keys.remove(id, caller, reason ?? undefined)
+      return 'key'
+    }
+    if (!isSame(holder, caller)) assertAdmin(caller, 'a token of somebody else')
+    const { jti, kid } = holder.credential ?? {}
+    if (jti === undefined) {
+      throw new Failure('invalid_request', 'The token has no id that it could be revoked by.', {
+        hint: 'Revoke its subject.',
+      })
+    }
+    const issuer = kid === undefined ? holder.issuer : localIssuer
+    await end('jti', jti, { issuer, reason, expires_at: (holder.expires_at ?? 0) * 1000 + day })
+    return 'jti'
+  }
+
+  return async ({ token, jti, subject, issuer, key, kid, reason = null }, caller) => {
+    if (token !== undefined) return { revoked: await endToken(token, reason, caller) }
+    if (key !== undefined) {
+      await keys.remove(key, caller, reason ?? undefined)
+      return { revoked: 'key' }
+    }
+    if (jti !== undefined) {
+      if (issuer !== undefined || caller.credential?.jti !== jti) assertAdmin(caller, 'a token by its id')
+      const own = caller.credential?.jti === jti && caller.credential.kid === undefined
+      await end('jti', jti, { issuer: issuer ?? (own ? caller.issuer : localIssuer), reason })
+      return { revoked: 'jti' }
+    }
+    if (subject !== undefined) {
+      const whose = issuer ?? (subject === caller.subject ? caller.issuer : localIssuer)
+      if (!isSame({ issuer: whose, subject }, caller)) assertAdmin(caller, 'the tokens of somebody else')
+      await end('subject', subject, { issuer: whose, reason })
+      return { revoked: 'subject' }
+    }
+    assertAdmin(caller, 'a signing key')
+    const name = kid ?? ''
+    const known = (await ring.list()).some((one) => one.kid === name)
+    if (!known) throw new Failure('not_found', 'There is no such signing key.')
+    await end('kid', name, { reason })
+    await ring.remove(name)
+    return { revoked: 'kid' }
+  }
+}
+
+/** What does not hold needs no revocation; what cannot be checked is not revoked either. */
+async function holderOf(token: string, authenticate: Authenticate): Promise<Principal> {
+  try {
+    return await authenticate(token)
+  } catch (thrown) {
+    if (thrown instanceof Failure && thrown.code !== 'unauthenticated') throw thrown
+    throw new Failure('invalid_request', 'The token does not hold here anyway.', {
+      errors: [{ pointer: '/token', detail: 'It is expired, revoked or not of an issuer trusted here.' }],
+    })
+  }
+}
+
+type Holder = Pick<Principal, 'issuer' | 'subject'>
+
+function isSame(one: Holder, other: Holder): boolean {
+  return one.issuer === other.issuer && one.subject === other.subject
+}
+
+function assertAdmin(caller: Principal, what: string): void {
+  if (holds(caller, 'admin')) return
+  throw new Failure('forbidden', `Revoking ${what} needs the scope admin.`, { scope: 'admin' })
+}

@@ -1,0 +1,57 @@
+import { Failure } from '../../schemas/failure.ts'
+import { type ApiKey, localIssuer, type NewApiKey } from '../../schemas/identity.ts'
+import type { Principal } from '../../schemas/scope.ts'
+import { readConfig } from '../config.ts'
+import { openClient } from './client.ts'
+import { print } from './output.ts'
+import { readNamespaces, readScopes, seconds } from './token.ts'
+
+interface Options {
+  readonly sub?: string
+  readonly label?: string
+  readonly scope?: string[]
+  readonly namespace?: string[]
+  readonly ttl: string
+}
+
+const to = 'svc.registry'
+
+/** Prints the key and nothing else. */
+export async function createApiKey(options: Options, json: boolean): Promise<void> {
+  const { sub, label, scope, namespace, ttl } = options
+  const config = readConfig()
+  if (sub !== undefined && config.DRAGOMAN_URL) {
+    throw new Failure('invalid_request', '--sub is for the data folder: with DRAGOMAN_URL a key is yours.')
+  }
+  const params = {
+    ttl_s: seconds(ttl),
+    ...(label !== undefined && { label }),
+    ...(scope && { scopes: readScopes(scope) }),
+    ...(namespace && { namespaces: readNamespaces(namespace) }),
+  }
+  await using client = await openClient(config, sub === undefined ? undefined : operatorAs(sub))
+  const key = (await client.send({ to, action: 'create_key', params })) as unknown as NewApiKey
+  print(json ? key : key.key)
+}
+
+export async function listApiKeys(json: boolean): Promise<void> {
+  await using client = await openClient()
+  const { keys } = (await client.send({ to, action: 'list_keys' })) as unknown as { keys: ApiKey[] }
+  if (json) print({ keys })
+  else for (const key of keys) print(line(key))
+}
+
+export async function deleteApiKey(id: string, json: boolean): Promise<void> {
+  await using client = await openClient()
+  await client.send({ to, action: 'delete_key', params: { key: id } })
+  print(json ? { deleted: id } : `deleted ${id}`)
+}
+
+/** Whoever holds the data folder may make tokens for anybody, and so keys. */
+function operatorAs(subject: string): Principal {
+  return { issuer: localIssuer, subject, scopes: new Set(['admin'] as const), namespaces: [] }
+}
+
+function line({ id, subject, scopes, expires_at, label }: ApiKey): string {
+  return `${id} ${subject} until ${expires_at}: ${scopes.join(' ')}${label === null ? '' : ` (${label})`}`
+}

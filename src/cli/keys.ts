@@ -1,0 +1,35 @@
+import { type KeySummary, openKeyRing } from '../auth/key-ring.ts'
+import { keysPath, readConfig } from '../config.ts'
+import { openClient } from './client.ts'
+import { print } from './output.ts'
+
+/** The keys that may verify, the one that signs now among them. */
+export async function listKeys(json: boolean): Promise<void> {
+  const keys = await (await openRing()).list()
+  if (json) print({ keys })
+  else for (const key of keys) print(line(key))
+}
+
+/** Adds a key to the data folder's; running gateways publish it at once. */
+export async function rotateKeys(json: boolean): Promise<void> {
+  const key = await (await openRing()).rotate()
+  print(json ? key : line(key))
+}
+
+/** For a key that is known to others: what it signed no longer holds anywhere here. */
+export async function revokeKey(kid: string, reason: string | undefined, json: boolean): Promise<void> {
+  await using client = await openClient()
+  const params = { kid, ...(reason !== undefined && { reason }) }
+  await client.send({ to: 'svc.registry', action: 'revoke', params })
+  print(json ? { revoked: kid } : `revoked ${kid}`)
+}
+
+function openRing() {
+  return openKeyRing(keysPath(readConfig()), Date.now)
+}
+
+function line({ kid, state, signs_from, retired_at }: KeySummary): string {
+  const from = signs_from === null ? '' : `, signs from ${signs_from}`
+  const until = retired_at === null ? '' : `, until ${retired_at}`
+  return `${kid} ${state}${from}${until}`
+}

@@ -1,0 +1,107 @@
+import { randomBytes } from 'node:crypto'
+import type { JWK } from 'jose'
+import type { ApiKey, KeyWish, NewApiKey, RevocationKind, RevocationWish } from '../schemas/identity.ts'
+import type { Principal } from '../schemas/scope.ts'
+import { createApiKeys } from './auth/api-keys.ts'
+import { type Authenticate, createAuthenticator } from './auth/authenticator.ts'
+import { createExternalVerifier } from './auth/external.ts'
+import { issuerName } from './auth/issuer.ts'
+import { readIssuers } from './auth/issuers.ts'
+import { type KeyRing, openKeyRing } from './auth/key-ring.ts'
+import { createLocalVerifier } from './auth/local.ts'
+import { createMinter, type Mint } from './auth/minter.ts'
+import { createRevocations } from './auth/revocations.ts'
+import { createRevoker } from './auth/revoker.ts'
+import { type Config, keysPath } from './config.ts'
+import type { Fetch } from './net/safe-fetch.ts'
+import { createBuckets } from './router/buckets.ts'
+import type { Store } from './store/store.ts'
+import { resourcesOf } from './transports/http/resources.ts'
+
+/** Who may call, with what, and until when. */
+export interface Identity extends AsyncDisposable {
+  readonly authenticate: Authenticate
+  readonly ring: KeyRing
+  /** Issuer and audience of the tokens that the command line makes. */
+  readonly issuer: string
+  readonly mint: Mint
+  readonly published: () => Promise<readonly JWK[]>
+  /** The other issuers whose tokens are taken. */
+  readonly external: readonly string[]
+  /** Counts an attempt at the token endpoint. Throws Failure `rate_limited`. */
+  readonly count: (client: string) => void
+  /** Calls the listener when something has been revoked, by whichever process. */
+  readonly onRevocation: (listener: () => void) => void
+  createKey(wish: KeyWish, caller: Principal): Promise<NewApiKey>
+  listKeys(caller: Principal): Promise<ApiKey[]>
+  deleteKey(key: string, caller: Principal): Promise<void>
+  revoke(wish: RevocationWish, caller: Principal): Promise<{ revoked: RevocationKind }>
+}
+
+export interface IdentityOptions {
+  readonly config: Config
+  readonly store: Pick<Store, 'identity' | 'wake'>
+  readonly clock: () => number
+  readonly site: () => { readonly base_url: string }
+  /** A fetch of its own to the outside, with these origins exempt from the public-address rule. */
+  readonly outside: (allowed: readonly string[]) => Fetch
+  readonly failed: (fault: unknown) => void
+}
+
+/** Attempts a minute and address at the token endpoint. */
+const attempts = 60
+
+/** Reads keys and revocations, and the issuers of the configuration. Throws Failure `invalid_request` for a bad one. */
+export async function openIdentity(options: IdentityOptions): Promise<Identity> {
+  const { config, store, clock, site, outside, failed } = options
+  const ring = await openKeyRing(keysPath(config), clock)
+  const own = [...new Set([ring.name, site().base_url])]
+  const issuers = await readIssuers(config.DRAGOMAN_ISSUERS, own)
+  const revocations = await createRevocations({
+    store: store.identity,
+    wake: (signal) => store.wake(signal),
+    clock,
+    failed,
+  })
+  const names = () => {
+    const { base_url } = site()
+    return { issuers: [ring.name, base_url], audiences: [ring.name, ...resourcesOf(base_url)] }
+  }
+  const keys = createApiKeys({
+    store: store.identity,
+    endKey: revocations.endKey,
+    clock,
+    random: randomBytes,
+  })
+  const local = createLocalVerifier(ring, names, clock)
+  const external = new Map(
+    issuers.map((one) => {
+      const allowed = [one.issuer, ...(one.jwks_uri === undefined ? [] : [one.jwks_uri])]
+      return [one.issuer, createExternalVerifier(one, { fetch: outside(allowed), clock })] as const
+    }),
+  )
+  const authenticate = createAuthenticator({
+    verifierOf: (issuer) => (names().issuers.includes(issuer) ? local : external.get(issuer)),
+    verifyKey: keys.verify,
+    revocations,
+    clock,
+  })
+  const take = createBuckets(clock)
+  return {
+    authenticate,
+    ring,
+    issuer: issuerName(ring, config.DRAGOMAN_BASE_URL),
+    mint: createMinter(ring, () => site().base_url, clock),
+    published: ring.published,
+    external: issuers.map((one) => one.issuer),
+    count(client) {
+      if (config.DRAGOMAN_RATE_LIMIT === 'on') take('token', client, attempts)
+    },
+    onRevocation: revocations.onChange,
+    createKey: keys.create,
+    listKeys: keys.list,
+    deleteKey: (key, caller) => keys.remove(key, caller),
+    revoke: createRevoker({ revocations, keys, ring, authenticate, clock }),
+    [Symbol.asyncDispose]: () => revocations[Symbol.asyncDispose](),
+  }
+}

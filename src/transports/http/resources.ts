@@ -1,0 +1,14 @@
+/** The doors that are resources of their own (RFC 8707, RFC 9728), beside the gateway as a whole. */
+export const resourcePaths = ['/mcp', '/mcp/ws', '/rpc', '/a2a/message'] as const
+
+/** Every name under which a token may be meant for this gateway. */
+export function resourcesOf(baseUrl: string): readonly string[] {
+  return [baseUrl, `${baseUrl}/`, ...resourcePaths.map((path) => `${baseUrl}${path}`)]
+}
+
+/** Where the metadata of a resource is: the well-known part comes between host and path (RFC 9728 section 3.1). */
+export function metadataUrl(baseUrl: string, path: string, kind = 'oauth-protected-resource'): string {
+  const { origin, pathname } = new URL(baseUrl)
+  const prefix = pathname === '/' ? '' : pathname
+  return `${origin}/.well-known/${kind}${prefix}${path}`
+}

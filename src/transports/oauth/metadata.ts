@@ -1,0 +1,97 @@
+import type { ServerResponse } from 'node:http'
+import type { JWK } from 'jose'
+import { scopes } from '../../../schemas/scope.ts'
+import type { Door } from '../door.ts'
+import type { Mount } from '../http/app.ts'
+import { resourcePaths } from '../http/resources.ts'
+import { send } from '../http/respond.ts'
+import { corsHeaders, type Handler } from '../http/rest.ts'
+import { noStore } from './refusal.ts'
+
+export interface MetadataOptions {
+  readonly door: Pick<Door, 'site'>
+  /** Public keys that may verify our tokens. */
+  readonly published: () => Promise<readonly JWK[]>
+  /** Other issuers whose tokens are taken. */
+  readonly external: readonly string[]
+}
+
+/** The public documents that a client finds its way by: keys, authorization server, protected resources. */
+export function metadataMounts({ door, published, external }: MetadataOptions): Mount[] {
+  const base = () => door.site().base_url
+  const prefix = prefixOf(base())
+  const mounts = (kind: string, suffixes: readonly string[], document: (resource: string) => unknown) =>
+    suffixes.map((suffix): Mount => {
+      const path = suffix.startsWith(prefix) ? suffix.slice(prefix.length) : suffix
+      const handler: Handler = async (request, response) =>
+        answer(request, response, document(`${base()}${path}`))
+      return { method: 'get', path: `/.well-known/${kind}${literal(suffix)}`, open: true, handler }
+    })
+  const suffixes = [...new Set(['', ...resourcePaths, prefix, ...resourcePaths.map((path) => prefix + path)])]
+
+  return [
+    {
+      method: 'get',
+      path: '/.well-known/jwks.json',
+      open: true,
+      handler: async (request, response) => answer(request, response, { keys: await published() }),
+    },
+    {
+      method: 'get',
+      path: '/oauth/authorize',
+      handler: async (request, response) => noSignIn(request, response),
+    },
+    ...mounts('oauth-authorization-server', suffixes, () => authorizationServer(base())),
+    ...mounts('oauth-protected-resource', suffixes, (resource) => ({
+      resource,
+      resource_name: 'Dragoman',
+      authorization_servers: [base(), ...external],
+      bearer_methods_supported: ['header'],
+      scopes_supported: scopes.filter((scope) => scope !== 'admin'),
+    })),
+  ]
+}
+
+/** RFC 8414. No response type: nobody signs in here. MCP's clients read no metadata without the endpoint. */
+function authorizationServer(issuer: string): unknown {
+  return {
+    issuer,
+    authorization_endpoint: `${issuer}/oauth/authorize`,
+    token_endpoint: `${issuer}/oauth/token`,
+    token_endpoint_auth_methods_supported: ['client_secret_basic'],
+    revocation_endpoint: `${issuer}/oauth/revoke`,
+    revocation_endpoint_auth_methods_supported: ['client_secret_basic'],
+    jwks_uri: `${issuer}/.well-known/jwks.json`,
+    grant_types_supported: ['client_credentials'],
+    response_types_supported: [],
+    scopes_supported: scopes,
+  }
+}
+
+/** RFC 6749 section 4.1.2.1, told to whoever asks: it redirects to nobody. */
+function noSignIn(request: Parameters<Handler>[0], response: ServerResponse): void {
+  const body = {
+    error: 'unsupported_response_type',
+    error_description:
+      'Nobody signs in here: programs use the token endpoint, people an issuer of their own.',
+  }
+  send(request, response, 400, JSON.stringify(body), noStore)
+}
+
+function answer(request: Parameters<Handler>[0], response: ServerResponse, document: unknown): void {
+  const headers = {
+    ...corsHeaders,
+    'Content-Type': 'application/json',
+    'Cache-Control': 'public, max-age=300',
+  }
+  send(request, response, 200, JSON.stringify(document), headers)
+}
+
+function prefixOf(baseUrl: string): string {
+  return new URL(baseUrl).pathname.replace(/\/$/, '')
+}
+
+/** What a base URL may hold and Express would read as a pattern. */
+function literal(path: string): string {
+  return path.replace(/[(){}[\]?+!*:\\]/g, '\\$&')
+}

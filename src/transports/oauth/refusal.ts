@@ -1,0 +1,72 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type Code, codes } from '../../../schemas/failure.ts'
+import { type Door, failureOf } from '../door.ts'
+import { type Headers, send } from '../http/respond.ts'
+
+/** An error of the token endpoint (RFC 6749 section 5.2, RFC 8707 section 2). */
+export type OAuthError =
+  | 'invalid_request'
+  | 'invalid_client'
+  | 'invalid_scope'
+  | 'invalid_target'
+  | 'unauthorized_client'
+  | 'unsupported_grant_type'
+  | 'temporarily_unavailable'
+  | 'server_error'
+
+export class OAuthRefusal extends Error {
+  override readonly name = 'OAuthRefusal'
+  readonly error: OAuthError
+
+  constructor(error: OAuthError, message: string) {
+    super(message)
+    this.error = error
+  }
+}
+
+export const noStore: Headers = { 'Cache-Control': 'no-store', 'Content-Type': 'application/json' }
+
+const errors: Partial<Record<Code, OAuthError>> = {
+  unauthenticated: 'invalid_client',
+  forbidden: 'unauthorized_client',
+  rate_limited: 'temporarily_unavailable',
+  unavailable: 'temporarily_unavailable',
+  invalid_request: 'invalid_request',
+  too_large: 'invalid_request',
+  unsupported_media_type: 'invalid_request',
+}
+
+/** Answers with JSON, whatever was thrown; 401 names the scheme that is understood. */
+export function refuse(
+  door: Pick<Door, 'failed'>,
+  request: IncomingMessage,
+  response: ServerResponse,
+  thrown: unknown,
+): void {
+  const { error, status, message, retry_after_s } = describe(door, thrown)
+  const body = { error, error_description: message }
+  send(request, response, status, JSON.stringify(body), {
+    ...noStore,
+    ...(status === 401 && { 'WWW-Authenticate': 'Basic realm="dragoman"' }),
+    ...(retry_after_s !== undefined && { 'Retry-After': String(retry_after_s) }),
+  })
+}
+
+interface Described {
+  readonly error: OAuthError
+  readonly message: string
+  readonly status: number
+  readonly retry_after_s?: number
+}
+
+function describe(door: Pick<Door, 'failed'>, thrown: unknown): Described {
+  if (thrown instanceof OAuthRefusal) {
+    const { error, message } = thrown
+    return { error, message, status: error === 'invalid_client' ? 401 : 400 }
+  }
+  const failure = failureOf(door, thrown)
+  const error = errors[failure.code] ?? 'server_error'
+  const status = error === 'unauthorized_client' ? 400 : codes[failure.code].http
+  const { retry_after_s } = failure.details
+  return { error, message: failure.message, status, ...(retry_after_s !== undefined && { retry_after_s }) }
+}

@@ -1,0 +1,62 @@
+import { holds, type Principal, Scope } from '../../../schemas/scope.ts'
+import type { Mint } from '../../auth/minter.ts'
+import { clientOf } from '../client.ts'
+import type { Door } from '../door.ts'
+import type { Mount } from '../http/app.ts'
+import { resourcesOf } from '../http/resources.ts'
+import { send } from '../http/respond.ts'
+import { authenticateClient } from './client.ts'
+import { readForm } from './form.ts'
+import { noStore, OAuthRefusal, refuse } from './refusal.ts'
+
+export interface TokenEndpointOptions {
+  readonly door: Door
+  readonly mint: Mint
+  /** Counts an attempt of this client address. Throws Failure `rate_limited`. */
+  readonly count: (client: string) => void
+}
+
+/** `POST /oauth/token`: an hour's token for an API key (RFC 6749 section 4.4). */
+export function tokenEndpoint({ door, mint, count }: TokenEndpointOptions): Mount {
+  return {
+    method: 'post',
+    path: '/oauth/token',
+    async handler(request, response) {
+      try {
+        count(clientOf(door, request))
+        const form = await readForm(request)
+        const holder = await authenticateClient(door, request, form)
+        assertGrant(form.get('grant_type'))
+        const scopes = scopesFor(holder, form.get('scope'))
+        const audience = audienceFor(form.getAll('resource'), door.site().base_url)
+        const token = await mint(holder, scopes, audience)
+        const body = { ...token, token_type: 'Bearer', scope: scopes.join(' ') }
+        send(request, response, 200, JSON.stringify(body), noStore)
+      } catch (thrown) {
+        refuse(door, request, response, thrown)
+      }
+    },
+  }
+}
+
+function assertGrant(type: string | null): void {
+  if (type === null) throw new OAuthRefusal('invalid_request', 'The parameter grant_type is missing.')
+  if (type === 'client_credentials') return
+  throw new OAuthRefusal('unsupported_grant_type', 'The one grant here is client_credentials.')
+}
+
+function scopesFor(holder: Principal, asked: string | null): Scope[] {
+  if (asked === null) return [...holder.scopes]
+  return [...new Set(asked.split(' ').filter(Boolean))].map((word) => {
+    const scope = Scope.safeParse(word)
+    if (scope.success && holds(holder, scope.data)) return scope.data
+    throw new OAuthRefusal('invalid_scope', 'The API key does not have every scope that is asked for.')
+  })
+}
+
+/** RFC 8707: whom the token is for; nobody named is the gateway as a whole. */
+function audienceFor(asked: readonly string[], baseUrl: string): string[] {
+  const ours = resourcesOf(baseUrl)
+  if (asked.every((one) => ours.includes(one))) return [...new Set(asked)]
+  throw new OAuthRefusal('invalid_target', `A resource is none of ours; there are ${ours.join(', ')}.`)
+}

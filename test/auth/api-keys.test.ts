@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createLogger } from '../../src/telemetry/log.ts'
+import { publication } from '../doors/cases.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+
+let home: TestGateway
+let lines: string[]
+let now: number
+beforeAll(async () => {
+  lines = []
+  now = Date.now()
+  const log = createLogger('trace', { write: (line) => void lines.push(line) })
+  home = await startGateway({}, { log, clock: () => now })
+})
+afterAll(() => home[Symbol.asyncDispose]())
+
+async function keyOf(subject: string, wish: object = {}, grant: Parameters<TestGateway['token']>[1] = {}) {
+  const token = await home.token(subject, grant)
+  const { status, json } = await home.request('POST', '/api/keys', { token, body: wish })
+  expect(status).toBe(201)
+  return json as { id: string; key: string; scopes: string[]; namespaces: string[]; expires_at: string }
+}
+
+describe('an API key', () => {
+  test('acts as its creator, with what the creator may, for ninety days', async () => {
+    const made = await keyOf('ada', { label: 'ci' }, { namespaces: ['com.ada'] })
+    expect(made.key).toMatch(/^drg_[A-Za-z0-9]{8}_[\w-]{43}$/)
+    expect(made.key.startsWith(`${made.id}_`)).toBe(true)
+    expect(made.scopes).not.toContain('admin')
+    expect(made.namespaces).toEqual(['com.ada'])
+    expect(Date.parse(made.expires_at) - now).toBe(90 * 86_400_000)
+    const published = await home.request('POST', '/api/agents/publish', {
+      token: made.key,
+      body: publication('com.ada.agent'),
+    })
+    expect(published.status).toBe(201)
+    const mine = await home.request('GET', '/api/agents?mine=true', { token: await home.token('ada') })
+    expect(mine.json.total).toBe(1)
+  })
+
+  test('may less where it is told so', async () => {
+    const { key } = await keyOf('less', { scopes: ['agents:read'] })
+    const body = publication('com.less.agent')
+    const { status, json } = await home.request('POST', '/api/agents/publish', { token: key, body })
+    expect([status, json.scope]).toEqual([403, 'agents:write'])
+  })
+
+  test('is shown once: neither the list nor the data nor the log has its secret', async () => {
+    const { id, key } = await keyOf('once', { label: 'secretive' })
+    const token = await home.token('once')
+    const { json, text, headers } = await home.request('GET', '/api/keys', { token })
+    expect(json.keys).toEqual([expect.objectContaining({ id, label: 'secretive', subject: 'once' })])
+    expect(headers.get('cache-control')).toBe('no-store')
+    expect(headers.get('etag')).toBeNull()
+    expect(text).not.toContain(key.slice(-43))
+    const kept = JSON.stringify(await home.gateway.store.identity.key(id))
+    expect(kept).not.toContain(key.slice(-43))
+    await home.request('GET', '/api/agents', { token: key })
+    await home.request('GET', '/api/agents', { token: `${key}x` })
+    expect(lines.length).toBeGreaterThan(0)
+    expect(lines.join('')).not.toContain(key.slice(-43))
+  })
+
+  test.each([
+    ['with another secret', (key: string) => `${key.slice(0, 13)}${'A'.repeat(43)}`],
+    ['with another id', (key: string) => `drg_AAAAAAAA${key.slice(12)}`],
+    [
+      'with its last character in another spelling',
+      (key: string) => key.slice(0, -1) + other(key.at(-1) ?? ''),
+    ],
+    ['cut short', (key: string) => key.slice(0, -1)],
+    ['with more behind it', (key: string) => `${key}A`],
+    ['that is an id alone', (key: string) => key.slice(0, 12)],
+  ])('%s is nobody’s', async (_, forge) => {
+    const { key } = await keyOf('forged')
+    const answer = await home.request('GET', '/api/agents', { token: forge(key) })
+    expect([answer.status, answer.json.code]).toEqual([401, 'unauthenticated'])
+    expect(answer.headers.get('www-authenticate')).toContain('error="invalid_token"')
+  })
+
+  test('ends with its time, and at once when deleted, although it was used a moment ago', async () => {
+    const token = await home.token('brief')
+    const brief = await keyOf('brief', { ttl_s: 30 })
+    const { id, key } = await keyOf('brief')
+    for (const one of [brief.key, key])
+      expect((await home.request('GET', '/api/agents', { token: one })).status).toBe(200)
+    now += 31_000
+    expect((await home.request('GET', '/api/agents', { token: brief.key })).status).toBe(401)
+    expect((await home.request('GET', '/api/agents', { token: key })).status).toBe(200)
+    expect((await home.request('DELETE', `/api/keys/${id}`, { token })).status).toBe(204)
+    expect((await home.request('GET', '/api/agents', { token: key })).status).toBe(401)
+    expect((await home.request('DELETE', `/api/keys/${id}`, { token })).status).toBe(404)
+  })
+
+  test('is seen and deleted by its owner and by admins, and by nobody else', async () => {
+    const { id, key } = await keyOf('owner')
+    const stranger = await home.token('stranger')
+    const admin = await home.token('root', { scopes: ['admin'] })
+    expect((await home.request('GET', '/api/keys', { token: stranger })).json.keys).toEqual([])
+    expect((await home.request('DELETE', `/api/keys/${id}`, { token: stranger })).status).toBe(404)
+    const all = await home.request('GET', '/api/keys', { token: admin })
+    expect(all.json.keys.map((one: { id: string }) => one.id)).toContain(id)
+    expect((await home.request('DELETE', `/api/keys/${id}`, { token: admin })).status).toBe(204)
+    expect((await home.request('GET', '/api/agents', { token: key })).status).toBe(401)
+  })
+
+  test('of an admin is no admin’s unless asked, and then it is', async () => {
+    const plain = await keyOf('root', {}, { scopes: ['admin'] })
+    expect(plain.scopes).not.toContain('admin')
+    const full = await keyOf('root', { scopes: ['admin'], namespaces: ['org.any'] }, { scopes: ['admin'] })
+    expect(full.scopes).toEqual(['admin'])
+  })
+
+  test('is not made by a playground session, nor a hundred and first by anybody', async () => {
+    const session = await home.request('POST', '/api/playground/session')
+    const refused = await home.request('POST', `/api/playground/session/${session.json.id}/execute`, {
+      body: { agent: 'svc.registry', capability: 'create_key', input: {} },
+    })
+    expect([refused.status, refused.json.code]).toEqual([403, 'forbidden'])
+    const token = await home.token('many')
+    for (let made = 0; made < 100; made++) {
+      expect((await home.request('POST', '/api/keys', { token })).status).toBe(201)
+    }
+    expect((await home.request('POST', '/api/keys', { token })).json.code).toBe('conflict')
+  })
+})
+
+describe('a secret in an address', () => {
+  test.each(['access_token', 'api_key', 'token', 'key', 'Api-Key', 'client_secret', 'anything'])(
+    '(?%s=) is refused on every path, and repeated nowhere',
+    async (name) => {
+      const { key } = await keyOf(`careless-${name}`)
+      const jwt = await home.token('careless')
+      lines.length = 0
+      for (const secret of [key, jwt]) {
+        for (const [method, path] of [
+          ['GET', '/public/agents'],
+          ['POST', '/a2a/message'],
+          ['POST', '/rpc'],
+          ['POST', '/mcp'],
+          ['POST', '/oauth/token'],
+          ['GET', '/healthz'],
+          ['GET', '/nothing/here'],
+          ['PATCH', '/api/agents'],
+        ] as const) {
+          const answer = await home.request(method, `${path}?${name}=${encodeURIComponent(secret)}`)
+          expect([path, answer.status, answer.json.code]).toEqual([path, 400, 'invalid_request'])
+          expect(answer.text).toContain('Authorization: Bearer')
+          expect(answer.text).not.toContain(secret.slice(-20))
+        }
+      }
+      expect(lines.join('')).not.toContain(key.slice(-20))
+      expect(lines.join('')).not.toContain(jwt.slice(-20))
+    },
+  )
+
+  test('is refused as a name without a value, and a search for a word is none', async () => {
+    const { key } = await keyOf('nameless')
+    expect((await home.request('GET', `/public/agents?${key}`)).status).toBe(400)
+    expect((await home.request('GET', '/public/agents?q=token')).status).toBe(200)
+  })
+})
+
+/** Two bits of the last of 43 characters are unused. */
+function other(last: string): string {
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+  return alphabet[alphabet.indexOf(last) ^ 1] ?? ''
+}

@@ -1,0 +1,265 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Failure } from '../../schemas/failure.ts'
+import { createAuthenticator } from '../../src/auth/authenticator.ts'
+import { createExternalVerifier, type ExternalOptions } from '../../src/auth/external.ts'
+import { readIssuers } from '../../src/auth/issuers.ts'
+import type { SigningKey } from '../../src/auth/key.ts'
+import { createSafeFetch } from '../../src/net/safe-fetch.ts'
+import { publication } from '../doors/cases.ts'
+import { forgeries, spellings } from '../support/forgery.ts'
+import { startGateway } from '../support/gateway.ts'
+import { type Issuer, startIssuer } from '../support/oidc.ts'
+
+const audience = 'https://registry.example'
+const entry = (issuer: string, more: object = {}) => ({
+  issuer,
+  audience,
+  scopes: { 'registry:read': 'agents:read', 'registry:write': ['agents:write', 'agents:publish'] },
+  namespaces_claim: 'groups',
+  ...more,
+})
+
+let issuer: Issuer
+beforeAll(async () => {
+  issuer = await startIssuer()
+})
+afterAll(() => issuer[Symbol.asyncDispose]())
+
+/** An authenticator that trusts one issuer, reached through the guard. */
+async function trust(
+  setting: object,
+  options: Partial<ExternalOptions> & { allowed?: string[] } = {},
+): Promise<{ authenticate: (token: string) => Promise<unknown> } & AsyncDisposable> {
+  const [one] = await readIssuers(JSON.stringify([setting]), [])
+  if (!one) throw new Error('There is no issuer.')
+  const clock = options.clock ?? Date.now
+  const net = createSafeFetch({ user_agent: 'test', allow_origins: options.allowed ?? [one.issuer] })
+  const verify = createExternalVerifier(one, { fetch: net.fetch, clock, ...options })
+  const authenticate = createAuthenticator({
+    verifierOf: (name) => (name === one.issuer ? verify : undefined),
+    verifyKey: () => Promise.reject(new Error('There are no API keys here.')),
+    revocations: { revoked: () => false },
+    clock,
+  })
+  return {
+    authenticate: async (token) => await authenticate(token),
+    [Symbol.asyncDispose]: () => net[Symbol.asyncDispose](),
+  }
+}
+
+const codeOf = (work: Promise<unknown>) =>
+  work.then(
+    () => 'taken',
+    (thrown) => (thrown as Failure).code,
+  )
+
+describe('an issuer that the operator trusts', () => {
+  test('has its tokens taken at every door, for whom it says, with what its scopes map to', async () => {
+    await using home = await startGateway({ DRAGOMAN_ISSUERS: JSON.stringify([entry(issuer.issuer)]) })
+    const token = await issuer.token(audience, 'registry:read registry:write registry:root')
+    const made = await home.request('POST', '/api/agents/publish', {
+      token,
+      body: publication('com.robot.agent'),
+    })
+    expect(made.status).toBe(201)
+    expect(made.json.owner).toEqual({ namespace: 'com.robot', issuer: issuer.issuer, subject: 'robot' })
+    const principal = await home.gateway.authenticate(token)
+    expect([...principal.scopes]).toEqual(['agents:read', 'agents:write', 'agents:publish'])
+    expect(principal.namespaces).toEqual(['com.robot'])
+    const rpc = await home.request('POST', '/rpc', {
+      token,
+      body: { jsonrpc: '2.0', id: 1, method: 'registry.search_agents', params: { filters: { mine: true } } },
+    })
+    expect(rpc.json.result.total).toBe(1)
+    const other = await home.request('GET', '/api/agents?mine=true', { token: await home.token('robot') })
+    expect(other.json.total).toBe(0)
+  })
+
+  test('may have a token revoked by its holder, and by an admin', async () => {
+    await using home = await startGateway({ DRAGOMAN_ISSUERS: JSON.stringify([entry(issuer.issuer)]) })
+    const [one, two] = [
+      await issuer.token(audience, 'registry:read'),
+      await issuer.token(audience, 'registry:read'),
+    ]
+    const revoke = (token: string, params: object) =>
+      home.request('POST', '/a2a/message', { token, body: { to: 'svc.registry', action: 'revoke', params } })
+    const status = async (token: string) => (await home.request('GET', '/api/agents', { token })).status
+    expect((await revoke(two, { token: one })).status).toBe(200)
+    expect([await status(one), await status(two)]).toEqual([401, 200])
+    const admin = await home.token('root', { scopes: ['admin'] })
+    const all = { subject: 'robot', issuer: issuer.issuer }
+    expect((await revoke(admin, all)).status).toBe(200)
+    expect(await status(two)).toBe(401)
+  })
+
+  test('is not asked for its metadata before the first token, and for its keys once', async () => {
+    await using fresh = await startIssuer()
+    await using home = await trust(entry(fresh.issuer))
+    const tokens = [
+      await fresh.token(audience, 'registry:read'),
+      await fresh.token(audience, 'registry:write'),
+    ]
+    fresh.asked.length = 0
+    for (const token of tokens) await home.authenticate(token)
+    expect(fresh.asked).toEqual(['/.well-known/openid-configuration', '/jwks'])
+  })
+
+  test('may change its keys: an unknown one is looked for, but not at every try', async () => {
+    await using fresh = await startIssuer()
+    await using patient = await trust(entry(fresh.issuer))
+    await using eager = await trust(entry(fresh.issuer), { cooldown_ms: 0 })
+    for (const home of [patient, eager]) await home.authenticate(await fresh.token(audience, 'registry:read'))
+    await fresh.rotate()
+    const token = await fresh.token(audience, 'registry:read')
+    fresh.asked.length = 0
+    expect(await codeOf(patient.authenticate(token))).toBe('unauthenticated')
+    expect(fresh.asked).toEqual([])
+    expect(await codeOf(eager.authenticate(token))).toBe('taken')
+    expect(fresh.asked).toEqual(['/jwks'])
+  })
+
+  test('that does not answer makes its tokens unavailable, not wrong, and is left alone for a while', async () => {
+    await using fresh = await startIssuer()
+    let now = Date.now()
+    await using home = await trust(entry(fresh.issuer), { clock: () => now })
+    const token = await fresh.token(audience, 'registry:read')
+    fresh.fail(500)
+    expect(await codeOf(home.authenticate(token))).toBe('unavailable')
+    fresh.fail(0)
+    fresh.asked.length = 0
+    expect(await codeOf(home.authenticate(token))).toBe('unavailable')
+    expect(fresh.asked).toEqual([])
+    now += 5000
+    expect(await codeOf(home.authenticate(token))).toBe('taken')
+  })
+
+  test('that is down is 503 with a time to come back, and harms nobody else', async () => {
+    const gone = await startIssuer()
+    const token = await gone.token(audience, 'registry:read')
+    await gone[Symbol.asyncDispose]()
+    await using home = await startGateway({ DRAGOMAN_ISSUERS: JSON.stringify([entry(gone.issuer)]) })
+    const answer = await home.request('GET', '/api/agents', { token })
+    expect([answer.status, answer.json.code, answer.headers.get('retry-after')]).toEqual([
+      503,
+      'unavailable',
+      '5',
+    ])
+    expect((await home.request('GET', '/api/agents', { token: await home.token('ada') })).status).toBe(200)
+  })
+
+  test('is reached through the guard: keys elsewhere on this machine are not fetched', async () => {
+    const inner = createServer((_, response) => response.end('{"keys":[]}'))
+    await once(inner.listen(0, '127.0.0.1'), 'listening')
+    let reached = false
+    inner.on('request', () => {
+      reached = true
+    })
+    const { port } = inner.address() as AddressInfo
+    const setting = entry(issuer.issuer, { jwks_uri: `http://127.0.0.1:${port}/jwks` })
+    await using home = await trust(setting, { allowed: [issuer.issuer] })
+    expect(await codeOf(home.authenticate(await issuer.token(audience, 'registry:read')))).toBe('unavailable')
+    expect(reached).toBe(false)
+    inner.close()
+  })
+
+  test('has no token for another audience taken, nor with another algorithm', async () => {
+    await using home = await trust(entry(issuer.issuer))
+    expect(await codeOf(home.authenticate(await issuer.token('https://else.example', 'registry:read')))).toBe(
+      'unauthenticated',
+    )
+    await using narrow = await trust(entry(issuer.issuer, { algorithms: ['RS256'] }))
+    expect(await codeOf(narrow.authenticate(await issuer.token(audience, 'registry:read')))).toBe(
+      'unauthenticated',
+    )
+  })
+})
+
+describe('the attack table through an external issuer', () => {
+  test('is refused, row by row, and nothing that a token names is fetched', async () => {
+    const pair = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true })
+    const key: SigningKey = { kid: 'theirs', private_key: pair.privateKey, public_key: pair.publicKey }
+    const jwks = JSON.stringify({ keys: [{ ...(await exportJWK(pair.publicKey)), kid: 'theirs' }] })
+    const asked: string[] = []
+    const server = createServer((request, response) => {
+      asked.push(request.url ?? '')
+      response.end(jwks)
+    })
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const at = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const setting = {
+      issuer: at,
+      audience: at,
+      jwks_uri: `${at}/jwks`,
+      scopes: { 'agents:read': 'agents:read' },
+    }
+    await using home = await trust(setting, { cooldown_ms: 0 })
+
+    const rows = await forgeries(key, at, Date.now())
+    const verdicts: Record<string, string> = {}
+    for (const { name, token } of rows) verdicts[name] = await codeOf(home.authenticate(token))
+    // What concerns claims of ours alone says nothing in a token of theirs.
+    const theirs = ['a scope that is a list', 'namespaces that are text']
+    expect(verdicts).toEqual(
+      Object.fromEntries(rows.map(({ name }) => [name, theirs.includes(name) ? 'taken' : 'unauthenticated'])),
+    )
+    const all = await spellings(key, at, Date.now)
+    const taken = await Promise.all(all.map((token) => codeOf(home.authenticate(token))))
+    expect(taken.filter((one) => one === 'taken')).toHaveLength(1)
+
+    const sound = await new SignJWT({ scope: 'admin' })
+      .setProtectedHeader({
+        alg: 'EdDSA',
+        typ: 'at+jwt',
+        kid: 'theirs',
+        jku: `${at}/evil`,
+        x5u: `${at}/evil`,
+      })
+      .setIssuer(at)
+      .setAudience(at)
+      .setSubject('eve')
+      .setJti('1')
+      .setExpirationTime('1h')
+      .sign(pair.privateKey)
+    const principal = (await home.authenticate(sound)) as { scopes: Set<string> }
+    expect([...principal.scopes]).toEqual([])
+    expect(new Set(asked)).toEqual(new Set(['/jwks']))
+    server.close()
+    server.closeAllConnections()
+  })
+})
+
+describe('the setting', () => {
+  const good = entry('https://login.example')
+  test.each<[string, unknown, string]>([
+    ['text', 'nothing/here.json', 'nothing/here.json cannot be read'],
+    ['broken JSON', '[{', 'not JSON'],
+    ['an issuer without https', [{ ...good, issuer: 'http://login.example' }], '/0/issuer: Use https'],
+    ['an issuer without audience', [{ ...good, audience: undefined }], '/0/audience'],
+    ['a shared secret', [{ ...good, algorithms: ['HS256'] }], 'asymmetric'],
+    ['no signature', [{ ...good, algorithms: ['none'] }], 'asymmetric'],
+    ['a wildcard', [{ ...good, scopes: { '*': 'admin' } }], 'wildcards'],
+    ['a half wildcard', [{ ...good, scopes: { 'registry:*': 'agents:read' } }], 'wildcards'],
+    ['a scope that is none', [{ ...good, scopes: { a: 'root' } }], '/0/scopes/a'],
+    ['no scopes', [{ ...good, scopes: undefined }], '/0/scopes'],
+    ['a field that is none', [{ ...good, alg: 'x' }], 'alg'],
+    ['an issuer twice', [good, good], 'named twice'],
+  ])('refuses %s at the start, and says where', async (_, setting, words) => {
+    const text = typeof setting === 'string' ? setting : JSON.stringify(setting)
+    await expect(startGateway({ DRAGOMAN_ISSUERS: text })).rejects.toMatchObject({
+      code: 'invalid_request',
+      message: expect.stringContaining(words),
+    })
+  })
+
+  test('refuses an issuer that is this gateway itself', async () => {
+    const environment = {
+      DRAGOMAN_BASE_URL: 'https://login.example',
+      DRAGOMAN_ISSUERS: JSON.stringify([good]),
+    }
+    await expect(startGateway(environment)).rejects.toMatchObject({ code: 'invalid_request' })
+  })
+})

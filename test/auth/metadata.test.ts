@@ -1,0 +1,151 @@
+import {
+  auth,
+  Client,
+  ClientCredentialsProvider,
+  StreamableHTTPClientTransport,
+} from '@modelcontextprotocol/client'
+import { decodeJwt } from 'jose'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { openSocket, type Refused } from '../support/socket.ts'
+
+const based = 'https://registry.example/base'
+const issuers = JSON.stringify([
+  { issuer: 'https://login.example', audience: 'https://registry.example', scopes: { read: 'agents:read' } },
+])
+let home: TestGateway
+let deep: TestGateway
+beforeAll(async () => {
+  home = await startGateway({ DRAGOMAN_ISSUERS: issuers })
+  deep = await startGateway({ DRAGOMAN_BASE_URL: based })
+})
+afterAll(async () => {
+  await home[Symbol.asyncDispose]()
+  await deep[Symbol.asyncDispose]()
+})
+
+const resources = ['', '/mcp', '/mcp/ws', '/rpc', '/a2a/message']
+
+describe('metadata', () => {
+  test.each(resources)('of the resource "%s" says what it is and who gives tokens for it', async (path) => {
+    const answer = await home.request('GET', `/.well-known/oauth-protected-resource${path}`)
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*')
+    expect(answer.json).toMatchObject({
+      resource: `${home.url}${path}`,
+      authorization_servers: [home.url, 'https://login.example'],
+      bearer_methods_supported: ['header'],
+    })
+    const server = await home.request('GET', `/.well-known/oauth-authorization-server${path}`)
+    expect(server.headers.get('access-control-allow-origin')).toBe('*')
+    expect(server.json).toMatchObject({
+      issuer: home.url,
+      token_endpoint: `${home.url}/oauth/token`,
+      revocation_endpoint: `${home.url}/oauth/revoke`,
+      jwks_uri: `${home.url}/.well-known/jwks.json`,
+      grant_types_supported: ['client_credentials'],
+      response_types_supported: [],
+      token_endpoint_auth_methods_supported: ['client_secret_basic'],
+    })
+  })
+
+  test.each(resources)('of "%s" under a base URL with a path is under both names', async (path) => {
+    for (const suffix of [path, `/base${path}`]) {
+      const answer = await deep.request('GET', `/.well-known/oauth-protected-resource${suffix}`)
+      expect(answer.json.resource).toBe(`${based}${path}`)
+      const server = await deep.request('GET', `/.well-known/oauth-authorization-server${suffix}`)
+      expect(server.json.issuer).toBe(based)
+    }
+  })
+
+  test('of what is no resource is not there', async () => {
+    for (const path of ['/nothing', '/mcp/else']) {
+      expect((await home.request('GET', `/.well-known/oauth-protected-resource${path}`)).status).toBe(404)
+    }
+  })
+
+  test('lets a page of any origin ask first', async () => {
+    const answer = await home.request('OPTIONS', '/.well-known/oauth-protected-resource/mcp')
+    expect([answer.status, answer.headers.get('access-control-allow-methods')]).toEqual([
+      204,
+      'GET, HEAD, OPTIONS',
+    ])
+  })
+})
+
+test('leads a stock MCP client from the server to a token of its own', async () => {
+  const token = await home.token('ada')
+  const { id, key } = (await home.request('POST', '/api/keys', { token })).json
+  const provider = new ClientCredentialsProvider({
+    clientId: id,
+    clientSecret: key,
+    expectedIssuer: home.url,
+  })
+  expect(await auth(provider, { serverUrl: `${home.url}/mcp` })).toBe('AUTHORIZED')
+  const access_token = provider.tokens()?.access_token ?? ''
+  expect(decodeJwt(access_token)).toMatchObject({ sub: 'ada', client_id: id, aud: `${home.url}/mcp` })
+  const client = new Client({ name: 'test', version: '1' })
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(`${home.url}/mcp`), { authProvider: provider }),
+  )
+  const called = await client.callTool({
+    name: 'call_agent',
+    arguments: { package_name: 'svc.registry', action: 'list_keys', params: {} },
+  })
+  await client.close()
+  expect(called.structuredContent).toMatchObject({ keys: [{ id, subject: 'ada' }] })
+  const nobody = await home.request('GET', '/oauth/authorize?response_type=code')
+  expect([nobody.status, nobody.json.error]).toEqual([400, 'unsupported_response_type'])
+})
+
+describe('a challenge', () => {
+  const mcpCall = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
+  test.each([
+    ['POST', '/a2a/discover', { query: 'x' }, ''],
+    ['POST', '/a2a/message', { to: 'svc.registry', action: 'list_keys' }, '/a2a/message'],
+    ['POST', '/mcp', mcpCall, '/mcp'],
+    ['POST', '/rpc', mcpCall, '/rpc'],
+  ])('of %s %s names its metadata, which is there', async (method, path, body, resource) => {
+    const bad = (await home.request(method, path, { body, token: 'bad' })).headers.get('www-authenticate')
+    expect(bad).toMatch(/^Bearer realm="dragoman", error="invalid_token", error_description="[^"]+"/)
+    const at = /resource_metadata="([^"]+)"/.exec(bad ?? '')?.[1] ?? ''
+    expect(at).toBe(`${home.url}/.well-known/oauth-protected-resource${resource}`)
+    expect(await (await fetch(at)).json()).toMatchObject({ resource: `${home.url}${resource}` })
+  })
+
+  test('without credentials has no error, and names the scope that is asked for', async () => {
+    const { headers } = await home.request('POST', '/a2a/discover', { body: { query: 'x' } })
+    expect(headers.get('www-authenticate')).toBe(
+      `Bearer realm="dragoman", scope="agents:read", resource_metadata="${home.url}/.well-known/oauth-protected-resource"`,
+    )
+  })
+
+  test('with a token that lacks a scope names it', async () => {
+    const token = await home.token('nobody', { scopes: [] })
+    const { headers } = await home.request('POST', '/a2a/discover', { token, body: { query: 'x' } })
+    expect(headers.get('www-authenticate')).toBe(
+      `Bearer realm="dragoman", error="insufficient_scope", scope="agents:read", resource_metadata="${home.url}/.well-known/oauth-protected-resource"`,
+    )
+  })
+
+  test.each([
+    ['/rpc', 'jsonrpc'],
+    ['/mcp/ws', 'mcp'],
+  ])('of a refused upgrade of %s names its metadata', async (path, protocol) => {
+    const refused = await openSocket(`${home.url}${path}`, [protocol, 'bearer.bad']).catch(
+      (fault) => fault as Refused,
+    )
+    expect(String((refused as Refused).headers['www-authenticate'])).toMatch(
+      new RegExp(
+        `error="invalid_token".*resource_metadata="${home.url}/.well-known/oauth-protected-resource${path}"$`,
+      ),
+    )
+  })
+
+  test('names the base URL where there is one, path and all', async () => {
+    const { headers } = await deep.request('POST', '/mcp', { token: 'bad', body: mcpCall })
+    expect(headers.get('www-authenticate')).toContain(
+      'resource_metadata="https://registry.example/.well-known/oauth-protected-resource/base/mcp"',
+    )
+  })
+})

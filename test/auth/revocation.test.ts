@@ -1,0 +1,202 @@
+import { once } from 'node:events'
+import { decodeJwt, decodeProtectedHeader } from 'jose'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createRevocations } from '../../src/auth/revocations.ts'
+import { command } from '../support/command.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { run } from '../support/processes.ts'
+import { openSocket } from '../support/socket.ts'
+
+let home: TestGateway
+beforeAll(async () => {
+  home = await startGateway()
+})
+afterAll(() => home[Symbol.asyncDispose]())
+
+const revoke = (token: string, params: object) =>
+  home.request('POST', '/a2a/message', { token, body: { to: 'svc.registry', action: 'revoke', params } })
+const holds = async (token: string, at = home) =>
+  (await at.request('GET', '/api/agents', { token })).status === 200
+
+describe('a revoked token', () => {
+  test('ends at once by its holder, although it was used a moment ago, and its sisters live on', async () => {
+    const [one, two] = [await home.token('ada'), await home.token('ada')]
+    expect(await holds(one)).toBe(true)
+    expect((await revoke(two, { token: one })).json).toEqual({ revoked: 'jti' })
+    expect([await holds(one), await holds(two)]).toEqual([false, true])
+  })
+
+  test('may be the very one that asks, by its id', async () => {
+    const token = await home.token('self')
+    expect((await revoke(token, { jti: decodeJwt(token).jti })).status).toBe(200)
+    expect(await holds(token)).toBe(false)
+  })
+
+  test('is nobody else’s to revoke, but an admin’s', async () => {
+    const token = await home.token('victim')
+    const stranger = await home.token('stranger')
+    const { jti } = decodeJwt(token)
+    expect((await revoke(stranger, { token })).json).toMatchObject({ code: 'forbidden', scope: 'admin' })
+    expect((await revoke(stranger, { jti })).json).toMatchObject({ code: 'forbidden', scope: 'admin' })
+    expect(await holds(token)).toBe(true)
+    const admin = await home.token('root', { scopes: ['admin'] })
+    expect((await revoke(admin, { jti })).status).toBe(200)
+    expect(await holds(token)).toBe(false)
+  })
+
+  test('closes the sockets that it opened with 1008, and no others, before they ask again', async () => {
+    const [one, two] = [await home.token('bob'), await home.token('bob')]
+    await using lost = await openSocket(`${home.url}/rpc`, ['jsonrpc', `bearer.${one}`])
+    await using lostToo = await openSocket(`${home.url}/mcp/ws`, ['mcp', `bearer.${one}`])
+    await using kept = await openSocket(`${home.url}/rpc`, ['jsonrpc', `bearer.${two}`])
+    await using anonymous = await openSocket(`${home.url}/rpc`, ['jsonrpc'])
+    const closed = Promise.all([lost, lostToo].map((peer) => once(peer.socket, 'close')))
+    await revoke(two, { token: one })
+    expect((await closed).map(([code]) => code)).toEqual([1008, 1008])
+    for (const peer of [kept, anonymous]) {
+      peer.send({ jsonrpc: '2.0', id: 1, method: 'registry.search_agents', params: {} })
+      expect(await peer.answer(1)).toHaveProperty('result')
+    }
+  })
+
+  test('is refused by every other process within two seconds, its sockets too', async () => {
+    await using other = await startGateway({ DRAGOMAN_DATA: home.data })
+    const token = await home.token('far')
+    await using peer = await openSocket(`${other.url}/rpc`, ['jsonrpc', `bearer.${token}`])
+    expect(await holds(token, other)).toBe(true)
+    const closed = once(peer.socket, 'close')
+    await revoke(token, { token })
+    expect((await closed)[0]).toBe(1008)
+    expect(await holds(token, other)).toBe(false)
+  })
+})
+
+describe('a revoked subject', () => {
+  test('loses what was issued to it before, keys too, and nothing issued after', async () => {
+    let now = Date.now()
+    await using dated = await startGateway({}, { clock: () => now })
+    const before = await dated.token('ada')
+    const { key } = (await dated.request('POST', '/api/keys', { token: before })).json
+    const stranger = await dated.token('bob')
+    now += 5000
+    const body = { to: 'svc.registry', action: 'revoke', params: { subject: 'ada' } }
+    const refused = await dated.request('POST', '/a2a/message', { token: stranger, body })
+    expect(refused.json.code).toBe('forbidden')
+    expect((await dated.request('POST', '/a2a/message', { token: before, body })).json).toEqual({
+      revoked: 'subject',
+    })
+    expect([await holds(before, dated), await holds(key, dated), await holds(stranger, dated)]).toEqual([
+      false,
+      false,
+      true,
+    ])
+    now += 1000
+    expect(await holds(await dated.token('ada'), dated)).toBe(true)
+  })
+})
+
+describe('a revoked signing key', () => {
+  test('takes every token that it signed, another one signs at once, and the issuer keeps its name', async () => {
+    await using gone = await startGateway()
+    const admin = await gone.token('root', { scopes: ['admin'] })
+    const { kid } = decodeProtectedHeader(admin)
+    const { name } = gone.gateway.identity.ring
+    const body = { to: 'svc.registry', action: 'revoke', params: { kid, reason: 'leaked' } }
+    expect((await gone.request('POST', '/a2a/message', { token: admin, body })).json).toEqual({
+      revoked: 'kid',
+    })
+    expect(await holds(admin, gone)).toBe(false)
+    const fresh = await gone.token('root')
+    expect(decodeProtectedHeader(fresh).kid).not.toBe(kid)
+    expect(decodeJwt(fresh).iss).toBe(name)
+    expect(await holds(fresh, gone)).toBe(true)
+    const { keys } = (await gone.request('GET', '/.well-known/jwks.json')).json
+    expect(keys.map((key: { kid: string }) => key.kid)).not.toContain(kid)
+  })
+})
+
+describe('the command line', () => {
+  const dragoman = async (...words: string[]) => {
+    const { code, stdout, stderr } = await run(process.execPath, [command, ...words], {
+      DRAGOMAN_DATA: home.data,
+    }).ended
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    return stdout.trim()
+  }
+
+  test('makes a key that a running gateway takes, lists it and deletes it', async () => {
+    const key = await dragoman('apikey', 'create', '--sub', 'cli', '--scope', 'agents:read', '--ttl', '1h')
+    expect(key).toMatch(/^drg_/)
+    expect(await holds(key)).toBe(true)
+    const { keys } = JSON.parse(await dragoman('apikey', 'list', '--json'))
+    const id = key.slice(0, 12)
+    expect(keys).toEqual([expect.objectContaining({ id, subject: 'cli', scopes: ['agents:read'] })])
+    await using peer = await openSocket(`${home.url}/rpc`, ['jsonrpc', `bearer.${key}`])
+    const closed = once(peer.socket, 'close')
+    await dragoman('apikey', 'delete', id)
+    expect((await closed)[0]).toBe(1008)
+  }, 30_000)
+
+  test('revokes a token, whole or by its id, and a running gateway hears of it', async () => {
+    for (const name of ['whole', 'by id'] as const) {
+      const token = await home.token('somebody')
+      await using peer = await openSocket(`${home.url}/rpc`, ['jsonrpc', `bearer.${token}`])
+      const closed = once(peer.socket, 'close')
+      await dragoman('token', 'revoke', name === 'whole' ? token : (decodeJwt(token).jti ?? ''))
+      expect((await closed)[0]).toBe(1008)
+      expect(await holds(token)).toBe(false)
+    }
+  }, 30_000)
+})
+
+test('what is revoked is known before the first question, after a start and although the store fails later', async () => {
+  const token = await home.token('before')
+  await revoke(token, { token })
+  await using later = await startGateway({ DRAGOMAN_DATA: home.data })
+  expect(await holds(token, later)).toBe(false)
+
+  const { promise: woken, resolve: wake } = Promise.withResolvers<void>()
+  const faults: unknown[] = []
+  let asked = 0
+  const row = {
+    kind: 'jti',
+    issuer: 'urn:dragoman:local',
+    name: '1',
+    before: 0,
+    expires_at: 1,
+    reason: null,
+  } as const
+  const { promise: failed, resolve } = Promise.withResolvers<void>()
+  await using revocations = await createRevocations({
+    store: {
+      async revocations() {
+        asked += 1
+        if (asked > 1) throw new Error('The disk is gone.')
+        return [row]
+      },
+      revoke: async () => {},
+      endKey: async () => {},
+    },
+    async *wake() {
+      await woken
+      yield
+    },
+    clock: () => 0,
+    failed(fault) {
+      faults.push(fault)
+      resolve()
+    },
+  })
+  wake()
+  await failed
+  const credential = { issued_at: 0, jti: '1', kid: 'k' }
+  const principal = {
+    issuer: 'urn:dragoman:local',
+    subject: 'x',
+    scopes: new Set([]),
+    namespaces: [],
+    credential,
+  }
+  expect(revocations.revoked(principal)).toBe(true)
+  expect(faults).toHaveLength(1)
+})

@@ -1,0 +1,27 @@
+import { type Authenticate, createAuthenticator } from '../../src/auth/authenticator.ts'
+import type { SigningKey } from '../../src/auth/key.ts'
+import { openKeyRing } from '../../src/auth/key-ring.ts'
+import { createLocalVerifier } from '../../src/auth/local.ts'
+import type { Revocations } from '../../src/auth/revocations.ts'
+
+/** The key that signs now in the ring at a path. */
+export async function loadSigningKey(path: string): Promise<SigningKey> {
+  return await (await openKeyRing(path, Date.now)).signing()
+}
+
+/** Takes the tokens of one local key, and nothing else; nothing is revoked unless told. */
+export function authenticatorOf(
+  key: SigningKey,
+  issuer: string,
+  clock: () => number,
+  revoked: Revocations['revoked'] = () => false,
+): Authenticate {
+  const ring = { verifying: (kid: string) => (kid === key.kid ? key : undefined) }
+  const verify = createLocalVerifier(ring, () => ({ issuers: [issuer], audiences: [issuer] }), clock)
+  return createAuthenticator({
+    verifierOf: (one) => (one === issuer ? verify : undefined),
+    verifyKey: () => Promise.reject(new Error('There are no API keys here.')),
+    revocations: { revoked },
+    clock,
+  })
+}

@@ -1,0 +1,93 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { exportJWK, generateKeyPair, type JWK } from 'jose'
+import Provider from 'oidc-provider'
+
+export interface Issuer extends AsyncDisposable {
+  /** Its name, and where it answers. */
+  readonly issuer: string
+  /** Paths that were asked for, in order. */
+  readonly asked: string[]
+  /** A token by client credentials, for a resource. */
+  token(resource: string, scope: string): Promise<string>
+  /** From here on it signs with a fresh key, and publishes no other. */
+  rotate(): Promise<void>
+  /** Answers nothing but this status, until told 0. */
+  fail(status: number): void
+}
+
+/** oidc-provider on loopback, with one client and JWT access tokens for whatever resource is asked for. */
+export async function startIssuer(): Promise<Issuer> {
+  const asked: string[] = []
+  let failing = 0
+  let handle: RequestListener | undefined
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? '')
+    if (failing === 0) return handle?.(request, response)
+    response.writeHead(failing).end()
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+
+  async function rotate(): Promise<void> {
+    const { privateKey } = await generateKeyPair('ES256', { extractable: true })
+    handle = providerOf(issuer, { ...(await exportJWK(privateKey)), alg: 'ES256', use: 'sig' })
+  }
+  await rotate()
+  return {
+    issuer,
+    asked,
+    rotate,
+    fail(status) {
+      failing = status
+    },
+    async token(resource, scope) {
+      const answer = await fetch(`${issuer}/token`, {
+        method: 'POST',
+        headers: { Authorization: `Basic ${Buffer.from('robot:secret').toString('base64')}` },
+        body: new URLSearchParams({ grant_type: 'client_credentials', resource, scope }),
+      })
+      const { access_token } = (await answer.json()) as { access_token: string }
+      return access_token
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+function providerOf(issuer: string, key: JWK): RequestListener {
+  const provider = new Provider(issuer, {
+    jwks: { keys: [key] },
+    clients: [
+      {
+        client_id: 'robot',
+        client_secret: 'secret',
+        grant_types: ['client_credentials'],
+        redirect_uris: [],
+        response_types: [],
+        id_token_signed_response_alg: 'ES256',
+        scope: 'registry:read registry:write registry:root',
+      },
+    ],
+    scopes: ['registry:read', 'registry:write', 'registry:root'],
+    features: {
+      devInteractions: { enabled: false },
+      clientCredentials: { enabled: true },
+      resourceIndicators: {
+        enabled: true,
+        getResourceServerInfo: (_context: unknown, resource: string) => ({
+          scope: 'registry:read registry:write registry:root',
+          audience: resource,
+          accessTokenTTL: 600,
+          accessTokenFormat: 'jwt',
+          jwt: { sign: { alg: 'ES256' } },
+        }),
+      },
+    },
+    extraTokenClaims: () => ({ groups: ['com.robot', 'Not A Name', 7] }),
+  })
+  return provider.callback()
+}
