@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Capability, Endpoint, Package } from './entry.ts'
-import { PackageName, Slug, Tag } from './names.ts'
+import { notBlank, PackageName, Slug, Tag } from './names.ts'
 
 const maxCapabilityText = 200_000
 
@@ -20,8 +20,8 @@ const url = z.url({ protocol: /^https?$/ }).max(2048)
 const facts = {
   package_name: PackageName,
   manifest_url: url.describe("Where the agent's own card is."),
-  name: z.string().trim().min(1).max(200),
-  description: z.string().trim().min(1).max(4000),
+  name: z.string().trim().min(1).max(200).meta(notBlank),
+  description: z.string().trim().min(1).max(4000).meta(notBlank),
   capabilities: Capabilities,
   endpoints: z.array(Endpoint.strict()).max(20),
   packages: z.array(Package.strict()).max(20),
@@ -46,7 +46,7 @@ export const agentReference = z
   .string()
   .min(1)
   .max(220)
-  .describe('Package name, A2A address or id of the agent.')
+  .meta({ description: 'Package name, A2A address or id of the agent.', examples: ['svc.utility.wiki'] })
 
 export interface Change {
   readonly agent: string
