@@ -15,6 +15,8 @@ export type Owner = (typeof owners)[number]
 /** A gateway that schemathesis may attack, with agents of two owners in it. */
 export interface Home extends AsyncDisposable {
   readonly url: string
+  /** A page that its reader may read. */
+  readonly page: string
   readonly tokens: Readonly<Record<Owner, string>>
 }
 
@@ -37,6 +39,7 @@ export async function openHome(compose: (gateway: Gateway) => Gateway = (gateway
     DRAGOMAN_KRAKEN_URL: world.url,
     DRAGOMAN_FINNHUB_URL: world.url,
     DRAGOMAN_FINNHUB_KEY: 'test',
+    DRAGOMAN_ALLOW_ORIGINS: world.url,
   })
   const gateway = stack.use(await openGateway(config, { log: createLogger('error'), lookup: toLoopback }))
   const server = stack.use(await startServer(compose(gateway)))
@@ -50,7 +53,7 @@ export async function openHome(compose: (gateway: Gateway) => Gateway = (gateway
   ) as Record<Owner, string>
   for (const owner of owners) await publishAgents(server.url, owner, tokens[owner])
   const opened = stack.move()
-  return { url: server.url, tokens, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+  return { url: server.url, page: world.page, tokens, [Symbol.asyncDispose]: () => opened.disposeAsync() }
 }
 
 /** Every name leads here, where the guard lets nobody: a URL that was made up is refused without a name server. */

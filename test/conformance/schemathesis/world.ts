@@ -1,17 +1,28 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** The outside world: a loopback server that plays a MediaWiki and three sources of prices. */
-export async function openWorld(): Promise<AsyncDisposable & { readonly url: string }> {
+const page = '/page'
+
+export interface World extends AsyncDisposable {
+  readonly url: string
+  /** Address of the page. */
+  readonly page: string
+}
+
+/** The outside world: a loopback server that plays a MediaWiki, three sources of prices and a page to read. */
+export async function openWorld(): Promise<World> {
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://world')
     const body = answers(pathname)
-    response.writeHead(body ? 200 : 404, { 'Content-Type': 'application/json' })
+    const type = pathname === page ? 'text/html; charset=utf-8' : 'application/json'
+    response.writeHead(body ? 200 : 404, { 'Content-Type': type })
     response.end(body ?? '{"message":"NotFound"}')
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
+    page: `${url}${page}`,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
@@ -22,6 +33,7 @@ export async function openWorld(): Promise<AsyncDisposable & { readonly url: str
 /** Bitcoin has a price at Coinbase, every share one at Finnhub; Kraken knows no pair; the wiki has one page. */
 function answers(path: string): string | undefined {
   if (path === '/w/api.php') return wiki
+  if (path === page) return '<html><body><h1>Title</h1><p>Some words of a page.</p></body></html>'
   if (path === '/products/BTC-USD/ticker')
     return `{"price":"64000.10","time":"${new Date().toISOString()}","bid":"64000.00","ask":"64000.20"}`
   if (path === '/0/public/Ticker') return '{"error":["EQuery:Unknown asset pair"]}'
