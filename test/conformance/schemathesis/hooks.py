@@ -1,5 +1,6 @@
 """What no schema can say of a valid request, said here, so that every check stays on."""
 
+import itertools
 import os
 
 import schemathesis
@@ -7,6 +8,8 @@ from schemathesis.generation.meta import TestPhase
 
 # Refused at any depth, as they could change an object's prototype.
 FORBIDDEN_KEYS = {"__proto__", "constructor", "prototype"}
+
+numbers = itertools.count()
 
 
 @schemathesis.hook
@@ -56,5 +59,7 @@ def make_real(case):
         case.body["input"]["url"] = os.environ["CONFORMANCE_PAGE"]
     if label == "POST /api/playground/session/{id}/execute":
         case.body.update(agent="svc.registry", capability="search", input={"query": "read a web page"})
+    if label == "POST /api/agents/publish":
+        case.body["package_name"] = f"com.made.agent-{next(numbers)}"
     if label == "PUT /api/agents/{packageName}":
         case.body.pop("package_name", None)
