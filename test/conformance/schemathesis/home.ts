@@ -60,9 +60,9 @@ export async function openHome(compose: (gateway: Gateway) => Gateway = (gateway
 const toLoopback: NonNullable<GatewayOptions['lookup']> = (_name, _options, done) =>
   done(null, [{ address: '127.0.0.1', family: 4 }])
 
-/** Three agents of an owner: one in STAGE, two that everybody finds. */
+/** Four agents of an owner: two in STAGE, two that everybody finds. */
 async function publishAgents(url: string, owner: Owner, token: string): Promise<void> {
-  for (const [index, name] of ['draft', 'weather', 'mail'].entries()) {
+  for (const name of ['draft', 'plan', 'weather', 'mail']) {
     const package_name = `com.${owner}.${name}`
     await post(`${url}/api/agents/publish`, token, {
       package_name,
@@ -71,7 +71,8 @@ async function publishAgents(url: string, owner: Owner, token: string): Promise<
       tags: [name],
       endpoints: [{ protocol: 'a2a', url: `https://${name}.${owner}.example/a2a` }],
     })
-    if (index > 0) await post(`${url}/api/agents/${package_name}/go-live`, token, {})
+    if (name === 'draft' || name === 'plan') continue
+    await post(`${url}/api/agents/${package_name}/go-live`, token, {})
   }
 }
 

@@ -9,6 +9,13 @@ from schemathesis.generation.meta import TestPhase
 # Refused at any depth, as they could change an object's prototype.
 FORBIDDEN_KEYS = {"__proto__", "constructor", "prototype"}
 
+# Operations on an agent of one's own: the parameter that names it, and which one it is.
+OWN = {
+    "PUT /api/agents/{packageName}": ("packageName", "mail"),
+    "POST /api/agents/{id}/go-live": ("id", "plan"),
+    "POST /api/agents/{id}/unpublish": ("id", "plan"),
+}
+
 numbers = itertools.count()
 
 
@@ -53,6 +60,9 @@ def make_real(case):
     # An ETag comes from an answer, or the condition fails.
     if not case.headers.get("If-Match", '"').startswith('"'):
         del case.headers["If-Match"]
+    if label in OWN and case.auth_identity and case.meta.phase.name == TestPhase.FUZZING:
+        parameter, name = OWN[label]
+        case.path_parameters[parameter] = f"com.{case.auth_identity}.{name}"
     if not isinstance(case.body, dict):
         return
     if label == "POST /a2a/utility/reader":
