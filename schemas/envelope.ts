@@ -11,6 +11,12 @@ export const Envelope = z.strictObject({
   action: z.string().min(1).max(200).describe('Name of the action, such as search.'),
   params: z.record(z.string(), z.unknown()).default({}).describe('Input of the action.'),
 })
+
+const example: z.input<typeof Envelope> = {
+  to: 'custom.svc.registry',
+  action: 'search',
+  params: { query: 'read a web page', limit: 3 },
+}
 export type Envelope = z.input<typeof Envelope>
 
-export const envelopeShape = input(Envelope)
+export const envelopeShape = input(Envelope.meta({ examples: [example] }))

@@ -12,12 +12,14 @@ export const PackageName = z
 /** A free slug, compared without case: targets and categories. */
 export const Slug = z
   .string()
-  .max(40)
-  .transform((value) => value.toLowerCase())
-  .pipe(z.string().regex(/^[a-z0-9-]{1,40}$/, 'Use 1 to 40 letters, digits and dashes.'))
+  .regex(/^[A-Za-z0-9-]{1,40}$/, 'Use 1 to 40 letters, digits and dashes.')
+  .toLowerCase()
+
+/** What a JSON Schema says of a text that is trimmed and must not be empty then. */
+export const notBlank = { pattern: '\\S' }
 
 /** Free words, compared without case. */
-export const Tag = z.string().trim().toLowerCase().min(1).max(50)
+export const Tag = z.string().trim().toLowerCase().min(1).max(50).meta(notBlank)
 
 /** The A2A address of a package is `custom.` + its name; both forms name the same agent, so no name begins so. */
 export function packageNameOf(address: string): string {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Capability, Endpoint, Package } from './entry.ts'
-import { PackageName, Slug, Tag } from './names.ts'
+import { notBlank, PackageName, Slug, Tag } from './names.ts'
 import { mixesScripts, visible } from './text.ts'
 
 const maxCapabilityText = 200_000
@@ -21,10 +21,12 @@ const url = z.url({ protocol: /^https?$/ }).max(2048)
 const facts = {
   package_name: PackageName,
   manifest_url: url.describe("Where the agent's own card is."),
-  name: visible(z.string().trim().min(1).max(200)).refine((name) => !mixesScripts(name), {
-    error: 'One word mixes letters of scripts that look alike. Write it in one script.',
-  }),
-  description: visible(z.string().trim().min(1).max(4000)),
+  name: visible(z.string().trim().min(1).max(200))
+    .refine((name) => !mixesScripts(name), {
+      error: 'One word mixes letters of scripts that look alike. Write it in one script.',
+    })
+    .meta(notBlank),
+  description: visible(z.string().trim().min(1).max(4000)).meta(notBlank),
   capabilities: Capabilities,
   endpoints: z.array(Endpoint.strict()).max(20),
   packages: z.array(visible(Package.strict())).max(20),
@@ -49,7 +51,7 @@ export const agentReference = z
   .string()
   .min(1)
   .max(220)
-  .describe('Package name, A2A address or id of the agent.')
+  .meta({ description: 'Package name, A2A address or id of the agent.', examples: ['svc.utility.wiki'] })
 
 export interface Change {
   readonly agent: string

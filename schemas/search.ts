@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Found } from './card.ts'
 import { State } from './entry.ts'
-import { Slug, Tag } from './names.ts'
+import { notBlank, Slug, Tag } from './names.ts'
 
 export const Filters = z.strictObject({
   target: Slug.optional().describe('Audience of the agent, such as developer.'),
@@ -25,7 +25,12 @@ const fields = {
     .optional()
     .describe('End the page where the answer would cost a language model more tokens than this, about.'),
 }
-const intent = z.string().trim().min(1).max(1000).describe('What the agent should do, in plain words.')
+const intent = z
+  .string()
+  .trim()
+  .min(1)
+  .max(1000)
+  .meta({ ...notBlank, description: 'What the agent should do, in plain words.' })
 
 export const SearchInput = z.strictObject({ query: intent.optional(), ...fields })
 export type SearchInput = z.output<typeof SearchInput>

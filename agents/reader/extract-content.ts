@@ -6,7 +6,15 @@ import type { Library, Loan } from './library.ts'
 import { slice } from './slice.ts'
 
 const Input = z.strictObject({
-  url: z.string().min(1).max(2048).describe('Page to read: an http or https URL.'),
+  url: z
+    .string()
+    .min(1)
+    .max(2048)
+    .meta({
+      format: 'uri',
+      description: 'Page to read: an http or https URL.',
+      examples: ['https://example.com/'],
+    }),
   max_chars: z.int().min(100).max(200_000).default(40_000).describe('Most characters to give at once.'),
   cursor: z.string().max(500).optional().describe('next_cursor of the part before, to read on.'),
   format: z.enum(['markdown', 'text']).default('markdown'),

@@ -4,13 +4,25 @@ import { Publication } from '../../schemas/publication.ts'
 import { input, output } from '../../schemas/shape.ts'
 import type { Registry } from './port.ts'
 
+const named = ['package_name', 'name', 'description']
+const some = { minItems: 1 }
+
+/** The same fields as a change, and what a JSON Schema can say of those that a new agent needs. */
+const Complete = Publication.meta({
+  anyOf: [
+    { required: ['manifest_url'] },
+    { required: [...named, 'capabilities'], properties: { capabilities: some } },
+    { required: [...named, 'endpoints'], properties: { endpoints: some } },
+  ],
+})
+
 export function publish(registry: Registry): Action<Publication, EntryDetail> {
   return defineAction({
     name: 'publish',
     title: 'Create an agent',
     description:
       'Lists a new agent in STAGE, seen by its owner alone until go_live. Give manifest_url, or name, description and capabilities or endpoints, or both: what is stated here wins.',
-    input: input(Publication),
+    input: input(Complete),
     output: output(EntryDetail),
     access: { scope: 'agents:write' },
     effect: 'write',

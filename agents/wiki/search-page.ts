@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
+import { notBlank } from '../../schemas/names.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { type Page, whole } from './answer.ts'
 import { Lang, provenance, provenanceOf } from './fields.ts'
 import type { MediaWiki } from './mediawiki.ts'
 import { clip, plain } from './text.ts'
 
-export const Words = z.string().trim().min(1).max(300)
+export const Words = z.string().trim().min(1).max(300).meta(notBlank)
 
 const Input = z.strictObject({
   query: Words.describe('Words to search for.'),

@@ -240,7 +240,7 @@ function updated(entry: StoredEntry, publication: Publication, at: string): Stor
 
 function assertSameName(entry: StoredEntry, packageName: string | undefined): void {
   if (packageName === undefined || packageName === entry.package_name) return
-  throw new Failure('invalid_request', 'A name cannot be changed.', {
+  throw new Failure('conflict', 'A name cannot be changed.', {
     errors: [{ pointer: '/package_name', detail: `It is ${entry.package_name}.` }],
   })
 }

@@ -101,6 +101,11 @@ describe('queries', () => {
     expect(repeated.json).toEqual(commas.json)
   })
 
+  test('a number may be written with an exponent', async () => {
+    expect((await home.request('GET', '/public/agents?q=wiki&min_score=1e-05')).status).toBe(200)
+    expect((await home.request('GET', '/public/agents?q=wiki&min_score=1e2')).status).toBe(400)
+  })
+
   test('an empty limit is 400, not 0', async () => {
     expect((await home.request('GET', '/public/agents?limit=')).status).toBe(400)
   })
@@ -200,6 +205,31 @@ describe('caching', () => {
       body: {},
     })
     expect(junk.status).toBe(412)
+  })
+
+  test('a condition is weighed last: after the token, the body and the ownership', async () => {
+    const headers = { 'If-Match': '"junk"' }
+    const put = (token: string | undefined, body: unknown) =>
+      home.request('PUT', '/api/agents/com.cache.agent', { ...(token && { token }), headers, body })
+    expect((await put(undefined, {})).status).toBe(401)
+    expect((await put(await home.token('somebody else'), {})).status).toBe(404)
+    expect((await put(await home.token('owner'), { nmae: 'X' })).status).toBe(400)
+    expect((await put(await home.token('owner'), {})).status).toBe(412)
+  })
+
+  test('the revision that a change expects is said by If-Match alone', async () => {
+    const token = await home.token('owner')
+    const body = { expected_revision: 1 }
+    const { status, json } = await home.request('PUT', '/api/agents/com.cache.agent', { token, body })
+    expect(status).toBe(400)
+    expect(json.errors[0].pointer).toBe('/expected_revision')
+  })
+
+  test('a name that would change is a conflict', async () => {
+    const token = await home.token('owner')
+    const body = { package_name: 'com.cache.other' }
+    const { status, json } = await home.request('PUT', '/api/agents/com.cache.agent', { token, body })
+    expect([status, json.code]).toEqual([409, 'conflict'])
   })
 })
 

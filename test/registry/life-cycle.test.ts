@@ -134,7 +134,7 @@ describe('an update', () => {
   test('cannot change the name, and may repeat it', async () => {
     const { package_name } = await stage()
     expect(await codeOf(registry.update({ agent: package_name }, { package_name: fresh() }, ada))).toBe(
-      'invalid_request',
+      'conflict',
     )
     expect(await codeOf(registry.update({ agent: package_name }, { package_name, name: 'B' }, ada))).toBe(
       'ok',

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type Json } from '../../../schemas/json.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 
@@ -12,7 +11,7 @@ export interface Etags {
   ofEntry(entry: Json, principal: Principal | null): string | undefined
   /** Of an answer computed at a revision of the registry. */
   ofRegistry(revision: number | undefined, principal: Principal | null): string | undefined
-  /** The revision in an If-Match header. Throws Failure `precondition_failed` where no entry could have it. */
+  /** The revision in an If-Match header; 0, which no entry is at, where it names none. */
   revision(header: string): number
 }
 
@@ -37,11 +36,7 @@ export function createEtags(rendering: string): Etags {
     ofEntry: (entry, principal) => (isRecord(entry) ? tag('e', entry.revision, principal) : undefined),
     ofRegistry: (revision, principal) => tag('r', revision, principal),
     revision(header) {
-      const found = pattern.exec(header.trim())?.[1]
-      if (found !== undefined) return Number(found)
-      throw new Failure('precondition_failed', 'If-Match does not name a revision of this entry.', {
-        hint: 'Send back the ETag of GET /api/agents/NAME.',
-      })
+      return Number(pattern.exec(header.trim())?.[1] ?? 0)
     },
   }
 }

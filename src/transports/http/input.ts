@@ -29,8 +29,14 @@ export async function readInput(
     ...readQuery(search, route.query ?? {}, action.input.json),
   }
   for (const [name, field] of Object.entries(route.parameters ?? {})) {
-    if (Object.hasOwn(body, field)) throw misplaced(field)
+    if (Object.hasOwn(body, field)) throw misplaced(field, 'The path says that already.')
     assign(input, [field], String(request.params[name]))
+  }
+  if (route.conditional && Object.hasOwn(body, 'expected_revision')) {
+    throw misplaced(
+      'expected_revision',
+      'Over HTTP the header If-Match says that, with the ETag of the entry.',
+    )
   }
   const condition = request.headers['if-match']
   if (route.conditional && condition !== undefined && condition !== '*') {
@@ -62,8 +68,8 @@ function unwrap(route: Route, body: unknown): Record<string, unknown> {
   })
 }
 
-function misplaced(field: string): Failure {
-  return new Failure('invalid_request', `/${field}: The path says that already.`, {
+function misplaced(field: string, where: string): Failure {
+  return new Failure('invalid_request', `/${field}: ${where}`, {
     errors: [{ pointer: `/${field}`, detail: 'Leave it out of the body.' }],
   })
 }

@@ -1,142 +1,79 @@
-import type { Action, Agent } from '../../../schemas/action.ts'
-import { type Code, codes } from '../../../schemas/failure.ts'
-import { isRecord, schemaAt } from '../../../schemas/json.ts'
-import { type Route, routes } from './routes.ts'
+import type { Agent } from '../../../schemas/action.ts'
+import { envelopeShape } from '../../../schemas/envelope.ts'
+import { createDefinitions, type Definitions } from './openapi/definitions.ts'
+import { operationOf } from './openapi/operation.ts'
+import { problemComponents } from './openapi/responses.ts'
+import { type Described, type Row, shapeOf } from './openapi/row.ts'
+import { routes } from './routes.ts'
 
 /** The OpenAPI 3.1 document, made from the same table and schemas that serve. */
 export function openApi(agents: readonly Agent[], version: string, baseUrl: string): unknown {
-  const paths: Record<string, Record<string, unknown>> = { '/a2a/message': { post: message } }
-  for (const route of routes) {
-    const action = agents
-      .find((agent) => agent.package_name === route.to)
-      ?.actions.find((one) => one.name === route.action)
-    if (!action) continue
-    const path = route.path.replace(/:(\w+)/g, '{$1}')
-    paths[path] = { ...paths[path], [route.method]: operation(route, action) }
-  }
+  const definitions = createDefinitions()
+  const rows = [envelope, ...rowsOf(agents)]
+  const { schemas, responses } = problemComponents
+  const paths = pathsOf(rows, definitions)
   return {
     openapi: '3.1.0',
     info: {
       title: 'Dragoman',
       version,
       description: 'A registry of software agents that speaks every protocol agents speak.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: baseUrl }],
     paths,
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
-      schemas: { Problem: problemSchema },
+      schemas: { ...schemas, ...definitions.schemas },
+      responses,
     },
   }
 }
 
-const json = (schema: unknown) => ({ 'application/json': { schema } })
-
-const problemAnswer = {
-  description: 'What was wrong, where, and what to do (RFC 9457).',
-  content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
-}
-
-const problemSchema = {
-  type: 'object',
-  required: ['type', 'title', 'status', 'detail', 'code', 'instance'],
-  properties: {
-    type: { type: 'string' },
-    title: { type: 'string' },
-    status: { type: 'integer' },
-    detail: { type: 'string' },
-    code: { enum: Object.keys(codes) satisfies string[] as Code[] },
-    instance: { type: 'string' },
-    retryable: { type: 'boolean' },
-    errors: {
-      type: 'array',
-      items: { type: 'object', properties: { pointer: { type: 'string' }, detail: { type: 'string' } } },
-    },
-    hint: { type: 'string' },
-    nearest: { type: 'array', items: { type: 'string' } },
+/** `POST /a2a/message`, which is no row of the table: it takes any action and answers with its output. */
+const envelope: Row = {
+  route: {
+    method: 'post',
+    path: '/a2a/message',
+    summary: 'Send an A2A envelope',
+    to: '',
+    action: 'message',
+    body: 'whole',
+  },
+  action: {
+    title: 'The output of the action',
+    description: 'Calls any action of any agent; params and answer are as the action says.',
+    input: envelopeShape,
+    output: { json: {} },
+    access: 'public',
+    effect: 'call',
   },
 }
 
-const message = {
-  operationId: 'message',
-  summary: 'Send an A2A envelope; the answer is the output of the action',
-  security: [{}, { bearer: [] }],
-  requestBody: {
-    required: true,
-    content: json({
-      type: 'object',
-      required: ['to', 'action'],
-      properties: { to: { type: 'string' }, action: { type: 'string' }, params: { type: 'object' } },
-      additionalProperties: false,
-    }),
-  },
-  responses: { 200: { description: 'The output.', content: json({}) }, default: problemAnswer },
+function rowsOf(agents: readonly Agent[]): Row[] {
+  const actions = new Map<string, Described>(
+    agents.flatMap(({ package_name, actions }) =>
+      actions.map((action) => [`${package_name} ${action.name}`, action] as const),
+    ),
+  )
+  return routes.flatMap((route) => {
+    const action = actions.get(`${route.to} ${route.action}`)
+    return action ? [{ route, action }] : []
+  })
 }
 
-function operation(route: Route, action: Action): unknown {
-  const body = bodySchema(route, action)
-  return {
-    operationId: `${route.method}${route.path.replace(/[^A-Za-z0-9]+(.)?/g, (_, letter?: string) => (letter ?? '').toUpperCase())}`,
-    summary: route.summary,
-    description: action.description,
-    security: security(route, action),
-    parameters: parameters(route, action),
-    ...(body && {
-      requestBody: { required: Array.isArray(body.required), content: json(body) },
-    }),
-    responses: { [route.status ?? 200]: answer(route, action), default: problemAnswer },
-  }
-}
-
-function security(route: Route, action: Action): unknown[] {
-  const access = route.access ?? action.access
-  return access === 'public' ? [{}, { bearer: [] }] : [{ bearer: [] }]
-}
-
-function answer(route: Route, action: Action): unknown {
-  if (route.status === 204) return { description: 'Done.' }
-  const schema = action.output.json
-  const shown =
-    route.body === 'input' ? { type: 'object', required: ['output'], properties: { output: schema } } : schema
-  return { description: action.title, content: json(shown) }
-}
-
-function parameters(route: Route, action: Action): unknown[] {
-  const inPath = Object.keys(route.parameters ?? {}).map((name) => ({
-    name,
-    in: 'path',
-    required: true,
-    schema: { type: 'string' },
-  }))
-  const inQuery = Object.entries(route.query ?? {}).map(([name, field]) => ({
-    name,
-    in: 'query',
-    schema: withDefault(schemaAt(action.input.json, field.split('.')), route.defaults?.[field]),
-  }))
-  return [...inPath, ...inQuery]
-}
-
-function withDefault(schema: unknown, value: unknown): unknown {
-  return value === undefined || !isRecord(schema) ? schema : { ...schema, default: value }
-}
-
-/** The input without what the path says. */
-function bodySchema(route: Route, action: Action): Record<string, unknown> | undefined {
-  if (!route.body) return undefined
-  const schema = action.input.json
-  if (route.body === 'input') {
-    return { type: 'object', required: ['input'], properties: { input: schema }, additionalProperties: false }
-  }
-  const taken = new Set([
-    ...Object.values(route.parameters ?? {}),
-    ...(route.conditional ? ['expected_revision'] : []),
-  ])
-  const properties = isRecord(schema.properties) ? schema.properties : {}
-  const required = Array.isArray(schema.required) ? schema.required.filter((name) => !taken.has(name)) : []
-  const { required: _, ...rest } = schema
-  return {
-    ...rest,
-    properties: Object.fromEntries(Object.entries(properties).filter(([name]) => !taken.has(name))),
-    ...(required.length > 0 && { required }),
-  }
+/** Rows whose paths differ in the names of parameters alone are one path, under the names of the first row. */
+function pathsOf(rows: readonly Row[], definitions: Definitions): Record<string, unknown> {
+  const groups = Map.groupBy(rows, ({ route }) => shapeOf(route.path))
+  const named = [...groups.values()].flatMap((group) => {
+    const path = group[0]?.route.path ?? ''
+    return group.map((row) => ({ ...row, path }))
+  })
+  const byPath = Map.groupBy(named, ({ path }) => path.replace(/:(\w+)/g, '{$1}'))
+  return Object.fromEntries(
+    [...byPath].map(([path, group]) => [
+      path,
+      Object.fromEntries(group.map((row) => [row.route.method, operationOf(row, named, definitions)])),
+    ]),
+  )
 }

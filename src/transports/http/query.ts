@@ -35,7 +35,7 @@ function coerce(name: string, values: readonly string[], schema: JsonSchema): un
     })
   }
   if (schema.type === 'integer' || schema.type === 'number')
-    return /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value
+    return /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(value) ? Number(value) : value
   if (schema.type === 'boolean') return value === 'true' ? true : value === 'false' ? false : value
   // A form sends the fields that were left empty too.
   return value === '' ? undefined : value

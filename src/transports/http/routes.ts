@@ -1,4 +1,5 @@
 import type { Access } from '../../../schemas/action.ts'
+import type { Code } from '../../../schemas/failure.ts'
 import { isRecord, type Json, type JsonObject } from '../../../schemas/json.ts'
 
 export type Method = 'get' | 'post' | 'put' | 'delete'
@@ -31,6 +32,10 @@ export interface Route {
   readonly status?: 200 | 201 | 204
   /** What is shown follows no revision of the registry, and is nobody's to keep. */
   readonly unkept?: true
+  /** Field of other rows' inputs that the `id` in this answer is for; `agent` where the answer is one entry. */
+  readonly gives?: string
+  /** Failures that do not follow from what the row is, for the OpenAPI document. */
+  readonly fails?: readonly Code[]
   readonly show?: (output: Json) => { readonly body: Json; readonly location?: string }
 }
 
@@ -296,6 +301,7 @@ export const routes: readonly Route[] = [
     action: 'create_session',
     body: 'whole',
     status: 201,
+    gives: 'session',
   },
   {
     method: 'post',
@@ -305,6 +311,7 @@ export const routes: readonly Route[] = [
     action: 'discover',
     parameters: { id: 'session' },
     body: 'whole',
+    fails: ['forbidden'],
   },
   {
     method: 'post',

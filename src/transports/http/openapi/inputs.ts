@@ -1,0 +1,74 @@
+import { isRecord, type JsonSchema, schemaAt } from '../../../../schemas/json.ts'
+import { type NamedRow, parameterNames, type Row } from './row.ts'
+
+/** OpenAPI's Parameter Objects of a row: path, query, and the conditions of RFC 9110. */
+export function parametersOf(row: NamedRow): unknown[] {
+  return [...pathParameters(row), ...queryParameters(row), ...conditions(row)]
+}
+
+function pathParameters(row: NamedRow): unknown[] {
+  return parameterNames(row).map(([own, shared]) => ({
+    name: shared,
+    in: 'path',
+    required: true,
+    schema: schemaAt(row.action.input.json, [row.route.parameters?.[own] ?? own]),
+  }))
+}
+
+/** A form sends the fields that were left empty too: texts and lists may be empty. */
+function queryParameters({ route, action }: Row): unknown[] {
+  return Object.entries(route.query ?? {}).map(([name, field]) => {
+    const schema = schemaAt(action.input.json, field.split('.'))
+    const value = route.defaults?.[field]
+    return {
+      name,
+      in: 'query',
+      ...((schema.type === 'string' || schema.type === 'array') && { allowEmptyValue: true }),
+      schema: value === undefined ? schema : { ...schema, default: value },
+    }
+  })
+}
+
+/** RFC 9110 section 13. */
+function conditions({ route }: Row): unknown[] {
+  const header = (name: string, description: string) => [
+    { name, in: 'header', description, schema: { type: 'string' } },
+  ]
+  if (route.method === 'get')
+    return header('If-None-Match', 'ETags that the caller has: 304 where one holds.')
+  if (route.conditional)
+    return header('If-Match', 'ETag of the entry as last read: 412 where it has changed.')
+  return []
+}
+
+export function answerSchema({ route, action }: Row): JsonSchema {
+  return route.body === 'input' ? inOne('output', action.output.json) : action.output.json
+}
+
+/** The input without what the path and the headers say. */
+export function bodySchema({ route, action }: Row): JsonSchema {
+  const schema = action.input.json
+  if (route.body === 'input') return { ...inOne('input', schema), additionalProperties: false }
+  const taken = new Set([
+    ...Object.values(route.parameters ?? {}),
+    ...(route.conditional ? ['expected_revision'] : []),
+  ])
+  const left = ([name]: [string, unknown]) => !taken.has(name)
+  const { properties, required, ...rest } = schema
+  const needed = Array.isArray(required) ? required.filter((name) => !taken.has(name)) : []
+  return {
+    ...rest,
+    properties: Object.fromEntries(Object.entries(isRecord(properties) ? properties : {}).filter(left)),
+    ...(needed.length > 0 && { required: needed }),
+  }
+}
+
+/** An object of one field; definitions stay at the root, where references look for them. */
+function inOne(field: string, { $defs, ...schema }: JsonSchema): JsonSchema {
+  return {
+    type: 'object',
+    required: [field],
+    properties: { [field]: schema },
+    ...($defs !== undefined && { $defs }),
+  }
+}

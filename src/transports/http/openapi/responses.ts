@@ -1,0 +1,140 @@
+import type { Access } from '../../../../schemas/action.ts'
+import { type Code, codes } from '../../../../schemas/failure.ts'
+import type { Row } from './row.ts'
+
+/** Every answer of a row, by status: its output, 304, and each status of a failure that it may end in. */
+export function responsesOf(row: Row, output: unknown, links: object): Record<string, unknown> {
+  const { route, action } = row
+  const status = route.status ?? 200
+  const isRead = route.method === 'get'
+  const content = { 'application/json': { schema: output } }
+  const success = {
+    description: status === 204 ? 'Done.' : action.title,
+    headers: {
+      ...common,
+      ...allowance,
+      ...((isRead || route.entry) && etag),
+      ...(status === 201 && route.entry && location),
+    },
+    ...(status !== 204 && { content }),
+    ...(Object.keys(links).length > 0 && { links }),
+  }
+  const unchanged = {
+    description: 'As it was when the caller had that ETag.',
+    headers: { ...common, ...etag },
+  }
+  const failures = statusesOf(failuresOf(row)).map((one) => [one, { $ref: `#/components/responses/${one}` }])
+  return { [status]: success, ...(isRead && { 304: unchanged }), ...Object.fromEntries(failures) }
+}
+
+/** What a row may fail with, by what it is; a row says in `fails` what does not follow from that. */
+function failuresOf({ route, action }: Row): Code[] {
+  if (action.effect === 'call') return Object.keys(codes) as Code[]
+  const isWrite = action.effect === 'write'
+  const reachesOutside = isWrite || asks(action.access) === 'a2a:call'
+  return [
+    'invalid_request',
+    'unauthenticated',
+    'rate_limited',
+    'internal',
+    'unavailable',
+    'deadline_exceeded',
+    ...(isWrite || asks(route.access ?? action.access) ? ['forbidden' as const] : []),
+    ...(reachesOutside || route.parameters ? ['not_found' as const] : []),
+    ...(reachesOutside ? ['upstream_failed' as const] : []),
+    ...(isWrite ? (['conflict', 'storage_full'] as const) : []),
+    ...(route.conditional ? ['precondition_failed' as const] : []),
+    ...(route.body ? (['too_large', 'unsupported_media_type'] as const) : []),
+    ...(route.fails ?? []),
+  ]
+}
+
+function asks(access: Access): string | undefined {
+  return typeof access === 'object' ? access.scope : access === 'bearer' ? access : undefined
+}
+
+/** Nobody is there to read `cancelled`, and `method_not_allowed` is for methods that have no operation. */
+const unanswered = new Set<number>([codes.cancelled.http, codes.method_not_allowed.http])
+
+function statusesOf(failures: readonly Code[]): number[] {
+  const statuses = new Set<number>(failures.map((code) => codes[code].http))
+  return [...statuses].filter((status) => !unanswered.has(status)).sort((a, b) => a - b)
+}
+
+const header = (description: string, schema: object, required = false) => ({ description, required, schema })
+const text = { type: 'string' }
+const seconds = { type: 'integer', minimum: 0 }
+
+const common = { 'X-Request-Id': header('Names the request in the log.', text, true) }
+const allowance = {
+  RateLimit: header('What is left of the limit (draft-ietf-httpapi-ratelimit-headers).', text),
+  'RateLimit-Policy': header('The limit that applies.', text),
+}
+const etag = { ETag: header('Validates this representation (RFC 9110 section 8.8.3).', text, true) }
+const location = {
+  Location: header('Where the new entry is.', { type: 'string', format: 'uri-reference' }, true),
+}
+const retryAfter = (required: boolean) => ({
+  'Retry-After': header('Seconds to wait before trying again.', seconds, required),
+})
+const challenge = (required: boolean) => ({
+  'WWW-Authenticate': header(
+    'What is wrong with the token, or missing (RFC 6750 section 3).',
+    text,
+    required,
+  ),
+})
+const headersOf: Readonly<Record<number, object>> = {
+  401: challenge(true),
+  403: challenge(false),
+  429: retryAfter(true),
+  502: retryAfter(false),
+  503: retryAfter(false),
+  504: retryAfter(false),
+}
+
+/** Problem details (RFC 9457), and a response for each status that failures have. */
+export const problemComponents = {
+  schemas: {
+    Problem: {
+      type: 'object',
+      description: 'What was wrong, where, and what to do (RFC 9457).',
+      required: ['type', 'title', 'status', 'detail', 'code', 'instance', 'retryable'],
+      properties: {
+        type: text,
+        title: text,
+        status: { type: 'integer' },
+        detail: text,
+        code: { enum: Object.keys(codes) },
+        instance: text,
+        retryable: { type: 'boolean' },
+        errors: {
+          type: 'array',
+          items: {
+            type: 'object',
+            required: ['pointer', 'detail'],
+            properties: { pointer: text, detail: text },
+          },
+        },
+        hint: text,
+        nearest: { type: 'array', items: text },
+      },
+    },
+  },
+  responses: Object.fromEntries(
+    statusesOf(Object.keys(codes) as Code[]).map((status) => [
+      status,
+      {
+        description: meaningOf(status),
+        headers: { ...common, ...headersOf[status] },
+        content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+      },
+    ]),
+  ),
+}
+
+/** `conflict: This clashes with what is there.` */
+function meaningOf(status: number): string {
+  const meant = Object.entries(codes).filter(([, { http }]) => http === status)
+  return meant.map(([code, { title }]) => `${code}: ${title}.`).join(' ')
+}

@@ -1,0 +1,37 @@
+import type { Action } from '../../../../schemas/action.ts'
+import type { JsonSchema } from '../../../../schemas/json.ts'
+import type { Route } from '../routes.ts'
+
+/** What of an action a document shows. */
+export interface Described extends Pick<Action, 'title' | 'description' | 'access' | 'effect'> {
+  readonly input: { readonly json: JsonSchema }
+  readonly output: { readonly json: JsonSchema }
+}
+
+export interface Row {
+  readonly route: Route
+  readonly action: Described
+}
+
+/** A row under the path that it shares with other methods. */
+export interface NamedRow extends Row {
+  /** As in the table, such as `/api/agents/:packageName`; its parameter names stand for the row's own. */
+  readonly path: string
+}
+
+/** What two paths have in common that no server can tell apart. */
+export function shapeOf(path: string): string {
+  return path.replace(/:\w+/g, ':')
+}
+
+/** `PUT /api/agents/:id` → `putApiAgentsId`. */
+export function operationIdOf({ method, path }: Route): string {
+  return `${method}${path.replace(/[^A-Za-z0-9]+(.)?/g, (_, letter?: string) => (letter ?? '').toUpperCase())}`
+}
+
+/** The parameters' own names and those of the shared path, place by place. */
+export function parameterNames({ route, path }: NamedRow): [own: string, shared: string][] {
+  const own = [...route.path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
+  const shared = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
+  return own.map((name, place) => [name, shared[place] ?? name])
+}

@@ -1,0 +1,75 @@
+"""What no schema can say of a valid request, said here, so that every check stays on."""
+
+import itertools
+import os
+
+import schemathesis
+from schemathesis.generation.meta import TestPhase
+
+# Refused at any depth, as they could change an object's prototype.
+FORBIDDEN_KEYS = {"__proto__", "constructor", "prototype"}
+
+# Operations on an agent of one's own: the parameter that names it, and which one it is.
+OWN = {
+    "PUT /api/agents/{packageName}": ("packageName", "mail"),
+    "POST /api/agents/{id}/go-live": ("id", "plan"),
+    "POST /api/agents/{id}/unpublish": ("id", "plan"),
+}
+
+numbers = itertools.count()
+
+
+@schemathesis.hook
+def before_call(context, case, kwargs):
+    if case.meta is None or not case.meta.generation.mode.is_positive:
+        return
+    if isinstance(case.body, dict):
+        case.body = without_forbidden_keys(case.body)
+    for fields in fields_of(case):
+        # A cursor is good only with the query that it was given for; one that was made up is refused.
+        fields.pop("cursor", None)
+        # Agents in STAGE are shown to their owner, who says so.
+        if fields.get("state") == "STAGE":
+            fields["mine"] = "true" if fields is case.query else True
+    # In a query a comma begins the next tag.
+    if isinstance(case.query, dict) and isinstance(case.query.get("tags"), list):
+        case.query["tags"] = [tag.replace(",", "") for tag in case.query["tags"]]
+    if case.meta.phase.name != TestPhase.COVERAGE:
+        make_real(case)
+
+
+def without_forbidden_keys(value):
+    if isinstance(value, dict):
+        return {key: without_forbidden_keys(inner) for key, inner in value.items() if key not in FORBIDDEN_KEYS}
+    if isinstance(value, list):
+        return [without_forbidden_keys(inner) for inner in value]
+    return value
+
+
+def fields_of(case):
+    """The query and each object in the body where such fields stand."""
+    body = case.body if isinstance(case.body, dict) else {}
+    for fields in (case.query, body, body.get("input"), body.get("filters")):
+        if isinstance(fields, dict):
+            yield fields
+
+
+def make_real(case):
+    """Names that are there, so that more is seen than how made-up ones are refused."""
+    label = case.operation.label
+    # An ETag comes from an answer, or the condition fails.
+    if not case.headers.get("If-Match", '"').startswith('"'):
+        del case.headers["If-Match"]
+    if label in OWN and case.auth_identity and case.meta.phase.name == TestPhase.FUZZING:
+        parameter, name = OWN[label]
+        case.path_parameters[parameter] = f"com.{case.auth_identity}.{name}"
+    if not isinstance(case.body, dict):
+        return
+    if label == "POST /a2a/utility/reader":
+        case.body["input"]["url"] = os.environ["CONFORMANCE_PAGE"]
+    if label == "POST /api/playground/session/{id}/execute":
+        case.body.update(agent="svc.registry", capability="search", input={"query": "read a web page"})
+    if label == "POST /api/agents/publish":
+        case.body["package_name"] = f"com.made.agent-{next(numbers)}"
+    if label == "PUT /api/agents/{packageName}":
+        case.body.pop("package_name", None)

@@ -1,0 +1,63 @@
+/**
+ * Schemathesis with all its checks against our OpenAPI document: as anybody, as two owners who must not see each
+ * other's drafts, and once more with a leak planted, which it must find.
+ * `node run.ts [results.json]`; SCHEMATHESIS names the program.
+ */
+import { spawnSync } from 'node:child_process'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { type Attack, type Outcome, runAttack } from './attack.ts'
+import { leaky } from './leak.ts'
+
+const { SCHEMATHESIS } = process.env
+const program = SCHEMATHESIS ? resolve(SCHEMATHESIS) : 'schemathesis'
+const [results = 'results/schemathesis.json'] = process.argv.slice(2)
+
+/** Each attack, and what is wrong with its outcome. */
+const attacks: readonly (Attack & { readonly fault: (outcome: Outcome) => string | undefined })[] = [
+  { name: 'anybody', as: 'anybody', fault: findings },
+  { name: 'two owners', as: 'owners', fault: findings },
+  { name: 'a planted leak is found', as: 'owners', compose: leaky, fault: overlooked },
+]
+
+function findings({ exit_code, output, cases }: Outcome): string | undefined {
+  if (exit_code !== 0) return `exit code ${exit_code}\n${output}`
+  return cases === 0 ? `it tested nothing\n${output}` : undefined
+}
+
+function overlooked({ exit_code, output }: Outcome): string | undefined {
+  const found = exit_code === 1 && output.includes('ST402 Object-level authorization bypass')
+  return found ? undefined : `exit code ${exit_code}, and no ST402\n${output}`
+}
+
+const folder = await mkdtemp(join(tmpdir(), 'schemathesis-'))
+const counts = { numPassedTests: 0, numFailedTests: 0, numPendingTests: 0 }
+const failures: { fullName: string; status: 'failed'; failureMessages: string[] }[] = []
+try {
+  if (spawnSync(program, ['--version']).status !== 0) {
+    console.log(`There is no ${program} here: skipped.`)
+    counts.numPendingTests = attacks.length
+  } else {
+    for (const { fault, ...attack } of attacks) await report(attack, fault)
+  }
+} finally {
+  await rm(folder, { recursive: true, force: true })
+}
+await mkdir(dirname(results), { recursive: true })
+const testResults = [{ name: 'schemathesis', assertionResults: failures }]
+await writeFile(results, JSON.stringify({ ...counts, testResults }))
+process.exitCode = counts.numFailedTests > 0 ? 1 : 0
+
+async function report(attack: Attack, fault: (outcome: Outcome) => string | undefined): Promise<void> {
+  const started = performance.now()
+  const outcome = await runAttack(program, join(folder, attack.name.replaceAll(' ', '-')), attack)
+  const wrong = fault(outcome)
+  counts[wrong === undefined ? 'numPassedTests' : 'numFailedTests'] += 1
+  const seconds = Math.round((performance.now() - started) / 1000)
+  const [generated = 'nothing'] = /\d+ generated/.exec(outcome.output) ?? []
+  console.log(`${attack.name}: ${wrong === undefined ? 'passed' : 'FAILED'}, ${generated}, ${seconds} s`)
+  if (wrong === undefined) return
+  console.log(wrong)
+  failures.push({ fullName: attack.name, status: 'failed', failureMessages: [wrong] })
+}

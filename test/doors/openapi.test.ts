@@ -1,0 +1,150 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { codes } from '../../schemas/failure.ts'
+import { isRecord } from '../../schemas/json.ts'
+import { routes } from '../../src/transports/http/routes.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+
+let home: TestGateway
+// biome-ignore lint/suspicious/noExplicitAny: the document is looked into freely
+let document: any
+beforeAll(async () => {
+  home = await startGateway()
+  document = (await home.request('GET', '/openapi.json')).json
+})
+afterAll(() => home[Symbol.asyncDispose]())
+
+type Table = (typeof routes)[number]
+const shape = (path: string) => path.replace(/:\w+|\{\w+\}/g, ':')
+
+// biome-ignore lint/suspicious/noExplicitAny: as above
+function operationOf({ method, path }: Pick<Table, 'method' | 'path'>): any {
+  const key = Object.keys(document.paths).find((one) => shape(one) === shape(path))
+  return document.paths[key ?? '']?.[method]
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: as above
+function* operations(): Generator<any> {
+  for (const item of Object.values(document.paths)) yield* Object.values(item as object)
+}
+
+function* references(value: unknown): Generator<string> {
+  if (Array.isArray(value)) for (const one of value) yield* references(one)
+  if (!isRecord(value)) return
+  for (const [key, inner] of Object.entries(value)) {
+    if (key === '$ref' && typeof inner === 'string') yield inner
+    else yield* references(inner)
+  }
+}
+
+function at(pointer: string): unknown {
+  return pointer
+    .slice(2)
+    .split('/')
+    .reduce<unknown>((value, key) => (isRecord(value) ? value[key] : undefined), document)
+}
+
+describe('the OpenAPI document', () => {
+  test('is valid OpenAPI 3.1', async () => {
+    expect(await new Validator().validate(structuredClone(document))).toEqual({ valid: true })
+    const broken = structuredClone(document)
+    delete broken.paths['/public/agents'].get.responses[200].description
+    expect((await new Validator().validate(broken)).valid).toBe(false)
+  })
+
+  test('has one path for what no server can tell apart', () => {
+    const shapes = Object.keys(document.paths).map(shape)
+    expect(new Set(shapes).size).toBe(shapes.length)
+  })
+
+  test('names every operation once and refers to nothing that is not there', () => {
+    const ids = [...operations()].map(({ operationId }) => operationId)
+    expect(new Set(ids).size).toBe(ids.length)
+    const all = [...references(document)]
+    expect(all.length).toBeGreaterThan(100)
+    expect(all.filter((pointer) => at(pointer) === undefined)).toEqual([])
+    const linked = [...operations()].flatMap(({ responses }) =>
+      // biome-ignore lint/suspicious/noExplicitAny: as above
+      Object.values<any>(responses).flatMap(({ links }) => Object.values<any>(links ?? {})),
+    )
+    expect(linked.filter(({ operationId }) => !ids.includes(operationId))).toEqual([])
+  })
+})
+
+describe('every row of the table', () => {
+  test.each(routes.map((route) => [`${route.method.toUpperCase()} ${route.path}`, route] as const))(
+    '%s',
+    (_, route) => {
+      const { responses, parameters, requestBody, security } = operationOf(route)
+      const declared = Object.keys(responses).map(Number)
+      const always = [
+        'invalid_request',
+        'unauthenticated',
+        'rate_limited',
+        'internal',
+        'unavailable',
+      ] as const
+      const bodies = route.body ? (['too_large', 'unsupported_media_type'] as const) : []
+      const conditions = route.conditional ? (['precondition_failed'] as const) : []
+      const wanted = [...always, ...bodies, ...conditions].map((code) => codes[code].http)
+      expect(declared).toEqual(expect.arrayContaining([route.status ?? 200, ...wanted]))
+      expect(Object.keys(responses)).not.toContain('default')
+      expect(requestBody !== undefined).toBe(route.body !== undefined)
+      expect(security).toContainEqual({ bearer: [] })
+      const inPath = parameters.filter((one: { in: string }) => one.in === 'path')
+      expect(inPath).toHaveLength(Object.keys(route.parameters ?? {}).length)
+      for (const { schema } of inPath) expect(schema).toMatchObject({ type: 'string', minLength: 1 })
+      const inQuery = parameters.filter((one: { in: string }) => one.in === 'query')
+      expect(inQuery).toHaveLength(Object.keys(route.query ?? {}).length)
+    },
+  )
+
+  test('states the headers that its answers have', () => {
+    const publish = operationOf({ method: 'post', path: '/api/agents/publish' })
+    expect(Object.keys(publish.responses[201].headers)).toEqual(
+      expect.arrayContaining(['ETag', 'Location', 'RateLimit', 'X-Request-Id']),
+    )
+    const { responses } = document.components
+    expect(responses[401].headers['WWW-Authenticate'].required).toBe(true)
+    expect(responses[429].headers['Retry-After'].required).toBe(true)
+    expect(Object.keys(responses[404].content)).toEqual(['application/problem+json'])
+  })
+
+  test('a published agent leads to reading, changing, publishing and deleting it', () => {
+    const { links } = operationOf({ method: 'post', path: '/api/agents/publish' }).responses[201]
+    const next = Object.keys(links)
+    for (const [method, path] of [
+      ['get', '/api/agents/:id'],
+      ['put', '/api/agents/:id'],
+      ['delete', '/api/agents/:id'],
+      ['post', '/api/agents/:id/go-live'],
+      ['post', '/api/agents/:id/unpublish'],
+    ] as const)
+      expect(next).toContain(operationOf({ method, path }).operationId)
+    const change = links[operationOf({ method: 'put', path: '/api/agents/:id' }).operationId]
+    expect(Object.values(change.parameters)).toEqual(['$response.body#/id', '$response.header.ETag'])
+  })
+})
+
+describe('an answer is as declared', () => {
+  test.each([
+    ['GET', '/public/agents', 200],
+    ['GET', '/public/agents?limit=0', 400],
+    ['GET', '/api/agents/nobody', 404],
+    ['POST', '/api/agents/publish', 401],
+    ['POST', '/api/agents/search', 400],
+  ] as const)('%s %s: %i', async (method, path, status) => {
+    const answer = await home.request(method, path, { ...(method === 'POST' && { body: {} }) })
+    expect(answer.status).toBe(status)
+    const [pathname = ''] = path.split('?')
+    const template = Object.keys(document.paths).find((one) =>
+      new RegExp(`^${one.replace(/\{\w+\}/g, '[^/]+')}$`).test(pathname),
+    )
+    const operation = document.paths[template ?? ''][method.toLowerCase()]
+    const { $ref, ...own } = operation.responses[status]
+    const { headers, content } = $ref ? (at($ref) as typeof own) : own
+    expect(Object.keys(content)).toEqual([answer.headers.get('content-type')])
+    const required = Object.entries<{ required: boolean }>(headers).filter(([, header]) => header.required)
+    for (const [name] of required) expect(answer.headers.get(name), name).not.toBeNull()
+  })
+})
