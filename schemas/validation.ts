@@ -15,6 +15,7 @@ export const ValidationRequest = z
   .refine((asked) => Object.values(asked).filter((one) => one !== undefined).length === 1, {
     error: 'Give one of manifest_url, card and publication.',
   })
+  .meta({ oneOf: ['manifest_url', 'card', 'publication'].map((one) => ({ required: [one] })) })
 export type ValidationRequest = z.infer<typeof ValidationRequest>
 
 /** What would become of it, and everything that should be mended, the worst first. */

@@ -50,7 +50,7 @@ export async function readIssuers(
   own: readonly string[],
 ): Promise<readonly ExternalIssuer[]> {
   if (setting === undefined) return []
-  const text = /^\s*\[/.test(setting) ? setting : await readText(setting)
+  const text = /^\s*[[{]/.test(setting) ? setting : await readText(setting)
   const parsed = z.array(ExternalIssuer).safeParse(parseJson(text))
   if (!parsed.success) {
     const errors = parsed.error.issues.map((issue) => ({

@@ -47,17 +47,26 @@ export async function openKeyRing(path: string, clock: () => number): Promise<Ke
   await createKeyFile(path)
   let ring = await load(readKeyFile(path))
   let read = clock()
+  let adopting = Promise.resolve()
+
+  /** Files are adopted in the order in which they were read. */
+  function adopt(file: KeyFile): Promise<void> {
+    read = clock()
+    adopting = adopting
+      .catch(() => {})
+      .then(async () => {
+        ring = await load(file, ring)
+      })
+    return adopting
+  }
 
   async function reread(): Promise<void> {
     const age = clock() - read
-    if (age >= 0 && age < rereadMilliseconds) return
-    read = clock()
-    ring = await load(readKeyFile(path), ring)
+    await (age >= 0 && age < rereadMilliseconds ? adopting : adopt(readKeyFile(path)))
   }
 
   async function change(edit: (file: KeyFile) => KeyFile): Promise<void> {
-    ring = await load(changeKeyFile(path, edit), ring)
-    read = clock()
+    await adopt(changeKeyFile(path, edit))
   }
 
   function known(kid: string): SigningKey | undefined {

@@ -34,9 +34,16 @@ export async function createRevocations(options: RevocationsOptions): Promise<Re
   const ending = new AbortController()
   let standing = new Map<string, number>()
   let seen = ''
+  let asked = 0
+  let answered = 0
 
   async function load(): Promise<void> {
+    asked += 1
+    const turn = asked
     const rows = await store.revocations(clock())
+    // An answer that was overtaken by a newer one would bring back what has just been revoked.
+    if (turn < answered) return
+    answered = turn
     const text = JSON.stringify(rows)
     if (text === seen) return
     seen = text

@@ -1,5 +1,4 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
-import { setTimeout as pause } from 'node:timers/promises'
 import {
   CompiledQuery,
   type DatabaseConnection,
@@ -10,7 +9,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
-import { isBusy } from './faults.ts'
+import { patiently } from './patience.ts'
 
 /** Kysely over one node:sqlite connection, which only one transaction holds at a time. */
 export function sqliteDialect(database: DatabaseSync): Dialect {
@@ -28,9 +27,6 @@ class TransactionalAdapter extends SqliteAdapter {
     return true
   }
 }
-
-const patienceMilliseconds = 5000
-const longestPause = 50
 
 class SqliteDriver implements Driver {
   readonly #database: DatabaseSync
@@ -58,18 +54,8 @@ class SqliteDriver implements Driver {
     this.#release()
   }
 
-  /** Waits for another writer without holding up the event loop, as SQLite's own busy time-out would. */
   async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    const end = performance.now() + patienceMilliseconds
-    for (let wait = 1; ; wait = Math.min(wait * 2, longestPause)) {
-      try {
-        await connection.executeQuery(CompiledQuery.raw('begin immediate'))
-        return
-      } catch (fault) {
-        if (!isBusy(fault) || performance.now() > end) throw fault
-      }
-      await pause(wait)
-    }
+    await patiently(() => connection.executeQuery(CompiledQuery.raw('begin immediate')))
   }
 
   async commitTransaction(connection: DatabaseConnection): Promise<void> {

@@ -11,15 +11,16 @@ import { createWriter } from '../writer.ts'
 import { sqliteDialect } from './dialect.ts'
 import { storeFailure } from './faults.ts'
 import { openDatabase } from './open.ts'
+import { patiently } from './patience.ts'
 import { createReader } from './reader.ts'
 
 /** Opens the embedded store at `path`; `clock` in milliseconds since the epoch dates the changes. */
 export async function openSqliteStore(path: string, clock: () => number = Date.now): Promise<Store> {
   const writing = openDatabase(path)
   const writer = new Kysely<Tables>({ dialect: sqliteDialect(writing) })
-  await migrate(writer)
-  // From here on the driver waits for other writers itself.
+  // From here on we wait for other writers ourselves. A migration happens whole or not at all, so it may be tried again.
   writing.exec('pragma busy_timeout = 0')
+  await patiently(() => migrate(writer))
   const reading = openDatabase(path)
   const reader = new Kysely<Tables>({ dialect: sqliteDialect(reading) })
   const version = reading.prepare('pragma data_version')

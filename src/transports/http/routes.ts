@@ -265,6 +265,7 @@ export const routes: readonly Route[] = [
     action: 'audit',
     parameters: { id: 'agent' },
     query: { limit: 'limit', cursor: 'cursor' },
+    unkept: true,
   },
   {
     method: 'post',

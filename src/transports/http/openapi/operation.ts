@@ -18,7 +18,7 @@ export function operationOf(row: NamedRow, all: readonly NamedRow[], definitions
     parameters: parametersOf(row),
     ...(body && {
       requestBody: {
-        required: Array.isArray(body.required) || 'anyOf' in body,
+        required: Array.isArray(body.required) || 'anyOf' in body || 'oneOf' in body,
         content: { 'application/json': { schema: body } },
       },
     }),

@@ -6,14 +6,14 @@ import type { Row } from './row.ts'
 export function responsesOf(row: Row, output: unknown, links: object): Record<string, unknown> {
   const { route, action } = row
   const status = route.status ?? 200
-  const isRead = route.method === 'get'
+  const isKept = route.method === 'get' && !route.unkept
   const content = { 'application/json': { schema: output } }
   const success = {
     description: status === 204 ? 'Done.' : action.title,
     headers: {
       ...common,
       ...allowance,
-      ...((isRead || route.entry) && etag),
+      ...((isKept || route.entry) && etag),
       ...(status === 201 && route.entry && location),
     },
     ...(status !== 204 && { content }),
@@ -24,7 +24,7 @@ export function responsesOf(row: Row, output: unknown, links: object): Record<st
     headers: { ...common, ...etag },
   }
   const failures = statusesOf(failuresOf(row)).map((one) => [one, { $ref: `#/components/responses/${one}` }])
-  return { [status]: success, ...(isRead && { 304: unchanged }), ...Object.fromEntries(failures) }
+  return { [status]: success, ...(isKept && { 304: unchanged }), ...Object.fromEntries(failures) }
 }
 
 /** What a row may fail with, by what it is; a row says in `fails` what does not follow from that. */
