@@ -1,0 +1,3 @@
+import { damageTests } from '../search/vectors/damage.ts'
+
+damageTests((files) => files)
