@@ -104,6 +104,16 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
   const follower = stack.use(follow(store, index, troubled))
   stack.defer(() => keepWords(1))
   const ready = Promise.all([follower.ready, dense.ready]).then(() => keepWords(changesWorthKeeping))
+  const identity = stack.use(
+    await openIdentity({
+      config,
+      store,
+      clock,
+      site,
+      outside,
+      failed: (fault) => log.error({ err: fault }, 'identity'),
+    }),
+  )
   const fetchCard = createManifestReader(world)
   const trust = openTrust(config, {
     store,
@@ -124,19 +134,10 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
     clock,
     createId,
     fetchCard,
+    signer: identity.ring.signing,
     prove: trust.prove,
     secret: trust.secret,
   })
-  const identity = stack.use(
-    await openIdentity({
-      config,
-      store,
-      clock,
-      site,
-      outside,
-      failed: (fault) => log.error({ err: fault }, 'identity'),
-    }),
-  )
   const sessions = createSessionBook(clock, () => randomBytes(16).toString('hex'))
   const extractor = stack.use(createExtractor({ worker: extractWorker }))
   const agents = createAgents({

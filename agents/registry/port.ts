@@ -12,6 +12,8 @@ type Caller = Principal | null
 export interface Registry {
   search(input: SearchInput, caller: Caller, signal: AbortSignal): Promise<SearchOutput>
   get(agent: string, caller: Caller): Promise<EntryDetail>
+  /** The card in the interface's shape, or the standard one where there is one. */
+  card(agent: string, standard: boolean, caller: Caller): Promise<Readonly<Record<string, unknown>>>
   publish(publication: Publication, caller: Caller, signal: AbortSignal): Promise<EntryDetail>
   update(change: Change, publication: Publication, caller: Caller): Promise<EntryDetail>
   goLive(change: Change, caller: Caller): Promise<EntryDetail>

@@ -22,6 +22,8 @@ export interface Finder {
   search(input: SearchInput, caller: Caller, signal: AbortSignal): Promise<SearchOutput>
   /** Throws Failure `not_found` with close names where this caller may not know of the entry. */
   get(agent: string, caller: Caller): Promise<EntryDetail>
+  /** The same as the truth holds it. */
+  stored(agent: string, caller: Caller): Promise<StoredEntry>
 }
 
 export interface FinderOptions {
@@ -97,7 +99,7 @@ export function createFinder({ reader, index, follower, dense, views }: FinderOp
     })
   }
 
-  async function find(agent: string, caller: Caller): Promise<StoredEntry> {
+  async function stored(agent: string, caller: Caller): Promise<StoredEntry> {
     const entry = await reader.entry(toReference(agent))
     if (entry && isVisible(entry, caller)) return entry
     const close = await suggest(agent)
@@ -125,7 +127,8 @@ export function createFinder({ reader, index, follower, dense, views }: FinderOp
 
   return {
     search,
-    get: async (agent, caller) => views.detail(await find(agent, caller), caller),
+    stored,
+    get: async (agent, caller) => views.detail(await stored(agent, caller), caller),
   }
 }
 

@@ -3,6 +3,7 @@ import type { Change } from '../../schemas/publication.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import type { VerificationOutcome } from '../../schemas/trust.ts'
 import type { SearchIndex } from '../search/search-index.ts'
+import { type CardsOptions, createCards } from './cards.ts'
 import { createCustody, type Recipient, type Suspending } from './custody.ts'
 import type { DenseArms } from './dense-arms.ts'
 import { type Committed, createEditor, type EditorOptions } from './editor.ts'
@@ -20,6 +21,7 @@ export interface RegistryOptions extends EditorOptions {
   /** Without it, words alone decide. */
   readonly dense?: Pick<DenseArms, 'ready' | 'caughtUp' | 'progress'>
   readonly site: () => Site
+  readonly signer: CardsOptions['signer']
   readonly prove: VerifierOptions['prove']
   readonly secret: VerifierOptions['secret']
 }
@@ -28,7 +30,7 @@ export interface RegistryOptions extends EditorOptions {
 export function createRegistry(options: RegistryOptions) {
   const { store, index, follower, dense, site } = options
   const views = createViews(site)
-  const finder = createFinder({ reader: store.read, index, follower, dense, views })
+  const { stored, ...finder } = createFinder({ reader: store.read, index, follower, dense, views })
   const editor = createEditor(options)
   const verifier = createVerifier({ ...options, reader: store.read, editor })
   const { report, audit, ...custody } = createCustody(store, editor, options.clock)
@@ -52,6 +54,7 @@ export function createRegistry(options: RegistryOptions) {
 
   return {
     ...finder,
+    ...createCards({ finder: { ...finder, stored }, site, signer: options.signer }),
     validate: createValidator(options.fetchCard),
     verify: (...asked: Parameters<typeof verifier.verify>) => answered(verifier.verify(...asked)),
     claim: (...asked: Parameters<typeof verifier.claim>) => answered(verifier.claim(...asked)),

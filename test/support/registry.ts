@@ -59,6 +59,7 @@ export async function openRegistry({
     clock: Date.now,
     createId: () => v7(),
     fetchCard,
+    signer: () => Promise.reject(new Error('There is no key.')),
     prove,
     secret: async () => new Uint8Array(32),
   })

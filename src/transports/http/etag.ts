@@ -9,8 +9,8 @@ import type { Principal } from '../../../schemas/scope.ts'
 export interface Etags {
   /** Of an answer that is one entry. */
   ofEntry(entry: Json, principal: Principal | null): string | undefined
-  /** Of an answer computed at a revision of the registry. */
-  ofRegistry(revision: number | undefined, principal: Principal | null): string | undefined
+  /** Of an answer computed at a revision of the registry; `variant` is a letter for another rendering of it. */
+  ofRegistry(revision: number | undefined, principal: Principal | null, variant?: string): string | undefined
   /** The revision in an If-Match header; 0, which no entry is at, where it names none. */
   revision(header: string): number
 }
@@ -28,13 +28,13 @@ export function createEtags(rendering: string): Etags {
     return known
   }
 
-  function tag(kind: 'e' | 'r', revision: unknown, principal: Principal | null): string | undefined {
+  function tag(kind: string, revision: unknown, principal: Principal | null): string | undefined {
     if (typeof revision !== 'number') return undefined
     return `"${prefix}.${kind}${revision}${principal ? `.${digestOf(principal)}` : ''}"`
   }
   return {
     ofEntry: (entry, principal) => (isRecord(entry) ? tag('e', entry.revision, principal) : undefined),
-    ofRegistry: (revision, principal) => tag('r', revision, principal),
+    ofRegistry: (revision, principal, variant = 'r') => tag(variant, revision, principal),
     revision(header) {
       return Number(pattern.exec(header.trim())?.[1] ?? 0)
     },

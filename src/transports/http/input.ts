@@ -26,6 +26,7 @@ export async function readInput(
   const input: Record<string, unknown> = {
     ...route.defaults,
     ...body,
+    ...(route.versions && versionAsked(request)),
     ...readQuery(search, route.query ?? {}, action.input.json),
   }
   for (const [name, field] of Object.entries(route.parameters ?? {})) {
@@ -43,6 +44,13 @@ export async function readInput(
     input.expected_revision = etags.revision(condition)
   }
   return input
+}
+
+/** A2A 1.0 section 3.6.1; a client that takes cards of A2A by their media type means the newest. */
+function versionAsked({ headers }: IncomingMessage): { a2a_version?: string } {
+  const version = headers['a2a-version']
+  if (typeof version === 'string') return { a2a_version: version }
+  return /\bapplication\/a2a(?:-agent-card)?\+json\b/.test(headers.accept ?? '') ? { a2a_version: '1.0' } : {}
 }
 
 function unwrap(route: Route, body: unknown): Record<string, unknown> {

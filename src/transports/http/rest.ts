@@ -34,12 +34,12 @@ export function serve(route: Route, action: Action, door: Door, etags: Etags): H
         { principal, signal, id, client },
       )
       const headers: Headers = { ...cors, ...allowanceHeaders(reply.allowance), 'X-Request-Id': id }
-      const etag = etagOf(route, reply, principal, etags)
+      const etag = etagOf(route, params, reply, principal, etags)
       if (etag) headers.ETag = etag
       if (route.unkept) headers['Cache-Control'] = 'no-store'
       else if (route.method === 'get') {
         headers['Cache-Control'] = principal ? 'private, no-cache' : 'public, no-cache'
-        headers.Vary = 'Authorization'
+        headers.Vary = route.versions ? 'Authorization, A2A-Version, Accept' : 'Authorization'
         if (matches(request.headers['if-none-match'], etag)) {
           send(request, response, 304, '', headers)
           return
@@ -53,7 +53,8 @@ export function serve(route: Route, action: Action, door: Door, etags: Etags): H
 }
 
 function etagOf(
-  { entry, method, unkept }: Route,
+  { entry, method, unkept, versions }: Route,
+  params: Record<string, unknown>,
   { output, revision }: Reply,
   principal: Principal | null,
   etags: Etags,
@@ -61,7 +62,11 @@ function etagOf(
   if (unkept) return undefined
   return entry
     ? etags.ofEntry(output, principal)
-    : etags.ofRegistry(method === 'get' ? revision : undefined, principal)
+    : etags.ofRegistry(
+        method === 'get' ? revision : undefined,
+        principal,
+        versions && params.a2a_version !== undefined ? 's' : 'r',
+      )
 }
 
 /** Pointers name what the caller wrote: the query parameter, not the field that it fills. */

@@ -30,6 +30,8 @@ export interface Route {
   /** A row may tighten the action's access, never loosen it. */
   readonly access?: Access
   readonly status?: 200 | 201 | 204
+  /** `A2A-Version`, or `Accept` with a media type of A2A, asks for the standard card. */
+  readonly versions?: true
   /** What is shown follows no revision of the registry, and is nobody's to keep. */
   readonly unkept?: true
   /** Field of other rows' inputs that the `id` in this answer is for; `agent` where the answer is one entry. */
@@ -60,6 +62,8 @@ const listed = {
   },
   defaults: { limit: 20 },
 } as const
+
+const version = { 'A2A-Version': 'a2a_version' } as const
 
 const output = (value: Json) => ({ body: { output: value } })
 
@@ -117,6 +121,8 @@ export const routes: readonly Route[] = [
     summary: "The registry's own agent card",
     to: registry,
     action: 'get_card',
+    query: version,
+    versions: true,
   },
   {
     method: 'get',
@@ -125,6 +131,8 @@ export const routes: readonly Route[] = [
     to: registry,
     action: 'get_card',
     parameters: { name: 'agent' },
+    query: version,
+    versions: true,
   },
   { method: 'get', path: '/api/agents', summary: 'List public agents', ...listed },
   {
