@@ -29,6 +29,8 @@ export async function startSubject(
     env: { ...process.env, ...environment },
     stdio: ['pipe', 'pipe', 'ignore', 'ipc'],
   })
+  // A log that nobody reads fills its pipe, and then the process waits for it.
+  child.stdout?.resume()
   const [{ url, token }] = (await once(child, 'message')) as [{ url: string; token?: string }]
   return {
     url,

@@ -13,9 +13,9 @@ export function principalOf(
   authenticate: Authenticate,
 ): Principal | null | Promise<Principal> {
   if (header === undefined) return null
-  const token = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i.exec(header)?.[1]
-  if (token === undefined) {
+  const scheme = /^bearer +/i.exec(header)?.[0]
+  if (scheme === undefined) {
     throw new Failure('unauthenticated', 'The Authorization header is not Bearer followed by a token.')
   }
-  return authenticate(token)
+  return authenticate(header.slice(scheme.length))
 }
