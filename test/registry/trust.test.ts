@@ -301,6 +301,20 @@ describe('the card at the manifest URL', () => {
     expect(await seenByAll()).toMatchObject({ changed_since_verified: false })
   })
 
+  test('alone is enough: the name is the one in the card, or made of its host and its name', async () => {
+    site.set({
+      'GET /card.json': json(card),
+      'GET /named.json': json({ ...card, agent_id: 'custom.com.example.named' }),
+    })
+    const ada = await api('ada')
+    const derived = await ada('POST', '/api/agents/publish', { manifest_url: `${origin}/card.json` })
+    expect([derived.status, derived.json.package_name]).toEqual([201, 'com.example.agents/weather'])
+    const named = await ada('POST', '/api/agents/publish', { manifest_url: `${origin}/named.json` })
+    expect([named.status, named.json.package_name]).toEqual([201, 'com.example.named'])
+    const again = await ada('POST', '/api/agents/publish', { manifest_url: `${origin}/named.json` })
+    expect(again.json.code).toBe('conflict')
+  })
+
   test('does not win over what the owner stated, and its difference is a finding for the owner', async () => {
     site.set({ 'GET /card.json': json(card) })
     const ada = await publishAs('ada', { manifest_url: `${origin}/card.json` })
