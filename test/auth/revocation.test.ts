@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { request } from 'node:http'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createRevocations } from '../../src/auth/revocations.ts'
@@ -57,6 +58,45 @@ describe('a revoked token', () => {
       peer.send({ jsonrpc: '2.0', id: 1, method: 'registry.search_agents', params: {} })
       expect(await peer.answer(1)).toHaveProperty('result')
     }
+  })
+
+  test.each<[string, object]>([
+    ['/api/keys', {}],
+    ['/a2a/message', { to: 'svc.registry', action: 'create_key' }],
+    ['/rpc', { jsonrpc: '2.0', id: 1, method: 'registry.create_key' }],
+    [
+      '/mcp',
+      {
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: { name: 'call_agent', arguments: { package_name: 'svc.registry', action: 'create_key' } },
+      },
+    ],
+  ])('gets nothing from %s by a body that it sends slowly', async (path, message) => {
+    const subject = `slow ${path}`
+    const [one, two] = [await home.token(subject), await home.token(subject)]
+    expect(await holds(one)).toBe(true)
+    const slow = request(`${home.url}${path}`, {
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/json',
+        Accept: 'application/json, text/event-stream',
+        Authorization: `Bearer ${one}`,
+      },
+    })
+    const answered = once(slow, 'response')
+    const text = JSON.stringify(message)
+    slow.write(text.slice(0, 1))
+    // What is asked on another connection later is answered later.
+    await holds(two)
+    await revoke(two, { token: one })
+    slow.end(text.slice(1))
+    const [response] = await answered
+    const body = (await response.toArray()).join('')
+    expect(body).toContain('unauthenticated')
+    const { json } = await home.request('GET', '/api/keys', { token: two })
+    expect(json.keys).toEqual([])
   })
 
   test('is refused by every other process within two seconds, its sockets too', async () => {

@@ -22,8 +22,10 @@ export function jsonRpcMount(door: Door): Mount {
       const id = requestId(request)
       const headers = { 'X-Request-Id': id, 'Content-Type': 'application/json' }
       try {
-        const principal = await authenticated(door, request.headers.authorization)
+        const { authorization } = request.headers
+        await authenticated(door, authorization)
         const text = (await readBody(request)).toString('utf8')
+        const principal = await authenticated(door, authorization)
         const client = clientOf(door, request)
         const body = await answer(text, { principal, client, signal: signalOf(response) })
         if (body === undefined) send(request, response, 204, '', { 'X-Request-Id': id })
