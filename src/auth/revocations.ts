@@ -5,7 +5,7 @@ import type { Credential, Principal } from '../../schemas/scope.ts'
 export interface RevocationStore {
   revocations(now: number): Promise<readonly Revocation[]>
   revoke(revocation: Revocation, now: number): Promise<void>
-  endKey(id: string, revocation: Revocation): Promise<void>
+  endKey(id: string, revocation: Revocation, now: number): Promise<void>
 }
 
 /** What has been revoked, in memory. */
@@ -76,7 +76,7 @@ export async function createRevocations(options: RevocationsOptions): Promise<Re
       await load()
     },
     async endKey(id, revocation) {
-      await store.endKey(id, revocation)
+      await store.endKey(id, revocation, clock())
       await load()
     },
     onChange: (listener) => void listeners.push(listener),
