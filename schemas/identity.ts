@@ -53,7 +53,7 @@ export interface Revocation {
   /** Of the token or the subject; '' for a signing key or an API key. */
   readonly issuer: string
   readonly name: string
-  /** Milliseconds since the epoch: what was issued before it no longer holds. */
+  /** Milliseconds since the epoch: what was issued until then no longer holds. */
   readonly before: number
   /** Milliseconds since the epoch after which nothing is left that it could end. */
   readonly expires_at: number
