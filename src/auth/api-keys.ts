@@ -116,6 +116,12 @@ function assertMayMake({ scopes: wanted = [], namespaces = [] }: KeyWish, caller
   if (caller.confined_to !== undefined) {
     throw new Failure('forbidden', 'A playground session makes no keys.')
   }
+  // Else whoever finds a key would make another one, which stays when that is deleted.
+  if (caller.credential?.key !== undefined) {
+    throw new Failure('forbidden', 'An API key makes no keys, nor does a token obtained with one.', {
+      hint: 'Make it with a token of `dragoman token create` or of your issuer.',
+    })
+  }
   const lacking = wanted.find((scope) => !holds(caller, scope))
   if (lacking) {
     throw new Failure('forbidden', `A key cannot have the scope ${lacking}, which you lack.`, {

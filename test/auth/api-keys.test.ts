@@ -111,6 +111,23 @@ describe('an API key', () => {
     expect(full.scopes).toEqual(['admin'])
   })
 
+  test('makes no other key that would outlive it, nor does a token obtained with it', async () => {
+    const { id, key } = await keyOf('mother')
+    const { json } = await home.request('POST', '/oauth/token', {
+      body: 'grant_type=client_credentials',
+      headers: {
+        'Content-Type': 'application/x-www-form-urlencoded',
+        Authorization: `Basic ${Buffer.from(`${id}:${key}`).toString('base64')}`,
+      },
+    })
+    for (const token of [key, json.access_token]) {
+      const answer = await home.request('POST', '/api/keys', { token })
+      expect([answer.status, answer.json.code]).toEqual([403, 'forbidden'])
+    }
+    const token = await home.token('mother')
+    expect((await home.request('GET', '/api/keys', { token })).json.keys).toHaveLength(1)
+  })
+
   test('is not made by a playground session, nor a hundred and first by anybody', async () => {
     const session = await home.request('POST', '/api/playground/session')
     const refused = await home.request('POST', `/api/playground/session/${session.json.id}/execute`, {
