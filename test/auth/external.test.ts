@@ -42,6 +42,7 @@ async function trust(
   const authenticate = createAuthenticator({
     verifierOf: (name) => (name === one.issuer ? verify : undefined),
     verifyKey: () => Promise.reject(new Error('There are no API keys here.')),
+    isTrusted: (name) => name === one.issuer,
     revocations: { revoked: () => false },
     clock,
   })
@@ -77,6 +78,16 @@ describe('an issuer that the operator trusts', () => {
     expect(rpc.json.result.total).toBe(1)
     const other = await home.request('GET', '/api/agents?mine=true', { token: await home.token('robot') })
     expect(other.json.total).toBe(0)
+  })
+
+  test('takes its subjects’ API keys along when it is trusted no longer', async () => {
+    await using home = await startGateway({ DRAGOMAN_ISSUERS: JSON.stringify([entry(issuer.issuer)]) })
+    const token = await issuer.token(audience, 'registry:read registry:write')
+    const { key } = (await home.request('POST', '/api/keys', { token })).json
+    const holds = async (at: typeof home) => (await at.request('GET', '/api/agents', { token: key })).status
+    expect(await holds(home)).toBe(200)
+    await using later = await startGateway({ DRAGOMAN_DATA: home.data })
+    expect(await holds(later)).toBe(401)
   })
 
   test('may have a token revoked by its holder, and by an admin', async () => {
