@@ -87,7 +87,7 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
   const external = new Map(
     issuers.map((one) => {
       const allowed = [one.issuer, ...(one.jwks_uri === undefined ? [] : [one.jwks_uri])]
-      return [one.issuer, createExternalVerifier(one, { fetch: outside(allowed), clock })] as const
+      return [one.issuer, createExternalVerifier(one, { fetch: outside(allowed), clock, failed })] as const
     }),
   )
   const authenticate = createAuthenticator({

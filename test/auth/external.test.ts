@@ -38,7 +38,7 @@ async function trust(
   if (!one) throw new Error('There is no issuer.')
   const clock = options.clock ?? Date.now
   const net = createSafeFetch({ user_agent: 'test', allow_origins: options.allowed ?? [one.issuer] })
-  const verify = createExternalVerifier(one, { fetch: net.fetch, clock, ...options })
+  const verify = createExternalVerifier(one, { fetch: net.fetch, clock, failed: () => {}, ...options })
   const authenticate = createAuthenticator({
     verifierOf: (name) => (name === one.issuer ? verify : undefined),
     verifyKey: () => Promise.reject(new Error('There are no API keys here.')),
@@ -175,6 +175,49 @@ describe('an issuer that the operator trusts', () => {
     expect(await codeOf(home.authenticate(await issuer.token(audience, 'registry:read')))).toBe('unavailable')
     expect(reached).toBe(false)
     inner.close()
+  })
+
+  test.each<[string, object, string]>([
+    ['as they are', {}, 'taken'],
+    ['over plain HTTP', { metadata: { jwks_uri: 'http://login.example/jwks' } }, 'unavailable'],
+    ['by a redirect', { redirects: ['https://login.example/jwks'] }, 'unavailable'],
+    ['by the metadata of another', { metadata: { issuer: 'https://login.example/' } }, 'unavailable'],
+    ['among a private key', { key: { d: 'AAAA' } }, 'unavailable'],
+    ['among a shared secret', { key: { kty: 'oct', k: 'AAAA' } }, 'unauthenticated'],
+  ])('has its keys taken, or not: %s', async (_, twist, verdict) => {
+    const {
+      metadata,
+      redirects = [],
+      key = {},
+    } = twist as {
+      metadata?: object
+      redirects?: string[]
+      key?: object
+    }
+    const name = 'https://login.example'
+    const pair = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true })
+    const bodies: Record<string, object> = {
+      '/jwks': { keys: [{ ...(await exportJWK(pair.publicKey)), kid: 'theirs', ...key }] },
+      '/.well-known/openid-configuration': { issuer: name, jwks_uri: `${name}/jwks`, ...metadata },
+    }
+    const faults: unknown[] = []
+    await using home = await trust(entry(name), {
+      failed: (fault) => void faults.push(fault),
+      async fetch({ url }) {
+        const body = bodies[new URL(url).pathname]
+        return { status: body ? 200 : 404, body: Buffer.from(JSON.stringify(body ?? {})), redirects }
+      },
+    })
+    const token = await new SignJWT({})
+      .setProtectedHeader({ alg: 'EdDSA', typ: 'at+jwt', kid: 'theirs' })
+      .setIssuer(name)
+      .setAudience(audience)
+      .setSubject('ada')
+      .setJti('1')
+      .setExpirationTime('1h')
+      .sign(pair.privateKey)
+    for (let turn = 0; turn < 3; turn++) expect(await codeOf(home.authenticate(token))).toBe(verdict)
+    expect(faults).toHaveLength(verdict === 'unavailable' ? 1 : 0)
   })
 
   test('has no token for another audience taken, nor with another algorithm', async () => {
