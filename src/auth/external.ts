@@ -4,6 +4,7 @@ import { isRecord } from '../../schemas/json.ts'
 import { PackageName } from '../../schemas/names.ts'
 import type { Principal, Scope } from '../../schemas/scope.ts'
 import { type ExternalIssuer, SecureUrl } from './issuers.ts'
+import { longestTokenMilliseconds } from './key-ring.ts'
 import { refused, type Verify, verifyJwt } from './verify.ts'
 
 /** What this needs of the one door to the outside world. */
@@ -53,6 +54,9 @@ export function createExternalVerifier(issuer: ExternalIssuer, options: External
     if (typeof sub !== 'string' || sub === '' || sub.length > 200) throw refused(new Error('No sound sub.'))
     // RFC 9068 section 2.2 has access tokens carry one; other types may not.
     if (typ === 'at+jwt' && typeof jti !== 'string') throw refused(new Error('No jti.'))
+    // What its subject's revocation is kept for; a longer token would come back to life.
+    const life = Number(exp) - (iat ?? options.clock() / 1000)
+    if (life > longestTokenMilliseconds / 1000) throw refused(new Error('It lasts for more than a year.'))
     return {
       issuer: issuer.issuer,
       subject: sub,

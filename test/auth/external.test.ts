@@ -232,6 +232,30 @@ describe('an issuer that the operator trusts', () => {
   })
 })
 
+test('a token of theirs that lasts for more than a year is not taken: revocations are kept for no longer', async () => {
+  const name = 'https://login.example'
+  const pair = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true })
+  const jwks = JSON.stringify({ keys: [{ ...(await exportJWK(pair.publicKey)), kid: 'theirs' }] })
+  await using home = await trust(entry(name, { jwks_uri: `${name}/jwks`, types: ['jwt'] }), {
+    fetch: async () => ({ status: 200, body: Buffer.from(jwks), redirects: [] }),
+  })
+  const now = Math.floor(Date.now() / 1000)
+  const verdict = async (claims: object) =>
+    await codeOf(
+      home.authenticate(
+        await new SignJWT({ iss: name, aud: audience, sub: 'ada', ...claims })
+          .setProtectedHeader({ alg: 'EdDSA', typ: 'JWT', kid: 'theirs' })
+          .sign(pair.privateKey),
+      ),
+    )
+  const year = 365 * 86_400
+  expect(await verdict({ exp: now + 60, iat: now - year })).toBe('unauthenticated')
+  expect(await verdict({ exp: now + 2 * year })).toBe('unauthenticated')
+  expect(await verdict({ exp: 1e300 })).toBe('unauthenticated')
+  expect(await verdict({ exp: now + 60, iat: now - 60 })).toBe('taken')
+  expect(await verdict({ exp: now + 60 })).toBe('taken')
+})
+
 describe('the attack table through an external issuer', () => {
   test('is refused, row by row, and nothing that a token names is fetched', async () => {
     const pair = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true })
