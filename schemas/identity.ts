@@ -53,7 +53,7 @@ export interface Revocation {
   /** Of the token or the subject; '' for a signing key or an API key. */
   readonly issuer: string
   readonly name: string
-  /** Milliseconds since the epoch: what was issued before it no longer holds. */
+  /** Milliseconds since the epoch: what was issued until then no longer holds. */
   readonly before: number
   /** Milliseconds since the epoch after which nothing is left that it could end. */
   readonly expires_at: number
@@ -73,7 +73,9 @@ export const RevocationWish = z
       .min(1)
       .max(500)
       .optional()
-      .describe("Whose jti or subject; this gateway's when left out."),
+      .describe(
+        "Whose jti or subject; when left out your own issuer's where it is yours, else this gateway's.",
+      ),
     key: name.optional().describe('Id of an API key, with the tokens obtained with it.'),
     kid: name.optional().describe('A signing key, with every token that it signed.'),
     reason: z.string().max(300).optional(),

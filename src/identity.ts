@@ -1,9 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import type { JWK } from 'jose'
-import type { ApiKey, KeyWish, NewApiKey, RevocationKind, RevocationWish } from '../schemas/identity.ts'
+import {
+  type ApiKey,
+  type KeyWish,
+  localIssuer,
+  type NewApiKey,
+  type RevocationKind,
+  type RevocationWish,
+} from '../schemas/identity.ts'
 import type { Principal } from '../schemas/scope.ts'
 import { createApiKeys } from './auth/api-keys.ts'
-import { type Authenticate, createAuthenticator } from './auth/authenticator.ts'
+import { type Authenticate, createAuthenticator, localPrincipal } from './auth/authenticator.ts'
 import { createExternalVerifier } from './auth/external.ts'
 import { issuerName } from './auth/issuer.ts'
 import { readIssuers } from './auth/issuers.ts'
@@ -48,6 +55,9 @@ export interface IdentityOptions {
   readonly failed: (fault: unknown) => void
 }
 
+/** Whose subjects have API keys here without any issuer in the configuration. */
+const ownIssuers = new Set([localIssuer, localPrincipal.issuer])
+
 /** Attempts a minute and address at the token endpoint. */
 const attempts = 60
 
@@ -77,12 +87,13 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
   const external = new Map(
     issuers.map((one) => {
       const allowed = [one.issuer, ...(one.jwks_uri === undefined ? [] : [one.jwks_uri])]
-      return [one.issuer, createExternalVerifier(one, { fetch: outside(allowed), clock })] as const
+      return [one.issuer, createExternalVerifier(one, { fetch: outside(allowed), clock, failed })] as const
     }),
   )
   const authenticate = createAuthenticator({
     verifierOf: (issuer) => (names().issuers.includes(issuer) ? local : external.get(issuer)),
     verifyKey: keys.verify,
+    isTrusted: (issuer) => ownIssuers.has(issuer) || external.has(issuer),
     revocations,
     clock,
   })

@@ -27,7 +27,8 @@ export interface KeptKey {
 export interface KeyStore {
   key(id: string): Promise<KeptKey | undefined>
   keys(owner?: { readonly issuer: string; readonly subject: string }): Promise<readonly KeptKey[]>
-  addKey(key: KeptKey): Promise<void>
+  /** False, and not added, where its owner has `most` that hold. */
+  addKey(key: KeptKey, most: number): Promise<boolean>
 }
 
 export interface ApiKeysOptions {
@@ -50,20 +51,17 @@ export interface ApiKeys {
 }
 
 const mostKeys = 100
-/** Longer than any token that is obtained with a key. */
-const endedMilliseconds = 86_400_000
+/** Twice as long as any token that is obtained with a key. */
+const endedMilliseconds = 7_200_000
 
 export function createApiKeys({ store, endKey, clock, random }: ApiKeysOptions): ApiKeys {
   return {
     async create(wish, caller) {
       assertMayMake(wish, caller)
       const { issuer, subject } = caller
-      const live = (await store.keys({ issuer, subject })).filter((key) => key.expires_at > clock())
-      if (live.length >= mostKeys) {
-        throw new Failure('conflict', `${subject} has ${mostKeys} API keys; delete one of them first.`)
-      }
       const id = `drg_${letters(random(8))}`
       const whole = `${id}_${Buffer.from(random(32)).toString('base64url')}`
+      const now = clock()
       const kept: KeptKey = {
         id,
         sha256: digest(whole),
@@ -72,10 +70,12 @@ export function createApiKeys({ store, endKey, clock, random }: ApiKeysOptions):
         scopes: wish.scopes ?? ownScopes(caller),
         namespaces: wish.namespaces ?? [...caller.namespaces],
         label: wish.label ?? null,
-        created_at: clock(),
-        expires_at: clock() + wish.ttl_s * 1000,
+        created_at: now,
+        expires_at: now + wish.ttl_s * 1000,
       }
-      await store.addKey(kept)
+      if (!(await store.addKey(kept, mostKeys))) {
+        throw new Failure('conflict', `${subject} has ${mostKeys} API keys; delete one of them first.`)
+      }
       return { ...shown(kept), key: whole }
     },
     async list(caller) {
@@ -115,6 +115,12 @@ export function createApiKeys({ store, endKey, clock, random }: ApiKeysOptions):
 function assertMayMake({ scopes: wanted = [], namespaces = [] }: KeyWish, caller: Principal): void {
   if (caller.confined_to !== undefined) {
     throw new Failure('forbidden', 'A playground session makes no keys.')
+  }
+  // Else whoever finds a key would make another one, which stays when that is deleted.
+  if (caller.credential?.key !== undefined) {
+    throw new Failure('forbidden', 'An API key makes no keys, nor does a token obtained with one.', {
+      hint: 'Make it with a token of `dragoman token create` or of your issuer.',
+    })
   }
   const lacking = wanted.find((scope) => !holds(caller, scope))
   if (lacking) {

@@ -15,6 +15,8 @@ export interface AuthenticatorOptions {
   /** Who verifies the tokens of this issuer; undefined for one that is not trusted. */
   readonly verifierOf: (issuer: string) => Verify | undefined
   readonly verifyKey: Verify
+  /** Whether this issuer's subjects are still taken; their API keys, and tokens obtained with one, name it too. */
+  readonly isTrusted: (issuer: string) => boolean
   readonly revocations: Pick<Revocations, 'revoked'>
   readonly clock: () => number
 }
@@ -39,6 +41,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
   async function verify(token: string): Promise<Principal> {
     if (!tokenCharacters.test(token)) throw refused(new Error('It is not a token.'))
     const principal = await verifierOf(token)(token)
+    if (!options.isTrusted(principal.issuer)) throw refused(new Error('Its owner’s issuer is not trusted.'))
     assertStands(principal)
     const now = clock()
     const expires = (principal.expires_at ?? 0) * 1000

@@ -3,7 +3,8 @@ import { Failure } from '../../schemas/failure.ts'
 import { isRecord } from '../../schemas/json.ts'
 import { PackageName } from '../../schemas/names.ts'
 import type { Principal, Scope } from '../../schemas/scope.ts'
-import type { ExternalIssuer } from './issuers.ts'
+import { type ExternalIssuer, SecureUrl } from './issuers.ts'
+import { longestTokenMilliseconds } from './key-ring.ts'
 import { refused, type Verify, verifyJwt } from './verify.ts'
 
 /** What this needs of the one door to the outside world. */
@@ -13,11 +14,20 @@ export type FetchKeys = (request: {
   readonly signal: AbortSignal
   readonly max_bytes: number
   readonly timeout_ms: number
-}) => Promise<{ readonly status: number; readonly body: Uint8Array }>
+}) => Promise<Answer>
+
+interface Answer {
+  readonly status: number
+  readonly body: Uint8Array
+  /** The addresses that led elsewhere. */
+  readonly redirects: readonly string[]
+}
 
 export interface ExternalOptions {
   readonly fetch: FetchKeys
   readonly clock: () => number
+  /** Hears why an issuer's keys cannot be had. */
+  readonly failed: (fault: unknown) => void
   /** How long after a fetch an unknown `kid` is not worth another; 30,000 when absent. */
   readonly cooldown_ms?: number
 }
@@ -44,6 +54,9 @@ export function createExternalVerifier(issuer: ExternalIssuer, options: External
     if (typeof sub !== 'string' || sub === '' || sub.length > 200) throw refused(new Error('No sound sub.'))
     // RFC 9068 section 2.2 has access tokens carry one; other types may not.
     if (typ === 'at+jwt' && typeof jti !== 'string') throw refused(new Error('No jti.'))
+    // What its subject's revocation is kept for; a longer token would come back to life.
+    const life = Number(exp) - (iat ?? options.clock() / 1000)
+    if (life > longestTokenMilliseconds / 1000) throw refused(new Error('It lasts for more than a year.'))
     return {
       issuer: issuer.issuer,
       subject: sub,
@@ -59,37 +72,53 @@ export function createExternalVerifier(issuer: ExternalIssuer, options: External
 }
 
 /** The issuer's keys, found at first use. Its silence is our `unavailable`, never the caller's fault. */
-function createKeys(issuer: ExternalIssuer, { fetch, clock, cooldown_ms }: ExternalOptions): JWTVerifyGetKey {
+function createKeys(
+  issuer: ExternalIssuer,
+  { fetch, clock, failed, cooldown_ms }: ExternalOptions,
+): JWTVerifyGetKey {
   let keys: Promise<JWTVerifyGetKey> | undefined
   let resting = Number.NEGATIVE_INFINITY
 
-  async function get(url: string, signal?: AbortSignal): Promise<{ status: number; body: Uint8Array }> {
-    const since = clock() - resting
-    if (since >= 0 && since < restMilliseconds) throw unreachable(issuer)
+  async function get(url: string, signal?: AbortSignal): Promise<Answer> {
+    if (isResting()) throw unreachable(issuer)
     try {
-      return await fetch({
+      const answer = await fetch({
         url,
         headers: { accept: 'application/json' },
         signal: signal ?? new AbortController().signal,
         max_bytes: mostBytes,
         timeout_ms: timeoutMilliseconds,
       })
+      // Neither jose nor RFC 8414 follows any: it might lead to plain HTTP, or to somebody else's keys.
+      if (answer.redirects.length > 0) throw new Error('It redirects.')
+      return answer
     } catch (fault) {
-      resting = clock()
-      throw unreachable(issuer, fault)
+      throw rest(fault)
     }
+  }
+
+  function isResting(): boolean {
+    const since = clock() - resting
+    return since >= 0 && since < restMilliseconds
+  }
+
+  /** The log hears of it once, not with each token. */
+  function rest(fault: unknown): Failure {
+    if (!isResting()) failed(new Error(`The keys of ${issuer.issuer} cannot be had.`, { cause: fault }))
+    resting = clock()
+    return unreachable(issuer, fault)
   }
 
   async function open(): Promise<JWTVerifyGetKey> {
     const url = issuer.jwks_uri ?? (await discover(issuer, get))
+    if (url === undefined) throw rest(new Error('It publishes no metadata of its own that names its keys.'))
     return createRemoteJWKSet(new URL(url), {
       timeoutDuration: timeoutMilliseconds,
       ...(cooldown_ms !== undefined && { cooldownDuration: cooldown_ms }),
       [customFetch]: async (address, { signal }) => {
         const { status, body } = await get(address, signal)
         if (status === 200) return new Response(Uint8Array.from(body))
-        resting = clock()
-        throw unreachable(issuer, new Error(`Its keys answer ${status}.`))
+        throw rest(new Error(`Its keys answer ${status}.`))
       },
     })
   }
@@ -98,14 +127,13 @@ function createKeys(issuer: ExternalIssuer, { fetch, clock, cooldown_ms }: Exter
     keys ??= open()
     const opened = await keys.catch((fault) => {
       keys = undefined
-      resting = clock()
       throw fault
     })
     try {
       return await opened(header, jws)
     } catch (fault) {
       if (fault instanceof Failure || isCallersFault(fault)) throw fault
-      throw unreachable(issuer, fault)
+      throw rest(fault)
     }
   }
 }
@@ -118,11 +146,11 @@ function isCallersFault(fault: unknown): boolean {
   )
 }
 
-/** OpenID Connect Discovery 1.0 section 4, then RFC 8414 section 3; either must name the issuer itself. */
+/** OpenID Connect Discovery 1.0 section 4, then RFC 8414 section 3; either must name the issuer itself; undefined where neither says where its keys are. */
 async function discover(
   issuer: ExternalIssuer,
-  get: (url: string) => Promise<{ status: number; body: Uint8Array }>,
-): Promise<string> {
+  get: (url: string) => Promise<Answer>,
+): Promise<string | undefined> {
   const { origin, pathname } = new URL(issuer.issuer)
   const path = pathname.replace(/\/$/, '')
   for (const url of [
@@ -132,9 +160,10 @@ async function discover(
     const { status, body } = await get(url)
     const metadata = status === 200 ? parse(body) : undefined
     if (!isRecord(metadata) || metadata.issuer !== issuer.issuer) continue
-    if (typeof metadata.jwks_uri === 'string') return metadata.jwks_uri
+    const { success, data } = SecureUrl.safeParse(metadata.jwks_uri)
+    if (success) return data
   }
-  throw unreachable(issuer, new Error('It publishes no metadata of its own that names its keys.'))
+  return undefined
 }
 
 function parse(body: Uint8Array): unknown {

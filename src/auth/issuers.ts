@@ -6,7 +6,8 @@ import { pointer } from '../../schemas/shape.ts'
 
 const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
 
-const SecureUrl = z.url({ protocol: /^https?$/ }).refine(
+/** What may be read over plain HTTP could be written by anybody on the way. */
+export const SecureUrl = z.url({ protocol: /^https?$/ }).refine(
   (url) => {
     const { protocol, hostname } = new URL(url)
     return protocol === 'https:' || loopback.has(hostname)

@@ -29,7 +29,7 @@ export async function createKeyFile(path: string): Promise<void> {
   if (existsSync(path)) return
   // Several processes may start at once: the whole file gets its name in one step, and the first one wins.
   const draft = `${path}.${randomUUID()}`
-  await writeFile(draft, JSON.stringify(await generateJwk()), { flag: 'wx', mode: 0o600 })
+  await writeFile(draft, JSON.stringify(await generateJwk()), { flag: 'wx', mode: 0o600, flush: true })
   try {
     await link(draft, path)
   } catch (fault) {

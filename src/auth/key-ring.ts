@@ -132,11 +132,15 @@ async function newRow(signs_from: number): Promise<KeyRow> {
   return { kid: thumbprint(jwk), jwk, signs_from, retired_at: null }
 }
 
-/** The one that began last; a clock set back before all of them leaves the first. */
+/**
+ * The one that began last and has no successor yet, whatever a clock that was wrong at a rotation says of their order;
+ * a clock set back before all of them leaves the first.
+ */
 function signer(keys: readonly KeyRow[], now: number): KeyRow {
   const [first, ...rest] = keys.toSorted((a, b) => a.signs_from - b.signs_from)
   if (!first) throw new Error('The key file is empty.')
-  return rest.findLast((row) => row.signs_from <= now) ?? first
+  const begun = rest.filter((row) => row.signs_from <= now)
+  return begun.findLast((row) => row.retired_at === null || now < row.retired_at) ?? begun.at(-1) ?? first
 }
 
 function verifies({ retired_at }: KeyRow, now: number): boolean {

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { localIssuer, type Revocation } from '../../schemas/identity.ts'
 import type { Credential, Principal } from '../../schemas/scope.ts'
 
@@ -5,7 +6,7 @@ import type { Credential, Principal } from '../../schemas/scope.ts'
 export interface RevocationStore {
   revocations(now: number): Promise<readonly Revocation[]>
   revoke(revocation: Revocation, now: number): Promise<void>
-  endKey(id: string, revocation: Revocation): Promise<void>
+  endKey(id: string, revocation: Revocation, now: number): Promise<void>
 }
 
 /** What has been revoked, in memory. */
@@ -25,11 +26,13 @@ export interface RevocationsOptions {
   readonly wake: (signal: AbortSignal) => AsyncIterable<void>
   readonly clock: () => number
   readonly failed: (fault: unknown) => void
+  /** Between two readings that nobody here asked for, and after a fault; 500 when absent. */
+  readonly rest_ms?: number
 }
 
 /** Loads what is revoked before it resolves: no gateway answers without knowing. */
 export async function createRevocations(options: RevocationsOptions): Promise<Revocations> {
-  const { store, wake, clock, failed } = options
+  const { store, wake, clock, failed, rest_ms = 500 } = options
   const listeners: (() => void)[] = []
   const ending = new AbortController()
   let standing = new Map<string, number>()
@@ -51,8 +54,33 @@ export async function createRevocations(options: RevocationsOptions): Promise<Re
     for (const listener of listeners) listener()
   }
 
+  const rest = () => pause(rest_ms, undefined, { signal: ending.signal }).catch(() => {})
+
+  /** Until it is known: the next commit may be a day away. */
+  async function step(): Promise<void> {
+    while (!ending.signal.aborted) {
+      try {
+        return await load()
+      } catch (fault) {
+        failed(fault)
+      }
+      await rest()
+    }
+  }
+
+  /** All is read again after a commit, so commits that follow one another closely are answered together. */
   async function follow(): Promise<void> {
-    for await (const _ of wake(ending.signal)) await load().catch(failed)
+    while (!ending.signal.aborted) {
+      try {
+        for await (const _ of wake(ending.signal)) {
+          await step()
+          await rest()
+        }
+      } catch (fault) {
+        failed(fault)
+      }
+      await rest()
+    }
   }
 
   function isRevoked(issuer: string, subject: string, { issued_at, jti, kid, key }: Credential): boolean {
@@ -61,11 +89,11 @@ export async function createRevocations(options: RevocationsOptions): Promise<Re
     if (kid !== undefined && standing.has(nameOf('kid', '', kid))) return true
     if (key !== undefined && standing.has(nameOf('key', '', key))) return true
     const before = standing.get(nameOf('subject', issuer, subject))
-    return before !== undefined && issued_at < before
+    return before !== undefined && issued_at <= before
   }
 
   await load()
-  const following = follow().catch(failed)
+  const following = follow()
   return {
     revoked({ issuer, subject, credential }) {
       if (standing.size === 0 || credential === undefined) return false
@@ -76,7 +104,7 @@ export async function createRevocations(options: RevocationsOptions): Promise<Re
       await load()
     },
     async endKey(id, revocation) {
-      await store.endKey(id, revocation)
+      await store.endKey(id, revocation, clock())
       await load()
     },
     onChange: (listener) => void listeners.push(listener),

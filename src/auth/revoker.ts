@@ -43,6 +43,11 @@ export function createRevoker({ revocations, keys, ring, authenticate, clock }: 
       return 'key'
     }
     if (!isSame(holder, caller)) assertAdmin(caller, 'a token of somebody else')
+    return await endJwt(holder, reason)
+  }
+
+  /** Kept for as long as the token would have lasted, so that nobody fills the store with short ones. */
+  async function endJwt(holder: Principal, reason: string | null): Promise<RevocationKind> {
     const { jti, kid } = holder.credential ?? {}
     if (jti === undefined) {
       throw new Failure('invalid_request', 'The token has no id that it could be revoked by.', {
@@ -61,9 +66,10 @@ export function createRevoker({ revocations, keys, ring, authenticate, clock }: 
       return { revoked: 'key' }
     }
     if (jti !== undefined) {
-      if (issuer !== undefined || caller.credential?.jti !== jti) assertAdmin(caller, 'a token by its id')
-      const own = caller.credential?.jti === jti && caller.credential.kid === undefined
-      await end('jti', jti, { issuer: issuer ?? (own ? caller.issuer : localIssuer), reason })
+      if (issuer === undefined && caller.credential?.jti === jti)
+        return { revoked: await endJwt(caller, reason) }
+      assertAdmin(caller, 'a token by its id')
+      await end('jti', jti, { issuer: issuer ?? localIssuer, reason })
       return { revoked: 'jti' }
     }
     if (subject !== undefined) {

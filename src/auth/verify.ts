@@ -48,7 +48,7 @@ export async function verifyJwt(
   }
 }
 
-/** A token that is taken nowhere; what is wrong with it is logged and not told. */
+/** A token that is taken nowhere; what is wrong with it is its cause, and not told. */
 export function refused(fault: unknown, expired = fault instanceof errors.JWTExpired): Failure {
   if (fault instanceof Failure) return fault
   const message = expired ? 'The token has expired.' : 'The token is not valid here.'

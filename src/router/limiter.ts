@@ -36,6 +36,8 @@ function classOf({ to, action, params }: Envelope): Class {
   if (agent === 'svc.playground')
     return action === 'execute' ? 'execute' : action === 'discover' ? 'search' : 'read'
   if (agent !== 'svc.registry') return 'read'
+  // Each leaves something behind for hours, deleted or not.
+  if (action === 'create_key') return 'execute'
   const searches = action === 'search' || action === 'discover' || params?.query !== undefined
   return searches ? 'search' : 'read'
 }

@@ -17,28 +17,44 @@ export function createIdentityStore(reader: Kysely<Tables>, commit: Commit): Ide
       const query = owner ? all.where('issuer', '=', owner.issuer).where('subject', '=', owner.subject) : all
       return (await query.execute()).map(toKey)
     },
-    async addKey(key) {
+    async addKey(key, most) {
       const { scopes, namespaces, ...plain } = key
       const row = { ...plain, scopes: JSON.stringify(scopes), namespaces: JSON.stringify(namespaces) }
-      await commit((transaction) => transaction.insertInto('api_key').values(row).execute())
+      return await commit(async (transaction) => {
+        const own = (column: 'issuer' | 'subject') => [column, '=', key[column]] as const
+        await transaction
+          .deleteFrom('api_key')
+          .where(...own('issuer'))
+          .where(...own('subject'))
+          .where('expires_at', '<=', key.created_at)
+          .execute()
+        const { count } = await transaction
+          .selectFrom('api_key')
+          .select(({ fn }) => fn.countAll().as('count'))
+          .where(...own('issuer'))
+          .where(...own('subject'))
+          .executeTakeFirstOrThrow()
+        if (Number(count) >= most) return false
+        await transaction.insertInto('api_key').values(row).execute()
+        return true
+      })
     },
-    async endKey(id, revocation) {
+    async endKey(id, revocation, now) {
       await commit(async (transaction) => {
         await transaction.deleteFrom('api_key').where('id', '=', id).execute()
-        await put(transaction, revocation)
+        await put(transaction, revocation, now)
       })
     },
     revocations: (now) => reader.selectFrom('revocation').selectAll().where('expires_at', '>', now).execute(),
     async revoke(revocation, now) {
-      await commit(async (transaction) => {
-        await transaction.deleteFrom('revocation').where('expires_at', '<=', now).execute()
-        await put(transaction, revocation)
-      })
+      await commit((transaction) => put(transaction, revocation, now))
     },
   }
 }
 
-async function put(transaction: Transaction<Tables>, row: Revocation): Promise<void> {
+/** Whatever else is over goes with it, so that the table holds no more than what still matters. */
+async function put(transaction: Transaction<Tables>, row: Revocation, now: number): Promise<void> {
+  await transaction.deleteFrom('revocation').where('expires_at', '<=', now).execute()
   await transaction
     .insertInto('revocation')
     .values(row)

@@ -170,9 +170,10 @@ export interface IdentityStore {
   key(id: string): Promise<StoredKey | undefined>
   /** Those of one owner, or everybody's; the newest first. */
   keys(owner?: { readonly issuer: string; readonly subject: string }): Promise<readonly StoredKey[]>
-  addKey(key: StoredKey): Promise<void>
-  /** Deletes the key, if it is there, and notes the revocation, at once or not at all. */
-  endKey(id: string, revocation: Revocation): Promise<void>
+  /** Forgets keys of the same owner that ended before this one begins; false, and not added, where `most` are left. */
+  addKey(key: StoredKey, most: number): Promise<boolean>
+  /** Deletes the key, if it is there, and notes the revocation, at once or not at all. Forgets those that are over. */
+  endKey(id: string, revocation: Revocation, now: number): Promise<void>
   /** Those that may still end something at `now`. */
   revocations(now: number): Promise<readonly Revocation[]>
   /** Of two that end the same, the later `before` and `expires_at` hold. Forgets those that are over. */

@@ -18,7 +18,10 @@ export interface Door {
   failed(fault: unknown): void
 }
 
-/** Who calls; synchronous when the token has been seen lately. Throws Failure `unauthenticated`. */
+/**
+ * Who calls; synchronous when the token has been seen lately. A door asks before it reads a body and again after: a
+ * body may take its time, and what was revoked meanwhile no longer holds. Throws Failure `unauthenticated`.
+ */
 export function authenticated(
   door: Door,
   authorization: string | undefined,

@@ -111,6 +111,23 @@ describe('an API key', () => {
     expect(full.scopes).toEqual(['admin'])
   })
 
+  test('makes no other key that would outlive it, nor does a token obtained with it', async () => {
+    const { id, key } = await keyOf('mother')
+    const { json } = await home.request('POST', '/oauth/token', {
+      body: 'grant_type=client_credentials',
+      headers: {
+        'Content-Type': 'application/x-www-form-urlencoded',
+        Authorization: `Basic ${Buffer.from(`${id}:${key}`).toString('base64')}`,
+      },
+    })
+    for (const token of [key, json.access_token]) {
+      const answer = await home.request('POST', '/api/keys', { token })
+      expect([answer.status, answer.json.code]).toEqual([403, 'forbidden'])
+    }
+    const token = await home.token('mother')
+    expect((await home.request('GET', '/api/keys', { token })).json.keys).toHaveLength(1)
+  })
+
   test('is not made by a playground session, nor a hundred and first by anybody', async () => {
     const session = await home.request('POST', '/api/playground/session')
     const refused = await home.request('POST', `/api/playground/session/${session.json.id}/execute`, {
@@ -154,10 +171,33 @@ describe('a secret in an address', () => {
     },
   )
 
+  test('is refused as a part of a path, however it is written, and the name of a key is not', async () => {
+    const { id, key } = await keyOf('pathetic')
+    const token = await home.token('pathetic')
+    lines.length = 0
+    for (const [method, path] of [
+      ['DELETE', `/api/keys/${key}`],
+      ['DELETE', `/api/keys/%64${key.slice(1)}`],
+      ['GET', `/api/agents/${token}`],
+      ['GET', `/public/agents/x%00${token}`],
+      ['GET', `/${key}?q=x`],
+    ] as const) {
+      const answer = await home.request(method, path, { token })
+      expect([path, answer.status, answer.json.code]).toEqual([path, 400, 'invalid_request'])
+      for (const secret of [key, token]) expect(answer.text).not.toContain(secret.slice(-20))
+    }
+    for (const secret of [key, token]) expect(lines.join('')).not.toContain(secret.slice(-20))
+    expect((await home.request('GET', '/api/agents/%E0%A4%A')).status).toBe(400)
+    expect((await home.request('DELETE', `/api/keys/${id}`, { token })).status).toBe(204)
+  })
+
   test('is refused as a name without a value, and a search for a word is none', async () => {
     const { key } = await keyOf('nameless')
     expect((await home.request('GET', `/public/agents?${key}`)).status).toBe(400)
     expect((await home.request('GET', '/public/agents?q=token')).status).toBe(200)
+    const jwt = await home.token('nameless')
+    for (const value of [`Bearer ${jwt}`, `"${jwt}"`, `a=${jwt}`])
+      expect((await home.request('GET', `/public/agents?q=${encodeURIComponent(value)}`)).status).toBe(400)
   })
 })
 

@@ -38,10 +38,11 @@ async function trust(
   if (!one) throw new Error('There is no issuer.')
   const clock = options.clock ?? Date.now
   const net = createSafeFetch({ user_agent: 'test', allow_origins: options.allowed ?? [one.issuer] })
-  const verify = createExternalVerifier(one, { fetch: net.fetch, clock, ...options })
+  const verify = createExternalVerifier(one, { fetch: net.fetch, clock, failed: () => {}, ...options })
   const authenticate = createAuthenticator({
     verifierOf: (name) => (name === one.issuer ? verify : undefined),
     verifyKey: () => Promise.reject(new Error('There are no API keys here.')),
+    isTrusted: (name) => name === one.issuer,
     revocations: { revoked: () => false },
     clock,
   })
@@ -77,6 +78,16 @@ describe('an issuer that the operator trusts', () => {
     expect(rpc.json.result.total).toBe(1)
     const other = await home.request('GET', '/api/agents?mine=true', { token: await home.token('robot') })
     expect(other.json.total).toBe(0)
+  })
+
+  test('takes its subjects’ API keys along when it is trusted no longer', async () => {
+    await using home = await startGateway({ DRAGOMAN_ISSUERS: JSON.stringify([entry(issuer.issuer)]) })
+    const token = await issuer.token(audience, 'registry:read registry:write')
+    const { key } = (await home.request('POST', '/api/keys', { token })).json
+    const holds = async (at: typeof home) => (await at.request('GET', '/api/agents', { token: key })).status
+    expect(await holds(home)).toBe(200)
+    await using later = await startGateway({ DRAGOMAN_DATA: home.data })
+    expect(await holds(later)).toBe(401)
   })
 
   test('may have a token revoked by its holder, and by an admin', async () => {
@@ -166,6 +177,49 @@ describe('an issuer that the operator trusts', () => {
     inner.close()
   })
 
+  test.each<[string, object, string]>([
+    ['as they are', {}, 'taken'],
+    ['over plain HTTP', { metadata: { jwks_uri: 'http://login.example/jwks' } }, 'unavailable'],
+    ['by a redirect', { redirects: ['https://login.example/jwks'] }, 'unavailable'],
+    ['by the metadata of another', { metadata: { issuer: 'https://login.example/' } }, 'unavailable'],
+    ['among a private key', { key: { d: 'AAAA' } }, 'unavailable'],
+    ['among a shared secret', { key: { kty: 'oct', k: 'AAAA' } }, 'unauthenticated'],
+  ])('has its keys taken, or not: %s', async (_, twist, verdict) => {
+    const {
+      metadata,
+      redirects = [],
+      key = {},
+    } = twist as {
+      metadata?: object
+      redirects?: string[]
+      key?: object
+    }
+    const name = 'https://login.example'
+    const pair = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true })
+    const bodies: Record<string, object> = {
+      '/jwks': { keys: [{ ...(await exportJWK(pair.publicKey)), kid: 'theirs', ...key }] },
+      '/.well-known/openid-configuration': { issuer: name, jwks_uri: `${name}/jwks`, ...metadata },
+    }
+    const faults: unknown[] = []
+    await using home = await trust(entry(name), {
+      failed: (fault) => void faults.push(fault),
+      async fetch({ url }) {
+        const body = bodies[new URL(url).pathname]
+        return { status: body ? 200 : 404, body: Buffer.from(JSON.stringify(body ?? {})), redirects }
+      },
+    })
+    const token = await new SignJWT({})
+      .setProtectedHeader({ alg: 'EdDSA', typ: 'at+jwt', kid: 'theirs' })
+      .setIssuer(name)
+      .setAudience(audience)
+      .setSubject('ada')
+      .setJti('1')
+      .setExpirationTime('1h')
+      .sign(pair.privateKey)
+    for (let turn = 0; turn < 3; turn++) expect(await codeOf(home.authenticate(token))).toBe(verdict)
+    expect(faults).toHaveLength(verdict === 'unavailable' ? 1 : 0)
+  })
+
   test('has no token for another audience taken, nor with another algorithm', async () => {
     await using home = await trust(entry(issuer.issuer))
     expect(await codeOf(home.authenticate(await issuer.token('https://else.example', 'registry:read')))).toBe(
@@ -176,6 +230,30 @@ describe('an issuer that the operator trusts', () => {
       'unauthenticated',
     )
   })
+})
+
+test('a token of theirs that lasts for more than a year is not taken: revocations are kept for no longer', async () => {
+  const name = 'https://login.example'
+  const pair = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true })
+  const jwks = JSON.stringify({ keys: [{ ...(await exportJWK(pair.publicKey)), kid: 'theirs' }] })
+  await using home = await trust(entry(name, { jwks_uri: `${name}/jwks`, types: ['jwt'] }), {
+    fetch: async () => ({ status: 200, body: Buffer.from(jwks), redirects: [] }),
+  })
+  const now = Math.floor(Date.now() / 1000)
+  const verdict = async (claims: object) =>
+    await codeOf(
+      home.authenticate(
+        await new SignJWT({ iss: name, aud: audience, sub: 'ada', ...claims })
+          .setProtectedHeader({ alg: 'EdDSA', typ: 'JWT', kid: 'theirs' })
+          .sign(pair.privateKey),
+      ),
+    )
+  const year = 365 * 86_400
+  expect(await verdict({ exp: now + 60, iat: now - year })).toBe('unauthenticated')
+  expect(await verdict({ exp: now + 2 * year })).toBe('unauthenticated')
+  expect(await verdict({ exp: 1e300 })).toBe('unauthenticated')
+  expect(await verdict({ exp: now + 60, iat: now - 60 })).toBe('taken')
+  expect(await verdict({ exp: now + 60 })).toBe('taken')
 })
 
 describe('the attack table through an external issuer', () => {

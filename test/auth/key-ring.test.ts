@@ -108,6 +108,40 @@ describe('a key ring', () => {
     expect(kids(await ring.published())).toEqual([fresh.kid])
   })
 
+  test.each([
+    ['back', -3 * year],
+    ['ahead', 3 * year],
+  ])('signs with what verifies although a clock that was set %s rotated it', async (_, jump) => {
+    const ring = await open()
+    await ring.rotate()
+    now += 6 * minute
+    for (const step of [jump, -jump]) {
+      now += step
+      await ring.rotate()
+      now += 6 * minute
+    }
+    for (const step of [0, year, year, year, year]) {
+      now += step
+      const { kid } = await ring.signing()
+      expect((await ring.verifying(kid))?.kid).toBe(kid)
+    }
+  })
+
+  test('that loses the next of two keys goes on with the one it has until the other begins', async () => {
+    const ring = await open()
+    await ring.rotate()
+    now += 6 * minute
+    const { kid } = await ring.signing()
+    const next = await ring.rotate()
+    now += minute
+    const last = await ring.rotate()
+    await ring.remove(next.kid)
+    now += 4.5 * minute
+    expect((await ring.signing()).kid).toBe(kid)
+    now += minute
+    expect((await ring.signing()).kid).toBe(last.kid)
+  })
+
   test('that loses its next key goes on with the one it has', async () => {
     const ring = await open()
     const { kid } = await ring.signing()

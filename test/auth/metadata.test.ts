@@ -58,6 +58,18 @@ describe('metadata', () => {
     }
   })
 
+  test.each(['/mcp', '/m', '/a2a'])('is told apart under a base URL whose path is %s', async (prefix) => {
+    const base = `https://registry.example${prefix}`
+    await using odd = await startGateway({ DRAGOMAN_BASE_URL: base })
+    for (const path of resources) {
+      const answer = await odd.request('GET', `/.well-known/oauth-protected-resource${prefix}${path}`)
+      expect(answer.json.resource).toBe(`${base}${path}`)
+    }
+    const plain = await odd.request('GET', '/.well-known/oauth-protected-resource/a2a/message')
+    expect(plain.json.resource).toBe(`${base}/a2a/message`)
+    expect((await odd.request('GET', '/.well-known/oauth-protected-resource/cp')).status).toBe(404)
+  })
+
   test('of what is no resource is not there', async () => {
     for (const path of ['/nothing', '/mcp/else']) {
       expect((await home.request('GET', `/.well-known/oauth-protected-resource${path}`)).status).toBe(404)

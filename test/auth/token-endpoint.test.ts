@@ -219,7 +219,9 @@ describe('the token endpoint', () => {
   )
 
   test('makes nobody of one issuer somebody of ours', async () => {
-    const { identity } = home.gateway
+    const DRAGOMAN_ISSUERS = '[{"issuer":"https://else.example","audience":"x","scopes":{}}]'
+    await using trusting = await startGateway({ DRAGOMAN_ISSUERS })
+    const { identity } = trusting.gateway
     const caller = {
       issuer: 'https://else.example',
       subject: 'ada',
@@ -227,10 +229,11 @@ describe('the token endpoint', () => {
       namespaces: [],
     }
     const made = await identity.createKey({ ttl_s: 600 }, caller)
-    const { json } = await ask({ fields: { grant_type }, authorization: basic(made.id, made.key) })
+    const authorization = basic(made.id, made.key)
+    const { json } = await ask({ fields: { grant_type }, authorization, at: trusting })
     const principal = await identity.authenticate(json.access_token)
     expect([principal.issuer, principal.subject]).toEqual(['https://else.example', 'ada'])
-    const ours = await identity.authenticate(await home.token('ada'))
+    const ours = await identity.authenticate(await trusting.token('ada'))
     expect(ours.issuer).toBe(localIssuer)
   })
 })
@@ -252,6 +255,10 @@ describe('revocation by clients', () => {
     const token = await home.token('bob')
     const foreign = await ask({ fields: { token }, path: '/oauth/revoke' })
     expect([foreign.status, foreign.json.error]).toEqual([400, 'unauthorized_client'])
+    const other = await keyOf('bob', ['agents:read'])
+    const key = await ask({ fields: { token: other.key }, path: '/oauth/revoke' })
+    expect([key.status, key.json.error]).toEqual([400, 'unauthorized_client'])
+    expect((await home.request('GET', '/api/agents', { token: other.key })).status).toBe(200)
     const nobody = await ask({ fields: { token }, path: '/oauth/revoke', authorization: null })
     expect([nobody.status, nobody.json.error]).toEqual([401, 'invalid_client'])
     expect((await ask({ fields: {}, path: '/oauth/revoke' })).json.error).toBe('invalid_request')

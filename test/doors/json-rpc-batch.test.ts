@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
+import { Failure } from '../../schemas/failure.ts'
 import { createJsonRpc } from '../../src/transports/json-rpc/json-rpc.ts'
 import { doorOver } from '../support/door.ts'
-import { anonymous, sampleAction, sampleAgent } from '../support/router.ts'
+import { anonymous, principal, sampleAction, sampleAgent } from '../support/router.ts'
 
+const somebody = principal('ada')
 const megabyte = 1024 * 1024
 
 /** Answers batches of `box.fill`, whose output is as long as the params ask for, and counts what runs at once. */
@@ -21,10 +23,10 @@ function box() {
   const agents = [sampleAgent('svc.box', [fill])]
   const door = doorOver(agents)
   const answer = createJsonRpc(door, () => 'made-id')
-  const ask = async (count: number, length: number, extra: object[] = []) => {
+  const ask = async (count: number, length: number, extra: object[] = [], identify = () => somebody) => {
     const request = (id: number) => ({ jsonrpc: '2.0', id, method: 'box.fill', params: { length } })
     const batch = [...Array.from({ length: count }, (_, id) => request(id)), ...extra]
-    return JSON.parse((await answer(JSON.stringify(batch), anonymous())) ?? '[]')
+    return JSON.parse((await answer(JSON.stringify(batch), { ...anonymous(), identify })) ?? '[]')
   }
   return { seen, ask }
 }
@@ -50,4 +52,16 @@ test('what a batch asks for beyond 4 MiB of answers is too large, its notificati
     error: { code: -32013, data: { code: 'too_large', hint: expect.stringContaining('another batch') } },
   })
   expect(answers[48]).toMatchObject({ id: null, error: { code: -32600 } })
+})
+
+test('who calls is asked for each member: what is revoked in the middle of a batch does no more', async () => {
+  const { seen, ask } = box()
+  const answers = await ask(50, 1, [], () => {
+    if (seen.runs < 8) return somebody
+    throw new Failure('unauthenticated', 'It has been revoked.')
+  })
+  const failed = answers.filter((one: { error?: { code: number } }) => one.error?.code === -32001)
+  expect(answers).toHaveLength(50)
+  expect(seen.runs).toBeLessThan(12)
+  expect(failed).toHaveLength(50 - seen.runs)
 })

@@ -44,6 +44,7 @@ test.each([
   ['searches in the playground', 'discover', { query: 'x' }, playground, 120],
   ['executions', 'execute', {}, playground, 20],
   ['writes', 'publish', {}, registry, 600],
+  ['new API keys', 'create_key', {}, registry, 20],
   ['calls to agents that are not there', 'search', {}, 'com.example.nobody', 600],
 ] as const)(
   '%s of an anonymous caller are counted, and ten times as many with a token',

@@ -61,22 +61,43 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
       test('keeps API keys by id and by owner, the newest first, for every instance', async () => {
         const newer = { ...key, id: 'drg_BBBBBBBB', created_at: 6 }
         const foreign = { ...key, id: 'drg_CCCCCCCC', subject: 'bob', created_at: 7 }
-        for (const one of [key, newer, foreign]) await store.identity.addKey(one)
+        for (const one of [key, newer, foreign]) expect(await store.identity.addKey(one, 9)).toBe(true)
         const other = await home.another()
         expect(await other.identity.key(key.id)).toEqual(key)
         expect(await other.identity.key('drg_DDDDDDDD')).toBeUndefined()
         expect(await other.identity.keys({ issuer: 'urn:test', subject: 'ada' })).toEqual([newer, key])
         expect(await other.identity.keys()).toEqual([foreign, newer, key])
-        await expect(store.identity.addKey(key)).rejects.toThrow()
+        await expect(store.identity.addKey(key, 9)).rejects.toThrow()
       })
 
       test('ends a key and notes it in one step, whether the key is there or not', async () => {
-        await store.identity.addKey(key)
+        await store.identity.addKey(key, 9)
         const ended = { ...revocation, kind: 'key' as const, issuer: '', name: key.id }
-        await store.identity.endKey(key.id, ended)
-        await store.identity.endKey(key.id, ended)
+        await store.identity.endKey(key.id, ended, 0)
+        await store.identity.endKey(key.id, ended, 0)
         expect(await store.identity.key(key.id)).toBeUndefined()
         expect(await store.identity.revocations(0)).toEqual([ended])
+      })
+
+      test('holds no more keys of an owner than it may, however many come at once, and forgets those that ended', async () => {
+        const other = await home.another()
+        const foreign = { ...key, id: 'drg_CCCCCCCC', subject: 'bob', expires_at: 6 }
+        await store.identity.addKey(foreign, 3)
+        const wished = Array.from({ length: 8 }, (_, at) => ({ ...key, id: `drg_AAAAAAA${at}` }))
+        const added = await Promise.all(
+          wished.map((one, at) => (at % 2 === 0 ? store : other).identity.addKey(one, 3)),
+        )
+        expect(added.filter(Boolean)).toHaveLength(3)
+        const later = { ...key, id: 'drg_BBBBBBBB', created_at: 10, expires_at: 20 }
+        expect(await store.identity.addKey(later, 3)).toBe(true)
+        expect(await store.identity.keys()).toEqual([later, foreign])
+      })
+
+      test('forgets revocations that are over when a key ends, too', async () => {
+        const ended = { ...revocation, kind: 'key' as const, issuer: '', name: key.id }
+        await store.identity.endKey(key.id, ended, 0)
+        await store.identity.endKey('drg_BBBBBBBB', { ...ended, name: 'drg_BBBBBBBB', expires_at: 40 }, 30)
+        expect((await store.identity.revocations(0)).map((one) => one.name)).toEqual(['drg_BBBBBBBB'])
       })
 
       test('of two revocations of one thing keeps what is later, and forgets what is over', async () => {
@@ -90,7 +111,7 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
       })
 
       test('has no part in the revisions of entries', async () => {
-        await store.identity.addKey(key)
+        await store.identity.addKey(key, 9)
         await store.identity.revoke(revocation, 0)
         expect(await store.read.revision()).toBe(0)
         expect(await store.changes(0, 10)).toEqual([])

@@ -8,7 +8,7 @@ import { requestId } from './identity.ts'
 import { type Headers, send, sendFailure } from './respond.ts'
 import { corsHeaders, type Handler, isPublicRead, serve } from './rest.ts'
 import { type Method, type Route, routes } from './routes.ts'
-import { secretInQuery } from './secrets.ts'
+import { secretInAddress } from './secrets.ts'
 
 /** One method of one path: a row of the table, or a document, health, JSON-RPC, MCP. */
 export interface Mount {
@@ -107,7 +107,7 @@ function notFound(door: Door): RequestHandler {
 /** A secret in an address lands in logs and histories on its way here: it is refused, and not repeated. */
 function refuseSecrets(door: Door): RequestHandler {
   return (request, response, next) => {
-    const failure = secretInQuery(request.url)
+    const failure = secretInAddress(request.url)
     if (failure) sendFailure(door, request, response, failure, requestId(request))
     else next()
   }

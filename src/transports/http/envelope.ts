@@ -14,8 +14,10 @@ export function serveEnvelope(door: Door): Handler {
   return async (request, response) => {
     const id = requestId(request)
     try {
-      const principal = await authenticated(door, request.headers.authorization)
+      const { authorization } = request.headers
+      await authenticated(door, authorization)
       const envelope = await readJsonBody(request)
+      const principal = await authenticated(door, authorization)
       if (!isRecord(envelope))
         throw new Failure('invalid_request', 'The body is not an envelope {to, action, params}.')
       const client = clientOf(door, request)

@@ -8,6 +8,7 @@ import type { Reply } from '../../router/router.ts'
 import { clientOf } from '../client.ts'
 import { authenticated, type Door, failureOf } from '../door.ts'
 import { toPayload } from '../stringify.ts'
+import { hasBody } from './body.ts'
 import { type Etags, matches } from './etag.ts'
 import { requestId } from './identity.ts'
 import { type ReadRequest, readInput } from './input.ts'
@@ -24,9 +25,11 @@ export function serve(route: Route, action: Action, door: Door, etags: Etags): H
   return async (request, response) => {
     const id = requestId(request)
     try {
-      const principal = await authenticated(door, request.headers.authorization)
-      if (route.access) allow(route.access, principal)
+      const { authorization } = request.headers
+      const early = await authenticated(door, authorization)
+      if (route.access) allow(route.access, early)
       const params = await readInput(route, action, request, etags)
+      const principal = hasBody(request) ? await authenticated(door, authorization) : early
       const signal = signalOf(response)
       const client = clientOf(door, request)
       const reply = await door.dispatch(

@@ -22,10 +22,15 @@ export function jsonRpcMount(door: Door): Mount {
       const id = requestId(request)
       const headers = { 'X-Request-Id': id, 'Content-Type': 'application/json' }
       try {
-        const principal = await authenticated(door, request.headers.authorization)
+        const { authorization } = request.headers
+        await authenticated(door, authorization)
         const text = (await readBody(request)).toString('utf8')
-        const client = clientOf(door, request)
-        const body = await answer(text, { principal, client, signal: signalOf(response) })
+        const caller = {
+          client: clientOf(door, request),
+          signal: signalOf(response),
+          identify: () => authenticated(door, authorization),
+        }
+        const body = await answer(text, caller)
         if (body === undefined) send(request, response, 204, '', { 'X-Request-Id': id })
         else send(request, response, 200, body, headers)
       } catch (thrown) {

@@ -1,7 +1,8 @@
 import type { JSONRPCResponse } from 'json-rpc-2.0'
 import { Failure } from '../../../schemas/failure.ts'
+import type { Principal } from '../../../schemas/scope.ts'
 import type { Call } from '../../router/router.ts'
-import type { Door } from '../door.ts'
+import { type Door, failureOf } from '../door.ts'
 import { stringify } from '../stringify.ts'
 import { answerMembers } from './batch.ts'
 import {
@@ -15,14 +16,17 @@ import {
 } from './frames.ts'
 import { createMethods, unknownMethod } from './methods.ts'
 
-/** What a call needs beside its id, which each request of a batch gets for itself. */
-export type Caller = Omit<Call, 'id'>
+/** What a call needs beside what each request of a batch gets for itself: its id, and who calls by then. */
+export interface Caller extends Omit<Call, 'id' | 'principal'> {
+  identify(): Principal | null | Promise<Principal | null>
+}
 
 /** Answers one message, a request or a batch; undefined where nothing is to be answered (notifications). */
 export type AnswerMessage = (text: string, caller: Caller) => Promise<string | undefined>
 
 /** JSON-RPC 2.0 over any transport that carries text. `createId` names each request. */
-export function createJsonRpc({ dispatch, agents }: Door, createId: () => string): AnswerMessage {
+export function createJsonRpc(door: Door, createId: () => string): AnswerMessage {
+  const { dispatch, agents } = door
   const methods = createMethods(dispatch, agents)
 
   async function answerOne(frame: unknown, caller: Caller, refusal?: Failure): Promise<string | undefined> {
@@ -34,8 +38,15 @@ export function createJsonRpc({ dispatch, agents }: Door, createId: () => string
     if (!methods.hasMethod(method)) {
       return id === undefined ? undefined : errorFrame(unknownMethod(method, agents), requestId, id)
     }
-    const response = await methods.receive(request, { ...caller, id: requestId })
-    return response && id !== undefined ? write(response, requestId, id) : undefined
+    const { identify, ...rest } = caller
+    try {
+      const call = { ...rest, principal: await identify(), id: requestId }
+      const response = await methods.receive(request, call)
+      return response && id !== undefined ? write(response, requestId, id) : undefined
+    } catch (thrown) {
+      const failure = failureOf(door, thrown)
+      return id === undefined ? undefined : errorFrame(failure, requestId, id)
+    }
   }
 
   async function answerBatch(frames: readonly unknown[], caller: Caller): Promise<string | undefined> {

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { Failure } from '../../../schemas/failure.ts'
+import type { Principal } from '../../../schemas/scope.ts'
 import type { Door } from '../door.ts'
 import type { SocketDoor } from '../websocket/upgrade.ts'
 import { createJsonRpc } from './json-rpc.ts'
@@ -12,11 +14,14 @@ export function jsonRpcSocket(door: Door): SocketDoor {
     required: false,
     open(connection) {
       const { client, signal } = connection
+      async function identify(): Promise<Principal | null> {
+        const principal = await connection.identify()
+        if (principal === undefined) throw new Failure('unauthenticated', 'The token no longer holds.')
+        return principal
+      }
       connection.read((text) => ({
         async run() {
-          const principal = await connection.identify()
-          if (principal === undefined) return
-          const body = await answer(text, { principal, client, signal })
+          const body = await answer(text, { identify, client, signal })
           if (body !== undefined) await connection.send(body)
         },
       }))

@@ -36,7 +36,7 @@ export function mcpMounts(options: McpHttpOptions): Mount[] {
       const serve = await serving
       const caller: McpCaller = {
         client: clientOf(options.door, request),
-        identify: () => principal,
+        identify: () => authenticated(options.door, authorization),
       }
       await serve(Object.assign(request, { auth: authInfo(principal, caller) }), response, body)
     } catch (thrown) {

@@ -20,14 +20,16 @@ export interface MetadataOptions {
 export function metadataMounts({ door, published, external }: MetadataOptions): Mount[] {
   const base = () => door.site().base_url
   const prefix = prefixOf(base())
-  const mounts = (kind: string, suffixes: readonly string[], document: (resource: string) => unknown) =>
-    suffixes.map((suffix): Mount => {
-      const path = suffix.startsWith(prefix) ? suffix.slice(prefix.length) : suffix
+  // Where the base URL's path is also a resource's, what stands behind the former counts: RFC 9728 section 3.1.
+  const suffixes = new Map(
+    ['', prefix].flatMap((before) => ['', ...resourcePaths].map((path) => [before + path, path])),
+  )
+  const mounts = (kind: string, document: (resource: string) => unknown) =>
+    [...suffixes].map(([suffix, path]): Mount => {
       const handler: Handler = async (request, response) =>
         answer(request, response, document(`${base()}${path}`))
       return { method: 'get', path: `/.well-known/${kind}${literal(suffix)}`, open: true, handler }
     })
-  const suffixes = [...new Set(['', ...resourcePaths, prefix, ...resourcePaths.map((path) => prefix + path)])]
 
   return [
     {
@@ -41,8 +43,8 @@ export function metadataMounts({ door, published, external }: MetadataOptions): 
       path: '/oauth/authorize',
       handler: async (request, response) => noSignIn(request, response),
     },
-    ...mounts('oauth-authorization-server', suffixes, () => authorizationServer(base())),
-    ...mounts('oauth-protected-resource', suffixes, (resource) => ({
+    ...mounts('oauth-authorization-server', () => authorizationServer(base())),
+    ...mounts('oauth-protected-resource', (resource) => ({
       resource,
       resource_name: 'Dragoman',
       authorization_servers: [base(), ...external],

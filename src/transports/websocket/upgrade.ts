@@ -7,7 +7,7 @@ import { principalOf } from '../../auth/bearer.ts'
 import { clientOf } from '../client.ts'
 import { type Door, failureOf } from '../door.ts'
 import { maximumBytes } from '../http/body.ts'
-import { secretInQuery } from '../http/secrets.ts'
+import { secretInAddress } from '../http/secrets.ts'
 import { type Connection, connect, type Patience } from './connection.ts'
 import { refuse } from './refuse.ts'
 import { createSeats, noRoom, type SeatLimits } from './seats.ts'
@@ -84,7 +84,7 @@ export function createUpgrades(options: UpgradeOptions): Upgrades {
   }
 
   function admit(request: IncomingMessage): Admission {
-    const secret = secretInQuery(request.url)
+    const secret = secretInAddress(request.url)
     if (secret) throw secret
     const target = targetOf(request)
     if (!target) throw new Failure('not_found', `No WebSocket is served at ${pathOf(request)}.`)
