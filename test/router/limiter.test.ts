@@ -44,6 +44,12 @@ test.each([
   ['searches in the playground', 'discover', { query: 'x' }, playground, 120],
   ['executions', 'execute', {}, playground, 20],
   ['writes', 'publish', {}, registry, 600],
+  ['looks at cards', 'validate', { card: {} }, registry, 120],
+  ['fetches of cards', 'validate', { manifest_url: 'x' }, registry, 6],
+  ['publications by nothing but a card', 'publish', { manifest_url: 'x' }, registry, 6],
+  ['publications with a card to be read later', 'publish', { manifest_url: 'x', name: 'y' }, registry, 600],
+  ['searches for a proof', 'verify', {}, registry, 6],
+  ['claims', 'claim', {}, registry, 6],
   ['calls to agents that are not there', 'search', {}, 'com.example.nobody', 600],
 ] as const)(
   '%s of an anonymous caller are counted, and ten times as many with a token',
