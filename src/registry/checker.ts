@@ -4,10 +4,9 @@ import type { Deed, Store, StoredEntry } from '../store/store.ts'
 import { contentFlags } from './content-flags.ts'
 import type { FetchCard, FetchedCard } from './manifest-reader.ts'
 import { withCard, withoutCard } from './refresh.ts'
-import { afterProving } from './standing.ts'
+import { afterProving, domainOf } from './standing.ts'
 import { type Claimant, claimToken } from './verification/challenge.ts'
 import type { Prove, Proving } from './verification/proof.ts'
-import { domainOf } from './verifier.ts'
 
 /** Looks again at what entries say of themselves: their cards, their proofs, their signatures. */
 export interface Checker {
@@ -35,6 +34,8 @@ export interface CheckerOptions {
   readonly own: OwnDomain | null
   /** Hears of faults that are not the entry's. */
   readonly failed: (fault: unknown) => void
+  /** For one entry; 30 seconds when left out. */
+  readonly deadline_ms?: number
 }
 
 /** The domain of the base URL, and what shows that we answer there. */
@@ -51,17 +52,26 @@ const atOnce = 4
 const mostDue = 200
 
 export function createChecker(options: CheckerOptions): Checker {
-  const { store, clock, fetchCard, secret, verifySignature, own } = options
+  const {
+    store,
+    clock,
+    fetchCard,
+    secret,
+    verifySignature,
+    own,
+    deadline_ms = deadlineMilliseconds,
+  } = options
   const time = (later = 0) => new Date(clock() + later).toISOString()
 
   async function check(id: string, signal: AbortSignal): Promise<void> {
     const entry = await store.read.entry({ id })
     if (!entry || entry.deleted) return
-    const enough = AbortSignal.any([signal, AbortSignal.timeout(deadlineMilliseconds)])
+    const enough = AbortSignal.any([signal, AbortSignal.timeout(deadline_ms)])
     const [card, proving] = await Promise.all([readCard(entry, enough), proveAgain(entry, enough)])
     signal.throwIfAborted()
     const seen = found(entry, card, proving)
     const signature = await signatureOf(seen, card, enough)
+    signal.throwIfAborted()
     await store.write(async (writer) => {
       const now = await writer.entry({ id })
       // What has changed meanwhile is due still, and so looked at again.
@@ -121,17 +131,31 @@ export function createChecker(options: CheckerOptions): Checker {
     card: FetchedCard | Failure | null,
     signal: AbortSignal,
   ): Promise<SignatureReport | null> {
-    if (card === null || card instanceof Failure) return signature
     const domain = verification_level === 'domain_verified' ? (proof?.domain ?? null) : null
-    return await verifySignature(card.document, domain, signal)
+    if (card === null || card instanceof Failure) {
+      return signature?.status === 'valid' && domain === null
+        ? untrusted('Its domain is no longer proved.')
+        : signature
+    }
+    return await verifySignature(card.document, domain, signal).catch((fault) => {
+      if (signal.aborted) return untrusted('The keys of its domain did not come in time.')
+      throw fault
+    })
   }
 
   /** Entries whose check failed for a reason of ours, and until when they are left alone. */
   const resting = new Map<string, number>()
 
+  function isResting(id: string): boolean {
+    const left = (resting.get(id) ?? 0) - clock()
+    // A longer rest was given by a clock that was ahead.
+    return left > 0 && left <= restMilliseconds
+  }
+
+  /** Beyond those that rest, lest they hold up the others. */
   async function due(): Promise<string[]> {
-    const ids = await store.read.due(time(), time(2 * dayMilliseconds), mostDue)
-    return ids.filter((id) => (resting.get(id) ?? 0) <= clock())
+    const ids = await store.read.due(time(), time(2 * dayMilliseconds), mostDue + resting.size)
+    return ids.filter((id) => !isResting(id)).slice(0, mostDue)
   }
 
   async function run(signal: AbortSignal): Promise<number> {
@@ -158,6 +182,10 @@ export function createChecker(options: CheckerOptions): Checker {
   }
 
   return { check, run, isDue: async () => (await due()).length > 0 }
+}
+
+function untrusted(detail: string): SignatureReport {
+  return { status: 'untrusted_key', detail }
 }
 
 /** Where the card is in the end, after redirects. */
