@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
 import { Failure } from '../../schemas/failure.ts'
 import type { SignatureReport } from '../../schemas/trust.ts'
-import type { Deed, Store, StoredEntry } from '../store/store.ts'
+import type { Deed, Store, StoredEntry, Writer } from '../store/store.ts'
 import { contentFlags } from './content-flags.ts'
 import type { FetchCard, FetchedCard } from './manifest-reader.ts'
 import { withCard, withoutCard } from './refresh.ts'
@@ -74,12 +75,29 @@ export function createChecker(options: CheckerOptions): Checker {
     signal.throwIfAborted()
     await store.write(async (writer) => {
       const now = await writer.entry({ id })
-      // What has changed meanwhile is due still, and so looked at again.
-      if (!now || now.revision !== entry.revision) return
+      if (!now) return
+      if (now.revision !== entry.revision) return await putStanding(writer, now, entry, proving)
       const updated_at = seen.card_sha256 === entry.card_sha256 ? entry.updated_at : time()
       const after = { ...seen, signature, updated_at, check_at: time(dayMilliseconds) }
       await writer.put({ ...after, content_flags: contentFlags(after) }, deedOf(entry, after))
     })
+  }
+
+  /**
+   * What has changed meanwhile is due still, and so looked at again. How its proof fares counts all the same, or
+   * whoever lost a domain would only need to go on changing the entry.
+   */
+  async function putStanding(
+    writer: Writer,
+    now: StoredEntry,
+    before: StoredEntry,
+    proving: Proving | null,
+  ): Promise<void> {
+    const { proof, deleted, hosted } = now
+    const isSame = isDeepStrictEqual([proof, now.owner], [before.proof, before.owner])
+    if (!proving || !proof || !isSame || deleted || hosted) return
+    const after = afterProving(now, proving, domainOf(now, proof.domain).reason, time())
+    await writer.put(after, deedOf(now, after))
   }
 
   /** Null where there is none to read; a failure where it cannot be read. */
