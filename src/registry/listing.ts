@@ -4,7 +4,7 @@ import { Failure } from '../../schemas/failure.ts'
 import { PackageName } from '../../schemas/names.ts'
 import { hiddenIn, mixesScripts } from '../../schemas/text.ts'
 import type { StoredEntry } from '../store/store.ts'
-import { mostCapabilities, readCard } from './manifest.ts'
+import { cut, longestDescription, mostCapabilities, readCard } from './manifest.ts'
 
 /** What an imported line states of an agent. */
 export type Facts = Pick<
@@ -43,8 +43,7 @@ export function readLine(text: string): Facts {
   if (/^(custom\.|svc(?![a-z0-9]))/.test(facts.package_name)) {
     throw new Failure('invalid_request', `${facts.package_name} is a name that lists do not give.`)
   }
-  const { card: _, ...texts } = facts
-  const errors = hiddenIn(texts).map((pointer) => ({ pointer, detail: 'hides characters.' }))
+  const errors = hiddenIn(document).map((pointer) => ({ pointer, detail: 'hides characters.' }))
   if (mixesScripts(facts.name)) errors.push({ pointer: '/name', detail: 'mixes scripts that look alike.' })
   if (errors.length > 0) throw new Failure('invalid_request', 'It shows other than it is.', { errors })
   return facts
@@ -54,7 +53,7 @@ function fromServer(server: z.infer<typeof McpServer>): Facts {
   const registryType = { node: 'npm', python: 'pypi' }[server.runtime] ?? slug(server.runtime)
   const capabilities: Capability[] = server.tools.slice(0, mostCapabilities).map(({ name, description }) => ({
     name,
-    description: description.slice(0, 4000),
+    description: cut(description, longestDescription),
   }))
   return {
     package_name: derivedName(`${registryType}.${server.packageName.replace(/^@/, '')}`),

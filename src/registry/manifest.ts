@@ -80,13 +80,18 @@ export function readCard(document: unknown): Manifest {
   return {
     ...(package_name !== undefined && { package_name }),
     name: card.name,
-    description: card.description.slice(0, longestDescription),
-    version: card.version?.slice(0, 100) ?? null,
+    description: cut(card.description, longestDescription),
+    version: card.version === undefined ? null : cut(card.version, 100),
     tags: tagsOf(card),
     capabilities: capabilitiesOf(card),
     endpoints: endpointsOf(card),
     card: document as Record<string, unknown>,
   }
+}
+
+/** The first characters of a text, without half a character at the end. */
+export function cut(text: string, most: number): string {
+  return text.slice(0, most).replace(/[\uD800-\uDBFF]$/, '')
 }
 
 /** The names that a card gives itself, where they are some, as callers may write them. */
@@ -135,8 +140,8 @@ function capabilitiesOf({ capabilities, skills = [] }: AnyCard): Capability[] {
 }
 
 function skillCapability({ id, name, description = '' }: z.infer<typeof Skill>): Capability | [] {
-  const called = (name ?? id ?? '').trim().slice(0, 200)
-  return called ? { name: called, description: description.slice(0, longestDescription) } : []
+  const called = cut((name ?? id ?? '').trim(), 200)
+  return called ? { name: called, description: cut(description, longestDescription) } : []
 }
 
 function interfaceCapability(capability: Record<string, unknown>): Capability | [] {
@@ -144,8 +149,8 @@ function interfaceCapability(capability: Record<string, unknown>): Capability | 
   if (typeof name !== 'string' || !name.trim()) return []
   const schema = z.record(z.string(), z.unknown()).safeParse(input_schema)
   return {
-    name: name.trim().slice(0, 200),
-    description: typeof description === 'string' ? description.slice(0, longestDescription) : '',
+    name: cut(name.trim(), 200),
+    description: typeof description === 'string' ? cut(description, longestDescription) : '',
     ...(schema.success && { input_schema: schema.data }),
   }
 }
@@ -175,5 +180,5 @@ interface Stated {
 
 function endpoint({ protocol, url, version }: Stated): Endpoint[] {
   if (url.length > 2048 || !URL.canParse(url) || !/^(https?|wss?):$/.test(new URL(url).protocol)) return []
-  return [{ protocol, url, ...(version && { version: version.slice(0, 50) }) }]
+  return [{ protocol, url, ...(version && { version: cut(version, 50) }) }]
 }

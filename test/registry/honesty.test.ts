@@ -184,6 +184,22 @@ describe('a check', () => {
     expect((await stored()).signature).toMatchObject({ status: 'untrusted_key' })
   })
 
+  test('counts a proof that is missing though the owner changes the agent all the while', async () => {
+    await registry.list(publication(agent, { manifest_url }), ada)
+    await registry.verify({ agent }, ada, signal)
+    const { id, proof } = await stored()
+    const failing = { failures: 2, failing_since: '2020-01-01T00:00:00.000Z' }
+    await edit({ proof: proof && { ...proof, ...failing, checked_at: '2020-01-02T00:00:00.000Z' } })
+    let count = 0
+    const meanwhile: Prove = async (...asked) => {
+      await registry.update({ agent }, { manifest_url: `${manifest_url}?${count++}` }, ada)
+      return await misses(...asked)
+    }
+    await checker({ prove: meanwhile }).check(id, signal)
+    expect(await stored()).toMatchObject({ verification_level: 'unverified', proof: { failures: 3 } })
+    expect(await checker().isDue()).toBe(true)
+  })
+
   test('that fails for hundreds of agents does not hold up the others', async () => {
     const broken = Array.from({ length: 230 }, (_, number) =>
       sampleEntry({ package_name: `com.broken.a${number}`, owner, manifest_url, check_at: '2026-01-01' }),
@@ -236,6 +252,20 @@ function proofOf(domain: string) {
 }
 
 describe('an import', () => {
+  test('hides nothing in what is given out of it unread', async () => {
+    const line = { ...card, url: manifest_url, provider: { organization: 'A\u202eB' } }
+    const report = await registry.importLines([JSON.stringify(line)], 1, admin)
+    expect(report.rejected).toMatchObject([{ line: 1, reason: expect.stringContaining('/provider') }])
+  })
+
+  test('whose text is cut is not cut within a character', async () => {
+    const description = `${'x'.repeat(3999)}\u{1f600} and more`
+    const line = { ...card, description, url: manifest_url }
+    expect((await registry.importLines([JSON.stringify(line)], 1, admin)).created).toBe(1)
+    const { agents } = await registry.search({ limit: 1, sort: 'name', facets: false }, null, signal)
+    expect(agents[0]?.description.isWellFormed()).toBe(true)
+  })
+
   const server = {
     packageName: 'ghidra',
     name: 'Ghidra',
