@@ -145,12 +145,13 @@ export function createChecker(options: CheckerOptions): Checker {
 
   /** The keys of a proved domain, and no other, make a signature good. */
   async function signatureOf(
-    { verification_level, proof, signature }: StoredEntry,
+    { verification_level, proof, signature, manifest }: StoredEntry,
     card: FetchedCard | Failure | null,
     signal: AbortSignal,
   ): Promise<SignatureReport | null> {
     const domain = verification_level === 'domain_verified' ? (proof?.domain ?? null) : null
-    if (card === null || card instanceof Failure) {
+    // A card that is refused is not the one that is given out.
+    if (card === null || card instanceof Failure || manifest?.status === 'invalid') {
       return signature?.status === 'valid' && domain === null
         ? untrusted('Its domain is no longer proved.')
         : signature

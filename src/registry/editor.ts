@@ -242,7 +242,9 @@ function assertRevision(entry: StoredEntry, expected: number | undefined): void 
 /** What is stated now wins from now on. The card of one address is not the card of another. */
 function updated(entry: StoredEntry, publication: Publication, at: string): StoredEntry {
   const said = stated(publication)
-  const known = entry.stated && [...new Set([...entry.stated, ...Object.keys(said)])]
+  // Of what nobody owns, its source states all but what an admin puts right.
+  const before = entry.stated ?? (entry.owner ? null : [])
+  const known = before && [...new Set([...before, ...Object.keys(said)])]
   const { manifest_url } = said
   const moves = manifest_url !== undefined && manifest_url !== entry.manifest_url
   const unread = { card: null, card_sha256: null, manifest: null, signature: null, check_at: at }

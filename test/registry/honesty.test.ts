@@ -146,6 +146,19 @@ describe('a signature', () => {
     expect(await checker().isDue()).toBe(true)
   })
 
+  test('of a card that is refused says nothing of the one that is given out', async () => {
+    await registry.list(publication(agent, { manifest_url }), ada)
+    const check = checker({
+      fetchCard: async (url) => ({ document: [], sha256: 'c'.repeat(64), url }),
+      verifySignature: async () => signature,
+    })
+    await check.check((await stored()).id, signal)
+    expect(await registry.get(agent, null)).toMatchObject({
+      manifest: { status: 'invalid' },
+      signature: 'none',
+    })
+  })
+
   test('is not valid once the domain is lost, though the card cannot be read', async () => {
     await registry.list(publication(agent, { manifest_url }), ada)
     await registry.verify({ agent }, ada, signal)
@@ -252,6 +265,15 @@ function proofOf(domain: string) {
 }
 
 describe('an import', () => {
+  test('brings back nothing that an admin has put right, and the rest', async () => {
+    const lines = (more: object) => [JSON.stringify({ ...server, ...more })]
+    await registry.importLines(lines({}), 1, admin)
+    await registry.update({ agent: 'java.ghidra' }, { description: 'Put right.' }, admin)
+    expect(await registry.importLines(lines({}), 1, admin)).toMatchObject({ unchanged: 1 })
+    expect(await registry.importLines(lines({ name: 'Other' }), 1, admin)).toMatchObject({ updated: 1 })
+    expect(await stored('java.ghidra')).toMatchObject({ name: 'Other', description: 'Put right.' })
+  })
+
   test('hides nothing in what is given out of it unread', async () => {
     const line = { ...card, url: manifest_url, provider: { organization: 'A\u202eB' } }
     const report = await registry.importLines([JSON.stringify(line)], 1, admin)
