@@ -16,7 +16,7 @@ function textLength(capabilities: readonly Capability[]): number {
   return capabilities.reduce((sum, { name, description }) => sum + name.length + description.length, 0)
 }
 
-const url = z.url({ protocol: /^https?$/ }).max(2048)
+const url = visible(z.url({ protocol: /^https?$/ }).max(2048))
 
 const facts = {
   package_name: PackageName,
@@ -28,7 +28,7 @@ const facts = {
     .meta(notBlank),
   description: visible(z.string().trim().min(1).max(4000)).meta(notBlank),
   capabilities: Capabilities,
-  endpoints: z.array(Endpoint.strict()).max(20),
+  endpoints: z.array(visible(Endpoint.strict())).max(20),
   packages: z.array(visible(Package.strict())).max(20),
   tags: z.array(visible(Tag)).max(50),
   category: Slug.nullable(),

@@ -6,13 +6,18 @@ const hidden =
   /[[\p{Control}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\p{Surrogate}\u2028\u2029\uFFF9-\uFFFB]--[\t\n\r\u200C\u200D\p{Variation_Selector}\u{E0020}-\u{E007F}]]/v
 /** Joiners belong between letters of some scripts and within emoji, never beside ASCII or at an end. */
 const strayJoiner = /(?:^|\p{ASCII})[\u200C\u200D]|[\u200C\u200D](?:$|\p{ASCII})/u
+/** Joiners and variation selectors spell bits where they stand in rows; ideographs alone have many variants. */
+const row = /[\u200C\u200D]{2}|\p{Variation_Selector}{2}/u
+const strayVariant =
+  /(?:^|[\p{ASCII}--[#*0-9]])\p{Variation_Selector}|(?<!\p{Unified_Ideograph})[\u{E0100}-\u{E01EF}]/v
 /** Tags spell text that nobody sees, but for the flags of England, Scotland and Wales (UTS #51). */
 const flags = /\u{1F3F4}[\u{E0061}-\u{E007A}]{1,6}\u{E007F}/gu
 const tags = /[\u{E0020}-\u{E007F}]/u
 
 /** True where a text carries characters that a reader does not see, or that reorder what is seen. */
 export function hidesCharacters(text: string): boolean {
-  return hidden.test(text) || strayJoiner.test(text) || tags.test(text.replace(flags, ''))
+  if (hidden.test(text) || tags.test(text.replace(flags, ''))) return true
+  return strayJoiner.test(text) || row.test(text) || strayVariant.test(text)
 }
 
 /** JSON Pointers of the strings and keys within a value that hide characters, at most `most`. */

@@ -59,7 +59,10 @@ export function openTrust({ DRAGOMAN_BASE_URL, DRAGOMAN_DNS_SERVERS }: Config, p
   }
 
   async function secret(): Promise<Uint8Array> {
-    secretMade ??= makeSecret()
+    secretMade ??= makeSecret().catch((fault) => {
+      secretMade = undefined
+      throw fault
+    })
     return await secretMade
   }
 

@@ -11,12 +11,22 @@ function exitCodeOf({ code }: Failure): number {
 
 /** Data goes to standard output, one JSON document or text. */
 export function print(data: unknown): void {
-  process.stdout.write(typeof data === 'string' ? `${data}\n` : `${JSON.stringify(data, null, 2)}\n`)
+  process.stdout.write(
+    typeof data === 'string' ? `${harmless(data)}\n` : `${JSON.stringify(data, null, 2)}\n`,
+  )
 }
 
 /** Everything else goes to standard error. */
 export function say(text: string): void {
-  process.stderr.write(`${text}\n`)
+  process.stderr.write(`${harmless(text)}\n`)
+}
+
+/** A text as a terminal may have it: whoever wrote a card commands nothing but colours. */
+export function harmless(text: string): string {
+  return text.replace(
+    /(\p{Control}\[[\d;]*m)|[[\p{Control}\p{Bidi_Control}]--[\t\n]]/gv,
+    (_, colour: string | undefined) => colour ?? '',
+  )
 }
 
 /** Says what went wrong and sets the exit code. */

@@ -1,17 +1,10 @@
 import { z } from 'zod'
 import { Failure } from '../../schemas/failure.ts'
 import { isRecord } from '../../schemas/json.ts'
-import { hiddenIn } from '../../schemas/text.ts'
+import { hiddenIn, mixesScripts } from '../../schemas/text.ts'
 import type { Finding } from '../../schemas/trust.ts'
 import { contentFlags } from './content-flags.ts'
-import {
-  deepest,
-  isDeeper,
-  longestDescription,
-  type Manifest,
-  mostCapabilities,
-  readCard,
-} from './manifest.ts'
+import { excessOf, longestDescription, type Manifest, mostCapabilities, readCard } from './manifest.ts'
 
 /** How a card is written: an A2A version, the registry interface's own shape, or none that is known. */
 export type CardForm = 'a2a-1.0' | 'a2a-0.3' | 'a2a-0.2' | 'a2a-0.1' | 'interface' | 'unknown'
@@ -34,18 +27,20 @@ export function readFindings(document: unknown): CardReading {
     )
     return { form: 'unknown', manifest: null, findings: [finding] }
   }
-  if (isDeeper(document, deepest)) {
-    const message = `The card is nested deeper than ${deepest} levels.`
-    return { form: 'unknown', manifest: null, findings: [error('too_deep', '', message, 'Flatten it.')] }
+  const excess = excessOf(document)
+  if (excess) {
+    const finding = error(excess.code, '', excess.detail, 'Make it smaller and flatter.')
+    return { form: 'unknown', manifest: null, findings: [finding] }
   }
   const form = formOf(document)
   const { manifest, findings } = read(document)
   const hidden = hiddenIn(document).map((field) =>
     error('hidden_characters', field, 'It holds characters that nobody sees.', 'Leave them out.'),
   )
+  const refused = [...hidden, ...mixed(document)]
   const all = [
     ...findings,
-    ...hidden,
+    ...refused,
     ...missing(document, form),
     ...ofSkills(document),
     ...ofUrls(document),
@@ -54,10 +49,16 @@ export function readFindings(document: unknown): CardReading {
   ]
   const rank = { error: 0, warning: 1, info: 2 }
   all.sort((a, b) => rank[a.severity] - rank[b.severity])
-  return { form, manifest: hidden.length > 0 ? null : manifest, findings: all.slice(0, mostFindings) }
+  return { form, manifest: refused.length > 0 ? null : manifest, findings: all.slice(0, mostFindings) }
 }
 
 const mostFindings = 100
+
+function mixed({ name }: Record<string, unknown>): Finding[] {
+  if (typeof name !== 'string' || !mixesScripts(name)) return []
+  const message = 'One word mixes letters of scripts that look alike.'
+  return [error('mixed_scripts', '/name', message, 'Write it in one script.')]
+}
 
 export function error(
   code: string,
@@ -225,7 +226,7 @@ function ofSigning({ signatures }: Record<string, unknown>, form: CardForm): Fin
 }
 
 function ofTexts({ name, description, tags, capabilities, card }: Manifest): Finding[] {
-  const flags = contentFlags({ name, description, tags, capabilities })
+  const flags = contentFlags({ name, description, tags, capabilities, card })
   const stated = typeof card.description === 'string' ? card.description : ''
   return [
     ...flags.map((flag) =>

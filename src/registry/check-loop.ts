@@ -11,6 +11,8 @@ export interface CheckLoopOptions {
   readonly failed: (fault: unknown) => void
   /** Between two looks at what is due, in milliseconds; 2,000 when left out. */
   readonly beat_ms?: number
+  /** How long one process checks before another may; 10 minutes when left out. */
+  readonly lease_ms?: number
 }
 
 const lease = 'checks'
@@ -18,14 +20,15 @@ const leaseMilliseconds = 10 * 60_000
 
 /** Checks what is due, in one process at a time of all that share the store, until disposed. */
 export function startChecks(options: CheckLoopOptions): AsyncDisposable {
-  const { checker, leases, holder, clock, failed, beat_ms = 2000 } = options
+  const { checker, leases, holder, clock, failed, beat_ms = 2000, lease_ms = leaseMilliseconds } = options
   const stop = new AbortController()
   const { signal } = stop
 
   async function turn(): Promise<void> {
     if (!(await checker.isDue())) return
-    if (!(await leases.take(lease, holder, clock(), clock() + leaseMilliseconds))) return
-    await checker.run(signal)
+    if (!(await leases.take(lease, holder, clock(), clock() + lease_ms))) return
+    // What is left when the lease lapses is for whoever takes it next.
+    await checker.run(AbortSignal.any([signal, AbortSignal.timeout(lease_ms)]))
   }
 
   async function loop(): Promise<void> {

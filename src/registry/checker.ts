@@ -1,13 +1,13 @@
+import { isDeepStrictEqual } from 'node:util'
 import { Failure } from '../../schemas/failure.ts'
 import type { SignatureReport } from '../../schemas/trust.ts'
-import type { Deed, Store, StoredEntry } from '../store/store.ts'
+import type { Deed, Store, StoredEntry, Writer } from '../store/store.ts'
 import { contentFlags } from './content-flags.ts'
 import type { FetchCard, FetchedCard } from './manifest-reader.ts'
 import { withCard, withoutCard } from './refresh.ts'
-import { afterProving } from './standing.ts'
+import { afterProving, domainOf } from './standing.ts'
 import { type Claimant, claimToken } from './verification/challenge.ts'
 import type { Prove, Proving } from './verification/proof.ts'
-import { domainOf } from './verifier.ts'
 
 /** Looks again at what entries say of themselves: their cards, their proofs, their signatures. */
 export interface Checker {
@@ -35,6 +35,8 @@ export interface CheckerOptions {
   readonly own: OwnDomain | null
   /** Hears of faults that are not the entry's. */
   readonly failed: (fault: unknown) => void
+  /** For one entry; 30 seconds when left out. */
+  readonly deadline_ms?: number
 }
 
 /** The domain of the base URL, and what shows that we answer there. */
@@ -51,25 +53,51 @@ const atOnce = 4
 const mostDue = 200
 
 export function createChecker(options: CheckerOptions): Checker {
-  const { store, clock, fetchCard, secret, verifySignature, own } = options
+  const {
+    store,
+    clock,
+    fetchCard,
+    secret,
+    verifySignature,
+    own,
+    deadline_ms = deadlineMilliseconds,
+  } = options
   const time = (later = 0) => new Date(clock() + later).toISOString()
 
   async function check(id: string, signal: AbortSignal): Promise<void> {
     const entry = await store.read.entry({ id })
     if (!entry || entry.deleted) return
-    const enough = AbortSignal.any([signal, AbortSignal.timeout(deadlineMilliseconds)])
+    const enough = AbortSignal.any([signal, AbortSignal.timeout(deadline_ms)])
     const [card, proving] = await Promise.all([readCard(entry, enough), proveAgain(entry, enough)])
     signal.throwIfAborted()
     const seen = found(entry, card, proving)
     const signature = await signatureOf(seen, card, enough)
+    signal.throwIfAborted()
     await store.write(async (writer) => {
       const now = await writer.entry({ id })
-      // What has changed meanwhile is due still, and so looked at again.
-      if (!now || now.revision !== entry.revision) return
+      if (!now) return
+      if (now.revision !== entry.revision) return await putStanding(writer, now, entry, proving)
       const updated_at = seen.card_sha256 === entry.card_sha256 ? entry.updated_at : time()
       const after = { ...seen, signature, updated_at, check_at: time(dayMilliseconds) }
       await writer.put({ ...after, content_flags: contentFlags(after) }, deedOf(entry, after))
     })
+  }
+
+  /**
+   * What has changed meanwhile is due still, and so looked at again. How its proof fares counts all the same, or
+   * whoever lost a domain would only need to go on changing the entry.
+   */
+  async function putStanding(
+    writer: Writer,
+    now: StoredEntry,
+    before: StoredEntry,
+    proving: Proving | null,
+  ): Promise<void> {
+    const { proof, deleted, hosted } = now
+    const isSame = isDeepStrictEqual([proof, now.owner], [before.proof, before.owner])
+    if (!proving || !proof || !isSame || deleted || hosted) return
+    const after = afterProving(now, proving, domainOf(now, proof.domain).reason, time())
+    await writer.put(after, deedOf(now, after))
   }
 
   /** Null where there is none to read; a failure where it cannot be read. */
@@ -117,21 +145,36 @@ export function createChecker(options: CheckerOptions): Checker {
 
   /** The keys of a proved domain, and no other, make a signature good. */
   async function signatureOf(
-    { verification_level, proof, signature }: StoredEntry,
+    { verification_level, proof, signature, manifest }: StoredEntry,
     card: FetchedCard | Failure | null,
     signal: AbortSignal,
   ): Promise<SignatureReport | null> {
-    if (card === null || card instanceof Failure) return signature
     const domain = verification_level === 'domain_verified' ? (proof?.domain ?? null) : null
-    return await verifySignature(card.document, domain, signal)
+    // A card that is refused is not the one that is given out.
+    if (card === null || card instanceof Failure || manifest?.status === 'invalid') {
+      return signature?.status === 'valid' && domain === null
+        ? untrusted('Its domain is no longer proved.')
+        : signature
+    }
+    return await verifySignature(card.document, domain, signal).catch((fault) => {
+      if (signal.aborted) return untrusted('The keys of its domain did not come in time.')
+      throw fault
+    })
   }
 
   /** Entries whose check failed for a reason of ours, and until when they are left alone. */
   const resting = new Map<string, number>()
 
+  function isResting(id: string): boolean {
+    const left = (resting.get(id) ?? 0) - clock()
+    // A longer rest was given by a clock that was ahead.
+    return left > 0 && left <= restMilliseconds
+  }
+
+  /** Beyond those that rest, lest they hold up the others. */
   async function due(): Promise<string[]> {
-    const ids = await store.read.due(time(), time(2 * dayMilliseconds), mostDue)
-    return ids.filter((id) => (resting.get(id) ?? 0) <= clock())
+    const ids = await store.read.due(time(), time(2 * dayMilliseconds), mostDue + resting.size)
+    return ids.filter((id) => !isResting(id)).slice(0, mostDue)
   }
 
   async function run(signal: AbortSignal): Promise<number> {
@@ -158,6 +201,10 @@ export function createChecker(options: CheckerOptions): Checker {
   }
 
   return { check, run, isDue: async () => (await due()).length > 0 }
+}
+
+function untrusted(detail: string): SignatureReport {
+  return { status: 'untrusted_key', detail }
 }
 
 /** Where the card is in the end, after redirects. */

@@ -37,13 +37,26 @@ interface Texts {
   readonly description: string
   readonly tags: readonly string[]
   readonly capabilities: readonly Capability[]
+  /** Given out whole to whoever asks for it. */
+  readonly card?: Record<string, unknown> | null
 }
 
 /** What a language model should be wary of in an entry's texts, each flag once, in the order of the rules. */
-export function contentFlags({ name, description, tags, capabilities }: Texts): ContentFlag[] {
-  const schemas = capabilities.map(({ input_schema }) => (input_schema ? JSON.stringify(input_schema) : ''))
-  const said = capabilities.flatMap((one) => [one.name, one.description])
-  const texts = [name, description, ...tags, ...said, ...schemas]
+export function contentFlags({ name, description, tags, capabilities, card }: Texts): ContentFlag[] {
+  const texts = textsIn([name, description, tags, capabilities, card])
   const raised = rules.filter(([, phrase]) => texts.some((text) => phrase.test(text)))
   return [...new Set(raised.map(([flag]) => flag))]
+}
+
+/** Every string and key at any depth, each once, as a model reads it: in plain letters (NFKC), of spaces but one. */
+function textsIn(value: unknown): string[] {
+  const texts = new Set<string>()
+  const left = [value]
+  while (left.length > 0) {
+    const next = left.pop()
+    if (typeof next === 'string') texts.add(next.normalize('NFKC').replace(/\s+/g, ' '))
+    if (typeof next !== 'object' || next === null) continue
+    for (const [key, one] of Object.entries(next)) left.push(one, Array.isArray(next) ? null : key)
+  }
+  return [...texts]
 }

@@ -50,12 +50,14 @@ export interface Custody {
 const dayMilliseconds = 24 * 3_600_000
 
 export function createCustody(store: Store, editor: Editor, clock: () => number): Custody {
-  /** A proof is its owner's, and so does not pass to the next one. */
+  /** A proof, and what a signature is worth by it, is its owner's, and so does not pass to the next one. */
   const transfer: Custody['transfer'] = (change, { subject, issuer = localIssuer }, caller) =>
-    editor.change(change, caller, { action: 'transfer' }, (entry) => {
+    editor.change(change, caller, { action: 'transfer' }, (entry, _, at) => {
       assertNotSuspended(entry)
       const owner = { issuer, subject, namespace: null }
-      return { ...entry, owner, verification_level: 'unverified', proof: null }
+      const check_at = entry.manifest_url === null ? null : at
+      const unproved = { verification_level: 'unverified', proof: null, signature: null } as const
+      return { ...entry, ...unproved, owner, check_at }
     })
 
   const suspend: Custody['suspend'] = ({ suspended, reason, ...change }, caller) =>

@@ -20,6 +20,7 @@ import {
 } from './permissions.ts'
 import { toReference } from './reference.ts'
 import { listable, withCard } from './refresh.ts'
+import { afterMoving } from './standing.ts'
 
 /** What the registry writes on behalf of owners. Every function answers with the entry as committed. */
 export interface Editor {
@@ -107,7 +108,7 @@ export function createEditor({ store, clock, createId, fetchCard }: EditorOption
         created_at: at,
         updated_at: at,
       }
-      return fetched ? withCard(entry, fetched, at) : entry
+      return fetched ? sound(withCard(entry, fetched, at)) : entry
     })
   }
 
@@ -204,6 +205,15 @@ function complete(facts: Partial<Facts>): Facts {
   }
 }
 
+/** Throws Failure `upstream_invalid` where what an entry is made of is a card that may not be listed under it. */
+function sound(entry: StoredEntry): StoredEntry {
+  if (entry.manifest?.status !== 'invalid') return entry
+  const wrong = entry.manifest.findings.filter(({ severity }) => severity === 'error')
+  throw new Failure('upstream_invalid', `The manifest cannot be listed: ${entry.manifest.detail}`, {
+    errors: wrong.map(({ field, message }) => ({ pointer: field, detail: message })),
+  })
+}
+
 function derivedFrom(manifestUrl: string | null | undefined, name: string | undefined): string | undefined {
   if (!manifestUrl || name === undefined) return undefined
   return PackageName.safeParse(cardName(manifestUrl, name)).data
@@ -212,7 +222,8 @@ function derivedFrom(manifestUrl: string | null | undefined, name: string | unde
 /** A name is taken by any entry, in STAGE too; a deleted one keeps it for its owner. */
 function assertFree(taken: StoredEntry | undefined, packageName: string, principal: Principal): void {
   if (!taken) return
-  if (taken.deleted && (!taken.owner || owns(principal, taken))) {
+  if (taken.deleted && !taken.owner && !taken.suspended) return
+  if (taken.deleted && owns(principal, taken)) {
     assertNotSuspended(taken)
     return
   }
@@ -231,11 +242,14 @@ function assertRevision(entry: StoredEntry, expected: number | undefined): void 
 /** What is stated now wins from now on. The card of one address is not the card of another. */
 function updated(entry: StoredEntry, publication: Publication, at: string): StoredEntry {
   const said = stated(publication)
-  const known = entry.stated && [...new Set([...entry.stated, ...Object.keys(said)])]
+  // Of what nobody owns, its source states all but what an admin puts right.
+  const before = entry.stated ?? (entry.owner ? null : [])
+  const known = before && [...new Set([...before, ...Object.keys(said)])]
   const { manifest_url } = said
   const moves = manifest_url !== undefined && manifest_url !== entry.manifest_url
   const unread = { card: null, card_sha256: null, manifest: null, signature: null, check_at: at }
-  return { ...entry, ...(moves && unread), ...said, stated: known }
+  const next = { ...entry, ...(moves && unread), ...said, stated: known }
+  return moves ? afterMoving(next) : next
 }
 
 function assertSameName(entry: StoredEntry, packageName: string | undefined): void {

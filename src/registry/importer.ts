@@ -81,17 +81,21 @@ async function place(
     if (taken.source_url !== facts.source_url) continue
     if (taken.owner) return `${package_name} is claimed; its owner publishes it.`
     if (taken.deleted) return `${package_name} was deleted here.`
-    const next = { ...taken, ...facts, package_name }
-    if (JSON.stringify(next) === JSON.stringify({ ...taken, ...pick(taken, facts), package_name }))
+    // What an admin has put right stays as it is.
+    const kept = pick(taken, taken.stated ?? [])
+    const next = { ...taken, ...facts, ...kept, package_name }
+    if (
+      JSON.stringify(next) === JSON.stringify({ ...taken, ...pick(taken, Object.keys(facts)), package_name })
+    )
       return 'unchanged'
     await writer.put({ ...next, content_flags: contentFlags(next), updated_at: at }, deed)
     return 'updated'
   }
 }
 
-/** The fields that an import states, as they stand. */
-function pick(entry: StoredEntry, facts: Facts): Partial<StoredEntry> {
-  return Object.fromEntries(Object.keys(facts).map((key) => [key, Reflect.get(entry, key)]))
+/** Some fields as they stand. */
+function pick(entry: StoredEntry, fields: readonly string[]): Partial<StoredEntry> {
+  return Object.fromEntries(fields.map((key) => [key, Reflect.get(entry, key)]))
 }
 
 function fresh(at: string, id: string): Omit<StoredEntry, keyof Facts> {

@@ -2,9 +2,9 @@ import { z } from 'zod'
 import type { Capability } from '../../schemas/entry.ts'
 import { Failure } from '../../schemas/failure.ts'
 import { PackageName } from '../../schemas/names.ts'
-import { hiddenIn } from '../../schemas/text.ts'
+import { hiddenIn, mixesScripts } from '../../schemas/text.ts'
 import type { StoredEntry } from '../store/store.ts'
-import { mostCapabilities, readCard } from './manifest.ts'
+import { cut, longestDescription, mostCapabilities, readCard } from './manifest.ts'
 
 /** What an imported line states of an agent. */
 export type Facts = Pick<
@@ -40,12 +40,12 @@ export function readLine(text: string): Facts {
   const isServer = z.looseObject({ packageName: z.string() }).safeParse(document).success
   const facts = isServer ? fromServer(McpServer.parse(document)) : fromCard(document)
   PackageName.parse(facts.package_name)
-  if (/^(custom|svc)\./.test(facts.package_name)) {
+  if (/^(custom\.|svc(?![a-z0-9]))/.test(facts.package_name)) {
     throw new Failure('invalid_request', `${facts.package_name} is a name that lists do not give.`)
   }
-  const { card: _, ...texts } = facts
-  const errors = hiddenIn(texts).map((pointer) => ({ pointer, detail: 'hides characters.' }))
-  if (errors.length > 0) throw new Failure('invalid_request', 'It holds what nobody sees.', { errors })
+  const errors = hiddenIn(document).map((pointer) => ({ pointer, detail: 'hides characters.' }))
+  if (mixesScripts(facts.name)) errors.push({ pointer: '/name', detail: 'mixes scripts that look alike.' })
+  if (errors.length > 0) throw new Failure('invalid_request', 'It shows other than it is.', { errors })
   return facts
 }
 
@@ -53,7 +53,7 @@ function fromServer(server: z.infer<typeof McpServer>): Facts {
   const registryType = { node: 'npm', python: 'pypi' }[server.runtime] ?? slug(server.runtime)
   const capabilities: Capability[] = server.tools.slice(0, mostCapabilities).map(({ name, description }) => ({
     name,
-    description: description.slice(0, 4000),
+    description: cut(description, longestDescription),
   }))
   return {
     package_name: derivedName(`${registryType}.${server.packageName.replace(/^@/, '')}`),

@@ -13,7 +13,8 @@ export interface FetchedCard {
 
 export type FetchCard = (url: string, signal: AbortSignal) => Promise<FetchedCard>
 
-const largestManifest = 256 * 1024
+/** In bytes. */
+export const largestManifest = 256 * 1024
 const timeout = 6000
 
 /** Fetches the document at a URL. Throws Failure `upstream_…`, `blocked_address`, `too_large`. */

@@ -59,13 +59,14 @@ const mostTags = 30
 export const mostCapabilities = 200
 const mostEndpoints = 20
 /** As deep as any message may be; more could not be answered with. */
-export const deepest = 30
+const deepest = 30
+/** Ten times what the largest cards have; more is work for nothing. */
+const mostValues = 20_000
 
 /** Reads a card. Throws Failure `upstream_invalid` with pointers where it lacks a name or a description. */
 export function readCard(document: unknown): Manifest {
-  if (isDeeper(document, deepest)) {
-    throw new Failure('upstream_invalid', `The card is nested deeper than ${deepest} levels.`)
-  }
+  const excess = excessOf(document)
+  if (excess) throw new Failure('upstream_invalid', excess.detail)
   const parsed = AnyCard.safeParse(document)
   if (!parsed.success) {
     const errors = parsed.error.issues.map((issue) => ({
@@ -75,12 +76,12 @@ export function readCard(document: unknown): Manifest {
     throw new Failure('upstream_invalid', 'That is not an agent card.', { errors })
   }
   const card = parsed.data
-  const package_name = nameOf(card)
+  const [package_name] = namesIn(card)
   return {
     ...(package_name !== undefined && { package_name }),
     name: card.name,
-    description: card.description.slice(0, longestDescription),
-    version: card.version?.slice(0, 100) ?? null,
+    description: cut(card.description, longestDescription),
+    version: card.version === undefined ? null : cut(card.version, 100),
     tags: tagsOf(card),
     capabilities: capabilitiesOf(card),
     endpoints: endpointsOf(card),
@@ -88,19 +89,35 @@ export function readCard(document: unknown): Manifest {
   }
 }
 
-/** The name that the card gives itself, where it is one. */
-function nameOf({ package_name, agent_id }: AnyCard): string | undefined {
-  return PackageName.safeParse(package_name ?? (agent_id && packageNameOf(agent_id))).data
+/** The first characters of a text, without half a character at the end. */
+export function cut(text: string, most: number): string {
+  return text.slice(0, most).replace(/[\uD800-\uDBFF]$/, '')
 }
 
-/** Level by level, so that depth costs no stack. */
-export function isDeeper(document: unknown, levels: number): boolean {
+/** The names that a card gives itself, where they are some, as callers may write them. */
+export function namesIn({ package_name, agent_id }: Record<string, unknown>): string[] {
+  const said = [package_name, agent_id].filter((name) => typeof name === 'string')
+  const names = said.map((name) => PackageName.safeParse(packageNameOf(name.trim().toLowerCase())).data)
+  return names.filter((name) => name !== undefined)
+}
+
+/** Why a card is too much to be read, or undefined. Level by level, so that depth costs no stack. */
+export function excessOf(document: unknown): Excess | undefined {
   let level: unknown[] = [document]
-  for (let depth = 0; depth <= levels; depth++) {
+  let values = 0
+  for (let depth = 0; depth <= deepest; depth++) {
     level = level.filter((value) => typeof value === 'object' && value !== null).flatMap(Object.values)
-    if (level.length === 0) return false
+    values += level.length
+    if (values > mostValues)
+      return { code: 'too_large', detail: `The card has more than ${mostValues} values.` }
+    if (level.length === 0) return undefined
   }
-  return true
+  return { code: 'too_deep', detail: `The card is nested deeper than ${deepest} levels.` }
+}
+
+interface Excess {
+  readonly code: 'too_large' | 'too_deep'
+  readonly detail: string
 }
 
 function tagsOf(card: AnyCard): string[] {
@@ -123,8 +140,8 @@ function capabilitiesOf({ capabilities, skills = [] }: AnyCard): Capability[] {
 }
 
 function skillCapability({ id, name, description = '' }: z.infer<typeof Skill>): Capability | [] {
-  const called = (name ?? id ?? '').trim().slice(0, 200)
-  return called ? { name: called, description: description.slice(0, longestDescription) } : []
+  const called = cut((name ?? id ?? '').trim(), 200)
+  return called ? { name: called, description: cut(description, longestDescription) } : []
 }
 
 function interfaceCapability(capability: Record<string, unknown>): Capability | [] {
@@ -132,8 +149,8 @@ function interfaceCapability(capability: Record<string, unknown>): Capability | 
   if (typeof name !== 'string' || !name.trim()) return []
   const schema = z.record(z.string(), z.unknown()).safeParse(input_schema)
   return {
-    name: name.trim().slice(0, 200),
-    description: typeof description === 'string' ? description.slice(0, longestDescription) : '',
+    name: cut(name.trim(), 200),
+    description: typeof description === 'string' ? cut(description, longestDescription) : '',
     ...(schema.success && { input_schema: schema.data }),
   }
 }
@@ -163,5 +180,5 @@ interface Stated {
 
 function endpoint({ protocol, url, version }: Stated): Endpoint[] {
   if (url.length > 2048 || !URL.canParse(url) || !/^(https?|wss?):$/.test(new URL(url).protocol)) return []
-  return [{ protocol, url, ...(version && { version: version.slice(0, 50) }) }]
+  return [{ protocol, url, ...(version && { version: cut(version, 50) }) }]
 }

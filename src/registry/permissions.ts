@@ -6,6 +6,8 @@ import { isId } from './reference.ts'
 
 /** Names that the operator alone gives. */
 const operatorPrefix = 'svc.'
+/** Nor any that reads like one. */
+const operatorName = /^svc(?![a-z0-9])/
 /** The prefix of A2A addresses; a name under it could not be told from an address. */
 const addressPrefix = 'custom.'
 
@@ -13,8 +15,8 @@ export function isAdmin(principal: Principal | null): boolean {
   return principal?.scopes.has('admin') ?? false
 }
 
-export function owns(principal: Principal, entry: StoredEntry): boolean {
-  return entry.owner?.issuer === principal.issuer && entry.owner.subject === principal.subject
+export function owns(principal: Principal, { owner }: StoredEntry): boolean {
+  return owner !== null && isSame(owner, principal)
 }
 
 /** Owner, a namespace claim that covers the name, or admin: who may act, and see an entry in STAGE. */
@@ -84,7 +86,10 @@ export function assertMayClaim(
   )
 }
 
-/** Throws Failure `invalid_request` or `forbidden` where nobody, or not this caller, may take the name. */
+/**
+ * Throws Failure `invalid_request` or `forbidden` where nobody, or not this caller, may take the name. A namespace in a
+ * token is for tokens with it; one that was proved is for each who proved it, or one within it, and the name is within.
+ */
 export function assertMayCreate(principal: Principal, packageName: string, claims: readonly Claim[]): void {
   if (packageName.startsWith(addressPrefix)) {
     throw new Failure('invalid_request', `Names do not begin with ${addressPrefix}`, {
@@ -97,10 +102,13 @@ export function assertMayCreate(principal: Principal, packageName: string, claim
     })
   }
   if (isAdmin(principal)) return
-  if (packageName.startsWith(operatorPrefix)) {
+  if (operatorName.test(packageName)) {
     throw new Failure('forbidden', `Names under ${operatorPrefix} belong to the operator.`)
   }
-  const foreign = claims.find((claim) => !mayUse(principal, claim))
+  const hasProved = claims.some(({ proved, holder }) => proved && isSame(holder, principal))
+  const foreign = claims.find(({ namespace, proved }) => {
+    return !(proved && hasProved) && !principal.namespaces.some((own) => isUnder(namespace, own))
+  })
   if (foreign === undefined) return
   const { namespace, proved } = foreign
   throw new Failure(
@@ -112,10 +120,8 @@ export function assertMayCreate(principal: Principal, packageName: string, claim
   )
 }
 
-/** By the same claim in one's own token; what a domain's proof gives, by being who proved it. */
-function mayUse(principal: Principal, { namespace, holder, proved }: Claim): boolean {
-  if (principal.namespaces.some((own) => isUnder(namespace, own))) return true
-  return proved && holder.issuer === principal.issuer && holder.subject === principal.subject
+function isSame(one: Claim['holder'], other: Claim['holder']): boolean {
+  return one.issuer === other.issuer && one.subject === other.subject
 }
 
 /** Throws Failure `conflict` where the name can be taken for that of somebody else's agent. */

@@ -2,7 +2,7 @@ import { Failure } from '../../schemas/failure.ts'
 import type { Finding, ManifestReport } from '../../schemas/trust.ts'
 import type { StoredEntry } from '../store/store.ts'
 import { error, info, readFindings } from './card-findings.ts'
-import type { Manifest } from './manifest.ts'
+import { type Manifest, namesIn } from './manifest.ts'
 import type { FetchedCard } from './manifest-reader.ts'
 
 /** What follows the manifest unless the owner stated it. */
@@ -52,8 +52,8 @@ function aboutEntry(entry: StoredEntry, manifest: Manifest | null, url: string):
 }
 
 function ofName({ package_name }: StoredEntry, manifest: Manifest): Finding[] {
-  const named = manifest.package_name
-  if (named === undefined || named === package_name) return []
+  const named = namesIn(manifest.card).find((name) => name !== package_name)
+  if (named === undefined) return []
   const message = `The card calls itself ${named}, not ${package_name}.`
   return [error('other_package', '/agent_id', message, 'Publish it under the name in its card.')]
 }

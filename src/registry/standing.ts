@@ -1,4 +1,5 @@
 import type { StoredEntry, StoredProof } from '../store/store.ts'
+import { type Agreement, agreement, provableDomains } from './verification/domain.ts'
 import type { Proving } from './verification/proof.ts'
 
 const failuresToDemote = 3
@@ -6,6 +7,34 @@ const failuresToDemote = 3
 const failingMilliseconds = 47 * 3_600_000
 /** Checks closer than this count as one: a clock that jumps, or a check asked for twice, demotes nobody. */
 const apartMilliseconds = 20 * 3_600_000
+
+/**
+ * The domain that the name and the manifest agree on; without a manifest, the name and the source of an import, whose
+ * name may be a domain by chance (`java.redis`); without either, the one that the name belongs to.
+ */
+export function domainOf(
+  {
+    package_name,
+    manifest_url,
+    source_url,
+  }: Pick<StoredEntry, 'package_name' | 'manifest_url' | 'source_url'>,
+  domain?: string,
+): Agreement {
+  const [own] = provableDomains(package_name).slice(-1)
+  return agreement({
+    package_name,
+    domain,
+    manifest_url: manifest_url ?? source_url ?? `https://${domain ?? own ?? 'none'}/`,
+  })
+}
+
+/** An entry whose manifest URL was changed: unverified at once where its domain is no longer the proved one. */
+export function afterMoving(entry: StoredEntry): StoredEntry {
+  const { proof } = entry
+  const reason = proof && domainOf(entry, proof.domain).reason
+  if (!proof || reason === null) return entry
+  return { ...entry, verification_level: 'unverified', proof: { ...proof, detail: reason } }
+}
 
 /**
  * An entry after its proof was looked for again. One that was not found stands until three checks over 72 hours have
@@ -21,7 +50,8 @@ export function afterProving(
   if (proof && disagreement === null) {
     const held = { ...proof, checked_at: at, failures: 0, failing_since: null, detail: null }
     const proved_at = before?.proved_at ?? at
-    const card_sha256 = before ? before.card_sha256 : entry.card_sha256
+    // Verified before the card was read: the first one read is the one that was verified.
+    const card_sha256 = before?.card_sha256 ?? entry.card_sha256
     return { ...entry, verification_level: 'domain_verified', proof: { ...held, proved_at, card_sha256 } }
   }
   if (!before) return entry
@@ -35,6 +65,8 @@ export function afterProving(
 
 function missedAgain(proof: StoredProof, detail: string, at: string): StoredProof {
   const elapsed = Date.parse(at) - Date.parse(proof.checked_at)
+  // The clock was ahead when it was last missed: from now on, time counts as it is now.
+  if (elapsed < 0 && proof.failures > 0) return { ...proof, detail, checked_at: at, failing_since: at }
   const counts = proof.failures === 0 || elapsed >= apartMilliseconds
   if (!counts) return { ...proof, detail }
   return {

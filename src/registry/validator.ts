@@ -7,7 +7,7 @@ import type { Validation, ValidationRequest } from '../../schemas/validation.ts'
 import { error, readFindings } from './card-findings.ts'
 import { cardName } from './listing.ts'
 import type { Manifest } from './manifest.ts'
-import type { FetchCard } from './manifest-reader.ts'
+import { type FetchCard, largestManifest } from './manifest-reader.ts'
 
 export type Validate = (
   asked: ValidationRequest,
@@ -18,12 +18,25 @@ export type Validate = (
 /** Says what would become of a card or a publication, and writes nothing. */
 export function createValidator(fetchCard: FetchCard): Validate {
   return async ({ manifest_url, card, publication }, caller, signal) => {
-    if (card) return ofCard(card)
+    if (card) return isFetchable(card) ? ofCard(card) : unfetchable
     if (publication) return ofPublication(publication)
     if (!caller) throw new Failure('unauthenticated', 'Fetching a manifest needs a bearer token.')
     if (manifest_url === undefined) throw new Failure('invalid_request', 'There is nothing to validate.')
     return await ofUrl(manifest_url, fetchCard, signal)
   }
+}
+
+/** One that is served larger would not be read. */
+function isFetchable(card: Record<string, unknown>): boolean {
+  return Buffer.byteLength(JSON.stringify(card)) <= largestManifest
+}
+
+const unfetchable: Validation = {
+  valid: false,
+  form: null,
+  findings: [error('too_large', '', `A card is read up to ${largestManifest} bytes.`, 'Make it smaller.')],
+  preview: null,
+  card_sha256: null,
 }
 
 async function ofUrl(manifestUrl: string, fetchCard: FetchCard, signal: AbortSignal): Promise<Validation> {

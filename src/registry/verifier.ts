@@ -6,8 +6,8 @@ import type { Reader, StoredEntry } from '../store/store.ts'
 import type { Committed, Edit, Editor } from './editor.ts'
 import { assertMayChange, assertMayClaim, assertNotSuspended, coveringNamespace } from './permissions.ts'
 import { toReference } from './reference.ts'
+import { domainOf } from './standing.ts'
 import { type Claimant, challengesFor, claimToken } from './verification/challenge.ts'
-import { agreement, provableDomains } from './verification/domain.ts'
 import type { Proof, Prove } from './verification/proof.ts'
 
 type Asked = Change & ProofRequest
@@ -98,19 +98,6 @@ export function createVerifier({ reader, editor, prove, secret }: VerifierOption
   }
 
   return { verify, claim }
-}
-
-/** The domain that the name and the manifest agree on; without a manifest, the one that the name belongs to. */
-export function domainOf(
-  { package_name, manifest_url }: Pick<StoredEntry, 'package_name' | 'manifest_url'>,
-  domain?: string,
-): ReturnType<typeof agreement> {
-  const [own] = provableDomains(package_name).slice(-1)
-  return agreement({
-    package_name,
-    domain,
-    manifest_url: manifest_url ?? `https://${domain ?? own ?? 'none'}/`,
-  })
 }
 
 /** What a proof found just now gives an entry. */

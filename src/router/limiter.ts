@@ -4,7 +4,7 @@ import { createBuckets } from './buckets.ts'
 import type { Call, RouterOptions } from './router.ts'
 
 /** Calls a minute for an anonymous caller; a caller with a token has ten times as many. */
-const perMinute = { read: 600, search: 120, execute: 20 }
+const perMinute = { read: 600, search: 120, execute: 20, probe: 6 }
 type Class = keyof typeof perMinute
 
 const withToken = 10
@@ -38,6 +38,17 @@ function classOf({ to, action, params }: Envelope): Class {
   if (agent !== 'svc.registry') return 'read'
   // Each leaves something behind for hours, deleted or not.
   if (action === 'create_key') return 'execute'
-  const searches = action === 'search' || action === 'discover' || params?.query !== undefined
+  if (asksOutside(action, params)) return 'probe'
+  const searches = heavy.has(action) || params?.query !== undefined
   return searches ? 'search' : 'read'
+}
+
+const heavy = new Set(['search', 'discover', 'validate'])
+
+/** Asks name servers and sites of the caller's choice before it answers. */
+function asksOutside(action: Envelope['action'], params: Envelope['params']): boolean {
+  if (action === 'verify' || action === 'claim') return true
+  if (params?.manifest_url === undefined) return false
+  const isTold = params.name !== undefined && params.description !== undefined
+  return action === 'validate' || (action === 'publish' && !isTold)
 }

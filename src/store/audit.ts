@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Kysely } from 'kysely'
 import type { Actor, AuditEvent } from '../../schemas/trust.ts'
@@ -18,8 +19,19 @@ export function difference(before: StoredEntry | undefined, after: StoredEntry):
   const [was, is] = [before ? plain(before) : {}, plain(after)]
   const changed = Object.keys(is).filter((key) => !isDeepStrictEqual(was[key], is[key]))
   if (changed.length === 0) return undefined
-  const pick = (from: Record<string, unknown>) => Object.fromEntries(changed.map((key) => [key, from[key]]))
+  const pick = (from: Record<string, unknown>) =>
+    Object.fromEntries(changed.map((key) => [key, outlined(from[key])]))
   return { before: before ? pick(was) : null, after: pick(is) }
+}
+
+/** In characters of JSON; as much as names and descriptions take. */
+const longestLogged = 20_000
+
+/** What is too long for a log stands there by its length and its SHA-256 in hex. */
+function outlined(value: unknown): unknown {
+  const text = JSON.stringify(value) ?? ''
+  if (text.length <= longestLogged) return value
+  return { characters: text.length, sha256: hash('sha256', text, 'hex') }
 }
 
 /** An entry as the log has it: a check that found nothing new leaves no mark. */

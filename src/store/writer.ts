@@ -154,8 +154,8 @@ function toEvent(
 }
 
 function toRow(entry: StoredEntry): EntryTable {
-  const { id, package_name, owner, proof, verification_level, check_at } = entry
-  const isProved = owner !== null && proof !== null && verification_level === 'domain_verified'
+  const { id, package_name, owner, proof, verification_level, check_at, deleted } = entry
+  const isProved = owner && proof && verification_level === 'domain_verified' && !deleted
   return {
     id,
     package_name,
@@ -163,7 +163,7 @@ function toRow(entry: StoredEntry): EntryTable {
     owner_namespace: owner?.namespace ?? null,
     proved_namespace: isProved ? proof.domain.split('.').reverse().join('.') : null,
     skeleton: skeletonOf(package_name),
-    check_at: entry.deleted ? null : check_at,
+    check_at: deleted ? null : check_at,
     revision: 0,
     document: JSON.stringify(entry),
   }

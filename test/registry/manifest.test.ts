@@ -67,6 +67,7 @@ describe('a card', () => {
   test.each([
     ['a string', 'card', 'error', 'not_an_object', ''],
     ['too deep', deep(100), 'error', 'too_deep', ''],
+    ['of too many values', { skills: Array(30_000).fill(0) }, 'error', 'too_large', ''],
     ['without a name', { description: 'x' }, 'error', 'missing_field', '/name'],
     ['with a name that is none', { name: 5, description: 'x' }, 'error', 'wrong_value', '/name'],
     ['that hides text', { name: 'a', description: 'b\u202ec' }, 'error', 'hidden_characters', '/description'],

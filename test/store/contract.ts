@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Failure } from '../../schemas/failure.ts'
 import type { Change, Store, StoredEntry } from '../../src/store/store.ts'
@@ -397,6 +398,22 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
         })
         expect(first).toMatchObject({ id: 1, action: 'publish', actor: ada, reason: null, before: null })
         expect(first?.after).toMatchObject({ name: 'One', package_name: entry.package_name })
+      })
+
+      test('has what is too long for it by its length and its hash, and what is not in full', async () => {
+        const long = [{ name: 'a', description: 'b', input_schema: { description: 'x'.repeat(20_000) } }]
+        const entry = sampleEntry({ name: 'One', capabilities: long })
+        await put(entry)
+        await put({ ...entry, name: 'Two', capabilities: [] })
+        const [event] = await store.read.audit(entry.id, 1)
+        expect(event?.after).toEqual({ name: 'Two', capabilities: [] })
+        expect(event?.before).toEqual({
+          name: 'One',
+          capabilities: {
+            characters: JSON.stringify(long).length,
+            sha256: hash('sha256', JSON.stringify(long), 'hex'),
+          },
+        })
       })
 
       test('has no line for a change of nothing but when somebody looked', async () => {

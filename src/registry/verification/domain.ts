@@ -71,7 +71,7 @@ export function agreement({ package_name, manifest_url, domain }: Claim): Agreem
   const chosen = wanted ?? candidates.find((candidate) => isUnder(host, candidate)) ?? registrable
   if (isUnder(host, chosen)) return { domain: chosen, reason: null }
   return refusal(
-    `The manifest is at ${host || 'no host'}, which is neither ${chosen} nor below it. Serve the manifest there, or choose a name that belongs to its host.`,
+    `Its manifest or source is at ${host || 'no host'}, which is neither ${chosen} nor below it. Serve the manifest there, or choose a name that belongs to its host.`,
   )
 }
 

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import type { JWK } from 'jose'
 import { describe, expect, test } from 'vitest'
 import { signCard } from '../../../src/registry/verification/card-signature.ts'
+import { refusalOf } from '../../../src/registry/verification/json-limits.ts'
 import { check, encodeHeader, fullCard, makeKey, openCard } from './cards.ts'
 
 describe('a signature that confuses', () => {
@@ -160,6 +161,7 @@ describe('for every card', () => {
     const key = await makeKey('EdDSA')
     await fc.assert(
       fc.asyncProperty(card, async (members) => {
+        fc.pre(refusalOf(members) === null)
         const signed = JSON.parse(JSON.stringify(await signCard(members, key)))
         expect(await check(signed, key.jwk)).toMatchObject({ status: 'valid', covers_all: true })
         const forged = await check({ ...signed, 'one more': 1 }, key.jwk)
