@@ -46,8 +46,8 @@ const damages = {
   delete: (path: string) => rm(path),
 }
 
-/** Every part of a store, each damaged in turn: one file of each kind, or every file. */
-export const kinds = ['/data/', '/_deletions/', '.manifest', '.txn', 'sums', 'current'] as const
+/** The parts of a store. */
+const kinds = ['/data/', '/_deletions/', '.manifest', '.txn', 'sums', 'current'] as const
 
 let root: string
 let template: string
