@@ -45,14 +45,14 @@ export async function startServer(gateway: Gateway): Promise<RunningServer> {
   const app = createHttpApp(gateway, etags, [
     ...documents({ ...gateway, challenge: gateway.trust.challenge }, version),
     ...operations(gateway, gateway.config.DRAGOMAN_METRICS, () => state.draining),
-    jsonRpcMount(gateway),
+    jsonRpcMount(gateway, version),
     ...oauthMounts({ door: gateway, ...gateway.identity }),
     ...mcpMounts({ door: gateway, version, allowsOrigin, failed }),
   ])
   const upgrades = createUpgrades({
     door: gateway,
     allowsOrigin,
-    sockets: [jsonRpcSocket(gateway), mcpSocket({ door: gateway, version, failed })],
+    sockets: [jsonRpcSocket(gateway, version), mcpSocket({ door: gateway, version, failed })],
   })
   gateway.identity.onRevocation(() => void upgrades.identify())
   server.on('request', (request, response) => {

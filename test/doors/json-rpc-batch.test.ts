@@ -22,7 +22,7 @@ function box() {
   })
   const agents = [sampleAgent('svc.box', [fill])]
   const door = doorOver(agents)
-  const answer = createJsonRpc(door, () => 'made-id')
+  const answer = createJsonRpc(door, '1.0.0', () => 'made-id')
   const ask = async (count: number, length: number, extra: object[] = [], identify = () => somebody) => {
     const request = (id: number) => ({ jsonrpc: '2.0', id, method: 'box.fill', params: { length } })
     const batch = [...Array.from({ length: count }, (_, id) => request(id)), ...extra]

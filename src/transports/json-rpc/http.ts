@@ -13,8 +13,8 @@ import { refuseRequest } from './refuse.ts'
  * `POST /rpc`. What concerns the HTTP request as a whole (token, size, type) has its HTTP status, with a
  * JSON-RPC error for a body; everything else is 200, and 204 where only notifications were sent.
  */
-export function jsonRpcMount(door: Door): Mount {
-  const answer = createJsonRpc(door, randomUUID)
+export function jsonRpcMount(door: Door, version: string): Mount {
+  const answer = createJsonRpc(door, version, randomUUID)
   return {
     method: 'post',
     path: '/rpc',

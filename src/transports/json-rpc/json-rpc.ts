@@ -15,6 +15,7 @@ import {
   unsound,
 } from './frames.ts'
 import { createMethods, unknownMethod } from './methods.ts'
+import { openRpc } from './openrpc.ts'
 
 /** What a call needs beside what each request of a batch gets for itself: its id, and who calls by then. */
 export interface Caller extends Omit<Call, 'id' | 'principal'> {
@@ -24,10 +25,11 @@ export interface Caller extends Omit<Call, 'id' | 'principal'> {
 /** Answers one message, a request or a batch; undefined where nothing is to be answered (notifications). */
 export type AnswerMessage = (text: string, caller: Caller) => Promise<string | undefined>
 
-/** JSON-RPC 2.0 over any transport that carries text. `createId` names each request. */
-export function createJsonRpc(door: Door, createId: () => string): AnswerMessage {
+/** JSON-RPC 2.0 over any transport that carries text. `createId` names each request; `version` is the product's. */
+export function createJsonRpc(door: Door, version: string, createId: () => string): AnswerMessage {
   const { dispatch, agents } = door
-  const methods = createMethods(dispatch, agents)
+  const discover = () => openRpc(agents, version, door.site().base_url)
+  const methods = createMethods({ dispatch, agents, discover })
 
   async function answerOne(frame: unknown, caller: Caller, refusal?: Failure): Promise<string | undefined> {
     const requestId = createId()

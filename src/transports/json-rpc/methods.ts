@@ -7,8 +7,18 @@ import { shortName } from '../../../schemas/names.ts'
 import { nearest } from '../../../schemas/nearest.ts'
 import type { Call, Router } from '../../router/router.ts'
 
-/** Methods are `agent.action` (`registry.search_agents`, `wiki.get_summary`) and `message.send`, an envelope. */
-export function createMethods(dispatch: Router['dispatch'], agents: readonly Agent[]): JSONRPCServer<Call> {
+export interface MethodsOptions {
+  readonly dispatch: Router['dispatch']
+  readonly agents: readonly Agent[]
+  /** What `rpc.discover` answers. */
+  readonly discover: () => JsonObject
+}
+
+/**
+ * Methods are `agent.action` (`registry.search_agents`, `wiki.get_summary`), `message.send`, an envelope, and
+ * `rpc.discover`, which describes them all (OpenRPC, service discovery).
+ */
+export function createMethods({ dispatch, agents, discover }: MethodsOptions): JSONRPCServer<Call> {
   const server = new JSONRPCServer<Call>({ errorListener: () => {} })
   server.mapErrorToJSONRPCErrorResponse = (id, thrown) => {
     const error =
@@ -28,6 +38,7 @@ export function createMethods(dispatch: Router['dispatch'], agents: readonly Age
     })
   }
 
+  server.addMethod('rpc.discover', discover)
   add('message.send', (params) => params as unknown as Envelope)
   for (const agent of agents) {
     const prefix = shortName(agent.package_name)
@@ -49,9 +60,9 @@ export function unknownMethod(method: string, agents: readonly Agent[]): Failure
   const known = agents.flatMap((agent) =>
     agent.actions.map((action) => `${shortName(agent.package_name)}.${action.name}`),
   )
-  const close = nearest(method, ['message.send', ...known])
+  const close = nearest(method, ['message.send', 'rpc.discover', ...known])
   return new Failure('unknown_action', `There is no method ${method}.`, {
-    hint: 'message.send takes an envelope {to, action, params} for any agent.',
+    hint: 'message.send takes an envelope {to, action, params} for any agent; rpc.discover lists the methods.',
     ...(close.length > 0 && { nearest: close }),
   })
 }

@@ -6,8 +6,8 @@ import type { SocketDoor } from '../websocket/upgrade.ts'
 import { createJsonRpc } from './json-rpc.ts'
 
 /** `ws://…/rpc`: one text frame is one JSON-RPC message. */
-export function jsonRpcSocket(door: Door): SocketDoor {
-  const answer = createJsonRpc(door, randomUUID)
+export function jsonRpcSocket(door: Door, version: string): SocketDoor {
+  const answer = createJsonRpc(door, version, randomUUID)
   return {
     path: '/rpc',
     subprotocol: 'jsonrpc',
