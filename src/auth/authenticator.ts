@@ -21,7 +21,8 @@ export interface AuthenticatorOptions {
   readonly clock: () => number
 }
 
-const longestToken = 8192
+/** In characters; a longer one is not looked at. */
+export const longestToken = 8192
 /** RFC 6750 section 2.1. */
 const tokenCharacters = /^[A-Za-z0-9._~+/-]+=*$/
 const cacheMilliseconds = 60_000

@@ -188,7 +188,8 @@ function scopesIn(payload: Record<string, unknown>, { scopes }: ExternalIssuer):
 function namespacesIn(payload: Record<string, unknown>, { namespaces_claim }: ExternalIssuer): string[] {
   if (namespaces_claim === undefined) return []
   const claimed = Object.hasOwn(payload, namespaces_claim) ? words(payload[namespaces_claim]) : []
-  return claimed.filter((one) => PackageName.safeParse(one).success).slice(0, 100)
+  // A group of one word, such as `com`, would cover half of all names.
+  return claimed.filter((one) => one.includes('.') && PackageName.safeParse(one).success).slice(0, 100)
 }
 
 function words(value: unknown): string[] {

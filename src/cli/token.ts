@@ -1,6 +1,7 @@
 import { Failure } from '../../schemas/failure.ts'
 import { PackageName } from '../../schemas/names.ts'
 import { Scope, scopes } from '../../schemas/scope.ts'
+import { longestToken } from '../auth/authenticator.ts'
 import { issuerName, mintToken } from '../auth/issuer.ts'
 import { openKeyRing } from '../auth/key-ring.ts'
 import { keysPath, readConfig } from '../config.ts'
@@ -13,6 +14,8 @@ interface Options {
   readonly namespace?: string[]
   readonly ttl: string
 }
+
+const longestSubject = 200
 
 /** Prints a token signed by the key in the data folder, and nothing else. */
 export async function createToken(
@@ -29,6 +32,11 @@ export async function createToken(
   const ring = await openKeyRing(keysPath(config), Date.now)
   const issuer = issuerName(ring, config.DRAGOMAN_BASE_URL)
   const token = await mintToken(await ring.signing(), issuer, grant, Date.now)
+  if (sub.length > longestSubject || token.length > longestToken) {
+    throw new Failure('invalid_request', 'No gateway would take such a token.', {
+      hint: `A subject has at most ${longestSubject} characters, a token ${longestToken}: give it fewer namespaces.`,
+    })
+  }
   print(json ? { token } : token)
 }
 

@@ -65,6 +65,8 @@ describe('dragoman token create', () => {
     '--sub ada --scope everything',
     '--scope agents:read',
     '--sub ada --tll 5m',
+    `--sub ${'a'.repeat(201)}`,
+    `--sub ada ${Array.from({ length: 60 }, (_, at) => `--namespace com.${'x'.repeat(150)}${at}`).join(' ')}`,
   ])('refuses "%s" as usage, with a word, and prints no token', async (words) => {
     const { code, stdout, stderr } = await create(words)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })

@@ -87,7 +87,7 @@ function providerOf(issuer: string, key: JWK): RequestListener {
         }),
       },
     },
-    extraTokenClaims: () => ({ groups: ['com.robot', 'Not A Name', 7] }),
+    extraTokenClaims: () => ({ groups: ['com.robot', 'com', 'Not A Name', 7] }),
   })
   return provider.callback()
 }
