@@ -14,14 +14,16 @@ import { isMessage, isRequest } from './message.ts'
 import type { McpCaller } from './modern.ts'
 import type { McpService } from './service.ts'
 
-/** The SDK's way to answer a request whose body has been read. */
-type Serve = (request: unknown, response: unknown, body: unknown) => Promise<void>
+/** Answers an HTTP request whose body has been read. */
+export type Serve = (request: IncomingMessage, response: ServerResponse, body: unknown) => Promise<void>
 
 export interface McpHttpOptions {
   readonly door: Door
   readonly service: McpService
   readonly allowsOrigin: (origin: string) => boolean
   readonly failed: (fault: unknown) => void
+  /** Loads what answers the 2025 era and the rest of the modern one; the SDK, without sessions, unless told. */
+  readonly load?: () => Promise<Serve>
 }
 
 /** Streamable HTTP at `/mcp`, stateless, both eras. */
@@ -42,7 +44,7 @@ export function mcpMounts(options: McpHttpOptions): Mount[] {
       await serveExchange(service.modern, caller, body, request, response)
       return
     }
-    loading ??= load(options)
+    loading ??= options.load?.() ?? load(options)
     const rest = await loading
     await rest(Object.assign(request, { auth: authInfo(principal, caller) }), response, body)
   }
