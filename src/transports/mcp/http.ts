@@ -57,7 +57,12 @@ export function mcpMounts(options: McpHttpOptions): Mount[] {
       refuseRequest(door, request, response, thrown, id)
     }
   }
-  return (['get', 'post', 'delete'] as const).map((method) => ({ method, path: '/mcp', handler }))
+  return (['get', 'post', 'delete'] as const).map((method) => ({
+    method,
+    path: '/mcp',
+    handler,
+    direct: true,
+  }))
 }
 
 async function load({ service, failed }: McpHttpOptions): Promise<Serve> {
