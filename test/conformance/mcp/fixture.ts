@@ -1,10 +1,11 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { toNodeHandler } from '@modelcontextprotocol/node'
-import { createMcpHandler } from '@modelcontextprotocol/server'
+import { createMcpHandler, type Server } from '@modelcontextprotocol/server'
 import { isModern } from '../../../src/transports/mcp/headers.ts'
 import { mcpMounts, type Serve } from '../../../src/transports/mcp/http.ts'
 import { isMessage, isRequest } from '../../../src/transports/mcp/message.ts'
+import type { McpService } from '../../../src/transports/mcp/service.ts'
 import { originRule } from '../../../src/transports/origins.ts'
 import { doorOver } from '../../support/door.ts'
 import { createSdkServer } from './sdk-server.ts'
@@ -14,12 +15,19 @@ import { serveSessions } from './sessions.ts'
 export interface Fixture extends AsyncDisposable {
   /** Its MCP endpoint. */
   readonly url: string
+  /** The same for connections of messages. */
+  readonly service: McpService
 }
 
 /** Every tool, resource and prompt that the conformance scenarios call by name, mounted on our own transport code. */
 export async function startFixture(): Promise<Fixture> {
   const failed = (fault: unknown) => console.error(fault)
-  const call = createCall((list) => sdk.notify[list === 'tools' ? 'toolsChanged' : 'promptsChanged']())
+  const connected = new Set<Server>()
+  const call = createCall((list) => {
+    sdk.notify[list === 'tools' ? 'toolsChanged' : 'promptsChanged']()
+    for (const one of connected)
+      void one[list === 'tools' ? 'sendToolListChanged' : 'sendPromptListChanged']().catch(() => {})
+  })
   const sdk = createMcpHandler(() => createSdkServer(call))
   const serveSdk = toNodeHandler(sdk) as Serve
   const serveLegacy = serveSessions(() => createSdkServer(call))
@@ -29,7 +37,14 @@ export async function startFixture(): Promise<Fixture> {
   }
   const service = {
     modern: createFixtureModern(call, failed),
-    load: async () => () => createSdkServer(call),
+    async load() {
+      return () => {
+        const one = createSdkServer(call)
+        connected.add(one)
+        one.onclose = () => void connected.delete(one)
+        return one
+      }
+    },
   }
   const server = createServer((request, response) => {
     const mount = mounts.find(({ method }) => method === request.method?.toLowerCase())
@@ -42,6 +57,7 @@ export async function startFixture(): Promise<Fixture> {
   const mounts = mcpMounts({ door: doorOver([]), service, allowsOrigin, failed, load: async () => rest })
   return {
     url: `${base}/mcp`,
+    service,
     async [Symbol.asyncDispose]() {
       await sdk.close()
       server.closeAllConnections()

@@ -24,10 +24,19 @@ export interface Run {
   readonly scored: readonly { readonly name: string; readonly passed: boolean }[]
 }
 
-/** Runs what a revision requires of a server against one; `baseline` lists checks that are known to fail. */
+export interface RunOptions {
+  readonly url: string
+  readonly revision: Revision
+  /** A file of checks that are known to fail. */
+  readonly baseline?: string
+  /** Where the suite writes what it saw. */
+  readonly folder: string
+}
+
+/** Runs what a revision requires of a server against one. */
 export async function runSuite(
   program: string,
-  { url, revision, baseline, folder }: { url: string; revision: Revision; baseline?: string; folder: string },
+  { url, revision, baseline, folder }: RunOptions,
 ): Promise<Run> {
   const known = baseline === undefined ? [] : ['--expected-failures', baseline]
   const options = ['--url', url, '--requirements', revision, '--output-dir', folder, '--timeout', '15000']
