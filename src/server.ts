@@ -11,6 +11,7 @@ import { operations } from './transports/http/operations.ts'
 import { jsonRpcMount } from './transports/json-rpc/http.ts'
 import { jsonRpcSocket } from './transports/json-rpc/socket.ts'
 import { mcpMounts } from './transports/mcp/http.ts'
+import { createMcpService } from './transports/mcp/service.ts'
 import { mcpSocket } from './transports/mcp/socket.ts'
 import { oauthMounts } from './transports/oauth/mounts.ts'
 import { originRule } from './transports/origins.ts'
@@ -42,17 +43,18 @@ export async function startServer(gateway: Gateway): Promise<RunningServer> {
   const etags = createEtags(JSON.stringify([version, base_url, site_url]))
   const allowsOrigin = originRule(base_url, gateway.config.DRAGOMAN_ALLOWED_WEB_ORIGINS)
   const failed = (fault: unknown) => gateway.log.warn({ err: fault }, 'mcp')
+  const service = createMcpService(gateway, version, failed)
   const app = createHttpApp(gateway, etags, [
     ...documents({ ...gateway, challenge: gateway.trust.challenge }, version),
     ...operations(gateway, gateway.config.DRAGOMAN_METRICS, () => state.draining),
     jsonRpcMount(gateway, version),
     ...oauthMounts({ door: gateway, ...gateway.identity }),
-    ...mcpMounts({ door: gateway, version, allowsOrigin, failed }),
+    ...mcpMounts({ door: gateway, service, allowsOrigin, failed }),
   ])
   const upgrades = createUpgrades({
     door: gateway,
     allowsOrigin,
-    sockets: [jsonRpcSocket(gateway, version), mcpSocket({ door: gateway, version, failed })],
+    sockets: [jsonRpcSocket(gateway, version), mcpSocket(service, failed)],
   })
   gateway.identity.onRevocation(() => void upgrades.identify())
   server.on('request', (request, response) => {

@@ -20,6 +20,8 @@ const Output = EntryDetail.pick({
 type Output = z.infer<typeof Output>
 
 export function resolvePackage(registry: Registry): Action<z.output<typeof Input>, Output> {
+  // What everybody sees of an entry is frozen for as long as it stands, and so is what is shown of it here.
+  const shown = new WeakMap<EntryDetail, Output>()
   return defineAction({
     name: 'resolve_package',
     title: 'Resolve a package',
@@ -32,11 +34,19 @@ export function resolvePackage(registry: Registry): Action<z.output<typeof Input
     card_input: false,
     async run(asked, { principal }) {
       const found = await registry.get(asked.package_name, principal)
-      const { package_name, version, verification_level, manifest_url, card } = found
+      const { version } = found
       if (asked.version !== undefined && asked.version !== version) throw otherVersion(found, asked.version)
-      return { package_name, version, verification_level, manifest_url, card }
+      const known = shown.get(found)
+      if (known) return known
+      const part = partOf(found)
+      if (Object.isFrozen(found)) shown.set(found, Object.freeze(part))
+      return part
     },
   })
+}
+
+function partOf({ package_name, version, verification_level, manifest_url, card }: EntryDetail): Output {
+  return { package_name, version, verification_level, manifest_url, card }
 }
 
 function otherVersion({ package_name, version }: Output, asked: string): Failure {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readConfig } from '../../src/config.ts'
 import { openGateway } from '../../src/gateway.ts'
+import { createMcpService } from '../../src/transports/mcp/service.ts'
 import { serveMcpStdio } from '../../src/transports/mcp/stdio.ts'
 import { announce } from './measure.ts'
 
@@ -11,9 +12,5 @@ const data = mkdtempSync(join(tmpdir(), 'dragoman-bench-'))
 process.on('exit', () => rmSync(data, { recursive: true, force: true }))
 const gateway = await openGateway(readConfig({ DRAGOMAN_DATA: data, DRAGOMAN_LOG: 'error' }))
 announce('stdio')
-await serveMcpStdio(
-  gateway,
-  '0',
-  () => null,
-  () => {},
-)
+const failed = () => {}
+await serveMcpStdio(createMcpService(gateway, '0', failed), () => null, failed)

@@ -1,6 +1,7 @@
 import { version } from '../assets.ts'
 import { readConfig } from '../config.ts'
 import { openGateway } from '../gateway.ts'
+import { createMcpService } from '../transports/mcp/service.ts'
 import { serveMcpStdio } from '../transports/mcp/stdio.ts'
 
 /** Anonymous unless DRAGOMAN_TOKEN holds a token, which is checked anew for each call. */
@@ -9,5 +10,6 @@ export async function mcp(): Promise<void> {
   await using gateway = await openGateway(config)
   const token = config.DRAGOMAN_TOKEN
   const identify = () => (token === undefined ? null : gateway.authenticate(token))
-  await serveMcpStdio(gateway, version, identify, (fault) => gateway.log.warn({ err: fault }, 'mcp'))
+  const failed = (fault: unknown) => gateway.log.warn({ err: fault }, 'mcp')
+  await serveMcpStdio(createMcpService(gateway, version, failed), identify, failed)
 }

@@ -1,9 +1,11 @@
-import type { JSONRPCMessage } from '@modelcontextprotocol/server'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { transportOver } from '../../src/transports/mcp/socket-transport.ts'
-import type { Connection, Task } from '../../src/transports/websocket/connection.ts'
+import type { Context } from '../../schemas/action.ts'
+import { createChannel } from '../../src/transports/mcp/channel.ts'
+import { createMcpService } from '../../src/transports/mcp/service.ts'
+import { doorOver } from '../support/door.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { modernHeaders, modernRequest } from '../support/mcp.ts'
+import { sampleAction, sampleAgent } from '../support/router.ts'
 import { openSocket } from '../support/socket.ts'
 
 let home: TestGateway
@@ -97,71 +99,91 @@ describe('nesting', () => {
 })
 
 describe('the place of a request in flight', () => {
-  /** A transport over a connection that sends nowhere. */
-  async function start() {
-    const sent: JSONRPCMessage[] = []
-    let prepare: (text: string) => Task = () => ({ run: async () => {} })
-    const connection = {
-      onClose: () => {},
-      read: (prepared: typeof prepare) => {
-        prepare = prepared
-      },
-      send: async (text: string) => void sent.push(JSON.parse(text)),
-    } as unknown as Connection
-    const transport = transportOver(connection)
-    const handed = vi.fn()
-    transport.onmessage = handed
-    await transport.start()
+  /** A channel that sends nowhere, over one action that ends when it is told to. */
+  function start() {
+    const sent: { id?: unknown }[] = []
+    const gate = Promise.withResolvers<object>()
+    const run = vi.fn((_: unknown, context: Context) => {
+      signals.push(context.signal)
+      return gate.promise
+    })
+    const signals: AbortSignal[] = []
+    const failed = () => {}
+    const channel = createChannel({
+      service: createMcpService(
+        doorOver([sampleAgent('svc.box', [sampleAction('wait', { run })])]),
+        '1',
+        failed,
+      ),
+      caller: { identify: () => null },
+      send: async (text) => void sent.push(JSON.parse(text)),
+      close: () => {},
+      failed,
+    })
     /** Gives it a text; whether it still holds a place is seen once all that is ready has run. */
     const give = (text: string) => {
       const state = { held: true }
-      void prepare(text)
+      void channel
+        .prepare(text)
         .run()
         .then(() => {
           state.held = false
         })
       return state
     }
-    return { transport, sent, handed, give, prepare: (text: string) => prepare(text) }
+    return { channel, sent, run, signals, give, open: () => gate.resolve({}) }
   }
   const ready = () => new Promise((resolve) => setImmediate(resolve))
-  const request = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
+  const request = JSON.stringify(modernRequest(1, 'tools/call', { name: 'box_wait' }))
   const cancel = (params: object) =>
     JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params })
 
-  test('is waited for, however the id is spelt; only what asks for nothing passes', async () => {
-    const { prepare } = await start()
-    expect(prepare(request).urgent).toBe(false)
-    expect(prepare(request.replace('"id"', '"\\u0069d"')).urgent).toBe(false)
-    expect(prepare('{"jsonrpc":"2.0"}').urgent).toBe(false)
-    expect(prepare(cancel({ requestId: 1 })).urgent).toBe(true)
-    expect(prepare('{"jsonrpc":"2.0","id":1,"result":{}}').urgent).toBe(true)
+  test('is waited for, however the id is spelt; only what asks for nothing passes', () => {
+    const { channel } = start()
+    expect(channel.prepare(request).urgent).toBe(false)
+    expect(channel.prepare(request.replace('"id"', '"\\u0069d"')).urgent).toBe(false)
+    expect(channel.prepare('{"jsonrpc":"2.0"}').urgent).toBe(false)
+    expect(channel.prepare(cancel({ requestId: 1 })).urgent).toBe(true)
+    expect(channel.prepare('{"jsonrpc":"2.0","id":1,"result":{}}').urgent).toBe(true)
   })
 
   test('is not given up to another request of the same id', async () => {
-    const { give, sent, handed, transport } = await start()
+    const { give, sent, run, open } = start()
     const first = give(request)
     const second = give(request)
     await ready()
     expect([first.held, second.held]).toEqual([true, false])
     expect(sent).toMatchObject([{ id: 1, error: { code: -32600 } }])
-    expect(handed).toHaveBeenCalledTimes(1)
-    await transport.send({ jsonrpc: '2.0', id: 1, result: {} })
+    expect(run).toHaveBeenCalledTimes(1)
+    open()
     await ready()
     expect(first.held).toBe(false)
-    expect(give(request).held).toBe(true)
-    expect(handed).toHaveBeenCalledTimes(2)
+    give(request)
+    await ready()
+    expect(run).toHaveBeenCalledTimes(2)
   })
 
-  test('is given up to a cancellation, but not to one that the SDK does not heed', async () => {
-    const { give } = await start()
+  test('is given up to a cancellation, which aborts the action, but not to a malformed one', async () => {
+    const { give, sent, signals, open } = start()
     const first = give(request)
     give(cancel({ requestId: 1, reason: 7 }))
     await ready()
-    expect(first.held).toBe(true)
+    expect([first.held, signals[0]?.aborted]).toEqual([true, false])
     give(cancel({ requestId: 1 }))
     await ready()
-    expect(first.held).toBe(false)
+    expect([first.held, signals[0]?.aborted]).toEqual([false, true])
+    open()
+    await ready()
+    expect(sent).toEqual([])
+  })
+
+  test('ends with the connection', async () => {
+    const { give, signals, channel } = start()
+    const first = give(request)
+    await ready()
+    channel.closed()
+    await ready()
+    expect([first.held, signals[0]?.aborted]).toEqual([false, true])
   })
 
   test('of a subscription is given up when it is acknowledged', async () => {

@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
+import { createMcpService } from '../../src/transports/mcp/service.ts'
 import { serveMcpStdio } from '../../src/transports/mcp/stdio.ts'
 import { temporaryFolder } from '../support/command.ts'
 import { doorOver } from '../support/door.ts'
@@ -18,13 +19,11 @@ function serveOver(actions: ReturnType<typeof sampleAction>[], patience_ms = 10_
   const output = new PassThrough()
   const agents = [sampleAgent('svc.box', actions)]
   const door = doorOver(agents)
-  const served = serveMcpStdio(
-    door,
-    '1',
-    () => null,
-    () => {},
-    { input, output, patience_ms },
-  ).then(() => output.end())
+  const failed = () => {}
+  const service = createMcpService(door, '1', failed)
+  const served = serveMcpStdio(service, () => null, failed, { input, output, patience_ms }).then(() =>
+    output.end(),
+  )
   const answers = text(output).then((all) =>
     all
       .split('\n')

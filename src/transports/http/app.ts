@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http'
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
 import type { Action, Agent } from '../../../schemas/action.ts'
 import { Failure } from '../../../schemas/failure.ts'
@@ -5,6 +6,7 @@ import { type Door, failureOf } from '../door.ts'
 import { serveEnvelope } from './envelope.ts'
 import type { Etags } from './etag.ts'
 import { requestId } from './identity.ts'
+import type { ReadRequest } from './input.ts'
 import { type Headers, send, sendFailure } from './respond.ts'
 import { corsHeaders, type Handler, isPublicRead, serve } from './rest.ts'
 import { type Method, type Route, routes } from './routes.ts'
@@ -17,10 +19,26 @@ export interface Mount {
   readonly handler: Handler
   /** Any web page may read it. */
   readonly open?: boolean
+  /** Takes a request as Node has it: where the address is the path alone, nobody else looks at it first. */
+  readonly direct?: boolean
 }
 
 /** Express matches paths; reading bodies and sending answers are ours. */
-export function createHttpApp(door: Door, etags: Etags, others: readonly Mount[]): Express {
+export function createHttpApp(door: Door, etags: Etags, others: readonly Mount[]): RequestListener {
+  const app = createExpress(door, etags, others)
+  const direct = new Map(others.filter((one) => one.direct).map((one) => [keyOf(one.method, one.path), one]))
+  return (request, response) => {
+    const mount = direct.get(keyOf(request.method ?? '', request.url ?? ''))
+    if (mount) void mount.handler(request as ReadRequest, response)
+    else app(request, response)
+  }
+}
+
+function keyOf(method: string, path: string): string {
+  return `${method.toUpperCase()} ${path}`
+}
+
+function createExpress(door: Door, etags: Etags, others: readonly Mount[]): Express {
   const app = express()
   app.disable('x-powered-by')
   app.set('etag', false)

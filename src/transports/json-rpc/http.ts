@@ -18,6 +18,7 @@ export function jsonRpcMount(door: Door, version: string): Mount {
   return {
     method: 'post',
     path: '/rpc',
+    direct: true,
     async handler(request, response) {
       const id = requestId(request)
       const headers = { 'X-Request-Id': id, 'Content-Type': 'application/json' }

@@ -1,17 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import {
-  isJSONRPCNotification,
-  isJSONRPCRequest,
-  isJSONRPCResponse,
-  type JSONRPCMessage,
-} from '@modelcontextprotocol/server'
 import { Failure, problem } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import { invalidRequest, parseError } from '../json-rpc/frames.ts'
 import { assertPlainMessage } from './depth.ts'
+import { isId, isMessage, type Message } from './message.ts'
 
-/** What a text holds: a message that the SDK takes, or the answer to one that it would drop without a word. */
-export type Frame = { readonly message: JSONRPCMessage } | { readonly refusal: JSONRPCMessage }
+/** What a text holds: a message, or the text that answers what is none. */
+export type Frame = { readonly message: Message } | { readonly refusal: string }
 
 export function readFrame(text: string): Frame {
   let value: unknown
@@ -30,23 +25,12 @@ export function readFrame(text: string): Frame {
 }
 
 /** The error that answers an unsound message, with its id where that is sound. */
-export function refusal(failure: Failure, message: unknown, code = invalidRequest): JSONRPCMessage {
+export function refusal(failure: Failure, message: unknown, code = invalidRequest): string {
   const error = { code, message: failure.message, data: problem(failure, randomUUID()) }
-  return { jsonrpc: '2.0', error, id: idOf(message) } as JSONRPCMessage
+  const id = isRecord(message) && isId(message.id) ? message.id : null
+  return JSON.stringify({ jsonrpc: '2.0', error, id })
 }
 
-export function repeated(message: JSONRPCMessage): JSONRPCMessage {
+export function repeated(message: Message): string {
   return refusal(new Failure('invalid_request', 'A request with this id waits for its answer.'), message)
-}
-
-/** The SDK's own judgement, so that it drops nothing that passed here. */
-function isMessage(value: unknown): value is JSONRPCMessage {
-  if (!isRecord(value)) return false
-  if (!('method' in value)) return isJSONRPCResponse(value)
-  return 'id' in value ? isJSONRPCRequest(value) : isJSONRPCNotification(value)
-}
-
-function idOf(message: unknown): string | number | null {
-  const id = isRecord(message) ? message.id : undefined
-  return typeof id === 'string' || (typeof id === 'number' && Number.isInteger(id)) ? id : null
 }

@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { clientOf } from '../client.ts'
@@ -8,51 +9,71 @@ import { requestId } from '../http/identity.ts'
 import type { Handler } from '../http/rest.ts'
 import { refuseRequest } from '../json-rpc/refuse.ts'
 import { assertPlainMessage } from './depth.ts'
-import type { McpCaller } from './server.ts'
+import { serveExchange } from './exchange.ts'
+import { isMessage, isRequest } from './message.ts'
+import type { McpCaller } from './modern.ts'
+import type { McpService } from './service.ts'
 
-type Serve = (request: unknown, response: unknown, body: unknown) => Promise<void>
+/** Answers an HTTP request whose body has been read. */
+export type Serve = (request: IncomingMessage, response: ServerResponse, body: unknown) => Promise<void>
 
 export interface McpHttpOptions {
   readonly door: Door
-  readonly version: string
+  readonly service: McpService
   readonly allowsOrigin: (origin: string) => boolean
   readonly failed: (fault: unknown) => void
+  /** Loads what answers the 2025 era and the rest of the modern one; the SDK, without sessions, unless told. */
+  readonly load?: () => Promise<Serve>
 }
 
-/** Streamable HTTP at `/mcp`, stateless, both eras. The SDK is loaded with the first request. */
+/** Streamable HTTP at `/mcp`, stateless, both eras. */
 export function mcpMounts(options: McpHttpOptions): Mount[] {
-  let serving: Promise<Serve> | undefined
+  const { door, service, allowsOrigin } = options
+  let loading: Promise<Serve> | undefined
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { origin, authorization } = request.headers
+    if (origin !== undefined && !allowsOrigin(origin)) {
+      throw new Failure('forbidden', `Pages of ${origin} may not call here.`)
+    }
+    const principal = await authenticated(door, authorization)
+    const body = request.method === 'POST' ? parseJson(await readBody(request)) : undefined
+    assertPlainMessage(body)
+    const caller: McpCaller = {
+      client: clientOf(door, request),
+      identify: () => authenticated(door, authorization),
+    }
+    if (isMessage(body) && isRequest(body) && service.modern.takes(body, request.headers)) {
+      await serveExchange(service.modern, caller, body, request, response)
+      return
+    }
+    loading ??= options.load?.() ?? load(options)
+    const rest = await loading
+    await rest(Object.assign(request, { auth: authInfo(principal, caller) }), response, body)
+  }
+
   const handler: Handler = async (request, response) => {
     const id = requestId(request)
     try {
-      const { origin, authorization } = request.headers
-      if (origin !== undefined && !options.allowsOrigin(origin)) {
-        throw new Failure('forbidden', `Pages of ${origin} may not call here.`)
-      }
-      const principal = await authenticated(options.door, authorization)
-      const body = request.method === 'POST' ? parseJson(await readBody(request)) : undefined
-      assertPlainMessage(body)
-      serving ??= load(options)
-      const serve = await serving
-      const caller: McpCaller = {
-        client: clientOf(options.door, request),
-        identify: () => authenticated(options.door, authorization),
-      }
-      await serve(Object.assign(request, { auth: authInfo(principal, caller) }), response, body)
+      await serve(request, response)
     } catch (thrown) {
-      refuseRequest(options.door, request, response, thrown, id)
+      refuseRequest(door, request, response, thrown, id)
     }
   }
-  return (['get', 'post', 'delete'] as const).map((method) => ({ method, path: '/mcp', handler }))
+  return (['get', 'post', 'delete'] as const).map((method) => ({
+    method,
+    path: '/mcp',
+    handler,
+    direct: true,
+  }))
 }
 
-async function load({ door, version, failed }: McpHttpOptions): Promise<Serve> {
-  const [{ createMcpHandler }, { toNodeHandler }, { createMcpServers }] = await Promise.all([
+async function load({ service, failed }: McpHttpOptions): Promise<Serve> {
+  const [{ createMcpHandler }, { toNodeHandler }, createServer] = await Promise.all([
     import('@modelcontextprotocol/server'),
     import('@modelcontextprotocol/node'),
-    import('./server.ts'),
+    service.load(),
   ])
-  const createServer = createMcpServers(door, version)
   const handler = createMcpHandler(({ authInfo }) => createServer(authInfo?.extra?.caller as McpCaller), {
     onerror: failed,
   })

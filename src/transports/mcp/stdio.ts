@@ -1,7 +1,12 @@
-import { Readable, type Writable } from 'node:stream'
+import { once } from 'node:events'
+import type { Readable, Writable } from 'node:stream'
 import { setTimeout as after } from 'node:timers/promises'
+import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
-import type { Door } from '../door.ts'
+import { createChannel } from './channel.ts'
+import { refusal } from './frame.ts'
+import { linesOf } from './lines.ts'
+import type { McpService } from './service.ts'
 
 export interface StdioOptions {
   readonly input?: Readable
@@ -12,38 +17,44 @@ export interface StdioOptions {
 
 /** Serves MCP over standard input and output; resolves when the input ends and what was asked is answered. */
 export async function serveMcpStdio(
-  door: Door,
-  version: string,
+  service: McpService,
   identify: () => Principal | null | Promise<Principal | null>,
   failed: (fault: unknown) => void,
   { input = process.stdin, output = process.stdout, patience_ms = 10_000 }: StdioOptions = {},
 ): Promise<void> {
-  const [{ serveStdio, StdioServerTransport }, { counted }, { createAsked }, { createMcpServers }] =
-    await Promise.all([
-      import('@modelcontextprotocol/server/stdio'),
-      import('./stdio-transport.ts'),
-      import('./asked.ts'),
-      import('./server.ts'),
-    ])
-  const createServer = createMcpServers(door, version)
-  const asked = createAsked()
-  const lines = Readable.from(untilAnswered(input, asked.idle, patience_ms), { objectMode: false })
-  lines.on('error', failed)
-  const { transport, closed } = counted(new StdioServerTransport(lines, output), asked)
-  serveStdio(() => createServer({ identify }), { transport, onerror: failed })
-  await closed
-  input.destroy()
+  const ended = new AbortController()
+  output.on('error', (fault) => {
+    failed(fault)
+    ended.abort()
+  })
+
+  async function send(text: string): Promise<void> {
+    if (ended.signal.aborted || output.write(`${text}\n`)) return
+    await once(output, 'drain', { signal: ended.signal }).catch(() => {})
+  }
+
+  async function take(line: string | undefined): Promise<void> {
+    if (line === undefined) await send(refusal(new Failure('too_large', 'The line is too long.'), null))
+    else await channel.prepare(line).run()
+  }
+
+  const channel = createChannel({ service, caller: { identify }, send, failed, close: () => ended.abort() })
+  ended.signal.addEventListener('abort', () => input.destroy(), { once: true })
+  try {
+    for await (const lines of linesOf(input)) {
+      for (const line of lines) take(line).catch(failed)
+    }
+  } catch (fault) {
+    if (!ended.signal.aborted) failed(fault)
+  }
+  await answered(channel.idle(), patience_ms)
+  channel.closed()
+  ended.abort()
 }
 
-/** The input, whose end comes only when nothing waits for an answer: the SDK drops what is in flight then. */
-async function* untilAnswered(
-  input: Readable,
-  idle: () => Promise<void>,
-  patience_ms: number,
-): AsyncGenerator<Buffer> {
-  yield* input
-  const answered = new AbortController()
-  const late = after(patience_ms, undefined, { signal: answered.signal }).catch(() => {})
-  await Promise.race([idle(), late])
-  answered.abort()
+/** What was asked is still answered when the input has ended, for a while. */
+async function answered(idle: Promise<void>, patience_ms: number): Promise<void> {
+  const late = new AbortController()
+  await Promise.race([idle, after(patience_ms, undefined, { signal: late.signal }).catch(() => {})])
+  late.abort()
 }

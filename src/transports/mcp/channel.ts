@@ -1,0 +1,91 @@
+import { createAsked } from './asked.ts'
+import { readFrame, repeated } from './frame.ts'
+import { cancelledBy, isRequest, type Message, type Request } from './message.ts'
+import type { McpCaller } from './modern.ts'
+import { openRest, type Rest } from './rest.ts'
+import type { McpService } from './service.ts'
+
+export interface ChannelOptions {
+  readonly service: McpService
+  readonly caller: McpCaller
+  /** Resolves when the peer can take more. */
+  readonly send: (text: string) => Promise<void>
+  /** Ends the connection. */
+  readonly close: () => void
+  readonly failed: (fault: unknown) => void
+}
+
+/** One connection on which both sides send messages: a socket, or a pair of pipes. */
+export interface Channel {
+  /** What one text asks for. An urgent one does not wait behind others: it asks for nothing, or cancels. */
+  prepare(text: string): { readonly urgent: boolean; run(): Promise<void> }
+  /** Resolves once nothing waits for its answer. */
+  idle(): Promise<void>
+  /** The connection has closed: whatever runs is cancelled. */
+  closed(): void
+}
+
+/** Requests of the modern era are answered here; what else comes goes to the SDK, which is loaded for it. */
+export function createChannel({ service, caller, send, close, failed }: ChannelOptions): Channel {
+  const { modern } = service
+  const asked = createAsked()
+  let rest: Promise<Rest> | undefined
+  let over = false
+
+  async function ask(request: Request): Promise<void> {
+    if (asked.has(request.id)) return await send(repeated(request))
+    if (modern.takes(request)) return await answer(request)
+    const answered = asked.wait(request.id)
+    rest ??= openRest({ service, caller, send, close, failed, answered: asked.answered })
+    const { receive } = await rest
+    receive(request)
+    await answered
+  }
+
+  async function answer(request: Request): Promise<void> {
+    const controller = new AbortController()
+    const { signal } = controller
+    const done = asked.wait(request.id, () => controller.abort())
+    const exchange = {
+      caller,
+      signal,
+      async notify(method: string, params: object) {
+        if (!signal.aborted) await send(JSON.stringify({ jsonrpc: '2.0', method, params }))
+      },
+    }
+    void reply(request, exchange)
+    await done
+  }
+
+  async function reply(request: Request, exchange: Parameters<typeof modern.answer>[1]): Promise<void> {
+    const { text } = await modern.answer(request, exchange)
+    if (exchange.signal.aborted) return
+    await send(text)
+    asked.answered(request.id)
+  }
+
+  /** The SDK hears of a cancellation only where it may have the request: to one who opens with it, it is 2025. */
+  async function heed(message: Message): Promise<void> {
+    const cancelled = cancelledBy(message)
+    if (cancelled !== undefined && asked.cancel(cancelled)) return
+    const opened = await rest
+    opened?.receive(message)
+  }
+
+  return {
+    prepare(text) {
+      const frame = readFrame(text)
+      if ('refusal' in frame) return { urgent: false, run: () => send(frame.refusal) }
+      const { message } = frame
+      if (isRequest(message)) return { urgent: false, run: () => ask(message) }
+      return { urgent: true, run: () => heed(message) }
+    },
+    idle: asked.idle,
+    closed() {
+      if (over) return
+      over = true
+      asked.clear()
+      rest?.then(({ closed }) => closed(), failed)
+    },
+  }
+}

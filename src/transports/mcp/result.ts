@@ -1,0 +1,27 @@
+import type { JsonObject } from '../../../schemas/json.ts'
+import { serverInfoKey } from './envelope.ts'
+
+/** How long a client may keep a list, in milliseconds, and for whom (server/utilities/caching). */
+export interface Freshness {
+  readonly ttlMs: number
+  readonly cacheScope: 'public' | 'private'
+}
+
+/** Writes results as MCP 2026-07-28 has them: each says that it is complete and who made it. */
+export interface ResultWriter {
+  write(result: object, freshness?: Freshness): string
+  /** From the members of a result that are JSON already, without braces and without `_meta`. */
+  close(members: string): string
+}
+
+export function createResultWriter(info: JsonObject): ResultWriter {
+  const own = { [serverInfoKey]: info }
+  const tail = `,"resultType":"complete","_meta":${JSON.stringify(own)}}`
+  return {
+    write(result, freshness) {
+      const { resultType = 'complete', _meta = {} } = result as { resultType?: string; _meta?: object }
+      return JSON.stringify({ ...result, resultType, ...freshness, _meta: { ...own, ..._meta } })
+    },
+    close: (members) => `{${members}${tail}`,
+  }
+}

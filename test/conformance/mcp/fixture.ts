@@ -1,0 +1,67 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { toNodeHandler } from '@modelcontextprotocol/node'
+import { createMcpHandler, type Server } from '@modelcontextprotocol/server'
+import { isModern } from '../../../src/transports/mcp/headers.ts'
+import { mcpMounts, type Serve } from '../../../src/transports/mcp/http.ts'
+import { isMessage, isRequest } from '../../../src/transports/mcp/message.ts'
+import type { McpService } from '../../../src/transports/mcp/service.ts'
+import { originRule } from '../../../src/transports/origins.ts'
+import { doorOver } from '../../support/door.ts'
+import { createSdkServer } from './sdk-server.ts'
+import { createCall, createFixtureModern } from './service.ts'
+import { serveSessions } from './sessions.ts'
+
+export interface Fixture extends AsyncDisposable {
+  /** Its MCP endpoint. */
+  readonly url: string
+  /** The same for connections of messages. */
+  readonly service: McpService
+}
+
+/** Every tool, resource and prompt that the conformance scenarios call by name, mounted on our own transport code. */
+export async function startFixture(): Promise<Fixture> {
+  const failed = (fault: unknown) => console.error(fault)
+  const connected = new Set<Server>()
+  const call = createCall((list) => {
+    sdk.notify[list === 'tools' ? 'toolsChanged' : 'promptsChanged']()
+    for (const one of connected)
+      void one[list === 'tools' ? 'sendToolListChanged' : 'sendPromptListChanged']().catch(() => {})
+  })
+  const sdk = createMcpHandler(() => createSdkServer(call))
+  const serveSdk = toNodeHandler(sdk) as Serve
+  const serveLegacy = serveSessions(() => createSdkServer(call))
+  const rest: Serve = (request, response, body) => {
+    const modern = isMessage(body) && isRequest(body) && isModern(body, request.headers)
+    return modern ? serveSdk(request, response, body) : serveLegacy(request, response, body)
+  }
+  const service = {
+    modern: createFixtureModern(call, failed),
+    async load() {
+      return () => {
+        const one = createSdkServer(call)
+        connected.add(one)
+        one.onclose = () => void connected.delete(one)
+        return one
+      }
+    },
+  }
+  const server = createServer((request, response) => {
+    const mount = mounts.find(({ method }) => method === request.method?.toLowerCase())
+    if (mount) void mount.handler(request as Parameters<typeof mount.handler>[0], response)
+    else response.writeHead(405).end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const allowsOrigin = originRule(base, [])
+  const mounts = mcpMounts({ door: doorOver([]), service, allowsOrigin, failed, load: async () => rest })
+  return {
+    url: `${base}/mcp`,
+    service,
+    async [Symbol.asyncDispose]() {
+      await sdk.close()
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}

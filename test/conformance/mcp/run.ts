@@ -1,0 +1,70 @@
+/**
+ * The official MCP conformance suite, what each revision requires of a server, against the gateway as it ships,
+ * with a baseline of what needs fixture tools, and against a fixture with all of those on the same transport code,
+ * with none: over HTTP and, through a bridge, over WebSocket and pipes. `node run.ts [results.json]`.
+ */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { startGateway } from '../../support/gateway.ts'
+import { startFixture } from './fixture.ts'
+import { startPipeBridge, startSocketBridge } from './lines.ts'
+import { findSuite, type RunOptions, revisions, runSuite } from './suite.ts'
+
+const [results = 'results/conformance.json'] = process.argv.slice(2)
+const counts = { numPassedTests: 0, numFailedTests: 0, numPendingTests: 0 }
+const failures: { fullName: string; status: 'failed'; failureMessages: string[] }[] = []
+
+const program = findSuite()
+if (program === undefined) {
+  console.log('@modelcontextprotocol/conformance is not installed here: skipped.')
+  counts.numPendingTests = 4 * revisions.length
+} else await runAll(program)
+
+await mkdir(dirname(results), { recursive: true })
+const testResults = [{ name: 'MCP conformance', assertionResults: failures }]
+await writeFile(results, JSON.stringify({ ...counts, testResults }))
+process.exitCode = counts.numFailedTests > 0 ? 1 : 0
+
+async function runAll(suite: string): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'mcp-conformance-'))
+  try {
+    await using product = await startGateway()
+    await using fixture = await startFixture()
+    await using socket = await startSocketBridge(fixture.service)
+    await using pipes = await startPipeBridge(fixture.service)
+    const baseline = (name: string) => resolve(import.meta.dirname, `baseline-${name}.yml`)
+    const lines = { '2025-11-25': {}, '2026-07-28': { baseline: baseline('lines-2026-07-28') } }
+    for (const revision of revisions) {
+      const subjects = [
+        ['the gateway', `${product.url}/mcp`, { baseline: baseline(revision) }],
+        ['the fixture', fixture.url, {}],
+        ['the fixture over WebSocket', socket.url, lines[revision]],
+        ['the fixture over pipes', pipes.url, lines[revision]],
+      ] as const
+      for (const [subject, url, known] of subjects) {
+        await run(suite, subject, { url, revision, folder: join(folder, `${subject} ${revision}`), ...known })
+      }
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** What is in the baseline does not count; one that passes all the same is a failure of the run. */
+async function run(suite: string, subject: string, options: RunOptions): Promise<void> {
+  const { revision } = options
+  const { exit_code, output, scored } = await runSuite(suite, options)
+  const passed = scored.filter((scenario) => scenario.passed).length
+  counts.numPassedTests += passed
+  console.log(`${subject}, ${revision}: ${passed} of ${scored.length} scored scenarios passed`)
+  if (exit_code === 0 && scored.length > 0) return
+  counts.numFailedTests += 1
+  console.log(output)
+  const lacking = scored.filter((scenario) => !scenario.passed).map(({ name }) => name)
+  failures.push({
+    fullName: `${subject}, ${revision}`,
+    status: 'failed',
+    failureMessages: [`exit code ${exit_code}; not passed: ${lacking.join(', ')}`],
+  })
+}

@@ -1,0 +1,70 @@
+import { isRecord } from '../../../schemas/json.ts'
+import { capabilitiesKey, logLevelKey, modernVersion } from '../../../src/transports/mcp/envelope.ts'
+import { Fault, faults } from '../../../src/transports/mcp/fault.ts'
+import { createModern, type Modern } from '../../../src/transports/mcp/modern.ts'
+import { createResultWriter } from '../../../src/transports/mcp/result.ts'
+import { getPrompt, prompts, readResource, resources, resourceTemplates } from './documents.ts'
+import { inputTools } from './input-tools.ts'
+import { type FixtureTool, type Given, plainTools } from './tools.ts'
+
+export const info = { name: 'conformance-fixture', version: '1' }
+export const capabilities = {
+  tools: { listChanged: true },
+  prompts: { listChanged: true },
+  resources: { subscribe: true, listChanged: true },
+  completions: {},
+}
+
+const tools = new Map<string, FixtureTool>(Object.entries({ ...plainTools, ...inputTools }))
+
+export const listing = [...tools].map(([name, { description, properties = {}, inputSchema }]) => ({
+  name,
+  description,
+  inputSchema: inputSchema ?? { type: 'object', properties, required: Object.keys(properties) },
+}))
+
+/** Calls a tool of the fixture, in either era. */
+export type CallFixture = (
+  params: Readonly<Record<string, unknown>>,
+  given: Pick<Given, 'capabilities' | 'logLevel' | 'notify' | 'ask'>,
+) => Promise<object>
+
+export function createCall(changed: Given['changed']): CallFixture {
+  return async (params, given) => {
+    const tool = tools.get(String(params.name))
+    if (!tool) throw new Fault(faults.invalidParams, `There is no tool ${params.name}.`)
+    const input = isRecord(params.arguments) ? params.arguments : {}
+    const progressToken = isRecord(params._meta) ? params._meta.progressToken : undefined
+    return await tool.run({ ...given, params, input, progressToken, changed })
+  }
+}
+
+const freshness = { ttlMs: 1000, cacheScope: 'public' } as const
+
+/** The fixture on our own dispatcher: all of the modern era but subscriptions. */
+export function createFixtureModern(call: CallFixture, failed: (fault: unknown) => void): Modern {
+  const { write } = createResultWriter(info)
+  return createModern({
+    failed,
+    others: new Set(['subscriptions/listen']),
+    methods: {
+      'server/discover': () => write({ supportedVersions: [modernVersion], capabilities }, freshness),
+      'tools/list': () => write({ tools: listing }, freshness),
+      'tools/call': async (params, { meta, notify }) =>
+        write(
+          await call(params, {
+            capabilities: meta[capabilitiesKey],
+            logLevel: meta[logLevelKey],
+            notify,
+            ask: () => Promise.reject(new Fault(faults.invalidParams, 'This era asks in its results.')),
+          }),
+        ),
+      'resources/list': () => write({ resources }, freshness),
+      'resources/templates/list': () => write({ resourceTemplates }, freshness),
+      'resources/read': ({ uri }) => write(readResource(String(uri)), freshness),
+      'prompts/list': () => write({ prompts }, freshness),
+      'prompts/get': (params, { meta }) => write(getPrompt(params, meta[capabilitiesKey])),
+      'completion/complete': () => write({ completion: { values: [], total: 0, hasMore: false } }),
+    },
+  })
+}
