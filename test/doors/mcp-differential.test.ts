@@ -91,6 +91,14 @@ describe('our dispatcher answers as the SDK does', () => {
     expect(ours).toEqual(sdks)
   })
 
+  test.each(['{', 'text', '[]', '[1]', '"text"', '7', '{}', '{"jsonrpc":"2.0","id":{},"method":"a"}'])(
+    'over HTTP, to what is no message: %s',
+    async (body) => {
+      const { ours, sdks } = await pair.ask(body, modernHeaders('tools/list'))
+      expect(ours).toEqual(sdks)
+    },
+  )
+
   test.each(differences)('but for %s %j', async (method, params, ours, sdks) => {
     const said = await pair.say(modernRequest(0, method, params))
     expect(said).toMatchObject({ ours: [{ error: { code: ours } }], sdks: [{ error: { code: sdks } }] })

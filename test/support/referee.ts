@@ -16,6 +16,8 @@ export interface Seen {
 }
 
 export interface Pair extends AsyncDisposable {
+  /** Our door. */
+  readonly url: string
   /** One POST to our door, and to the SDK's own handler. */
   ask(body: string, headers: Record<string, string>): Promise<{ readonly ours: Seen; readonly sdks: Seen }>
   /** One message on a connection of its own to each, and what each sent until it answered. */
@@ -39,6 +41,7 @@ export async function startPair(agents: readonly Agent[]): Promise<Pair> {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`
 
   return {
+    url,
     async ask(body, headers) {
       const init = { method: 'POST', body, headers }
       const [ours, sdks] = await Promise.all([fetch(url, init), sdk.fetch(new Request(url, init))])

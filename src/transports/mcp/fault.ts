@@ -1,3 +1,5 @@
+import type { Id } from './message.ts'
+
 /** The error codes of MCP 2026-07-28 (basic/index, Error Codes) and those of JSON-RPC that it uses. */
 export const faults = {
   unknownMethod: -32601,
@@ -25,4 +27,9 @@ export class Fault extends Error {
     this.data = data
     this.status = status
   }
+}
+
+/** The JSON-RPC response that says it. */
+export function faultText({ code, message, data }: Fault, id: Id | null): string {
+  return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, ...(data !== undefined && { data }) } })
 }

@@ -1,15 +1,19 @@
+import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Failure } from '../../../schemas/failure.ts'
+import { Failure, problem } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { clientOf } from '../client.ts'
 import { authenticated, type Door } from '../door.ts'
 import type { Mount } from '../http/app.ts'
 import { parseJson, readBody } from '../http/body.ts'
 import { requestId } from '../http/identity.ts'
+import { send } from '../http/respond.ts'
 import type { Handler } from '../http/rest.ts'
+import { invalidRequest, parseError } from '../json-rpc/frames.ts'
 import { refuseRequest } from '../json-rpc/refuse.ts'
 import { assertPlainMessage } from './depth.ts'
 import { serveExchange } from './exchange.ts'
+import { Fault, faultText } from './fault.ts'
 import { isMessage, isRequest } from './message.ts'
 import type { McpCaller } from './modern.ts'
 import type { McpService } from './service.ts'
@@ -37,8 +41,7 @@ export function mcpMounts(options: McpHttpOptions): Mount[] {
       throw new Failure('forbidden', `Pages of ${origin} may not call here.`)
     }
     const principal = await authenticated(door, authorization)
-    const body = request.method === 'POST' ? parseJson(await readBody(request)) : undefined
-    assertPlainMessage(body)
+    const body = request.method === 'POST' ? readMessage(await readBody(request)) : undefined
     const caller: McpCaller = {
       client: clientOf(door, request),
       identify: () => authenticated(door, authorization),
@@ -57,7 +60,8 @@ export function mcpMounts(options: McpHttpOptions): Mount[] {
     try {
       await serve(request, response)
     } catch (thrown) {
-      refuseRequest(door, request, response, thrown, id)
+      if (thrown instanceof Fault) send(request, response, thrown.status, faultText(thrown, null), json)
+      else refuseRequest(door, request, response, thrown, id)
     }
   }
   return (['get', 'post', 'delete'] as const).map((method) => ({
@@ -66,6 +70,24 @@ export function mcpMounts(options: McpHttpOptions): Mount[] {
     handler,
     direct: true,
   }))
+}
+
+const json = { 'Content-Type': 'application/json' }
+
+/** Throws Fault -32700 for what is not JSON, and -32600 for what is nested too deep. */
+function readMessage(bytes: Buffer): unknown {
+  const value = judged(parseError, () => parseJson(bytes))
+  judged(invalidRequest, () => assertPlainMessage(value))
+  return value
+}
+
+function judged<Result>(code: number, judge: () => Result): Result {
+  try {
+    return judge()
+  } catch (thrown) {
+    const failure = Failure.from(thrown)
+    throw new Fault(code, failure.message, { status: 400, data: problem(failure, randomUUID()) })
+  }
 }
 
 async function load({ service, failed }: McpHttpOptions): Promise<Serve> {

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Principal } from '../../../schemas/scope.ts'
 import { assertVersion, type Meta, readMeta, versionKey } from './envelope.ts'
-import { Fault, faults } from './fault.ts'
+import { Fault, faults, faultText } from './fault.ts'
 import { assertAgreement, assertHeaders, isModern } from './headers.ts'
 import type { Request } from './message.ts'
 
@@ -64,15 +64,16 @@ export function createModern({ methods, others, failed }: ModernOptions): Modern
     takes: (request, headers) =>
       request.method !== 'initialize' && !others.has(request.method) && isModern(request, headers),
     async answer(request, exchange, headers) {
-      const id = JSON.stringify(request.id)
       try {
         const result = await resultOf(request, exchange, headers)
-        return { status: 200, text: `{"jsonrpc":"2.0","id":${id},"result":${result}}` }
+        return {
+          status: 200,
+          text: `{"jsonrpc":"2.0","id":${JSON.stringify(request.id)},"result":${result}}`,
+        }
       } catch (thrown) {
         if (!(thrown instanceof Fault)) failed(thrown)
-        const { code, message, data, status } = thrown instanceof Fault ? thrown : internal
-        const error = JSON.stringify({ code, message, ...(data !== undefined && { data }) })
-        return { status, text: `{"jsonrpc":"2.0","id":${id},"error":${error}}` }
+        const fault = thrown instanceof Fault ? thrown : internal
+        return { status: fault.status, text: faultText(fault, request.id) }
       }
     },
   }
