@@ -63,8 +63,19 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('the client of the A2A SDK, over %s', (b
       const client = await clientOver(binding, path)
       const call = { action: 'get_current_price', params: { symbol: '..' } }
       // Only the agent itself knows that this is no symbol.
-      await expect(client.sendMessage(request({ $case: 'data', value: call }))).rejects.toThrow('/symbol')
+      await expect(client.sendMessage(request({ $case: 'data', value: call }))).rejects.toThrow(
+        'is not the symbol of a share',
+      )
     }
+  })
+
+  test('sends in one piece where it would stream, since the card says that nothing streams', async () => {
+    const client = await clientOver(binding, '/')
+    const events: { payload?: { $case: string } | undefined }[] = []
+    for await (const event of client.sendMessageStream(request({ $case: 'text', value: 'weather' }))) {
+      events.push(event)
+    }
+    expect(events.map(({ payload }) => payload?.$case)).toEqual(['message'])
   })
 
   test('knows our errors as those of A2A', async () => {

@@ -51,7 +51,7 @@ export function a2aJsonRpcMount(door: Door): Mount {
     return {
       status: failure?.code === 'unauthenticated' ? http : (answer.http ?? http),
       frame: JSON.stringify({ jsonrpc: '2.0', id, error }),
-      headers: failure ? failureHeaders(door, request, failure, requestId) : {},
+      headers: failure ? failureHeaders(door, request, failure, requestId) : { 'Cache-Control': 'no-store' },
     }
   }
 

@@ -32,7 +32,7 @@ export function a2aRestMounts(door: Door): Mount[] {
     } catch (thrown) {
       const { http, status, message, details, failure } = errorOf(door, thrown, id)
       const body = JSON.stringify({ error: { code: http, status, message, details } })
-      const refused = failure ? failureHeaders(door, request, failure, id) : {}
+      const refused = failure ? failureHeaders(door, request, failure, id) : { 'Cache-Control': 'no-store' }
       const allow = http === 405 ? { Allow: allowed(pathOf(request)) } : {}
       send(request, response, http, body, { ...headers, ...refused, ...allow })
     }
