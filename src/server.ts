@@ -4,6 +4,8 @@ import type { Duplex } from 'node:stream'
 import { Failure } from '../schemas/failure.ts'
 import { version } from './assets.ts'
 import type { Gateway } from './gateway.ts'
+import { a2aJsonRpcMount } from './transports/a2a/json-rpc.ts'
+import { a2aRestMounts } from './transports/a2a/rest.ts'
 import { createHttpApp } from './transports/http/app.ts'
 import { documents } from './transports/http/documents.ts'
 import { createEtags } from './transports/http/etag.ts'
@@ -48,6 +50,8 @@ export async function startServer(gateway: Gateway): Promise<RunningServer> {
     ...documents({ ...gateway, challenge: gateway.trust.challenge }, version),
     ...operations(gateway, gateway.config.DRAGOMAN_METRICS, () => state.draining),
     jsonRpcMount(gateway, version),
+    a2aJsonRpcMount(gateway),
+    ...a2aRestMounts(gateway),
     ...oauthMounts({ door: gateway, ...gateway.identity }),
     ...mcpMounts({ door: gateway, service, allowsOrigin, failed }),
   ])

@@ -159,7 +159,7 @@ test('an owner stays one when the gateway gets another address', async () => {
   expect(statuses).toEqual([201, 200, 200])
 })
 
-test.each(['/a2a/message', '/rpc', '/mcp'])(
+test.each(['/a2a/message', '/rpc', '/mcp', '/a2a/v1', '/a2a/v1/message:send'])(
   'a refusal of %s is not kept by caches and names its request',
   async (path) => {
     const { status, headers } = await home.request('POST', path, {

@@ -70,6 +70,8 @@ const steps: readonly Step[] = [
   },
   { method: 'GET', path: at('/.well-known/agent-card.json'), open: 200, signed: 200 },
   { method: 'GET', path: at('/agents/svc.utility.wiki/.well-known/agent-card.json'), open: 200, signed: 200 },
+  { method: 'GET', path: at('/a2a/v1/.well-known/agent-card.json'), open: 200, signed: 200 },
+  { method: 'GET', path: at('/a2a/v1/svc.utility.wiki/.well-known/agent-card.json'), open: 200, signed: 200 },
   { method: 'GET', path: at('/api/agents'), open: 200, signed: 200 },
   { method: 'GET', path: at('/api/agents/svc.utility.finance'), open: 200, signed: 200 },
   {

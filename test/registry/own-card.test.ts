@@ -1,5 +1,6 @@
 import type { JWK } from 'jose'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { message } from '../support/a2a.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { sdkAccepts, sdkClientAccepts } from './verification/sdk.ts'
 
@@ -63,9 +64,10 @@ describe("the gateway's own card, as A2A has it", () => {
       home.request('GET', `${own}?A2A-Version=1.0`),
       home.request('GET', own, { headers: { Accept: 'application/a2a-agent-card+json' } }),
       home.request('GET', own, { headers: { Accept: 'application/json, application/a2a+json' } }),
+      home.request('GET', `/a2a/v1${own}`),
     ])
     for (const { json, headers } of shapes) {
-      expect(json.supportedInterfaces[0].url).toBe(`${home.url}/a2a/message`)
+      expect(json.supportedInterfaces[0].url).toBe(`${home.url}/a2a/v1`)
       expect(headers.get('vary')).toContain('A2A-Version')
       expect(headers.get('etag')).toBe(shapes[0]?.headers.get('etag'))
     }
@@ -80,13 +82,27 @@ describe("the gateway's own card, as A2A has it", () => {
     expect((await home.request('GET', own, again)).status).toBe(200)
   })
 
-  test('names an interface that answers as it says', async () => {
+  test('names interfaces that answer as it says', async () => {
     const { json: card } = await home.request('GET', wiki, version)
     const { agent_id } = card.capabilities.extensions[0].params
-    const answer = await home.request('POST', new URL(card.supportedInterfaces[0].url).pathname, {
-      body: { to: agent_id, action: card.skills[0].id, params: {} },
-    })
+    const call = { action: card.skills[0].id, params: {} }
+    const [rpc, rest, envelope] = card.supportedInterfaces.map((one: { url: string }) => ({
+      ...one,
+      path: new URL(one.url).pathname,
+    }))
+    const answer = await home.request('POST', envelope.path, { body: { to: agent_id, ...call } })
     expect(answer.json.code).toBe('unauthenticated')
+
+    expect(rpc).toMatchObject({ protocolBinding: 'JSONRPC', protocolVersion: '1.0' })
+    const params = { tenant: rpc.tenant, ...message([{ data: call }]) }
+    const body = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params }
+    const byRpc = await home.request('POST', rpc.path, { body, ...version })
+    expect(byRpc.json.error.data[0].metadata.code).toBe('unauthenticated')
+
+    expect(rest).toMatchObject({ protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' })
+    const asked = { body: message([{ data: call }]), ...version }
+    const byRest = await home.request('POST', `${rest.path}/${rest.tenant}/message:send`, asked)
+    expect(byRest.json.error.details[0].metadata.code).toBe('unauthenticated')
   })
 
   test('is signed by the new key once the keys have been rotated', async () => {

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import type { Json } from '../../schemas/json.ts'
+import { a2aVersion, dataMessage, fromA2a } from './a2a.ts'
 import type { TestGateway } from './gateway.ts'
 import { startLines } from './lines.ts'
 import { messageIn, modernHeaders, modernRequest } from './mcp.ts'
@@ -25,6 +26,8 @@ export function openDoors(home: TestGateway): TestDoor[] {
     mcpHttpDoor(home),
     mcpSocketDoor(home),
     stdioDoor(home),
+    a2aJsonRpcDoor(home),
+    a2aRestDoor(home),
   ]
 }
 
@@ -49,6 +52,34 @@ function jsonRpcDoor({ request }: TestGateway): TestDoor {
       const body = { jsonrpc: '2.0', id: 1, method: 'message.send', params: envelope }
       const { json } = await request('POST', '/rpc', { body, ...(token && { token }) })
       return fromJsonRpc(json)
+    },
+    async [Symbol.asyncDispose]() {},
+  }
+}
+
+function a2aJsonRpcDoor({ request }: TestGateway): TestDoor {
+  return {
+    name: 'A2A over JSON-RPC',
+    async call(envelope, token) {
+      const body = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: dataMessage(envelope) }
+      const { json } = await request('POST', '/a2a/v1', {
+        body,
+        headers: a2aVersion,
+        ...(token && { token }),
+      })
+      return fromA2a(json.result, json.error?.data)
+    },
+    async [Symbol.asyncDispose]() {},
+  }
+}
+
+function a2aRestDoor({ request }: TestGateway): TestDoor {
+  return {
+    name: 'A2A over HTTP+JSON',
+    async call(envelope, token) {
+      const options = { body: dataMessage(envelope), headers: a2aVersion, ...(token && { token }) }
+      const { json } = await request('POST', '/a2a/v1/message:send', options)
+      return fromA2a(json, json.error?.details)
     },
     async [Symbol.asyncDispose]() {},
   }

@@ -78,9 +78,10 @@ function mountPath(app: Express, door: Door, mounts: readonly Mount[]): void {
     )
 }
 
-/** `/api/agents/search` is itself, not an agent of that name, under every method. */
+/** `/api/agents/search` is itself, not an agent of that name, under every method; what takes all the rest is last. */
 function fixedFirst(paths: readonly string[]): string[] {
-  return paths.toSorted((a, b) => Number(a.includes(':')) - Number(b.includes(':')))
+  const order = (path: string) => (path.includes('*') ? 2 : path.includes(':') ? 1 : 0)
+  return paths.toSorted((a, b) => order(a) - order(b))
 }
 
 function actionOf(agents: readonly Agent[], route: Route): Action {

@@ -65,6 +65,15 @@ const listed = {
 
 const version = { 'A2A-Version': 'a2a_version' } as const
 
+/** Beside A2A's own bindings, nobody has to say which shape they mean. */
+const standardCard = {
+  to: registry,
+  action: 'get_card',
+  query: version,
+  versions: true,
+  defaults: { a2a_version: '1.0' },
+} as const
+
 const output = (value: Json) => ({ body: { output: value } })
 
 /** The endpoints of the interface, section 4. */
@@ -133,6 +142,19 @@ export const routes: readonly Route[] = [
     parameters: { name: 'agent' },
     query: version,
     versions: true,
+  },
+  {
+    method: 'get',
+    path: '/a2a/v1/.well-known/agent-card.json',
+    summary: "The registry's standard A2A card",
+    ...standardCard,
+  },
+  {
+    method: 'get',
+    path: '/a2a/v1/:tenant/.well-known/agent-card.json',
+    summary: 'The standard A2A card of a hosted agent',
+    ...standardCard,
+    parameters: { tenant: 'agent' },
   },
   { method: 'get', path: '/api/agents', summary: 'List public agents', ...listed },
   {

@@ -1,0 +1,316 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { a2aCodes, a2aErrors } from '../../schemas/a2a-codes.ts'
+import { a2aVersion, message } from '../support/a2a.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+
+let home: TestGateway
+beforeAll(async () => {
+  home = await startGateway()
+})
+afterAll(() => home[Symbol.asyncDispose]())
+
+/** An error as either binding tells it. */
+interface Told {
+  readonly http: number
+  readonly type: string | null
+  readonly reason: string
+  readonly domain: string
+  /** JSON-RPC's number; over HTTP the status that stands in the body too. */
+  readonly code: number
+  readonly details: Record<string, unknown>[]
+}
+
+interface Asked {
+  readonly method?: string
+  /** Its verb and path over HTTP. */
+  readonly rest?: readonly [string, string]
+  readonly params?: unknown
+  readonly headers?: Record<string, string>
+  readonly token?: string
+  /** Instead of what the rest makes. */
+  readonly body?: string
+}
+
+interface Case extends Asked {
+  readonly name: string
+  readonly reason: string
+  readonly rpc: number
+  readonly http: number
+  /** Where JSON-RPC answers with another status than 200. */
+  readonly rpcHttp?: number
+}
+
+const send = ['POST', 'message:send'] as const
+const search = message([{ text: 'read a web page' }])
+
+/** The same, asked over either binding. */
+const bindings = {
+  JSONRPC: ({ method = 'SendMessage', params = search, headers = a2aVersion, token, body }: Asked) =>
+    home.request('POST', '/a2a/v1', {
+      body: body ?? { jsonrpc: '2.0', id: 'mine', method, params },
+      headers: headers as Record<string, string>,
+      ...(token !== undefined && { token }),
+    }),
+  'HTTP+JSON': ({ rest = send, params = search, headers = a2aVersion, token, body }: Asked) =>
+    home.request(rest[0], `/a2a/v1/${rest[1]}`, {
+      ...(rest[0] === 'POST' && { body: body ?? params }),
+      headers: headers as Record<string, string>,
+      ...(token !== undefined && { token }),
+    }),
+}
+type Binding = keyof typeof bindings
+
+async function told(binding: Binding, asked: Asked): Promise<Told> {
+  const { status, headers, json } = await bindings[binding](asked)
+  const details = binding === 'JSONRPC' ? json.error.data : json.error.details
+  const [{ reason, domain }] = details
+  const type = headers.get('content-type')
+  return { http: status, type, code: json.error.code, details, reason, domain }
+}
+
+const call = (action: string, params: object = {}, to = 'svc.registry') =>
+  message([{ data: { to, action, params } }])
+const unsupported = { reason: 'UNSUPPORTED_OPERATION', rpc: -32004, http: 400 }
+const noTask = { reason: 'TASK_NOT_FOUND', rpc: -32001, http: 404 }
+const noPush = { reason: 'PUSH_NOTIFICATION_NOT_SUPPORTED', rpc: -32003, http: 400 }
+const noContent = { reason: 'CONTENT_TYPE_NOT_SUPPORTED', rpc: -32005, http: 400 }
+const noVersion = { reason: 'VERSION_NOT_SUPPORTED', rpc: -32009, http: 400 }
+const invalid = { reason: 'INVALID_REQUEST', rpc: -32602, http: 400 }
+const configs = 'tasks/t/pushNotificationConfigs'
+
+/** What is refused, alike over both bindings. */
+const cases: readonly Case[] = [
+  { name: 'no version, which is 0.3', headers: {}, ...noVersion },
+  { name: 'version 0.3', headers: { 'A2A-Version': '0.3' }, ...noVersion },
+  { name: 'version 2.0', headers: { 'A2A-Version': '2.0' }, ...noVersion },
+  { name: 'no message', params: {}, ...invalid },
+  { name: 'a message without parts', params: message([]), ...invalid },
+  { name: 'a message without an id', params: message([{ text: 'x' }], { messageId: '' }), ...invalid },
+  { name: 'a message by an agent', params: message([{ text: 'x' }], { role: 'ROLE_AGENT' }), ...invalid },
+  { name: 'an empty part', params: message([{}]), ...invalid },
+  { name: 'a part that is both', params: message([{ text: 'x', data: {} }]), ...invalid },
+  { name: 'two data parts', params: message([{ data: {} }, { data: {} }]), ...invalid },
+  { name: 'data that is a list', params: message([{ data: [] }]), ...invalid },
+  { name: 'text that is a number', params: message([{ text: 1 }]), ...invalid },
+  { name: 'no words', params: message([{ text: ' ' }]), ...invalid },
+  { name: 'data without an action', params: message([{ data: { params: {} } }]), ...invalid },
+  { name: 'params that the action refuses', params: call('search', { limit: 0 }), ...invalid },
+  { name: 'a file', params: message([{ url: 'https://example.com/a.pdf' }]), ...noContent },
+  { name: 'bytes', params: message([{ raw: 'AAAA' }]), ...noContent },
+  {
+    name: 'words to an agent that reads none',
+    params: { ...search, tenant: 'svc.utility.wiki' },
+    ...noContent,
+  },
+  { name: 'a message of a task', params: message([{ text: 'x' }], { taskId: 't' }), ...noTask },
+  {
+    name: 'a message that wants push notifications',
+    params: { ...search, configuration: { taskPushNotificationConfig: { url: 'https://example.com' } } },
+    ...noPush,
+  },
+  { name: 'an unknown action', params: call('serch'), reason: 'UNKNOWN_ACTION', rpc: -32601, http: 404 },
+  {
+    name: 'an unknown agent',
+    params: call('a', {}, 'com.nobody'),
+    reason: 'NOT_FOUND',
+    rpc: -32054,
+    http: 404,
+  },
+  {
+    name: 'a call that needs a token',
+    params: call('publish'),
+    reason: 'UNAUTHENTICATED',
+    rpc: -32051,
+    http: 401,
+    rpcHttp: 401,
+  },
+  { name: 'a bad token', token: 'bad', reason: 'UNAUTHENTICATED', rpc: -32051, http: 401, rpcHttp: 401 },
+  {
+    name: 'a body over 1 MiB',
+    body: 'x'.repeat(1024 * 1024 + 1),
+    reason: 'TOO_LARGE',
+    rpc: -32063,
+    http: 413,
+    rpcHttp: 413,
+  },
+  {
+    name: 'a body that is no JSON by its type',
+    headers: { ...a2aVersion, 'Content-Type': 'text/plain' },
+    ...noContent,
+    rpcHttp: 400,
+  },
+  {
+    name: 'SendStreamingMessage',
+    method: 'SendStreamingMessage',
+    rest: ['POST', 'message:stream'],
+    ...unsupported,
+  },
+  { name: 'SubscribeToTask', method: 'SubscribeToTask', rest: ['POST', 'tasks/t:subscribe'], ...unsupported },
+  { name: 'ListTasks', method: 'ListTasks', rest: ['GET', 'tasks'], ...unsupported },
+  { name: 'GetTask', method: 'GetTask', rest: ['GET', 'tasks/t'], ...noTask },
+  { name: 'GetTask of an agent', method: 'GetTask', rest: ['GET', 'svc.registry/tasks/t'], ...noTask },
+  { name: 'CancelTask', method: 'CancelTask', rest: ['POST', 'tasks/t:cancel'], ...noTask },
+  {
+    name: 'GetExtendedAgentCard',
+    method: 'GetExtendedAgentCard',
+    rest: ['GET', 'extendedAgentCard'],
+    ...unsupported,
+  },
+  {
+    name: 'a new push config',
+    method: 'CreateTaskPushNotificationConfig',
+    rest: ['POST', configs],
+    ...noPush,
+  },
+  { name: 'push configs', method: 'ListTaskPushNotificationConfigs', rest: ['GET', configs], ...noPush },
+  {
+    name: 'a push config',
+    method: 'GetTaskPushNotificationConfig',
+    rest: ['GET', `${configs}/c`],
+    ...noPush,
+  },
+  {
+    name: 'the end of a push config',
+    method: 'DeleteTaskPushNotificationConfig',
+    rest: ['DELETE', `${configs}/c`],
+    ...noPush,
+  },
+]
+
+const ownDomain = (reason: string) => (reason in a2aErrors ? 'a2a-protocol.org' : 'urn:dragoman:problem')
+
+describe.each(Object.keys(bindings) as Binding[])('A2A 1.0 over %s', (binding) => {
+  test.each(cases)('refuses $name', async ({ reason, rpc, http, rpcHttp = 200, ...asked }) => {
+    const refused = await told(binding, asked)
+    const byRpc = binding === 'JSONRPC'
+    expect(refused).toMatchObject({
+      reason,
+      domain: ownDomain(reason),
+      code: byRpc ? rpc : http,
+      http: byRpc ? rpcHttp : http,
+      type: byRpc ? 'application/json' : 'application/a2a+json',
+    })
+    for (const detail of refused.details) expect(detail['@type']).toMatch(/^type\.googleapis\.com\/google\./)
+  })
+
+  test('answers a search in words with the agents as data, and their names in words', async () => {
+    const { status, json } = await bindings[binding]({})
+    expect(status).toBe(200)
+    const answer = binding === 'JSONRPC' ? json.result.message : json.message
+    expect(answer).toMatchObject({
+      role: 'ROLE_AGENT',
+      messageId: expect.any(String),
+      contextId: expect.any(String),
+    })
+    const [data, words, ...more] = answer.parts
+    expect(data).toMatchObject({ mediaType: 'application/json', data: { agents: expect.any(Array) } })
+    expect(data.data.agents.map((agent: { package_name: string }) => agent.package_name)).toContain(
+      'svc.utility.reader',
+    )
+    expect(words.text).toContain('(svc.utility.reader)')
+    expect(more).toEqual([])
+  })
+
+  test('answers data to the tenant, in the context that it was asked in, at once or not', async () => {
+    const params = {
+      ...message([{ text: 'Please.' }, { data: { action: 'get_card' } }], { contextId: 'ours' }),
+      tenant: 'custom.svc.registry',
+      configuration: { returnImmediately: true, acceptedOutputModes: ['application/json'] },
+      extra: 'ignored, as section 5.7 asks',
+    }
+    const { json } = await bindings[binding]({ params, headers: { 'A2A-Version': '1.0.1' } })
+    const answer = binding === 'JSONRPC' ? json.result.message : json.message
+    expect(answer.contextId).toBe('ours')
+    expect(answer.parts).toHaveLength(1)
+    expect(answer.parts[0].data.agent_id).toBe('custom.svc.registry')
+  })
+
+  test('says which field is wrong, what to do, and what every door says', async () => {
+    const { details } = await told(binding, { params: call('search', { query: 'x', limt: 3 }) })
+    expect(details).toMatchObject([
+      { reason: 'INVALID_REQUEST', metadata: { code: 'invalid_request', requestId: expect.any(String) } },
+      { fieldViolations: [{ field: '/limt', description: 'There is no such field.' }] },
+      { value: { code: 'invalid_request', nearest: ['limit'] } },
+    ])
+  })
+
+  test('challenges a caller without a token', async () => {
+    const { headers } = await bindings[binding]({ params: call('publish') })
+    expect(headers.get('www-authenticate')).toMatch(/^Bearer realm="dragoman"/)
+  })
+
+  test('activates no extension, and so names none', async () => {
+    const asked = { ...a2aVersion, 'A2A-Extensions': 'https://example.com/ext/v1' }
+    const { status, headers } = await bindings[binding]({ headers: asked })
+    expect([status, headers.get('a2a-extensions')]).toEqual([200, null])
+  })
+})
+
+describe('the frames of JSON-RPC', () => {
+  const post = (body: string) =>
+    home.request('POST', '/a2a/v1', { body, headers: { ...a2aVersion, 'Content-Type': 'application/json' } })
+
+  test.each(['"a"', '""', '0', '-1', '1.5', 'null', '"é☃"'])('echo the id %s exactly', async (id) => {
+    const text = JSON.stringify(search)
+    const sound = await post(`{"jsonrpc":"2.0","id":${id},"method":"SendMessage","params":${text}}`)
+    expect(sound.text).toContain(`"id":${id},"result"`)
+    const refused = await post(`{"jsonrpc":"2.0","id":${id},"method":"GetTask","params":{"id":"t"}}`)
+    expect(refused.text).toContain(`"id":${id},"error"`)
+  })
+
+  test.each([
+    ['not JSON', '{"jsonrpc":', -32700],
+    ['nothing', '', -32700],
+    ['a batch', '[]', -32600],
+    ['another version', '{"jsonrpc":"1.0","method":"SendMessage"}', -32600],
+    ['an id that is an object', '{"jsonrpc":"2.0","id":{},"method":"SendMessage"}', -32600],
+  ])('%s is answered with id null and its number', async (_, text, code) => {
+    const { status, json } = await post(text)
+    expect([status, json.id, json.error.code]).toEqual([200, null, code])
+  })
+
+  test('an unknown method is -32601, with its nearest', async () => {
+    const { json } = await post('{"jsonrpc":"2.0","id":1,"method":"Sendmessage"}')
+    expect(json.error.code).toBe(-32601)
+    expect(json.error.data.at(-1).value.nearest).toEqual(['SendMessage'])
+  })
+
+  test('a notification is not answered', async () => {
+    const { status, text } = await post('{"jsonrpc":"2.0","method":"SendMessage"}')
+    expect([status, text]).toEqual([204, ''])
+  })
+})
+
+describe('the paths of HTTP+JSON', () => {
+  test('a version may stand in the query', async () => {
+    const { status } = await home.request('POST', '/a2a/v1/message:send?A2A-Version=1.0', { body: search })
+    expect(status).toBe(200)
+  })
+
+  test('the tenant stands before the path, and is an agent', async () => {
+    const body = message([{ data: { action: 'get_current_price', params: { symbol: '..' } } }])
+    const token = await home.token('caller')
+    const path = '/a2a/v1/svc.utility.finance/message:send'
+    const { json } = await home.request('POST', path, { body, token, headers: a2aVersion })
+    expect(json.error).toMatchObject({ code: 400, status: 'INVALID_ARGUMENT' })
+  })
+
+  test('whoever takes plain JSON alone gets it', async () => {
+    const headers = { ...a2aVersion, Accept: 'application/json' }
+    const answer = await home.request('POST', '/a2a/v1/message:send', { body: search, headers })
+    expect(answer.headers.get('content-type')).toBe('application/json')
+  })
+
+  test('another verb is 405 with those that are taken, another path 404', async () => {
+    const wrong = await home.request('GET', '/a2a/v1/message:send', { headers: a2aVersion })
+    expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'POST'])
+    const nowhere = await home.request('GET', '/a2a/v1/nowhere/at/all', { headers: a2aVersion })
+    expect([nowhere.status, nowhere.json.error.status]).toEqual([404, 'NOT_FOUND'])
+  })
+})
+
+test("no failure of ours has a number that is A2A's or may become so", () => {
+  const ours = Object.values(a2aCodes).filter(({ reason }) => reason === undefined)
+  expect(ours.filter(({ rpc }) => rpc <= -32001 && rpc >= -32050)).toEqual([])
+  expect(new Set(ours.map(({ rpc }) => rpc)).size).toBe(ours.length)
+})

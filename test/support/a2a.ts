@@ -1,0 +1,22 @@
+import type { Outcome } from './doors.ts'
+
+export const a2aVersion = { 'A2A-Version': '1.0' }
+
+type Parts = readonly object[]
+
+/** The params of SendMessage, with these parts. */
+export function message(parts: Parts, extra: object = {}): { message: object } {
+  return { message: { messageId: 'm-1', role: 'ROLE_USER', parts, ...extra } }
+}
+
+/** An envelope as the one data part of a message. */
+export function dataMessage(envelope: unknown): object {
+  return message([{ data: envelope }])
+}
+
+/** What a SendMessageResponse, or the details of an error, comes to. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
+export function fromA2a(result: any, details: any): Outcome {
+  if (details) return { code: details[0].metadata.code }
+  return { output: result.message.parts[0].data }
+}
