@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { command, run, temporaryFolder } from '../support/command.ts'
-import { startGateway } from '../support/gateway.ts'
+import { everyScope, startGateway } from '../support/gateway.ts'
 
 const server = (name: string, extra: object = {}) =>
   JSON.stringify({
@@ -169,7 +169,9 @@ describe('the command line as a client of a running gateway', () => {
 
   test('validates, verifies, suspends, transfers and shows the log of an agent', async () => {
     await using folder = await temporaryFolder()
-    const environment = { DRAGOMAN_DATA: folder.path, DRAGOMAN_DNS_SERVERS: '127.0.0.1:9' }
+    await using home = await startGateway({}, { resolveTxt: async () => [] })
+    const token = await home.token('local', { scopes: [...everyScope, 'admin'] })
+    const environment = { DRAGOMAN_URL: home.url, DRAGOMAN_TOKEN: token }
     const [card, bad] = [join(folder.path, 'card.json'), join(folder.path, 'bad.json')]
     await writeFile(card, JSON.stringify({ ...publication, package_name: 'com.example.trusted' }))
     await writeFile(bad, JSON.stringify({ description: 'Nameless.' }))

@@ -1,3 +1,176 @@
-import { damageTests } from '../search/vectors/damage.ts'
+import { cp, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Filter } from '../../src/search/search-index.ts'
+import type { VectorChange, VectorStore } from '../../src/search/vector-store.ts'
+import { openLanceVectorStore } from '../../src/search/vectors/lance/lance-vector-store.ts'
+import { Oracle, Pair } from '../search/vectors/oracle.ts'
+import { clusteredVectors, expectExact, expectSame, gone, put, signal } from '../search/vectors/support.ts'
 
-damageTests((files) => files)
+const dimensions = 8
+const vectors = clusteredVectors(21, dimensions)
+const some = (width: number) => Array.from({ length: width }, vectors)
+const queries = Array.from({ length: 2 }, vectors)
+const filters: Filter[] = [{}, { state: 'ACTIVE' }, { tags: ['b'] }]
+
+const commits: VectorChange[][] = [
+  Array.from({ length: 60 }, (_, index) =>
+    put(`${index}`, some(1 + (index % 3)), {
+      state: index % 4 ? 'ACTIVE' : 'STAGE',
+      tags: index % 2 ? ['a'] : ['a', 'b'],
+    }),
+  ),
+  [put('7', some(1)), gone('8'), put('new', some(4), { tags: ['b'] })],
+  [put('9', some(2)), gone('10'), gone('11')],
+]
+/** What is right at each revision. */
+const truths = commits.map((_, index) => truthAt(index + 1))
+const last = commits.length
+
+function truthAt(revision: number): Oracle {
+  const oracle = new Oracle()
+  for (const changes of commits.slice(0, revision)) oracle.apply(changes)
+  return oracle
+}
+
+const damages = {
+  async flip(path: string) {
+    const bytes = await readFile(path)
+    const middle = bytes.length >> 1
+    bytes[middle] = (bytes[middle] ?? 0) ^ 0xff
+    await writeFile(path, bytes)
+  },
+  truncate: async (path: string) => truncate(path, (await readFile(path)).length >> 1),
+  delete: (path: string) => rm(path),
+}
+
+/** The parts of a store. */
+const kinds = ['/data/', '/_deletions/', '.manifest', '.txn', 'sums', 'current'] as const
+
+let root: string
+let template: string
+let files: string[]
+
+const open = (folder: string) => openLanceVectorStore({ folder, dimensions, refresh_ms: 0 })
+
+async function copied(): Promise<string> {
+  const folder = await mkdtemp(join(root, 'copy-'))
+  await cp(template, folder, { recursive: true, preserveTimestamps: true })
+  return folder
+}
+
+async function prepare(): Promise<void> {
+  root = await mkdtemp(join(tmpdir(), 'dragoman-lance-damage-'))
+  template = join(root, 'template')
+  const store = await open(template)
+  for (const [index, changes] of commits.entries()) await store.apply(changes, index + 1)
+  await store[Symbol.asyncDispose]()
+  const found = await readdir(template, { recursive: true, withFileTypes: true })
+  const names = found.filter((file) => file.isFile())
+  const all = names.map(({ parentPath, name }) => relative(template, join(parentPath, name)))
+  // One that is read only when commits clash is as good as another.
+  files = [...all.filter((name) => !name.endsWith('.txn')), all.find((name) => name.endsWith('.txn'))!]
+}
+
+/** Every answer is right for a revision that the store was at meanwhile, or there is none. */
+async function expectHonest(store: VectorStore): Promise<boolean> {
+  let answered = true
+  for (const vector of queries) {
+    for (const filter of filters) {
+      const before = store.applied_revision
+      const isWell = await ask(async () => {
+        const near = await store.nearest(vector, filter, 20, signal)
+        const answer = { ...store, nearest: async () => near }
+        const expectAt = (revision: number) => {
+          const oracle = truths[revision - 1] ?? new Oracle()
+          return expectExact(Object.assign(new Pair(answer), { oracle }), vector, filter, 20)
+        }
+        const after = store.applied_revision
+        await expectAt(before).catch((fault) => {
+          if (before === after) throw fault
+          return expectAt(after)
+        })
+      })
+      answered &&= isWell
+    }
+  }
+  return answered
+}
+
+async function ask(question: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await question()
+    return true
+  } catch (fault) {
+    expect(fault).toMatchObject({ code: 'unavailable' })
+    return false
+  }
+}
+
+/** What a follower does: applies all from the revision that the store is at, until it is and stays at the last. */
+async function refill(store: VectorStore): Promise<void> {
+  let rounds = 0
+  for (let attempt = 0; attempt < 100 && rounds < 2; attempt++) {
+    const isWell = await ask(async () => {
+      for (let at = store.applied_revision; at < last; at++) await store.apply(commits[at]!, at + 1)
+    })
+    rounds = isWell && store.applied_revision === last && (await expectHonest(store)) ? rounds + 1 : 0
+    await pause(20)
+  }
+  expect(rounds).toBe(2)
+  const pair = Object.assign(new Pair(store), { oracle: truths[last - 1]! })
+  for (const vector of queries) {
+    for (const filter of filters) await expectExact(pair, vector, filter, 20)
+    await expectSame(pair, vector, ['7', '8', 'new', '9', '10', '30'])
+  }
+}
+
+beforeAll(prepare)
+afterAll(() => rm(root, { recursive: true, force: true }))
+
+describe('a damaged lance store', () => {
+  it('has files to damage: data, deletions, versions, its own', () => {
+    for (const kind of kinds)
+      expect(
+        files.some((file) => file.includes(kind)),
+        kind,
+      ).toBe(true)
+  })
+
+  describe.each(Object.entries(damages))('%s each file', (_, damage) => {
+    it('while it is closed: what it then says is right', { timeout: 120_000 }, async () => {
+      for (const file of files) {
+        const folder = await copied()
+        await damage(join(folder, file))
+        await using store = await open(folder)
+        expect(await expectHonest(store), file).toBe(true)
+        await refill(store)
+      }
+    })
+
+    it('while it is open: what it then says is right, or nothing', { timeout: 120_000 }, async () => {
+      for (const file of files) {
+        const folder = await copied()
+        await using store = await open(folder)
+        expect(store.applied_revision).toBe(last)
+        expect(await expectHonest(store)).toBe(true)
+        await damage(join(folder, file))
+        await expectHonest(store)
+        await refill(store)
+      }
+    })
+
+    it('while it is open, before it is written to', { timeout: 120_000 }, async () => {
+      for (const file of files) {
+        const folder = await copied()
+        await using store = await open(folder)
+        await damage(join(folder, file))
+        await ask(() => store.apply([put('9', some(1)), gone('7')], last + 1))
+        await ask(() => store.apply(commits[0]!, 1))
+        await refill(store)
+      }
+    })
+  })
+})
