@@ -11,7 +11,7 @@ export const keyId = /^drg_[A-Za-z0-9]{8}$/
 export const wholeKey = /^(drg_[A-Za-z0-9]{8})_[A-Za-z0-9_-]{43}$/
 
 const day = 86_400
-export const longestKeyLife = 365 * day
+const longestKeyLife = 365 * day
 
 /** What a new API key is to allow; left out: what its creator may, but `admin`, for 90 days. */
 export const KeyWish = z.strictObject({

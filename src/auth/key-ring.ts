@@ -10,7 +10,7 @@ import {
 } from './key-file.ts'
 
 /** How long others may keep our published keys: a new key signs only when nobody can have missed it. */
-export const publishedMilliseconds = 300_000
+const publishedMilliseconds = 300_000
 /** A token lives no longer, so nor does what verifies it. */
 export const longestTokenMilliseconds = 365 * 86_400_000
 const rereadMilliseconds = 2000

@@ -7,7 +7,7 @@ export const modernVersion = '2026-07-28'
 
 const prefix = 'io.modelcontextprotocol/'
 export const versionKey = `${prefix}protocolVersion`
-export const clientInfoKey = `${prefix}clientInfo`
+const clientInfoKey = `${prefix}clientInfo`
 export const capabilitiesKey = `${prefix}clientCapabilities`
 export const logLevelKey = `${prefix}logLevel`
 export const serverInfoKey = `${prefix}serverInfo`

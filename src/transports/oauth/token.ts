@@ -1,42 +1,23 @@
 import { holds, type Principal, Scope } from '../../../schemas/scope.ts'
 import type { Mint } from '../../auth/minter.ts'
-import { clientOf } from '../client.ts'
-import type { Door } from '../door.ts'
 import type { Mount } from '../http/app.ts'
 import { resourcesOf } from '../http/resources.ts'
-import { send } from '../http/respond.ts'
-import { authenticateClient } from './client.ts'
-import { readForm } from './form.ts'
-import { noStore, OAuthRefusal, refuse } from './refusal.ts'
+import { clientEndpoint, type EndpointOptions } from './endpoint.ts'
+import { OAuthRefusal } from './refusal.ts'
 
-export interface TokenEndpointOptions {
-  readonly door: Door
+export interface TokenEndpointOptions extends EndpointOptions {
   readonly mint: Mint
-  /** Counts an attempt of this client address. Throws Failure `rate_limited`. */
-  readonly count: (client: string) => void
 }
 
 /** `POST /oauth/token`: an hour's token for an API key (RFC 6749 section 4.4). */
-export function tokenEndpoint({ door, mint, count }: TokenEndpointOptions): Mount {
-  return {
-    method: 'post',
-    path: '/oauth/token',
-    async handler(request, response) {
-      try {
-        count(clientOf(door, request))
-        const form = await readForm(request)
-        const holder = await authenticateClient(door, request, form)
-        assertGrant(form.get('grant_type'))
-        const scopes = scopesFor(holder, form.get('scope'))
-        const audience = audienceFor(form.getAll('resource'), door.site().base_url)
-        const token = await mint(holder, scopes, audience)
-        const body = { ...token, token_type: 'Bearer', scope: scopes.join(' ') }
-        send(request, response, 200, JSON.stringify(body), noStore)
-      } catch (thrown) {
-        refuse(door, request, response, thrown)
-      }
-    },
-  }
+export function tokenEndpoint({ mint, ...options }: TokenEndpointOptions): Mount {
+  return clientEndpoint('/oauth/token', options, async (form, holder) => {
+    assertGrant(form.get('grant_type'))
+    const scopes = scopesFor(holder, form.get('scope'))
+    const audience = audienceFor(form.getAll('resource'), options.door.site().base_url)
+    const token = await mint(holder, scopes, audience)
+    return JSON.stringify({ ...token, token_type: 'Bearer', scope: scopes.join(' ') })
+  })
 }
 
 function assertGrant(type: string | null): void {
