@@ -6,6 +6,9 @@ import { version } from './assets.ts'
 import type { Gateway } from './gateway.ts'
 import { a2aJsonRpcMount } from './transports/a2a/json-rpc.ts'
 import { a2aRestMounts } from './transports/a2a/rest.ts'
+import { envelopeMount } from './transports/envelope/http.ts'
+import { envelopeSchemaMount } from './transports/envelope/schema.ts'
+import { envelopeSocket } from './transports/envelope/socket.ts'
 import { createHttpApp } from './transports/http/app.ts'
 import { documents } from './transports/http/documents.ts'
 import { createEtags } from './transports/http/etag.ts'
@@ -49,6 +52,8 @@ export async function startServer(gateway: Gateway): Promise<RunningServer> {
   const app = createHttpApp(gateway, etags, [
     ...documents({ ...gateway, challenge: gateway.trust.challenge }, version),
     ...operations(gateway, gateway.config.DRAGOMAN_METRICS, () => state.draining),
+    envelopeMount(gateway),
+    envelopeSchemaMount(gateway),
     jsonRpcMount(gateway, version),
     a2aJsonRpcMount(gateway),
     ...a2aRestMounts(gateway),
@@ -58,7 +63,7 @@ export async function startServer(gateway: Gateway): Promise<RunningServer> {
   const upgrades = createUpgrades({
     door: gateway,
     allowsOrigin,
-    sockets: [jsonRpcSocket(gateway, version), mcpSocket(service, failed)],
+    sockets: [envelopeSocket(gateway), jsonRpcSocket(gateway, version), mcpSocket(service, failed)],
   })
   gateway.identity.onRevocation(() => void upgrades.identify())
   server.on('request', (request, response) => {

@@ -1,4 +1,5 @@
 import { SpanStatusCode, trace } from '@opentelemetry/api'
+import { echoOf } from '../../schemas/envelope.ts'
 import type { Failure } from '../../schemas/failure.ts'
 import type { RouterOptions } from '../router/router.ts'
 import type { Logger } from './log.ts'
@@ -14,7 +15,7 @@ export function createObserver(
   known: (to: string, action: string) => boolean,
 ): RouterOptions['observe'] {
   const tracer = trace.getTracer('dragoman')
-  return (_envelope, id) => {
+  return (envelope, id) => {
     const started = performance.now()
     const span = tracer.startSpan('dispatch')
     return ({ to, action, principal, failure }) => {
@@ -29,6 +30,7 @@ export function createObserver(
       span.end()
       const line = {
         id,
+        ...echoOf(envelope),
         to,
         action,
         code,

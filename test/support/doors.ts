@@ -21,6 +21,7 @@ type Message = Record<string, unknown>
 export function openDoors(home: TestGateway): TestDoor[] {
   return [
     envelopeDoor(home),
+    envelopeSocketDoor(home),
     jsonRpcDoor(home),
     jsonRpcSocketDoor(home),
     mcpHttpDoor(home),
@@ -41,6 +42,17 @@ function envelopeDoor({ request }: TestGateway): TestDoor {
       })
       return status === 200 ? { output: json } : { code: json.code }
     },
+    async [Symbol.asyncDispose]() {},
+  }
+}
+
+function envelopeSocketDoor({ url }: TestGateway): TestDoor {
+  return {
+    name: 'envelope over WebSocket',
+    call: (envelope, token) =>
+      overSocket(`${url}/a2a/message`, 'envelope', token, envelope as object, ({ output, error }) =>
+        error === undefined ? { output: output as Json } : { code: (error as { code: string }).code },
+      ),
     async [Symbol.asyncDispose]() {},
   }
 }
@@ -179,7 +191,7 @@ async function overSocket(
   try {
     await using peer = await openSocket(url, token === undefined ? [protocol] : [protocol, `bearer.${token}`])
     peer.send(message)
-    return read(await peer.answer(1))
+    return read(await peer.answer((message as Message).id))
   } catch (fault) {
     if (fault instanceof Refused) return { code: JSON.parse(fault.body).code }
     throw fault

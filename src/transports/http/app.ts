@@ -3,7 +3,6 @@ import express, { type ErrorRequestHandler, type Express, type RequestHandler } 
 import type { Action, Agent } from '../../../schemas/action.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { type Door, failureOf } from '../door.ts'
-import { serveEnvelope } from './envelope.ts'
 import type { Etags } from './etag.ts'
 import { requestId } from './identity.ts'
 import type { ReadRequest } from './input.ts'
@@ -12,7 +11,7 @@ import { corsHeaders, type Handler, isPublicRead, serve } from './rest.ts'
 import { type Method, type Route, routes } from './routes.ts'
 import { secretInAddress } from './secrets.ts'
 
-/** One method of one path: a row of the table, or a document, health, JSON-RPC, MCP. */
+/** One method of one path: a row of the table, or a document, health, another protocol. */
 export interface Mount {
   readonly method: Method
   readonly path: string
@@ -44,8 +43,7 @@ function createExpress(door: Door, etags: Etags, others: readonly Mount[]): Expr
   app.set('etag', false)
   app.set('case sensitive routing', true)
   const rows = routes.map((route) => mountOf(route, door, etags))
-  const envelope: Mount = { method: 'post', path: '/a2a/message', handler: serveEnvelope(door) }
-  const paths = Map.groupBy([envelope, ...rows, ...others], (mount) => mount.path.replace(/:\w+/g, ':'))
+  const paths = Map.groupBy([...rows, ...others], (mount) => mount.path.replace(/:\w+/g, ':'))
   app.use(refuseSecrets(door))
   for (const path of fixedFirst([...paths.keys()])) mountPath(app, door, paths.get(path) ?? [])
   app.use(notFound(door))

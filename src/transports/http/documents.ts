@@ -71,6 +71,7 @@ function index(version: string, { base_url, site_url }: Site): unknown {
     doors: {
       rest: `${base_url}/public/agents`,
       envelope: `${base_url}/a2a/message`,
+      envelope_websocket: `${base_url.replace(/^http/, 'ws')}/a2a/message`,
       a2a: `${base_url}/a2a/v1`,
       json_rpc: `${base_url}/rpc`,
       json_rpc_websocket: `${base_url.replace(/^http/, 'ws')}/rpc`,

@@ -1,22 +1,26 @@
-import type { Envelope } from '../../../schemas/envelope.ts'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type Echo, type Envelope, echoOf } from '../../../schemas/envelope.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import { clientOf } from '../client.ts'
 import { authenticated, type Door, failureOf } from '../door.ts'
+import type { Mount } from '../http/app.ts'
+import { readJsonBody } from '../http/body.ts'
+import { requestId } from '../http/identity.ts'
+import { allowanceHeaders, type Headers, send, sendFailure } from '../http/respond.ts'
+import { signalOf } from '../http/rest.ts'
 import { toPayload } from '../stringify.ts'
-import { readJsonBody } from './body.ts'
-import { requestId } from './identity.ts'
-import { allowanceHeaders, send, sendFailure } from './respond.ts'
-import { type Handler, signalOf } from './rest.ts'
 
 /** `POST /a2a/message`: the body is the envelope, the answer the action's output. */
-export function serveEnvelope(door: Door): Handler {
-  return async (request, response) => {
+export function envelopeMount(door: Door): Mount {
+  async function handler(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const id = requestId(request)
+    let echo: Headers = {}
     try {
       const { authorization } = request.headers
       await authenticated(door, authorization)
       const envelope = await readJsonBody(request)
+      echo = echoHeaders(echoOf(envelope))
       const principal = await authenticated(door, authorization)
       if (!isRecord(envelope))
         throw new Failure('invalid_request', 'The body is not an envelope {to, action, params}.')
@@ -24,13 +28,23 @@ export function serveEnvelope(door: Door): Handler {
       const call = { principal, signal: signalOf(response), id, client }
       const { output, allowance } = await door.dispatch(envelope as Envelope, call)
       const headers = {
+        ...echo,
         ...allowanceHeaders(allowance),
         'X-Request-Id': id,
         'Content-Type': 'application/json',
       }
       send(request, response, 200, toPayload(output), headers)
     } catch (thrown) {
-      sendFailure(door, request, response, failureOf(door, thrown), id)
+      sendFailure(door, request, response, failureOf(door, thrown), id, echo)
     }
+  }
+  return { method: 'post', path: '/a2a/message', handler }
+}
+
+/** The body is the action's output and nothing else, so the sender's own names come back beside it. */
+function echoHeaders({ message_id, reply_to }: Echo): Headers {
+  return {
+    ...(message_id !== undefined && { 'X-Message-Id': message_id }),
+    ...(reply_to !== undefined && { 'X-Reply-To': reply_to }),
   }
 }

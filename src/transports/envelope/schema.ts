@@ -1,0 +1,57 @@
+import { envelopeShape } from '../../../schemas/envelope.ts'
+import type { Door } from '../door.ts'
+import type { Mount } from '../http/app.ts'
+import { problemComponents } from '../http/openapi/responses.ts'
+import { send } from '../http/respond.ts'
+import { corsHeaders } from '../http/rest.ts'
+
+/** `GET /schemas/envelope.json`: the JSON Schema of an envelope, and under `$defs` what comes back over a WebSocket. */
+export function envelopeSchemaMount({ site }: Pick<Door, 'site'>): Mount {
+  return {
+    method: 'get',
+    path: '/schemas/envelope.json',
+    open: true,
+    async handler(request, response) {
+      send(request, response, 200, JSON.stringify(envelopeSchema(site().base_url)), {
+        ...corsHeaders,
+        'Content-Type': 'application/schema+json',
+        'Cache-Control': 'public, max-age=3600',
+      })
+    },
+  }
+}
+
+function envelopeSchema(baseUrl: string): object {
+  const { message_id, reply_to } = envelopeShape.json.properties as Readonly<Record<string, object>>
+  const echo = { message_id, reply_to }
+  const frame = (name: string, schema: object, required: readonly string[] = [name]) => ({
+    type: 'object',
+    properties: { ...echo, [name]: schema },
+    required,
+    additionalProperties: false,
+  })
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    $id: `${baseUrl}/schemas/envelope.json`,
+    title: 'Envelope',
+    description: 'A message to an agent: who is asked, to do what, with which params.',
+    ...envelopeShape.json,
+    $defs: {
+      Answer: {
+        description: 'What comes back over a WebSocket.',
+        oneOf: [
+          frame('output', { description: 'What the action answers.' }),
+          frame('error', { $ref: '#/$defs/Problem' }),
+          frame('update', { $ref: '#/$defs/Update' }, ['message_id', 'update']),
+        ],
+      },
+      Update: {
+        type: 'object',
+        description: 'How far the action is, or a part of its output.',
+        anyOf: [{ required: ['progress'] }, { required: ['part'] }],
+        properties: { progress: { type: 'number' }, total: { type: 'number' }, message: { type: 'string' } },
+      },
+      ...problemComponents.schemas,
+    },
+  }
+}

@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto'
+import { type Envelope, echoOf } from '../../../schemas/envelope.ts'
+import { Failure, problem } from '../../../schemas/failure.ts'
+import { isRecord } from '../../../schemas/json.ts'
+import { type Door, failureOf } from '../door.ts'
+import { stringify } from '../stringify.ts'
+import type { Connection } from '../websocket/connection.ts'
+import type { SocketDoor } from '../websocket/upgrade.ts'
+
+/**
+ * `ws://…/a2a/message`: one text frame is one envelope, and one comes back for it, with `output` or `error` beside
+ * the `message_id` and `reply_to` that it had. Where it had a `message_id`, frames with `update` may come before.
+ */
+export function envelopeSocket(door: Door): SocketDoor {
+  async function answer(text: string, connection: Connection): Promise<void> {
+    const id = randomUUID()
+    const envelope = parse(text)
+    const echo = echoOf(envelope)
+    const reply = (member: string, json: string) => connection.send(frame(echo, member, json))
+    try {
+      if (!isRecord(envelope)) throw new Failure('invalid_request', 'The frame is not an envelope in JSON.')
+      const principal = await connection.identify()
+      if (principal === undefined) return
+      const { client, signal } = connection
+      const call = {
+        principal,
+        client,
+        signal,
+        id,
+        ...(echo.message_id !== undefined && {
+          emit: (update: object) => reply('update', JSON.stringify(update)),
+        }),
+      }
+      const { output } = await door.dispatch(envelope as Envelope, call)
+      await reply('output', stringify(output))
+    } catch (thrown) {
+      await reply('error', JSON.stringify(problem(failureOf(door, thrown), id)))
+    }
+  }
+
+  return {
+    path: '/a2a/message',
+    subprotocol: 'envelope',
+    required: false,
+    open(connection) {
+      connection.read((text) => ({ run: () => answer(text, connection) }))
+    },
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function frame(echo: object, member: string, json: string): string {
+  const head = JSON.stringify(echo).slice(1, -1)
+  return `{${head}${head === '' ? '' : ','}"${member}":${json}}`
+}
