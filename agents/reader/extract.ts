@@ -39,8 +39,17 @@ export function extract({ html, url, format }: ExtractJob): Extracted {
     content: content.replace(invisible, ''),
     extractor: isArticle ? 'readability' : 'cleaned',
     empty_reason: emptyReason(page, Math.max(cleanLength, articleLength)),
-    warnings: page.cut === null ? [] : [`The page was cut short: it has too many ${page.cut}.`],
+    warnings: warningsOf(page),
   }
+}
+
+function warningsOf({ cut, is_revealed }: Filtered): string[] {
+  return [
+    ...(cut === null ? [] : [`The page was cut short: it has too many ${cut}.`]),
+    ...(is_revealed
+      ? ['The page shows most of its text by script; what it hides until then is included.']
+      : []),
+  ]
 }
 
 /** Unicode tag characters: never shown, and a known carrier of hidden instructions. */

@@ -57,19 +57,33 @@ function writeAlignment(name: string, attributes: Attributes): string {
   return /^(?:left|right|center)$/i.test(stated) ? ` data-align="${stated.toLowerCase()}"` : ''
 }
 
-const hiddenStyle =
-  /display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|(?:^|[;\s])opacity\s*:\s*0*\.?0*\s*(?:;|!|$)|font-size\s*:\s*0(?:\.0+)?(?:px|pt|em|rem|%)?\s*(?:;|!|$)|text-indent\s*:\s*-\d{3,}|(?:left|top)\s*:\s*-\d{4,}/i
+const never =
+  /font-size\s*:\s*0(?:\.0+)?(?:px|pt|em|rem|%)?\s*(?:;|!|$)|text-indent\s*:\s*-\d{3,}|(?:left|top)\s*:\s*-\d{4,}/i
+const revealed: readonly (readonly [Veil, RegExp])[] = [
+  ['display', /display\s*:\s*none/i],
+  ['visibility', /(?:^|[;\s])visibility\s*:\s*(?:hidden|collapse)/i],
+  ['opacity', /(?:^|[;\s])opacity\s*:\s*0*\.?0*\s*(?:;|!|$)/i],
+]
 const zeroSize = /(?:^|[;\s])(?:max-)?(?:width|height)\s*:\s*[01](?:px)?\s*(?:;|!|$)/i
 const hiddenClass =
   /(?:^|\s)(?:sr-only|visually-hidden|visuallyhidden|screen-reader-text|d-none|is-hidden)(?:\s|$)/i
+/** What React streams stands hidden under such an id until a script moves it to its place. */
+const streamed = /^S:[\da-f]{1,8}$/i
 
-/** True for what a reader of the page would not see, as far as the element's own attributes tell. */
-export function isHidden(name: string, attributes: Attributes): boolean {
-  if (attributes.has('hidden') && attributes.get('hidden') !== 'until-found') return true
-  if (attributes.get('aria-hidden')?.trim().toLowerCase() === 'true') return true
-  if (name === 'dialog' && !attributes.has('open')) return true
-  if (hiddenClass.test(attributes.get('class')?.slice(0, longest) ?? '')) return true
+/** What hides an element, as far as its own attributes tell; only `never` is not something that scripts lift. */
+export type Veil = 'noscript' | 'hidden' | 'aria-hidden' | 'display' | 'visibility' | 'opacity' | 'never'
+
+/** Why a reader of the page would not see an element; null where it is seen. */
+export function veilOf(name: string, attributes: Attributes): Veil | null {
+  if (name === 'noscript') return 'noscript'
+  if (attributes.has('hidden') && attributes.get('hidden') !== 'until-found') {
+    return streamed.test(attributes.get('id') ?? '') ? null : 'hidden'
+  }
+  if (attributes.get('aria-hidden')?.trim().toLowerCase() === 'true') return 'aria-hidden'
+  if (name === 'dialog' && !attributes.has('open')) return 'never'
+  if (hiddenClass.test(attributes.get('class')?.slice(0, longest) ?? '')) return 'never'
   const style = attributes.get('style')?.slice(0, 4 * longest) ?? ''
-  if (style === '') return false
-  return hiddenStyle.test(style) || (zeroSize.test(style) && /overflow\s*:\s*hidden/i.test(style))
+  if (style === '') return null
+  if (never.test(style) || (zeroSize.test(style) && /overflow\s*:\s*hidden/i.test(style))) return 'never'
+  return revealed.find(([, pattern]) => pattern.test(style))?.[0] ?? null
 }

@@ -4,7 +4,7 @@ export const voidElements = list('area base br col embed frame hr img input link
 
 /** Left out with all they hold. */
 export const dropped = list(
-  'script style textarea xmp iframe noembed noframes noscript svg template object applet audio video canvas map select button datalist progress meter title',
+  'script style textarea xmp iframe noembed noframes svg template object applet audio video canvas map select button datalist progress meter title',
 )
 
 /** Kept as themselves. Any other element is left out and its content kept. */

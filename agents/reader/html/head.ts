@@ -43,13 +43,17 @@ export function createHead() {
   /** Takes the text of a raw text element, such as `<title>` and `<script>`. */
   function raw({ name, attributes }: OpenTag, text: string): void {
     if (name === 'title') title ??= text.slice(0, longestTitle)
-    if (name === 'noscript' && /javascript/i.test(text.slice(0, 5000))) asks_for_script = true
     if (name !== 'script') return
     scripts++
     if (!/^\s*application\/ld\+json/i.test(attributes.get('type') ?? '')) return
     if (pieces.length >= mostPieces || !isTameLinkedData(text)) return
     is_article ||= articleType.test(text)
     pieces.push(`<script type="application/ld+json">${text.replaceAll('<', '\\u003c')}</script>`)
+  }
+
+  /** Takes text that is shown where no script runs. */
+  function insteadOfScript(text: string): void {
+    if (/javascript/i.test(text.slice(0, 5000))) asks_for_script = true
   }
 
   const finish = (): Head => ({
@@ -62,5 +66,5 @@ export function createHead() {
     asks_password,
     asks_for_script,
   })
-  return { start, raw, finish }
+  return { start, raw, insteadOfScript, finish }
 }

@@ -1,4 +1,4 @@
-import { isHidden, writeAttributes } from './attributes.ts'
+import { type Veil, veilOf, writeAttributes } from './attributes.ts'
 import { dropped, endedBy, kept, openBefore, renamed, voidElements } from './elements.ts'
 import type { Attributes, OpenTag } from './tokenizer.ts'
 
@@ -26,6 +26,8 @@ interface Open {
   readonly tag: string | null
   /** Nothing inside is written. */
   readonly is_silent: boolean
+  /** What hides it and nothing around it. */
+  readonly veil: string | null
 }
 
 /** Writes what a reader of the page would see as well-formed HTML within the caps. */
@@ -39,15 +41,24 @@ export interface Outline {
   readonly cut: 'elements' | 'characters' | null
   /** How many elements around here are silent. */
   readonly silent: number
+  /** Characters seen, and behind each veil. */
+  readonly seen: number
+  readonly unseen: ReadonlyMap<string, number>
 }
 
-export function createOutline(): Outline {
+/** Scripts fade in many parts of a page alike; what is hidden otherwise is a thing of its own. */
+const alike: ReadonlySet<Veil> = new Set(['opacity', 'visibility'])
+
+/** `lifted` are veils that hide nothing here. */
+export function createOutline(lifted: ReadonlySet<string> = new Set()): Outline {
   const open: Open[] = []
   const written: string[] = []
   /** So far, of the whole page. */
   const total = { elements: 0, characters: 0, references: 0, indents: 0 }
   /** Around the place where the writing is. */
   const around = { depth: 0, lists: 0, indents: 0, code: 0, silent: 0 }
+  const unseen = new Map<string, number>()
+  let veils = 0
   /** Since the last text. */
   let breaks = 0
   let cut: Outline['cut'] = null
@@ -85,7 +96,7 @@ export function createOutline(): Outline {
 
   function startVoid(token: OpenTag): void {
     const { name, attributes } = token
-    if (around.silent > 0 || !kept.has(name) || isHidden(name, attributes)) return
+    if (around.silent > 0 || !kept.has(name) || veilOf(name, attributes) !== null) return
     if (name === 'br' && ++breaks > caps.line_breaks) return
     if (name === 'input') writeBox(attributes)
     else write(name, token)
@@ -101,7 +112,8 @@ export function createOutline(): Outline {
   function startHolder(token: OpenTag): void {
     const { name, attributes } = token
     closeTo(openBefore(name, open))
-    const is_silent = dropped.has(name) || isHidden(name, attributes)
+    const veil = veilFor(name, attributes)
+    const is_silent = dropped.has(name) || veil !== null
     if (open.length >= caps.tracked || (token.closed && (around.silent > 0 || is_silent))) return
     const known = kept.has(name) ? name : (renamed.get(name) ?? null)
     const isHeard = around.silent === 0 && !is_silent
@@ -110,9 +122,17 @@ export function createOutline(): Outline {
       write(tag, token)
       breaks = 0
     }
-    const element = { name, tag, is_silent }
+    const element = { name, tag, is_silent, veil: around.silent === 0 && !dropped.has(name) ? veil : null }
     open.push(element)
     note(element, 1)
+  }
+
+  /** The name of what hides an element; each is counted, so that a name means the same when the page is read again. */
+  function veilFor(name: string, attributes: Attributes): string | null {
+    const veil = veilOf(name, attributes)
+    if (veil === null || veil === 'never') return veil
+    const key = alike.has(veil) ? veil : `${veil} ${++veils}`
+    return lifted.has(key) ? null : key
   }
 
   function fits(tag: string): boolean {
@@ -120,13 +140,21 @@ export function createOutline(): Outline {
   }
 
   function text(value: string): void {
-    if (around.silent > 0) return
+    if (around.silent > 0) {
+      noteUnseen(value)
+      return
+    }
     const flat = around.code > 0 ? value : value.replace(/[ \t\n\f\r]+/g, ' ')
     const end = endOfRoom(flat)
     if (end < flat.length) cut = 'characters'
     if (flat.trim() !== '') breaks = 0
     total.characters += end
     written.push(flat.slice(0, end).replaceAll('<', '&lt;'))
+  }
+
+  function noteUnseen(value: string): void {
+    const veil = around.silent === 1 ? open.findLast(({ is_silent }) => is_silent)?.veil : undefined
+    if (veil) unseen.set(veil, (unseen.get(veil) ?? 0) + value.trim().length)
   }
 
   /** How much of a text fits under the caps. */
@@ -160,6 +188,10 @@ export function createOutline(): Outline {
     get silent() {
       return around.silent
     },
+    get seen() {
+      return total.characters
+    },
+    unseen,
   }
 }
 

@@ -24,7 +24,6 @@ const rawText: ReadonlySet<string> = new Set([
   'iframe',
   'noembed',
   'noframes',
-  'noscript',
 ])
 
 /** True where the text after the start tag, up to its own end tag, is no markup. */
