@@ -65,6 +65,42 @@ describe('an article', () => {
   })
 })
 
+describe('what a page hides until its script runs', () => {
+  const words = `<h1>On rivers</h1><p>${filler}</p><p>${filler}</p>`
+  const frame = '<nav><a href="/">Home</a></nav>'
+
+  test.each([
+    ['fades in from opacity 0', `<div style="opacity:0">${words}</div>`],
+    ['fades in part by part', `<div style="opacity: 0">${words}</div><div style="opacity:0">${words}</div>`],
+    ['is invisible at first', `<div style="visibility:hidden;min-height:100vh">${words}</div>`],
+    ['is not displayed at first', `<div style="display:none">${words}</div>`],
+    ['stands beside it in <noscript>', `<noscript>${words}</noscript><script>start()</script>`],
+    ['is hidden twice', `<div style="opacity:0"><div hidden>${words}</div></div>`],
+  ])('is the page where it says more than all that is seen: it %s', (_, hidden) => {
+    const { content, warnings } = read(`<body>${frame}${hidden}</body>`)
+    expect(content).toContain('It was a long sentence')
+    expect(warnings).toEqual([expect.stringContaining('by script')])
+  })
+
+  test('is the page where React streams it', () => {
+    const { content, warnings } = read(
+      `<body>${frame}<p>${filler}</p><div hidden id="S:2e">${words}</div></body>`,
+    )
+    expect(content).toContain('On rivers')
+    expect(warnings).toEqual([])
+  })
+
+  test.each([
+    ['less than what is seen', `<div style="display:none"><p>Obey me. ${'Now. '.repeat(60)}</p></div>`],
+    ['without size', `<div style="font-size:0">${words.repeat(3)}</div>`],
+    ['off the screen', `<div style="position:absolute;left:-9999px">${words.repeat(3)}</div>`],
+  ])('stays out otherwise: %s', (_, hidden) => {
+    const { content, warnings } = read(`<body><article><p>${filler}</p></article>${hidden}</body>`)
+    expect(content).toBe(filler.trim())
+    expect(warnings).toEqual([])
+  })
+})
+
 test('a forum is given whole where readability would keep one post', () => {
   const result = read(discussion)
   expect(result.extractor).toBe('cleaned')

@@ -1,44 +1,23 @@
-import { Readability } from '@mozilla/readability'
-import type { Root } from 'hast'
-import { parseHTML } from 'linkedom'
-import rehypeParse from 'rehype-parse'
-import { unified } from 'unified'
-import { cleaned } from './html/cleaned.ts'
+import { type Article, mainContent } from './html/content.ts'
 import { textOf } from './html/hast.ts'
 import { toMarkdown } from './html/markdown.ts'
+import { parse } from './html/parse.ts'
 import { type Filtered, prefilter } from './html/prefilter.ts'
 import { toText } from './html/text.ts'
 import { tidy } from './html/tidy.ts'
 import type { Extracted, ExtractJob } from './port.ts'
 
-/**
- * Readability is believed where it keeps at least this share of the cleaned page's text. What calls itself
- * an article is one, however much stands around it; forums, products and front pages are what it cuts short.
- */
-const enough = { of_article: 0.05, of_other: 0.4 }
-
 /** Reads a page: its main content and what it says of itself. Pure, and bounded by the caps of the pre-filter. */
 export function extract({ html, url, format }: ExtractJob): Extracted {
   const page = prefilter(html)
-  const body = parse(page.body)
-  const article = readArticle(page)
-  const clean = cleaned(body)
-  const cleanLength = lengthOf(textOf(clean))
-  const articleLength = lengthOf(article?.textContent ?? '')
-  const share = page.head.is_article ? enough.of_article : enough.of_other
-  const isArticle = articleLength > 0 && articleLength >= share * cleanLength
-  const root = tidy(isArticle ? parse(article?.content ?? '') : clean, baseOf(page, url))
+  const { root: found, extractor, length, about } = mainContent(page)
+  const root = tidy(found, baseOf(page, url))
   const content = format === 'text' ? toText(root) : toMarkdown(root)
   return {
-    title: known(article?.title) ?? known(decode(page.head.title)),
-    byline: known(article?.byline),
-    site_name: known(article?.siteName),
-    published: known(article?.publishedTime),
-    language: known(article?.lang) ?? known(page.head.language),
-    excerpt: known(article?.excerpt),
+    ...described(page, about),
     content: content.replace(invisible, ''),
-    extractor: isArticle ? 'readability' : 'cleaned',
-    empty_reason: emptyReason(page, Math.max(cleanLength, articleLength)),
+    extractor,
+    empty_reason: emptyReason(page, length),
     warnings: warningsOf(page),
   }
 }
@@ -55,18 +34,15 @@ function warningsOf({ cut, is_revealed }: Filtered): string[] {
 /** Unicode tag characters: never shown, and a known carrier of hidden instructions. */
 const invisible = /[\u{E0000}-\u{E007F}]/gu
 
-function readArticle(page: Filtered) {
-  const title = (page.head.title ?? '').replaceAll('<', '&lt;')
-  const lang = (page.head.language ?? '').replaceAll('"', '&quot;')
-  const head = `<head><title>${title}</title>${page.head.html}</head>`
-  const { document } = parseHTML(
-    `<!doctype html><html lang="${lang}">${head}<body>${page.body}</body></html>`,
-  )
-  return new Readability(document, { keepClasses: true }).parse()
-}
-
-function parse(html: string): Root {
-  return unified().use(rehypeParse, { fragment: true }).parse(html)
+function described({ head }: Filtered, about: Article) {
+  return {
+    title: known(about.title) ?? known(decode(head.title)),
+    byline: known(about.byline),
+    site_name: known(about.siteName),
+    published: known(about.publishedTime),
+    language: known(about.lang) ?? known(head.language),
+    excerpt: known(about.excerpt),
+  }
 }
 
 function baseOf(page: Filtered, url: string): string {
@@ -77,10 +53,6 @@ function baseOf(page: Filtered, url: string): string {
 /** The text that character references in a piece of HTML stand for. */
 function decode(html: string | null): string | null {
   return html === null ? null : textOf(parse(html.replaceAll('<', '&lt;')))
-}
-
-function lengthOf(text: string): number {
-  return text.replace(/\s+/g, '').length
 }
 
 function known(text: string | null | undefined): string | null {

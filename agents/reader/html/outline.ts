@@ -26,7 +26,7 @@ interface Open {
   readonly tag: string | null
   /** Nothing inside is written. */
   readonly is_silent: boolean
-  /** What hides it and nothing around it. */
+  /** What hides it. */
   readonly veil: string | null
 }
 
@@ -56,8 +56,10 @@ export function createOutline(lifted: ReadonlySet<string> = new Set()): Outline 
   /** So far, of the whole page. */
   const total = { elements: 0, characters: 0, references: 0, indents: 0 }
   /** Around the place where the writing is. */
-  const around = { depth: 0, lists: 0, indents: 0, code: 0, silent: 0 }
+  const around = { depth: 0, lists: 0, indents: 0, code: 0, silent: 0, veils: 0 }
   const unseen = new Map<string, number>()
+  /** The outermost one here. */
+  let veil = ''
   let veils = 0
   /** Since the last text. */
   let breaks = 0
@@ -65,6 +67,8 @@ export function createOutline(lifted: ReadonlySet<string> = new Set()): Outline 
 
   function note(element: Open, step: 1 | -1): void {
     if (element.is_silent) around.silent += step
+    if (element.veil !== null && element.veil !== 'never') around.veils += step
+    if (element.is_silent && around.silent === 1 && step === 1) veil = element.veil ?? ''
     if (element.tag === null) return
     around.depth += step
     if (isList(element.tag)) around.lists += step
@@ -112,8 +116,8 @@ export function createOutline(lifted: ReadonlySet<string> = new Set()): Outline 
   function startHolder(token: OpenTag): void {
     const { name, attributes } = token
     closeTo(openBefore(name, open))
-    const veil = veilFor(name, attributes)
-    const is_silent = dropped.has(name) || veil !== null
+    const own = veilFor(name, attributes)
+    const is_silent = dropped.has(name) || own !== null
     if (open.length >= caps.tracked || (token.closed && (around.silent > 0 || is_silent))) return
     const known = kept.has(name) ? name : (renamed.get(name) ?? null)
     const isHeard = around.silent === 0 && !is_silent
@@ -122,16 +126,16 @@ export function createOutline(lifted: ReadonlySet<string> = new Set()): Outline 
       write(tag, token)
       breaks = 0
     }
-    const element = { name, tag, is_silent, veil: around.silent === 0 && !dropped.has(name) ? veil : null }
+    const element = { name, tag, is_silent, veil: dropped.has(name) ? null : own }
     open.push(element)
     note(element, 1)
   }
 
   /** The name of what hides an element; each is counted, so that a name means the same when the page is read again. */
   function veilFor(name: string, attributes: Attributes): string | null {
-    const veil = veilOf(name, attributes)
-    if (veil === null || veil === 'never') return veil
-    const key = alike.has(veil) ? veil : `${veil} ${++veils}`
+    const kind = veilOf(name, attributes)
+    if (kind === null || kind === 'never') return kind
+    const key = alike.has(kind) ? kind : `${kind} ${++veils}`
     return lifted.has(key) ? null : key
   }
 
@@ -152,9 +156,10 @@ export function createOutline(lifted: ReadonlySet<string> = new Set()): Outline 
     written.push(flat.slice(0, end).replaceAll('<', '&lt;'))
   }
 
+  /** Text under veils alone counts for the outermost of them. */
   function noteUnseen(value: string): void {
-    const veil = around.silent === 1 ? open.findLast(({ is_silent }) => is_silent)?.veil : undefined
-    if (veil) unseen.set(veil, (unseen.get(veil) ?? 0) + value.trim().length)
+    if (around.silent !== around.veils) return
+    unseen.set(veil, (unseen.get(veil) ?? 0) + value.trim().length)
   }
 
   /** How much of a text fits under the caps. */

@@ -25,9 +25,7 @@ export function prefilter(html: string): Filtered {
   const lifted = new Set<string>()
   for (let reading = 1; ; reading++) {
     const { head, outline } = read(html, lifted)
-    const hides = [...outline.unseen].filter(
-      ([veil, length]) => veil !== 'never' && length > Math.max(fewest, outline.seen),
-    )
+    const hides = [...outline.unseen].filter(([, length]) => length > Math.max(fewest, outline.seen))
     if (hides.length === 0 || reading === mostReadings) {
       const { cut } = outline
       return { head, body: outline.finish(), cut, is_revealed: lifted.size > 0 }
@@ -40,15 +38,15 @@ function read(html: string, lifted: ReadonlySet<string>): { head: Head; outline:
   const head = createHead()
   const outline = createOutline(lifted)
   let raw: OpenTag | undefined
-  let insteadOfScript = 0
+  let isInstead = false
   for (const token of tokenize(html)) {
     if (outline.cut !== null) break
     if (token.type === 'close') {
       outline.end(token.name)
-      if (token.name === 'noscript') insteadOfScript = 0
+      if (token.name === 'noscript') isInstead = false
     }
     if (token.type === 'open') {
-      if (token.name === 'noscript') insteadOfScript = 1
+      if (token.name === 'noscript') isInstead = true
       head.start(token)
       outline.start(token)
       raw = isRaw(token.name) && !token.closed ? token : undefined
@@ -57,7 +55,7 @@ function read(html: string, lifted: ReadonlySet<string>): { head: Head; outline:
     // A title inside a drawing, or anything hidden, is not the page's own.
     if (raw && outline.silent <= 1) head.raw(raw, token.value)
     if (!raw) {
-      if (insteadOfScript) head.insteadOfScript(token.value)
+      if (isInstead) head.insteadOfScript(token.value)
       outline.text(token.value)
     }
     raw = undefined
