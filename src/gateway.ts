@@ -31,6 +31,7 @@ import type { Store } from './store/store.ts'
 import { createLogger, type Logger } from './telemetry/log.ts'
 import { createMetrics, type Metrics } from './telemetry/metrics.ts'
 import { createObserver } from './telemetry/observe.ts'
+import { createDesk, type Desk, type DeskOptions } from './transports/a2a/tasks/desk.ts'
 import { openTrust, type Trust } from './trust.ts'
 
 /** The registry, its agents and the router, before any door. */
@@ -46,6 +47,8 @@ export interface Gateway extends AsyncDisposable {
   readonly ready: Promise<void>
   readonly dense: DenseArms
   readonly trust: Trust
+  /** The tasks of A2A. */
+  readonly desk: Desk
   readonly log: Logger
   readonly metrics: Metrics
   readonly site: () => Site
@@ -64,6 +67,8 @@ export interface GatewayOptions {
   readonly resolveTxt?: ResolveTxt
   /** Where the files of a domain are that is to be proved. */
   readonly originOf?: (domain: string) => string
+  /** Bounds and spans of A2A's tasks. */
+  readonly tasks?: Pick<DeskOptions, 'bounds' | 'spans'>
 }
 
 /** Opens the gateway over its data folder. Several processes may do so at once. */
@@ -164,6 +169,8 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
   })
   await follower.caughtUp(await listHosted({ store, clock, createId, domain: trust.domain }, agents, version))
 
+  const failed = (fault: unknown) => log.error({ err: fault }, 'door')
+  const desk = stack.use(createDesk({ store: store.tasks, clock, failed, ...options.tasks }))
   const metrics = createMetrics({
     dragoman_applied_revision: [
       'Registry revision that the search index has applied.',
@@ -193,11 +200,12 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
     ready,
     dense,
     trust,
+    desk,
     log,
     metrics,
     site,
     trusted_proxies: config.DRAGOMAN_TRUSTED_PROXIES,
-    failed: (fault) => log.error({ err: fault }, 'door'),
+    failed,
     reachedAt(url) {
       reached = url
     },
