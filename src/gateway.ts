@@ -140,12 +140,13 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
     createId,
     fetchCard,
     signer: identity.ring.signing,
+    agents: () => agents,
     prove: trust.prove,
     secret: trust.secret,
   })
   const sessions = createSessionBook(clock, () => randomBytes(16).toString('hex'))
   const extractor = stack.use(createExtractor({ worker: extractWorker }))
-  const agents = createAgents({
+  const agents: readonly Agent[] = createAgents({
     registry,
     identity,
     wiki: {

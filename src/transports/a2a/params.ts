@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isRecord } from '../../../schemas/json.ts'
 import { input } from '../../../schemas/shape.ts'
 import { TaskState } from '../../../schemas/task.ts'
 
@@ -68,4 +69,27 @@ export const listParams = input(
 )
 export type ListParams = ReturnType<typeof listParams.parse>
 
-export const tenantParams = input(z.object({ tenant: name }))
+export const cardParams = input(z.object({ tenant: name, version: z.enum(['1.0', '0.3']).default('1.0') }))
+
+/** ProtoJSON takes a field by the name that it has in the proto file too: `history_length`. */
+export function protoNames(params: unknown): unknown {
+  if (!isRecord(params)) return params
+  const { message, configuration, ...rest } = camel(params)
+  if (!isRecord(message)) return message === undefined ? rest : { ...rest, message }
+  const { parts, ...others } = camel(message)
+  const named = { ...others, parts: Array.isArray(parts) ? parts.map(camel) : parts }
+  return {
+    ...rest,
+    message: named,
+    ...(configuration !== undefined && { configuration: camel(configuration) }),
+  }
+}
+
+function camel<T>(value: T): T {
+  if (!isRecord(value) || !Object.keys(value).some((key) => key.includes('_'))) return value
+  const entries = Object.entries(value).map(([key, one]) => [
+    key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+    one,
+  ])
+  return Object.fromEntries(entries)
+}

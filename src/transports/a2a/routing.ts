@@ -32,8 +32,8 @@ export function createRouting({ dispatch }: Pick<Door, 'dispatch'>): Work {
         run: (call, tell) => run(asked, call, tell),
       }
     },
-    async extendedCard(tenant, call) {
-      const params = tenant === undefined ? {} : { agent: tenant }
+    async extendedCard(tenant, version, call) {
+      const params = { a2a_version: version, ...(tenant !== undefined && { agent: tenant }) }
       const { output } = await dispatch({ to: registry, action: 'get_extended_card', params }, call)
       return stringify(output)
     },

@@ -3,7 +3,7 @@ import type { Door } from '../door.ts'
 import { errorOf, refusal } from './error.ts'
 import { listTasks } from './list.ts'
 import type { OperationName } from './operations.ts'
-import { taskParams, tenantParams } from './params.ts'
+import { cardParams, protoNames, taskParams } from './params.ts'
 import { type SendOptions, sendMessage, streamMessage } from './send.ts'
 import type { Desk } from './tasks/desk.ts'
 import { type StreamEvent, showTask } from './tasks/view.ts'
@@ -19,8 +19,9 @@ export type Perform = (operation: OperationName, params: unknown, call: Call) =>
 export function createService(door: Pick<Door, 'failed'>, work: Work, desk: Desk): Perform {
   const sending: SendOptions = { work, desk, explain: (thrown, id) => errorOf(door, thrown, id) }
 
-  return async (operation, params, call) => {
+  return async (operation, given, call) => {
     const { principal } = call
+    const params = protoNames(given)
     switch (operation) {
       case 'SendMessage':
         return { json: await sendMessage(sending, params, call) }
@@ -37,8 +38,8 @@ export function createService(door: Pick<Door, 'failed'>, work: Work, desk: Desk
       case 'SubscribeToTask':
         return { events: await desk.subscribe(taskParams.parse(params).id, principal) }
       case 'GetExtendedAgentCard': {
-        const { tenant } = tenantParams.parse(params)
-        return { json: await work.extendedCard(tenant || undefined, call) }
+        const { tenant, version } = cardParams.parse(params)
+        return { json: await work.extendedCard(tenant || undefined, version, call) }
       }
       default:
         throw refusal('PUSH_NOTIFICATION_NOT_SUPPORTED')

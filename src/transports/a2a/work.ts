@@ -26,5 +26,5 @@ export interface Work {
   /** What a message asks for. Throws Failure and Refusal for what is not read here. */
   read(asked: SendParams): Job
   /** The card for whoever calls, as JSON text. Throws Failure. */
-  extendedCard(tenant: string | undefined, call: Call): Promise<string>
+  extendedCard(tenant: string | undefined, version: '1.0' | '0.3', call: Call): Promise<string>
 }

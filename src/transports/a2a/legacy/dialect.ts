@@ -30,8 +30,11 @@ export const dialect03: Dialect = {
       ...(close.length > 0 && { nearest: close }),
     })
   },
-  params: (operation, params) =>
-    operation === 'SendMessage' || operation === 'SendStreamingMessage' ? sendParams(params) : params,
+  params(operation, params) {
+    if (operation === 'SendMessage' || operation === 'SendStreamingMessage') return sendParams(params)
+    const asks = operation === 'GetExtendedAgentCard' && isRecord(params)
+    return asks ? { ...params, version: '0.3' } : params
+  },
   result(operation, json) {
     if (operation === 'GetExtendedAgentCard') return json
     const answer = JSON.parse(json)
