@@ -70,18 +70,20 @@ async function told(binding: Binding, asked: Asked): Promise<Told> {
 
 const call = (action: string, params: object = {}, to = 'svc.registry') =>
   message([{ data: { to, action, params } }])
-const unsupported = { reason: 'UNSUPPORTED_OPERATION', rpc: -32004, http: 400 }
 const noTask = { reason: 'TASK_NOT_FOUND', rpc: -32001, http: 404 }
 const noPush = { reason: 'PUSH_NOTIFICATION_NOT_SUPPORTED', rpc: -32003, http: 400 }
 const noContent = { reason: 'CONTENT_TYPE_NOT_SUPPORTED', rpc: -32005, http: 400 }
 const noVersion = { reason: 'VERSION_NOT_SUPPORTED', rpc: -32009, http: 400 }
+const who = { reason: 'UNAUTHENTICATED', rpc: -32051, http: 401, rpcHttp: 401 }
 const invalid = { reason: 'INVALID_REQUEST', rpc: -32602, http: 400 }
+const stream = { method: 'SendStreamingMessage', rest: ['POST', 'message:stream'] } as const
+const atOnce = (params: object) => ({ ...params, configuration: { returnImmediately: true } })
 const configs = 'tasks/t/pushNotificationConfigs'
 
 /** What is refused, alike over both bindings. */
 const cases: readonly Case[] = [
-  { name: 'no version, which is 0.3', headers: {}, ...noVersion },
-  { name: 'version 0.3', headers: { 'A2A-Version': '0.3' }, ...noVersion },
+  { name: 'no version, which is 0.3, with a method of 1.0', headers: {}, ...noVersion },
+  { name: 'version 0.3 with a method of 1.0', headers: { 'A2A-Version': '0.3' }, ...noVersion },
   { name: 'version 2.0', headers: { 'A2A-Version': '2.0' }, ...noVersion },
   { name: 'no message', params: {}, ...invalid },
   { name: 'a message without parts', params: message([]), ...invalid },
@@ -140,21 +142,74 @@ const cases: readonly Case[] = [
     rpcHttp: 400,
   },
   {
-    name: 'SendStreamingMessage',
-    method: 'SendStreamingMessage',
-    rest: ['POST', 'message:stream'],
-    ...unsupported,
+    name: 'a stream that wants push notifications',
+    ...stream,
+    params: { ...search, configuration: { taskPushNotificationConfig: { url: 'https://example.com' } } },
+    ...noPush,
   },
-  { name: 'SubscribeToTask', method: 'SubscribeToTask', rest: ['POST', 'tasks/t:subscribe'], ...unsupported },
-  { name: 'ListTasks', method: 'ListTasks', rest: ['GET', 'tasks'], ...unsupported },
-  { name: 'GetTask', method: 'GetTask', rest: ['GET', 'tasks/t'], ...noTask },
-  { name: 'GetTask of an agent', method: 'GetTask', rest: ['GET', 'svc.registry/tasks/t'], ...noTask },
-  { name: 'CancelTask', method: 'CancelTask', rest: ['POST', 'tasks/t:cancel'], ...noTask },
+  { name: 'a stream of nothing', ...stream, params: {}, ...invalid },
+  { name: 'a stream of a file', ...stream, params: message([{ raw: 'AAAA' }]), ...noContent },
+  { name: 'a stream that needs a token', ...stream, params: call('publish'), ...who },
   {
-    name: 'GetExtendedAgentCard',
+    name: 'a stream of an unknown action',
+    ...stream,
+    params: call('serch'),
+    reason: 'UNKNOWN_ACTION',
+    rpc: -32601,
+    http: 404,
+  },
+  { name: 'a stream of bad params', ...stream, params: call('search', { limit: 0 }), ...invalid },
+  { name: 'a task at once of bad params', params: atOnce(call('search', { limit: 0 })), ...invalid },
+  { name: 'a task at once that needs a token', params: atOnce(call('publish')), ...who },
+  {
+    name: 'at once that is no yes or no',
+    params: { ...search, configuration: { returnImmediately: 'maybe' } },
+    ...invalid,
+  },
+  {
+    name: 'a history of less than nothing',
+    params: { ...search, configuration: { historyLength: -1 } },
+    ...invalid,
+  },
+  ...[
+    ['GetTask', 'GET', ''],
+    ['CancelTask', 'POST', ':cancel'],
+    ['SubscribeToTask', 'POST', ':subscribe'],
+  ].flatMap(([method = '', verb = '', suffix = '']): Case[] => {
+    const of = (name: string, id: string): Asked & { name: string } => ({
+      name: `${method} of ${name}`,
+      method,
+      rest: [verb, `tasks/${encodeURIComponent(id)}${suffix}`],
+      params: { id },
+    })
+    return [
+      { ...of('an unknown task', 't'), ...noTask },
+      { ...of('an id that no task could have', '../../é ☃?'), ...noTask },
+      { ...of('an id that is a UUID', '01234567-89ab-7cde-8fab-0123456789ab'), ...noTask },
+      { ...of('an id without end', 'x'.repeat(257)), ...invalid },
+    ]
+  }),
+  {
+    name: 'GetTask of an agent',
+    method: 'GetTask',
+    params: { id: 't' },
+    rest: ['GET', 'svc.registry/tasks/t'],
+    ...noTask,
+  },
+  {
+    name: 'GetTask of less than no history',
+    method: 'GetTask',
+    params: { id: 't', historyLength: -1 },
+    rest: ['GET', 'tasks/t?historyLength=-1'],
+    ...invalid,
+  },
+  { name: 'ListTasks of nobody', method: 'ListTasks', params: {}, rest: ['GET', 'tasks'], ...who },
+  {
+    name: 'GetExtendedAgentCard for nobody',
     method: 'GetExtendedAgentCard',
+    params: {},
     rest: ['GET', 'extendedAgentCard'],
-    ...unsupported,
+    ...who,
   },
   {
     name: 'a new push config',
@@ -211,11 +266,11 @@ describe.each(Object.keys(bindings) as Binding[])('A2A 1.0 over %s', (binding) =
     expect(more).toEqual([])
   })
 
-  test('answers data to the tenant, in the context that it was asked in, at once or not', async () => {
+  test('answers data to the tenant, in the context that it was asked in', async () => {
     const params = {
       ...message([{ text: 'Please.' }, { data: { action: 'get_card' } }], { contextId: 'ours' }),
       tenant: 'custom.svc.registry',
-      configuration: { returnImmediately: true, acceptedOutputModes: ['application/json'] },
+      configuration: { acceptedOutputModes: ['application/json'] },
       extra: 'ignored, as section 5.7 asks',
     }
     const { json } = await bindings[binding]({ params, headers: { 'A2A-Version': '1.0.1' } })
@@ -239,10 +294,55 @@ describe.each(Object.keys(bindings) as Binding[])('A2A 1.0 over %s', (binding) =
     expect(headers.get('www-authenticate')).toMatch(/^Bearer realm="dragoman"/)
   })
 
-  test('activates no extension, and so names none', async () => {
-    const asked = { ...a2aVersion, 'A2A-Extensions': 'https://example.com/ext/v1' }
-    const { status, headers } = await bindings[binding]({ headers: asked })
-    expect([status, headers.get('a2a-extensions')]).toEqual([200, null])
+  test('activates the extension that cards declare, and no other', async () => {
+    const asking = async (uris: string) =>
+      (await bindings[binding]({ headers: { ...a2aVersion, 'A2A-Extensions': uris } })).headers.get(
+        'a2a-extensions',
+      )
+    expect(await asking('https://example.com/ext/v1')).toBe(null)
+    const declared = 'urn:dragoman:registry:1'
+    expect(await asking(`https://example.com/ext/v1, ${declared}`)).toBe(declared)
+  })
+
+  test('makes a task of what is asked to return at once, and answers with it', async () => {
+    const { json } = await bindings[binding]({ params: atOnce(search) })
+    const { task } = binding === 'JSONRPC' ? json.result : json
+    expect(task).toMatchObject({ id: expect.stringMatching(/^[0-9a-f]{32}$/), contextId: expect.any(String) })
+    const asked = {
+      method: 'SubscribeToTask',
+      rest: ['GET', `tasks/${task.id}:subscribe`] as const,
+      params: task,
+    }
+    // Whether it is over by now or not, then it is.
+    await bindings[binding](asked)
+    const shown = await bindings[binding]({
+      method: 'GetTask',
+      rest: ['GET', `tasks/${task.id}`],
+      params: { id: task.id, history_length: 0 },
+    })
+    const { status, artifacts } = binding === 'JSONRPC' ? shown.json.result : shown.json
+    expect(status.state).toBe('TASK_STATE_COMPLETED')
+    expect(artifacts).toMatchObject([
+      {
+        artifactId: 'output',
+        name: 'search',
+        parts: [{ data: { agents: expect.any(Array) } }, { text: expect.any(String) }],
+      },
+    ])
+  })
+
+  test('gives a caller the card with all that they may call, signed', async () => {
+    const asked = { method: 'GetExtendedAgentCard', rest: ['GET', 'extendedAgentCard'], params: {} } as const
+    const skills = async (token: string) => {
+      const { json } = await bindings[binding]({ ...asked, token })
+      const card = binding === 'JSONRPC' ? json.result : json
+      expect(card.signatures.length).toBeGreaterThan(0)
+      return card.skills.map(({ id }: { id: string }) => id)
+    }
+    const reader = await skills(await home.token('reader', { scopes: ['agents:read'] }))
+    expect(reader).toEqual(expect.arrayContaining(['search_agents', 'get_agent', 'list_keys']))
+    expect(reader).not.toContain('publish')
+    expect(await skills(await home.token('publisher'))).toContain('publish')
   })
 })
 

@@ -60,6 +60,8 @@ export interface Desk extends AsyncDisposable {
   /** Throws Refusal UNSUPPORTED_OPERATION too, where it is over. */
   subscribe(id: string, caller: Principal | null): Promise<Outlet<StreamEvent>>
   readonly list: TaskStore['list']
+  /** How many this process holds in memory: those that it works on, or that somebody listens to. */
+  readonly size: () => number
 }
 
 const mostMessages = 100
@@ -178,6 +180,7 @@ export function createDesk({ store, clock, failed, bounds = standardBounds, ...r
     begin,
     get,
     list: store.list,
+    size: () => channels.size,
     async cancel(id, caller) {
       const task = await get(id, caller)
       if (isTerminal(task.state)) throw refusal('TASK_NOT_CANCELABLE')
