@@ -73,8 +73,8 @@ export function startWorker(options: WorkerOptions): Worker {
   }
 
   async function finish(told: Told): Promise<StoredTask> {
-    const { task, event } = change(channel.task(), told, at())
-    const final = { ...task, expires_at: at(spans.keep), alive_until: null }
+    const idle = { ...channel.task(), expires_at: at(spans.keep), alive_until: null }
+    const { task: final, event } = change(idle, told, at())
     try {
       if (!(await save(final, busyStates))) return await lost()
     } catch (fault) {
