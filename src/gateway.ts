@@ -23,7 +23,7 @@ import { createResolve } from './registry/resolve.ts'
 import type { Site } from './registry/site.ts'
 import { createKeep, createSnapshot, restored } from './registry/snapshot.ts'
 import { createLimiter } from './router/limiter.ts'
-import { createRouter, type Router } from './router/router.ts'
+import { type Call, createRouter, type Router } from './router/router.ts'
 import { withSessions } from './router/sessions.ts'
 import { createMemoryIndex } from './search/memory-index.ts'
 import { openSqliteStore } from './store/sqlite/store.ts'
@@ -171,7 +171,9 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
   await follower.caughtUp(await listHosted({ store, clock, createId, domain: trust.domain }, agents, version))
 
   const failed = (fault: unknown) => log.error({ err: fault }, 'door')
-  const desk = stack.use(createDesk({ store: store.tasks, clock, failed, ...options.tasks }))
+  const admit = config.DRAGOMAN_RATE_LIMIT === 'off' ? () => undefined : createLimiter(clock)
+  const count = (call: Call) => admit({ to: 'svc.registry', action: 'task' }, call)
+  const desk = stack.use(createDesk({ store: store.tasks, clock, failed, count, ...options.tasks }))
   const metrics = createMetrics({
     dragoman_applied_revision: [
       'Registry revision that the search index has applied.',
@@ -183,7 +185,7 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
   )
   const router = createRouter({
     resolve: createResolve(agents, registry.get),
-    admit: config.DRAGOMAN_RATE_LIMIT === 'off' ? () => undefined : createLimiter(clock),
+    admit,
     observe: createObserver(log, metrics, (to, action) => names.has(`${to} ${action}`)),
     revision: () => index.applied_revision,
     clock,

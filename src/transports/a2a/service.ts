@@ -15,6 +15,8 @@ export type Answer = { readonly json: string } | { readonly events: AsyncIterabl
 /** Does an operation. What it refuses it throws before there is any event: Refusal and Failure. */
 export type Perform = (operation: OperationName, params: unknown, call: Call) => Promise<Answer>
 
+const ofTasks: ReadonlySet<OperationName> = new Set(['GetTask', 'ListTasks', 'CancelTask', 'SubscribeToTask'])
+
 /** The operations of A2A 1.0, as both bindings and 0.3 have them. */
 export function createService(door: Pick<Door, 'failed'>, work: Work, desk: Desk): Perform {
   const sending: SendOptions = { work, desk, explain: (thrown, id) => errorOf(door, thrown, id) }
@@ -22,6 +24,8 @@ export function createService(door: Pick<Door, 'failed'>, work: Work, desk: Desk
   return async (operation, given, call) => {
     const { principal } = call
     const params = protoNames(given)
+    // The router counts what it is asked.
+    if (ofTasks.has(operation)) desk.count(call)
     switch (operation) {
       case 'SendMessage':
         return { json: await sendMessage(sending, params, call) }

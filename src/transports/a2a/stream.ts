@@ -12,6 +12,7 @@ export interface StreamStyle {
   readonly fault: (thrown: unknown) => string | undefined
   /** Throws where the caller may listen no longer; asked at every keep-alive. */
   readonly check: () => Promise<unknown>
+  readonly keep_alive_ms?: number
 }
 
 /**
@@ -25,6 +26,7 @@ export async function sendEvents(
   headers: Headers,
 ): Promise<void> {
   const iterator = events[Symbol.asyncIterator]()
+  if (response.destroyed) return void iterator.return?.()
   const gone = new AbortController()
   response.once('close', () => {
     gone.abort()
@@ -43,7 +45,7 @@ export async function sendEvents(
       () => response.writableNeedDrain || response.write(': still here\n\n'),
       () => void iterator.return?.(),
     )
-  }, keepAliveMilliseconds)
+  }, style.keep_alive_ms ?? keepAliveMilliseconds)
   try {
     for (let next = await iterator.next(); !next.done; next = await iterator.next()) {
       const hasRoom = response.write(`data: ${style.write(next.value)}\n\n`)

@@ -25,6 +25,8 @@ export interface DeskOptions {
   /** Milliseconds since the epoch. */
   readonly clock: () => number
   readonly failed: (fault: unknown) => void
+  /** Counts what is asked of tasks against its caller's limit. Throws Failure `rate_limited`. */
+  readonly count?: (call: Call) => unknown
   readonly bounds?: Bounds
   readonly spans?: Partial<Spans>
 }
@@ -60,6 +62,7 @@ export interface Desk extends AsyncDisposable {
   /** Throws Refusal UNSUPPORTED_OPERATION too, where it is over. */
   subscribe(id: string, caller: Principal | null): Promise<Outlet<StreamEvent>>
   readonly list: TaskStore['list']
+  readonly count: (call: Call) => unknown
   /** How many this process holds in memory: those that it works on, or that somebody listens to. */
   readonly size: () => number
 }
@@ -71,8 +74,9 @@ export function ownerOf(principal: Principal): string {
   return JSON.stringify([principal.issuer, principal.subject])
 }
 
-export function createDesk({ store, clock, failed, bounds = standardBounds, ...rest }: DeskOptions): Desk {
-  const spans = { ...standardSpans, ...rest.spans }
+export function createDesk(options: DeskOptions): Desk {
+  const { store, clock, failed, count = () => {}, bounds = standardBounds } = options
+  const spans = { ...standardSpans, ...options.spans }
   const channels = new Map<string, Channel>()
   const workers = new Map<string, Worker>()
   const watchers = new Map<string, AbortController>()
@@ -180,6 +184,7 @@ export function createDesk({ store, clock, failed, bounds = standardBounds, ...r
     begin,
     get,
     list: store.list,
+    count,
     size: () => channels.size,
     async cancel(id, caller) {
       const task = await get(id, caller)
