@@ -1,10 +1,12 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { Failure } from '../../schemas/failure.ts'
+import type { StoredTask } from '../../schemas/task.ts'
 import { type StreamStyle, sendEvents } from '../../src/transports/a2a/stream.ts'
+import { type Channel, createChannel } from '../../src/transports/a2a/tasks/channel.ts'
 import { createOutlet } from '../../src/transports/a2a/tasks/outlet.ts'
-import type { StreamEvent } from '../../src/transports/a2a/tasks/view.ts'
+import { type StreamEvent, statusEvent } from '../../src/transports/a2a/tasks/view.ts'
 
 const style: StreamStyle = {
   write: JSON.stringify,
@@ -67,4 +69,51 @@ test('who does not take what is told is left behind, and holds nobody up', async
   await room
   const iterator = outlet[Symbol.asyncIterator]()
   expect(await iterator.next()).toEqual({ done: true, value: undefined })
+})
+
+describe('a channel to several listeners', () => {
+  const task: StoredTask = {
+    id: 't',
+    owner: null,
+    counted_by: 'local',
+    context_id: 'c',
+    state: 'TASK_STATE_WORKING',
+    updated_at: '2026-11-01T00:00:00.000Z',
+    expires_at: '2026-11-01T01:00:00.000Z',
+    alive_until: null,
+    message: null,
+    history: [],
+    artifacts: [],
+  }
+  const flood = (channel: Channel) =>
+    channel.publish(
+      task,
+      Array.from({ length: 300 }, () => statusEvent(task)),
+    )
+
+  test('has room when the slowest has taken enough', async () => {
+    const channel = createChannel(task, () => {})
+    const [slow, quick] = [channel.follow(), channel.follow()].map((one) => one[Symbol.asyncIterator]())
+    flood(channel)
+    let hasRoom = false
+    const room = channel.room().then(() => {
+      hasRoom = true
+    })
+    for (let taken = 0; taken < 301; taken++) await quick?.next()
+    for (let taken = 0; taken < 45; taken++) await slow?.next()
+    expect(hasRoom).toBe(false)
+    await slow?.next()
+    await room
+    expect(channel.listeners()).toBe(2)
+  })
+
+  test('leaves behind who takes nothing for too long', async () => {
+    const channel = createChannel(task, () => {}, 1)
+    channel.follow()
+    const quick = channel.follow()[Symbol.asyncIterator]()
+    flood(channel)
+    for (let taken = 0; taken < 301; taken++) await quick.next()
+    await channel.room()
+    expect(channel.listeners()).toBe(1)
+  })
 })

@@ -24,7 +24,11 @@ export interface Channel {
 }
 
 /** `left` is called whenever a listener goes. */
-export function createChannel(first: StoredTask, left: () => void): Channel {
+export function createChannel(
+  first: StoredTask,
+  left: () => void,
+  patience_ms = patienceMilliseconds,
+): Channel {
   const outlets = new Set<Outlet<StreamEvent>>()
   let task = first
 
@@ -44,7 +48,8 @@ export function createChannel(first: StoredTask, left: () => void): Channel {
       for (const outlet of outlets) for (const event of events) outlet.push(event)
     },
     async room() {
-      await Promise.all([...outlets].map(roomIn))
+      const full = [...outlets].filter((outlet) => outlet.isFull())
+      await Promise.all(full.map((outlet) => roomIn(outlet, patience_ms)))
     },
     end() {
       for (const outlet of outlets) outlet.end()
@@ -53,9 +58,9 @@ export function createChannel(first: StoredTask, left: () => void): Channel {
   }
 }
 
-async function roomIn(outlet: Outlet<StreamEvent>): Promise<void> {
+async function roomIn(outlet: Outlet<StreamEvent>, patience_ms: number): Promise<void> {
   const enough = new AbortController()
-  const late = pause(patienceMilliseconds, 'late', { signal: enough.signal }).catch(() => 'enough')
+  const late = pause(patience_ms, 'late', { signal: enough.signal }).catch(() => 'enough')
   if ((await Promise.race([outlet.room(), late])) === 'late') outlet.cut()
   enough.abort()
 }

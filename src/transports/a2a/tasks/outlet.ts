@@ -5,6 +5,7 @@ export interface Outlet<T> extends AsyncIterable<T> {
   end(): void
   /** Nothing more is taken: the listener went away, or did not keep up. */
   cut(): void
+  readonly isFull: () => boolean
   /** Resolves when there is room again. */
   readonly room: () => Promise<void>
 }
@@ -20,6 +21,8 @@ export function createOutlet<T>(most: number, left: () => void): Outlet<T> {
     moved.resolve()
     moved = Promise.withResolvers()
   }
+
+  const isFull = () => waiting.length >= most && !gone
 
   async function next(): Promise<IteratorResult<T, undefined>> {
     while (!gone) {
@@ -53,8 +56,9 @@ export function createOutlet<T>(most: number, left: () => void): Outlet<T> {
       move()
     },
     cut,
+    isFull,
     async room() {
-      while (waiting.length >= most && !gone) await moved.promise
+      while (isFull()) await moved.promise
     },
     [Symbol.asyncIterator]: () => ({
       next,
