@@ -1,9 +1,11 @@
+import { once } from 'node:events'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
-import { message } from '../support/a2a.ts'
+import { a2aVersion, message } from '../support/a2a.ts'
 import { collect, type Event, gist } from '../support/a2a-server.ts'
 import { openSession, type Session } from '../support/a2a-session.ts'
+import { startGateway } from '../support/gateway.ts'
 
 const quick = { spans: { look: 10, beat: 20 } }
 const hour = 3_600_000
@@ -77,7 +79,7 @@ describe('a task', () => {
     await until(show, ({ artifacts }) => artifacts.length === 1)
     const { json } = await other.ask('POST', `tasks/${id}:cancel`, ada)
     expect(json.status.state).toBe('TASK_STATE_CANCELED')
-    await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    if (!signal.aborted) await once(signal, 'abort')
     const [first, ...rest] = (await collect(listening)).map(gist)
     expect(first).toMatch(/^task /)
     expect(rest.at(-1)).toBe('canceled')
@@ -156,6 +158,17 @@ describe('of tasks there are', () => {
     expect(rows(session)).toBeLessThanOrEqual(150)
     expect(desk.size()).toBe(0)
   }, 60_000)
+})
+
+test('what is asked of tasks counts against its caller’s limit, as other reads do', async () => {
+  const clock = () => Date.parse('2026-11-01T00:00:00Z')
+  await using home = await startGateway({ DRAGOMAN_RATE_LIMIT: 'on' }, { clock })
+  const asking = Array.from({ length: 601 }, () =>
+    home.request('GET', '/a2a/v1/tasks/t', { headers: a2aVersion }),
+  )
+  const statuses = (await Promise.all(asking)).map(({ status }) => status)
+  expect(statuses.filter((status) => status === 404)).toHaveLength(600)
+  expect(statuses.filter((status) => status === 429)).toHaveLength(1)
 })
 
 /** How many rows there are, expired or not. */
