@@ -30,6 +30,7 @@ const deadlineMilliseconds = 10_000
 /** Opens every door of a gateway on its configured host and port. Disposing drains: no answer is cut off. */
 export async function startServer(gateway: Gateway): Promise<RunningServer> {
   const state = { draining: false }
+  const ending = new AbortController()
   const server = createServer({
     headersTimeout: 10_000,
     requestTimeout: 30_000,
@@ -53,7 +54,7 @@ export async function startServer(gateway: Gateway): Promise<RunningServer> {
     a2aJsonRpcMount(gateway),
     ...a2aRestMounts(gateway),
     ...oauthMounts({ door: gateway, ...gateway.identity }),
-    ...mcpMounts({ door: gateway, service, allowsOrigin, failed }),
+    ...mcpMounts({ door: gateway, service, allowsOrigin, failed, ending: ending.signal }),
   ])
   const upgrades = createUpgrades({
     door: gateway,
@@ -71,7 +72,7 @@ export async function startServer(gateway: Gateway): Promise<RunningServer> {
     async [Symbol.asyncDispose]() {
       if (state.draining) return
       state.draining = true
-      await drain(server, upgrades)
+      await drain(server, upgrades, ending)
     },
   }
 }
@@ -108,8 +109,9 @@ function cannotListen({ HOST, PORT }: Gateway['config'], fault: NodeJS.ErrnoExce
 }
 
 /** For a moment answers still go out and say that the connection closes; then what is idle closes, then all. */
-async function drain(server: Server, upgrades: Upgrades): Promise<void> {
+async function drain(server: Server, upgrades: Upgrades, ending: AbortController): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, drainMilliseconds))
+  ending.abort()
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   const idle = setInterval(() => server.closeIdleConnections(), 50)
   const hard = setTimeout(() => {
