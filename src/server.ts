@@ -6,10 +6,13 @@ import { version } from './assets.ts'
 import type { Gateway } from './gateway.ts'
 import { a2aJsonRpcMount } from './transports/a2a/json-rpc.ts'
 import { a2aRestMounts } from './transports/a2a/rest.ts'
+import { hostRule } from './transports/hosts.ts'
 import { createHttpApp } from './transports/http/app.ts'
 import { documents } from './transports/http/documents.ts'
 import { createEtags } from './transports/http/etag.ts'
+import { requestId } from './transports/http/identity.ts'
 import { operations } from './transports/http/operations.ts'
+import { sendFailure } from './transports/http/respond.ts'
 import { jsonRpcMount } from './transports/json-rpc/http.ts'
 import { jsonRpcSocket } from './transports/json-rpc/socket.ts'
 import { mcpMounts } from './transports/mcp/http.ts'
@@ -56,15 +59,19 @@ export async function startServer(gateway: Gateway): Promise<RunningServer> {
     ...oauthMounts({ door: gateway, ...gateway.identity }),
     ...mcpMounts({ door: gateway, service, allowsOrigin, failed, ending: ending.signal }),
   ])
+  const refuseHost = hostRule(gateway.config.HOST, () => [base_url, site_url])
   const upgrades = createUpgrades({
     door: gateway,
+    refuseHost,
     allowsOrigin,
     sockets: [jsonRpcSocket(gateway, version), mcpSocket(service, failed)],
   })
   gateway.identity.onRevocation(() => void upgrades.identify())
   server.on('request', (request, response) => {
     if (state.draining) response.setHeader('Connection', 'close')
-    app(request, response)
+    const failure = refuseHost(request)
+    if (failure) sendFailure(gateway, request, response, failure, requestId(request))
+    else app(request, response)
   })
   server.on('upgrade', (request, socket: Duplex, head) => void upgrades.accept(request, socket, head))
   return {
