@@ -16,6 +16,7 @@ import { sendFailure } from './transports/http/respond.ts'
 import { jsonRpcMount } from './transports/json-rpc/http.ts'
 import { jsonRpcSocket } from './transports/json-rpc/socket.ts'
 import { mcpMounts } from './transports/mcp/http.ts'
+import { serverCardMounts } from './transports/mcp/server-card.ts'
 import { createMcpService } from './transports/mcp/service.ts'
 import { mcpSocket } from './transports/mcp/socket.ts'
 import { oauthMounts } from './transports/oauth/mounts.ts'
@@ -57,6 +58,7 @@ export async function startServer(gateway: Gateway): Promise<RunningServer> {
     a2aJsonRpcMount(gateway),
     ...a2aRestMounts(gateway),
     ...oauthMounts({ door: gateway, ...gateway.identity }),
+    ...serverCardMounts(gateway, version),
     ...mcpMounts({ door: gateway, service, allowsOrigin, failed, ending: ending.signal }),
   ])
   const refuseHost = hostRule(gateway.config.HOST, () => [base_url, site_url])
