@@ -232,6 +232,56 @@ describe('that agents come and go', () => {
     controller.abort()
   })
 
+  test.each([true, false])('is told in both eras on one connection, whichever came first', async (first) => {
+    await using peer = await openSocket(`${home.url}/mcp/ws`, ['mcp'])
+    const steps = [
+      async () => {
+        const acknowledged = next(peer, 'notifications/subscriptions/acknowledged')
+        const notifications = { resourcesListChanged: true }
+        peer.send(modernRequest('sub', 'subscriptions/listen', { notifications }))
+        await acknowledged
+      },
+      async () => {
+        const clientInfo = { name: 'test', version: '1' }
+        const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo }
+        peer.send({ jsonrpc: '2.0', id: 1, method: 'initialize', params })
+        expect(await peer.answer(1)).toHaveProperty('result.serverInfo')
+        peer.send({ jsonrpc: '2.0', method: 'notifications/initialized' })
+        peer.send({ jsonrpc: '2.0', id: 2, method: 'ping' })
+        await peer.answer(2)
+      },
+    ]
+    for (const step of first ? steps : steps.toReversed()) await step()
+    const heard: boolean[] = []
+    const both = new Promise<void>((resolve) =>
+      peer.socket.on('message', (data) => {
+        const { method, params } = JSON.parse(String(data))
+        if (method !== changed) return
+        heard.push(params?._meta !== undefined)
+        if (new Set(heard).size === 2) resolve()
+      }),
+    )
+    const name = `com.example.both-${first}`
+    await publish(name)
+    await goLive(name)
+    await both
+  })
+
+  test('ends for a subscriber with a result when the gateway shuts down, and does not hold it up', async () => {
+    const short = await startGateway()
+    const listen = modernRequest('sub', 'subscriptions/listen', {
+      notifications: { resourcesListChanged: true },
+    })
+    const stream = await fetch(`${short.url}/mcp`, {
+      method: 'POST',
+      headers: modernHeaders('subscriptions/listen'),
+      body: JSON.stringify(listen),
+    })
+    const text = stream.text()
+    await short[Symbol.asyncDispose]()
+    expect(messageIn(await text)).toMatchObject({ id: 'sub', result: { resultType: 'complete' } })
+  })
+
   test('is told to a client of the 2025 era on a connection, which was promised it', async () => {
     await using peer = await openSocket(`${home.url}/mcp/ws`, ['mcp'])
     const initialize = {
