@@ -177,6 +177,8 @@ describe('a bridge to a socket', () => {
     host.say(modernRequest(2, 'tools/list', {}))
     host.say(modernRequest(3, 'subscriptions/listen', { notifications: {} }))
     host.say({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 2 } })
+    await host.line(1)
+    expect(server.server.clients.size).toBe(1)
     host.input.end()
     expect(await host.ended).toBe(true)
     expect(host.lines).toEqual([result(1)])
@@ -210,6 +212,37 @@ describe('a bridge to Streamable HTTP', () => {
     expect(ping).not.toHaveProperty('mcp-method')
     host.input.end()
     expect(await host.ended).toBe(true)
+  })
+
+  test('repeats the parameters that a tool wants in headers, once its list has passed', async () => {
+    const seen: IncomingMessage['headers'][] = []
+    const annotated = (type: string, header: string) => ({ type, 'x-mcp-header': header })
+    const properties = {
+      region: annotated('string', 'Region'),
+      deep: { type: 'object', properties: { dry: annotated('boolean', 'Dry-Run') } },
+      absent: annotated('integer', 'Absent'),
+      bad: annotated('string', 'not a token'),
+    }
+    const tools = [{ name: 'deploy', inputSchema: { type: 'object', properties } }]
+    await using server = await startHttp((request, response, body) => {
+      seen.push(request.headers)
+      const { id, method } = JSON.parse(body)
+      const answer = { jsonrpc: '2.0', id, result: method === 'tools/list' ? { tools } : {} }
+      response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(answer))
+    })
+    const host = over(server.open)
+    host.say(modernRequest(1, 'tools/list', {}))
+    await host.line(1)
+    const input = { region: 'Österreich', deep: { dry: true }, bad: 'x' }
+    host.say(modernRequest(2, 'tools/call', { name: 'deploy', arguments: input }))
+    await host.line(2)
+    const own = Object.entries(seen[1] ?? {}).filter(([name]) => name.startsWith('mcp-param-'))
+    expect(Object.fromEntries(own)).toEqual({
+      'mcp-param-region': `=?base64?${Buffer.from('Österreich').toString('base64')}?=`,
+      'mcp-param-dry-run': 'true',
+    })
+    host.input.end()
+    await host.ended
   })
 
   test('passes on each event, however it is cut', async () => {

@@ -6,6 +6,7 @@ import { UpgradeRefused } from '../refused.ts'
 import { eventsOf } from './events.ts'
 import { requestHeaders } from './headers.ts'
 import { isStateless, type Line, type Remote, type RemoteEvents } from './line.ts'
+import { createParameters } from './parameters.ts'
 import { answeredBy } from './socket.ts'
 
 export interface HttpRemoteOptions {
@@ -35,6 +36,7 @@ export function createHttpRemote(url: URL, options: HttpRemoteOptions, events: R
   }
   const running = new Map<string, AbortController>()
   const over = new AbortController()
+  const parameters = createParameters()
   let session: Session | undefined
 
   /** The address is whatever the user of the command line named, their own machine as likely as not. */
@@ -49,7 +51,8 @@ export function createHttpRemote(url: URL, options: HttpRemoteOptions, events: R
     })
   }
 
-  const post = (line: Line, signal: AbortSignal) => ask('POST', requestHeaders(line), signal, line.text)
+  const post = (line: Line, signal: AbortSignal) =>
+    ask('POST', requestHeaders(line, parameters), signal, line.text)
 
   async function request(line: Line, message: Request): Promise<void> {
     const key = JSON.stringify(message.id)
@@ -97,9 +100,10 @@ export function createHttpRemote(url: URL, options: HttpRemoteOptions, events: R
   }
 
   function note({ method }: Request, text: string): void {
-    if (method !== 'initialize' || !session) return
+    if (method !== 'initialize' && method !== 'tools/list') return
     const { result } = JSON.parse(text)
-    if (isRecord(result) && typeof result.protocolVersion === 'string')
+    if (method === 'tools/list') parameters.learn(result)
+    else if (session && isRecord(result) && typeof result.protocolVersion === 'string')
       session = { ...session, version: result.protocolVersion }
   }
 

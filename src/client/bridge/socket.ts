@@ -13,14 +13,19 @@ export function createSocketRemote(url: URL, options: ConnectionOptions, events:
   let session = false
 
   function open(): Promise<Connection> {
-    return openConnection(address, options, {
+    const opening = openConnection(address, options, {
       text: receive,
       failed: () => {},
       closed(why) {
-        connection = undefined
+        forget()
         void ended(why ?? new Error('The server closed the socket.'))
       },
     })
+    const forget = () => {
+      if (connection === opening) connection = undefined
+    }
+    opening.catch(forget)
+    return opening
   }
 
   async function receive(frame: string): Promise<void> {
@@ -46,7 +51,6 @@ export function createSocketRemote(url: URL, options: ConnectionOptions, events:
       connection ??= open()
       await (await connection).send(text)
     } catch (fault) {
-      connection = undefined
       if (!isRequest(message)) events.trouble(`Not sent: ${fault instanceof Error ? fault.message : fault}`)
       else if (waiting.delete(JSON.stringify(message.id))) await events.failed(message, fault)
     }
