@@ -297,6 +297,20 @@ describe('a bridge to Streamable HTTP', () => {
     expect(seen[4]).toBe('DELETE  s1 2025-06-18')
   })
 
+  test('ends, so that its host begins anew, where the server no longer knows the session', async () => {
+    await using server = await startHttp((_, response, body) => {
+      const { method, id } = body === '' ? {} : JSON.parse(body)
+      if (method !== 'initialize') return void response.writeHead(404).end('No such session.')
+      response.writeHead(200, { 'Content-Type': 'application/json', 'Mcp-Session-Id': 's1' }).end(result(id))
+    })
+    const host = over(server.open)
+    host.say(initialize)
+    await host.line(1)
+    host.say({ jsonrpc: '2.0', id: 2, method: 'tools/list' })
+    expect(await host.line(2)).toMatchObject({ id: 2, error: { data: { status: 404 } } })
+    expect(await host.ended).toBe(false)
+  })
+
   test('closes a request of 2026-07-28 that is cancelled, and says nothing more of it', async () => {
     const arrived = Promise.withResolvers<ServerResponse>()
     let told = 0

@@ -38,6 +38,7 @@ export function createHttpRemote(url: URL, options: HttpRemoteOptions, events: R
   const over = new AbortController()
   const parameters = createParameters()
   let session: Session | undefined
+  let expired = false
 
   /** The address is whatever the user of the command line named, their own machine as likely as not. */
   function ask(method: string, headers: Record<string, string>, signal: AbortSignal, body?: string) {
@@ -65,6 +66,7 @@ export function createHttpRemote(url: URL, options: HttpRemoteOptions, events: R
       if (!(await relay(answer, message))) throw new Error('The server ended its answer before it was whole.')
     } catch (fault) {
       if (!signal.aborted) await events.failed(message, fault)
+      if (expired) events.lost('The server no longer knows the session.')
     } finally {
       running.delete(key)
     }
@@ -89,8 +91,7 @@ export function createHttpRemote(url: URL, options: HttpRemoteOptions, events: R
       await events.receive(text)
       return true
     }
-    if (answer.status === 404 && session?.id !== undefined && message.method !== 'initialize')
-      events.lost('The server no longer knows the session.')
+    expired ||= answer.status === 404 && session?.id !== undefined && message.method !== 'initialize'
     throw refusalOf(answer, text)
   }
 

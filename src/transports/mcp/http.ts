@@ -58,6 +58,7 @@ export function mcpMounts(options: McpHttpOptions): Mount[] {
       refuseRequest(door, request, response, failure, requestId(request), (body as Request).id)
       return
     }
+    if (options.ending?.aborted) throw new Failure('unavailable', 'The gateway is shutting down.')
     loading ??= options.load?.() ?? load(options)
     const rest = await loading
     await rest(Object.assign(request, { auth: authInfo(principal, caller) }), response, body)
