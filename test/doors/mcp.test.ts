@@ -125,6 +125,20 @@ describe('Streamable HTTP', () => {
     }
   })
 
+  test.each(['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'])(
+    'both eras answer %s with the very same items',
+    async (method) => {
+      const request = { jsonrpc: '2.0', id: 1, method }
+      const accept = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' }
+      const old = await home.request('POST', '/mcp', { headers: accept, body: request })
+      const { result } = messageIn(old.text) as { result: Record<string, unknown> }
+      const now = messageIn(await (await modern(method, {})).text()) as { result: Record<string, unknown> }
+      const [items] = Object.keys(result)
+      expect(items).toMatch(/tools|prompts|resources|resourceTemplates/)
+      expect(now.result[items ?? '']).toEqual(result[items ?? ''])
+    },
+  )
+
   test('call_agent, which can reach anything, says that it may destroy', async () => {
     const { result } = messageIn(await (await modern('tools/list', {})).text()) as {
       result: { tools: { name: string; annotations: object }[] }
