@@ -17,6 +17,9 @@ const fresh = 10_000
 /** Nobody waits longer for a description, in milliseconds. */
 const patience = 1000
 const mostCategories = 6
+/** A category is a publisher's word, and this text is read as ours: few agents or many letters do not get in. */
+const fewestAgents = 10
+const longestCategory = 20
 
 /**
  * The tools with a description of search_agents that says, coarsely, what is listed: looked at when somebody asks
@@ -65,11 +68,15 @@ export function createCatalogue({ tools, ask, clock }: CatalogueOptions): Catalo
 function wordsOf({ total, facets }: SearchOutput): string {
   const rounded = (count: number) => Number(count.toPrecision(2))
   const largest = Object.entries(facets?.categories ?? {})
+    .filter(([name, count]) => count >= fewestAgents && name.length <= longestCategory)
     .toSorted(([a, many], [b, few]) => rounded(few) - rounded(many) || (a < b ? -1 : 1))
     .slice(0, mostCategories)
     .map(([name]) => name)
     .toSorted()
   const count = `${total >= 100 ? 'About ' : ''}${rounded(total).toLocaleString('en-US')}`
-  const most = largest.length > 0 ? `, most of them in the categories ${largest.join(', ')}` : ''
+  const most =
+    largest.length > 0
+      ? `, most of them in ${largest.length === 1 ? 'the category' : 'the categories'} ${largest.join(', ')}`
+      : ''
   return `${count} agents are listed${most}.`
 }
