@@ -49,3 +49,11 @@ export const SearchOutput = z.object({
   degraded: z.string().optional().describe('What part of the search was not available, where one was not.'),
 })
 export type SearchOutput = z.infer<typeof SearchOutput>
+
+/** Package names that begin alike. */
+export const NameCompletion = z.object({
+  names: z.array(z.string()),
+  total: z.int().nullable().describe('How many there are; null above 1,000.'),
+  more: z.boolean().describe('There are more than are given.'),
+})
+export type NameCompletion = z.infer<typeof NameCompletion>

@@ -29,6 +29,25 @@ const checks = {
       child.kill('SIGKILL')
     }
   },
+  'has a client for programs, which is refused in words': async () => {
+    const child = spawn(node24, [bin(), 'serve'], { env: environment, stdio: ['ignore', 'pipe', 'ignore'] })
+    try {
+      const url = await listening(child)
+      const program = `import { createWebSocketTransport } from 'dragoman/client'
+        const good = createWebSocketTransport('${url}/mcp/ws')
+        await good.start()
+        await good.close()
+        await createWebSocketTransport('${url}/mcp/ws', { token: 'bad' }).start()
+          .catch(({ status, code }) => console.log(status, code))`
+      const said = execFileSync(node24, ['--input-type=module', '-e', program], {
+        cwd: folder,
+        encoding: 'utf8',
+      })
+      if (said !== '401 unauthenticated\n') throw new Error(`It said ${said}`)
+    } finally {
+      child.kill('SIGKILL')
+    }
+  },
   'prints a token': async () => {
     const token = execFileSync(node24, [bin(), 'token', 'create', '--sub', 'me'], {
       env: environment,

@@ -17,6 +17,7 @@ import { changesWorthKeeping } from './registry/dense-arm.ts'
 import type { DenseArms } from './registry/dense-arms.ts'
 import { type Follower, follow } from './registry/follower.ts'
 import { listHosted } from './registry/hosted.ts'
+import { watchListed } from './registry/listed.ts'
 import { createManifestReader } from './registry/manifest-reader.ts'
 import { createRegistry } from './registry/registry.ts'
 import { createResolve } from './registry/resolve.ts'
@@ -52,6 +53,8 @@ export interface Gateway extends AsyncDisposable {
   readonly log: Logger
   readonly metrics: Metrics
   readonly site: () => Site
+  /** Hears of each change of the set of listed agents, until what it gives back is called. */
+  onListed(listener: () => void): () => void
   readonly trusted_proxies: readonly string[]
   failed(fault: unknown): void
   /** Says where callers reach the gateway, where the configuration does not. */
@@ -106,7 +109,8 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
   const arms = { meaning: () => dense.meaning, failed: troubled }
   const index = stack.use(restored(saved, (words) => createMemoryIndex({ ...arms, saved: words }), troubled))
   const keepWords = createKeep(words, index)
-  const follower = stack.use(follow(store, index, troubled))
+  const listed = watchListed(index)
+  const follower = stack.use(follow(store, listed.index, troubled))
   stack.defer(() => keepWords(1))
   const ready = Promise.all([follower.ready, dense.ready]).then(() => keepWords(changesWorthKeeping))
   const identity = stack.use(
@@ -207,6 +211,7 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
     log,
     metrics,
     site,
+    onListed: listed.onChange,
     trusted_proxies: config.DRAGOMAN_TRUSTED_PROXIES,
     failed,
     reachedAt(url) {

@@ -11,13 +11,17 @@ import { createService } from './transports/a2a/service.ts'
 import { envelopeMount } from './transports/envelope/http.ts'
 import { envelopeSchemaMount } from './transports/envelope/schema.ts'
 import { envelopeSocket } from './transports/envelope/socket.ts'
+import { hostRule } from './transports/hosts.ts'
 import { createHttpApp } from './transports/http/app.ts'
 import { documents } from './transports/http/documents.ts'
 import { createEtags } from './transports/http/etag.ts'
+import { requestId } from './transports/http/identity.ts'
 import { operations } from './transports/http/operations.ts'
+import { sendFailure } from './transports/http/respond.ts'
 import { jsonRpcMount } from './transports/json-rpc/http.ts'
 import { jsonRpcSocket } from './transports/json-rpc/socket.ts'
 import { mcpMounts } from './transports/mcp/http.ts'
+import { serverCardMounts } from './transports/mcp/server-card.ts'
 import { createMcpService } from './transports/mcp/service.ts'
 import { mcpSocket } from './transports/mcp/socket.ts'
 import { oauthMounts } from './transports/oauth/mounts.ts'
@@ -35,6 +39,7 @@ const deadlineMilliseconds = 10_000
 /** Opens every door of a gateway on its configured host and port. Disposing drains: no answer is cut off. */
 export async function startServer(gateway: Gateway): Promise<RunningServer> {
   const state = { draining: false }
+  const ending = new AbortController()
   const server = createServer({
     headersTimeout: 10_000,
     requestTimeout: 30_000,
@@ -61,17 +66,22 @@ export async function startServer(gateway: Gateway): Promise<RunningServer> {
     a2aJsonRpcMount(gateway, perform),
     ...a2aRestMounts(gateway, perform),
     ...oauthMounts({ door: gateway, ...gateway.identity }),
-    ...mcpMounts({ door: gateway, service, allowsOrigin, failed }),
+    ...serverCardMounts(gateway, version),
+    ...mcpMounts({ door: gateway, service, allowsOrigin, failed, ending: ending.signal }),
   ])
+  const refuseHost = hostRule(gateway.config.HOST, () => [base_url, site_url])
   const upgrades = createUpgrades({
     door: gateway,
+    refuseHost,
     allowsOrigin,
     sockets: [envelopeSocket(gateway), jsonRpcSocket(gateway, version), mcpSocket(service, failed)],
   })
   gateway.identity.onRevocation(() => void upgrades.identify())
   server.on('request', (request, response) => {
     if (state.draining) response.setHeader('Connection', 'close')
-    app(request, response)
+    const failure = refuseHost(request)
+    if (failure) sendFailure(gateway, request, response, failure, requestId(request))
+    else app(request, response)
   })
   server.on('upgrade', (request, socket: Duplex, head) => void upgrades.accept(request, socket, head))
   return {
@@ -79,7 +89,7 @@ export async function startServer(gateway: Gateway): Promise<RunningServer> {
     async [Symbol.asyncDispose]() {
       if (state.draining) return
       state.draining = true
-      await Promise.all([drain(server, upgrades), gateway.desk[Symbol.asyncDispose]()])
+      await Promise.all([drain(server, upgrades, ending), gateway.desk[Symbol.asyncDispose]()])
     },
   }
 }
@@ -116,8 +126,9 @@ function cannotListen({ HOST, PORT }: Gateway['config'], fault: NodeJS.ErrnoExce
 }
 
 /** For a moment answers still go out and say that the connection closes; then what is idle closes, then all. */
-async function drain(server: Server, upgrades: Upgrades): Promise<void> {
+async function drain(server: Server, upgrades: Upgrades, ending: AbortController): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, drainMilliseconds))
+  ending.abort()
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   const idle = setInterval(() => server.closeIdleConnections(), 50)
   const hard = setTimeout(() => {

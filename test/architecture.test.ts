@@ -20,6 +20,7 @@ const house: readonly { readonly folder: string; readonly may: readonly string[]
   { folder: 'src/telemetry', may: ['schemas', 'src/router'] },
   { folder: 'src/registry', may: ['schemas', 'src/store', 'src/search', 'src/net'] },
   { folder: 'src/transports', may: ['schemas', 'src/router', 'src/auth'] },
+  { folder: 'src/client', may: ['schemas', 'src/transports'] },
   { folder: 'src/config.ts', may: ['schemas'] },
   { folder: 'src/assets.ts', may: [] },
   { folder: 'src/cli', may: ['schemas', 'src'] },

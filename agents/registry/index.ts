@@ -1,5 +1,6 @@
 import { type Agent, defineAgent } from '../../schemas/action.ts'
 import { audit } from './audit.ts'
+import { completeName } from './complete-name.ts'
 import { createKey } from './create-key.ts'
 import { deleteKey } from './delete-key.ts'
 import { getAgent } from './get-agent.ts'
@@ -35,6 +36,7 @@ export function createRegistryAgent(registry: Registry, identity: Identity): Age
       searchAgents(registry),
       resolvePackage(registry),
       search(registry),
+      completeName(registry),
       getAgent(registry),
       getCard(registry, packageName),
       getExtendedCard(registry, packageName),

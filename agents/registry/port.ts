@@ -2,7 +2,7 @@ import type { EntryDetail } from '../../schemas/card.ts'
 import type { ApiKey, KeyWish, NewApiKey, RevocationKind, RevocationWish } from '../../schemas/identity.ts'
 import type { Change, Publication } from '../../schemas/publication.ts'
 import type { Principal } from '../../schemas/scope.ts'
-import type { SearchInput, SearchOutput } from '../../schemas/search.ts'
+import type { NameCompletion, SearchInput, SearchOutput } from '../../schemas/search.ts'
 import type { AuditEvent, ProofRequest, VerificationOutcome } from '../../schemas/trust.ts'
 import type { Validation, ValidationRequest } from '../../schemas/validation.ts'
 
@@ -14,6 +14,8 @@ export type StandardShape = '1.0' | 'any'
 /** What the registry agent needs of the registry. */
 export interface Registry {
   search(input: SearchInput, caller: Caller, signal: AbortSignal): Promise<SearchOutput>
+  /** Listed package names that begin with a prefix, in order. */
+  completeName(prefix: string, limit: number): Promise<NameCompletion>
   get(agent: string, caller: Caller): Promise<EntryDetail>
   /** The card in the interface's shape, or the standard one where there is one. */
   card(

@@ -21,6 +21,17 @@ program
   .action(async () => (await import('./mcp.ts')).mcp())
 
 program
+  .command('connect')
+  .argument('<url>', 'an MCP endpoint: ws, wss, http or https')
+  .option('--token <token>', 'who calls; DRAGOMAN_TOKEN when left out')
+  .option('--header <name=value>', 'sent along; may be given again', (one, all: string[] = []) => [
+    ...all,
+    one,
+  ])
+  .description('bridge an MCP host that starts its servers to an endpoint elsewhere')
+  .action(async (url: string, options) => (await import('./connect.ts')).connect(url, options))
+
+program
   .command('import')
   .argument('<file>', 'JSON lines: A2A agent cards, or MCP servers')
   .description('list agents from a file; doing it again changes nothing')

@@ -1,7 +1,7 @@
 import type { EntryDetail, Found } from '../../schemas/card.ts'
 import { Failure } from '../../schemas/failure.ts'
 import type { Principal } from '../../schemas/scope.ts'
-import type { SearchInput, SearchOutput } from '../../schemas/search.ts'
+import type { NameCompletion, SearchInput, SearchOutput } from '../../schemas/search.ts'
 import type { Filter, Hit, Hits, SearchIndex } from '../search/search-index.ts'
 import type { Reader, StoredEntry } from '../store/store.ts'
 import { decodeCursor, encodeCursor } from './cursor.ts'
@@ -14,6 +14,9 @@ import type { Views } from './view.ts'
 
 type Caller = Principal | null
 
+/** Names that a completion counts. */
+const mostCounted = 1000
+
 /** Characters of JSON in remembered answers. */
 const rememberedCharacters = 16_000_000
 
@@ -22,6 +25,8 @@ export interface Finder {
   search(input: SearchInput, caller: Caller, signal: AbortSignal): Promise<SearchOutput>
   /** Throws Failure `not_found` with close names where this caller may not know of the entry. */
   get(agent: string, caller: Caller): Promise<EntryDetail>
+  /** Listed package names that begin with a prefix, in order; `total` is null where there are very many. */
+  completeName(prefix: string, limit: number): Promise<NameCompletion>
   /** The same as the truth holds it. */
   stored(agent: string, caller: Caller): Promise<StoredEntry>
 }
@@ -125,9 +130,16 @@ export function createFinder({ reader, index, follower, dense, views }: FinderOp
     return entries.filter((entry) => isVisible(entry, null)).map((entry) => entry.package_name)
   }
 
+  async function completeName(prefix: string, limit: number): Promise<NameCompletion> {
+    const names = await reader.listedNames(prefix.toLowerCase(), mostCounted + 1)
+    const total = names.length > mostCounted ? null : names.length
+    return { names: names.slice(0, limit), total, more: names.length > limit }
+  }
+
   return {
     search,
     stored,
+    completeName,
     get: async (agent, caller) => views.detail(await stored(agent, caller), caller),
   }
 }

@@ -54,6 +54,11 @@ class MemoryIndex implements SearchIndex {
     this.#failed = failed
   }
 
+  lists(id: string): boolean {
+    const slot = this.#table.slotOf(id)
+    return slot !== undefined && this.#table.at(slot).document.state === 'ACTIVE'
+  }
+
   async apply(changes: readonly EntryChange[], revision: number): Promise<void> {
     this.#version++
     for (const { id, document } of changes) {

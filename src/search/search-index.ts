@@ -86,6 +86,8 @@ export interface Hits {
 export interface SearchIndex extends AsyncDisposable {
   /** Number of the last registry change that searches can see. */
   readonly applied_revision: number
+  /** Whether everybody finds this entry: it is ACTIVE, and not suspended. */
+  lists(id: string): boolean
   /** Brings the index to `revision`: each change adds, replaces or removes its entry, in order. */
   apply(changes: readonly EntryChange[], revision: number): Promise<void>
   /** The whole index, from which another is made as it is. */

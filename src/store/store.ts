@@ -108,6 +108,8 @@ export interface Reader {
   revision(): Promise<number>
   /** Ids of those to be checked by now, or implausibly late, the longest due first. Times are RFC 3339. */
   due(now: string, latest: string, limit: number): Promise<readonly string[]>
+  /** Names of listed entries that begin with the prefix, in order. */
+  listedNames(prefix: string, limit: number): Promise<readonly string[]>
   /** What was done to an entry, newest first; `before` is the id of the last event seen. */
   audit(entryId: string, limit: number, before?: number): Promise<readonly AuditEvent[]>
 }

@@ -14,6 +14,8 @@ export interface Door {
   readonly trusted_proxies: readonly string[]
   /** Where callers reach the gateway, without a slash at the end. */
   readonly site: () => { readonly base_url: string }
+  /** Hears that agents were listed or are listed no more, until what it gives back is called. */
+  onListed(listener: () => void): () => void
   /** Hears of faults that no caller is told more of than that they happened. */
   failed(fault: unknown): void
 }

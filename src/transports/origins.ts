@@ -1,4 +1,4 @@
-const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
+import { isLoopback } from './hosts.ts'
 
 /**
  * Which web origins may open a socket or call MCP (DNS rebinding and foreign pages: MCP requires it): pages
@@ -10,6 +10,6 @@ export function originRule(baseUrl: string, allowed: readonly string[]): (origin
     if (!URL.canParse(origin)) return false
     const { hostname, origin: normal } = new URL(origin)
     if (normal === own.origin || allowed.includes(normal)) return true
-    return loopback.has(own.hostname) && loopback.has(hostname)
+    return isLoopback(own.hostname) && isLoopback(hostname)
   }
 }

@@ -125,6 +125,20 @@ describe('Streamable HTTP', () => {
     }
   })
 
+  test.each(['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'])(
+    'both eras answer %s with the very same items',
+    async (method) => {
+      const request = { jsonrpc: '2.0', id: 1, method }
+      const accept = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' }
+      const old = await home.request('POST', '/mcp', { headers: accept, body: request })
+      const { result } = messageIn(old.text) as { result: Record<string, unknown> }
+      const now = messageIn(await (await modern(method, {})).text()) as { result: Record<string, unknown> }
+      const [items] = Object.keys(result)
+      expect(items).toMatch(/tools|prompts|resources|resourceTemplates/)
+      expect(now.result[items ?? '']).toEqual(result[items ?? ''])
+    },
+  )
+
   test('call_agent, which can reach anything, says that it may destroy', async () => {
     const { result } = messageIn(await (await modern('tools/list', {})).text()) as {
       result: { tools: { name: string; annotations: object }[] }
@@ -149,7 +163,6 @@ describe('Streamable HTTP', () => {
       }
       return JSON.parse(result.content[0]?.text ?? '').code
     }
-    expect(await code({})).toBe('unauthenticated')
     expect(await code({ Authorization: `Bearer ${await home.token('somebody')}` })).toBe('invalid_request')
   })
 

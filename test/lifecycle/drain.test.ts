@@ -94,7 +94,7 @@ test('a second signal ends a drain that hangs', async () => {
   hanging.on('error', () => {})
   await once(hanging, 'connect')
   hanging.write(
-    'POST /a2a/message HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{',
+    'POST /a2a/message HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{',
   )
   expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
 

@@ -246,6 +246,28 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
     })
 
     describe('reads', () => {
+      test('names of listed entries by their beginning, in order, and of no others', async () => {
+        const suspended = { reason: 'spam', at: '2026-01-01T00:00:00.000Z' }
+        await put(
+          sampleEntry({ package_name: 'com.b.two' }),
+          sampleEntry({ package_name: 'com.b.one' }),
+          sampleEntry({ package_name: 'com.b.one/more' }),
+          sampleEntry({ package_name: 'com.bb' }),
+          sampleEntry({ package_name: 'com.c' }),
+          sampleEntry({ package_name: 'com.b.staged', state: 'STAGE' }),
+          sampleEntry({ package_name: 'com.b.gone', deleted: true }),
+          sampleEntry({ package_name: 'com.b.hidden', suspended }),
+        )
+        expect(await store.read.listedNames('com.b.', 10)).toEqual([
+          'com.b.one',
+          'com.b.one/more',
+          'com.b.two',
+        ])
+        expect(await store.read.listedNames('com.b', 2)).toEqual(['com.b.one', 'com.b.one/more'])
+        expect(await store.read.listedNames('', 10)).toHaveLength(5)
+        expect(await store.read.listedNames('com.b%', 10)).toEqual([])
+      })
+
       test('give back the very entry that was put, with its revision', async () => {
         const entry = sampleEntry({
           description: '12306 火车票 \u{1F682} "\'; drop table entry; --',

@@ -10,6 +10,7 @@ export function doorOver(agents: readonly Agent[]): Door {
     authenticate: () => Promise.reject(new Error('Nobody has a token here.')),
     trusted_proxies: [],
     site: () => ({ base_url: 'https://registry.test' }),
+    onListed: () => () => {},
     failed: () => {},
   }
 }

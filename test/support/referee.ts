@@ -31,7 +31,7 @@ export async function startPair(agents: readonly Agent[]): Promise<Pair> {
   const service = createMcpService(door, '1', ignore)
   const createSdkServer = await service.load()
   const caller = { identify: () => null }
-  const sdk = createMcpHandler(() => createSdkServer(caller))
+  const sdk = createMcpHandler(() => createSdkServer(caller, { era: 'modern', lasting: false }))
   const mounts = mcpMounts({ door, service, allowsOrigin: () => true, failed: ignore })
   const server = createServer((request, response) => {
     const mount = mounts.find(({ method }) => method === request.method?.toLowerCase())
@@ -60,7 +60,7 @@ export async function startPair(agents: readonly Agent[]): Promise<Pair> {
       void channel.prepare(JSON.stringify(message)).run()
       const sdks = until(id)
       const wire: Transport = { async start() {}, async close() {}, send: async (one) => sdks.take(one) }
-      serveStdio(() => createSdkServer(caller), { transport: wire })
+      serveStdio(() => createSdkServer(caller, { era: 'modern', lasting: true }), { transport: wire })
       wire.onmessage?.(message as JSONRPCMessage)
       const all = { ours: await ours.all, sdks: await sdks.all }
       channel.closed()

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import { auditOf } from '../audit.ts'
 import type { Reader, Reference, StoredEntry } from '../store.ts'
@@ -97,6 +97,17 @@ export function createReader(db: Kysely<Tables>, dataVersion: () => number): Rea
         .limit(limit)
         .execute()
       return rows.map((row) => row.id)
+    },
+    async listedNames(prefix, limit) {
+      const names = db
+        .selectFrom('entry')
+        .select('package_name')
+        .where('package_name', '>=', prefix)
+        .where('package_name', '<', `${prefix}\u{10ffff}`)
+        .where(sql<boolean>`document ->> '$.state' = 'ACTIVE'`)
+        .where(sql<boolean>`document ->> '$.suspended' is null and not document ->> '$.deleted'`)
+      const rows = await names.orderBy('package_name').limit(limit).execute()
+      return rows.map((row) => row.package_name)
     },
     audit: (entryId, limit, before) => auditOf(db, entryId, limit, before),
     async revision() {

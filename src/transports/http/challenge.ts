@@ -10,10 +10,11 @@ import { metadataUrl, resourcePaths } from './resources.ts'
 export function challenge(
   door: Pick<Door, 'site'>,
   request: IncomingMessage,
-  { code, message, details }: Failure,
+  failure: Failure,
 ): Record<string, string> {
-  const lacking = code === 'forbidden' && details.scope !== undefined
-  if (code !== 'unauthenticated' && !lacking) return {}
+  if (!isChallenge(failure)) return {}
+  const { code, message, details } = failure
+  const lacking = code === 'forbidden'
   const parts = {
     realm: 'dragoman',
     ...(lacking && { error: 'insufficient_scope' }),
@@ -27,6 +28,11 @@ export function challenge(
   }
   const text = Object.entries(parts).map(([name, value]) => `${name}="${value}"`)
   return { 'WWW-Authenticate': `Bearer ${text.join(', ')}` }
+}
+
+/** Whether another token would do: there was none, a bad one, or one without the scope. */
+export function isChallenge({ code, details }: Failure): boolean {
+  return code === 'unauthenticated' || (code === 'forbidden' && details.scope !== undefined)
 }
 
 function hasCredentials({ headers }: IncomingMessage): boolean {

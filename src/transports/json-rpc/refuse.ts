@@ -4,15 +4,16 @@ import { type Door, failureOf } from '../door.ts'
 import { failureHeaders, send } from '../http/respond.ts'
 import { errorFrame } from './frames.ts'
 
-/** Refuses an HTTP request as a whole: the failure's status, with a JSON-RPC error for a body. */
+/** Refuses an HTTP request as a whole: the failure's status, with a JSON-RPC error for a body; `rpcId` is its. */
 export function refuseRequest(
   door: Door,
   request: IncomingMessage,
   response: ServerResponse,
   thrown: unknown,
   id: string,
+  rpcId: string | number | null = null,
 ): void {
   const failure = failureOf(door, thrown)
   const headers = { ...failureHeaders(door, request, failure, id), 'Content-Type': 'application/json' }
-  send(request, response, codes[failure.code].http, errorFrame(failure, id, null), headers)
+  send(request, response, codes[failure.code].http, errorFrame(failure, id, rpcId), headers)
 }

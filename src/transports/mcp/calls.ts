@@ -4,12 +4,13 @@ import { isRecord, type Json } from '../../../schemas/json.ts'
 import { nearest } from '../../../schemas/nearest.ts'
 import { type Door, failureOf } from '../door.ts'
 import { stringify } from '../stringify.ts'
+import { unsound } from './ask.ts'
 import { Fault, faults } from './fault.ts'
 import type { Exchange } from './modern.ts'
 import type { Tool } from './tools.ts'
 
-/** The outcome of a tool: what its action answered, or a result of MCP that says why not. */
-export type Outcome = { readonly output: Json } | { readonly failed: object }
+/** The outcome of a tool: what its action answered, or why it did not; `id` is the call's. */
+export type Outcome = { readonly output: Json } | { readonly failure: Failure; readonly id: string }
 
 /** Calls tools, for both eras. Throws Fault -32602 where there is no such tool. */
 export type CallTool = (params: Readonly<Record<string, unknown>>, exchange: Exchange) => Promise<Outcome>
@@ -39,7 +40,7 @@ export function createCallTool(door: Door, tools: ReadonlyMap<string, Tool>): Ca
       const { output } = await door.dispatch(tool.toEnvelope(input), call)
       return { output }
     } catch (thrown) {
-      return { failed: failedResult(failureOf(door, thrown), id) }
+      return { failure: failureOf(door, thrown), id }
     }
   }
 }
@@ -75,7 +76,7 @@ function membersOf(output: Json): string {
 }
 
 /** A failed call is a result, so that the model reads it; its text is the problem that every door shows. */
-function failedResult(failure: Failure, id: string): object {
+export function failedResult({ failure, id }: { failure: Failure; id: string }): object {
   const shown = problem(failure, id)
   return {
     content: [{ type: 'text', text: JSON.stringify(shown) }],
@@ -84,19 +85,12 @@ function failedResult(failure: Failure, id: string): object {
   }
 }
 
-function unsound(pointer: string, detail: string): Fault {
-  return invalid(
-    new Failure('invalid_request', `Not a call of a tool. ${detail}`, { errors: [{ pointer, detail }] }),
-  )
-}
-
 function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): Fault {
   const close = nearest(name, tools.keys())
-  return invalid(
-    new Failure('unknown_action', `There is no tool ${name}.`, close.length > 0 ? { nearest: close } : {}),
+  const failure = new Failure(
+    'unknown_action',
+    `There is no tool ${name}.`,
+    close.length > 0 ? { nearest: close } : {},
   )
-}
-
-function invalid(failure: Failure): Fault {
   return new Fault(faults.invalidParams, failure.message, { data: problem(failure, randomUUID()) })
 }

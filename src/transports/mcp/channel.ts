@@ -1,5 +1,6 @@
 import { createAsked } from './asked.ts'
 import { readFrame, repeated } from './frame.ts'
+import { isModern } from './headers.ts'
 import { cancelledBy, isRequest, type Message, type Request } from './message.ts'
 import type { McpCaller } from './modern.ts'
 import { openRest, type Rest } from './rest.ts'
@@ -29,15 +30,23 @@ export interface Channel {
 export function createChannel({ service, caller, send, close, failed }: ChannelOptions): Channel {
   const { modern } = service
   const asked = createAsked()
-  let rest: Promise<Rest> | undefined
+  /** The SDK pins one era on a connection, so each era has one of its own. */
+  const rests = new Map<boolean, Promise<Rest>>()
   let over = false
+
+  function restOf(request: Request): Promise<Rest> {
+    const era = isModern(request)
+    const rest =
+      rests.get(era) ?? openRest({ service, caller, send, close, failed, answered: asked.answered })
+    rests.set(era, rest)
+    return rest
+  }
 
   async function ask(request: Request): Promise<void> {
     if (asked.has(request.id)) return await send(repeated(request))
     if (modern.takes(request)) return await answer(request)
     const answered = asked.wait(request.id)
-    rest ??= openRest({ service, caller, send, close, failed, answered: asked.answered })
-    const { receive } = await rest
+    const { receive } = await restOf(request)
     receive(request)
     await answered
   }
@@ -68,8 +77,7 @@ export function createChannel({ service, caller, send, close, failed }: ChannelO
   async function heed(message: Message): Promise<void> {
     const cancelled = cancelledBy(message)
     if (cancelled !== undefined && asked.cancel(cancelled)) return
-    const opened = await rest
-    opened?.receive(message)
+    for (const rest of rests.values()) (await rest).receive(message)
   }
 
   return {
@@ -85,7 +93,7 @@ export function createChannel({ service, caller, send, close, failed }: ChannelO
       if (over) return
       over = true
       asked.clear()
-      rest?.then(({ closed }) => closed(), failed)
+      for (const rest of rests.values()) rest.then(({ closed }) => closed(), failed)
     },
   }
 }

@@ -1,5 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { send } from '../http/respond.ts'
+import { codes } from '../../../schemas/failure.ts'
+import type { Door } from '../door.ts'
+import { isChallenge } from '../http/challenge.ts'
+import { requestId } from '../http/identity.ts'
+import { failureHeaders, send } from '../http/respond.ts'
 import { signalOf } from '../http/rest.ts'
 import type { Request } from './message.ts'
 import type { McpCaller, Modern } from './modern.ts'
@@ -7,10 +11,11 @@ import type { McpCaller, Modern } from './modern.ts'
 const keepAliveMilliseconds = 15_000
 
 /**
- * Answers one POST (Streamable HTTP): as JSON or, once a notification belongs to it, as server-sent events. A
- * caller who closes the connection cancels, and is told nothing more.
+ * Answers one POST (Streamable HTTP): as JSON or, once a notification belongs to it, as server-sent events. Where
+ * another token would do, as 401 or 403. A caller who closes the connection cancels, and is told nothing more.
  */
 export async function serveExchange(
+  door: Pick<Door, 'site'>,
   modern: Modern,
   caller: McpCaller,
   message: Request,
@@ -22,17 +27,23 @@ export async function serveExchange(
   const exchange = {
     caller,
     signal,
+    challenges: true,
     async notify(method: string, params: object) {
       if (signal.aborted) return
       stream ??= openStream(response)
       await stream.write(JSON.stringify({ jsonrpc: '2.0', method, params }))
     },
   }
-  const { status, text } = await modern.answer(message, exchange, request.headers)
+  const { status, text, failure } = await modern.answer(message, exchange, request.headers)
   if (signal.aborted) return
   if (stream) stream.end(text)
-  else send(request, response, status, text, { 'Content-Type': 'application/json' })
+  else if (failure && isChallenge(failure)) {
+    const headers = failureHeaders(door, request, failure, requestId(request))
+    send(request, response, codes[failure.code].http, text, { ...headers, ...json })
+  } else send(request, response, status, text, json)
 }
+
+const json = { 'Content-Type': 'application/json' }
 
 interface Stream {
   /** Resolves when the caller can take more. */

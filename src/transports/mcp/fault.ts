@@ -1,3 +1,4 @@
+import type { Failure } from '../../../schemas/failure.ts'
 import type { Id } from './message.ts'
 
 /** The error codes of MCP 2026-07-28 (basic/index, Error Codes) and those of JSON-RPC that it uses. */
@@ -16,16 +17,19 @@ export class Fault extends Error {
   readonly code: number
   readonly data: unknown
   readonly status: number
+  /** The failure behind it, where there is one. */
+  readonly failure: Failure | undefined
 
   constructor(
     code: number,
     message: string,
-    { data, status = 200 }: { data?: unknown; status?: number } = {},
+    { data, status = 200, failure }: { data?: unknown; status?: number; failure?: Failure } = {},
   ) {
     super(message)
     this.code = code
     this.data = data
     this.status = status
+    this.failure = failure
   }
 }
 

@@ -10,6 +10,11 @@ const named: Readonly<Record<string, 'name' | 'uri'>> = {
   'resources/read': 'uri',
 }
 
+/** The member of the params that `Mcp-Name` repeats; undefined for a method that has none. */
+export function nameMember(method: string): 'name' | 'uri' | undefined {
+  return Object.hasOwn(named, method) ? named[method] : undefined
+}
+
 /** Whether a request is of the modern era by what its params or, failing those, its headers say. */
 export function isModern({ params }: Request, headers?: IncomingHttpHeaders): boolean {
   return claims(params) || (single(headers?.['mcp-protocol-version']) ?? '') >= modernVersion
@@ -29,7 +34,7 @@ export function assertHeaders({ method, params }: Request, headers: IncomingHttp
   for (const name of ['MCP-Protocol-Version', 'Mcp-Method']) {
     if (single(headers[name.toLowerCase()]) === undefined) throw mismatch(name)
   }
-  const member = Object.hasOwn(named, method) ? named[method] : undefined
+  const member = nameMember(method)
   if (member === undefined) return
   const value = params?.[member]
   const header = single(headers['mcp-name'])

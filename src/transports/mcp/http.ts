@@ -14,7 +14,7 @@ import { refuseRequest } from '../json-rpc/refuse.ts'
 import { assertPlainMessage } from './depth.ts'
 import { serveExchange } from './exchange.ts'
 import { Fault, faultText } from './fault.ts'
-import { isMessage, isRequest } from './message.ts'
+import { isMessage, isRequest, type Request } from './message.ts'
 import type { McpCaller } from './modern.ts'
 import type { McpService } from './service.ts'
 
@@ -26,6 +26,8 @@ export interface McpHttpOptions {
   readonly service: McpService
   readonly allowsOrigin: (origin: string) => boolean
   readonly failed: (fault: unknown) => void
+  /** Aborts when the doors close: subscriptions are ended then. */
+  readonly ending?: AbortSignal
   /** Loads what answers the 2025 era and the rest of the modern one; the SDK, without sessions, unless told. */
   readonly load?: () => Promise<Serve>
 }
@@ -47,9 +49,16 @@ export function mcpMounts(options: McpHttpOptions): Mount[] {
       identify: () => authenticated(door, authorization),
     }
     if (isMessage(body) && isRequest(body) && service.modern.takes(body, request.headers)) {
-      await serveExchange(service.modern, caller, body, request, response)
+      await serveExchange(door, service.modern, caller, body, request, response)
       return
     }
+    const { method, params } = isMessage(body) && isRequest(body) ? body : {}
+    const failure = method === 'tools/call' ? service.refusal(params ?? {}, principal) : undefined
+    if (failure) {
+      refuseRequest(door, request, response, failure, requestId(request), (body as Request).id)
+      return
+    }
+    if (options.ending?.aborted) throw new Failure('unavailable', 'The gateway is shutting down.')
     loading ??= options.load?.() ?? load(options)
     const rest = await loading
     await rest(Object.assign(request, { auth: authInfo(principal, caller) }), response, body)
@@ -90,15 +99,18 @@ function judged<Result>(code: number, judge: () => Result): Result {
   }
 }
 
-async function load({ service, failed }: McpHttpOptions): Promise<Serve> {
+async function load({ service, failed, ending }: McpHttpOptions): Promise<Serve> {
   const [{ createMcpHandler }, { toNodeHandler }, createServer] = await Promise.all([
     import('@modelcontextprotocol/server'),
     import('@modelcontextprotocol/node'),
     service.load(),
   ])
-  const handler = createMcpHandler(({ authInfo }) => createServer(authInfo?.extra?.caller as McpCaller), {
-    onerror: failed,
-  })
+  const handler = createMcpHandler(
+    ({ authInfo, era }) => createServer(authInfo?.extra?.caller as McpCaller, { era, lasting: false }),
+    { onerror: failed },
+  )
+  service.onListed(() => handler.notify.resourcesChanged())
+  ending?.addEventListener('abort', () => void handler.close().catch(failed), { once: true })
   return toNodeHandler(handler, { onerror: failed }) as Serve
 }
 

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { assertVersion, type Meta, readMeta, versionKey } from './envelope.ts'
 import { Fault, faults, faultText } from './fault.ts'
@@ -16,6 +17,8 @@ export interface Exchange {
   readonly caller: McpCaller
   /** Aborts when the caller cancels or goes away: then nothing more is sent. */
   readonly signal: AbortSignal
+  /** The transport itself can say that a token or a scope is wanted: HTTP, by 401 and 403. */
+  readonly challenges?: boolean
   /** Sends a notification that belongs to this request; resolves when the caller can take more. */
   notify(method: string, params: object): Promise<void>
 }
@@ -37,6 +40,8 @@ export interface ModernOptions {
 export interface Answer {
   readonly status: number
   readonly text: string
+  /** Why it was refused, where an action or the way to it did. */
+  readonly failure?: Failure
 }
 
 /** MCP 2026-07-28 for every transport: which requests are answered here, and how. */
@@ -73,7 +78,8 @@ export function createModern({ methods, others, failed }: ModernOptions): Modern
       } catch (thrown) {
         if (!(thrown instanceof Fault)) failed(thrown)
         const fault = thrown instanceof Fault ? thrown : internal
-        return { status: fault.status, text: faultText(fault, request.id) }
+        const { status, failure } = fault
+        return { status, text: faultText(fault, request.id), ...(failure && { failure }) }
       }
     },
   }

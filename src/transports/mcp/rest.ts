@@ -32,7 +32,7 @@ export async function openRest(options: RestOptions): Promise<Rest> {
       close()
     },
   }
-  serveStdio(() => createServer(caller), { transport, onerror: failed })
+  serveStdio(({ era }) => createServer(caller, { era, lasting: true }), { transport, onerror: failed })
   return {
     receive: (message) => transport.onmessage?.(message as JSONRPCMessage),
     closed: () => transport.onclose?.(),

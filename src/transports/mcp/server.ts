@@ -1,55 +1,108 @@
-import {
-  type CallToolResult,
-  type ListToolsResult,
-  ProtocolError,
-  Server,
-} from '@modelcontextprotocol/server'
+import { type CallToolResult, ProtocolError, Server } from '@modelcontextprotocol/server'
 import type { JsonObject } from '../../../schemas/json.ts'
-import { type CallTool, succeeded } from './calls.ts'
-import { Fault } from './fault.ts'
-import { assertFirstPage, freshness, instructions } from './listing.ts'
-import type { McpCaller } from './modern.ts'
+import { type CallTool, failedResult, succeeded } from './calls.ts'
+import type { OnListed } from './changes.ts'
+import { Fault, faults } from './fault.ts'
+import { capabilitiesOf, freshness, instructions } from './listing.ts'
+import type { Exchange, McpCaller } from './modern.ts'
+import type { Views } from './views.ts'
+
+/** What a server of the SDK serves: a message of which era, and whether on a connection that lasts. */
+export interface Serving {
+  readonly era: 'legacy' | 'modern'
+  readonly lasting: boolean
+}
 
 /** Makes an MCP server for one serving unit (a connection, or an HTTP request) of one caller. */
-export type CreateMcpServer = (caller: McpCaller) => Server
+export type CreateMcpServer = (caller: McpCaller, serving: Serving) => Server
 
 interface McpServersOptions {
   readonly info: JsonObject
-  readonly listing: readonly object[]
+  readonly views: Views
   readonly callTool: CallTool
+  readonly onListed: OnListed
 }
 
-/** The tools on the SDK's servers. A failed call is a result with `isError` whose text is the problem. */
-export function createMcpServers({ info, listing, callTool }: McpServersOptions): CreateMcpServer {
-  return (caller) => {
+/** Tools and views on the SDK's servers. A failed call is a result with `isError` whose text is the problem. */
+export function createMcpServers({ info, views, callTool, onListed }: McpServersOptions): CreateMcpServer {
+  const hints = Object.entries(views).map(([method, view]) => [method, view.freshness])
+  const cacheHints = Object.fromEntries([
+    ...hints.filter(([, kept]) => kept !== undefined),
+    ['server/discover', freshness],
+  ])
+
+  return (caller, { era, lasting }) => {
+    const capabilities = capabilitiesOf(era === 'modern' || lasting)
     const server = new Server(info as { name: string; version: string }, {
-      capabilities: { tools: {} },
+      capabilities,
       instructions,
-      cacheHints: { 'tools/list': freshness, 'server/discover': freshness },
+      cacheHints,
     })
-    server.setRequestHandler('tools/list', ({ params }) =>
-      translated(() => {
-        assertFirstPage(params)
-        return { tools: listing } as unknown as ListToolsResult
-      }),
-    )
-    server.setRequestHandler('tools/call', ({ params }, { mcpReq }) =>
+    const handle = server.setRequestHandler.bind(server) as (
+      method: string,
+      answer: (request: { params?: Params }, context: Context) => Promise<object>,
+    ) => void
+    const exchangeOf = ({ mcpReq }: Context): Exchange => ({
+      caller,
+      signal: mcpReq.signal,
+      notify: (method, params) => mcpReq.notify({ method, params }),
+    })
+    for (const [method, { answer }] of Object.entries(views)) {
+      handle(method, ({ params = {} }, context) =>
+        translated(async () => ({ ...(await answer(params, exchangeOf(context))) })),
+      )
+    }
+    handle('tools/call', ({ params = {} }, context) =>
       translated(async () => {
-        const exchange = {
-          caller,
-          signal: mcpReq.signal,
-          notify: (method: string, params: object) =>
-            mcpReq.notify({ method, params } as Parameters<typeof mcpReq.notify>[0]),
-        }
-        const outcome = await callTool(params, exchange)
-        return ('failed' in outcome ? outcome.failed : succeeded(outcome.output)) as CallToolResult
+        const outcome = await callTool(params, exchangeOf(context))
+        return ('failure' in outcome ? failedResult(outcome) : succeeded(outcome.output)) as CallToolResult
       }),
     )
-    return server
+    if (lasting) tellChanges(server, onListed, era)
+    return era === 'legacy' ? saysNotFound(server) : server
   }
 }
 
-async function translated<Result>(answer: () => Result | Promise<Result>): Promise<Result> {
+type Params = Readonly<Record<string, unknown>>
+
+interface Context {
+  readonly mcpReq: {
+    readonly signal: AbortSignal
+    notify(notification: object): Promise<void>
+  }
+}
+
+/** In the 2025 era a client hears of changes once it has said that it is initialized. */
+function tellChanges(server: Server, onListed: OnListed, era: Serving['era']): void {
+  const begin = () => {
+    const stop = onListed(() => void server.sendResourceListChanged().catch(() => {}))
+    server.onclose = stop
+  }
+  if (era === 'modern') begin()
+  else server.oninitialized = begin
+}
+
+/** An unknown resource is -32002 in the 2025 era; the SDK writes the code that took its place (SEP-2164). */
+function saysNotFound(server: Server): Server {
+  const connect = server.connect.bind(server)
+  server.connect = (transport) => {
+    const send = transport.send.bind(transport)
+    transport.send = (message, options) => {
+      const error = 'error' in message ? message.error : undefined
+      const missing = error?.code === faults.invalidParams && isAddress(error.data)
+      return send(missing ? { ...message, error: { ...error, code: -32002 } } : message, options)
+    }
+    return connect(transport)
+  }
+  return server
+}
+
+/** The data of SEP-2164: the address and nothing else. */
+function isAddress(data: unknown): boolean {
+  return typeof data === 'object' && data !== null && Object.keys(data).join() === 'uri'
+}
+
+async function translated<Result>(answer: () => Promise<Result>): Promise<Result> {
   try {
     return await answer()
   } catch (thrown) {

@@ -1,54 +1,89 @@
 import type { JsonObject } from '../../../schemas/json.ts'
 import type { Door } from '../door.ts'
-import { createCallTool, writeSucceeded } from './calls.ts'
+import { isChallenge } from '../http/challenge.ts'
+import { createAsk, faultOf } from './ask.ts'
+import { createCallTool, failedResult, writeSucceeded } from './calls.ts'
+import { createCatalogue } from './catalogue.ts'
+import { createPaced, type OnListed } from './changes.ts'
+import { completionViews } from './completion.ts'
 import { modernVersion } from './envelope.ts'
-import { assertFirstPage, freshness, instructions } from './listing.ts'
-import { createModern, type Modern } from './modern.ts'
+import { assertFirstPage, capabilitiesOf, freshness, instructions } from './listing.ts'
+import { createModern, type Method, type Modern } from './modern.ts'
+import { promptViews } from './prompts.ts'
+import { createRefusal, type Refusal } from './refusal.ts'
+import { createResources } from './resources.ts'
 import { createResultWriter } from './result.ts'
 import type { CreateMcpServer } from './server.ts'
 import { createTools } from './tools.ts'
+import type { Views } from './views.ts'
 
 /** What the transports serve: our own answers, and the SDK for the 2025 era and for the rest of the modern one. */
 export interface McpService {
   readonly modern: Modern
   /** Loads the SDK, which nobody who speaks 2026-07-28 alone ever waits for. */
   load(): Promise<CreateMcpServer>
+  readonly refusal: Refusal
+  /** Hears that the listed agents changed, at most once a second. */
+  readonly onListed: OnListed
 }
 
-/** A view of the router as MCP tools. */
-export function createMcpService(door: Door, version: string, failed: (fault: unknown) => void): McpService {
+/** A view of the router as MCP tools, and of the registry as resources and prompts. */
+export function createMcpService(
+  door: Door,
+  version: string,
+  failed: (fault: unknown) => void,
+  clock: () => number = Date.now,
+): McpService {
   const tools = createTools(door.agents)
-  const listing = [...tools.values()].map((tool) => tool.listing)
+  const ask = createAsk(door)
   const callTool = createCallTool(door, tools)
+  const catalogue = createCatalogue({ tools, ask, clock })
+  const views: Views = {
+    'tools/list': {
+      freshness,
+      answer(params) {
+        assertFirstPage(params)
+        return catalogue()
+      },
+    },
+    ...createResources(ask),
+    ...promptViews,
+    ...completionViews(ask),
+  }
   const info: JsonObject = { name: 'dragoman', title: 'Dragoman', version }
   const { write, close } = createResultWriter(info)
-  const list = write({ tools: listing }, freshness)
   const discovery = write(
-    { supportedVersions: [modernVersion], capabilities: { tools: {} }, instructions },
+    { supportedVersions: [modernVersion], capabilities: capabilitiesOf(true), instructions },
     freshness,
   )
+  const shown = Object.entries(views).map(([method, { answer, freshness: kept }]): [string, Method] => [
+    method,
+    async (params, exchange) => write(await answer(params, exchange), kept),
+  ])
   const modern = createModern({
     failed,
     others: new Set(['subscriptions/listen']),
     methods: {
       'server/discover': () => discovery,
-      'tools/list'(params) {
-        assertFirstPage(params)
-        return list
-      },
+      ...Object.fromEntries(shown),
       async 'tools/call'(params, exchange) {
         const outcome = await callTool(params, exchange)
-        return 'failed' in outcome ? write(outcome.failed) : close(writeSucceeded(outcome.output))
+        if ('output' in outcome) return close(writeSucceeded(outcome.output))
+        if (exchange.challenges && isChallenge(outcome.failure)) throw faultOf(outcome.failure, outcome.id)
+        return write(failedResult(outcome))
       },
     },
   })
+  const onListed = createPaced(door.onListed)
   let loading: Promise<CreateMcpServer> | undefined
   async function load(): Promise<CreateMcpServer> {
     const { createMcpServers } = await import('./server.ts')
-    return createMcpServers({ info, listing, callTool })
+    return createMcpServers({ info, views, callTool, onListed })
   }
   return {
     modern,
+    onListed,
+    refusal: createRefusal(door, tools),
     load() {
       loading ??= load()
       return loading

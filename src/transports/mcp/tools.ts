@@ -2,6 +2,7 @@ import type { Action, Agent } from '../../../schemas/action.ts'
 import type { Envelope } from '../../../schemas/envelope.ts'
 import type { JsonSchema } from '../../../schemas/json.ts'
 import { shortName } from '../../../schemas/names.ts'
+import type { Scope } from '../../../schemas/scope.ts'
 
 /** One MCP tool: how it is listed, and the envelope that a call of it is. */
 export interface Tool {
@@ -12,6 +13,8 @@ export interface Tool {
     readonly inputSchema: JsonSchema
     readonly outputSchema: JsonSchema
     readonly annotations: Annotations
+    /** `dragoman/scope`: what a token must allow; absent where the tool needs none of its own. */
+    readonly _meta?: { readonly 'dragoman/scope': Scope }
   }
   toEnvelope(input: Record<string, unknown>): Envelope
 }
@@ -49,6 +52,7 @@ function toTool(agent: Agent, action: Action): Tool {
         idempotentHint: action.effect === 'read',
         openWorldHint: agent.tags.includes('test'),
       },
+      ...(typeof action.access === 'object' && { _meta: { 'dragoman/scope': action.access.scope } }),
     },
     toEnvelope: (params) => ({ to: agent.package_name, action: action.name, params }),
   }

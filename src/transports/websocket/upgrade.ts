@@ -6,6 +6,7 @@ import type { Principal } from '../../../schemas/scope.ts'
 import { principalOf } from '../../auth/bearer.ts'
 import { clientOf } from '../client.ts'
 import { type Door, failureOf } from '../door.ts'
+import type { RefuseHost } from '../hosts.ts'
 import { maximumBytes } from '../http/body.ts'
 import { secretInAddress } from '../http/secrets.ts'
 import { type Connection, connect, type Patience } from './connection.ts'
@@ -23,6 +24,8 @@ export interface SocketDoor {
 export interface UpgradeOptions extends SeatLimits, Patience {
   readonly door: Pick<Door, 'authenticate' | 'failed' | 'site' | 'trusted_proxies'>
   readonly sockets: readonly SocketDoor[]
+  /** Which names we answer to; every one unless told. */
+  readonly refuseHost?: RefuseHost
   /** Whether a page of this origin may connect; clients that are not browsers send none. */
   readonly allowsOrigin: (origin: string) => boolean
 }
@@ -45,12 +48,12 @@ interface Admission {
 const tokenPrefix = 'bearer.'
 
 /**
- * Decides every upgrade before the handshake, in this order: path, Origin, subprotocol, room, token, room for
+ * Decides every upgrade before the handshake, in this order: Host, path, Origin, subprotocol, room, token, room for
  * this caller. A refusal is a plain HTTP answer. The token comes in the Authorization header or, for browsers,
  * as a subprotocol `bearer.TOKEN`, never in the query.
  */
 export function createUpgrades(options: UpgradeOptions): Upgrades {
-  const { door, sockets, allowsOrigin } = options
+  const { door, sockets, allowsOrigin, refuseHost = () => undefined } = options
   const server = new WebSocketServer({
     noServer: true,
     perMessageDeflate: false,
@@ -84,8 +87,8 @@ export function createUpgrades(options: UpgradeOptions): Upgrades {
   }
 
   function admit(request: IncomingMessage): Admission {
-    const secret = secretInAddress(request.url)
-    if (secret) throw secret
+    const refusal = refuseHost(request) ?? secretInAddress(request.url)
+    if (refusal) throw refusal
     const target = targetOf(request)
     if (!target) throw new Failure('not_found', `No WebSocket is served at ${pathOf(request)}.`)
     const { origin, authorization } = request.headers

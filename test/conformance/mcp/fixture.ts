@@ -37,6 +37,8 @@ export async function startFixture(): Promise<Fixture> {
   }
   const service = {
     modern: createFixtureModern(call, failed),
+    onListed: () => () => {},
+    refusal: () => undefined,
     async load() {
       return () => {
         const one = createSdkServer(call)

@@ -3,6 +3,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { WebSocket } from 'ws'
+import { bridge } from '../../../src/client/bridge/bridge.ts'
+import { createHttpRemote } from '../../../src/client/bridge/http.ts'
+import type { RemoteEvents } from '../../../src/client/bridge/line.ts'
 import { linesOf } from '../../../src/transports/mcp/lines.ts'
 import type { McpService } from '../../../src/transports/mcp/service.ts'
 import { mcpSocket } from '../../../src/transports/mcp/socket.ts'
@@ -43,15 +46,25 @@ async function overSocket(url: string): Promise<Line> {
 
 /** A service behind our pipes, and those behind a bridge. */
 export async function startPipeBridge(service: McpService): Promise<Bridged> {
+  return await overPipes((input, output) => {
+    const failed = () => {}
+    void serveMcpStdio(service, () => null, failed, { input, output, patience_ms: 0 })
+  })
+}
+
+/** An endpoint of Streamable HTTP behind `dragoman connect`, and that behind a bridge. */
+export async function startConnectBridge(url: string): Promise<Bridged> {
+  return await overPipes((input, output) => {
+    const connect = (events: RemoteEvents) => createHttpRemote(new URL(url), {}, events)
+    void bridge({ input, output, connect, say: () => {}, patience_ms: 0 })
+  })
+}
+
+async function overPipes(serve: (input: PassThrough, output: PassThrough) => void): Promise<Bridged> {
   return await startBridge(async () => {
     const input = new PassThrough()
     const output = new PassThrough()
-    void serveMcpStdio(
-      service,
-      () => null,
-      () => {},
-      { input, output, patience_ms: 0 },
-    )
+    serve(input, output)
     return {
       send: (message) => void input.write(`${JSON.stringify(message)}\n`),
       listen: (listener) => void deliver(output, listener),

@@ -1,14 +1,14 @@
 /**
  * The official MCP conformance suite, what each revision requires of a server, against the gateway as it ships,
  * with a baseline of what needs fixture tools, and against a fixture with all of those on the same transport code,
- * with none: over HTTP and, through a bridge, over WebSocket and pipes. `node run.ts [results.json]`.
+ * with none: over HTTP and, through a bridge, over WebSocket, pipes and `connect`. `node run.ts [results.json]`.
  */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { startGateway } from '../../support/gateway.ts'
 import { startFixture } from './fixture.ts'
-import { startPipeBridge, startSocketBridge } from './lines.ts'
+import { startConnectBridge, startPipeBridge, startSocketBridge } from './lines.ts'
 import { findSuite, type RunOptions, revisions, runSuite } from './suite.ts'
 
 const [results = 'results/conformance.json'] = process.argv.slice(2)
@@ -18,7 +18,7 @@ const failures: { fullName: string; status: 'failed'; failureMessages: string[] 
 const program = findSuite()
 if (program === undefined) {
   console.log('@modelcontextprotocol/conformance is not installed here: skipped.')
-  counts.numPendingTests = 4 * revisions.length
+  counts.numPendingTests = 5 * revisions.length
 } else await runAll(program)
 
 await mkdir(dirname(results), { recursive: true })
@@ -33,6 +33,7 @@ async function runAll(suite: string): Promise<void> {
     await using fixture = await startFixture()
     await using socket = await startSocketBridge(fixture.service)
     await using pipes = await startPipeBridge(fixture.service)
+    await using connected = await startConnectBridge(fixture.url)
     const baseline = (name: string) => resolve(import.meta.dirname, `baseline-${name}.yml`)
     const lines = { '2025-11-25': {}, '2026-07-28': { baseline: baseline('lines-2026-07-28') } }
     for (const revision of revisions) {
@@ -41,6 +42,7 @@ async function runAll(suite: string): Promise<void> {
         ['the fixture', fixture.url, {}],
         ['the fixture over WebSocket', socket.url, lines[revision]],
         ['the fixture over pipes', pipes.url, lines[revision]],
+        ['the fixture over connect', connected.url, lines[revision]],
       ] as const
       for (const [subject, url, known] of subjects) {
         await run(suite, subject, { url, revision, folder: join(folder, `${subject} ${revision}`), ...known })

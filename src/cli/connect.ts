@@ -1,0 +1,50 @@
+import { Failure } from '../../schemas/failure.ts'
+import { bridge } from '../client/bridge/bridge.ts'
+import { createHttpRemote } from '../client/bridge/http.ts'
+import type { RemoteEvents } from '../client/bridge/line.ts'
+import { createSocketRemote } from '../client/bridge/socket.ts'
+import { readConfig } from '../config.ts'
+import { isLoopback } from '../transports/hosts.ts'
+import { say } from './output.ts'
+
+export interface ConnectFlags {
+  readonly token?: string
+  readonly header?: readonly string[]
+}
+
+/** Bridges a host that starts its servers to an MCP endpoint elsewhere, until its input ends. */
+export async function connect(address: string, { token, header = [] }: ConnectFlags): Promise<void> {
+  const url = addressOf(address)
+  const known = token ?? readConfig().DRAGOMAN_TOKEN
+  const options = { headers: headersOf(header), ...(known !== undefined && { token: known }) }
+  const open = url.protocol.startsWith('ws')
+    ? (events: RemoteEvents) => createSocketRemote(url, options, events)
+    : (events: RemoteEvents) => createHttpRemote(url, options, events)
+  if (known !== undefined && /^(ws|http):$/.test(url.protocol) && !isLoopback(url.hostname))
+    say('The token goes to the server unencrypted: use https or wss.')
+  const whole = await bridge({ input: process.stdin, output: process.stdout, say, connect: open })
+  if (!whole) process.exitCode = 1
+}
+
+function addressOf(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const sound = url && /^(wss?|https?):$/.test(url.protocol) && url.username === '' && url.password === ''
+  if (sound) return url
+  throw new Failure('invalid_request', 'Give the address of an MCP endpoint, such as wss://HOST/mcp/ws.', {
+    hint: 'ws, wss, http and https are spoken; a token goes into DRAGOMAN_TOKEN, not into the address.',
+  })
+}
+
+function headersOf(given: readonly string[]): Record<string, string> {
+  const pairs = given.map((one) => {
+    const at = one.indexOf('=')
+    const [name, value] = [one.slice(0, at).trim(), one.slice(at + 1)]
+    try {
+      new Headers([[name, value]])
+    } catch {
+      throw new Failure('invalid_request', `--header takes NAME=VALUE; ${name || 'this'} is none.`)
+    }
+    return [name, value] as const
+  })
+  return Object.fromEntries(pairs)
+}

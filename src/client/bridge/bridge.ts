@@ -1,0 +1,119 @@
+import { once } from 'node:events'
+import type { Readable, Writable } from 'node:stream'
+import { setTimeout as after } from 'node:timers/promises'
+import { linesOf } from '../../transports/mcp/lines.ts'
+import { cancelledBy, isMessage, isRequest, type Message } from '../../transports/mcp/message.ts'
+import { faultText, type Remote, type RemoteEvents } from './line.ts'
+import { answeredBy } from './socket.ts'
+
+export interface BridgeOptions {
+  /** The host's lines to us. */
+  readonly input: Readable
+  /** Ours to the host: messages and nothing else. */
+  readonly output: Writable
+  /** Words for people. */
+  readonly say: (words: string) => void
+  readonly connect: (events: RemoteEvents) => Remote
+  /** How long what was asked may take once the input has ended, in milliseconds; 10,000 when left out. */
+  readonly patience_ms?: number
+}
+
+/**
+ * Passes lines of MCP between a host and a remote server, to the letter. Resolves when the input has ended and what
+ * was asked is answered: true; or when a session is lost, so that the host may begin anew: false.
+ */
+export async function bridge({
+  input,
+  output,
+  say,
+  connect,
+  patience_ms = 10_000,
+}: BridgeOptions): Promise<boolean> {
+  const waiting = new Set<string>()
+  const gone = new AbortController()
+  let idle: (() => void) | undefined
+  let sound = true
+
+  function settle(id: string | undefined): void {
+    if (id !== undefined) waiting.delete(id)
+    if (waiting.size === 0) idle?.()
+  }
+
+  async function write(text: string): Promise<void> {
+    // A line break within a message is white space between its parts: in strings there is none.
+    if (gone.signal.aborted || output.write(`${text.replace(/[\r\n]+/g, ' ')}\n`)) return
+    await once(output, 'drain', { signal: gone.signal }).catch(() => {})
+  }
+
+  const remote = connect({
+    async receive(text) {
+      await write(text)
+      settle(answeredBy(text))
+    },
+    async failed({ id }, fault) {
+      await write(faultText(id, fault))
+      settle(JSON.stringify(id))
+    },
+    trouble: say,
+    lost(words) {
+      say(words)
+      sound = false
+      gone.abort()
+      input.destroy()
+    },
+  })
+
+  async function take(text: string | undefined): Promise<void> {
+    const message = text === undefined ? undefined : read(text)
+    if (text === undefined || message === undefined) {
+      await write(refusal(text))
+      return
+    }
+    if (isRequest(message) && message.method !== 'subscriptions/listen')
+      waiting.add(JSON.stringify(message.id))
+    await remote.send({ text, message })
+    const cancelled = cancelledBy(message)
+    // Nobody answers what is cancelled.
+    if (cancelled !== undefined) settle(JSON.stringify(cancelled))
+  }
+
+  output.on('error', () => {
+    gone.abort()
+    input.destroy()
+  })
+  try {
+    for await (const lines of linesOf(input)) {
+      // In order: a notification has left before what follows it does.
+      for (const line of lines) await take(line)
+    }
+  } catch (fault) {
+    if (!gone.signal.aborted) say(fault instanceof Error ? fault.message : String(fault))
+  }
+  if (!gone.signal.aborted && waiting.size > 0) {
+    const answered = new Promise<void>((resolve) => {
+      idle = resolve
+    })
+    await Promise.race([answered, after(patience_ms, undefined, { ref: false })])
+  }
+  await remote.close()
+  return sound
+}
+
+function read(text: string): Message | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isMessage(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function refusal(text: string | undefined): string {
+  let code = -32700
+  try {
+    JSON.parse(text ?? '')
+    code = -32600
+  } catch {}
+  const message = code === -32600 ? 'A line holds one JSON-RPC 2.0 message of MCP.' : 'The line is not JSON.'
+  return JSON.stringify({ jsonrpc: '2.0', id: null, error: { code, message } })
+}

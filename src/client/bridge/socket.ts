@@ -1,0 +1,78 @@
+import { cancelledBy, isRequest, type Request } from '../../transports/mcp/message.ts'
+import { type Connection, type ConnectionOptions, openConnection, socketAddress } from '../connection.ts'
+import { isStateless, type Line, type Remote, type RemoteEvents } from './line.ts'
+
+/**
+ * MCP over WebSocket as the other end. A connection that breaks is opened anew for the next request of the
+ * 2026-07-28 era; what waits is answered with an error. A session of the 2025 era is lost with its connection.
+ */
+export function createSocketRemote(url: URL, options: ConnectionOptions, events: RemoteEvents): Remote {
+  const address = socketAddress(url)
+  const waiting = new Map<string, Request>()
+  let connection: Promise<Connection> | undefined
+  let session = false
+
+  function open(): Promise<Connection> {
+    const opening = openConnection(address, options, {
+      text: receive,
+      failed: () => {},
+      closed(why) {
+        forget()
+        void ended(why ?? new Error('The server closed the socket.'))
+      },
+    })
+    const forget = () => {
+      if (connection === opening) connection = undefined
+    }
+    opening.catch(forget)
+    return opening
+  }
+
+  async function receive(frame: string): Promise<void> {
+    const id = answeredBy(frame)
+    if (id !== undefined) waiting.delete(id)
+    await events.receive(frame)
+  }
+
+  async function ended(why: Error): Promise<void> {
+    const left = [...waiting.values()]
+    waiting.clear()
+    for (const request of left) await events.failed(request, why)
+    if (session) events.lost(why.message)
+    else if (left.length === 0) events.trouble(why.message)
+  }
+
+  async function send(line: Line): Promise<void> {
+    const { message, text } = line
+    if (isRequest(message)) waiting.set(JSON.stringify(message.id), message)
+    else waiting.delete(JSON.stringify(cancelledBy(message)))
+    if (!isStateless(line) && isRequest(message) && message.method === 'initialize') session = true
+    try {
+      connection ??= open()
+      await (await connection).send(text)
+    } catch (fault) {
+      if (!isRequest(message)) events.trouble(`Not sent: ${fault instanceof Error ? fault.message : fault}`)
+      else if (waiting.delete(JSON.stringify(message.id))) await events.failed(message, fault)
+    }
+  }
+
+  return {
+    send,
+    async close() {
+      session = false
+      waiting.clear()
+      const opened = await connection?.catch(() => undefined)
+      await opened?.close()
+    },
+  }
+}
+
+/** The id of an answer, as JSON; undefined for what is none. */
+export function answeredBy(text: string): string | undefined {
+  try {
+    const message = JSON.parse(text)
+    return 'method' in message ? undefined : JSON.stringify(message.id)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,50 @@
+import type { IncomingMessage } from 'node:http'
+import { isRecord } from '../../schemas/json.ts'
+
+/** A server that would not open a socket, in its own words where it has any (RFC 9457). */
+export class UpgradeRefused extends Error {
+  override readonly name = 'UpgradeRefused'
+  /** HTTP status: 401 and 403 ask for another token, 503 for another time. */
+  readonly status: number
+  /** The stable code of the problem: unauthenticated, forbidden, unavailable … */
+  readonly code: string | undefined
+  readonly hint: string | undefined
+  readonly retry_after_s: number | undefined
+  /** The WWW-Authenticate header. */
+  readonly challenge: string | undefined
+
+  constructor(status: number, headers: IncomingMessage['headers'], body: string) {
+    const problem = problemIn(body)
+    const { detail, code, hint } = problem
+    super(`The server refused the socket with ${status}${typeof detail === 'string' ? `: ${detail}` : ''}`)
+    this.status = status
+    this.code = typeof code === 'string' ? code : undefined
+    this.hint = typeof hint === 'string' ? hint : undefined
+    const seconds = Number.parseInt(headers['retry-after'] ?? '', 10)
+    this.retry_after_s = Number.isNaN(seconds) ? undefined : seconds
+    this.challenge = headers['www-authenticate']
+  }
+}
+
+/** A socket that ended otherwise than by our own will, or with 1000. */
+export class SocketClosed extends Error {
+  override readonly name = 'SocketClosed'
+  /** RFC 6455 section 7.4; 1006 where the connection broke. */
+  readonly code: number
+  readonly reason: string
+
+  constructor(code: number, reason: string) {
+    super(`The socket closed with ${code}${reason === '' ? '' : `: ${reason}`}`)
+    this.code = code
+    this.reason = reason
+  }
+}
+
+function problemIn(body: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(body)
+    return isRecord(value) ? value : {}
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto'
+import { isIP } from 'node:net'
+import type { Door } from '../door.ts'
+import type { Mount } from '../http/app.ts'
+import { matches } from '../http/etag.ts'
+import { send } from '../http/respond.ts'
+import { corsHeaders } from '../http/rest.ts'
+import { modernVersion } from './envelope.ts'
+
+/** What `/mcp` speaks, newest first. */
+export const supportedVersions = [
+  modernVersion,
+  '2025-11-25',
+  '2025-06-18',
+  '2025-03-26',
+  '2024-11-05',
+  '2024-10-07',
+] as const
+
+const type = 'application/mcp-server-card+json'
+
+/** The place that SEP-2127 reserves, and the older ones that are still asked for. */
+const paths = ['/mcp/server-card', '/.well-known/mcp/server-card.json', '/.well-known/mcp.json'] as const
+
+/** The MCP Server Card (SEP-2127): who serves MCP here, where, in which revisions. */
+export function serverCardMounts(door: Pick<Door, 'site'>, version: string): Mount[] {
+  return paths.map((path) => ({
+    method: 'get',
+    path,
+    open: true,
+    async handler(request, response) {
+      const text = JSON.stringify(cardOf(door.site().base_url, version))
+      const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 16)}"`
+      const headers = {
+        ...corsHeaders,
+        ETag: etag,
+        'Cache-Control': 'public, max-age=3600',
+        'Content-Type': type,
+      }
+      if (matches(request.headers['if-none-match'], etag)) send(request, response, 304, '', headers)
+      else send(request, response, 200, text, headers)
+    },
+  }))
+}
+
+function cardOf(base_url: string, version: string): object {
+  return {
+    $schema: 'https://static.modelcontextprotocol.io/schemas/v2/server-card.schema.json',
+    name: `${reversed(new URL(base_url).hostname)}/dragoman`,
+    version,
+    title: 'Dragoman',
+    description: 'A registry of software agents: find one by intent, read its card, call it.',
+    remotes: [
+      { type: 'streamable-http', url: `${base_url}/mcp`, supportedProtocolVersions: [...supportedVersions] },
+    ],
+  }
+}
+
+/** The domain as a namespace; an address has none. */
+function reversed(hostname: string): string {
+  const address = hostname.startsWith('[') || isIP(hostname) !== 0
+  return address ? 'localhost' : hostname.split('.').reverse().join('.')
+}
