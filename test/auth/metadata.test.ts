@@ -117,6 +117,9 @@ describe('a challenge', () => {
     ['POST', '/a2a/message', { to: 'svc.registry', action: 'list_keys' }, '/a2a/message'],
     ['POST', '/mcp', mcpCall, '/mcp'],
     ['POST', '/rpc', mcpCall, '/rpc'],
+    ['POST', '/a2a/v1', mcpCall, '/a2a/v1'],
+    ['POST', '/a2a/v1/message:send', {}, '/a2a/v1'],
+    ['POST', '/a2a/v1/svc.utility.wiki/message:send', {}, '/a2a/v1'],
   ])('of %s %s names its metadata, which is there', async (method, path, body, resource) => {
     const bad = (await home.request(method, path, { body, token: 'bad' })).headers.get('www-authenticate')
     expect(bad).toMatch(/^Bearer realm="dragoman", error="invalid_token", error_description="[^"]+"/)

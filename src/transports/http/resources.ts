@@ -1,5 +1,5 @@
 /** The doors that are resources of their own (RFC 8707, RFC 9728), beside the gateway as a whole. */
-export const resourcePaths = ['/mcp', '/mcp/ws', '/rpc', '/a2a/message'] as const
+export const resourcePaths = ['/mcp', '/mcp/ws', '/rpc', '/a2a/message', '/a2a/v1'] as const
 
 /** Every name under which a token may be meant for this gateway. */
 export function resourcesOf(baseUrl: string): readonly string[] {
