@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { mostInFlight, mostWaiting } from '../../src/transports/websocket/connection.ts'
 import { openSocket } from '../support/socket.ts'
 import { listenForSockets } from '../support/upgrades.ts'
 
@@ -13,18 +14,19 @@ describe('a heartbeat', () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     const full = Promise.withResolvers<void>()
     const gate = Promise.withResolvers<void>()
+    const many = mostInFlight + mostWaiting
     let seen = 0
     await using server = await listenForSockets((connection, text) => {
       seen += 1
-      if (seen === 17) full.resolve()
+      if (seen === many) full.resolve()
       return { run: () => gate.promise.then(() => connection.send(text)) }
     })
     await using peer = await openSocket(server.url, ['test'])
-    for (let id = 1; id <= 17; id++) peer.send({ id })
+    for (let id = 1; id <= many; id++) peer.send({ id })
     await full.promise
     beats(5)
     gate.resolve()
-    for (let id = 1; id <= 17; id++) expect(await peer.answer(id)).toEqual({ id })
+    for (let id = 1; id <= many; id++) expect(await peer.answer(id)).toEqual({ id })
   })
 
   test('leaves a socket alone that talks without a pong, and ends one that is silent', async () => {
