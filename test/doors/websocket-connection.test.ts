@@ -5,10 +5,10 @@ import { openSocket } from '../support/socket.ts'
 import { listenForSockets } from '../support/upgrades.ts'
 
 const long = 'x'.repeat(1024 * 1024)
+afterEach(() => void vi.useRealTimers())
 
 describe('a heartbeat', () => {
   const beats = (count: number) => vi.advanceTimersByTime(count * 30_000)
-  afterEach(() => void vi.useRealTimers())
 
   test('does not end a busy socket, whose pongs wait unread', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
@@ -71,6 +71,23 @@ describe('what is sent', () => {
     const closed = once(peer.socket, 'close')
     peer.socket.resume()
     expect((await closed)[0]).toBe(1013)
+  })
+
+  test('goes with the socket of a peer that never reads again', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const answer = JSON.stringify({ id: 1, long: long.repeat(4) })
+    await using server = await listenForSockets((connection) => ({ run: () => connection.send(answer) }), {
+      stall_ms: 50,
+    })
+    const upgraded = server.upgraded()
+    await using peer = await openSocket(server.url, ['test'])
+    const wire = await upgraded
+    peer.socket.pause()
+    for (let count = 0; count < 16; count++) peer.send('more')
+    await once(wire, 'timeout')
+    const ended = once(wire, 'close')
+    vi.advanceTimersByTime(5000)
+    await ended
   })
 })
 

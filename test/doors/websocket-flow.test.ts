@@ -152,4 +152,20 @@ describe('a socket that closes', () => {
     expect(signals).toHaveLength(mostInFlight)
     expect(signals.every(({ aborted }) => aborted)).toBe(true)
   })
+
+  test('by our doing runs nothing more of what waits', async () => {
+    const run = vi.fn()
+    await using server = await listenForSockets((connection) => ({
+      async run() {
+        run()
+        await turn()
+        connection.close(1008, 'Enough.')
+      },
+    }))
+    await using peer = await openSocket(server.url, ['test'])
+    const closed = once(peer.socket, 'close')
+    for (const id of requests) peer.send({ id })
+    expect((await closed)[0]).toBe(1008)
+    expect(run.mock.calls.length).toBeLessThanOrEqual(mostInFlight)
+  })
 })

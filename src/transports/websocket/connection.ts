@@ -10,6 +10,8 @@ export const mostInFlight = 16
 /** Messages read ahead of those, so that a cancellation among them is heard; together at most as long as the longest. */
 export const mostWaiting = 64
 const drainMilliseconds = 5000
+/** How much longer a peer that read too slowly may take to read that it is closed. */
+const stalledMilliseconds = 5000
 
 /** What one message asks for. */
 export interface Task {
@@ -67,7 +69,10 @@ export function connect(socket: WebSocket, options: ConnectOptions): Connection 
   socket.pause()
   startHeartbeat(socket, wire, beat_ms)
 
-  wire.on('timeout', () => close(1013, 'Read faster.'))
+  wire.on('timeout', () => {
+    close(1013, 'Read faster.')
+    setTimeout(() => socket.terminate(), stalledMilliseconds).unref()
+  })
   socket.on('error', () => {})
   socket.on('close', () => {
     forget()

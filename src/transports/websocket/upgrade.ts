@@ -43,8 +43,6 @@ interface Admission {
 }
 
 const tokenPrefix = 'bearer.'
-/** How long a peer may leave our close unanswered. */
-const closeMilliseconds = 5000
 
 /**
  * Decides every upgrade before the handshake, in this order: path, Origin, subprotocol, room, token, room for
@@ -57,7 +55,6 @@ export function createUpgrades(options: UpgradeOptions): Upgrades {
     noServer: true,
     perMessageDeflate: false,
     maxPayload: maximumBytes,
-    closeTimeout: closeMilliseconds,
     handleProtocols(offered, request) {
       const own = targetOf(request)?.subprotocol
       return own !== undefined && offered.has(own) ? own : false
