@@ -58,6 +58,7 @@ export function a2aJsonRpcMount(door: Door): Mount {
   return {
     method: 'post',
     path: '/a2a/v1',
+    direct: '/a2a/v1',
     async handler(request, response) {
       const id = requestId(request)
       const answer = await readCall(door, request, response, id).then(
