@@ -13,6 +13,7 @@ export interface A2aRow {
 /** A2A's own errors that are given here (section 5.4), by the `reason` in their ErrorInfo. */
 export const a2aErrors = {
   TASK_NOT_FOUND: { http: 404, rpc: -32001, status: 'NOT_FOUND' },
+  TASK_NOT_CANCELABLE: { http: 400, rpc: -32002, status: 'FAILED_PRECONDITION' },
   PUSH_NOTIFICATION_NOT_SUPPORTED: { http: 400, rpc: -32003, status: 'FAILED_PRECONDITION' },
   UNSUPPORTED_OPERATION: { http: 400, rpc: -32004, status: 'FAILED_PRECONDITION' },
   CONTENT_TYPE_NOT_SUPPORTED: { http: 400, rpc: -32005, status: 'INVALID_ARGUMENT' },

@@ -23,7 +23,7 @@ import { createResolve } from './registry/resolve.ts'
 import type { Site } from './registry/site.ts'
 import { createKeep, createSnapshot, restored } from './registry/snapshot.ts'
 import { createLimiter } from './router/limiter.ts'
-import { createRouter, type Router } from './router/router.ts'
+import { type Call, createRouter, type Router } from './router/router.ts'
 import { withSessions } from './router/sessions.ts'
 import { createMemoryIndex } from './search/memory-index.ts'
 import { openSqliteStore } from './store/sqlite/store.ts'
@@ -31,6 +31,7 @@ import type { Store } from './store/store.ts'
 import { createLogger, type Logger } from './telemetry/log.ts'
 import { createMetrics, type Metrics } from './telemetry/metrics.ts'
 import { createObserver } from './telemetry/observe.ts'
+import { createDesk, type Desk, type DeskOptions } from './transports/a2a/tasks/desk.ts'
 import { openTrust, type Trust } from './trust.ts'
 
 /** The registry, its agents and the router, before any door. */
@@ -46,6 +47,8 @@ export interface Gateway extends AsyncDisposable {
   readonly ready: Promise<void>
   readonly dense: DenseArms
   readonly trust: Trust
+  /** The tasks of A2A. */
+  readonly desk: Desk
   readonly log: Logger
   readonly metrics: Metrics
   readonly site: () => Site
@@ -64,6 +67,8 @@ export interface GatewayOptions {
   readonly resolveTxt?: ResolveTxt
   /** Where the files of a domain are that is to be proved. */
   readonly originOf?: (domain: string) => string
+  /** Bounds and spans of A2A's tasks. */
+  readonly tasks?: Pick<DeskOptions, 'bounds' | 'spans'>
 }
 
 /** Opens the gateway over its data folder. Several processes may do so at once. */
@@ -135,12 +140,13 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
     createId,
     fetchCard,
     signer: identity.ring.signing,
+    agents: () => agents,
     prove: trust.prove,
     secret: trust.secret,
   })
   const sessions = createSessionBook(clock, () => randomBytes(16).toString('hex'))
   const extractor = stack.use(createExtractor({ worker: extractWorker }))
-  const agents = createAgents({
+  const agents: readonly Agent[] = createAgents({
     registry,
     identity,
     wiki: {
@@ -164,6 +170,10 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
   })
   await follower.caughtUp(await listHosted({ store, clock, createId, domain: trust.domain }, agents, version))
 
+  const failed = (fault: unknown) => log.error({ err: fault }, 'door')
+  const admit = config.DRAGOMAN_RATE_LIMIT === 'off' ? () => undefined : createLimiter(clock)
+  const count = (call: Call) => admit({ to: 'svc.registry', action: 'task' }, call)
+  const desk = stack.use(createDesk({ store: store.tasks, clock, failed, count, ...options.tasks }))
   const metrics = createMetrics({
     dragoman_applied_revision: [
       'Registry revision that the search index has applied.',
@@ -175,7 +185,7 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
   )
   const router = createRouter({
     resolve: createResolve(agents, registry.get),
-    admit: config.DRAGOMAN_RATE_LIMIT === 'off' ? () => undefined : createLimiter(clock),
+    admit,
     observe: createObserver(log, metrics, (to, action) => names.has(`${to} ${action}`)),
     revision: () => index.applied_revision,
     clock,
@@ -193,11 +203,12 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
     ready,
     dense,
     trust,
+    desk,
     log,
     metrics,
     site,
     trusted_proxies: config.DRAGOMAN_TRUSTED_PROXIES,
-    failed: (fault) => log.error({ err: fault }, 'door'),
+    failed,
     reachedAt(url) {
       reached = url
     },

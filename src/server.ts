@@ -6,6 +6,8 @@ import { version } from './assets.ts'
 import type { Gateway } from './gateway.ts'
 import { a2aJsonRpcMount } from './transports/a2a/json-rpc.ts'
 import { a2aRestMounts } from './transports/a2a/rest.ts'
+import { createRouting } from './transports/a2a/routing.ts'
+import { createService } from './transports/a2a/service.ts'
 import { createHttpApp } from './transports/http/app.ts'
 import { documents } from './transports/http/documents.ts'
 import { createEtags } from './transports/http/etag.ts'
@@ -46,12 +48,13 @@ export async function startServer(gateway: Gateway): Promise<RunningServer> {
   const allowsOrigin = originRule(base_url, gateway.config.DRAGOMAN_ALLOWED_WEB_ORIGINS)
   const failed = (fault: unknown) => gateway.log.warn({ err: fault }, 'mcp')
   const service = createMcpService(gateway, version, failed)
+  const perform = createService(gateway, createRouting(gateway), gateway.desk)
   const app = createHttpApp(gateway, etags, [
     ...documents({ ...gateway, challenge: gateway.trust.challenge }, version),
     ...operations(gateway, gateway.config.DRAGOMAN_METRICS, () => state.draining),
     jsonRpcMount(gateway, version),
-    a2aJsonRpcMount(gateway),
-    ...a2aRestMounts(gateway),
+    a2aJsonRpcMount(gateway, perform),
+    ...a2aRestMounts(gateway, perform),
     ...oauthMounts({ door: gateway, ...gateway.identity }),
     ...mcpMounts({ door: gateway, service, allowsOrigin, failed }),
   ])
@@ -71,7 +74,7 @@ export async function startServer(gateway: Gateway): Promise<RunningServer> {
     async [Symbol.asyncDispose]() {
       if (state.draining) return
       state.draining = true
-      await drain(server, upgrades)
+      await Promise.all([drain(server, upgrades), gateway.desk[Symbol.asyncDispose]()])
     },
   }
 }

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { Card } from '../../schemas/card.ts'
+import { Failure } from '../../schemas/failure.ts'
 import { agentReference } from '../../schemas/publication.ts'
 import { input, output } from '../../schemas/shape.ts'
-import type { Registry } from './port.ts'
+import type { Registry, StandardShape } from './port.ts'
 
 /** A publisher's own card is given as it was written; in A2A's own shape `capabilities` is an object. */
 const Output = Card.extend({ capabilities: z.unknown() }).partial()
@@ -23,16 +24,45 @@ export function getCard(
     effect: 'read',
     advertised: false,
     run: async ({ agent, a2a_version }, { principal }) =>
-      await registry.card(agent, a2a_version !== undefined, principal),
+      await registry.card(agent, a2a_version === undefined ? 'interface' : shapeOf(a2a_version), principal),
   })
 }
+
+export function getExtendedCard(
+  registry: Registry,
+  own: string,
+): Action<z.output<ReturnType<typeof extendedInputOf>>, Output> {
+  return defineAction({
+    name: 'get_extended_card',
+    title: 'Get an extended agent card',
+    description: 'The standard card of a hosted agent, with every action that the caller may call.',
+    input: input(extendedInputOf(own)),
+    output: output(Output),
+    access: 'bearer',
+    effect: 'read',
+    advertised: false,
+    run: async ({ agent, a2a_version }, { principal }) => {
+      if (!principal) throw new Failure('unauthenticated', 'This needs a bearer token.')
+      return await registry.extendedCard(agent, shapeOf(a2a_version), principal)
+    },
+  })
+}
+
+function shapeOf(version: string): StandardShape {
+  return /^1\.0(?:\.|$)/.test(version) ? '1.0' : 'any'
+}
+
+const version = z.string().max(20)
+
+const extendedInputOf = (own: string) =>
+  z.strictObject({ agent: agentReference.default(own), a2a_version: version.default('1.0') })
 
 const inputOf = (own: string) =>
   z.strictObject({
     agent: agentReference.default(own),
-    a2a_version: z
-      .string()
-      .max(20)
+    a2a_version: version
       .optional()
-      .describe('Given, a hosted agent answers with its standard A2A 1.0 card, signed.'),
+      .describe(
+        'Given, a hosted agent answers with its standard A2A card, signed: 1.0 alone, or for other versions with the fields of 0.3 beside it.',
+      ),
   })

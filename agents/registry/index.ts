@@ -3,7 +3,7 @@ import { audit } from './audit.ts'
 import { createKey } from './create-key.ts'
 import { deleteKey } from './delete-key.ts'
 import { getAgent } from './get-agent.ts'
-import { getCard } from './get-card.ts'
+import { getCard, getExtendedCard } from './get-card.ts'
 import { importEntries } from './import-entries.ts'
 import { listKeys } from './list-keys.ts'
 import type { Identity, Registry } from './port.ts'
@@ -37,6 +37,7 @@ export function createRegistryAgent(registry: Registry, identity: Identity): Age
       search(registry),
       getAgent(registry),
       getCard(registry, packageName),
+      getExtendedCard(registry, packageName),
       publish(registry),
       update(registry),
       goLive(registry),

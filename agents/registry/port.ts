@@ -8,12 +8,25 @@ import type { Validation, ValidationRequest } from '../../schemas/validation.ts'
 
 type Caller = Principal | null
 
+/** As A2A 1.0 has it, or with what 0.3 looks for beside it. */
+export type StandardShape = '1.0' | 'any'
+
 /** What the registry agent needs of the registry. */
 export interface Registry {
   search(input: SearchInput, caller: Caller, signal: AbortSignal): Promise<SearchOutput>
   get(agent: string, caller: Caller): Promise<EntryDetail>
   /** The card in the interface's shape, or the standard one where there is one. */
-  card(agent: string, standard: boolean, caller: Caller): Promise<Readonly<Record<string, unknown>>>
+  card(
+    agent: string,
+    shape: StandardShape | 'interface',
+    caller: Caller,
+  ): Promise<Readonly<Record<string, unknown>>>
+  /** The standard card of a hosted agent with every action that this caller may call. */
+  extendedCard(
+    agent: string,
+    shape: StandardShape,
+    caller: Principal,
+  ): Promise<Readonly<Record<string, unknown>>>
   publish(publication: Publication, caller: Caller, signal: AbortSignal): Promise<EntryDetail>
   update(change: Change, publication: Publication, caller: Caller): Promise<EntryDetail>
   goLive(change: Change, caller: Caller): Promise<EntryDetail>

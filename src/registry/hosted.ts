@@ -78,7 +78,8 @@ function factsOf(
   }
 }
 
-function capabilityOf(action: Action): Capability {
+/** An action as a card shows it. */
+export function capabilityOf(action: Action): Capability {
   const { name, description } = action
   if (action.card_input === false) return { name, description }
   return { name, description, input_schema: action.input.json as Record<string, Json> }

@@ -22,6 +22,7 @@ export interface RegistryOptions extends EditorOptions {
   readonly dense?: Pick<DenseArms, 'ready' | 'caughtUp' | 'progress'>
   readonly site: () => Site
   readonly signer: CardsOptions['signer']
+  readonly agents: CardsOptions['agents']
   readonly prove: VerifierOptions['prove']
   readonly secret: VerifierOptions['secret']
 }
@@ -54,7 +55,7 @@ export function createRegistry(options: RegistryOptions) {
 
   return {
     ...finder,
-    ...createCards({ finder: { ...finder, stored }, site, signer: options.signer }),
+    ...createCards({ finder: { ...finder, stored }, site, agents: options.agents, signer: options.signer }),
     validate: createValidator(options.fetchCard),
     verify: (...asked: Parameters<typeof verifier.verify>) => answered(verifier.verify(...asked)),
     claim: (...asked: Parameters<typeof verifier.claim>) => answered(verifier.claim(...asked)),

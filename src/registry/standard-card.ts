@@ -6,12 +6,20 @@ import { registryPackage, type Site } from './site.ts'
 const envelopeBinding = 'urn:dragoman:envelope:1'
 const registryExtension = 'urn:dragoman:registry:1'
 
+/** For a client that says it speaks 1.0; or for one that does not say, which may speak 0.3. */
+export type StandardShape = '1.0' | 'any'
+
 /**
- * The card of a hosted agent as A2A 1.0 has it (section 4.4.1). What A2A has no field for stands in an extension's
- * params, where a signature covers it: the agent's address and the input schemas of its actions. At the URL that all
- * agents share, the tenant says which is meant; without one it is the registry, which also reads plain text.
+ * The card of a hosted agent as A2A 1.0 has it (section 4.4.1), or with what a client of 0.3 looks for beside it. What
+ * A2A has no field for stands in an extension's params, where a signature covers it: the agent's address and the
+ * input schemas of its actions. At the URL that all agents share, the tenant says which is meant; without one it is
+ * the registry, which also reads plain text.
  */
-export function renderStandardCard(stored: StoredEntry, { base_url }: Site): Record<string, unknown> {
+export function renderStandardCard(
+  stored: StoredEntry,
+  { base_url }: Site,
+  shape: StandardShape,
+): Record<string, unknown> {
   const { package_name, name, description, version, tags, capabilities } = stored
   const own = package_name === registryPackage
   const tenant = own ? {} : { tenant: package_name }
@@ -25,9 +33,12 @@ export function renderStandardCard(stored: StoredEntry, { base_url }: Site): Rec
       { url: `${base_url}/a2a/v1`, protocolBinding: 'HTTP+JSON', ...tenant, protocolVersion: '1.0' },
       { url: `${base_url}/a2a/message`, protocolBinding: envelopeBinding, protocolVersion: '1.0' },
     ],
+    ...(shape === 'any' &&
+      legacyFields(own ? `${base_url}/a2a/v1` : `${base_url}/a2a/v1?tenant=${package_name}`)),
     capabilities: {
-      streaming: false,
+      streaming: true,
       pushNotifications: false,
+      extendedAgentCard: true,
       extensions: [
         {
           uri: registryExtension,
@@ -47,8 +58,23 @@ export function renderStandardCard(stored: StoredEntry, { base_url }: Site): Rec
       outputModes: ['application/json'],
     })),
     securitySchemes: {
-      bearer: { httpAuthSecurityScheme: { scheme: 'Bearer', bearerFormat: 'JWT' } },
+      bearer: {
+        // 0.3 says its kind by `type`, 1.0 by the name of the member.
+        ...(shape === 'any' && { type: 'http', scheme: 'Bearer', bearerFormat: 'JWT' }),
+        httpAuthSecurityScheme: { scheme: 'Bearer', bearerFormat: 'JWT' },
+      },
     },
     securityRequirements: [{ schemes: { bearer: { list: [] } } }],
+  }
+}
+
+/** 0.3 knows one URL, one protocol version, and no tenants (its section 5.5). */
+function legacyFields(url: string): Record<string, unknown> {
+  return {
+    url,
+    preferredTransport: 'JSONRPC',
+    protocolVersion: '0.3.0',
+    supportsAuthenticatedExtendedCard: true,
+    security: [{ bearer: [] }],
   }
 }

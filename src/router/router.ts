@@ -20,6 +20,8 @@ export interface Call {
   /** Whom an anonymous call is counted against: a network address; absent for a local process, never limited. */
   readonly client?: string
   readonly emit?: (update: Update) => Promise<void>
+  /** Called once, when the call is let in and its input read, before its action runs; what it throws ends the call. */
+  readonly accepted?: () => Promise<void>
 }
 
 export interface Reply {
@@ -106,6 +108,7 @@ export function createRouter(options: RouterOptions): Router {
     const action = findAction(agent, name)
     authorise(agent, action, call.principal)
     const input = action.input.parse(params)
+    if (call.accepted) await call.accepted()
     const revision = action.effect === 'read' ? options.revision() : undefined
     const output = (await run(action, input, call, id, hops)) as Json
     if (options.check_outputs) checkOutput(action, output)
@@ -127,7 +130,7 @@ export function createRouter(options: RouterOptions): Router {
       hops,
       emit: call.emit ?? ignore,
       call: async (envelope) => {
-        const { emit: _, ...rest } = call
+        const { emit: _, accepted: __, ...rest } = call
         return (await dispatch(envelope, { ...rest, signal, id, deadline: ends, hops: hops + 1 })).output
       },
     }

@@ -22,6 +22,7 @@ export type StoredProof = z.infer<typeof StoredProof>
 
 import type { Revocation } from '../../schemas/identity.ts'
 import { Scope } from '../../schemas/scope.ts'
+import type { TaskStore } from '../../schemas/task.ts'
 
 /** An entry as the truth holds it: URLs of our own are null or relative, rendered at read. */
 export const StoredEntry = z.object({
@@ -187,6 +188,7 @@ export interface Store extends AsyncDisposable {
   readonly notes: Notes
   readonly leases: Leases
   readonly identity: IdentityStore
+  readonly tasks: TaskStore
   /** One transaction: all of `work` or none of it. Inside, nothing is awaited but the writer. */
   write<T>(work: (transaction: Writer) => Promise<T>): Promise<{ result: T; revision: number }>
   /** Changes with a revision greater than `after`, in order. */

@@ -1,4 +1,5 @@
 import type { RevocationKind } from '../../schemas/identity.ts'
+import type { TaskState } from '../../schemas/task.ts'
 
 /** Rows as Kysely sees them: TEXT, INTEGER and BLOB in both dialects, JSON as TEXT. */
 export interface EntryTable {
@@ -78,6 +79,23 @@ export interface RevocationTable {
   reason: string | null
 }
 
+export interface TaskTable {
+  id: string
+  /** [issuer, subject] as JSON. */
+  owner: string | null
+  counted_by: string
+  context_id: string
+  state: TaskState
+  /** 1 or 0. */
+  unfinished: number
+  updated_at: string
+  expires_at: string
+  alive_until: string | null
+  /** Of the document. */
+  characters: number
+  document: string
+}
+
 export interface Tables {
   entry: EntryTable
   change: ChangeTable
@@ -88,4 +106,5 @@ export interface Tables {
   lease: LeaseTable
   api_key: ApiKeyTable
   revocation: RevocationTable
+  task: TaskTable
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { a2aCodes, a2aErrors } from '../../schemas/a2a-codes.ts'
 import { a2aVersion, message } from '../support/a2a.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { type Asked, atOnce, call, cases, search, send } from './a2a-cases.ts'
 
 let home: TestGateway
 beforeAll(async () => {
@@ -19,29 +20,6 @@ interface Told {
   readonly code: number
   readonly details: Record<string, unknown>[]
 }
-
-interface Asked {
-  readonly method?: string
-  /** Its verb and path over HTTP. */
-  readonly rest?: readonly [string, string]
-  readonly params?: unknown
-  readonly headers?: Record<string, string>
-  readonly token?: string
-  /** Instead of what the rest makes. */
-  readonly body?: string
-}
-
-interface Case extends Asked {
-  readonly name: string
-  readonly reason: string
-  readonly rpc: number
-  readonly http: number
-  /** Where JSON-RPC answers with another status than 200. */
-  readonly rpcHttp?: number
-}
-
-const send = ['POST', 'message:send'] as const
-const search = message([{ text: 'read a web page' }])
 
 /** The same, asked over either binding. */
 const bindings = {
@@ -67,115 +45,6 @@ async function told(binding: Binding, asked: Asked): Promise<Told> {
   const type = headers.get('content-type')
   return { http: status, type, code: json.error.code, details, reason, domain }
 }
-
-const call = (action: string, params: object = {}, to = 'svc.registry') =>
-  message([{ data: { to, action, params } }])
-const unsupported = { reason: 'UNSUPPORTED_OPERATION', rpc: -32004, http: 400 }
-const noTask = { reason: 'TASK_NOT_FOUND', rpc: -32001, http: 404 }
-const noPush = { reason: 'PUSH_NOTIFICATION_NOT_SUPPORTED', rpc: -32003, http: 400 }
-const noContent = { reason: 'CONTENT_TYPE_NOT_SUPPORTED', rpc: -32005, http: 400 }
-const noVersion = { reason: 'VERSION_NOT_SUPPORTED', rpc: -32009, http: 400 }
-const invalid = { reason: 'INVALID_REQUEST', rpc: -32602, http: 400 }
-const configs = 'tasks/t/pushNotificationConfigs'
-
-/** What is refused, alike over both bindings. */
-const cases: readonly Case[] = [
-  { name: 'no version, which is 0.3', headers: {}, ...noVersion },
-  { name: 'version 0.3', headers: { 'A2A-Version': '0.3' }, ...noVersion },
-  { name: 'version 2.0', headers: { 'A2A-Version': '2.0' }, ...noVersion },
-  { name: 'no message', params: {}, ...invalid },
-  { name: 'a message without parts', params: message([]), ...invalid },
-  { name: 'a message without an id', params: message([{ text: 'x' }], { messageId: '' }), ...invalid },
-  { name: 'a message by an agent', params: message([{ text: 'x' }], { role: 'ROLE_AGENT' }), ...invalid },
-  { name: 'an empty part', params: message([{}]), ...invalid },
-  { name: 'a part that is both', params: message([{ text: 'x', data: {} }]), ...invalid },
-  { name: 'two data parts', params: message([{ data: {} }, { data: {} }]), ...invalid },
-  { name: 'data that is a list', params: message([{ data: [] }]), ...invalid },
-  { name: 'text that is a number', params: message([{ text: 1 }]), ...invalid },
-  { name: 'no words', params: message([{ text: ' ' }]), ...invalid },
-  { name: 'data without an action', params: message([{ data: { params: {} } }]), ...invalid },
-  { name: 'params that the action refuses', params: call('search', { limit: 0 }), ...invalid },
-  { name: 'a file', params: message([{ url: 'https://example.com/a.pdf' }]), ...noContent },
-  { name: 'bytes', params: message([{ raw: 'AAAA' }]), ...noContent },
-  {
-    name: 'words to an agent that reads none',
-    params: { ...search, tenant: 'svc.utility.wiki' },
-    ...noContent,
-  },
-  { name: 'a message of a task', params: message([{ text: 'x' }], { taskId: 't' }), ...noTask },
-  {
-    name: 'a message that wants push notifications',
-    params: { ...search, configuration: { taskPushNotificationConfig: { url: 'https://example.com' } } },
-    ...noPush,
-  },
-  { name: 'an unknown action', params: call('serch'), reason: 'UNKNOWN_ACTION', rpc: -32601, http: 404 },
-  {
-    name: 'an unknown agent',
-    params: call('a', {}, 'com.nobody'),
-    reason: 'NOT_FOUND',
-    rpc: -32054,
-    http: 404,
-  },
-  {
-    name: 'a call that needs a token',
-    params: call('publish'),
-    reason: 'UNAUTHENTICATED',
-    rpc: -32051,
-    http: 401,
-    rpcHttp: 401,
-  },
-  { name: 'a bad token', token: 'bad', reason: 'UNAUTHENTICATED', rpc: -32051, http: 401, rpcHttp: 401 },
-  {
-    name: 'a body over 1 MiB',
-    body: 'x'.repeat(1024 * 1024 + 1),
-    reason: 'TOO_LARGE',
-    rpc: -32063,
-    http: 413,
-    rpcHttp: 413,
-  },
-  {
-    name: 'a body that is no JSON by its type',
-    headers: { ...a2aVersion, 'Content-Type': 'text/plain' },
-    ...noContent,
-    rpcHttp: 400,
-  },
-  {
-    name: 'SendStreamingMessage',
-    method: 'SendStreamingMessage',
-    rest: ['POST', 'message:stream'],
-    ...unsupported,
-  },
-  { name: 'SubscribeToTask', method: 'SubscribeToTask', rest: ['POST', 'tasks/t:subscribe'], ...unsupported },
-  { name: 'ListTasks', method: 'ListTasks', rest: ['GET', 'tasks'], ...unsupported },
-  { name: 'GetTask', method: 'GetTask', rest: ['GET', 'tasks/t'], ...noTask },
-  { name: 'GetTask of an agent', method: 'GetTask', rest: ['GET', 'svc.registry/tasks/t'], ...noTask },
-  { name: 'CancelTask', method: 'CancelTask', rest: ['POST', 'tasks/t:cancel'], ...noTask },
-  {
-    name: 'GetExtendedAgentCard',
-    method: 'GetExtendedAgentCard',
-    rest: ['GET', 'extendedAgentCard'],
-    ...unsupported,
-  },
-  {
-    name: 'a new push config',
-    method: 'CreateTaskPushNotificationConfig',
-    rest: ['POST', configs],
-    ...noPush,
-  },
-  { name: 'push configs', method: 'ListTaskPushNotificationConfigs', rest: ['GET', configs], ...noPush },
-  {
-    name: 'a push config',
-    method: 'GetTaskPushNotificationConfig',
-    rest: ['GET', `${configs}/c`],
-    ...noPush,
-  },
-  {
-    name: 'the end of a push config',
-    method: 'DeleteTaskPushNotificationConfig',
-    rest: ['DELETE', `${configs}/c`],
-    ...noPush,
-  },
-]
 
 const ownDomain = (reason: string) => (reason in a2aErrors ? 'a2a-protocol.org' : 'urn:dragoman:problem')
 
@@ -211,11 +80,11 @@ describe.each(Object.keys(bindings) as Binding[])('A2A 1.0 over %s', (binding) =
     expect(more).toEqual([])
   })
 
-  test('answers data to the tenant, in the context that it was asked in, at once or not', async () => {
+  test('answers data to the tenant, in the context that it was asked in', async () => {
     const params = {
       ...message([{ text: 'Please.' }, { data: { action: 'get_card' } }], { contextId: 'ours' }),
       tenant: 'custom.svc.registry',
-      configuration: { returnImmediately: true, acceptedOutputModes: ['application/json'] },
+      configuration: { acceptedOutputModes: ['application/json'] },
       extra: 'ignored, as section 5.7 asks',
     }
     const { json } = await bindings[binding]({ params, headers: { 'A2A-Version': '1.0.1' } })
@@ -239,10 +108,55 @@ describe.each(Object.keys(bindings) as Binding[])('A2A 1.0 over %s', (binding) =
     expect(headers.get('www-authenticate')).toMatch(/^Bearer realm="dragoman"/)
   })
 
-  test('activates no extension, and so names none', async () => {
-    const asked = { ...a2aVersion, 'A2A-Extensions': 'https://example.com/ext/v1' }
-    const { status, headers } = await bindings[binding]({ headers: asked })
-    expect([status, headers.get('a2a-extensions')]).toEqual([200, null])
+  test('activates the extension that cards declare, and no other', async () => {
+    const asking = async (uris: string) =>
+      (await bindings[binding]({ headers: { ...a2aVersion, 'A2A-Extensions': uris } })).headers.get(
+        'a2a-extensions',
+      )
+    expect(await asking('https://example.com/ext/v1')).toBe(null)
+    const declared = 'urn:dragoman:registry:1'
+    expect(await asking(`https://example.com/ext/v1, ${declared}`)).toBe(declared)
+  })
+
+  test('makes a task of what is asked to return at once, and answers with it', async () => {
+    const { json } = await bindings[binding]({ params: atOnce(search) })
+    const { task } = binding === 'JSONRPC' ? json.result : json
+    expect(task).toMatchObject({ id: expect.stringMatching(/^[0-9a-f]{32}$/), contextId: expect.any(String) })
+    const asked = {
+      method: 'SubscribeToTask',
+      rest: ['GET', `tasks/${task.id}:subscribe`] as const,
+      params: task,
+    }
+    // Whether it is over by now or not, then it is.
+    await bindings[binding](asked)
+    const shown = await bindings[binding]({
+      method: 'GetTask',
+      rest: ['GET', `tasks/${task.id}`],
+      params: { id: task.id, history_length: 0 },
+    })
+    const { status, artifacts } = binding === 'JSONRPC' ? shown.json.result : shown.json
+    expect(status.state).toBe('TASK_STATE_COMPLETED')
+    expect(artifacts).toMatchObject([
+      {
+        artifactId: 'output',
+        name: 'search',
+        parts: [{ data: { agents: expect.any(Array) } }, { text: expect.any(String) }],
+      },
+    ])
+  })
+
+  test('gives a caller the card with all that they may call, signed', async () => {
+    const asked = { method: 'GetExtendedAgentCard', rest: ['GET', 'extendedAgentCard'], params: {} } as const
+    const skills = async (token: string) => {
+      const { json } = await bindings[binding]({ ...asked, token })
+      const card = binding === 'JSONRPC' ? json.result : json
+      expect(card.signatures.length).toBeGreaterThan(0)
+      return card.skills.map(({ id }: { id: string }) => id)
+    }
+    const reader = await skills(await home.token('reader', { scopes: ['agents:read'] }))
+    expect(reader).toEqual(expect.arrayContaining(['search_agents', 'get_agent', 'list_keys']))
+    expect(reader).not.toContain('publish')
+    expect(await skills(await home.token('publisher'))).toContain('publish')
   })
 })
 

@@ -45,6 +45,8 @@ describe("the gateway's own card, as A2A has it", () => {
   ])(
     'of %s is accepted by the verifier of the A2A SDK, and each change of what is signed refused',
     async (_, path) => {
+      const { json: superset } = await home.request('GET', `/a2a/v1/svc.registry${own}`)
+      expect(await sdkAccepts(superset, await keyOf(superset))).toBe(true)
       const { json: card } = await home.request('GET', path, version)
       const key = await keyOf(card)
       expect(await sdkAccepts(card, key)).toBe(true)
@@ -64,13 +66,22 @@ describe("the gateway's own card, as A2A has it", () => {
       home.request('GET', `${own}?A2A-Version=1.0`),
       home.request('GET', own, { headers: { Accept: 'application/a2a-agent-card+json' } }),
       home.request('GET', own, { headers: { Accept: 'application/json, application/a2a+json' } }),
-      home.request('GET', `/a2a/v1${own}`),
     ])
     for (const { json, headers } of shapes) {
       expect(json.supportedInterfaces[0].url).toBe(`${home.url}/a2a/v1`)
       expect(headers.get('vary')).toContain('A2A-Version')
       expect(headers.get('etag')).toBe(shapes[0]?.headers.get('etag'))
     }
+    const superset = await home.request('GET', `/a2a/v1${own}`)
+    expect(superset.headers.get('etag')).not.toBe(shapes[0]?.headers.get('etag'))
+    expect(superset.json).toMatchObject({
+      supportedInterfaces: shapes[0].json.supportedInterfaces,
+      url: `${home.url}/a2a/v1`,
+      preferredTransport: 'JSONRPC',
+      protocolVersion: '0.3.0',
+      supportsAuthenticatedExtendedCard: true,
+      securitySchemes: { bearer: { type: 'http', httpAuthSecurityScheme: { scheme: 'Bearer' } } },
+    })
     const plain = await home.request('GET', own)
     expect(plain.json.agent_id).toBe('custom.svc.registry')
     expect(plain.json.capabilities.map((one: { name: string }) => one.name)).toEqual([
@@ -103,6 +114,14 @@ describe("the gateway's own card, as A2A has it", () => {
     const asked = { body: message([{ data: call }]), ...version }
     const byRest = await home.request('POST', `${rest.path}/${rest.tenant}/message:send`, asked)
     expect(byRest.json.error.details[0].metadata.code).toBe('unauthenticated')
+  })
+
+  test('says how old it may become and since when it stands', async () => {
+    const { headers } = await home.request('GET', own, version)
+    expect(headers.get('cache-control')).toBe('public, max-age=0, must-revalidate')
+    expect(Date.parse(headers.get('last-modified') ?? '')).toBeLessThanOrEqual(Date.now())
+    const again = await home.request('GET', own, version)
+    expect(again.headers.get('last-modified')).toBe(headers.get('last-modified'))
   })
 
   test('is signed by the new key once the keys have been rotated', async () => {

@@ -51,6 +51,11 @@ interface Deed {
 const deeds: readonly Deed[] = [
   { action: 'get_agent', expected: reads },
   { action: 'get_card', expected: reads },
+  // Nobody's, since none of them is hosted here.
+  {
+    action: 'get_extended_card',
+    expected: { STAGE: nobodySigned, ACTIVE: nobodySigned, suspended: nobodySigned, deleted: nobodySigned },
+  },
   { action: 'resolve_package', expected: reads, by: 'package_name' },
   {
     action: 'audit',

@@ -308,3 +308,40 @@ describe('an action that calls another', () => {
     expect(calls).toBe(9)
   })
 })
+
+describe('who wants to know that a call is let in', () => {
+  const seen: string[] = []
+  const look = sampleAction('look', {
+    access: 'bearer',
+    input: { json: {}, parse: (value) => value },
+    run: async (input, { call }) => {
+      seen.push('run')
+      if ((input as { again?: boolean }).again) await call({ to, action: 'look' })
+      return 1
+    },
+  })
+  const router = routerOver([sampleAgent(to, [look])])
+  const accepted = async () => void seen.push('accepted')
+
+  test('hears of it once, before the action runs, and not of what the action calls', async () => {
+    seen.length = 0
+    const call = anonymous({ principal: principal('ada'), accepted })
+    await router.dispatch({ to, action: 'look', params: { again: true } }, call)
+    expect(seen).toEqual(['accepted', 'run', 'run'])
+  })
+
+  test('hears nothing of what is refused, and may refuse it too', async () => {
+    seen.length = 0
+    await expect(router.dispatch({ to, action: 'look' }, anonymous({ accepted }))).rejects.toMatchObject({
+      code: 'unauthenticated',
+    })
+    const refusing = async () => {
+      throw new Failure('rate_limited', 'No.')
+    }
+    const call = anonymous({ principal: principal('ada'), accepted: refusing })
+    await expect(router.dispatch({ to, action: 'look' }, call)).rejects.toMatchObject({
+      code: 'rate_limited',
+    })
+    expect(seen).toEqual([])
+  })
+})

@@ -52,6 +52,7 @@ export async function openRegistry({
   const faults: unknown[] = []
   const follower = stack.use(follow(store, index, (fault) => void faults.push(fault)))
   const registry = createRegistry({
+    agents: () => [],
     store,
     index,
     follower,

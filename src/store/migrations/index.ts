@@ -4,12 +4,14 @@ import { entries } from './0001-entries.ts'
 import { embeddings } from './0002-embeddings.ts'
 import { identity } from './0003-identity.ts'
 import { trust } from './0004-trust.ts'
+import { tasks } from './0005-tasks.ts'
 
 const migrations: Record<string, Migration> = {
   '0001-entries': entries,
   '0002-embeddings': embeddings,
   '0003-identity': identity,
   '0004-trust': trust,
+  '0005-tasks': tasks,
 }
 
 /** Brings the schema up to date, forward only. Throws what the failing migration threw. */

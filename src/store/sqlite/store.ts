@@ -7,6 +7,7 @@ import { migrate } from '../migrations/index.ts'
 import { createNotes } from '../notes.ts'
 import type { Store } from '../store.ts'
 import type { Tables } from '../tables.ts'
+import { createTaskStore } from '../tasks.ts'
 import { createWriter } from '../writer.ts'
 import { sqliteDialect } from './dialect.ts'
 import { storeFailure } from './faults.ts'
@@ -27,15 +28,19 @@ export async function openSqliteStore(path: string, clock: () => number = Date.n
   const dataVersion = () => Number(version.get()?.data_version)
   const commits = new EventEmitter().setMaxListeners(0)
 
-  /** One transaction; those who wait for a commit are woken. */
-  async function commit<T>(work: (transaction: Transaction<Tables>) => Promise<T>): Promise<T> {
+  async function transact<T>(work: (transaction: Transaction<Tables>) => Promise<T>): Promise<T> {
     try {
-      const done = await writer.transaction().execute(work)
-      commits.emit('commit')
-      return done
+      return await writer.transaction().execute(work)
     } catch (thrown) {
       throw storeFailure(thrown)
     }
+  }
+
+  /** One transaction; those who wait for a commit are woken. */
+  async function commit<T>(work: (transaction: Transaction<Tables>) => Promise<T>): Promise<T> {
+    const done = await transact(work)
+    commits.emit('commit')
+    return done
   }
 
   const write: Store['write'] = (work) =>
@@ -67,6 +72,7 @@ export async function openSqliteStore(path: string, clock: () => number = Date.n
     notes: createNotes(reader, writer),
     leases: createLeases(writer),
     identity: createIdentityStore(reader, commit),
+    tasks: createTaskStore(reader, transact, clock),
     write,
     changes,
     wake,

@@ -1,5 +1,5 @@
 import { type A2aReason, a2aCodes, a2aErrors } from '../../../schemas/a2a-codes.ts'
-import { codes, type Failure, problem } from '../../../schemas/failure.ts'
+import { codes, Failure, problem } from '../../../schemas/failure.ts'
 import { type Door, failureOf } from '../door.ts'
 
 /** An error that A2A itself defines (section 3.3.2) and that no action can have. */
@@ -11,6 +11,25 @@ export class Refusal extends Error {
     super(message)
     this.reason = reason
   }
+}
+
+/** What is said where nothing else is to be said. */
+const refusals: Readonly<Record<A2aReason, string>> = {
+  TASK_NOT_FOUND: 'There is no such task here; an hour after its last change a task is forgotten.',
+  TASK_NOT_CANCELABLE: 'The task is over and cannot be cancelled.',
+  PUSH_NOTIFICATION_NOT_SUPPORTED: 'No push notifications are sent from here; stream, or ask again.',
+  UNSUPPORTED_OPERATION: 'This is not done here.',
+  CONTENT_TYPE_NOT_SUPPORTED: 'This part is not read here.',
+  VERSION_NOT_SUPPORTED: 'Send the header A2A-Version: 1.0; without it, the methods of 0.3 are spoken alone.',
+}
+
+export function refusal(reason: A2aReason, message = refusals[reason]): Refusal {
+  return new Refusal(reason, message)
+}
+
+/** A field of a request that is not as it must be. */
+export function unsound(pointer: string, detail: string): Failure {
+  return new Failure('invalid_request', `${pointer}: ${detail}`, { errors: [{ pointer, detail }] })
 }
 
 /** An error as both bindings write it: `details` are objects with an `@type`, as ProtoJSON writes Any. */

@@ -1,58 +1,63 @@
-import type { IncomingMessage } from 'node:http'
-import { Failure } from '../../../schemas/failure.ts'
-import { nearest } from '../../../schemas/nearest.ts'
-import type { Call } from '../../router/router.ts'
-import type { Door } from '../door.ts'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { isRecord } from '../../../schemas/json.ts'
+import { authenticated, type Door } from '../door.ts'
 import type { Mount } from '../http/app.ts'
 import { parseJson } from '../http/body.ts'
 import { requestId } from '../http/identity.ts'
 import { failureHeaders, type Headers, send } from '../http/respond.ts'
 import { type Id, invalidRequest, parseError, type Request, readRequest } from '../json-rpc/frames.ts'
-import { errorOf } from './error.ts'
-import { type Operation, operations } from './operations.ts'
-import { assertVersion, perform, readCall } from './perform.ts'
+import { type Dialect, dialect10, isOperation } from './dialect.ts'
+import { errorOf, refusal } from './error.ts'
+import { dialect03 } from './legacy/dialect.ts'
+import { extensionHeaders, queryOf, readCall, versionOf } from './request.ts'
+import type { Answer, Perform } from './service.ts'
+import { sendEvents } from './stream.ts'
+import type { StreamEvent } from './tasks/view.ts'
 
 /** What one frame comes to. A notification has no id. */
-type Answer =
-  | { readonly id: Id | undefined; readonly result: string }
+type Answered =
+  | { readonly id: Id | undefined; readonly answer: Answer; readonly write: Write }
   | { readonly id: Id | undefined; readonly thrown: unknown; readonly code?: number; readonly http?: 200 }
 
-interface Written {
-  readonly status: number
-  readonly frame: string
-  readonly headers: Headers
+interface Write {
+  readonly result: (json: string) => string
+  readonly event: (event: StreamEvent) => string
 }
 
 /**
- * A2A 1.0 section 9: `POST /a2a/v1`, one request at a time. What concerns the HTTP request as a whole has its HTTP
- * status, and so has 401 for whatever needs a token, by which clients get themselves one; everything else is 200.
+ * A2A 1.0 section 9, and 0.3 where it is asked for: `POST /a2a/v1`, one request at a time. What concerns the HTTP
+ * request as a whole has its HTTP status, and so has 401 for whatever needs a token, by which clients get themselves
+ * one; everything else is 200.
  */
-export function a2aJsonRpcMount(door: Door): Mount {
-  async function answerFrame(text: Buffer, request: IncomingMessage, call: Call): Promise<Answer> {
-    const frame = readFrame(text)
+export function a2aJsonRpcMount(door: Door, perform: Perform): Mount {
+  async function answerFrame(
+    request: IncomingMessage,
+    response: ServerResponse,
+    id: string,
+  ): Promise<Answered> {
+    const { body, call } = await readCall(door, request, response, id)
+    const frame = readFrame(body)
     if (!('method' in frame)) return frame
-    const { id, method, params } = frame
     try {
-      assertVersion(request)
-      return { id, result: await perform(door, operationOf(method), params, call) }
+      const dialect = dialectOf(request, frame.method)
+      const operation = dialect.operation(frame.method)
+      const params = dialect.params(operation, withTenant(request, frame.params))
+      const answer = await perform(operation, params, call)
+      const head = `{"jsonrpc":"2.0","id":${JSON.stringify(frame.id ?? null)},"result":`
+      const write: Write = {
+        result: (json) => `${head}${dialect.result(operation, json)}}`,
+        event: (event) => `${head}${JSON.stringify(dialect.event(event))}}`,
+      }
+      return { id: frame.id, answer, write }
     } catch (thrown) {
-      return { id, thrown, http: 200 }
+      return { id: frame.id, thrown, http: 200 }
     }
   }
 
-  function written(request: IncomingMessage, answer: Answer, requestId: string): Written {
-    const id = answer.id ?? null
-    if ('result' in answer) {
-      const frame = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${answer.result}}`
-      return { status: 200, frame, headers: {} }
-    }
-    const { http, rpc, message, details, failure } = errorOf(door, answer.thrown, requestId)
-    const error = { code: answer.code ?? rpc, message, data: details }
-    return {
-      status: failure?.code === 'unauthenticated' ? http : (answer.http ?? http),
-      frame: JSON.stringify({ jsonrpc: '2.0', id, error }),
-      headers: failure ? failureHeaders(door, request, failure, requestId) : { 'Cache-Control': 'no-store' },
-    }
+  function errorFrame(id: Id | undefined, thrown: unknown, requestId: string, code?: number) {
+    const told = errorOf(door, thrown, requestId)
+    const error = { code: code ?? told.rpc, message: told.message, data: told.details }
+    return { ...told, frame: JSON.stringify({ jsonrpc: '2.0', id: id ?? null, error }) }
   }
 
   return {
@@ -61,20 +66,39 @@ export function a2aJsonRpcMount(door: Door): Mount {
     direct: '/a2a/v1',
     async handler(request, response) {
       const id = requestId(request)
-      const answer = await readCall(door, request, response, id).then(
-        ({ body, call }) => answerFrame(body, request, call),
-        (thrown: unknown): Answer => ({ id: null, thrown }),
+      const answered = await answerFrame(request, response, id).catch(
+        (thrown: unknown): Answered => ({ id: null, thrown }),
       )
-      const { status, frame, headers } = written(request, answer, id)
-      const common = { 'X-Request-Id': id, ...headers }
+      const common: Headers = { 'X-Request-Id': id, ...extensionHeaders(request) }
+      const json = { ...common, 'Content-Type': 'application/json' }
       // A notification is not answered: JSON-RPC 2.0 section 4.1.
-      if (answer.id === undefined) send(request, response, 204, '', common)
-      else send(request, response, status, frame, { ...common, 'Content-Type': 'application/json' })
+      if (answered.id === undefined) {
+        if ('answer' in answered && 'events' in answered.answer) leave(answered.answer.events)
+        send(request, response, 204, '', common)
+      } else if ('thrown' in answered) {
+        const { frame, http, failure } = errorFrame(answered.id, answered.thrown, id, answered.code)
+        const status = failure?.code === 'unauthenticated' ? http : (answered.http ?? http)
+        const headers = failure ? failureHeaders(door, request, failure, id) : { 'Cache-Control': 'no-store' }
+        send(request, response, status, frame, { ...json, ...headers })
+      } else if ('json' in answered.answer) {
+        send(request, response, 200, answered.write.result(answered.answer.json), json)
+      } else {
+        const style = {
+          write: answered.write.event,
+          fault: (thrown: unknown) => errorFrame(answered.id, thrown, id).frame,
+          check: async () => await authenticated(door, request.headers.authorization),
+        }
+        await sendEvents(response, answered.answer.events, style, common)
+      }
     },
   }
 }
 
-function readFrame(text: Buffer): Request | Answer {
+function leave(events: AsyncIterable<unknown>): void {
+  void events[Symbol.asyncIterator]().return?.()
+}
+
+function readFrame(text: Buffer): Request | Answered {
   let frame: unknown
   try {
     frame = parseJson(text)
@@ -86,13 +110,16 @@ function readFrame(text: Buffer): Request | Answer {
   return { id: read.id, thrown: read.failure, code: invalidRequest, http: 200 }
 }
 
-function operationOf(method: string): Operation {
-  const found = operations.find(({ name }) => name === method)
-  if (found) return found
-  const names = [...new Set(operations.map(({ name }) => name))]
-  const close = nearest(method, names)
-  throw new Failure('unknown_action', `A2A 1.0 has no method ${method}.`, {
-    hint: 'SendMessage sends a message.',
-    ...(close.length > 0 && { nearest: close }),
-  })
+/** 0.3 has no tenants: its agents stand at URLs of their own, `/a2a/v1?tenant=NAME`. */
+function withTenant({ url = '' }: IncomingMessage, params: unknown): unknown {
+  const tenant = queryOf(url).get('tenant')
+  return tenant && isRecord(params) ? { tenant, ...params } : params
+}
+
+/** Throws Refusal VERSION_NOT_SUPPORTED for another version, and for a method of 1.0 that does not say so. */
+function dialectOf(request: IncomingMessage, method: string): Dialect {
+  const version = versionOf(request)
+  if (version === '1.0') return dialect10
+  if (version === undefined || isOperation(method)) throw refusal('VERSION_NOT_SUPPORTED')
+  return dialect03
 }

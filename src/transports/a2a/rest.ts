@@ -1,34 +1,45 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
-import type { Door } from '../door.ts'
+import { authenticated, type Door } from '../door.ts'
 import type { Mount } from '../http/app.ts'
 import { parseJson } from '../http/body.ts'
 import { requestId } from '../http/identity.ts'
 import { failureHeaders, send } from '../http/respond.ts'
 import type { Handler } from '../http/rest.ts'
 import { errorOf } from './error.ts'
-import { type Operation, operations } from './operations.ts'
-import { assertVersion, perform, readCall } from './perform.ts'
+import { type Operation, type OperationName, operations } from './operations.ts'
+import { assertCurrent, extensionHeaders, queryOf, readCall } from './request.ts'
+import type { Answer, Perform } from './service.ts'
+import { sendEvents } from './stream.ts'
 
 const base = '/a2a/v1/'
 
 /** A2A 1.0 section 11: what stands under `/a2a/v1/`, each path also behind a tenant, the name of an agent. */
-export function a2aRestMounts(door: Door): Mount[] {
-  async function answer(request: IncomingMessage, response: ServerResponse, id: string): Promise<string> {
+export function a2aRestMounts(door: Door, perform: Perform): Mount[] {
+  async function answer(request: IncomingMessage, response: ServerResponse, id: string): Promise<Answer> {
     const { body, call } = await readCall(door, request, response, id)
-    assertVersion(request)
-    const { operation, tenant } = operationOf(request.method, pathOf(request))
+    assertCurrent(request)
+    const { operation, ...named } = operationOf(request.method, pathOf(request))
     const params = body.length === 0 ? {} : parseJson(body)
     if (!isRecord(params)) throw new Failure('invalid_request', 'The body is not a JSON object.')
-    return await perform(door, operation, tenant === undefined ? params : { ...params, tenant }, call)
+    return await perform(operation, { ...queryParams(request), ...params, ...named }, call)
   }
 
   const handler: Handler = async (request, response) => {
     const id = requestId(request)
-    const headers = { 'X-Request-Id': id, 'Content-Type': mediaType(request) }
+    const headers = { 'X-Request-Id': id, ...extensionHeaders(request), 'Content-Type': mediaType(request) }
     try {
-      send(request, response, 200, await answer(request, response, id), headers)
+      const answered = await answer(request, response, id)
+      if ('json' in answered) send(request, response, 200, answered.json, headers)
+      else {
+        const style = {
+          write: JSON.stringify,
+          fault: (thrown: unknown) => void errorOf(door, thrown, id),
+          check: async () => await authenticated(door, request.headers.authorization),
+        }
+        await sendEvents(response, answered.events, style, headers)
+      }
     } catch (thrown) {
       const { http, status, message, details, failure } = errorOf(door, thrown, id)
       const body = JSON.stringify({ error: { code: http, status, message, details } })
@@ -49,19 +60,41 @@ function pathOf({ url = '' }: IncomingMessage): string {
   return url.split('?', 1)[0] ?? ''
 }
 
+const fields = [
+  'historyLength',
+  'contextId',
+  'status',
+  'pageSize',
+  'pageToken',
+  'statusTimestampAfter',
+] as const
+
+/** What a request without a body says (section 11.5). */
+function queryParams({ url = '', method }: IncomingMessage): Record<string, unknown> {
+  if (method !== 'GET') return {}
+  const query = queryOf(url)
+  const given = fields.flatMap((field) => (query.has(field) ? [[field, query.get(field)]] : []))
+  const flag = query.get('includeArtifacts')
+  const includeArtifacts = flag === 'true' ? true : flag === 'false' ? false : flag
+  return { ...Object.fromEntries(given), ...(flag && { includeArtifacts }) }
+}
+
 interface Named {
   /** What the path names, one row a verb. */
   readonly rows: readonly Operation[]
+  readonly tail: string
   readonly tenant?: string
 }
 
 function named(path: string): Named {
   const tail = path.slice(base.length)
   const whole = operations.filter((row) => row.path.test(tail))
-  if (whole.length > 0) return { rows: whole }
+  if (whole.length > 0) return { rows: whole, tail }
   const [tenant = '', ...rest] = tail.split('/')
+  const behind = rest.join('/')
   return {
-    rows: operations.filter((row) => row.path.test(rest.join('/'))),
+    rows: operations.filter((row) => row.path.test(behind)),
+    tail: behind,
     tenant: decodeURIComponent(tenant),
   }
 }
@@ -74,10 +107,14 @@ function allowed(path: string): string {
 }
 
 /** Throws Failure `not_found` and `method_not_allowed`. */
-function operationOf(method: string | undefined, path: string): { operation: Operation; tenant?: string } {
-  const { rows, ...tenant } = named(path)
-  const operation = rows.find(({ verb }) => verb === method)
-  if (operation) return { operation, ...tenant }
+function operationOf(
+  method: string | undefined,
+  path: string,
+): { operation: OperationName; tenant?: string; id?: string } {
+  const { rows, tail, ...tenant } = named(path)
+  const row = rows.find(({ verb }) => verb === method)
+  const id = row?.path.exec(tail)?.[1]
+  if (row) return { operation: row.name, ...tenant, ...(id && { id: decodeURIComponent(id) }) }
   if (rows.length > 0) {
     throw new Failure('method_not_allowed', `${path} takes ${allowed(path)}, not ${method}.`)
   }

@@ -94,7 +94,7 @@ Search: POST ${base}/a2a/message {"to":"custom.svc.registry","action":"search","
 Resolve: POST ${base}/a2a/message {"to":"custom.svc.registry","action":"resolve_package","params":{"package_name":"…"}}
 Call: POST ${base}/a2a/message {"to":"PACKAGE","action":"ACTION","params":{…}} (most calls need Authorization: Bearer TOKEN)
 MCP: ${base}/mcp (Streamable HTTP) and ${base.replace(/^http/, 'ws')}/mcp/ws (WebSocket, subprotocol mcp)
-A2A 1.0: ${base}/a2a/v1 (JSON-RPC and HTTP+JSON; card at ${base}/a2a/v1/.well-known/agent-card.json)
+A2A 1.0: ${base}/a2a/v1 (JSON-RPC and HTTP+JSON, tasks and streams; 0.3 over JSON-RPC; card at ${base}/a2a/v1/.well-known/agent-card.json)
 JSON-RPC 2.0: POST ${base}/rpc, methods registry.search_agents, message.send …
 
 ## Hosted agents

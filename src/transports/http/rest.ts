@@ -12,15 +12,20 @@ import { hasBody } from './body.ts'
 import { type Etags, matches } from './etag.ts'
 import { requestId } from './identity.ts'
 import { type ReadRequest, readInput } from './input.ts'
+import { createLastModified } from './last-modified.ts'
 import { allowanceHeaders, type Headers, send, sendFailure } from './respond.ts'
 import type { Route } from './routes.ts'
 
 export type Handler = (request: ReadRequest, response: ServerResponse) => Promise<void>
 
+/** A2A 1.0 section 8.6 would have an age on cards; this one is asked again each time all the same. */
+const cardAge = 'max-age=0, must-revalidate'
+
 /** Serves one row of the table: reads the input, dispatches, shows the output. */
 export function serve(route: Route, action: Action, door: Door, etags: Etags): Handler {
   const open = isPublicRead(route, action)
   const cors: Headers = open ? corsHeaders : {}
+  const lastModified = createLastModified()
 
   return async (request, response) => {
     const id = requestId(request)
@@ -41,8 +46,10 @@ export function serve(route: Route, action: Action, door: Door, etags: Etags): H
       if (etag) headers.ETag = etag
       if (route.unkept) headers['Cache-Control'] = 'no-store'
       else if (route.method === 'get') {
-        headers['Cache-Control'] = principal ? 'private, no-cache' : 'public, no-cache'
+        headers['Cache-Control'] =
+          `${principal ? 'private' : 'public'}, ${route.versions ? cardAge : 'no-cache'}`
         headers.Vary = route.versions ? 'Authorization, A2A-Version, Accept' : 'Authorization'
+        if (route.versions && etag) headers['Last-Modified'] = lastModified(etag)
         if (matches(request.headers['if-none-match'], etag)) {
           send(request, response, 304, '', headers)
           return
@@ -65,11 +72,13 @@ function etagOf(
   if (unkept) return undefined
   return entry
     ? etags.ofEntry(output, principal)
-    : etags.ofRegistry(
-        method === 'get' ? revision : undefined,
-        principal,
-        versions && params.a2a_version !== undefined ? 's' : 'r',
-      )
+    : etags.ofRegistry(method === 'get' ? revision : undefined, principal, versions ? variantOf(params) : 'r')
+}
+
+/** The shapes of one card, as `get_card` tells them apart. */
+function variantOf({ a2a_version }: Record<string, unknown>): string {
+  if (a2a_version === undefined) return 'r'
+  return String(a2a_version).startsWith('1.0') ? 's' : 'l'
 }
 
 /** Pointers name what the caller wrote: the query parameter, not the field that it fills. */

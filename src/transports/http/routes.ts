@@ -65,13 +65,13 @@ const listed = {
 
 const version = { 'A2A-Version': 'a2a_version' } as const
 
-/** Beside A2A's own bindings, nobody has to say which shape they mean. */
+/** Beside A2A's own bindings, nobody has to say which shape they mean; who says nothing may speak 0.3. */
 const standardCard = {
   to: registry,
   action: 'get_card',
   query: version,
   versions: true,
-  defaults: { a2a_version: '1.0' },
+  defaults: { a2a_version: '0.3' },
 } as const
 
 const output = (value: Json) => ({ body: { output: value } })

@@ -1,0 +1,48 @@
+import { Failure } from '../../../schemas/failure.ts'
+import type { Principal } from '../../../schemas/scope.ts'
+import type { TaskPosition } from '../../../schemas/task.ts'
+import { unsound } from './error.ts'
+import { listParams } from './params.ts'
+import { type Desk, ownerOf } from './tasks/desk.ts'
+import { showTask } from './tasks/view.ts'
+
+const usualPage = 50
+
+/** ListTasks (section 3.1.4) of the caller's own, as JSON text. Throws Failure `unauthenticated` without a caller. */
+export async function listTasks(desk: Desk, given: unknown, caller: Principal | null): Promise<string> {
+  const asked = listParams.parse(given)
+  if (!caller) {
+    throw new Failure('unauthenticated', 'Only a caller with a token has tasks to list.', {
+      hint: 'GetTask shows a task to whoever knows its id.',
+    })
+  }
+  const { contextId, status, pageToken, historyLength, statusTimestampAfter, includeArtifacts } = asked
+  const pageSize = asked.pageSize ?? usualPage
+  const { tasks, more, total } = await desk.list({
+    owner: ownerOf(caller),
+    context_id: contextId || undefined,
+    state: status ?? undefined,
+    updated_after: statusTimestampAfter ? new Date(statusTimestampAfter).toISOString() : undefined,
+    after: pageToken ? positionIn(pageToken) : undefined,
+    limit: pageSize,
+  })
+  const last = tasks.at(-1)
+  return JSON.stringify({
+    tasks: tasks.map((task) => showTask(task, { historyLength, artifacts: includeArtifacts ?? false })),
+    nextPageToken: more && last ? tokenOf(last) : '',
+    pageSize,
+    totalSize: total,
+  })
+}
+
+function tokenOf({ updated_at, id }: TaskPosition): string {
+  return Buffer.from(`${updated_at} ${id}`).toString('base64url')
+}
+
+const position = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) ([0-9a-f]{32})$/
+
+function positionIn(token: string): TaskPosition {
+  const [, updated_at, id] = position.exec(Buffer.from(token, 'base64url').toString()) ?? []
+  if (updated_at && id) return { updated_at, id }
+  throw unsound('/pageToken', 'This is no token that a list was given out with.')
+}

@@ -1,0 +1,117 @@
+import type { Update } from '../../../schemas/action.ts'
+import type { Envelope } from '../../../schemas/envelope.ts'
+import { isRecord, type Json } from '../../../schemas/json.ts'
+import { packageNameOf } from '../../../schemas/names.ts'
+import type { Part } from '../../../schemas/task.ts'
+import type { Call } from '../../router/router.ts'
+import type { Door } from '../door.ts'
+import { stringify } from '../stringify.ts'
+import { refusal, unsound } from './error.ts'
+import type { AskedPart, SendParams } from './params.ts'
+import type { Job, Tell, Told, Work } from './work.ts'
+
+const registry = 'svc.registry'
+
+/** A message as the router takes it. */
+interface Asked {
+  readonly envelope: Envelope
+  /** It was asked in words, so some of the answer is in words. */
+  readonly in_words: boolean
+}
+
+/** The router behind A2A: one message is one dispatch, answered by a message or worked on as a task. */
+export function createRouting({ dispatch }: Pick<Door, 'dispatch'>): Work {
+  return {
+    read(params): Job {
+      const asked = readMessage(params)
+      return {
+        async answer(call) {
+          const { output } = await dispatch(asked.envelope, call)
+          return partsText(asked, output)
+        },
+        run: (call, tell) => run(asked, call, tell),
+      }
+    },
+    async extendedCard(tenant, version, call) {
+      const params = { a2a_version: version, ...(tenant !== undefined && { agent: tenant }) }
+      const { output } = await dispatch({ to: registry, action: 'get_extended_card', params }, call)
+      return stringify(output)
+    },
+  }
+
+  /** What is refused before the action runs makes no task. */
+  async function run(asked: Asked, call: Call, tell: Tell): Promise<void> {
+    const started = () => tell({ state: 'TASK_STATE_WORKING' })
+    let streamed = false
+    const emit = async (update: Update) => {
+      await tell(toldOf(update, streamed))
+      streamed ||= 'part' in update
+    }
+    const { output } = await dispatch(asked.envelope, { ...call, emit, accepted: started })
+    const { action } = asked.envelope
+    // Written once, as every door does, to be refused where it is too long.
+    stringify(output)
+    await tell({
+      artifact: { artifactId: 'output', name: action, parts: partsOf(asked, output) },
+      last: true,
+    })
+    await tell({ state: 'TASK_STATE_COMPLETED' })
+  }
+}
+
+function toldOf(update: Update, streamed: boolean): Told {
+  if ('part' in update) {
+    const parts = [{ data: update.part as Json, mediaType: 'application/json' }]
+    return { artifact: { artifactId: 'parts', parts }, append: streamed }
+  }
+  const { progress, total, message } = update
+  const text = message ?? (total === undefined ? `${progress}` : `${progress} of ${total}`)
+  return { state: 'TASK_STATE_WORKING', parts: [{ text }, { data: { ...update } }] }
+}
+
+/** Reads the message of a SendMessageRequest. Throws Failure `invalid_request` and Refusal. */
+function readMessage({ tenant, message }: SendParams): Asked {
+  const to = tenant || registry
+  const data = message.parts.flatMap((part, index) => dataOf(part, index))
+  if (data.length > 1) throw unsound('/message/parts', 'Send one data part: one message is one call.')
+  const [call] = data
+  if (call !== undefined) return { envelope: { to, ...call } as Envelope, in_words: false }
+  if (packageNameOf(to) !== registry) {
+    throw refusal('CONTENT_TYPE_NOT_SUPPORTED', `${to} reads no text: send a data part {action, params}.`)
+  }
+  const query = message.parts.map(({ text }) => text).join('\n')
+  return { envelope: { to, action: 'search', params: { query } }, in_words: true }
+}
+
+function dataOf({ text, data, raw, url }: AskedPart, index: number): Record<string, unknown>[] {
+  const at = `/message/parts/${index}`
+  if ([text, data, raw, url].filter((one) => one !== undefined).length !== 1) {
+    throw unsound(at, 'A part is either text or data.')
+  }
+  if (raw !== undefined || url !== undefined) {
+    throw refusal('CONTENT_TYPE_NOT_SUPPORTED', 'Parts are read as text or data, not as files.')
+  }
+  if (data === undefined) {
+    if (typeof text !== 'string') throw unsound(`${at}/text`, 'This must be a string.')
+    return []
+  }
+  if (!isRecord(data)) throw unsound(`${at}/data`, 'Send an object {action, params}.')
+  return [data]
+}
+
+function partsOf({ in_words }: Asked, output: Json): Part[] {
+  const data = { data: output, mediaType: 'application/json' }
+  return in_words ? [data, words(output)] : [data]
+}
+
+/** The same as JSON text, in which an output that is remembered need not be written again. */
+function partsText({ in_words }: Asked, output: Json): string {
+  const more = in_words ? `,${JSON.stringify(words(output))}` : ''
+  return `[{"data":${stringify(output)},"mediaType":"application/json"}${more}]`
+}
+
+function words(output: Json): Part {
+  const { agents } = output as { agents: readonly { package_name: string; name: string }[] }
+  const found = agents.map((agent) => `${agent.name} (${agent.package_name})`).join('\n')
+  return { text: found || 'No agent was found.', mediaType: 'text/plain' }
+}

@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto'
+import type { Json } from '../../../schemas/json.ts'
+import type { Message, Part, StoredTask } from '../../../schemas/task.ts'
+import { assertPlain } from '../../router/plain.ts'
+import type { Call } from '../../router/router.ts'
+import { type A2aError, refusal } from './error.ts'
+import { type SendParams, sendParams } from './params.ts'
+import { assertTakesMessage, type Begun, type Desk } from './tasks/desk.ts'
+import { type StreamEvent, showTask } from './tasks/view.ts'
+import type { Job, Work } from './work.ts'
+
+export interface SendOptions {
+  readonly work: Work
+  readonly desk: Desk
+  /** What was thrown, as errors are told of. */
+  readonly explain: (thrown: unknown, id: string) => A2aError
+}
+
+interface Asked {
+  readonly params: SendParams
+  readonly job: Job
+  readonly context_id: string
+  /** The interrupted task that the message goes on with. */
+  readonly task?: StoredTask
+}
+
+/** SendMessage: a message where the work answers with one and the caller waits, else a task. As JSON text. */
+export async function sendMessage(options: SendOptions, params: unknown, call: Call): Promise<string> {
+  const asked = await read(options, params, call)
+  const { job, task, context_id } = asked
+  const { returnImmediately, historyLength } = asked.params.configuration ?? {}
+  if (job.answer && !task && !(returnImmediately && job.run)) {
+    return `{"message":${messageText(context_id, await job.answer(call))}}`
+  }
+  const begun = await begin(options, asked, call)
+  begun.events.cut()
+  const now = returnImmediately ? begun.task : await begun.ended
+  return JSON.stringify({ task: showTask(now, { historyLength }) })
+}
+
+/** SendStreamingMessage: the task and what becomes of it, or the one message that answers. */
+export async function streamMessage(
+  options: SendOptions,
+  params: unknown,
+  call: Call,
+): Promise<AsyncIterable<StreamEvent>> {
+  const asked = await read(options, params, call)
+  const { job, context_id, task } = asked
+  if (job.answer && !job.run && !task) {
+    const message: Message = JSON.parse(messageText(context_id, await job.answer(call)))
+    return one({ message })
+  }
+  return (await begin(options, asked, call)).events
+}
+
+async function* one(event: StreamEvent): AsyncGenerator<StreamEvent> {
+  yield event
+}
+
+async function read({ work, desk }: SendOptions, given: unknown, call: Call): Promise<Asked> {
+  const params = sendParams.parse(given)
+  const { message, configuration } = params
+  if (configuration?.taskPushNotificationConfig) throw refusal('PUSH_NOTIFICATION_NOT_SUPPORTED')
+  if (!message.taskId) {
+    return { params, job: work.read(params), context_id: message.contextId || randomUUID() }
+  }
+  const task = await desk.get(message.taskId, call.principal)
+  assertTakesMessage(task, message.contextId)
+  return { params, job: work.read(params), context_id: task.context_id, task }
+}
+
+async function begin({ desk, explain }: SendOptions, asked: Asked, call: Call): Promise<Begun> {
+  const { params, job, context_id, task } = asked
+  if (!job.run) throw refusal('UNSUPPORTED_OPERATION', 'This message is answered at once and makes no task.')
+  const { message } = params
+  assertPlain(message)
+  return await desk.begin({
+    run: job.run,
+    call,
+    message: kept(message),
+    context_id,
+    task,
+    explain: (thrown) => failureParts(explain(thrown, call.id ?? '')),
+  })
+}
+
+/** What the history keeps of a message. */
+function kept({
+  messageId,
+  role,
+  parts,
+  metadata,
+  extensions,
+  referenceTaskIds,
+}: SendParams['message']): Message {
+  return {
+    messageId,
+    role,
+    parts: parts as Part[],
+    ...(metadata && { metadata: metadata as Message['metadata'] & object }),
+    ...(extensions && { extensions }),
+    ...(referenceTaskIds && { referenceTaskIds }),
+  }
+}
+
+function failureParts({ http, status, message, details }: A2aError): Part[] {
+  const error = { code: http, status, message, details } as unknown as Json
+  return [{ text: message }, { data: { error }, mediaType: 'application/json' }]
+}
+
+function messageText(contextId: string, parts: string): string {
+  const head = JSON.stringify({ messageId: randomUUID(), contextId, role: 'ROLE_AGENT' }).slice(0, -1)
+  return `${head},"parts":${parts}}`
+}

@@ -1,0 +1,52 @@
+import type { Call } from '../../router/router.ts'
+import type { Door } from '../door.ts'
+import { errorOf, refusal } from './error.ts'
+import { listTasks } from './list.ts'
+import type { OperationName } from './operations.ts'
+import { cardParams, protoNames, taskParams } from './params.ts'
+import { type SendOptions, sendMessage, streamMessage } from './send.ts'
+import type { Desk } from './tasks/desk.ts'
+import { type StreamEvent, showTask } from './tasks/view.ts'
+import type { Work } from './work.ts'
+
+/** The result of an operation: JSON text, or the events of a stream. */
+export type Answer = { readonly json: string } | { readonly events: AsyncIterable<StreamEvent> }
+
+/** Does an operation. What it refuses it throws before there is any event: Refusal and Failure. */
+export type Perform = (operation: OperationName, params: unknown, call: Call) => Promise<Answer>
+
+const ofTasks: ReadonlySet<OperationName> = new Set(['GetTask', 'ListTasks', 'CancelTask', 'SubscribeToTask'])
+
+/** The operations of A2A 1.0, as both bindings and 0.3 have them. */
+export function createService(door: Pick<Door, 'failed'>, work: Work, desk: Desk): Perform {
+  const sending: SendOptions = { work, desk, explain: (thrown, id) => errorOf(door, thrown, id) }
+
+  return async (operation, given, call) => {
+    const { principal } = call
+    const params = protoNames(given)
+    // The router counts what it is asked.
+    if (ofTasks.has(operation)) desk.count(call)
+    switch (operation) {
+      case 'SendMessage':
+        return { json: await sendMessage(sending, params, call) }
+      case 'SendStreamingMessage':
+        return { events: await streamMessage(sending, params, call) }
+      case 'GetTask': {
+        const { id, historyLength } = taskParams.parse(params)
+        return { json: JSON.stringify(showTask(await desk.get(id, principal), { historyLength })) }
+      }
+      case 'ListTasks':
+        return { json: await listTasks(desk, params, principal) }
+      case 'CancelTask':
+        return { json: JSON.stringify(showTask(await desk.cancel(taskParams.parse(params).id, principal))) }
+      case 'SubscribeToTask':
+        return { events: await desk.subscribe(taskParams.parse(params).id, principal) }
+      case 'GetExtendedAgentCard': {
+        const { tenant, version } = cardParams.parse(params)
+        return { json: await work.extendedCard(tenant || undefined, version, call) }
+      }
+      default:
+        throw refusal('PUSH_NOTIFICATION_NOT_SUPPORTED')
+    }
+  }
+}

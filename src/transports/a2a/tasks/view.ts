@@ -1,0 +1,88 @@
+import type { Artifact, Message, StoredTask, TaskState } from '../../../../schemas/task.ts'
+
+interface Status {
+  readonly state: TaskState
+  readonly message?: Message
+  readonly timestamp: string
+}
+
+/** Section 4.1.1. */
+export interface Task {
+  readonly id: string
+  readonly contextId: string
+  readonly status: Status
+  readonly history?: readonly Message[]
+  readonly artifacts?: readonly Artifact[]
+}
+
+/** Section 3.2.3: one of these is one event of a stream. */
+export type StreamEvent =
+  | { readonly task: Task }
+  | { readonly message: Message }
+  | {
+      readonly statusUpdate: { readonly taskId: string; readonly contextId: string; readonly status: Status }
+    }
+  | {
+      readonly artifactUpdate: {
+        readonly taskId: string
+        readonly contextId: string
+        readonly artifact: Artifact
+        readonly append: boolean
+        readonly lastChunk: boolean
+      }
+    }
+
+export interface Shown {
+  /** How many of the latest messages; absent: all. */
+  readonly historyLength?: number | null | undefined
+  readonly artifacts?: boolean
+}
+
+/** A task as its caller sees it (section 3.2.4 for its history). */
+export function showTask(stored: StoredTask, { historyLength, artifacts = true }: Shown = {}): Task {
+  const { id, context_id, history } = stored
+  const some = historyLength == null ? history : historyLength === 0 ? [] : history.slice(-historyLength)
+  return {
+    id,
+    contextId: context_id,
+    status: showStatus(stored),
+    ...(some.length > 0 && { history: some }),
+    ...(artifacts && { artifacts: stored.artifacts }),
+  }
+}
+
+/** A worker that went away could not say so. */
+const gone = 'The process that worked on it went away.'
+
+function showStatus({ id, context_id, state, message, updated_at, alive_until }: StoredTask): Status {
+  if (state === 'TASK_STATE_FAILED' && alive_until !== null) {
+    return {
+      state,
+      message: fromAgent(id, context_id, `${id}-gone`, [{ text: gone }]),
+      timestamp: updated_at,
+    }
+  }
+  return { state, ...(message && { message }), timestamp: updated_at }
+}
+
+export function fromAgent(
+  taskId: string,
+  contextId: string,
+  messageId: string,
+  parts: Message['parts'],
+): Message {
+  return { messageId, contextId, taskId, role: 'ROLE_AGENT', parts }
+}
+
+export function statusEvent(stored: StoredTask): StreamEvent {
+  return { statusUpdate: { taskId: stored.id, contextId: stored.context_id, status: showStatus(stored) } }
+}
+
+export function artifactEvent(
+  { id, context_id }: StoredTask,
+  artifact: Artifact,
+  append: boolean,
+  lastChunk: boolean,
+): StreamEvent {
+  return { artifactUpdate: { taskId: id, contextId: context_id, artifact, append, lastChunk } }
+}

@@ -1,0 +1,69 @@
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { a2aJsonRpcMount } from '../../src/transports/a2a/json-rpc.ts'
+import { a2aRestMounts } from '../../src/transports/a2a/rest.ts'
+import { createService } from '../../src/transports/a2a/service.ts'
+import type { Work } from '../../src/transports/a2a/work.ts'
+import { createHttpApp } from '../../src/transports/http/app.ts'
+import { createEtags } from '../../src/transports/http/etag.ts'
+import type { TestGateway } from './gateway.ts'
+
+/** The bindings, tasks and cards of a gateway, before other work; where they are reached. */
+export async function serveWork(
+  { gateway }: Pick<TestGateway, 'gateway'>,
+  work: Work,
+  before: (request: IncomingMessage) => void = () => {},
+  port = 0,
+): Promise<AsyncDisposable & { readonly url: string }> {
+  const perform = createService(gateway, work, gateway.desk)
+  const mounts = [a2aJsonRpcMount(gateway, perform), ...a2aRestMounts(gateway, perform)]
+  const app = createHttpApp(gateway, createEtags('test'), mounts)
+  const server = createServer((request, response) => {
+    before(request)
+    app(request, response)
+  })
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+/** One event of a stream. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look into events freely
+export type Event = any
+
+/** Reads a stream of events to its end, or until it is left. */
+export async function* eventsOf(answer: Response): AsyncGenerator<Event> {
+  let rest = ''
+  for await (const text of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    const blocks = (rest + text).split('\n\n')
+    rest = blocks.pop() ?? ''
+    for (const block of blocks) {
+      if (!block.startsWith('data: ')) continue
+      const event = JSON.parse(block.slice('data: '.length))
+      yield event.result ?? event
+    }
+  }
+}
+
+/** What each event is, in a word: a task's state, a status, an artifact. */
+export function gist(event: Event): string {
+  if (event.task) return `task ${state(event.task.status)}`
+  if (event.statusUpdate) return state(event.statusUpdate.status)
+  if (event.artifactUpdate) return `artifact ${event.artifactUpdate.artifact.artifactId}`
+  return Object.keys(event).join()
+}
+
+function state(status: { state: string }): string {
+  return status.state.replace('TASK_STATE_', '').toLowerCase()
+}
+
+export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = []
+  for await (const item of items) all.push(item)
+  return all
+}

@@ -1,0 +1,94 @@
+import type { Part, TaskState } from '../../schemas/task.ts'
+import type { Tell, Work } from '../../src/transports/a2a/work.ts'
+import { a2aVersion, message } from './a2a.ts'
+import { collect, type Event, eventsOf, serveWork } from './a2a-server.ts'
+import { startGateway } from './gateway.ts'
+
+type Options = NonNullable<Parameters<typeof startGateway>[1]>
+
+/** What the test itself does for a task that was asked for with this text. */
+interface Running {
+  readonly tell: Tell
+  readonly signal: AbortSignal
+  readonly end: (state: TaskState, parts?: readonly Part[]) => Promise<void>
+}
+
+/** A gateway whose tasks are worked on by the test: each message is a task, which runs until the test ends it. */
+export async function openSession(options: Options = {}, environment: Record<string, string> = {}) {
+  const stack = new AsyncDisposableStack()
+  const { bounds, spans } = options.tasks ?? {}
+  const tasks = { ...(bounds && { bounds }), spans: { stop: 10, ...spans } }
+  const home = stack.use(await startGateway(environment, { ...options, tasks }))
+  const waiting = new Map<string, PromiseWithResolvers<Running>>()
+  const running = (text: string) => {
+    const known = waiting.get(text) ?? Promise.withResolvers<Running>()
+    waiting.set(text, known)
+    return known
+  }
+  const work: Work = {
+    read: ({ message: { parts } }) => ({
+      async run({ signal }, tell) {
+        const over = Promise.withResolvers<void>()
+        signal.addEventListener('abort', () => over.reject(signal.reason))
+        await tell({ state: 'TASK_STATE_WORKING' })
+        running(String(parts[0]?.text)).resolve({
+          tell,
+          signal,
+          async end(state, said) {
+            await tell({ state, ...(said && { parts: said }) })
+            over.resolve()
+          },
+        })
+        await over.promise
+      },
+    }),
+    extendedCard: async () => '{}',
+  }
+  const served = stack.use(await serveWork(home, work))
+  const fetchWith = (
+    method: string,
+    path: string,
+    token: string | undefined,
+    body?: unknown,
+    signal?: AbortSignal,
+  ) =>
+    fetch(`${served.url}${path}`, {
+      method,
+      headers: {
+        ...a2aVersion,
+        ...(body !== undefined && { 'Content-Type': 'application/json' }),
+        ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(signal && { signal }),
+    })
+
+  return {
+    home,
+    url: served.url,
+    /** The work on the task that was asked for with this text, once it runs. */
+    work: (text: string) => running(text).promise,
+    /** One operation over HTTP+JSON; its status and answer. */
+    async ask(method: string, path: string, token?: string, body?: unknown) {
+      const answer = await fetchWith(method, `/a2a/v1/${path}`, token, body)
+      return { status: answer.status, headers: answer.headers, json: (await answer.json()) as Event }
+    },
+    /** Asks for a task at once, with a text. */
+    async begin(text: string, token?: string, extra: object = {}) {
+      const body = { ...message([{ text }], extra), configuration: { returnImmediately: true } }
+      const { status, json } = await this.ask('POST', 'message:send', token, body)
+      if (status !== 200) throw new Error(JSON.stringify(json))
+      return json.task
+    },
+    /** Opens a stream; what comes of it as it comes. */
+    async open(method: string, path: string, token?: string, body?: unknown, signal?: AbortSignal) {
+      const answer = await fetchWith(method, `/a2a/v1/${path}`, token, body, signal)
+      if (answer.status !== 200) throw new Error(await answer.text())
+      return eventsOf(answer)
+    },
+    stream: collect,
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  }
+}
+
+export type Session = Awaited<ReturnType<typeof openSession>>
