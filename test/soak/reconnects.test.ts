@@ -19,7 +19,7 @@ interface Held {
   readonly handles: number
 }
 
-async function start(mode: 'sockets' | 'leak' | 'stdio') {
+async function start(mode: 'sockets' | 'calls' | 'leak' | 'stdio') {
   const child: ChildProcess = fork(new URL('./subject.ts', import.meta.url), [mode], {
     execArgv: ['--expose-gc'],
     stdio: ['pipe', 'pipe', 'inherit', 'ipc'],
@@ -113,7 +113,7 @@ describe.each([
   const count = Math.round(Math.max(10_000, whole * share))
 
   test(`leave memory flat, however many: ${whole}`, async () => {
-    await using subject = await start(name === 'stdio' ? 'stdio' : 'sockets')
+    await using subject = await start(name === 'stdio' ? 'stdio' : 'calls')
     const load = await loadOf(name, subject)
     await load(Math.max(5000, count / 10))
     const before = await subject.held()

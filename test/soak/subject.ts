@@ -51,7 +51,8 @@ if (mode === 'stdio') {
   const upgrades = createUpgrades({
     door: gateway,
     allowsOrigin: () => true,
-    beat_ms: 100,
+    // A caller who is busy for a beat would be ended; those of the calls are.
+    beat_ms: mode === 'calls' ? 30_000 : 400,
     most_per_address: 40,
     sockets: [
       {
