@@ -122,7 +122,7 @@ describe.each([
     const after = await subject.held()
     console.log(`${count} calls over ${name}:`, before, after)
     expect(after.heap - before.heap).toBeLessThan(4 * megabyte)
-    expect(after.rss - before.rss).toBeLessThan(96 * megabyte)
+    expect(after.rss - before.rss).toBeLessThan(160 * megabyte)
     expect(after.handles).toBeLessThanOrEqual(before.handles + 2)
   })
 })
