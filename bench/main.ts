@@ -3,6 +3,7 @@ import type { Row } from './support/measure.ts'
 
 /** Each benchmark prints rows: a value, the baseline measured in the same run, and their ratio. */
 const benchmarks: Record<string, () => Promise<readonly Row[]>> = {
+  a2a: async () => (await import('./a2a.ts')).a2a(),
   auth: async () => (await import('./auth.ts')).auth(),
   embed: async () => (await import('./embed.ts')).embed(),
   http: async () => (await import('./http.ts')).http(),

@@ -18,7 +18,10 @@ const headers = {
 
 const support = (name: string) => new URL(`./support/${name}.ts`, import.meta.url)
 
-/** tools/call of the 2026-07-28 era on all three transports, and JSON-RPC beside it, each against its bare twin. */
+/**
+ * tools/call of the 2026-07-28 era on all three transports, and JSON-RPC beside it, each against its bare twin; over
+ * HTTP also against the official SDK's server for each request.
+ */
 export async function mcp(): Promise<Row[]> {
   await using product = await startSubject(support('product'), ['100'])
   const shot = { method: 'POST', path: '/mcp', headers, body: frame(1) }
@@ -35,6 +38,13 @@ export async function mcp(): Promise<Row[]> {
     'MCP over HTTP',
     { subject: product, load: httpLoad(product.url, shot) },
     { subject: bareHttp, load: httpLoad(bareHttp.url, shot) },
+  )
+
+  await using sdk = await startSubject(support('mcp-sdk'), [], environment)
+  const beside = await compare(
+    'MCP over HTTP beside the SDK',
+    { subject: product, load: httpLoad(product.url, shot) },
+    { subject: sdk, load: httpLoad(sdk.url, shot) },
   )
 
   await using bareSocket = await startSubject(support('bare-socket'), [], environment)
@@ -58,7 +68,7 @@ export async function mcp(): Promise<Row[]> {
     { subject: stdio, load: lineLoad(stdio) },
     { subject: bareLines, load: lineLoad(bareLines) },
   )
-  return [...http, ...socket, ...rpc, ...lines]
+  return [...http, ...beside, ...socket, ...rpc, ...lines]
 }
 
 function lineLoad({ child }: Subject): (count: number) => Promise<void> {

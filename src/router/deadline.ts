@@ -11,21 +11,26 @@ export interface Deadline extends Disposable {
 export function startDeadline(parent: AbortSignal, milliseconds: number): Deadline {
   const controller = new AbortController()
   const { signal } = controller
-  const cancel = () => controller.abort(cancelled(parent))
+  let stop = () => {}
+  const cancel = () => end(cancelled(parent))
   if (parent.aborted) cancel()
   parent.addEventListener('abort', cancel)
   const timer = Number.isFinite(milliseconds) ? setTimeout(expire, milliseconds) : undefined
 
   function expire(): void {
-    controller.abort(new Failure('deadline_exceeded', `No answer within ${milliseconds} ms.`))
+    end(new Failure('deadline_exceeded', `No answer within ${milliseconds} ms.`))
+  }
+
+  function end(reason: Failure): void {
+    controller.abort(reason)
+    stop()
   }
   return {
     signal,
     race: (work) =>
       new Promise((resolve, reject) => {
-        const stop = () => reject(signal.reason)
+        stop = () => reject(signal.reason)
         if (signal.aborted) stop()
-        else signal.addEventListener('abort', stop)
         work.then(resolve, reject)
       }),
     [Symbol.dispose]() {

@@ -8,20 +8,21 @@ import type { Door } from './door.ts'
  */
 export function clientOf(door: Pick<Door, 'trusted_proxies'>, request: IncomingMessage): string {
   const peer = plain(request.socket.remoteAddress ?? 'unknown')
+  if (!door.trusted_proxies.includes(peer)) return network(peer)
   const forwarded = String(request.headers['x-forwarded-for'] ?? '')
     .split(',')
     .at(-1)
     ?.trim()
-  return network(door.trusted_proxies.includes(peer) && forwarded ? plain(forwarded) : peer)
+  return network(forwarded ? plain(forwarded) : peer)
 }
 
 /** An IPv4 address in IPv6 clothes is itself. */
 function plain(address: string): string {
-  return address.replace(/^::ffff:(?=\d+\.)/i, '')
+  return address.startsWith(':') ? address.replace(/^::ffff:(?=\d+\.)/i, '') : address
 }
 
 function network(address: string): string {
-  if (!isIPv6(address)) return address.slice(0, 64)
+  if (!address.includes(':') || !isIPv6(address)) return address.slice(0, 64)
   const [head = '', tail] = address.toLowerCase().split('::')
   const groups = head.split(':').filter(Boolean)
   const rest = tail === undefined ? [] : tail.split(':').filter(Boolean)

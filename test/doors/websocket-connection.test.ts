@@ -1,30 +1,32 @@
 import { once } from 'node:events'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { mostInFlight, mostWaiting } from '../../src/transports/websocket/connection.ts'
 import { openSocket } from '../support/socket.ts'
 import { listenForSockets } from '../support/upgrades.ts'
 
 const long = 'x'.repeat(1024 * 1024)
+afterEach(() => void vi.useRealTimers())
 
 describe('a heartbeat', () => {
   const beats = (count: number) => vi.advanceTimersByTime(count * 30_000)
-  afterEach(() => void vi.useRealTimers())
 
   test('does not end a busy socket, whose pongs wait unread', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     const full = Promise.withResolvers<void>()
     const gate = Promise.withResolvers<void>()
+    const many = mostInFlight + mostWaiting
     let seen = 0
     await using server = await listenForSockets((connection, text) => {
       seen += 1
-      if (seen === 17) full.resolve()
+      if (seen === many) full.resolve()
       return { run: () => gate.promise.then(() => connection.send(text)) }
     })
     await using peer = await openSocket(server.url, ['test'])
-    for (let id = 1; id <= 17; id++) peer.send({ id })
+    for (let id = 1; id <= many; id++) peer.send({ id })
     await full.promise
     beats(5)
     gate.resolve()
-    for (let id = 1; id <= 17; id++) expect(await peer.answer(id)).toEqual({ id })
+    for (let id = 1; id <= many; id++) expect(await peer.answer(id)).toEqual({ id })
   })
 
   test('leaves a socket alone that talks without a pong, and ends one that is silent', async () => {
@@ -69,6 +71,23 @@ describe('what is sent', () => {
     const closed = once(peer.socket, 'close')
     peer.socket.resume()
     expect((await closed)[0]).toBe(1013)
+  })
+
+  test('goes with the socket of a peer that never reads again', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const answer = JSON.stringify({ id: 1, long: long.repeat(4) })
+    await using server = await listenForSockets((connection) => ({ run: () => connection.send(answer) }), {
+      stall_ms: 50,
+    })
+    const upgraded = server.upgraded()
+    await using peer = await openSocket(server.url, ['test'])
+    const wire = await upgraded
+    peer.socket.pause()
+    for (let count = 0; count < 16; count++) peer.send('more')
+    await once(wire, 'timeout')
+    const ended = once(wire, 'close')
+    vi.advanceTimersByTime(5000)
+    await ended
   })
 })
 

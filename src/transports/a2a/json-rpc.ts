@@ -63,6 +63,7 @@ export function a2aJsonRpcMount(door: Door, perform: Perform): Mount {
   return {
     method: 'post',
     path: '/a2a/v1',
+    direct: '/a2a/v1',
     async handler(request, response) {
       const id = requestId(request)
       const answered = await answerFrame(request, response, id).catch(

@@ -48,7 +48,12 @@ export function a2aRestMounts(door: Door, perform: Perform): Mount[] {
       send(request, response, http, body, { ...headers, ...refused, ...allow })
     }
   }
-  return (['get', 'post', 'delete'] as const).map((method) => ({ method, path: `${base}*tail`, handler }))
+  return (['get', 'post', 'delete'] as const).map((method) => ({
+    method,
+    path: `${base}*tail`,
+    handler,
+    direct: `${base}message:send`,
+  }))
 }
 
 function pathOf({ url = '' }: IncomingMessage): string {

@@ -18,14 +18,19 @@ export interface Mount {
   readonly handler: Handler
   /** Any web page may read it. */
   readonly open?: boolean
-  /** Takes a request as Node has it: where the address is the path alone, nobody else looks at it first. */
-  readonly direct?: boolean
+  /**
+   * An address whose requests are taken as Node has them, before anybody else looks: the path itself, or one of those
+   * that it matches.
+   */
+  readonly direct?: string
 }
 
 /** Express matches paths; reading bodies and sending answers are ours. */
 export function createHttpApp(door: Door, etags: Etags, others: readonly Mount[]): RequestListener {
   const app = createExpress(door, etags, others)
-  const direct = new Map(others.filter((one) => one.direct).map((one) => [keyOf(one.method, one.path), one]))
+  const direct = new Map(
+    others.flatMap((one) => (one.direct === undefined ? [] : [[keyOf(one.method, one.direct), one]])),
+  )
   return (request, response) => {
     const mount = direct.get(keyOf(request.method ?? '', request.url ?? ''))
     if (mount) void mount.handler(request as ReadRequest, response)

@@ -34,7 +34,7 @@ export function readRequest(frame: unknown): Request | { readonly failure: Failu
   const { jsonrpc, method, params = {}, id } = frame
   const known = isId(id) ? id : null
   if ('id' in frame && !isId(id))
-    return { failure: unsound('/id', 'Use a string, a number or null.'), id: null }
+    return { failure: unsound('/id', 'Use a string, a number up to 2^53 - 1, or null.'), id: null }
   if (jsonrpc !== '2.0') return { failure: unsound('/jsonrpc', 'This must be "2.0".'), id: known }
   if (typeof method !== 'string') return { failure: unsound('/method', 'This must be a string.'), id: known }
   if (!isRecord(params))
@@ -43,8 +43,10 @@ export function readRequest(frame: unknown): Request | { readonly failure: Failu
   return isId(id) ? { ...request, id } : request
 }
 
+/** A number beyond 2^53 - 1 cannot be given back as it was sent. */
 function isId(value: unknown): value is Id {
-  return value === null || typeof value === 'string' || typeof value === 'number'
+  if (typeof value === 'number') return Math.abs(value) <= Number.MAX_SAFE_INTEGER
+  return value === null || typeof value === 'string'
 }
 
 export function unsound(pointer: string, detail: string): Failure {

@@ -18,7 +18,7 @@ export function jsonRpcMount(door: Door, version: string): Mount {
   return {
     method: 'post',
     path: '/rpc',
-    direct: true,
+    direct: '/rpc',
     async handler(request, response) {
       const id = requestId(request)
       const headers = { 'X-Request-Id': id, 'Content-Type': 'application/json' }

@@ -42,16 +42,13 @@ export function createChannel({ service, caller, send, close, failed }: ChannelO
     return rest
   }
 
-  async function ask(request: Request): Promise<void> {
-    if (asked.has(request.id)) return await send(repeated(request))
-    if (modern.takes(request)) return await answer(request)
-    const answered = asked.wait(request.id)
-    const { receive } = await restOf(request)
-    receive(request)
-    await answered
+  /** From here on the request is asked, so that a cancellation which passes it finds it. */
+  function ask(request: Request): () => Promise<void> {
+    if (asked.has(request.id)) return () => send(repeated(request))
+    return modern.takes(request) ? answer(request) : pass(request)
   }
 
-  async function answer(request: Request): Promise<void> {
+  function answer(request: Request): () => Promise<void> {
     const controller = new AbortController()
     const { signal } = controller
     const done = asked.wait(request.id, () => controller.abort())
@@ -62,8 +59,23 @@ export function createChannel({ service, caller, send, close, failed }: ChannelO
         if (!signal.aborted) await send(JSON.stringify({ jsonrpc: '2.0', method, params }))
       },
     }
-    void reply(request, exchange)
-    await done
+    return async () => {
+      if (!signal.aborted) void reply(request, exchange)
+      await done
+    }
+  }
+
+  function pass(request: Request): () => Promise<void> {
+    let gone = false
+    const done = asked.wait(request.id).then(() => {
+      gone = true
+    })
+    return async () => {
+      if (gone) return
+      const { receive } = await restOf(request)
+      receive(request)
+      await done
+    }
   }
 
   async function reply(request: Request, exchange: Parameters<typeof modern.answer>[1]): Promise<void> {
@@ -85,7 +97,7 @@ export function createChannel({ service, caller, send, close, failed }: ChannelO
       const frame = readFrame(text)
       if ('refusal' in frame) return { urgent: false, run: () => send(frame.refusal) }
       const { message } = frame
-      if (isRequest(message)) return { urgent: false, run: () => ask(message) }
+      if (isRequest(message)) return { urgent: false, run: ask(message) }
       return { urgent: true, run: () => heed(message) }
     },
     idle: asked.idle,

@@ -65,19 +65,18 @@ export function mcpMounts(options: McpHttpOptions): Mount[] {
   }
 
   const handler: Handler = async (request, response) => {
-    const id = requestId(request)
     try {
       await serve(request, response)
     } catch (thrown) {
       if (thrown instanceof Fault) send(request, response, thrown.status, faultText(thrown, null), json)
-      else refuseRequest(door, request, response, thrown, id)
+      else refuseRequest(door, request, response, thrown, requestId(request))
     }
   }
   return (['get', 'post', 'delete'] as const).map((method) => ({
     method,
     path: '/mcp',
     handler,
-    direct: true,
+    direct: '/mcp',
   }))
 }
 

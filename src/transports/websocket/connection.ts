@@ -2,11 +2,16 @@ import type { Socket } from 'node:net'
 import type { RawData, WebSocket } from 'ws'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
+import { maximumBytes } from '../http/body.ts'
 import { startHeartbeat } from './heartbeat.ts'
 
 /** Messages being answered at once on one socket. */
 export const mostInFlight = 16
+/** Messages read ahead of those, so that a cancellation among them is heard; together at most as long as the longest. */
+export const mostWaiting = 64
 const drainMilliseconds = 5000
+/** How much longer a peer that read too slowly may take to read that it is closed. */
+const stalledMilliseconds = 5000
 
 /** What one message asks for. */
 export interface Task {
@@ -23,7 +28,8 @@ export interface Connection {
   /** Who calls, asked anew for each message; closes the socket with 1008 where the token no longer holds, and with
    * 1013 where that cannot be told now. */
   identify(): Promise<Principal | null | undefined>
-  /** Begins to read; `prepare` is given one text at a time, and its tasks run at most 16 at once. */
+  /** Begins to read; `prepare` is given one text at a time, and its tasks run at most 16 at once. What
+   * waits when the socket closes is never run. */
   read(prepare: (text: string) => Task): void
   /** Resolves when the text has left for the peer. A peer that takes nothing for a while is closed with 1013. */
   send(text: string): Promise<void>
@@ -54,23 +60,29 @@ interface ConnectOptions extends Patience {
 export function connect(socket: WebSocket, options: ConnectOptions): Connection {
   const { client, wire, closed, failed, beat_ms = 30_000, stall_ms = 10_000 } = options
   const gone = new AbortController()
-  const waiting: Task[] = []
+  const waiting: { readonly task: Task; readonly length: number }[] = []
   const listeners: (() => void)[] = [closed]
   let inFlight = 0
+  let waitingLength = 0
   let draining = false
   let idle: (() => void) | undefined
   socket.pause()
   startHeartbeat(socket, wire, beat_ms)
 
-  wire.on('timeout', () => close(1013, 'Read faster.'))
+  wire.on('timeout', () => {
+    close(1013, 'Read faster.')
+    setTimeout(() => socket.terminate(), stalledMilliseconds).unref()
+  })
   socket.on('error', () => {})
   socket.on('close', () => {
+    forget()
     gone.abort()
     idle?.()
     for (const listener of listeners) listener()
   })
 
   function close(code: number, reason: string): void {
+    forget()
     socket.close(code, reason.slice(0, 100))
   }
 
@@ -87,10 +99,22 @@ export function connect(socket: WebSocket, options: ConnectOptions): Connection 
   }
 
   function next(): void {
-    const task = inFlight < mostInFlight ? waiting.shift() : undefined
-    if (task) void run(task)
-    if (waiting.length === 0 && !draining) socket.resume()
+    const one = inFlight < mostInFlight ? waiting.shift() : undefined
+    if (one) {
+      waitingLength -= one.length
+      void run(one.task)
+    }
+    if (!isFull() && !draining) socket.resume()
     if (inFlight === 0) idle?.()
+  }
+
+  function isFull(): boolean {
+    return waiting.length >= mostWaiting || waitingLength >= maximumBytes
+  }
+
+  function forget(): void {
+    waiting.length = 0
+    waitingLength = 0
   }
 
   function fail(fault: unknown): void {
@@ -114,16 +138,18 @@ export function connect(socket: WebSocket, options: ConnectOptions): Connection 
       }
     },
     read(prepare) {
-      function take(task: Task): void {
+      function take(task: Task, length: number): void {
         if (inFlight < mostInFlight || task.urgent) return void run(task)
-        waiting.push(task)
-        socket.pause()
+        waiting.push({ task, length })
+        waitingLength += length
+        if (isFull()) socket.pause()
       }
       socket.on('message', (data: RawData, binary: boolean) => {
         if (socket.readyState !== socket.OPEN) return
         if (binary) return close(1003, 'Send text.')
         try {
-          take(prepare(data.toString()))
+          const text = data.toString()
+          take(prepare(text), text.length)
         } catch (fault) {
           fail(fault)
         }

@@ -1,0 +1,71 @@
+// A gateway that tells its parent what it holds: sockets in short beats, so that the silent are found soon.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { readConfig } from '../../src/config.ts'
+import { openGateway } from '../../src/gateway.ts'
+import { mcpMounts } from '../../src/transports/mcp/http.ts'
+import { createMcpService } from '../../src/transports/mcp/service.ts'
+import { mcpSocket } from '../../src/transports/mcp/socket.ts'
+import { serveMcpStdio } from '../../src/transports/mcp/stdio.ts'
+import { createUpgrades } from '../../src/transports/websocket/upgrade.ts'
+
+const [mode] = process.argv.slice(2)
+const data = mkdtempSync(join(tmpdir(), 'dragoman-soak-'))
+process.on('exit', () => rmSync(data, { recursive: true, force: true }))
+process.on('disconnect', () => process.exit())
+const gateway = await openGateway(
+  readConfig({ DRAGOMAN_DATA: data, DRAGOMAN_RATE_LIMIT: 'off', DRAGOMAN_LOG: 'silent' }),
+)
+const failed = () => {}
+const service = createMcpService(gateway, '1', failed)
+
+/** Collects garbage, and counts what is left. Seats are those of the socket door. */
+process.on('message', async () => {
+  for (let round = 0; round < 3; round++) {
+    globalThis.gc?.()
+    await pause(10)
+  }
+  const { heapUsed, external, rss } = process.memoryUsage()
+  const resources = process.getActiveResourcesInfo()
+  const count = (name: string) => resources.filter((one) => one === name).length
+  process.send?.({
+    heap: heapUsed + external,
+    rss,
+    sockets: count('TCPSocketWrap'),
+    timers: count('Timeout') + count('Immediate'),
+    handles: resources.length,
+  })
+})
+
+if (mode === 'stdio') {
+  process.send?.({ port: 0 })
+  await serveMcpStdio(service, () => null, failed)
+} else {
+  // What it keeps of every connection, to see that the test would find a leak.
+  const leak: unknown[] = []
+  const door = mcpSocket(service, failed)
+  const upgrades = createUpgrades({
+    door: gateway,
+    allowsOrigin: () => true,
+    // A caller who is busy for a beat would be ended; those of the calls are.
+    beat_ms: mode === 'calls' ? 30_000 : 400,
+    most_per_address: 40,
+    sockets: [
+      {
+        ...door,
+        open(connection) {
+          if (mode === 'leak') leak.push({ connection, memory: new Array(250).fill(connection) })
+          door.open(connection)
+        },
+      },
+    ],
+  })
+  const [, post] = mcpMounts({ door: gateway, service, allowsOrigin: () => true, failed })
+  const server = createServer((request, response) => void post?.handler(request as never, response))
+  server.on('upgrade', (request, socket, head) => void upgrades.accept(request, socket, head))
+  server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }))
+}
