@@ -49,6 +49,7 @@ describe.skipIf(!inspector).each([
   })
 
   test('calls a tool', async () => {
+    // Arguments of the tool end with the next option, not with the command of the server.
     const call = [
       '--method',
       'tools/call',
@@ -57,7 +58,7 @@ describe.skipIf(!inspector).each([
       '--tool-arg',
       'query=encyclopedia',
     ]
-    const { code, stdout, stderr } = await ask('--format', 'json', ...call)
+    const { code, stdout, stderr } = await ask(...call, '--format', 'json')
     expect(code, stderr + stdout).toBe(0)
     expect(stdout).toContain('svc.utility.wiki')
   })
