@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Failure } from '../../schemas/failure.ts'
 import type { Change, Store, StoredEntry } from '../../src/store/store.ts'
@@ -301,7 +302,7 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
         expect(found.map((entry) => entry.id)).toEqual(many.map((entry) => entry.id))
       })
 
-      test('see a commit at once, in this instance and in another', async () => {
+      test('see a commit at once in this instance, and in another at its next turn', async () => {
         const other = await home.another()
         const entry = sampleEntry()
         await put(entry)
@@ -309,6 +310,7 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
           const writing = round % 2 === 0 ? other : store
           await writing.write((writer) => writer.put({ ...entry, name }))
           for (const reading of [store, other]) {
+            if (reading !== writing) await nextTurn()
             expect((await reading.read.entries([entry.id]))[0]?.name).toBe(name)
             expect((await reading.read.entry({ id: entry.id }))?.name).toBe(name)
             expect(await reading.read.revision()).toBe(round + 2)

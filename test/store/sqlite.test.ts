@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { temporaryFolder } from '../support/command.ts'
@@ -61,6 +62,7 @@ describe('SQLite', () => {
       const other = store.read.entries([known.id])
       expect((await reading).map((entry) => entry.id)).toEqual(ids)
       await other
+      await nextTurn()
       expect((await store.read.entries(ids))[1]?.name).toBe(`after ${moment}`)
       expect((await store.read.entry({ id: changing.id }))?.name).toBe(`after ${moment}`)
     }

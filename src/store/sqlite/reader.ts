@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events'
 import { type Kysely, sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import { auditOf } from '../audit.ts'
@@ -11,14 +12,20 @@ const cachedNames = 20_000
 const slice = 500
 
 /**
- * What was read is kept, parsed, for as long as SQLite's `data_version` says that nobody has committed: an
- * answer is always the truth, and a repeated one costs no SQL and is the same object.
+ * What was read is kept, parsed, for as long as SQLite's `data_version` says that nobody has committed: a repeated
+ * answer costs no SQL and is the same object. The version is asked once a turn of the event loop and after each
+ * commit of this store: what a caller knows of was committed before its request came, and so before the turn.
  */
-export function createReader(db: Kysely<Tables>, dataVersion: () => number): Reader {
+export function createReader(db: Kysely<Tables>, dataVersion: () => number, commits: EventEmitter): Reader {
   const entries = new LRUCache<string, StoredEntry>({ maxSize: cachedCharacters })
   const ids = new LRUCache<string, string>({ max: cachedNames })
   let revision: number | undefined
   let version = Number.NaN
+  let isFresh = false
+  const expire = () => {
+    isFresh = false
+  }
+  commits.on('commit', expire)
 
   /** Forgets everything where somebody has committed; the version that what is kept belongs to. */
   function refresh(): number {
@@ -29,6 +36,13 @@ export function createReader(db: Kysely<Tables>, dataVersion: () => number): Rea
     revision = undefined
     version = now
     return now
+  }
+
+  function refreshOnce(): void {
+    if (isFresh) return
+    refresh()
+    isFresh = true
+    setImmediate(expire)
   }
 
   /** Reads, and keeps what was read only where nobody has committed meanwhile. */
@@ -66,7 +80,7 @@ export function createReader(db: Kysely<Tables>, dataVersion: () => number): Rea
 
   return {
     async entry(reference) {
-      refresh()
+      refreshOnce()
       const known = cached(reference)
       if (known) return known
       const loaded = await read(
@@ -76,7 +90,7 @@ export function createReader(db: Kysely<Tables>, dataVersion: () => number): Rea
       return loaded?.entry
     },
     async entries(wanted) {
-      refresh()
+      refreshOnce()
       const known = new Map(wanted.map((id) => [id, entries.get(id)]))
       const missing = wanted.filter((id) => !known.get(id))
       if (missing.length > 0) {
@@ -111,7 +125,7 @@ export function createReader(db: Kysely<Tables>, dataVersion: () => number): Rea
     },
     audit: (entryId, limit, before) => auditOf(db, entryId, limit, before),
     async revision() {
-      refresh()
+      refreshOnce()
       return (
         revision ??
         (await read(

@@ -67,7 +67,7 @@ export async function openSqliteStore(path: string, clock: () => number = Date.n
   }
 
   return {
-    read: createReader(reader, dataVersion),
+    read: createReader(reader, dataVersion, commits),
     embeddings: createEmbeddings(reader, writer),
     notes: createNotes(reader, writer),
     leases: createLeases(writer),
