@@ -1,6 +1,5 @@
 import { Failure } from '../../schemas/failure.ts'
-import { currencies } from './fiat.ts'
-import { cryptoTickers, fiat, quotes, sharedTickers } from './tickers.ts'
+import { cryptoTickers, currencies, quotes, sharedTickers } from './tickers.ts'
 
 export const assetClasses = ['crypto', 'stock', 'fx', 'index'] as const
 export type AssetClass = (typeof assetClasses)[number]

@@ -3,7 +3,7 @@ import { Failure } from '../../schemas/failure.ts'
 import { createCircuit, leftAlone } from './circuit.ts'
 import { abortable } from './deadline.ts'
 import { createPace, type Pace } from './pace.ts'
-import type { Clock, Wait } from './wait.ts'
+import { type Clock, steady, type Wait } from './wait.ts'
 
 /** How an upstream wants to be treated. */
 export interface Limits extends Pace {
@@ -22,8 +22,9 @@ const patience_ms = 3_000
  * where it is not to be asked now, `cancelled`, and what the attempt throws.
  */
 export function createGate(host: string, limits: Limits, clock: Clock, wait: Wait): Gate {
-  const circuit = createCircuit(host, clock)
-  const pace = createPace(limits, patience_ms, clock, wait)
+  const time = steady(clock)
+  const circuit = createCircuit(host, time)
+  const pace = createPace(limits, patience_ms, time, wait)
   const places = bulkhead(limits.together, longestQueue)
 
   return async (signal, attempt) => {

@@ -14,3 +14,15 @@ export const systemWait: Wait = async (milliseconds, signal) => {
     throw signal.aborted ? signal.reason : thrown
   }
 }
+
+/** A clock that stands where it was when the given one is set back, and goes on from there. */
+export function steady(clock: Clock): Clock {
+  let last = clock()
+  let behind = 0
+  return () => {
+    const now = clock()
+    behind += Math.max(0, last - now)
+    last = now
+    return now + behind
+  }
+}

@@ -210,7 +210,7 @@ describe('the cache', () => {
     )
     await cache.server.arrived(2)
     gate.resolve(text('new'))
-    await expect.poll(cache.find, { interval: 1 }).toMatchObject({ value: { said: '200 new' } })
+    await expect.poll(() => cache.find(), { interval: 1 }).toMatchObject({ value: { said: '200 new' } })
     expect(cache.server.requests).toHaveLength(2)
   })
 
@@ -232,7 +232,9 @@ describe('the cache', () => {
     await cache.find()
     cache.time.pass(10_000)
     await cache.find()
-    await expect.poll(cache.find, { interval: 1 }).toMatchObject({ in_trouble: true, cache: { stale: true } })
+    await expect
+      .poll(() => cache.find(), { interval: 1 })
+      .toMatchObject({ in_trouble: true, cache: { stale: true } })
     cache.time.pass(40_000)
     expect(await cache.find()).toMatchObject({ in_trouble: true, value: { said: '200 old' } })
     cache.time.pass(10_000)

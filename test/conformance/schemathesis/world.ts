@@ -9,7 +9,7 @@ export interface World extends AsyncDisposable {
   readonly page: string
 }
 
-/** The outside world: a loopback server that plays a MediaWiki, three sources of prices and a page to read. */
+/** The outside world: a loopback server that plays a MediaWiki, sources of prices and a page to read. */
 export async function openWorld(): Promise<World> {
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://world')
@@ -30,13 +30,14 @@ export async function openWorld(): Promise<World> {
   }
 }
 
-/** Bitcoin has a price at Coinbase, every share one at Finnhub; Kraken knows no pair; the wiki has one page. */
+/** Bitcoin has a price at Coinbase, every share one at Finnhub; nobody knows anything else; the wiki has one page. */
 function answers(path: string): string | undefined {
   if (path === '/w/api.php') return wiki
   if (path === page) return '<html><body><h1>Title</h1><p>Some words of a page.</p></body></html>'
   if (path === '/products/BTC-USD/ticker')
     return `{"price":"64000.10","time":"${new Date().toISOString()}","bid":"64000.00","ask":"64000.20"}`
   if (path === '/0/public/Ticker') return '{"error":["EQuery:Unknown asset pair"]}'
+  if (path === '/api/v3/simple/price') return '{}'
   if (path === '/api/v1/quote') return `{"c":190.5,"t":${Math.floor(Date.now() / 1000)}}`
   return undefined
 }
