@@ -73,7 +73,10 @@ export const settings = {
     'Where vectors are: in memory, or on disk by LanceDB; auto takes disk from 300,000 of them.',
   ],
   DRAGOMAN_WIKI_URL: [
-    z.string().default('https://{lang}.wikipedia.org/w/api.php'),
+    z
+      .string()
+      .refine((url) => URL.canParse(url.replaceAll('{lang}', 'en')), 'Give the address of an api.php.')
+      .default('https://{lang}.wikipedia.org/w/api.php'),
     'MediaWiki action API; {lang} is filled in.',
   ],
   DRAGOMAN_WIKI_LANGUAGES: [

@@ -37,6 +37,7 @@ export async function openHome(compose: (gateway: Gateway) => Gateway = (gateway
     DRAGOMAN_CONTACT: 'tests@example.org',
     DRAGOMAN_WIKI_URL: `${world.url}/w/api.php`,
     ...pricesFrom(world.url),
+    DRAGOMAN_YAHOO_URL: world.url,
     DRAGOMAN_FINNHUB_KEY: 'test',
     DRAGOMAN_ALLOW_ORIGINS: world.url,
   })
