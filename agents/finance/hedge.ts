@@ -88,18 +88,18 @@ export function isQuote(said: Heard['said']): said is Quote {
   return said !== null && !(said instanceof Failure)
 }
 
-/** The sources that stand before the last one heard, and have nothing to show for it. */
+/** The sources that stand before the winner, and have nothing to show for it. */
 function late<Asked extends Instrument>(
   providers: readonly Provider<Asked>[],
   heard: readonly Heard[],
   running: ReadonlyMap<string, Running>,
 ): Heard[] {
-  const last = heard.at(-1)
-  const place = providers.findIndex(({ id }) => id === last?.id)
+  const winner = heard.findLast(({ said }) => isQuote(said))
+  const place = providers.findIndex(({ id }) => id === winner?.id)
   return providers.slice(0, Math.max(0, place)).flatMap(({ id, name }) => {
     const { abort } = running.get(id) ?? {}
-    if (!abort || !last) return []
-    const said = new Failure('upstream_timeout', `slower than ${last.name}`)
+    if (!abort || !winner) return []
+    const said = new Failure('upstream_timeout', `slower than ${winner.name}`)
     abort.abort(said)
     return [{ id, name, said }]
   })
