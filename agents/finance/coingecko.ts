@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { Failure } from '../../schemas/failure.ts'
 import { coinIds } from './coin-ids.ts'
 import { askJson, expectAnswer, Price, type Provider, Seconds, type Source, under } from './provider.ts'
 import type { Pair } from './symbol.ts'
@@ -30,7 +29,6 @@ export function coingecko({
       return askJson(ask, { url, headers, signal }, (answer) => {
         const found = expectAnswer(z.record(z.string(), z.unknown()), answer)
         if (Object.keys(found).length === 0) return null
-        if (!(id in found)) throw new Failure('upstream_invalid', 'the price of another coin')
         const { [currency]: price, last_updated_at } = expectAnswer(Coin, { status: 200, json: found[id] })
         return { price: String(price), currency: pair.quote, time: Number(last_updated_at), url }
       })

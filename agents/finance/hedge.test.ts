@@ -25,6 +25,7 @@ describe('a slow source', () => {
     const quote = await asked
     expect(quote).toMatchObject({ price: '2', source: { provider: 'kraken' } })
     expect(quote.warnings[0]).toBe('No price from coinbase (upstream_timeout: slower than Kraken).')
+    expect(finance.requests[0]?.signal.reason).toMatchObject({ code: 'upstream_timeout' })
     await finance.server.requests[0]?.dropped
     expect(finance.server.requests).toHaveLength(2)
   })
@@ -38,6 +39,7 @@ describe('a slow source', () => {
     await finance.server.arrived(2)
     gate.resolve(trade('1'))
     expect(await asked).toMatchObject({ price: '1', source: { provider: 'coinbase' }, warnings: [] })
+    expect(finance.requests[1]?.signal.reason).toMatchObject({ code: 'cancelled' })
     await finance.server.requests[1]?.dropped
   })
 

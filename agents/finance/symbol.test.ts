@@ -48,6 +48,8 @@ describe('a symbol', () => {
     ['AAPL', 'crypto', 'AAPL-USD'],
     ['GSPC', 'index', '^GSPC'],
     ['EUR', 'fx', 'EUR/USD'],
+    ['EURUSD=X', 'fx', 'EUR/USD'],
+    ['JPY=X', 'fx', 'USD/JPY'],
     ['EURUSD', 'fx', 'EUR/USD'],
     ['ETH', 'stock', 'ETH'],
     ['DOGEUSD', 'stock', 'DOGEUSD'],

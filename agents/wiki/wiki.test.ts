@@ -162,6 +162,14 @@ describe('search_page', () => {
     expect(wiki.server.requests).toHaveLength(1)
   })
 
+  test('gives the hits in the order of the search, a page that only its redirect was hit by in that place', async () => {
+    const pages = [pageOf(1, 'Third', { index: 3 }), pageOf(2, 'Second'), pageOf(3, 'First', { index: 1 })]
+    const redirects = [{ from: 'Other', to: 'Second', index: 2 }]
+    await using wiki = await open({ [search]: answer({ redirects, pages }) })
+    const found = await wiki.run('search_page', { query: 'x' })
+    expect(found.pages).toMatchObject([{ title: 'First' }, { title: 'Second' }, { title: 'Third' }])
+  })
+
   test('refuses a hit without an address', async () => {
     await using wiki = await open({ [search]: answer({ pages: [{ pageid: 1, title: 'One' }] }) })
     expect((await failureOf(wiki.run('search_page', { query: 'x' }))).code).toBe('upstream_invalid')
