@@ -73,13 +73,44 @@ export const settings = {
     'Where vectors are: in memory, or on disk by LanceDB; auto takes disk from 300,000 of them.',
   ],
   DRAGOMAN_WIKI_URL: [
-    z.string().default('https://{lang}.wikipedia.org/w/api.php'),
+    z
+      .string()
+      .refine((url) => URL.canParse(url.replaceAll('{lang}', 'en')), 'Give the address of an api.php.')
+      .default('https://{lang}.wikipedia.org/w/api.php'),
     'MediaWiki action API; {lang} is filled in.',
+  ],
+  DRAGOMAN_WIKI_LANGUAGES: [
+    list.default([]),
+    'Languages of the wiki that may be asked, comma-separated; all when unset.',
   ],
   DRAGOMAN_COINBASE_URL: [origin.default('https://api.exchange.coinbase.com'), 'Coinbase Exchange API.'],
   DRAGOMAN_KRAKEN_URL: [origin.default('https://api.kraken.com'), 'Kraken API.'],
+  DRAGOMAN_BINANCE_URL: [
+    origin.default('https://data-api.binance.vision'),
+    "Binance's mirror of market data.",
+  ],
+  DRAGOMAN_COINGECKO_URL: [origin.default('https://api.coingecko.com'), 'CoinGecko API.'],
+  DRAGOMAN_COINGECKO_KEY: [z.string().min(1).optional(), 'CoinGecko demo key; works without.'],
   DRAGOMAN_FINNHUB_URL: [origin.default('https://finnhub.io'), 'Finnhub API.'],
-  DRAGOMAN_FINNHUB_KEY: [z.string().min(1).optional(), 'Finnhub key; stock prices need it.'],
+  DRAGOMAN_FINNHUB_KEY: [z.string().min(1).optional(), 'Finnhub key, for stock prices.'],
+  DRAGOMAN_TWELVE_DATA_URL: [origin.default('https://api.twelvedata.com'), 'Twelve Data API.'],
+  DRAGOMAN_TWELVE_DATA_KEY: [
+    z.string().min(1).optional(),
+    'Twelve Data key, for stock prices and exchange rates.',
+  ],
+  DRAGOMAN_ALPHA_VANTAGE_URL: [origin.default('https://www.alphavantage.co'), 'Alpha Vantage API.'],
+  DRAGOMAN_ALPHA_VANTAGE_KEY: [
+    z.string().min(1).optional(),
+    'Alpha Vantage key, for stock prices and exchange rates.',
+  ],
+  DRAGOMAN_FRANKFURTER_URL: [
+    origin.default('https://api.frankfurter.dev'),
+    'Frankfurter API: daily exchange rates of the ECB.',
+  ],
+  DRAGOMAN_YAHOO_URL: [
+    origin.optional(),
+    'Yahoo Finance, unofficial: off unless set, as to https://query1.finance.yahoo.com.',
+  ],
 } as const satisfies Record<string, readonly [z.ZodType, string]>
 
 type Settings = { [K in keyof typeof settings]: z.output<(typeof settings)[K][0]> }

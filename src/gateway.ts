@@ -10,9 +10,11 @@ import type { Authenticate } from './auth/authenticator.ts'
 import type { Config } from './config.ts'
 import { openDense } from './dense.ts'
 import { type Identity, openIdentity } from './identity.ts'
-import { type CreateCache, createFlightCache } from './net/flight-cache.ts'
 import type { ResolveTxt } from './net/resolver.ts'
 import { createSafeFetch, type SafeFetchOptions } from './net/safe-fetch.ts'
+import { createUpstreams } from './net/upstream.ts'
+import { systemWait, type Wait } from './net/wait.ts'
+import { priceOrigins, pricePlaces } from './places.ts'
 import { changesWorthKeeping } from './registry/dense-arm.ts'
 import type { DenseArms } from './registry/dense-arms.ts'
 import { type Follower, follow } from './registry/follower.ts'
@@ -64,6 +66,7 @@ export interface Gateway extends AsyncDisposable {
 /** What tests may set. */
 export interface GatewayOptions {
   readonly clock?: () => number
+  readonly wait?: Wait
   readonly log?: Logger
   readonly lookup?: SafeFetchOptions['lookup']
   readonly is_public?: SafeFetchOptions['is_public']
@@ -98,7 +101,10 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
         ...(options.is_public && { is_public: options.is_public }),
       }),
     ).fetch
-  const create_cache: CreateCache = (settings) => createFlightCache(settings, clock)
+  const upstreams = (allowed: readonly string[]) => {
+    const fetch = outside(allowed)
+    return stack.use(createUpstreams({ fetch, clock, wait: options.wait ?? systemWait }))
+  }
   const world = outside(config.DRAGOMAN_ALLOW_ORIGINS)
 
   // Last in, first out: the tails stop before the store closes.
@@ -154,21 +160,12 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
     registry,
     identity,
     wiki: {
-      fetch: outside([originOf(config.DRAGOMAN_WIKI_URL)]),
-      create_cache,
+      ...upstreams([originOf(config.DRAGOMAN_WIKI_URL)]),
       url: config.DRAGOMAN_WIKI_URL,
       contact: config.DRAGOMAN_CONTACT,
-      clock,
+      languages: config.DRAGOMAN_WIKI_LANGUAGES,
     },
-    finance: {
-      fetch: outside([config.DRAGOMAN_COINBASE_URL, config.DRAGOMAN_KRAKEN_URL, config.DRAGOMAN_FINNHUB_URL]),
-      create_cache,
-      coinbase_url: config.DRAGOMAN_COINBASE_URL,
-      kraken_url: config.DRAGOMAN_KRAKEN_URL,
-      finnhub_url: config.DRAGOMAN_FINNHUB_URL,
-      finnhub_key: config.DRAGOMAN_FINNHUB_KEY,
-      clock,
-    },
+    finance: { ...upstreams(priceOrigins(config)), ...pricePlaces(config) },
     reader: { fetch: world, extract: extractor.extract, clock },
     playground: sessions,
   })

@@ -1,22 +1,22 @@
 import { z } from 'zod'
-import type { Fetch } from './port.ts'
-import { ask, expectAnswer, Price, type Provider, under } from './provider.ts'
+import { askJson, expectAnswer, Price, type Provider, type Source, under } from './provider.ts'
 import type { Pair } from './symbol.ts'
 
 const Ticker = z.object({ price: Price, time: z.iso.datetime({ offset: true }) })
 const Unknown = z.object({ message: z.string().regex(/not ?found/i) })
 
 /** Coinbase Exchange, without a key (https://docs.cdp.coinbase.com/exchange): the last trade of a pair. */
-export function coinbase(fetch: Fetch, base: string): Provider<Pair> {
+export function coinbase({ ask, url: base }: Source): Provider<Pair> {
   return {
     id: 'coinbase',
     name: 'Coinbase Exchange',
-    async quote({ resolved, quote }, signal) {
+    quote({ resolved, quote }, signal) {
       const url = under(base, `/products/${encodeURIComponent(resolved)}/ticker`)
-      const answer = await ask(fetch, { url, signal })
-      if (answer.status === 404 && Unknown.safeParse(answer.json).success) return null
-      const { price, time } = expectAnswer(Ticker, answer)
-      return { price, currency: quote, time: Date.parse(time), url, delay_min: 0 }
+      return askJson(ask, { url, signal }, (answer) => {
+        if (answer.status === 404 && Unknown.safeParse(answer.json).success) return null
+        const { price, time } = expectAnswer(Ticker, answer)
+        return { price, currency: quote, time: Date.parse(time), url, delay_min: 0 }
+      })
     },
   }
 }

@@ -1,7 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import { Failure } from '../../schemas/failure.ts'
-import { createFlightCache } from '../../src/net/flight-cache.ts'
-import { createSafeFetch } from '../../src/net/safe-fetch.ts'
+import { failureOf } from '../../test/support/agent.ts'
+import {
+  krakenTrade,
+  noKeys,
+  openFinance as open,
+  second,
+  share,
+  trade,
+  unknownAtCoinbase,
+  unknownAtKraken,
+} from '../../test/support/finance.ts'
 import {
   type Answer,
   dripping,
@@ -10,98 +19,16 @@ import {
   hang,
   html,
   json,
-  patienceWith,
-  type Routes,
-  replay,
   reset,
   serverError,
   text,
   tooMany,
   truncated,
 } from '../../test/support/replay.ts'
-import { createFinance } from './index.ts'
-import type { Fetch } from './port.ts'
-
-const now = Date.parse('2026-03-02T15:00:00Z')
-const second = 1_000
-
-function trade(price: string, age_s = 3): Answer {
-  return json({ trade_id: 7, price, size: '0.01', time: new Date(now - age_s * second).toISOString() })
-}
-
-function krakenTrade(price: string, name = 'XXBTZUSD'): Answer {
-  return json({ error: [], result: { [name]: { a: ['1', '1', '1'], c: [price, '0.002'], o: '1' } } })
-}
 
 const bitcoin = 'GET /products/BTC-USD/ticker'
 const krakenBitcoin = 'GET /0/public/Ticker?pair=XBTUSD'
-const unknownAtCoinbase = json({ message: 'NotFound' }, 404)
-const unknownAtKraken = json({ error: ['EQuery:Unknown asset pair'] })
 const noSuchShare = json({ c: 0, d: null, dp: null, h: 0, l: 0, o: 0, pc: 0, t: 0 })
-
-/** Finnhub's answer as text, since JSON.stringify would drop the zeros at the end of a price. */
-function share(price: string, age_s = 60): Answer {
-  const time = (now - age_s * second) / second
-  return {
-    headers: { 'content-type': 'application/json' },
-    body: `{"c":${price},"d":1.5,"dp":0.5,"h":2,"l":1,"o":1,"pc":1,"t":${time}}`,
-  }
-}
-
-/** The agent against a replay server that plays all three sources; `clock.now` is the time. */
-async function open(routes: Routes, key: string | null = 'secret-key') {
-  const server = await replay(routes)
-  const safe = createSafeFetch({ user_agent: 'test', allow_origins: [server.url] })
-  const clock = { now }
-  const timeouts: (number | undefined)[] = []
-  const signals: AbortSignal[] = []
-  const fetch: Fetch = (request) => {
-    timeouts.push(request.timeout_ms)
-    signals.push(request.signal)
-    return safe.fetch({ ...request, timeout_ms: patienceWith(routes) })
-  }
-  const urls = { coinbase_url: server.url, kraken_url: server.url, finnhub_url: `${server.url}/` }
-  const agent = createFinance({
-    fetch,
-    create_cache: (settings) => createFlightCache(settings, () => clock.now),
-    ...urls,
-    finnhub_key: key ?? undefined,
-    clock: () => clock.now,
-  })
-  const action = agent.actions[0]
-  if (!action) throw new Error('the agent has no action')
-  async function price(params: Record<string, unknown>, signal = new AbortController().signal) {
-    const call = { id: 'test', principal: null, deadline: Number.POSITIVE_INFINITY, hops: 0, signal }
-    const context = { ...call, emit: async () => {}, call: async () => null }
-    return action?.output.parse(await action.run(action.input.parse(params), context)) as {
-      [field: string]: unknown
-      warnings: string[]
-      cache: { hit: boolean; age_s: number; stale: boolean }
-    }
-  }
-  return {
-    agent,
-    server,
-    clock,
-    timeouts,
-    signals,
-    price,
-    paths: () => server.requests.map(({ path }) => path),
-    async [Symbol.asyncDispose]() {
-      await safe[Symbol.asyncDispose]()
-      await server[Symbol.asyncDispose]()
-    },
-  }
-}
-
-async function failureOf(promise: Promise<unknown>): Promise<Failure> {
-  const thrown = await promise.then(
-    () => undefined,
-    (error: unknown) => error,
-  )
-  expect(thrown).toBeInstanceOf(Failure)
-  return thrown as Failure
-}
 
 describe('a crypto price', () => {
   test('comes from Coinbase with its digits, its time and its source', async () => {
@@ -128,7 +55,7 @@ describe('a crypto price', () => {
       warnings: [],
       disclaimer: expect.stringContaining('Not investment advice'),
     })
-    expect(finance.timeouts).toEqual([2_500])
+    expect(finance.requests.map(({ timeout_ms }) => timeout_ms)).toEqual([2_500])
   })
 
   test('comes from Kraken, without a time, when Coinbase lacks the pair', async () => {
@@ -251,7 +178,7 @@ describe('the price of a share', () => {
   })
 
   test('without a key is not_configured and names the setting', async () => {
-    await using finance = await open({}, null)
+    await using finance = await open({}, noKeys)
     const failure = await failureOf(finance.price({ symbol: 'AAPL' }))
     expect(failure).toMatchObject({
       code: 'not_configured',
@@ -298,35 +225,44 @@ describe('the price of a share', () => {
 })
 
 describe('the cache', () => {
-  test('gives a crypto price for ten seconds, and its age', async () => {
+  test('gives a crypto price for ten seconds, at once as stale up to a minute, and then asks anew', async () => {
     await using finance = await open({ [bitcoin]: [trade('1'), trade('2')] })
     await finance.price({ symbol: 'BTC' })
-    finance.clock.now += 9 * second
+    finance.time.pass(9 * second)
     expect(await finance.price({ symbol: 'btc-usd' })).toMatchObject({
       price: '1',
       age_s: 12,
       fetched_at: '2026-03-02T15:00:00.000Z',
       cache: { hit: true, age_s: 9, stale: false },
     })
-    finance.clock.now += second
+    finance.time.pass(second)
+    const stale = { price: '1', stale: true, cache: { hit: true, age_s: 10, stale: true } }
+    expect(await finance.price({ symbol: 'BTC' })).toMatchObject(stale)
+    await expect
+      .poll(() => finance.price({ symbol: 'BTC' }), { interval: 1 })
+      .toMatchObject({ price: '2', stale: false, cache: { age_s: 0, stale: false } })
+    finance.time.pass(60 * second)
     expect(await finance.price({ symbol: 'BTC' })).toMatchObject({ price: '2', cache: { hit: false } })
   })
 
   test('gives the price of a share for a minute', async () => {
     await using finance = await open({ 'GET /api/v1/quote': [share('1'), share('2')] })
     await finance.price({ symbol: 'AAPL' })
-    finance.clock.now += 59 * second
+    finance.time.pass(59 * second)
     expect(await finance.price({ symbol: 'AAPL' })).toMatchObject({ price: '1', cache: { hit: true } })
-    finance.clock.now += second
-    expect(await finance.price({ symbol: 'AAPL' })).toMatchObject({ price: '2' })
+    finance.time.pass(240 * second)
+    expect(await finance.price({ symbol: 'AAPL' })).toMatchObject({ price: '1', stale: true })
+    await expect
+      .poll(() => finance.price({ symbol: 'AAPL' }), { interval: 1 })
+      .toMatchObject({ price: '2', stale: false })
   })
 
   test('remembers for a minute that nobody knows a symbol', async () => {
     await using finance = await open({ 'GET /api/v1/quote': [noSuchShare, share('1')] })
     await failureOf(finance.price({ symbol: 'NEW' }))
-    finance.clock.now += 59 * second
+    finance.time.pass(59 * second)
     expect((await failureOf(finance.price({ symbol: 'NEW' }))).code).toBe('not_found')
-    finance.clock.now += second
+    finance.time.pass(second)
     expect(await finance.price({ symbol: 'NEW' })).toMatchObject({ price: '1' })
   })
 
@@ -348,14 +284,14 @@ describe('the cache', () => {
   test('gives nothing from the future when the clock is set back', async () => {
     await using finance = await open({ [bitcoin]: [trade('1', 600), trade('2', 600)] })
     await finance.price({ symbol: 'BTC' })
-    finance.clock.now -= 300 * second
+    finance.time.pass(-300 * second)
     expect(await finance.price({ symbol: 'BTC' })).toMatchObject({ price: '2', cache: { hit: false } })
   })
 
   test('does not call a symbol unknown for longer than a minute while the source is in trouble', async () => {
     await using finance = await open({ 'GET /api/v1/quote': [noSuchShare, serverError] })
     await failureOf(finance.price({ symbol: 'NEW' }))
-    finance.clock.now += 61 * second
+    finance.time.pass(61 * second)
     expect((await failureOf(finance.price({ symbol: 'NEW' }))).code).toBe('upstream_failed')
   })
 
@@ -368,24 +304,26 @@ describe('the cache', () => {
     expect(await finance.price({ symbol: 'BTC' })).toMatchObject({ price: '1' })
   })
 
-  test('stands in for five minutes while every source is in trouble', async () => {
+  test('stands in for an hour while every source is in trouble', async () => {
     await using finance = await open({ [bitcoin]: [trade('1'), serverError], [krakenBitcoin]: reset })
     await finance.price({ symbol: 'BTC' })
-    finance.clock.now += 299 * second
+    finance.time.pass(3599 * second)
     const quote = await finance.price({ symbol: 'BTC' })
-    expect(quote).toMatchObject({ price: '1', stale: true, cache: { hit: true, age_s: 299, stale: true } })
-    expect(quote.warnings).toContain('No source answers now; this price is 299 seconds old.')
-    finance.clock.now += second
+    expect(quote).toMatchObject({ price: '1', stale: true, cache: { hit: true, age_s: 3599, stale: true } })
+    expect(quote.warnings).toContain('No source answers now; this price is 3599 seconds old.')
+    finance.time.pass(second)
     expect((await failureOf(finance.price({ symbol: 'BTC' }))).code).toBe('upstream_failed')
   })
 
-  test('lets callers of one symbol share one request', async () => {
+  test('lets a thousand callers of one symbol share one request', async () => {
     const gate = Promise.withResolvers<Answer>()
     await using finance = await open({ [bitcoin]: () => gate.promise })
-    const calls = ['BTC', 'btc-usd', 'BTCUSD'].map((symbol) => finance.price({ symbol }))
+    const spellings = ['BTC', 'btc-usd', 'BTCUSD', 'XBT']
+    const calls = Array.from({ length: 1_000 }, (_, index) => finance.price({ symbol: spellings[index % 4] }))
     await finance.server.arrived(1)
     gate.resolve(trade('1'))
-    expect(await Promise.all(calls)).toMatchObject([{ price: '1' }, { price: '1' }, { price: '1' }])
+    const prices = (await Promise.all(calls)).map(({ price }) => price)
+    expect(prices).toEqual(Array(1_000).fill('1'))
     expect(finance.paths()).toHaveLength(1)
   })
 
@@ -410,7 +348,7 @@ describe('the cache', () => {
     await finance.server.arrived(1)
     leaving.abort(new Failure('deadline_exceeded', 'Too late.'))
     expect((await left).code).toBe('deadline_exceeded')
-    expect(finance.signals.map(({ aborted }) => aborted)).toEqual([true])
+    await finance.server.requests[0]?.dropped
     expect(await finance.price({ symbol: 'BTC' })).toMatchObject({ price: '2' })
     expect(finance.paths()).toEqual(['/products/BTC-USD/ticker', '/products/BTC-USD/ticker'])
   })

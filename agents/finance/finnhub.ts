@@ -1,21 +1,21 @@
 import { z } from 'zod'
-import type { Fetch } from './port.ts'
-import { ask, expectAnswer, Price, type Provider, under } from './provider.ts'
+import { askJson, expectAnswer, type KeyedSource, Price, type Provider, Seconds, under } from './provider.ts'
 import type { Share } from './symbol.ts'
 
-const Found = z.object({ c: Price, t: z.string().regex(/^[1-9]\d{0,10}$/) })
+const Found = z.object({ c: Price, t: Seconds })
 const Unknown = z.object({ c: z.literal('0'), t: z.literal('0') }).transform(() => null)
 
 /** Finnhub, with the operator's key (https://finnhub.io/docs/api/quote): the last price of a share, without its currency. */
-export function finnhub(fetch: Fetch, base: string, key: string): Provider<Share> {
+export function finnhub({ ask, url: base, key }: KeyedSource): Provider<Share> {
   return {
     id: 'finnhub',
     name: 'Finnhub',
-    async quote({ resolved, currency }, signal) {
-      const url = under(base, `/api/v1/quote?symbol=${encodeURIComponent(resolved)}`)
-      const answer = await ask(fetch, { url, headers: { 'x-finnhub-token': key }, signal })
-      const quote = expectAnswer(z.union([Unknown, Found]), answer)
-      return quote && { price: quote.c, currency, time: Number(quote.t) * 1000, url }
+    quote({ resolved, currency }, signal) {
+      const url = under(base, '/api/v1/quote', { symbol: resolved })
+      return askJson(ask, { url, headers: { 'x-finnhub-token': key }, signal }, (answer) => {
+        const found = expectAnswer(z.union([Unknown, Found]), answer)
+        return found && { price: found.c, currency, time: found.t, url }
+      })
     },
   }
 }

@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { input, output } from '../../schemas/shape.ts'
 import type { Found } from './chain.ts'
-import type { Cached, Clock } from './port.ts'
+import type { Clock } from './port.ts'
 import type { Prices } from './prices.ts'
-import { type AssetClass, alternativesOf, type Instrument, readSymbol } from './symbol.ts'
+import { type AssetClass, alternativesOf, assetClasses, type Instrument, readSymbol } from './symbol.ts'
 
-const AssetClassName = z.enum(['crypto', 'stock'])
+const AssetClassName = z.enum(assetClasses)
 
 const Input = z.strictObject({
   symbol: z
@@ -16,14 +16,20 @@ const Input = z.strictObject({
     .transform((symbol) => symbol.normalize('NFKC').trim())
     .pipe(z.string().regex(/^[A-Za-z0-9.^=\-/]{1,24}$/, 'Use letters, digits and . ^ = - / only.'))
     .transform((symbol) => symbol.toUpperCase())
-    .describe('Stock or crypto ticker, or a pair: AAPL, BRK.B, BTC, ETH-EUR.'),
-  asset_class: AssetClassName.optional().describe('Which one is meant, where a ticker names both.'),
+    .describe(
+      'Stock or crypto ticker, pair, exchange rate or index: AAPL, BRK.B, BTC, ETH-EUR, EURUSD=X, ^GSPC.',
+    ),
+  asset_class: AssetClassName.optional().describe('What is meant, where a symbol names several things.'),
   currency: z
     .string()
     .regex(/^[A-Za-z]{3,5}$/, 'Use a code such as USD.')
     .default('USD')
     .transform((currency) => currency.toUpperCase())
-    .describe('What a bare crypto ticker is priced in; shares are given in the currency of their exchange.'),
+    .describe('What a bare crypto ticker is priced in; nothing is converted.'),
+  cross_check: z
+    .boolean()
+    .default(false)
+    .describe('Ask a second source too, and warn where they differ by over 2 %.'),
 })
 
 const Output = z.object({
@@ -34,8 +40,15 @@ const Output = z.object({
   currency: z.string().nullable().describe('Null where the source does not say.'),
   quote_time: z.iso.datetime().nullable().describe('Time of the trade; null where the source does not say.'),
   age_s: z.int().nonnegative().nullable().describe('Seconds since the trade.'),
-  market_state: z.string().optional(),
-  delay_min: z.number().optional(),
+  market_state: z
+    .string()
+    .optional()
+    .describe('REGULAR, PRE, POST, CLOSED, or REFERENCE for a rate that is fixed once a day.'),
+  delay_min: z.number().optional().describe('By how many minutes the source is behind.'),
+  compared_with: z
+    .object({ provider: z.string(), price: z.string(), currency: z.string().nullable() })
+    .optional()
+    .describe('What a second source gave.'),
   alternatives: z
     .array(z.object({ symbol: z.string(), asset_class: AssetClassName }))
     .describe('What else the symbol may mean.'),
@@ -49,10 +62,17 @@ const Output = z.object({
   disclaimer: z.string(),
 })
 
-/** A trade older than this (milliseconds) is no longer the current price; shares rest over a long weekend. */
-const oldest: Readonly<Record<AssetClass, number>> = { crypto: 15 * 60_000, stock: 4 * 24 * 3_600_000 }
+const day = 24 * 3_600_000
 
-/** Action `get_current_price`. Throws Failure `invalid_request`, `not_found`, `not_configured`, `upstream_…`. */
+/** A trade older than this (milliseconds) is no longer the current price; markets rest over long weekends. */
+const oldest: Readonly<Record<AssetClass, number>> = {
+  crypto: 15 * 60_000,
+  stock: 4 * day,
+  fx: 5 * day,
+  index: 4 * day,
+}
+
+/** Action `get_current_price`. Throws Failure `invalid_request`, `not_found`, `not_configured`, `circuit_open`, `upstream_…`. */
 export function getCurrentPrice(
   prices: Prices,
   clock: Clock,
@@ -60,52 +80,64 @@ export function getCurrentPrice(
   return defineAction({
     name: 'get_current_price',
     title: 'Get the current price',
-    description: 'Get a crypto or stock price.',
+    description: 'Get a crypto, stock, currency or index price.',
     input: input(Input),
     output: output(Output),
     access: { scope: 'a2a:call' },
     effect: 'read',
     advertised: true,
-    async run({ symbol, asset_class, currency }, { signal }) {
+    async run({ symbol, asset_class, currency, cross_check }, { signal }) {
       const asked = readSymbol(symbol, asset_class, currency)
-      const { value: found, at, cache } = await prices.find(asked, signal)
+      const { value: found, at, cache, in_trouble } = await prices.find(asked, cross_check, signal)
       const age = found.time === null ? null : Math.max(0, clock() - found.time)
-      const isOld = age !== null && age > oldest[asked.asset_class]
+      const is_old = age !== null && age > oldest[asked.asset_class]
+      const trouble_s = in_trouble ? cache.age_s : null
       return {
         symbol,
-        resolved_symbol: asked.resolved,
+        resolved_symbol: found.resolved ?? asked.resolved,
         asset_class: asked.asset_class,
         price: found.price,
         currency: found.currency,
         quote_time: found.time === null ? null : new Date(found.time).toISOString(),
         age_s: age === null ? null : Math.floor(age / 1000),
+        ...(found.market_state !== undefined && { market_state: found.market_state }),
         ...(found.delay_min !== undefined && { delay_min: found.delay_min }),
+        ...(found.compared && { compared_with: found.compared }),
         alternatives: alternativesOf(symbol, asked),
-        stale: isOld || cache.stale,
+        stale: is_old || cache.stale,
         source: { name: found.name, url: found.url, provider: found.provider },
         fetched_at: new Date(at).toISOString(),
         cache,
         attribution: `Price from ${found.name}`,
-        warnings: [...found.warnings, ...warningsOf(found, asked, { currency, isOld, cache })],
+        warnings: [...found.warnings, ...warningsOf(found, asked, { currency, is_old, trouble_s })],
         disclaimer: 'Not investment advice; the terms of the source apply.',
       }
     },
   })
 }
 
+/** Currencies that are quoted in their hundredths. */
+const hundredths: Readonly<Record<string, string>> = { GBp: 'GBP', GBX: 'GBP', ZAc: 'ZAR', ILA: 'ILS' }
+
 function warningsOf(
   found: Found,
   asked: Instrument,
-  facts: { currency: string; isOld: boolean; cache: Cached<Found>['cache'] },
+  facts: { readonly currency: string; readonly is_old: boolean; readonly trouble_s: number | null },
 ): string[] {
-  const warnings: string[] = []
-  if (facts.cache.stale)
-    warnings.push(`No source answers now; this price is ${facts.cache.age_s} seconds old.`)
-  if (facts.isOld) warnings.push('The last trade is long ago: the market may be closed or thin.')
-  if (found.time === null) warnings.push(`${found.name} does not say when the last trade was.`)
-  if (found.currency === null) warnings.push(`${found.name} does not say which currency this is.`)
-  if (asked.asset_class === 'stock' && facts.currency !== 'USD') {
-    warnings.push(`Not converted to ${facts.currency}.`)
+  const { name, time, currency } = found
+  const warnings = [...(found.notes ?? [])]
+  if (facts.trouble_s !== null) {
+    warnings.push(`No source answers now; this price is ${facts.trouble_s} seconds old.`)
   }
+  if (facts.is_old) warnings.push('The last trade is long ago: the market may be closed or thin.')
+  if (time === null) warnings.push(`${name} does not say when the last trade was.`)
+  if (currency === null) warnings.push(`${name} does not say which currency this is.`)
+  const whole = hundredths[currency ?? '']
+  if (whole !== undefined) warnings.push(`The price is in hundredths: 100 ${currency} are 1 ${whole}.`)
+  if ('quote' in asked && currency !== asked.quote) {
+    warnings.push(`The price is in ${currency}, which is not ${asked.quote}.`)
+  }
+  const isOwn = asked.asset_class === 'stock' || asked.asset_class === 'index'
+  if (isOwn && facts.currency !== 'USD') warnings.push(`Not converted to ${facts.currency}.`)
   return warnings
 }

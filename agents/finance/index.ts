@@ -3,7 +3,7 @@ import { testTag } from '../../schemas/names.ts'
 import { getCurrentPrice } from './get-current-price.ts'
 import { createPrices, type FinancePorts } from './prices.ts'
 
-/** Agent `svc.utility.finance`: current prices of crypto assets and shares. */
+/** Agent `svc.utility.finance`: current prices of crypto assets, shares, currencies and indices. */
 export function createFinance(ports: FinancePorts): Agent {
   return defineAgent({
     package_name: 'svc.utility.finance',

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { Failure } from '../../schemas/failure.ts'
-import type { Fetch } from './port.ts'
-import { ask, expectAnswer, Price, type Provider, under } from './provider.ts'
+import { askJson, expectAnswer, Price, type Provider, type Source, under } from './provider.ts'
 import type { Pair } from './symbol.ts'
 
 const Ticker = z.object({
@@ -12,19 +11,22 @@ const Ticker = z.object({
 const codes: Readonly<Record<string, string>> = { BTC: 'XBT', DOGE: 'XDG' }
 
 /** Kraken, without a key (https://docs.kraken.com/api): the last trade of a pair, without its time. */
-export function kraken(fetch: Fetch, base: string): Provider<Pair> {
+export function kraken({ ask, url: base }: Source): Provider<Pair> {
   return {
     id: 'kraken',
     name: 'Kraken',
-    async quote(pair, signal) {
-      const name = codeOf(pair.base) + codeOf(pair.quote)
-      const url = under(base, `/0/public/Ticker?pair=${encodeURIComponent(name)}`)
-      const { error, result = {} } = expectAnswer(Ticker, await ask(fetch, { url, signal }))
-      if (error.some((text) => text.startsWith('EQuery:Unknown asset pair'))) return null
-      if (error[0] !== undefined) throw new Failure('upstream_failed', error[0].slice(0, 100))
-      const [found] = Object.entries(result)
-      if (!found || !names(found[0], pair)) throw new Failure('upstream_invalid', 'the price of another pair')
-      return { price: found[1].c[0], currency: pair.quote, time: null, url, delay_min: 0 }
+    quote(pair, signal) {
+      const url = under(base, '/0/public/Ticker', { pair: codeOf(pair.base) + codeOf(pair.quote) })
+      return askJson(ask, { url, signal }, (answer) => {
+        const { error, result = {} } = expectAnswer(Ticker, answer)
+        if (error.some((text) => text.startsWith('EQuery:Unknown asset pair'))) return null
+        if (error[0] !== undefined) throw new Failure('upstream_failed', error[0].slice(0, 100))
+        const [found] = Object.entries(result)
+        if (!found || !names(found[0], pair)) {
+          throw new Failure('upstream_invalid', 'the price of another pair')
+        }
+        return { price: found[1].c[0], currency: pair.quote, time: null, url, delay_min: 0 }
+      })
     },
   }
 }

@@ -1,70 +1,79 @@
 import { Failure } from '../../schemas/failure.ts'
 import { type Found, firstQuote } from './chain.ts'
-import { coinbase } from './coinbase.ts'
-import { finnhub } from './finnhub.ts'
-import { kraken } from './kraken.ts'
-import type { Cached, Clock, CreateCache, Fetch } from './port.ts'
-import type { Instrument } from './symbol.ts'
+import type { Cached, Upstreams } from './port.ts'
+import { createSources, type Places } from './sources.ts'
+import type { AssetClass, Instrument } from './symbol.ts'
 
-export interface FinancePorts {
-  readonly fetch: Fetch
-  readonly create_cache: CreateCache
-  /** Base addresses of the sources, such as `https://api.exchange.coinbase.com`. */
-  readonly coinbase_url: string
-  readonly kraken_url: string
-  readonly finnhub_url: string
-  /** The operator's key; shares have no price without it. Sent in a header, never in an address. */
-  readonly finnhub_key: string | undefined
-  readonly clock: Clock
-}
+export type FinancePorts = Upstreams & Places
 
 export interface Prices {
-  /** The freshest price within reach. Throws Failure `not_found`, `not_configured`, `upstream_…`, `cancelled`. */
-  find(asked: Instrument, signal: AbortSignal): Promise<Cached<Found>>
+  /**
+   * The freshest price within reach, `compared` with that of a second source or not. Throws Failure `not_found`,
+   * `not_configured`, `circuit_open`, `upstream_…`, `cancelled`.
+   */
+  find(asked: Instrument, compared: boolean, signal: AbortSignal): Promise<Cached<Found>>
 }
 
-type Kept = { readonly found: Found; readonly lifetime: number } | { readonly found: null }
+type Kept = { readonly found: Found | null; readonly asset_class: AssetClass }
 
 const second = 1_000
-const unknownLifetime = 60 * second
+const minute = 60 * second
+const unknownLifetime = minute
+const standIn = 60 * minute
 
-/**
- * Prices kept for ten seconds (crypto) or a minute (shares, and symbols nobody knows); they stand in for up to five
- * minutes while every source is in trouble.
- */
+/** For how long a price is fresh, and for how long it is given at once after that while the next is fetched. */
+const periods: Readonly<Record<AssetClass, { readonly lifetime: number; readonly refresh: number }>> = {
+  crypto: { lifetime: 10 * second, refresh: 50 * second },
+  stock: { lifetime: minute, refresh: 4 * minute },
+  fx: { lifetime: 10 * minute, refresh: 50 * minute },
+  index: { lifetime: minute, refresh: 4 * minute },
+}
+
+/** Prices by class of asset; a symbol nobody knows is remembered for a minute. A price stands in for up to an hour while every source is in trouble. */
 export function createPrices(ports: FinancePorts): Prices {
-  const { fetch, clock, finnhub_key } = ports
-  const crypto = [coinbase(fetch, ports.coinbase_url), kraken(fetch, ports.kraken_url)]
-  const stock = finnhub_key === undefined ? [] : [finnhub(fetch, ports.finnhub_url, finnhub_key)]
+  const { clock, wait } = ports
+  const sources = createSources(ports, ports)
   const cached = ports.create_cache<Kept>({
     entries: 2_000,
-    lifetime: (kept) => (kept.found ? kept.lifetime : unknownLifetime),
-    stand_in: (kept) => (kept.found ? 300 * second : 0),
+    lifetime: ({ found, asset_class }) => (found ? periods[asset_class].lifetime : unknownLifetime),
+    refresh: ({ found, asset_class }) => (found ? periods[asset_class].refresh : 0),
+    stand_in: ({ found }) => (found ? standIn : 0),
   })
 
-  async function load(asked: Instrument, signal: AbortSignal): Promise<Kept> {
-    const isCrypto = asked.asset_class === 'crypto'
-    const found = isCrypto
-      ? await firstQuote(crypto, asked, clock, signal)
-      : await firstQuote(stock, asked, clock, signal)
-    return found ? { found, lifetime: (isCrypto ? 10 : 60) * second } : { found }
+  function search(asked: Instrument, compared: boolean, signal: AbortSignal): Promise<Found | null> {
+    const hedge = { clock, wait, wanted: compared ? 2 : 1 }
+    if (asked.asset_class === 'stock') return firstQuote(sources.stock, asked, hedge, signal)
+    if (asked.asset_class === 'index') return firstQuote(sources.index, asked, hedge, signal)
+    return firstQuote(sources[asked.asset_class], asked, hedge, signal)
   }
 
   return {
-    async find(asked, signal) {
-      if (asked.asset_class === 'stock' && stock.length === 0) throw notConfigured()
-      const key = `${asked.asset_class} ${asked.resolved}`
-      const { value, ...freshness } = await cached(key, signal, (shared) => load(asked, shared))
+    async find(asked, compared, signal) {
+      const { asset_class, resolved } = asked
+      if (sources[asset_class].length === 0) throw notConfigured(asset_class)
+      const key = `${asset_class} ${resolved} ${compared}`
+      const { value, ...freshness } = await cached(key, signal, async (shared) => ({
+        found: await search(asked, compared, shared),
+        asset_class,
+      }))
       if (!value.found) throw unknownSymbol(asked)
       return { ...freshness, value: value.found }
     },
   }
 }
 
-function notConfigured(): Failure {
-  return new Failure('not_configured', 'Prices of shares need a key of Finnhub: set DRAGOMAN_FINNHUB_KEY.', {
-    hint: 'For a crypto asset that is not well known, give asset_class "crypto" or a pair such as ABC-USD.',
-  })
+function notConfigured(asset_class: AssetClass): Failure {
+  const yahoo = 'DRAGOMAN_YAHOO_URL (unofficial)'
+  if (asset_class === 'index') {
+    return new Failure('not_configured', `Prices of indices need ${yahoo}: no other source here has them.`)
+  }
+  return new Failure(
+    'not_configured',
+    `Prices of shares need a key: set DRAGOMAN_FINNHUB_KEY, DRAGOMAN_TWELVE_DATA_KEY or DRAGOMAN_ALPHA_VANTAGE_KEY, or ${yahoo}.`,
+    {
+      hint: 'For a crypto asset that is not well known, give asset_class "crypto" or a pair such as ABC-USD.',
+    },
+  )
 }
 
 function unknownSymbol({ resolved, asset_class }: Instrument): Failure {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Failure } from '../../schemas/failure.ts'
-import type { Fetch } from './port.ts'
+import { plainDecimal } from './decimal.ts'
+import type { Ask } from './port.ts'
 import type { Instrument } from './symbol.ts'
 
 /** A price as its source gave it. */
@@ -10,60 +11,89 @@ export interface Quote {
   readonly currency: string | null
   /** Time of the trade, in milliseconds since the epoch; null where the source gives none. */
   readonly time: number | null
+  /** Where it stands; without the key. */
   readonly url: string
+  /** What the price is of, where that is not quite what was asked for. */
+  readonly resolved?: string
   readonly delay_min?: number
+  readonly market_state?: string
+  /** What a reader must know of this price. */
+  readonly notes?: readonly string[]
 }
 
 /** A source of prices. */
 export interface Provider<Asked extends Instrument> {
   readonly id: string
   readonly name: string
-  /** Null for a symbol the source does not know. Throws Failure `upstream_…` for anything unexpected. */
+  /**
+   * Null for an instrument the source does not know or does not cover. Throws Failure `upstream_…` for anything
+   * unexpected, `circuit_open` while the source is left alone.
+   */
   quote(asked: Asked, signal: AbortSignal): Promise<Quote | null>
 }
 
-/** A number above zero, in plain decimal digits. */
-export const Price = z
-  .string()
-  .regex(/^\d{1,20}(\.\d{1,30})?$/)
-  .refine((price) => Number(price) > 0)
+/** What a source is reached by. */
+export interface Source {
+  readonly ask: Ask
+  /** Base address. */
+  readonly url: string
+}
 
-export interface Answer {
+export interface KeyedSource extends Source {
+  readonly key: string
+}
+
+/** A number above zero, in plain decimal digits. */
+export const Price = z.string().transform((text, context) => {
+  const price = plainDecimal(text)
+  if (price !== undefined && /[1-9]/.test(price)) return price
+  context.addIssue('This is no price.')
+  return z.NEVER
+})
+
+/** Whole seconds since the epoch, as milliseconds. */
+export const Seconds = z
+  .string()
+  .regex(/^[1-9]\d{8,10}$/)
+  .transform((seconds) => Number(seconds) * 1000)
+
+export interface JsonAnswer {
   readonly status: number
   /** The JSON of the body, numbers as their digits; undefined where the body is not JSON. */
   readonly json: unknown
 }
 
-/** Asks a source within 2.5 seconds. Throws Failure `upstream_failed` for 429 and 5xx, and what fetch throws. */
-export async function ask(
-  fetch: Fetch,
+/** Asks a source within 2.5 seconds and reads its JSON. Throws what `ask` and `read` throw. */
+export function askJson<Value>(
+  ask: Ask,
   request: { url: string; headers?: Readonly<Record<string, string>>; signal: AbortSignal },
-): Promise<Answer> {
-  const { status, headers, body } = await fetch({
-    ...request,
-    headers: { accept: 'application/json', ...request.headers },
-    max_bytes: 200_000,
-    timeout_ms: 2_500,
-  })
-  if (status === 429 || status >= 500) {
-    const seconds = headers['retry-after']
-    const pause = seconds && /^\d{1,6}$/.test(seconds) ? { retry_after_s: Number(seconds) } : {}
-    throw new Failure('upstream_failed', `HTTP ${status}`, { upstream: { status }, ...pause })
-  }
-  return { status, json: parse(body) }
+  read: (answer: JsonAnswer) => Value,
+): Promise<Value> {
+  const headers = { accept: 'application/json', ...request.headers }
+  return ask({ ...request, headers, max_bytes: 200_000, timeout_ms: 2_500 }, ({ status, body }) =>
+    read({ status, json: parse(body) }),
+  )
 }
 
 /** Reads an answer that must be a 200 of this type. Throws Failure `upstream_failed` or `upstream_invalid`. */
-export function expectAnswer<T>(type: z.ZodType<T>, { status, json }: Answer): T {
+export function expectAnswer<T>(type: z.ZodType<T>, { status, json }: JsonAnswer): T {
   if (status !== 200) throw new Failure('upstream_failed', `HTTP ${status}`, { upstream: { status } })
   const result = type.safeParse(json)
   if (result.success) return result.data
-  throw new Failure('upstream_invalid', 'an answer that makes no sense', {}, result.error)
+  throw new Failure('upstream_invalid', 'an answer that makes no sense')
 }
 
-/** The base address of a source with a path below it. */
-export function under(base: string, path: string): string {
-  return base.replace(/\/+$/, '') + path
+/** Throws Failure `upstream_invalid` unless the source answered about what it was asked. */
+export function expectSame(answered: string, asked: string): void {
+  if (answered.toUpperCase() !== asked.toUpperCase()) {
+    throw new Failure('upstream_invalid', 'the price of something else')
+  }
+}
+
+/** The base address of a source with a path below it and a query. */
+export function under(base: string, path: string, query: Readonly<Record<string, string>> = {}): string {
+  const search = new URLSearchParams(query).toString()
+  return base.replace(/\/+$/, '') + path + (search && `?${search}`)
 }
 
 type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { Failure } from '../../schemas/failure.ts'
-import { alternativesOf, readSymbol } from './symbol.ts'
+import { alternativesOf, assetClasses, readSymbol } from './symbol.ts'
 
 describe('a symbol', () => {
   test.each([
@@ -27,6 +27,17 @@ describe('a symbol', () => {
     ['VOD.L', 'stock', 'VOD.L'],
     ['SAP.DE', 'stock', 'SAP.DE'],
     ['FOOUSD', 'stock', 'FOOUSD'],
+    ['EUR-USDT', 'crypto', 'EUR-USDT'],
+    ['EURUSD=X', 'fx', 'EUR/USD'],
+    ['EUR/USD=X', 'fx', 'EUR/USD'],
+    ['JPY=X', 'fx', 'USD/JPY'],
+    ['XAUUSD=X', 'fx', 'XAU/USD'],
+    ['EUR/USD', 'fx', 'EUR/USD'],
+    ['EUR-USD', 'fx', 'EUR/USD'],
+    ['EURUSD', 'fx', 'EUR/USD'],
+    ['CHFSEK', 'fx', 'CHF/SEK'],
+    ['^GSPC', 'index', '^GSPC'],
+    ['^STOXX50E', 'index', '^STOXX50E'],
   ])('%s is %s %s', (symbol, asset_class, resolved) => {
     expect(readSymbol(symbol, undefined, 'USD')).toMatchObject({ asset_class, resolved })
   })
@@ -35,7 +46,13 @@ describe('a symbol', () => {
     ['BTC', 'stock', 'BTC'],
     ['FOOUSD', 'crypto', 'FOO-USD'],
     ['AAPL', 'crypto', 'AAPL-USD'],
-    ['^GSPC', 'stock', '^GSPC'],
+    ['GSPC', 'index', '^GSPC'],
+    ['EUR', 'fx', 'EUR/USD'],
+    ['EURUSD=X', 'fx', 'EUR/USD'],
+    ['JPY=X', 'fx', 'USD/JPY'],
+    ['EURUSD', 'fx', 'EUR/USD'],
+    ['ETH', 'stock', 'ETH'],
+    ['DOGEUSD', 'stock', 'DOGEUSD'],
   ] as const)('%s with asset_class %s is %s', (symbol, asset_class, resolved) => {
     expect(readSymbol(symbol, asset_class, 'USD')).toMatchObject({ asset_class, resolved })
   })
@@ -52,14 +69,18 @@ describe('a symbol', () => {
     expect(readSymbol('BTC-GBP', undefined, 'EUR').resolved).toBe('BTC-GBP')
   })
 
-  test.each(['^GSPC', 'EURUSD=X', 'EUR/USD', 'EURUSD'])('%s is not covered', (symbol) => {
-    expect(() => readSymbol(symbol, undefined, 'USD')).toThrow(/index or an exchange rate/)
-  })
-
   test.each([
     ['BTC-BTC', undefined],
     ['BRK.B', 'crypto'],
     ['BTC/USD', 'stock'],
+    ['USD=X', undefined],
+    ['EUREUR=X', undefined],
+    ['A=B', undefined],
+    ['=X', undefined],
+    ['^', undefined],
+    ['A^B', undefined],
+    ['^GSPC', 'stock'],
+    ['AAPL', 'fx'],
     ['../X', undefined],
     ['..', undefined],
   ] as const)('%s as %s is refused', (symbol, asset_class) => {
@@ -80,14 +101,16 @@ describe('a symbol', () => {
 
   test('of any characters that are let in resolves to a harmless name or is refused', async () => {
     const letters = fc.constantFrom(...'ABTUSDCXE0129.^=-/')
-    const classes = fc.constantFrom(undefined, 'crypto' as const, 'stock' as const)
+    const classes = fc.constantFrom(undefined, ...assetClasses)
     await fc.assert(
       fc.property(
         fc.string({ unit: letters, minLength: 1, maxLength: 24 }),
         classes,
         (symbol, asset_class) => {
           try {
-            expect(readSymbol(symbol, asset_class, 'USD').resolved).toMatch(/^\^?[A-Z0-9]+([.-][A-Z0-9]+)?$/)
+            expect(readSymbol(symbol, asset_class, 'USD').resolved).toMatch(
+              /^\^?[A-Z0-9]+([./-][A-Z0-9]+){0,2}$/,
+            )
           } catch (thrown) {
             if (!(thrown instanceof Failure)) throw thrown
           }

@@ -1,11 +1,12 @@
 import { Failure } from '../../schemas/failure.ts'
-import { cryptoTickers, fiat, quotes, sharedTickers } from './tickers.ts'
+import { cryptoTickers, currencies, quotes, sharedTickers } from './tickers.ts'
 
-export type AssetClass = 'crypto' | 'stock'
+export const assetClasses = ['crypto', 'stock', 'fx', 'index'] as const
+export type AssetClass = (typeof assetClasses)[number]
 
+/** Two things, the first priced in the second: `BTC-USD`, or `EUR/USD` as an exchange rate. */
 export interface Pair {
-  readonly asset_class: 'crypto'
-  /** `BTC-USD` */
+  readonly asset_class: 'crypto' | 'fx'
   readonly resolved: string
   readonly base: string
   readonly quote: string
@@ -15,22 +16,37 @@ export interface Share {
   readonly asset_class: 'stock'
   /** `AAPL`, `BRK.B`, `7203.T` */
   readonly resolved: string
+  /** `AAPL`, `BRK`, `7203` */
+  readonly ticker: string
+  /** The exchange of a listing abroad: `T`, `L`, `DE`. */
+  readonly exchange?: string
+  /** `B` of `BRK.B` */
+  readonly share_class?: string
   /** Known for American listings alone; never guessed from a suffix. */
   readonly currency: 'USD' | null
 }
 
-export type Instrument = Pair | Share
+export interface Index {
+  readonly asset_class: 'index'
+  /** `^GSPC` */
+  readonly resolved: string
+}
+
+export type Instrument = Pair | Share | Index
 
 /** Exchanges whose suffix is one letter: Tokyo, London, Frankfurt, TSX Venture. Any other letter is a class of share. */
 const exchanges = new Set(['T', 'L', 'F', 'V'])
 const aliases: Readonly<Record<string, string>> = { XBT: 'BTC', XDG: 'DOGE' }
 const separated = /^([A-Z0-9]{1,12})[-/]([A-Z]{3,5})$/
 const joined = /^([A-Z0-9]{2,12})(USDT|USDC|USD|EUR|GBP|JPY|CHF|CAD|AUD|BTC|ETH)$/
+const rate = /^([A-Z]{3})[-/]?([A-Z]{3})$/
+const yahooRate = /^(?:([A-Z]{3})[-/]?)?([A-Z]{3})=X$/
+const index = /^\^[A-Z0-9]{1,12}([.-][A-Z0-9]{1,4})?$/
 
 /**
  * What a symbol means. `symbol` is in upper case and holds [A-Z0-9.^=/-] only. A stated asset class wins; then
- * pairs, the tickers of well-known crypto assets, and shares. Throws Failure `invalid_request`, or `not_found` for
- * indices and exchange rates, which no source here covers.
+ * exchange rates (`EURUSD=X`, `EUR/USD`, `EURUSD`), indices (`^GSPC`), pairs of crypto assets, the tickers of well-known
+ * ones, and shares. Throws Failure `invalid_request`.
  */
 export function readSymbol(
   symbol: string,
@@ -39,10 +55,14 @@ export function readSymbol(
 ): Instrument {
   if (asset_class === 'stock') return share(symbol)
   if (asset_class === 'crypto') return split(symbol) ?? bare(symbol, currency)
-  if (/[\^=]/.test(symbol)) throw notCovered(symbol)
+  if (asset_class === 'fx') return exchangeRate(symbol) ?? bareRate(symbol, currency)
+  if (asset_class === 'index') return readIndex(symbol.startsWith('^') ? symbol : `^${symbol}`)
+  if (symbol.includes('^')) return readIndex(symbol)
+  const found = exchangeRate(symbol)
+  if (found) return found
+  if (symbol.includes('=')) throw invalid(symbol, 'an exchange rate, such as EURUSD=X')
   const pairing = split(symbol)
   if (!pairing) return cryptoTickers.has(alias(symbol)) ? bare(symbol, currency) : share(symbol)
-  if (fiat.has(pairing.base)) throw notCovered(symbol)
   return separated.test(symbol) || cryptoTickers.has(pairing.base) ? pairing : share(symbol)
 }
 
@@ -57,37 +77,65 @@ export function alternativesOf(symbol: string, { asset_class }: Instrument) {
   return []
 }
 
+/** `JPY=X` is what a dollar costs in yen. */
+function exchangeRate(symbol: string): Pair | undefined {
+  const yahoo = yahooRate.exec(symbol)
+  const [, base = 'USD', quote = ''] = yahoo ?? rate.exec(symbol) ?? []
+  const isKnown = currencies.has(base) && currencies.has(quote)
+  return isKnown || (yahoo && base !== quote) ? pair('fx', symbol, base, quote) : undefined
+}
+
+function bareRate(symbol: string, currency: string): Pair {
+  const [, base = symbol, quote = currency] = rate.exec(symbol) ?? []
+  if (!/^[A-Z]{3}$/.test(base) || !/^[A-Z]{3}$/.test(quote)) {
+    throw invalid(symbol, 'an exchange rate, such as EURUSD=X or EUR/USD')
+  }
+  return pair('fx', symbol, base, quote)
+}
+
+function readIndex(symbol: string): Index {
+  if (index.test(symbol)) return { asset_class: 'index', resolved: symbol }
+  throw invalid(symbol, 'the symbol of an index, such as ^GSPC')
+}
+
 function split(symbol: string): Pair | undefined {
   if (cryptoTickers.has(symbol)) return undefined
   const [, base, quote] = separated.exec(symbol) ?? joined.exec(symbol) ?? []
   if (base === undefined || quote === undefined || !quotes.has(alias(quote))) return undefined
-  return pair(symbol, alias(base), alias(quote))
+  return pair('crypto', symbol, alias(base), alias(quote))
 }
 
 function bare(symbol: string, currency: string): Pair {
   if (!/^[A-Z0-9]{1,12}$/.test(symbol))
     throw invalid(symbol, 'a crypto asset or pair, such as BTC or BTC-USD')
-  return pair(symbol, alias(symbol), alias(currency))
+  return pair('crypto', symbol, alias(symbol), alias(currency))
 }
 
-function pair(symbol: string, base: string, quote: string): Pair {
+function pair(asset_class: Pair['asset_class'], symbol: string, base: string, quote: string): Pair {
   if (base === quote) throw invalid(symbol, `something to price in ${quote}`)
-  return { asset_class: 'crypto', resolved: `${base}-${quote}`, base, quote }
+  return { asset_class, resolved: `${base}${asset_class === 'fx' ? '/' : '-'}${quote}`, base, quote }
 }
 
 function share(symbol: string): Share {
   const [, ticker, letter] = /^([A-Z]{1,5})[-./]([A-Z])$/.exec(symbol) ?? []
-  const listedAbroad = letter !== undefined && exchanges.has(letter) && symbol.includes('.')
-  if (ticker !== undefined && !listedAbroad) return american(`${ticker}.${letter}`)
+  const isAbroad = letter !== undefined && exchanges.has(letter) && symbol.includes('.')
+  if (ticker !== undefined && letter !== undefined && !isAbroad) return american(ticker, letter)
   if (/^[A-Z]{1,5}$/.test(symbol)) return american(symbol)
-  if (/^\^?[A-Z0-9]{1,12}([.-][A-Z0-9]{1,4})?$/.test(symbol)) {
-    return { asset_class: 'stock', resolved: symbol, currency: null }
+  const [, code, exchange] = /^([A-Z0-9]{1,12}(?:-[A-Z0-9]{1,4})?)(?:\.([A-Z0-9]{1,4}))?$/.exec(symbol) ?? []
+  if (code === undefined) throw invalid(symbol, 'the symbol of a share, such as AAPL, BRK.B or 7203.T')
+  return {
+    asset_class: 'stock',
+    resolved: symbol,
+    ticker: code,
+    ...(exchange !== undefined && { exchange }),
+    currency: null,
   }
-  throw invalid(symbol, 'the symbol of a share, such as AAPL, BRK.B or 7203.T')
 }
 
-function american(resolved: string): Share {
-  return { asset_class: 'stock', resolved, currency: 'USD' }
+function american(ticker: string, share_class?: string): Share {
+  const common = { asset_class: 'stock', ticker, currency: 'USD' } as const
+  if (share_class === undefined) return { ...common, resolved: ticker }
+  return { ...common, resolved: `${ticker}.${share_class}`, share_class }
 }
 
 function alias(ticker: string): string {
@@ -97,14 +145,4 @@ function alias(ticker: string): string {
 function invalid(symbol: string, wanted: string): Failure {
   const detail = `${symbol} is not ${wanted}.`
   return new Failure('invalid_request', detail, { errors: [{ pointer: '/symbol', detail }] })
-}
-
-function notCovered(symbol: string): Failure {
-  return new Failure(
-    'not_found',
-    `${symbol} is an index or an exchange rate, and no source here covers those.`,
-    {
-      hint: 'Ask for a share (AAPL) or a crypto asset (BTC, BTC-EUR).',
-    },
-  )
 }

@@ -18,7 +18,13 @@ export const sharedTickers: ReadonlySet<string> = new Set(
     .split(/\s+/),
 )
 
-export const fiat: ReadonlySet<string> = new Set('USD EUR GBP JPY CHF CAD AUD'.split(' '))
+/** Currencies of states (ISO 4217) that a source here may know. */
+export const currencies: ReadonlySet<string> = new Set(
+  `AED ARS AUD BGN BRL CAD CHF CLP CNY COP CZK DKK EGP EUR GBP HKD HUF IDR ILS INR ISK JPY KRW KWD MAD MXN MYR NGN
+  NOK NZD PEN PHP PKR PLN QAR RON RUB SAR SEK SGD THB TRY TWD UAH USD VND ZAR`
+    .trim()
+    .split(/\s+/),
+)
 
 /** What a crypto asset may be priced in. */
-export const quotes: ReadonlySet<string> = new Set([...fiat, 'USDT', 'USDC', 'BTC', 'ETH'])
+export const quotes: ReadonlySet<string> = new Set('USD EUR GBP JPY CHF CAD AUD USDT USDC BTC ETH'.split(' '))

@@ -30,7 +30,9 @@ const Query = z.object({
   general: Site,
   rightsinfo: z.object({ url: z.string(), text: z.string() }),
   pages: z.array(Page).default([]),
-  redirects: z.array(z.object({ from: z.string(), to: z.string() })).default([]),
+  /** Of list=search: the page that a title means. */
+  search: z.array(z.object({ title: z.string() })).default([]),
+  redirects: z.array(z.object({ from: z.string(), to: z.string(), index: z.int().optional() })).default([]),
   searchinfo: z
     .object({ totalhits: z.int().nonnegative().optional(), suggestion: z.string().optional() })
     .optional(),

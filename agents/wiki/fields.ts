@@ -27,7 +27,7 @@ export function provenanceOf(answer: Cached<Query>, title: string, url: string) 
   const { general, rightsinfo } = answer.value
   const license = licenseOf(rightsinfo)
   const rights = license ? `, ${license.name}` : ''
-  const warnings = answer.cache.stale
+  const warnings = answer.in_trouble
     ? [`The wiki is in trouble; this is its answer of ${answer.cache.age_s} seconds ago.`]
     : []
   return {

@@ -8,8 +8,6 @@ import { searchPage } from './search-page.ts'
 /** Agent `svc.utility.wiki`: pages of Wikipedia, or of any other MediaWiki. */
 export function createWiki(ports: WikiPorts): Agent {
   const wiki = createMediaWiki(ports)
-  const search = searchPage(wiki)
-  const summary = getSummary(wiki)
   return defineAgent({
     package_name: 'svc.utility.wiki',
     name: 'Wiki',
@@ -17,6 +15,6 @@ export function createWiki(ports: WikiPorts): Agent {
     tags: [testTag],
     category: 'utilities',
     target: 'developer',
-    actions: [search, summary, lookup(search, summary)],
+    actions: [searchPage(wiki), getSummary(wiki), lookup(wiki)],
   })
 }

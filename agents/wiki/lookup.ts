@@ -1,23 +1,34 @@
 import { z } from 'zod'
-import { type Action, type Context, defineAction } from '../../schemas/action.ts'
-import { Failure } from '../../schemas/failure.ts'
+import { type Action, defineAction } from '../../schemas/action.ts'
 import { input, output } from '../../schemas/shape.ts'
-import { Lang } from './fields.ts'
-import { type GetSummary, Summary, Title } from './get-summary.ts'
-import { Hit, type SearchPage, Words } from './search-page.ts'
+import type { Page, Query } from './answer.ts'
+import { Lang, provenance, provenanceOf } from './fields.ts'
+import { Hit, hit, ranked, searchParams, Words } from './hit.ts'
+import type { MediaWiki } from './mediawiki.ts'
+import type { Cached } from './port.ts'
+import { Summary, summarise, summaryParams } from './summary.ts'
 
 const Input = z.strictObject({ query: Words.describe('Page title or search term.'), lang: Lang })
 
 const Output = z.object({
   page: Summary.nullable().describe('The page of that title, else the best hit; null when nothing is found.'),
   results: z.array(Hit).describe('The other hits.'),
+  ...provenance,
 })
 
-/** Action `lookup`: the page that a title or a search term means, and the other hits. It stands behind POST /a2a/utility/wiki. */
-export function lookup(
-  search: SearchPage,
-  summary: GetSummary,
-): Action<z.output<typeof Input>, z.output<typeof Output>> {
+interface Best {
+  readonly answer: Cached<Query>
+  readonly page: Page
+  /** The redirect that led there. */
+  readonly from?: string
+}
+
+/**
+ * Action `lookup`: the page that a title or a search term means, and the other hits. One round trip brings the hits with
+ * their summaries and the title that the words are near to; a second one is made for a page of that title which is not
+ * among the hits. It stands behind POST /a2a/utility/wiki. Throws what the wiki's client throws.
+ */
+export function lookup(wiki: MediaWiki): Action<z.output<typeof Input>, z.output<typeof Output>> {
   return defineAction({
     name: 'lookup',
     title: 'Look up',
@@ -27,29 +38,49 @@ export function lookup(
     access: { scope: 'a2a:call' },
     effect: 'read',
     advertised: false,
-    async run({ query, lang }, context) {
-      const title = Title.safeParse(query)
-      const [titled, { pages }] = await Promise.all([
-        title.success ? orNull(summary.run({ title: title.data, lang }, context)) : null,
-        search.run({ query, lang, limit: 6 }, context),
-      ])
-      const page = titled ?? (await best(pages, lang, context))
-      return { page, results: pages.filter(({ page_id }) => page_id !== page?.page_id) }
+    async run({ query, lang }, { signal }) {
+      const params = { ...searchParams(query, 6), ...summaryParams, ...titleParams(query) }
+      const answer = await wiki.query(lang, params, signal)
+      const hits = ranked(answer.value)
+      const best = await bestOf(answer, hits, lang, signal)
+      return {
+        page: best && (await summarise(wiki, best.answer, best.page, { lang, from: best.from }, signal)),
+        results: hits.filter(({ pageid }) => pageid !== best?.page.pageid).map(hit),
+        ...provenanceOf(answer, 'Pages', answer.value.general.base),
+      }
     },
   })
 
-  async function best(pages: readonly { page_id: number }[], lang: string, context: Context<never>) {
-    const first = pages[0]
-    return first ? orNull(summary.run({ page_id: first.page_id, lang }, context)) : null
+  async function bestOf(
+    answer: Cached<Query>,
+    hits: readonly Page[],
+    lang: string,
+    signal: AbortSignal,
+  ): Promise<Best | null> {
+    const [first] = hits
+    const fallback = first ? { answer, page: first } : null
+    const near = answer.value.search[0]?.title
+    if (near === undefined) return fallback
+    const to = endOf(near, answer.value)
+    const page = hits.find(({ title }) => title === to)
+    if (page) return { answer, page, ...(to !== near && { from: near }) }
+    return (await ofTitle(near, lang, signal)) ?? fallback
+  }
+
+  async function ofTitle(titles: string, lang: string, signal: AbortSignal): Promise<Best | null> {
+    const answer = await wiki.query(lang, { ...summaryParams, titles }, signal)
+    const [page] = answer.value.pages
+    if (page?.pageid === undefined || page.missing) return null
+    const from = answer.value.redirects[0]?.from
+    return { answer, page, ...(from !== undefined && { from }) }
   }
 }
 
-async function orNull<Value>(promise: Promise<Value>): Promise<Value | null> {
-  try {
-    return await promise
-  } catch (thrown) {
-    const absent = thrown instanceof Failure && ['not_found', 'invalid_request'].includes(thrown.code)
-    if (absent) return null
-    throw thrown
-  }
+/** The page that a title means, spelt as its readers spell it, redirects included. */
+function titleParams(query: string) {
+  return { list: 'search', srsearch: query, srwhat: 'nearmatch', srlimit: 1, srprop: '', srinfo: '' }
+}
+
+function endOf(title: string, { redirects }: Query): string {
+  return redirects.find(({ from }) => from === title)?.to ?? title
 }

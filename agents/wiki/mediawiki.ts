@@ -1,15 +1,14 @@
 import { Failure } from '../../schemas/failure.ts'
 import { type Query, type Refusal, readAnswer } from './answer.ts'
-import type { Cached, Clock, CreateCache, Fetch } from './port.ts'
+import type { Answer, Cached, Upstreams } from './port.ts'
 
-export interface WikiPorts {
-  readonly fetch: Fetch
-  readonly create_cache: CreateCache
+export interface WikiPorts extends Upstreams {
   /** Address of the wiki's `api.php`; `{lang}` in it stands for the language asked for. */
   readonly url: string
   /** How the operator can be reached: Wikimedia wants it from everyone who calls its API. */
   readonly contact: string | undefined
-  readonly clock: Clock
+  /** The languages that may be asked; all of them when empty. */
+  readonly languages: readonly string[]
 }
 
 export type Params = Readonly<Record<string, string | number>>
@@ -21,6 +20,11 @@ export interface MediaWiki {
 }
 
 const minute = 60_000
+const longestAddress = 2_000
+const bounds = { max_bytes: 2_000_000, timeout_ms: 8_000 }
+
+/** Two requests at a time, ten a second: https://www.mediawiki.org/wiki/API:Etiquette. */
+const limits = { gap_ms: 100, burst: 10, together: 2 }
 
 const common: Params = {
   action: 'query',
@@ -36,35 +40,45 @@ const common: Params = {
 }
 
 /**
- * A client of MediaWiki's action API (https://www.mediawiki.org/wiki/API:Query). Answers are kept for ten minutes
- * (one, where a page is missing) and stand in for up to an hour while the wiki is in trouble.
- * Throws Failure `not_configured`, `invalid_request`, `upstream_failed`, `upstream_invalid` and what fetch throws.
+ * A client of MediaWiki's action API (https://www.mediawiki.org/wiki/API:Query). Answers are fresh for ten minutes
+ * (one, where a page is missing), given as stale for fifty more while a new one is fetched, and stand in for a day
+ * while the wiki is in trouble.
+ * Throws Failure `not_configured`, `invalid_request`, `circuit_open`, `upstream_failed`, `upstream_invalid` and what
+ * the network brings.
  */
-export function createMediaWiki({ fetch, create_cache, url, contact, clock }: WikiPorts): MediaWiki {
+export function createMediaWiki({ create_upstream, create_cache, ...settings }: WikiPorts): MediaWiki {
+  const { url, contact, languages } = settings
+  const ask = create_upstream(limits)
   const cached = create_cache<Query>({
     entries: 500,
     lifetime: (answer) => (isMissing(answer) ? minute : 10 * minute),
-    stand_in: (answer) => (isMissing(answer) ? 0 : 60 * minute),
+    refresh: (answer) => (isMissing(answer) ? 0 : 50 * minute),
+    stand_in: (answer) => (isMissing(answer) ? 0 : 24 * 60 * minute),
   })
-
-  async function load(address: string, agent: string, signal: AbortSignal): Promise<Query> {
-    const headers = { accept: 'application/json', 'api-user-agent': agent }
-    const response = await fetch({ url: address, headers, signal, max_bytes: 2_000_000, timeout_ms: 8_000 })
-    const retry = retryAfter(response.headers['retry-after'], clock())
-    if (response.status !== 200) throw badStatus(response.status, retry)
-    const { refusal, query } = readAnswer(response.body)
-    if (query) return query
-    throw refused(refusal, retry)
-  }
 
   return {
     by_language: url.includes('{lang}'),
     async query(lang, params, signal) {
       if (contact === undefined) throw notConfigured()
+      if (languages.length > 0 && !languages.includes(lang)) throw notOffered(lang, languages)
       const address = addressOf(url.replaceAll('{lang}', lang), params)
-      return cached(address, signal, (shared) => load(address, `Dragoman (${contact})`, shared))
+      const request = requestOf(address, {
+        accept: 'application/json',
+        'api-user-agent': `Dragoman (${contact})`,
+      })
+      return cached(address.href, signal, (shared) => ask({ ...request, ...bounds, signal: shared }, read))
     },
   }
+}
+
+function read({ status, body, retry_after_s }: Answer): Query {
+  const retry = retry_after_s === undefined ? {} : { retry_after_s }
+  if (status !== 200) {
+    throw new Failure('upstream_failed', `The wiki answered ${status}.`, { upstream: { status }, ...retry })
+  }
+  const { refusal, query } = readAnswer(body)
+  if (query) return query
+  throw refused(refusal, retry)
 }
 
 /** That the one page asked for is not there; a list may name unwritten pages and be whole. */
@@ -72,12 +86,23 @@ function isMissing({ pages }: Query): boolean {
   return pages.length === 1 && pages[0]?.missing === true
 }
 
-function addressOf(url: string, params: Params): string {
+function addressOf(url: string, params: Params): URL {
   const address = new URL(url)
   for (const [name, value] of Object.entries({ ...common, ...params })) {
     address.searchParams.set(name, String(value))
   }
-  return address.href
+  return address
+}
+
+/** GET, since the wiki's own caches answer that; POST for what is too long for an address. */
+function requestOf(address: URL, headers: Readonly<Record<string, string>>) {
+  if (address.href.length <= longestAddress) return { url: address.href, headers }
+  return {
+    url: address.origin + address.pathname,
+    method: 'POST' as const,
+    headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
+    body: address.searchParams.toString(),
+  }
 }
 
 function notConfigured(): Failure {
@@ -86,21 +111,19 @@ function notConfigured(): Failure {
   })
 }
 
-function badStatus(status: number, retry: { retry_after_s?: number }): Failure {
-  return new Failure('upstream_failed', `The wiki answered ${status}.`, { upstream: { status }, ...retry })
+function notOffered(lang: string, languages: readonly string[]): Failure {
+  const detail = `The wiki is not offered in ${lang}, only in ${languages.slice(0, 50).join(', ')}.`
+  return new Failure('invalid_request', detail, {
+    errors: [{ pointer: '/lang', detail }],
+    hint: 'The operator chooses the languages in DRAGOMAN_WIKI_LANGUAGES.',
+  })
 }
 
+/** What the wiki says with status 200; `maxlag` and `ratelimited` ask for time, with or without a Retry-After. */
 function refused(refusal: Refusal | undefined, retry: { retry_after_s?: number }): Failure {
   const code = refusal?.code ?? 'unknown'
   const message = `The wiki refused: ${refusal?.text ?? refusal?.info ?? code}`.slice(0, 300)
   if (/^(bad|invalid)/.test(code)) return new Failure('invalid_request', message, { upstream: { code } })
   const pause = code === 'maxlag' || code === 'ratelimited' ? { retry_after_s: 5, ...retry } : retry
   return new Failure('upstream_failed', message, { upstream: { code }, ...pause })
-}
-
-/** RFC 9110, 10.2.3: seconds, or a date. */
-function retryAfter(value: string | undefined, now: number): { retry_after_s?: number } {
-  if (value === undefined) return {}
-  const seconds = /^\d+$/.test(value) ? Number(value) : Math.ceil((Date.parse(value) - now) / 1000)
-  return Number.isFinite(seconds) ? { retry_after_s: Math.max(0, seconds) } : {}
 }

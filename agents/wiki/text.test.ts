@@ -9,7 +9,8 @@ describe('plain', () => {
     ['&unknown; stays', '&unknown; stays'],
     ['&#99999999; &#9999999; &#0;', '&#99999999; &#9999999; &#0;'],
     ['&lt;script&gt;', '<script>'],
-    ['&amp;lt;', '&lt;'],
+    ['R&amp;amp;B &amp;lt;3', 'R&B <3'],
+    ['a [[Bank|shore]] of [[Berlin]]', 'a shore of Berlin'],
     ['one\n\n two', 'one two'],
   ])('%j is %j', (html, expected) => {
     expect(plain(html)).toBe(expected)

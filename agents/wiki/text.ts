@@ -7,14 +7,16 @@ const named: Readonly<Record<string, string>> = {
   nbsp: ' ',
 }
 
-/** The words of a search snippet: without tags, entities and the marks of wikitext. */
+/** The words of a search snippet, which is wikitext in HTML: without tags, entities of both, and marks. */
 export function plain(html: string): string {
-  return html
-    .replace(/<[^<>]*>/g, '')
-    .replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,6}));/gi, decode)
-    .replace(/'{2,}|\[\[|\]\]/g, '')
+  const wikitext = decoded(html.replace(/<[^<>]*>/g, ''))
+  return decoded(wikitext.replace(/\[\[[^[\]|]*\|/g, '').replace(/'{2,}|\[\[|\]\]/g, ''))
     .replace(/\s+/g, ' ')
     .trim()
+}
+
+function decoded(text: string): string {
+  return text.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,6}));/gi, decode)
 }
 
 function decode(entity: string, decimal?: string, hexadecimal?: string, name?: string): string {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Json } from '../../schemas/json.ts'
 import { openDoors, type TestDoor } from '../support/doors.ts'
 import { askEverywhere, expectAlike } from '../support/everywhere.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { pricesFrom, startGateway, type TestGateway } from '../support/gateway.ts'
 import {
   garbage,
   gzipBomb,
@@ -38,8 +38,14 @@ beforeAll(async () => {
     'GET /products/ETH-USD/ticker': hang,
     'GET /products/SOL-USD/ticker': html(),
     'GET /products/ADA-USD/ticker': truncated(quote),
-    'GET /0/public/Ticker': html('<title>Sorry</title>', 503),
+    // The others know bitcoin alone, so that no circuit opens between one door and the next.
+    'GET /0/public/Ticker': json({ error: ['EQuery:Unknown asset pair'] }),
+    'GET /0/public/Ticker?pair=XBTUSD': json({ error: [], result: { XXBTZUSD: { c: ['64000.10', '1'] } } }),
+    'GET /api/v3/ticker/24hr': json({ code: -1121 }, 400),
+    'GET /api/v3/simple/price': json({}),
     'GET /0/public/Ticker?pair=ETHUSD': hang,
+    'GET /api/v3/ticker/24hr?symbol=ETHUSDT': hang,
+    'GET /api/v3/simple/price?ids=ethereum': hang,
     'GET /page': html('<html><body><h1>Title</h1><p>Some words of a page.</p></body></html>'),
     'GET /500': serverError,
     'GET /429': tooMany(7),
@@ -52,8 +58,7 @@ beforeAll(async () => {
     'GET /w/api.php': garbage,
   })
   home = await startGateway({
-    DRAGOMAN_COINBASE_URL: outside.url,
-    DRAGOMAN_KRAKEN_URL: outside.url,
+    ...pricesFrom(outside.url),
     DRAGOMAN_WIKI_URL: `${outside.url}/w/api.php`,
     DRAGOMAN_CONTACT: 'tests@example.org',
     DRAGOMAN_ALLOW_ORIGINS: outside.url,

@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { appendFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -22,17 +22,28 @@ export interface Peer extends AsyncDisposable {
   readonly api: string
 }
 
-/** A real MediaWiki on SQLite in a temporary folder, with these pages (title to wikitext), on a loopback port. */
-export async function startMediaWiki(pages: Readonly<Record<string, string>>): Promise<Peer> {
+/** What a wiki holds: titles and their wikitext, names of files and their bytes. */
+export interface Content {
+  readonly pages: Readonly<Record<string, string>>
+  readonly files: Readonly<Record<string, Uint8Array>>
+}
+
+/** A real MediaWiki on SQLite in a temporary folder, with this content, on a loopback port. */
+export async function startMediaWiki({ pages, files }: Content): Promise<Peer> {
   await using stack = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), 'dragoman-mediawiki-'))
   stack.defer(() => rm(folder, { recursive: true, force: true }))
   const server = `http://127.0.0.1:${await freePort()}`
   await install(folder, server)
   const env = { ...process.env, MW_CONFIG_FILE: join(folder, 'LocalSettings.php') }
-  for (const [title, wikitext] of Object.entries(pages)) await edit(title, wikitext, env)
-  await promisify(execFile)('php', [`${root}/maintenance/runJobs.php`], { env })
-  await promisify(execFile)('php', [`${root}/maintenance/rebuildtextindex.php`], { env })
+  const maintain = (script: string, ...options: string[]) =>
+    promisify(execFile)('php', [`${root}/maintenance/${script}.php`, ...options], { env })
+  await maintain('importImages', '--extensions', 'png', await written(folder, 'files', files))
+  const texts = Object.entries(pages).map(([title, text]) => [`${title}.txt`, text] as const)
+  const textFolder = await written(folder, 'pages', Object.fromEntries(texts))
+  await maintain('importTextFiles', '--user', 'Admin', ...texts.map(([name]) => join(textFolder, name)))
+  await maintain('runJobs')
+  await maintain('rebuildtextindex')
   const router = join(import.meta.dirname, 'router.php')
   const php = spawn('php', ['-S', new URL(server).host, '-t', root, router], {
     env,
@@ -50,12 +61,28 @@ async function install(folder: string, server: string): Promise<void> {
   const password = ['--pass', 'for-a-test-alone']
   const script = `${root}/maintenance/install.php`
   await promisify(execFile)('php', [script, ...options, ...site, ...password, 'TestWiki', 'Admin'])
+  await appendFile(join(folder, 'LocalSettings.php'), settings(folder))
 }
 
-async function edit(title: string, wikitext: string, env: NodeJS.ProcessEnv): Promise<void> {
-  const running = promisify(execFile)('php', [`${root}/maintenance/edit.php`, '-u', 'Admin', title], { env })
-  running.child.stdin?.end(wikitext)
-  await running
+/** A licence to state, and a place for pictures; MediaWiki shrinks none, since none is wide. */
+function settings(folder: string): string {
+  return `
+$wgRightsUrl = '//license.example/by-sa/4.0/';
+$wgRightsText = 'Example Licence 4.0';
+$wgEnableUploads = true;
+$wgUploadDirectory = '${folder}/images';
+`
+}
+
+async function written(
+  parent: string,
+  name: string,
+  files: Readonly<Record<string, string | Uint8Array>>,
+): Promise<string> {
+  const folder = join(parent, name)
+  await mkdir(folder)
+  for (const [file, content] of Object.entries(files)) await writeFile(join(folder, file), content)
+  return folder
 }
 
 async function freePort(): Promise<number> {

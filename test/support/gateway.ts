@@ -37,6 +37,27 @@ export interface Answer {
 
 export const everyScope: Scope[] = ['agents:read', 'agents:write', 'agents:publish', 'a2a:call', 'playground']
 
+/** Nobody listens there: what a test does not play is not asked for on the internet. */
+const nowhere = 'http://127.0.0.1:9'
+const sources = [
+  'COINBASE',
+  'KRAKEN',
+  'BINANCE',
+  'COINGECKO',
+  'FINNHUB',
+  'TWELVE_DATA',
+  'ALPHA_VANTAGE',
+  'FRANKFURTER',
+]
+const noInternet = Object.fromEntries(
+  ['WIKI', ...sources].map((name) => [`DRAGOMAN_${name}_URL`, nowhere] as const),
+)
+
+/** Settings that have one server play every source of prices that needs no key. */
+export function pricesFrom(url: string): Record<string, string> {
+  return Object.fromEntries(sources.map((name) => [`DRAGOMAN_${name}_URL`, url]))
+}
+
 /** A whole gateway on a free port over a fresh folder, outputs checked, nothing logged, no rate limits. */
 export async function startGateway(
   environment: Record<string, string> = {},
@@ -47,6 +68,7 @@ export async function startGateway(
     PORT: '0',
     DRAGOMAN_CHECK_OUTPUTS: 'on',
     DRAGOMAN_RATE_LIMIT: 'off',
+    ...noInternet,
     ...environment,
     DRAGOMAN_DATA: data,
   })

@@ -17,6 +17,8 @@ export interface Seen {
   readonly query: URLSearchParams
   readonly headers: IncomingMessage['headers']
   readonly body: string
+  /** Resolves when its caller goes away before it has all of the answer. */
+  readonly dropped: Promise<void>
 }
 
 type Reply = Answer | ((seen: Seen) => Answer | Promise<Answer>)
@@ -49,7 +51,7 @@ export async function replay(initial: Routes = {}): Promise<Replay> {
   })
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const seen = await read(request)
+    const seen = await read(request, response)
     requests.push(seen)
     for (const check of waiting) check()
     const next = find(routes, seen)?.next()
@@ -156,7 +158,9 @@ function find(routes: readonly Route[], seen: Seen): Route | undefined {
     .toSorted((one, other) => other.query.length - one.query.length)[0]
 }
 
-async function read(request: IncomingMessage): Promise<Seen> {
+async function read(request: IncomingMessage, response: ServerResponse): Promise<Seen> {
+  const { promise: dropped, resolve: drop } = Promise.withResolvers<void>()
+  response.once('close', () => response.writableFinished || drop())
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://replay')
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk)
@@ -166,6 +170,7 @@ async function read(request: IncomingMessage): Promise<Seen> {
     query: searchParams,
     headers: request.headers,
     body: Buffer.concat(chunks).toString(),
+    dropped,
   }
 }
 

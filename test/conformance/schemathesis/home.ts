@@ -7,7 +7,7 @@ import { readConfig } from '../../../src/config.ts'
 import { type Gateway, type GatewayOptions, openGateway } from '../../../src/gateway.ts'
 import { startServer } from '../../../src/server.ts'
 import { createLogger } from '../../../src/telemetry/log.ts'
-import { signerOf } from '../../support/gateway.ts'
+import { pricesFrom, signerOf } from '../../support/gateway.ts'
 import { openWorld } from './world.ts'
 
 export const owners = ['alice', 'bob'] as const
@@ -36,9 +36,8 @@ export async function openHome(compose: (gateway: Gateway) => Gateway = (gateway
     DRAGOMAN_RATE_LIMIT: 'off',
     DRAGOMAN_CONTACT: 'tests@example.org',
     DRAGOMAN_WIKI_URL: `${world.url}/w/api.php`,
-    DRAGOMAN_COINBASE_URL: world.url,
-    DRAGOMAN_KRAKEN_URL: world.url,
-    DRAGOMAN_FINNHUB_URL: world.url,
+    ...pricesFrom(world.url),
+    DRAGOMAN_YAHOO_URL: world.url,
     DRAGOMAN_FINNHUB_KEY: 'test',
     DRAGOMAN_ALLOW_ORIGINS: world.url,
   })

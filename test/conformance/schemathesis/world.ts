@@ -2,6 +2,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 const page = '/page'
+/** How Coinbase, Frankfurter and Yahoo say so, together. */
+const unknown = '{"message":"NotFound","chart":{"result":null,"error":{"code":"Not Found"}}}'
+const binance = '/api/v3/ticker/24hr'
 
 export interface World extends AsyncDisposable {
   readonly url: string
@@ -9,14 +12,14 @@ export interface World extends AsyncDisposable {
   readonly page: string
 }
 
-/** The outside world: a loopback server that plays a MediaWiki, three sources of prices and a page to read. */
+/** The outside world: a loopback server that plays a MediaWiki, sources of prices and a page to read. */
 export async function openWorld(): Promise<World> {
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://world')
     const body = answers(pathname)
     const type = pathname === page ? 'text/html; charset=utf-8' : 'application/json'
-    response.writeHead(body ? 200 : 404, { 'Content-Type': type })
-    response.end(body ?? '{"message":"NotFound"}')
+    response.writeHead(pathname === binance ? 400 : body ? 200 : 404, { 'Content-Type': type })
+    response.end(body ?? unknown)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -30,13 +33,15 @@ export async function openWorld(): Promise<World> {
   }
 }
 
-/** Bitcoin has a price at Coinbase, every share one at Finnhub; Kraken knows no pair; the wiki has one page. */
+/** Bitcoin has a price at Coinbase, every share one at Finnhub; nobody knows anything else; the wiki has one page. */
 function answers(path: string): string | undefined {
   if (path === '/w/api.php') return wiki
   if (path === page) return '<html><body><h1>Title</h1><p>Some words of a page.</p></body></html>'
   if (path === '/products/BTC-USD/ticker')
     return `{"price":"64000.10","time":"${new Date().toISOString()}","bid":"64000.00","ask":"64000.20"}`
   if (path === '/0/public/Ticker') return '{"error":["EQuery:Unknown asset pair"]}'
+  if (path === binance) return '{"code":-1121,"msg":"Invalid symbol."}'
+  if (path === '/api/v3/simple/price') return '{}'
   if (path === '/api/v1/quote') return `{"c":190.5,"t":${Math.floor(Date.now() / 1000)}}`
   return undefined
 }

@@ -1,0 +1,101 @@
+import { z } from 'zod'
+import { Failure } from '../../schemas/failure.ts'
+import {
+  askJson,
+  expectAnswer,
+  expectSame,
+  type KeyedSource,
+  Price,
+  type Provider,
+  type Quote,
+  under,
+} from './provider.ts'
+import type { Pair, Share } from './symbol.ts'
+
+const Empty = z.strictObject({}).transform(() => null)
+const ShareQuote = z.object({
+  'Global Quote': z.union([
+    Empty,
+    z.object({ '01. symbol': z.string(), '05. price': Price, '07. latest trading day': z.iso.date() }),
+  ]),
+})
+const Rate = z.object({
+  'Realtime Currency Exchange Rate': z.object({
+    '1. From_Currency Code': z.string(),
+    '3. To_Currency Code': z.string(),
+    '5. Exchange Rate': Price,
+    '6. Last Refreshed': z.string().regex(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/),
+    '7. Time Zone': z.literal('UTC'),
+  }),
+})
+const Refused = z.union([z.object({ Note: z.string() }), z.object({ Information: z.string() })])
+const Unknown = z.object({ 'Error Message': z.string() })
+
+/** Its own suffixes of exchanges. */
+const suffixes: Readonly<Record<string, string>> = {
+  BO: 'BSE',
+  DE: 'DEX',
+  L: 'LON',
+  SS: 'SHH',
+  SZ: 'SHZ',
+  TO: 'TRT',
+  V: 'TRV',
+}
+
+/**
+ * Alpha Vantage, with the operator's key (https://www.alphavantage.co/documentation): shares by the day, and exchange
+ * rates. It takes the key in the query alone, so the address that is shown is made without it.
+ */
+export function alphaVantage({ ask, url: base, key }: KeyedSource): Provider<Pair | Share> {
+  async function get<T>(
+    query: Readonly<Record<string, string>>,
+    type: z.ZodType<T>,
+    signal: AbortSignal,
+  ): Promise<T | null> {
+    const url = under(base, '/query', { ...query, apikey: key })
+    return askJson(ask, { url, signal }, (answer) => {
+      // The words of a refusal quote the key.
+      if (Refused.safeParse(answer.json).success) {
+        throw new Failure('upstream_failed', 'the limit of the key is reached', { retry_after_s: 60 })
+      }
+      return Unknown.safeParse(answer.json).success ? null : expectAnswer(type, answer)
+    })
+  }
+
+  async function share(asked: Share, signal: AbortSignal): Promise<Quote | null> {
+    const symbol = symbolOf(asked)
+    if (symbol === null) return null
+    const query = { function: 'GLOBAL_QUOTE', symbol }
+    const found = (await get(query, ShareQuote, signal))?.['Global Quote']
+    if (!found) return null
+    expectSame(found['01. symbol'], symbol)
+    return {
+      price: found['05. price'],
+      currency: asked.currency,
+      time: Date.parse(found['07. latest trading day']),
+      url: under(base, '/query', query),
+      notes: ['Alpha Vantage gives the day of the trade, not its time.'],
+    }
+  }
+
+  async function rate({ base: from, quote: to }: Pair, signal: AbortSignal): Promise<Quote | null> {
+    const query = { function: 'CURRENCY_EXCHANGE_RATE', from_currency: from, to_currency: to }
+    const found = (await get(query, Rate, signal))?.['Realtime Currency Exchange Rate']
+    if (!found) return null
+    expectSame(found['1. From_Currency Code'] + found['3. To_Currency Code'], from + to)
+    const time = Date.parse(`${found['6. Last Refreshed'].replace(' ', 'T')}Z`)
+    return { price: found['5. Exchange Rate'], currency: to, time, url: under(base, '/query', query) }
+  }
+
+  return {
+    id: 'alpha_vantage',
+    name: 'Alpha Vantage',
+    quote: (asked, signal) => (asked.asset_class === 'stock' ? share(asked, signal) : rate(asked, signal)),
+  }
+}
+
+function symbolOf({ resolved, ticker, exchange }: Share): string | null {
+  if (exchange === undefined) return resolved.replace('.', '-')
+  const suffix = suffixes[exchange]
+  return suffix === undefined ? null : `${ticker}.${suffix}`
+}

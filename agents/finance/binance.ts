@@ -1,0 +1,34 @@
+import { z } from 'zod'
+import { askJson, expectAnswer, expectSame, Price, type Provider, type Source, under } from './provider.ts'
+import type { Pair } from './symbol.ts'
+
+const Ticker = z.object({
+  symbol: z.string(),
+  lastPrice: Price,
+  closeTime: z.string().regex(/^[1-9]\d{11,13}$/),
+})
+const Unknown = z.object({ code: z.literal('-1121') })
+
+/**
+ * Binance's mirror of market data, without a key (https://developers.binance.com/docs/binance-spot-api-docs). It has no
+ * dollars: who asks for USD gets the price in USDT, and is told.
+ */
+export function binance({ ask, url: base }: Source): Provider<Pair> {
+  return {
+    id: 'binance',
+    name: 'Binance market data',
+    async quote(pair, signal) {
+      const quote = pair.quote === 'USD' ? 'USDT' : pair.quote
+      if (pair.base === quote) return null
+      const symbol = pair.base + quote
+      const url = under(base, '/api/v3/ticker/24hr', { symbol, type: 'MINI' })
+      return askJson(ask, { url, signal }, (answer) => {
+        if (answer.status === 400 && Unknown.safeParse(answer.json).success) return null
+        const { lastPrice, closeTime, ...found } = expectAnswer(Ticker, answer)
+        expectSame(found.symbol, symbol)
+        const resolved = `${pair.base}-${quote}`
+        return { price: lastPrice, currency: quote, time: Number(closeTime), url, resolved, delay_min: 0 }
+      })
+    },
+  }
+}

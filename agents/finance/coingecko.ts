@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import { coinIds } from './coin-ids.ts'
+import { askJson, expectAnswer, Price, type Provider, Seconds, type Source, under } from './provider.ts'
+import type { Pair } from './symbol.ts'
+
+/** What CoinGecko prices in under the same letters, in lower case. */
+const quotes = new Set(['USD', 'EUR', 'GBP', 'JPY', 'CHF', 'CAD', 'AUD', 'BTC', 'ETH'])
+
+/**
+ * CoinGecko, without a key or with a demo key (https://docs.coingecko.com/reference/simple-price): an average over
+ * exchanges. It knows coins by its own ids, so only those of `coin-ids.ts` are asked for.
+ */
+export function coingecko({
+  ask,
+  url: base,
+  key,
+}: Source & { readonly key: string | undefined }): Provider<Pair> {
+  const headers = key === undefined ? {} : { 'x-cg-demo-api-key': key }
+  return {
+    id: 'coingecko',
+    name: 'CoinGecko',
+    async quote(pair, signal) {
+      const id = coinIds[pair.base]
+      if (id === undefined || !quotes.has(pair.quote)) return null
+      const currency = pair.quote.toLowerCase()
+      const query = { ids: id, vs_currencies: currency, include_last_updated_at: 'true', precision: 'full' }
+      const url = under(base, '/api/v3/simple/price', query)
+      const Coin = z.object({ [currency]: Price, last_updated_at: Seconds })
+      return askJson(ask, { url, headers, signal }, (answer) => {
+        const found = expectAnswer(z.record(z.string(), z.unknown()), answer)
+        if (Object.keys(found).length === 0) return null
+        const { [currency]: price, last_updated_at } = expectAnswer(Coin, { status: 200, json: found[id] })
+        return { price: String(price), currency: pair.quote, time: Number(last_updated_at), url }
+      })
+    },
+  }
+}

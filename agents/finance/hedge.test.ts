@@ -1,0 +1,191 @@
+import { describe, expect, test } from 'vitest'
+import { failureOf } from '../../test/support/agent.ts'
+import {
+  krakenTrade,
+  openFinance,
+  second,
+  trade,
+  unknownAtCoinbase,
+  unknownAtKraken,
+} from '../../test/support/finance.ts'
+import { type Answer, hang, json, reset, serverError, tooMany } from '../../test/support/replay.ts'
+
+const bitcoin = 'GET /products/BTC-USD/ticker'
+const krakenBitcoin = 'GET /0/public/Ticker?pair=XBTUSD'
+const headStart = 800
+
+describe('a slow source', () => {
+  test('has a head start of 800 ms; then the next one is asked too, and the loser is cancelled', async () => {
+    await using finance = await openFinance({ [bitcoin]: hang, [krakenBitcoin]: krakenTrade('2') })
+    const asked = finance.price({ symbol: 'BTC' })
+    await finance.server.arrived(1)
+    finance.time.pass(headStart - 1)
+    expect(finance.server.requests).toHaveLength(1)
+    finance.time.pass(1)
+    const quote = await asked
+    expect(quote).toMatchObject({ price: '2', source: { provider: 'kraken' } })
+    expect(quote.warnings[0]).toBe('No price from coinbase (upstream_timeout: slower than Kraken).')
+    expect(finance.requests[0]?.signal.reason).toMatchObject({ code: 'upstream_timeout' })
+    await finance.server.requests[0]?.dropped
+    expect(finance.server.requests).toHaveLength(2)
+  })
+
+  test('may win all the same, and then the second is cancelled without blame', async () => {
+    const gate = Promise.withResolvers<Answer>()
+    await using finance = await openFinance({ [bitcoin]: () => gate.promise, [krakenBitcoin]: hang })
+    const asked = finance.price({ symbol: 'BTC' })
+    await finance.server.arrived(1)
+    finance.time.pass(headStart)
+    await finance.server.arrived(2)
+    gate.resolve(trade('1'))
+    expect(await asked).toMatchObject({ price: '1', source: { provider: 'coinbase' }, warnings: [] })
+    expect(finance.requests[1]?.signal.reason).toMatchObject({ code: 'cancelled' })
+    await finance.server.requests[1]?.dropped
+  })
+
+  test('that loses five times in a row is left alone', async () => {
+    const symbols = ['BTC', 'ETH', 'SOL', 'XRP', 'ADA']
+    const pairs = symbols.map((symbol) => [`GET /products/${symbol}-USD/ticker`, hang] as const)
+    await using finance = await openFinance({
+      ...Object.fromEntries(pairs),
+      'GET /products/LTC-USD/ticker': trade('1'),
+      'GET /0/public/Ticker': ({ query }) => krakenTrade('2', query.get('pair') ?? ''),
+    })
+    for (const symbol of symbols) {
+      const asked = finance.price({ symbol })
+      await finance.server.arrived(finance.server.requests.length + 1)
+      finance.time.pass(headStart)
+      await asked
+    }
+    const quote = await finance.price({ symbol: 'LTC' })
+    expect(quote).toMatchObject({ price: '2', source: { provider: 'kraken' } })
+    expect(quote.warnings[0]).toContain('circuit_open')
+    finance.time.pass(30 * second)
+    expect(await finance.price({ symbol: 'LTC', currency: 'USD', cross_check: true })).toMatchObject({
+      price: '1',
+    })
+  })
+
+  test('is cancelled when its last caller leaves, and so is the second', async () => {
+    await using finance = await openFinance({ [bitcoin]: hang, [krakenBitcoin]: hang })
+    const leaving = new AbortController()
+    const left = failureOf(finance.price({ symbol: 'BTC' }, leaving.signal))
+    await finance.server.arrived(1)
+    finance.time.pass(headStart)
+    await finance.server.arrived(2)
+    leaving.abort()
+    expect((await left).code).toBe('cancelled')
+    await Promise.all(finance.server.requests.map(({ dropped }) => dropped))
+  })
+})
+
+describe('sources that are down', () => {
+  test('two of three leave the third, which answers and says so', async () => {
+    await using finance = await openFinance({
+      [bitcoin]: serverError,
+      [krakenBitcoin]: reset,
+      'GET /api/v3/ticker/24hr?symbol=BTCUSDT': json({
+        symbol: 'BTCUSDT',
+        lastPrice: '66990.01000000',
+        closeTime: Date.parse('2026-03-02T14:59:59Z'),
+      }),
+    })
+    const quote = await finance.price({ symbol: 'BTC' })
+    expect(quote).toMatchObject({
+      price: '66990.01000000',
+      currency: 'USDT',
+      resolved_symbol: 'BTC-USDT',
+      source: { provider: 'binance' },
+    })
+    expect(quote.warnings).toEqual([
+      'No price from coinbase (upstream_failed: HTTP 500).',
+      expect.stringMatching(/^No price from kraken \(upstream_failed: /),
+      'The price is in USDT, which is not USD.',
+    ])
+  })
+
+  test('and ask for time are not asked again before it has passed', async () => {
+    await using finance = await openFinance({
+      [bitcoin]: [tooMany(60), trade('1')],
+      [krakenBitcoin]: tooMany(90),
+    })
+    await failureOf(finance.price({ symbol: 'BTC' }))
+    finance.time.pass(59 * second)
+    const failure = await failureOf(finance.price({ symbol: 'BTC' }))
+    expect(failure.message).toContain('coinbase (circuit_open')
+    expect(failure.details.retry_after_s).toBe(1)
+    const asked = () => finance.paths().filter((path) => path.startsWith('/products')).length
+    expect(asked()).toBe(1)
+    finance.time.pass(second)
+    expect(await finance.price({ symbol: 'BTC' })).toMatchObject({ price: '1' })
+    expect(asked()).toBe(2)
+  })
+
+  test('all of them left alone are circuit_open, with the time of the first', async () => {
+    const noCoin = json({}, 429, { 'retry-after': '40' })
+    await using finance = await openFinance({
+      [bitcoin]: tooMany(60),
+      [krakenBitcoin]: tooMany(50),
+      'GET /api/v3/ticker/24hr': tooMany(30),
+      'GET /api/v3/simple/price': noCoin,
+    })
+    await failureOf(finance.price({ symbol: 'BTC' }))
+    finance.time.pass(second)
+    expect(await failureOf(finance.price({ symbol: 'BTC' }))).toMatchObject({
+      code: 'circuit_open',
+      details: { retry_after_s: 29 },
+    })
+    expect(finance.server.requests).toHaveLength(4)
+  })
+})
+
+describe('a cross-check', () => {
+  const cross_check = true
+
+  test('asks two sources at once and shows what the second says', async () => {
+    await using finance = await openFinance({
+      [bitcoin]: trade('100'),
+      [krakenBitcoin]: krakenTrade('101.9'),
+    })
+    expect(await finance.price({ symbol: 'BTC', cross_check })).toMatchObject({
+      price: '100',
+      compared_with: { provider: 'kraken', price: '101.9', currency: 'USD' },
+      warnings: [],
+    })
+  })
+
+  test.each(['102.1', '97.9'])('warns when the second says %s for 100', async (price) => {
+    await using finance = await openFinance({ [bitcoin]: trade('100'), [krakenBitcoin]: krakenTrade(price) })
+    const { warnings } = await finance.price({ symbol: 'BTC', cross_check })
+    expect(warnings).toEqual([`Kraken says ${price}: 2.1 % apart.`])
+  })
+
+  test('does not compare dollars with a token', async () => {
+    const time = Date.parse('2026-03-02T14:59:59Z')
+    await using finance = await openFinance({
+      [bitcoin]: trade('100'),
+      [krakenBitcoin]: unknownAtKraken,
+      'GET /api/v3/ticker/24hr': json({ symbol: 'BTCUSDT', lastPrice: '120', closeTime: time }),
+    })
+    const quote = await finance.price({ symbol: 'BTC', cross_check })
+    expect(quote).toMatchObject({ price: '100', compared_with: { provider: 'binance', currency: 'USDT' } })
+    expect(quote.warnings).toEqual(['Binance market data gives it in USDT: not compared.'])
+  })
+
+  test('says when there is nobody to compare with', async () => {
+    await using finance = await openFinance({ [bitcoin]: trade('100'), [krakenBitcoin]: unknownAtKraken })
+    expect((await finance.price({ symbol: 'BTC', cross_check })).warnings).toEqual([
+      'No second source had a price to compare with.',
+    ])
+  })
+
+  test('is not answered from a price that was not compared', async () => {
+    await using finance = await openFinance({
+      [bitcoin]: trade('100'),
+      [krakenBitcoin]: krakenTrade('100'),
+      'GET /products/ABC-USD/ticker': unknownAtCoinbase,
+    })
+    await finance.price({ symbol: 'BTC' })
+    expect(await finance.price({ symbol: 'BTC', cross_check })).toHaveProperty('compared_with')
+  })
+})

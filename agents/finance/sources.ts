@@ -1,0 +1,73 @@
+import { alphaVantage } from './alpha-vantage.ts'
+import { binance } from './binance.ts'
+import { coinbase } from './coinbase.ts'
+import { coingecko } from './coingecko.ts'
+import { finnhub } from './finnhub.ts'
+import { frankfurter } from './frankfurter.ts'
+import { kraken } from './kraken.ts'
+import type { Limits, Upstreams } from './port.ts'
+import type { Provider } from './provider.ts'
+import type { Index, Pair, Share } from './symbol.ts'
+import { twelveData } from './twelve-data.ts'
+import { yahoo } from './yahoo.ts'
+
+/** Base addresses of the sources, and the operator's keys; a source that needs one is left out without it. */
+export interface Places {
+  readonly coinbase_url: string
+  readonly kraken_url: string
+  readonly binance_url: string
+  readonly coingecko_url: string
+  readonly coingecko_key: string | undefined
+  readonly finnhub_url: string
+  readonly finnhub_key: string | undefined
+  readonly twelve_data_url: string
+  readonly twelve_data_key: string | undefined
+  readonly alpha_vantage_url: string
+  readonly alpha_vantage_key: string | undefined
+  readonly frankfurter_url: string
+  /** Yahoo is asked only where its address is set. */
+  readonly yahoo_url: string | undefined
+}
+
+/** Whom to ask for a price, best first. */
+export interface Sources {
+  readonly crypto: readonly Provider<Pair>[]
+  readonly stock: readonly Provider<Share>[]
+  readonly fx: readonly Provider<Pair>[]
+  readonly index: readonly Provider<Index>[]
+}
+
+/** A request each so many milliseconds, after each source's terms for those who pay nothing. */
+function every(gap_ms: number, burst: number): Limits {
+  return { gap_ms, burst, together: 8 }
+}
+
+export function createSources({ create_upstream, clock }: Upstreams, places: Places): Sources {
+  const source = (url: string, limits: Limits) => ({ url, ask: create_upstream(limits) })
+  const keyed = <Made>(key: string | undefined, make: (key: string) => Made): Made[] =>
+    key === undefined ? [] : [make(key)]
+
+  const brokers = [
+    ...keyed(places.twelve_data_key, (key) =>
+      twelveData({ ...source(places.twelve_data_url, every(7_500, 8)), key }),
+    ),
+    ...keyed(places.alpha_vantage_key, (key) =>
+      alphaVantage({ ...source(places.alpha_vantage_url, every(12_000, 5)), key }),
+    ),
+  ]
+  const shares = keyed(places.finnhub_key, (key) =>
+    finnhub({ ...source(places.finnhub_url, every(1_000, 30)), key }),
+  )
+  const unofficial = keyed(places.yahoo_url, (url) => yahoo(source(url, every(500, 10)), clock))
+  return {
+    crypto: [
+      coinbase(source(places.coinbase_url, every(125, 10))),
+      kraken(source(places.kraken_url, every(1_000, 10))),
+      binance(source(places.binance_url, every(50, 20))),
+      coingecko({ ...source(places.coingecko_url, every(6_000, 5)), key: places.coingecko_key }),
+    ],
+    stock: [...shares, ...brokers, ...unofficial],
+    fx: [...brokers, frankfurter(source(places.frankfurter_url, every(200, 10))), ...unofficial],
+    index: unofficial,
+  }
+}

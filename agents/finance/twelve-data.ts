@@ -1,0 +1,92 @@
+import { z } from 'zod'
+import { Failure } from '../../schemas/failure.ts'
+import {
+  askJson,
+  expectAnswer,
+  expectSame,
+  type JsonAnswer,
+  type KeyedSource,
+  Price,
+  type Provider,
+  type Quote,
+  Seconds,
+  under,
+} from './provider.ts'
+import type { Pair, Share } from './symbol.ts'
+
+const Trouble = z.object({ status: z.literal('error'), code: z.string().regex(/^\d{3}$/) })
+const Currency = z.string().regex(/^[A-Za-z]{3}$/)
+const ShareQuote = z.object({
+  symbol: z.string(),
+  currency: Currency,
+  close: Price,
+  timestamp: Seconds,
+  last_quote_at: Seconds.optional(),
+  is_market_open: z.boolean(),
+})
+const Rate = z.object({ symbol: z.string(), rate: Price, timestamp: Seconds })
+
+/** Exchanges by their suffix (ISO 10383). */
+const markets: Readonly<Record<string, string>> = {
+  AS: 'XAMS',
+  AX: 'XASX',
+  BR: 'XBRU',
+  DE: 'XETR',
+  F: 'XFRA',
+  HK: 'XHKG',
+  L: 'XLON',
+  MI: 'XMIL',
+  PA: 'XPAR',
+  SW: 'XSWX',
+  T: 'XJPX',
+  TO: 'XTSE',
+  V: 'XTSX',
+}
+
+/** Twelve Data, with the operator's key (https://twelvedata.com/docs): shares with their currency, and exchange rates. */
+export function twelveData({ ask, url: base, key }: KeyedSource): Provider<Pair | Share> {
+  const headers = { authorization: `apikey ${key}` }
+
+  function get<T>(url: string, type: z.ZodType<T>, signal: AbortSignal): Promise<T | null> {
+    return askJson(ask, { url, headers, signal }, (answer) => readKnown(type, answer))
+  }
+
+  async function share(asked: Share, signal: AbortSignal): Promise<Quote | null> {
+    const market = asked.exchange === undefined ? undefined : markets[asked.exchange]
+    if (asked.exchange !== undefined && market === undefined) return null
+    const symbol = market === undefined ? asked.resolved : asked.ticker
+    const url = under(base, '/quote', { symbol, ...(market !== undefined && { mic_code: market }) })
+    const found = await get(url, ShareQuote, signal)
+    if (!found) return null
+    expectSame(found.symbol, symbol)
+    const time = found.last_quote_at ?? found.timestamp
+    const market_state = found.is_market_open ? 'REGULAR' : 'CLOSED'
+    return { price: found.close, currency: found.currency, time, url, market_state }
+  }
+
+  async function rate({ resolved, quote }: Pair, signal: AbortSignal): Promise<Quote | null> {
+    const url = under(base, '/exchange_rate', { symbol: resolved })
+    const found = await get(url, Rate, signal)
+    if (!found) return null
+    expectSame(found.symbol, resolved)
+    return { price: found.rate, currency: quote, time: found.timestamp, url }
+  }
+
+  return {
+    id: 'twelve_data',
+    name: 'Twelve Data',
+    quote: (asked, signal) => (asked.asset_class === 'stock' ? share(asked, signal) : rate(asked, signal)),
+  }
+}
+
+/** It states errors in the body, whatever the status; their texts stay here, since they may hold the key. */
+function readKnown<T>(type: z.ZodType<T>, answer: JsonAnswer): T | null {
+  const trouble = Trouble.safeParse(answer.json)
+  if (!trouble.success) return expectAnswer(type, answer)
+  const { code } = trouble.data
+  if (code === '404') return null
+  throw new Failure('upstream_failed', `error ${code}`, {
+    upstream: { code },
+    ...(code === '429' && { retry_after_s: 60 }),
+  })
+}

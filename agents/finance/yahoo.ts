@@ -1,0 +1,78 @@
+import { z } from 'zod'
+import type { Clock } from './port.ts'
+import {
+  askJson,
+  expectAnswer,
+  expectSame,
+  Price,
+  type Provider,
+  Seconds,
+  type Source,
+  under,
+} from './provider.ts'
+import type { Index, Pair, Share } from './symbol.ts'
+
+const Period = z.object({ start: Seconds, end: Seconds })
+const Periods = z.object({ pre: Period, regular: Period, post: Period })
+type Periods = z.infer<typeof Periods>
+
+const Chart = z.object({
+  chart: z.object({
+    error: z.null(),
+    result: z.tuple([
+      z.object({
+        meta: z.object({
+          symbol: z.string(),
+          currency: z.string().regex(/^[A-Za-z]{3,5}$/),
+          regularMarketPrice: Price,
+          regularMarketTime: Seconds,
+          currentTradingPeriod: Periods.optional(),
+        }),
+      }),
+    ]),
+  }),
+})
+const Unknown = z.object({ chart: z.object({ error: z.object({ code: z.literal('Not Found') }) }) })
+
+/**
+ * The chart that Yahoo's own pages draw (v8), which nobody promised: only where the operator turns it on. Pence come as
+ * `GBp`.
+ */
+export function yahoo({ ask, url: base }: Source, clock: Clock): Provider<Pair | Share | Index> {
+  return {
+    id: 'yahoo',
+    name: 'Yahoo Finance (unofficial)',
+    quote(asked, signal) {
+      const symbol = symbolOf(asked)
+      const path = `/v8/finance/chart/${encodeURIComponent(symbol)}`
+      const url = under(base, path, { interval: '1d', range: '1d' })
+      return askJson(ask, { url, signal }, (answer) => {
+        if (answer.status === 404 && Unknown.safeParse(answer.json).success) return null
+        const { meta } = expectAnswer(Chart, answer).chart.result[0]
+        expectSame(meta.symbol, symbol)
+        const { currency, currentTradingPeriod: periods } = meta
+        return {
+          price: meta.regularMarketPrice,
+          currency,
+          time: meta.regularMarketTime,
+          url,
+          ...(periods && { market_state: stateOf(periods, clock()) }),
+          notes: ["Yahoo's interface is unofficial, and its terms do not allow to pass its prices on."],
+        }
+      })
+    },
+  }
+}
+
+function symbolOf(asked: Pair | Share | Index): string {
+  if (asked.asset_class === 'fx') return `${asked.base}${asked.quote}=X`
+  const isClass = asked.asset_class === 'stock' && 'share_class' in asked
+  return isClass ? asked.resolved.replace('.', '-') : asked.resolved
+}
+
+function stateOf({ pre, regular, post }: Periods, now: number): string {
+  const isIn = ({ start, end }: { start: number; end: number }) => now >= start && now < end
+  if (isIn(regular)) return 'REGULAR'
+  if (isIn(pre)) return 'PRE'
+  return isIn(post) ? 'POST' : 'CLOSED'
+}

@@ -1,0 +1,55 @@
+import { z } from 'zod'
+import { notBlank } from '../../schemas/names.ts'
+import { type Page, type Query, whole } from './answer.ts'
+import { clip, plain } from './text.ts'
+
+export const Words = z.string().trim().min(1).max(300).meta(notBlank)
+
+/** One page that a search found. */
+export const Hit = z.object({
+  page_id: z.int().positive(),
+  title: z.string(),
+  snippet: z.string().describe('Where the words stand in the page, as plain text.'),
+  url: z.url(),
+  word_count: z.int().optional(),
+  extract: z.string().optional().describe('The first sentences of the page, as plain text.'),
+  description: z.string().optional(),
+})
+
+/** What to ask of a search, by a generator: the hits come with their properties in one answer. */
+export function searchParams(query: string, limit: number) {
+  return {
+    generator: 'search',
+    gsrsearch: query,
+    gsrlimit: limit,
+    gsrwhat: 'text',
+    gsrinfo: 'totalhits|suggestion',
+    gsrprop: 'snippet|wordcount',
+    exintro: 1,
+    explaintext: 1,
+    exlimit: 'max',
+    inprop: 'url',
+  }
+}
+
+/** MediaWiki gives the hits by id; `index` holds the order of the search, on a page or on the redirect that was hit. */
+export function ranked({ pages, redirects }: Pick<Query, 'pages' | 'redirects'>): Page[] {
+  const places = new Map(redirects.map(({ to, index }) => [to, index]))
+  const place = ({ index, title = '' }: Page) => index ?? places.get(title) ?? Number.MAX_SAFE_INTEGER
+  return pages.toSorted((one, other) => place(one) - place(other))
+}
+
+/** Renders a hit. Throws Failure `upstream_invalid` where it is not whole. */
+export function hit(found: Page): z.output<typeof Hit> {
+  const page = whole(found)
+  const extract = clip(page.extract ?? '', { sentences: 3, characters: 600 }).text
+  return {
+    page_id: page.pageid,
+    title: page.title,
+    snippet: plain(page.snippet ?? ''),
+    url: page.fullurl,
+    ...(page.wordcount !== undefined && { word_count: page.wordcount }),
+    ...(extract !== '' && { extract }),
+    ...(page.description !== undefined && { description: page.description }),
+  }
+}

@@ -1,0 +1,66 @@
+import { CircuitState, ConsecutiveBreaker, circuitBreaker, handleWhen } from 'cockatiel'
+import { type Code, Failure } from '../../schemas/failure.ts'
+import type { Clock } from './wait.ts'
+
+export interface Circuit {
+  /** Throws Failure `circuit_open` while the upstream is to be left alone. */
+  check(): void
+  /** Runs an attempt, after the same check. */
+  run<Value>(attempt: () => Promise<Value>): Promise<Value>
+}
+
+const second = 1_000
+const failuresToOpen = 5
+const rest_ms = 30 * second
+const trouble: ReadonlySet<Code> = new Set<Code>(['upstream_failed', 'upstream_timeout', 'upstream_invalid'])
+
+/**
+ * Leaves an upstream alone for as long as it asked for (`retry_after_s` of a failure), and for half a minute after five
+ * failures in a row; then one attempt is let through, and decides. Cockatiel's breaker knows Date.now alone, so it counts
+ * while our clock keeps the time: to it, half-open comes at once.
+ */
+export function createCircuit(host: string, clock: Clock): Circuit {
+  let closedUntil = Number.NEGATIVE_INFINITY
+  const breaker = circuitBreaker(
+    // An attempt that its caller gave up says nothing of the upstream, but as a probe it has not proved it well.
+    handleWhen((error) => isTrouble(error) || breaker.state === CircuitState.HalfOpen),
+    { halfOpenAfter: 0, breaker: new ConsecutiveBreaker(failuresToOpen) },
+  )
+  const rest = (milliseconds: number) => {
+    closedUntil = Math.max(closedUntil, clock() + milliseconds)
+  }
+  breaker.onBreak((reason) => {
+    if ('error' in reason && isTrouble(reason.error)) rest(rest_ms)
+  })
+
+  function check(): void {
+    const left = closedUntil - clock()
+    if (left > 0) throw leftAlone(host, left)
+    if (breaker.state === CircuitState.HalfOpen) throw leftAlone(host, second)
+  }
+
+  return {
+    check,
+    async run(attempt) {
+      check()
+      try {
+        return await breaker.execute(attempt)
+      } catch (thrown) {
+        if (thrown instanceof Failure) rest((thrown.details.retry_after_s ?? 0) * second)
+        throw thrown
+      }
+    },
+  }
+}
+
+/** The refusal to ask an upstream now. */
+export function leftAlone(host: string, milliseconds: number): Failure {
+  const retry_after_s = Math.max(1, Math.ceil(milliseconds / second))
+  return new Failure('circuit_open', `${host} is left alone for ${retry_after_s} s.`, {
+    retry_after_s,
+  })
+}
+
+function isTrouble(error: unknown): boolean {
+  return error instanceof Failure && trouble.has(error.code)
+}

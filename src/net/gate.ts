@@ -1,0 +1,43 @@
+import { BulkheadRejectedError, bulkhead } from 'cockatiel'
+import { Failure } from '../../schemas/failure.ts'
+import { createCircuit, leftAlone } from './circuit.ts'
+import { abortable } from './deadline.ts'
+import { createPace, type Pace } from './pace.ts'
+import { type Clock, steady, type Wait } from './wait.ts'
+
+/** How an upstream wants to be treated. */
+export interface Limits extends Pace {
+  /** How many requests may be under way together; others wait for their turn. */
+  readonly together: number
+}
+
+/** Lets an attempt through once its upstream may be asked. */
+export type Gate = <Value>(signal: AbortSignal, attempt: () => Promise<Value>) => Promise<Value>
+
+const longestQueue = 100
+const patience_ms = 3_000
+
+/**
+ * The way to one upstream: its circuit, its pace and its places. Throws Failure `circuit_open` with `retry_after_s`
+ * where it is not to be asked now, `cancelled`, and what the attempt throws.
+ */
+export function createGate(host: string, limits: Limits, clock: Clock, wait: Wait): Gate {
+  const time = steady(clock)
+  const circuit = createCircuit(host, time)
+  const pace = createPace(limits, patience_ms, time, wait)
+  const places = bulkhead(limits.together, longestQueue)
+
+  return async (signal, attempt) => {
+    try {
+      circuit.check()
+      const crowd = await pace(signal)
+      if (crowd) throw leftAlone(host, crowd.wait_ms)
+      const done = places.execute(() => circuit.run(attempt), signal)
+      return await abortable(done, signal)
+    } catch (thrown) {
+      if (thrown instanceof BulkheadRejectedError) throw leftAlone(host, patience_ms)
+      if (!signal.aborted || thrown instanceof Failure) throw thrown
+      throw new Failure('cancelled', 'The caller went away.', {}, thrown)
+    }
+  }
+}

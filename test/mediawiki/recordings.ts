@@ -1,0 +1,51 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Fetch } from '../../src/net/safe-fetch.ts'
+import { replay, type Seen } from '../support/replay.ts'
+import type { World } from './suite.ts'
+
+/** Query string → body, as the server said it; its address is replaced. Made by `record.ts`. */
+type Recordings = Record<string, string>
+
+const path = join(import.meta.dirname, 'recordings.json')
+const standIn = 'http://wiki.example'
+
+/** A server that says what a real one has said. */
+export async function openRecorded(): Promise<World> {
+  const recordings: Recordings = JSON.parse(readFileSync(path, 'utf8'))
+  const say = ({ query, body: form }: Seen) => {
+    const body = recordings[keyOf(new URLSearchParams([...query, ...new URLSearchParams(form)]))]
+    const headers = { 'content-type': 'application/json; charset=utf-8' }
+    return body === undefined ? { status: 404, body: 'not recorded' } : { headers, body }
+  }
+  const server = await replay({ 'GET /api.php': say, 'POST /api.php': say })
+  return { api: `${server.url}/api.php`, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
+}
+
+/** The same world; what it says is written down when it ends. */
+export function recording(world: World): World {
+  const recordings: Recordings = {}
+  const server = new URL(world.api).origin
+  const observe =
+    (fetch: Fetch): Fetch =>
+    async (request) => {
+      const response = await fetch(request)
+      const body = new TextDecoder().decode(response.body)
+      const query = new URLSearchParams(request.body ?? new URL(request.url).search)
+      recordings[keyOf(query)] = body.replaceAll(server, standIn)
+      return response
+    }
+  return {
+    api: world.api,
+    observe,
+    async [Symbol.asyncDispose]() {
+      await world[Symbol.asyncDispose]()
+      const sorted = Object.entries(recordings).toSorted(([one], [other]) => (one < other ? -1 : 1))
+      writeFileSync(path, `${JSON.stringify(Object.fromEntries(sorted), null, 1)}\n`)
+    },
+  }
+}
+
+function keyOf(query: URLSearchParams): string {
+  return decodeURIComponent(new URLSearchParams([...query].toSorted()).toString().replaceAll('+', ' '))
+}

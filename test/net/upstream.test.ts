@@ -1,0 +1,268 @@
+import { describe, expect, test } from 'vitest'
+import { Failure } from '../../schemas/failure.ts'
+import type { Limits } from '../../src/net/gate.ts'
+import { retryAfter } from '../../src/net/retry-after.ts'
+import { createSafeFetch } from '../../src/net/safe-fetch.ts'
+import { createUpstreams, type UpstreamAnswer } from '../../src/net/upstream.ts'
+import { failureOf } from '../support/agent.ts'
+import { hang, html, type Routes, replay, serverError, text, tooMany } from '../support/replay.ts'
+import { createTime } from '../support/time.ts'
+
+const now = Date.parse('2026-03-02T15:00:00Z')
+const second = 1_000
+const ample: Limits = { gap_ms: 1, burst: 1_000, together: 100 }
+const ok = text('ok')
+
+/** An upstream on a replay server, in time that stands still; an answer of HTML counts against it. */
+async function open(routes: Routes, limits: Limits = ample) {
+  const server = await replay(routes)
+  const safe = createSafeFetch({ user_agent: 'test', allow_origins: [server.url] })
+  const time = createTime(now)
+  const upstreams = createUpstreams({ fetch: safe.fetch, ...time })
+  const ask = upstreams.create_upstream(limits)
+  const read = ({ status, headers, body }: UpstreamAnswer) => {
+    if (headers['content-type']?.includes('html')) throw new Failure('upstream_invalid', 'HTML')
+    return `${status} ${new TextDecoder().decode(body)}`
+  }
+  return {
+    server,
+    time,
+    upstreams,
+    get: (path = '/', signal = new AbortController().signal) => ask({ url: server.url + path, signal }, read),
+    async [Symbol.asyncDispose]() {
+      await upstreams[Symbol.asyncDispose]()
+      await safe[Symbol.asyncDispose]()
+      await server[Symbol.asyncDispose]()
+    },
+  }
+}
+
+describe('an upstream that fails', () => {
+  test('five times in a row is left alone for half a minute; then one request decides', async () => {
+    const gate = Promise.withResolvers<typeof ok>()
+    await using upstream = await open({ 'GET /': [...Array(6).fill(serverError), () => gate.promise, ok] })
+    for (let count = 0; count < 5; count++) {
+      expect((await failureOf(upstream.get())).code).toBe('upstream_failed')
+    }
+    expect(await failureOf(upstream.get())).toMatchObject({
+      code: 'circuit_open',
+      details: { retry_after_s: 30 },
+    })
+    upstream.time.pass(30 * second)
+    expect((await failureOf(upstream.get())).code).toBe('upstream_failed')
+    expect((await failureOf(upstream.get())).code).toBe('circuit_open')
+    upstream.time.pass(30 * second)
+    const probe = upstream.get()
+    await upstream.server.arrived(7)
+    expect((await failureOf(upstream.get())).code).toBe('circuit_open')
+    gate.resolve(ok)
+    expect(await probe).toBe('200 ok')
+    expect(await upstream.get()).toBe('200 ok')
+    expect(upstream.server.requests).toHaveLength(8)
+  })
+
+  test('with answers that its reader finds no sense in counts as failing', async () => {
+    await using upstream = await open({ 'GET /': html() })
+    for (let count = 0; count < 5; count++) await failureOf(upstream.get())
+    expect((await failureOf(upstream.get())).code).toBe('circuit_open')
+  })
+
+  test('now and then is not left alone, nor is one that knows no such thing', async () => {
+    await using upstream = await open({ 'GET /': [...Array(4).fill(serverError), ok, serverError] })
+    for (let count = 0; count < 9; count++) await upstream.get().catch(() => {})
+    for (let count = 0; count < 9; count++) expect(await upstream.get('/nowhere')).toMatch(/^404/)
+    expect(upstream.server.requests).toHaveLength(18)
+  })
+
+  test('is not blamed for callers who leave, though as a probe they prove nothing', async () => {
+    await using upstream = await open({ 'GET /': serverError, 'GET /hang': hang })
+    async function leave() {
+      const caller = new AbortController()
+      const left = failureOf(upstream.get('/hang', caller.signal))
+      await upstream.server.arrived(upstream.server.requests.length + 1)
+      caller.abort()
+      expect((await left).code).toBe('cancelled')
+    }
+    for (let count = 0; count < 6; count++) await leave()
+    for (let count = 0; count < 5; count++) await failureOf(upstream.get())
+    upstream.time.pass(30 * second)
+    await leave()
+    const code = async () => (await failureOf(upstream.get())).code
+    await expect.poll(code, { interval: 1 }).toBe('upstream_failed')
+    expect((await failureOf(upstream.get())).code).toBe('circuit_open')
+  })
+
+  test('does not hold up another origin', async () => {
+    await using other = await replay({ 'GET /': ok })
+    await using upstream = await open({ 'GET /': serverError })
+    for (let count = 0; count < 5; count++) await failureOf(upstream.get())
+    const safe = createSafeFetch({ user_agent: 'test', allow_origins: [other.url, upstream.server.url] })
+    const ask = createUpstreams({ fetch: safe.fetch, ...upstream.time }).create_upstream(ample)
+    const { signal } = new AbortController()
+    for (let count = 0; count < 5; count++) {
+      await failureOf(ask({ url: upstream.server.url, signal }, () => ''))
+    }
+    expect(await ask({ url: other.url, signal }, ({ status }) => status)).toBe(200)
+    await safe[Symbol.asyncDispose]()
+  })
+})
+
+describe('an upstream that asks for time', () => {
+  test.each([
+    ['429 and seconds', tooMany(40)],
+    ['503 and a date', text('', 503, { 'retry-after': 'Mon, 02 Mar 2026 15:00:40 GMT' })],
+  ])('by %s gets it: nothing is sent before', async (_, busy) => {
+    await using upstream = await open({ 'GET /': [busy, ok] })
+    expect(await failureOf(upstream.get())).toMatchObject({
+      code: 'upstream_failed',
+      details: { retry_after_s: 40 },
+    })
+    upstream.time.pass(39 * second)
+    expect(await failureOf(upstream.get())).toMatchObject({
+      code: 'circuit_open',
+      details: { retry_after_s: 1 },
+    })
+    upstream.time.pass(second)
+    expect(await upstream.get()).toBe('200 ok')
+    expect(upstream.server.requests).toHaveLength(2)
+  })
+
+  test.each([
+    [undefined, undefined],
+    ['', undefined],
+    ['soon', undefined],
+    ['-5', undefined],
+    ['1.5', undefined],
+    ['0', 0],
+    [' 7 ', 7],
+    ['999999999', 86_400],
+    ['Mon, 02 Mar 2026 14:59:00 GMT', 0],
+    ['Mon, 02 Mar 2026 15:01:00 GMT', 60],
+  ])('Retry-After: %s is %s seconds', (field, seconds) => {
+    expect(retryAfter(field, now)).toBe(seconds)
+  })
+})
+
+describe('the pace', () => {
+  test('is kept: a burst at once, then a request each gap, and none that would wait for too long', async () => {
+    await using upstream = await open({ 'GET /': ok }, { gap_ms: second, burst: 2, together: 9 })
+    await Promise.all([upstream.get(), upstream.get()])
+    const queued = [upstream.get(), upstream.get(), upstream.get()]
+    expect(upstream.time.waiting()).toBe(3)
+    expect(await failureOf(upstream.get())).toMatchObject({
+      code: 'circuit_open',
+      details: { retry_after_s: 4 },
+    })
+    upstream.time.pass(second)
+    await queued[0]
+    expect(upstream.server.requests).toHaveLength(3)
+    upstream.time.pass(2 * second)
+    await Promise.all(queued)
+    expect(upstream.server.requests).toHaveLength(5)
+  })
+
+  test('lets a caller leave the queue', async () => {
+    await using upstream = await open({ 'GET /': ok }, { gap_ms: second, burst: 1, together: 9 })
+    await upstream.get()
+    const caller = new AbortController()
+    const left = failureOf(upstream.get('/', caller.signal))
+    caller.abort()
+    expect((await left).code).toBe('cancelled')
+    expect(upstream.server.requests).toHaveLength(1)
+  })
+
+  test('has so many requests under way together and no more', async () => {
+    const gate = Promise.withResolvers<typeof ok>()
+    await using upstream = await open({ 'GET /': () => gate.promise }, { ...ample, together: 2 })
+    const all = [upstream.get(), upstream.get(), upstream.get(), upstream.get()]
+    await upstream.server.arrived(2)
+    const leaving = new AbortController()
+    const left = failureOf(upstream.get('/', leaving.signal))
+    leaving.abort()
+    expect((await left).code).toBe('cancelled')
+    expect(upstream.server.requests).toHaveLength(2)
+    gate.resolve(ok)
+    await Promise.all(all)
+    expect(upstream.server.requests).toHaveLength(4)
+  })
+})
+
+describe('the cache', () => {
+  const periods = { entries: 10, lifetime: () => 10_000, refresh: () => 20_000, stand_in: () => 60_000 }
+
+  async function openCache(routes: Routes) {
+    const upstream = await open(routes)
+    const recall = upstream.upstreams.create_cache<{ said: string }>(periods)
+    const find = (signal = new AbortController().signal) =>
+      recall('key', signal, async (shared) => ({ said: await upstream.get('/', shared) }))
+    return { ...upstream, find, [Symbol.asyncDispose]: () => upstream[Symbol.asyncDispose]() }
+  }
+
+  test('gives a stale value at once to all, while one request fetches the next', async () => {
+    const gate = Promise.withResolvers<typeof ok>()
+    await using cache = await openCache({ 'GET /': [text('old'), () => gate.promise] })
+    await cache.find()
+    cache.time.pass(10_000)
+    const found = await Promise.all([cache.find(), cache.find(), cache.find()])
+    const stale = { hit: true, age_s: 10, stale: true }
+    expect(found).toMatchObject(
+      Array(3).fill({ value: { said: '200 old' }, cache: stale, in_trouble: false }),
+    )
+    await cache.server.arrived(2)
+    gate.resolve(text('new'))
+    await expect.poll(() => cache.find(), { interval: 1 }).toMatchObject({ value: { said: '200 new' } })
+    expect(cache.server.requests).toHaveLength(2)
+  })
+
+  test('waits for the next when the value is older than that, in the same flight', async () => {
+    const gate = Promise.withResolvers<typeof ok>()
+    await using cache = await openCache({ 'GET /': [text('old'), () => gate.promise] })
+    await cache.find()
+    cache.time.pass(10_000)
+    await cache.find()
+    cache.time.pass(20_000)
+    const next = cache.find()
+    gate.resolve(text('new'))
+    expect(await next).toMatchObject({ value: { said: '200 new' }, cache: { hit: false } })
+    expect(cache.server.requests).toHaveLength(2)
+  })
+
+  test('says of a stale value that its upstream is in trouble', async () => {
+    await using cache = await openCache({ 'GET /': [text('old'), serverError] })
+    await cache.find()
+    cache.time.pass(10_000)
+    await cache.find()
+    await expect
+      .poll(() => cache.find(), { interval: 1 })
+      .toMatchObject({ in_trouble: true, cache: { stale: true } })
+    cache.time.pass(40_000)
+    expect(await cache.find()).toMatchObject({ in_trouble: true, value: { said: '200 old' } })
+    cache.time.pass(10_000)
+    expect((await failureOf(cache.find())).code).toMatch(/upstream_failed|circuit_open/)
+  })
+
+  test('a flight in the background outlives its callers, and ends by its time', async () => {
+    await using cache = await openCache({ 'GET /': [text('old'), hang] })
+    await cache.find()
+    cache.time.pass(10_000)
+    const caller = new AbortController()
+    await cache.find(caller.signal)
+    caller.abort()
+    await cache.server.arrived(2)
+    cache.time.pass(30_000)
+    await cache.server.requests[1]?.dropped
+  })
+
+  test('every flight ends at the close, those in the background too', async () => {
+    await using cache = await openCache({ 'GET /': [text('old'), hang] })
+    await cache.find()
+    cache.time.pass(10_000)
+    await cache.find()
+    await cache.server.arrived(2)
+    await cache.upstreams[Symbol.asyncDispose]()
+    await cache.server.requests[1]?.dropped
+    cache.time.pass(30_000)
+    expect((await failureOf(cache.find())).code).toBe('cancelled')
+    expect(cache.server.requests).toHaveLength(2)
+  })
+})

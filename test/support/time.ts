@@ -1,0 +1,40 @@
+import type { Clock, Wait } from '../../src/net/wait.ts'
+
+export interface Time {
+  readonly clock: Clock
+  readonly wait: Wait
+  /** How many wait now. */
+  readonly waiting: () => number
+  /** Lets so many milliseconds pass: whoever waits for no longer wakes. Negative sets the clock back. */
+  pass(milliseconds: number): void
+}
+
+/** Time that stands still until it is told to pass; `now` in milliseconds since the epoch. */
+export function createTime(now: number): Time {
+  let time = now
+  const sleepers = new Set<{ readonly at: number; wake(): void }>()
+  return {
+    clock: () => time,
+    waiting: () => sleepers.size,
+    wait(milliseconds, signal) {
+      const { promise, resolve, reject } = Promise.withResolvers<void>()
+      const sleeper = { at: time + milliseconds, wake: resolve }
+      const leave = () => {
+        sleepers.delete(sleeper)
+        reject(signal.reason)
+      }
+      sleepers.add(sleeper)
+      signal.addEventListener('abort', leave, { once: true })
+      if (signal.aborted) leave()
+      return promise.finally(() => signal.removeEventListener('abort', leave))
+    },
+    pass(milliseconds) {
+      time += milliseconds
+      for (const sleeper of sleepers) {
+        if (sleeper.at > time) continue
+        sleepers.delete(sleeper)
+        sleeper.wake()
+      }
+    },
+  }
+}
