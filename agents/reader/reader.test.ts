@@ -35,6 +35,7 @@ const site: Record<
   '/image': { type: 'image/png', body: latin('\x89PNG\r\n\x1a\n') },
   '/lying-image': { type: 'text/html', body: latin('\x89PNG\r\n\x1a\n\0\0') },
   '/pdf': { type: 'application/pdf', body: '%PDF-1.7' },
+  '/no-pdf': { type: 'application/pdf', body: 'Pay first.' },
   '/lying-pdf': { type: 'text/plain', body: '%PDF-1.7' },
   '/video': { type: 'video/mp4', body: 'x' },
   '/bytes': { type: 'application/octet-stream', body: 'text, or so it seems' },
@@ -186,7 +187,7 @@ test.each([
   ['/markdown', '# Title\n\n- ä\n'],
   ['/data.json', '````json\n{"a":"```"}\n````'],
   ['/problem.json', '```json\n{"b":1}\n```'],
-  ['/data.csv', 'a,b\n1,2\n'],
+  ['/data.csv', '| a | b |\n| - | - |\n| 1 | 2 |'],
   ['/feed.xml', '<rss><title>x</title></rss>'],
   ['/untyped.txt', 'a < b\n'],
 ])('%s comes as it is', async (url, markdown) => {
@@ -220,8 +221,9 @@ test.each([
 test.each([
   ['/image', 'image/png'],
   ['/lying-image', 'image/png'],
-  ['/pdf', 'application/pdf'],
-  ['/lying-pdf', 'application/pdf'],
+  ['/pdf', 'The PDF is broken'],
+  ['/lying-pdf', 'The PDF is broken'],
+  ['/no-pdf', 'claims to be a PDF'],
   ['/video', 'video/mp4'],
   ['/bytes', 'application/octet-stream'],
   ['/garbage', 'binary data'],

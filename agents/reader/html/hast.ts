@@ -1,4 +1,4 @@
-import type { Element, ElementContent, Root, RootContent } from 'hast'
+import type { Element, ElementContent, Properties, Root, RootContent } from 'hast'
 
 export type Node = Root | RootContent
 
@@ -9,6 +9,14 @@ export function childrenOf(node: Node): readonly RootContent[] {
 
 export function isElement(node: Node, ...names: string[]): node is Element {
   return node.type === 'element' && (names.length === 0 || names.includes(node.tagName))
+}
+
+export function element(
+  tagName: string,
+  children: readonly ElementContent[] = [],
+  properties: Properties = {},
+): Element {
+  return { type: 'element', tagName, properties, children: [...children] }
 }
 
 /** An attribute as a string, '' where it is absent. */

@@ -1,4 +1,5 @@
 import type { Element, ElementContent, Root } from 'hast'
+import type { Manner } from '../port.ts'
 import { attribute, childrenOf, find, isElement, rewrite, textOf } from './hast.ts'
 
 /** Rows times columns beyond which a table is written as lines: padding its grid would cost more than it says. */
@@ -8,13 +9,17 @@ const largestGrid = 20_000
  * Prepares a tree for Markdown: addresses absolute, links to anything but the web and mail unwrapped,
  * lazy images awake, code with its language, formulas as TeX.
  */
-export function tidy(root: Root, base: string): Root {
+export function tidy(
+  root: Root,
+  base: string,
+  { include_links = true, include_images = true }: Manner,
+): Root {
   return rewrite(root, (element) => {
     switch (element.tagName) {
       case 'a':
-        return tidyLink(element, base)
+        return include_links ? tidyLink(element, base) : element.children
       case 'img':
-        return tidyImage(element, base)
+        return include_images ? tidyImage(element, base) : []
       case 'pre':
         return [tidyCode(element)]
       case 'div':
