@@ -1,6 +1,7 @@
 import type { Root } from 'hast'
 import { cleaned } from './html/cleaned.ts'
 import { type Article, mainContent } from './html/content.ts'
+import { unpackEmbedded } from './html/embedded.ts'
 import { textOf } from './html/hast.ts'
 import { toMarkdown } from './html/markdown.ts'
 import { parse } from './html/parse.ts'
@@ -18,7 +19,7 @@ export type Reading = Omit<Extracted, 'word_count' | 'digest' | 'charset' | 'pag
  * Throws Failure `invalid_request` for a selector that cannot be read.
  */
 export function extract(job: PageJob): Reading {
-  const page = prefilter(job.html)
+  const page = prefilter(unpackEmbedded(job.html))
   const main = mainContent(page)
   const { root: found, extractor } = chosen(page, main, job)
   const root = tidy(found, baseOf(page, job.url), job)

@@ -8,7 +8,7 @@ import { toText } from '../html/text.ts'
 import { tidy } from '../html/tidy.ts'
 import { tokenize } from '../html/tokenizer.ts'
 import type { Manner } from '../port.ts'
-import { unknown } from './verbatim.ts'
+import { unsaid } from './verbatim.ts'
 
 interface Entry {
   title: string
@@ -26,7 +26,7 @@ export function readFeed(xml: string, manner: Manner & { readonly url: string })
   const list = element('ul', entries.map(itemOf))
   const root = tidy({ type: 'root', children: [list] } satisfies Root, manner.url, manner)
   return {
-    ...unknown,
+    ...unsaid,
     title: plain(title) || null,
     content: manner.format === 'text' ? toText(root) : toMarkdown(root),
     extractor: 'feed',

@@ -2,7 +2,7 @@ import { getDocumentProxy } from 'unpdf'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Reading } from '../extract.ts'
 import type { Extracted } from '../port.ts'
-import { unknown } from './verbatim.ts'
+import { unsaid } from './verbatim.ts'
 
 const most = {
   pages: 200,
@@ -31,7 +31,7 @@ export async function readPdf(body: Uint8Array): Promise<Reading & { page_count:
     }
     const content = pages.filter(Boolean).join('\n\n')
     return {
-      ...unknown,
+      ...unsaid,
       ...(await aboutOf(pdf)),
       content,
       extractor: 'pdf',

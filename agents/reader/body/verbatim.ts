@@ -1,6 +1,6 @@
 import type { Reading } from '../extract.ts'
 
-export const unknown = {
+export const unsaid = {
   title: null,
   byline: null,
   site_name: null,
@@ -12,7 +12,7 @@ export const unknown = {
 /** Text as it came. */
 export function verbatim(content: string): Reading {
   const empty_reason = content.trim() === '' ? 'no_text' : null
-  return { ...unknown, content, extractor: 'verbatim', empty_reason, warnings: [] }
+  return { ...unsaid, content, extractor: 'verbatim', empty_reason, warnings: [] }
 }
 
 /** Text in a fence longer than any run of backticks inside. */

@@ -34,6 +34,25 @@ export function textOf(node: Node): string {
   return node.type === 'text' ? node.value : childrenOf(node).map(textOf).join('')
 }
 
+const blocks = new Set(
+  'address article aside blockquote caption dd details div dl dt figcaption figure footer h1 h2 h3 h4 h5 h6 header hr li main nav note ol p pre section summary table ul'.split(
+    ' ',
+  ),
+)
+
+/** True for what stands on lines of its own. */
+export function isBlock(node: Node): boolean {
+  return node.type === 'element' && blocks.has(node.tagName)
+}
+
+const telling = new Set(['img', 'input', 'raw', 'footnote', 'hr'])
+
+/** True where there is something to read or to see. */
+export function says(node: Node): boolean {
+  if (node.type === 'text') return node.value.trim() !== ''
+  return (isElement(node) && telling.has(node.tagName)) || childrenOf(node).some(says)
+}
+
 /** Elements of these names, in document order. */
 export function find(node: Node, ...names: string[]): Element[] {
   const inside = childrenOf(node).flatMap((child) => find(child, ...names))
