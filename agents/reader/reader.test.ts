@@ -178,6 +178,20 @@ test('a page is read whole, with where it came from', async () => {
   })
 })
 
+test('what is asked for decides what is kept', async () => {
+  const wants = [{}, { selector: 'h2' }, { mode: 'full' }, { include_links: false }, { selector: '.absent' }]
+  const contents = await Promise.all(wants.map((want) => read({ url: '/article', ...want })))
+  expect(contents.map(({ extractor }) => extractor)).toEqual([
+    'readability',
+    'selector',
+    'cleaned',
+    'readability',
+    'selector',
+  ])
+  expect(contents[1]?.markdown).toBe('## Hällo')
+  expect(contents[4]).toMatchObject({ markdown: '', empty_reason: 'no_match', hint: expect.any(String) })
+})
+
 test('plain text comes without Markdown marks', async () => {
   expect((await read({ url: '/article', format: 'text' })).markdown).toBe(`Hällo\n\n${filler.trim()}`)
 })
@@ -304,6 +318,10 @@ describe('a long page', () => {
       ...junk.map((cursor) => read({ url: '/long', cursor })),
       read({ url: '/article', cursor: next_cursor }),
       read({ url: '/long', format: 'text', cursor: next_cursor }),
+      read({ url: '/long', mode: 'full', cursor: next_cursor }),
+      read({ url: '/long', selector: 'p', cursor: next_cursor }),
+      read({ url: '/long', include_links: false, cursor: next_cursor }),
+      read({ url: '/long', include_images: false, cursor: next_cursor }),
     ]
     for (const failure of await Promise.all(attempts.map(rejection))) {
       expect(failure).toMatchObject({
@@ -325,6 +343,10 @@ test.each([
   [{ url: 'http://x.test', max_chars: 99 }, '/max_chars'],
   [{ url: 'http://x.test', format: 'html' }, '/format'],
   [{ url: 'http://x.test', what: 1 }, '/what'],
+  [{ url: 'http://x.test', selector: 'p:has(b)' }, '/selector'],
+  [{ url: 'http://x.test', selector: 'p'.repeat(201) }, '/selector'],
+  [{ url: 'http://x.test', mode: 'half' }, '/mode'],
+  [{ url: 'http://x.test', include_links: 'no' }, '/include_links'],
 ])('params %j are refused at %s', (params, pointer) => {
   const agent = createReader({ fetch: outside.fetch, extract: extractor.extract, clock: () => now })
   expect(() => agent.actions[0]?.input.parse(params)).toThrow(

@@ -328,6 +328,12 @@ const features: readonly (readonly [feature: string, html: string, markdown: str
     'p(link:https://example.com/x%20(y).html("a [b]"))',
   ],
   [
+    'links with queries',
+    '<p><a href="/s?q=1&amp;copy=2&amp;lt;=3">s</a></p>',
+    '[s](https://example.com/s?q=1&copy=2\\&lt;=3)',
+    'p(link:https://example.com/s?q=1&copy=2&lt;=3("s"))',
+  ],
+  [
     'links around blocks',
     '<a href="/x"><h3>T</h3><p>para</p></a>',
     '### [T](https://example.com/x)\n\n[para](https://example.com/x)',

@@ -36,11 +36,21 @@ export function toMarkdown(root: Root): string {
     .use(() => (tree: MarkdownNode) => tighten(tree))
     .use(remarkGfm, { tablePipeAlign: false })
     .use(remarkStringify, { bullet: '-', emphasis: '*', fences: true, rule: '-' })
-  return processor.stringify(processor.runSync(root)).replace(escapedAddress, '$1').trim()
+  return plainAddresses(processor.stringify(processor.runSync(root))).trim()
 }
 
 /** GFM makes links of bare addresses anyway, so there is nothing to keep it from. */
-const escapedAddress = /\b(https?(?=\\:\/\/)|www(?=\\\.))\\/g
+const bareAddress = /\b(https?(?=\\:\/\/)|www(?=\\\.))\\/g
+const destination = /\]\((?:[^()\\\s]|\\.)+/g
+/** One that no character reference could begin with. */
+const escapedAmpersand = /\\&(?![a-z\d#]+;)/gi
+
+/** Addresses as they are to be used, without the backslashes that parsers do not need. */
+function plainAddresses(markdown: string): string {
+  return markdown
+    .replace(bareAddress, '$1')
+    .replace(destination, (part) => part.replace(escapedAmpersand, '&'))
+}
 
 interface MarkdownNode {
   readonly type: string
