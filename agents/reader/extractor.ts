@@ -9,7 +9,7 @@ export interface ExtractorOptions {
   readonly worker: URL
   /** As many as there are cores when absent. */
   readonly threads?: number
-  /** How long one page may take, once its thread has begun with it; 2,800 ms when absent. */
+  /** How long one page may take, once its thread has begun with it; 2,500 ms when absent. */
   readonly deadline_ms?: number
   /** How many pages may wait, beside one for each thread; 64 when absent. */
   readonly queue_limit?: number
@@ -39,7 +39,7 @@ const resourceLimits = { maxOldGenerationSizeMb: 384, stackSizeMb: 4 }
  * thread replaced, so that nobody waits for a thread's death. Callers take turns.
  */
 export function createExtractor(options: ExtractorOptions): Extractor {
-  const { worker: entry, deadline_ms = 2_800, queue_limit = 64 } = options
+  const { worker: entry, deadline_ms = 2_500, queue_limit = 64 } = options
   const most = Math.max(1, options.threads ?? availableParallelism())
   const waiting = createFairQueue<Task>(queue_limit + most)
   const threads = new Set<Thread>()
@@ -87,14 +87,16 @@ export function createExtractor(options: ExtractorOptions): Extractor {
   }
 
   function next(): void {
-    const idle = [...threads].filter(({ isReady, task }) => isReady && !task)
-    for (const thread of idle) {
+    const isIdle = ({ isReady, task }: Thread) => isReady && !task
+    for (const thread of [...threads].filter(isIdle)) {
       const task = waiting.take()
       if (task) give(thread, task)
       else thread.worker.unref()
     }
-    const starting = [...threads].filter(({ isReady }) => !isReady).length
-    for (let needed = waiting.size - starting; needed > 0 && hasRoom(); needed--) start()
+    // While one reads another is there already, should that one have to be let go.
+    const wanted = waiting.size + ([...threads].some(({ task }) => task) ? 1 : 0)
+    const coming = [...threads].filter(({ task }) => !task).length
+    for (let missing = wanted - coming; missing > 0 && hasRoom(); missing--) start()
   }
 
   function give(thread: Thread, task: Task): void {
