@@ -1,4 +1,3 @@
-import { constants, setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import { Failure } from '../../schemas/failure.ts'
 import type { Answer, Job } from './port.ts'
@@ -6,8 +5,6 @@ import { readJob } from './read-job.ts'
 
 /** The entry of the thread that pages are read in: a job comes in, what it says or why not goes out. */
 parentPort?.on('message', async (job: Job) => answer(await attempt(job)))
-// On Linux this is the thread's own priority: reading a page yields to answering callers.
-if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
 answer({ ready: true })
 
 function answer(said: Answer): void {
