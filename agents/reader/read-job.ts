@@ -7,7 +7,11 @@ import type { Extracted, Job } from './port.ts'
 export async function readJob(job: Job): Promise<Extracted> {
   const reading = 'html' in job ? { ...extract(job), charset: null, page_count: null } : await readBody(job)
   const { content } = reading
-  return { ...reading, word_count: content.replace(destination, '').match(word)?.length ?? 0, digest: digest(content) }
+  return {
+    ...reading,
+    word_count: content.replace(destination, '').match(word)?.length ?? 0,
+    digest: digest(content),
+  }
 }
 
 /** Of a link in Markdown: an address is no words. */
