@@ -5,6 +5,8 @@ import { secondsOf } from './status.ts'
 
 /** Asked of one host at once; further requests wait. */
 const mostAtOnce = 6
+/** Seconds that a host is left alone at most, whatever it asked for. */
+const longestRest = 3600
 /** Hosts that asked for time and are remembered. */
 const mostHosts = 10_000
 
@@ -68,7 +70,7 @@ export function createPoliteFetch(fetch: Fetch, clock: Clock): Fetch {
       const response = await fetch(request)
       const rest = secondsOf(response.headers['retry-after'], clock())
       if (rest && (response.status === 429 || response.status === 503)) {
-        until.set(new URL(response.url).host, clock() + rest * 1000)
+        until.set(new URL(response.url).host, clock() + Math.min(rest, longestRest) * 1000)
       }
       return response
     } finally {
