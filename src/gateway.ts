@@ -70,6 +70,7 @@ export interface GatewayOptions {
   readonly log?: Logger
   readonly lookup?: SafeFetchOptions['lookup']
   readonly is_public?: SafeFetchOptions['is_public']
+  readonly ports?: SafeFetchOptions['ports']
   readonly resolveTxt?: ResolveTxt
   /** Where the files of a domain are that is to be proved. */
   readonly originOf?: (domain: string) => string
@@ -99,6 +100,7 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
         refuse_origins: refused,
         ...(options.lookup && { lookup: options.lookup }),
         ...(options.is_public && { is_public: options.is_public }),
+        ...(options.ports && { ports: options.ports }),
       }),
     ).fetch
   const upstreams = (allowed: readonly string[]) => {

@@ -5,7 +5,7 @@ import { Failure } from '../../schemas/failure.ts'
 const Cursor = z.strictObject({
   /** Characters already given. */
   offset: z.int().positive(),
-  /** Of what was asked: URL and format. */
+  /** Of what was asked: URL and options. */
   request: z.string(),
   /** Of the whole document. */
   document: z.string(),
@@ -20,7 +20,7 @@ export function writeCursor(cursor: Cursor): string {
 export function readCursor(text: string, request: string): Cursor {
   const result = Cursor.safeParse(parse(text))
   if (!result.success) throw unfit('This is not a cursor from here.')
-  if (result.data.request !== request) throw unfit('This cursor belongs to another URL or format.')
+  if (result.data.request !== request) throw unfit('This cursor belongs to another URL or other options.')
   return result.data
 }
 

@@ -1,33 +1,71 @@
+import type { Root } from 'hast'
+import { cleaned } from './html/cleaned.ts'
 import { type Article, mainContent } from './html/content.ts'
+import { unpackEmbedded } from './html/embedded.ts'
 import { textOf } from './html/hast.ts'
 import { toMarkdown } from './html/markdown.ts'
 import { parse } from './html/parse.ts'
 import { type Filtered, prefilter } from './html/prefilter.ts'
+import { parseSelector, select } from './html/selector.ts'
 import { toText } from './html/text.ts'
 import { tidy } from './html/tidy.ts'
-import type { Extracted, ExtractJob } from './port.ts'
+import type { Extracted, PageJob } from './port.ts'
+import { emptyReason } from './reasons.ts'
 
-/** Reads a page: its main content and what it says of itself. Pure, and bounded by the caps of the pre-filter. */
-export function extract({ html, url, format }: ExtractJob): Extracted {
-  const page = prefilter(html)
-  const { root: found, extractor, length, about } = mainContent(page)
-  const root = tidy(found, baseOf(page, url))
-  const content = format === 'text' ? toText(root) : toMarkdown(root)
+export type Reading = Omit<Extracted, 'word_count' | 'digest' | 'charset' | 'page_count'>
+
+/**
+ * Reads a page: what of it is asked for and what it says of itself. Pure, and bounded by the caps of the pre-filter.
+ * Throws Failure `invalid_request` for a selector that cannot be read.
+ */
+export function extract(job: PageJob): Reading {
+  const page = prefilter(unpackEmbedded(job.html))
+  const main = mainContent(page)
+  const { root: found, extractor } = chosen(page, main, job)
+  const root = tidy(found, baseOf(page, job.url), job)
+  const content = job.format === 'text' ? toText(root) : toMarkdown(root)
+  const about = described(page, main.about)
+  const isNoMatch = extractor === 'selector' && found.children.length === 0
+  const is_sold = sold.test(page.head.html)
+  const empty_reason = emptyReason({
+    ...page.head,
+    length: main.length,
+    title: about.title ?? '',
+    text: textOf(main.root),
+    is_sold,
+  })
   return {
-    ...described(page, about),
+    ...about,
     content: content.replace(invisible, ''),
     extractor,
-    empty_reason: emptyReason(page, length),
-    warnings: warningsOf(page),
+    empty_reason: isNoMatch ? 'no_match' : empty_reason,
+    warnings: warningsOf(page, is_sold && empty_reason !== 'paywall'),
   }
 }
 
-function warningsOf({ cut, is_revealed }: Filtered): string[] {
+type Main = ReturnType<typeof mainContent>
+
+function chosen(
+  page: Filtered,
+  main: Main,
+  { selector, mode }: PageJob,
+): Pick<Extracted, 'extractor'> & { root: Root } {
+  if (selector !== undefined) {
+    const children = select(parse(page.body), parseSelector(selector).selector)
+    return { root: { type: 'root', children }, extractor: 'selector' }
+  }
+  return mode === 'full' ? { root: cleaned(parse(page.body)), extractor: 'cleaned' } : main
+}
+
+const sold = /"isAccessibleForFree"\s{0,9}:\s{0,9}"?false/i
+
+function warningsOf({ cut, is_revealed }: Filtered, isSold: boolean): string[] {
   return [
     ...(cut === null ? [] : [`The page was cut short: it has too many ${cut}.`]),
     ...(is_revealed
       ? ['The page shows most of its text by script; what it hides until then is included.']
       : []),
+    ...(isSold ? ['The page says that it is not free to read: this may not be all of it.'] : []),
   ]
 }
 
@@ -57,19 +95,4 @@ function decode(html: string | null): string | null {
 
 function known(text: string | null | undefined): string | null {
   return text?.replace(/\s+/g, ' ').trim().slice(0, 1000) || null
-}
-
-/** Below these many characters a page says next to nothing. */
-const few = { beside_script: 200, beside_login: 500 }
-
-function emptyReason(page: Filtered, length: number): string | null {
-  if (page.head.asks_password && length < few.beside_login) return 'login_wall'
-  if (
-    page.head.scripts > 0 &&
-    length < few.beside_script &&
-    (page.head.asks_for_script || length < few.beside_script / 4)
-  ) {
-    return 'js_only_page'
-  }
-  return length === 0 ? 'no_text' : null
 }

@@ -17,18 +17,54 @@ const obedient = new URL(
       if (html === 'eat') { const all = []; while (true) all.push(new Array(1e5).fill(1.5)) }
       if (html === 'throw') return parentPort.postMessage({ error: 'RangeError: too deep' })
       parentPort.postMessage({ extracted: { content: html } })
-    })`)}`,
+    })
+    parentPort.postMessage({ ready: true })`)}`,
 )
 
 describe('the extractor', () => {
   test('reads pages in the order they came', async () => {
-    await using extractor = createExtractor({ worker: obedient })
+    await using extractor = createExtractor({ worker: obedient, threads: 1 })
     const read = await Promise.all(['a', 'b', 'c'].map((html) => extractor.extract(page(html), signal)))
     expect(read.map(({ content }) => content)).toEqual(['a', 'b', 'c'])
   })
 
+  test('reads as many pages at once as it has threads', async () => {
+    await using extractor = createExtractor({ worker: obedient, threads: 2, deadline_ms: 60_000 })
+    const caller = new AbortController()
+    const stuck = rejection(extractor.extract(page('hang'), caller.signal))
+    expect((await extractor.extract(page('beside'), signal)).content).toBe('beside')
+    caller.abort()
+    expect(await stuck).toMatchObject({ code: 'cancelled' })
+  })
+
+  test('lets callers take turns, and makes room for who asks for little', async () => {
+    await using extractor = createExtractor({
+      worker: obedient,
+      threads: 1,
+      queue_limit: 3,
+      deadline_ms: 400,
+    })
+    const order: string[] = []
+    const ask = async (html: string, caller: string) => {
+      order.push((await extractor.extract(page(html), signal, caller)).content)
+    }
+    const greedy = [rejection(ask('hang', 'greedy')), ask('a', 'greedy'), ask('b', 'greedy')]
+    const crowdedOut = rejection(ask('c', 'greedy'))
+    await Promise.all([...greedy, ask('x', 'modest')])
+    expect(await crowdedOut).toMatchObject({ code: 'unavailable' })
+    expect(order).toEqual(['x', 'a', 'b'])
+  })
+
+  test('says so when no thread can start', async () => {
+    await using extractor = createExtractor({ worker: new URL('data:text/javascript,throw new Error()') })
+    const failures = await Promise.all(
+      ['a', 'b'].map((html) => rejection(extractor.extract(page(html), signal))),
+    )
+    for (const failure of failures) expect(failure).toMatchObject({ code: 'internal' })
+  })
+
   test('answers at the deadline and serves the pages behind', async () => {
-    await using extractor = createExtractor({ worker: obedient, deadline_ms: 400 })
+    await using extractor = createExtractor({ worker: obedient, threads: 1, deadline_ms: 400 })
     const stuck = rejection(extractor.extract(page('hang'), signal))
     const behind = extractor.extract(page('next'), signal)
     expect(await stuck).toMatchObject({ code: 'deadline_exceeded' })
@@ -46,7 +82,12 @@ describe('the extractor', () => {
   })
 
   test('refuses more pages than may wait', async () => {
-    await using extractor = createExtractor({ worker: obedient, queue_limit: 1, deadline_ms: 400 })
+    await using extractor = createExtractor({
+      worker: obedient,
+      threads: 1,
+      queue_limit: 1,
+      deadline_ms: 400,
+    })
     const stuck = rejection(extractor.extract(page('hang'), signal))
     const waiting = extractor.extract(page('waiting'), signal)
     const refused = await rejection(extractor.extract(page('refused'), signal))
@@ -56,7 +97,7 @@ describe('the extractor', () => {
   })
 
   test('lets callers go at once, waiting or being read', async () => {
-    await using extractor = createExtractor({ worker: obedient, deadline_ms: 400 })
+    await using extractor = createExtractor({ worker: obedient, threads: 1, deadline_ms: 400 })
     const caller = new AbortController()
     const gone = ['hang', 'never read'].map((html) => rejection(extractor.extract(page(html), caller.signal)))
     const next = extractor.extract(page('next'), signal)

@@ -1,13 +1,17 @@
+import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { Failure } from '../../schemas/failure.ts'
-import type { Extract, Extracted, ExtractJob } from './port.ts'
+import { createFairQueue } from './fair-queue.ts'
+import type { Answer, Extract, Extracted, Job } from './port.ts'
 
 export interface ExtractorOptions {
-  /** The entry of the thread: worker.ts, or what the build made of it. */
+  /** The entry of a thread: worker.ts, or what the build made of it. */
   readonly worker: URL
-  /** How long one page may take, the thread's own start included. */
+  /** As many as there are cores when absent. */
+  readonly threads?: number
+  /** How long one page may take, once its thread has begun with it; 2,500 ms when absent. */
   readonly deadline_ms?: number
-  /** How many pages may wait. */
+  /** How many pages may wait, beside one for each thread; 64 when absent. */
   readonly queue_limit?: number
 }
 
@@ -15,91 +19,104 @@ export interface Extractor extends AsyncDisposable {
   readonly extract: Extract
 }
 
-interface Job {
-  readonly page: ExtractJob
+interface Task {
+  readonly job: Job
   settle(result: Extracted | Failure): void
 }
 
-type Answer = { readonly extracted: Extracted } | { readonly error: string }
+interface Thread {
+  readonly worker: Worker
+  /** Its modules are loaded. */
+  isReady: boolean
+  task: Task | undefined
+  timer: NodeJS.Timeout | undefined
+}
 
-const resourceLimits = { maxOldGenerationSizeMb: 512, stackSizeMb: 4 }
-
-/** Threads given up but not yet dead; each may still hold a core, since native code ends when it likes. */
-const mostDying = 2
+const resourceLimits = { maxOldGenerationSizeMb: 384, stackSizeMb: 4 }
 
 /**
- * Reads pages one after another in a thread of their own, started at first use. A page over its time is
- * answered at once and its thread replaced, so the next page waits for no other's death.
+ * Reads pages in threads of their own, started as they are needed. A page over its time is answered at once and its
+ * thread replaced, so that nobody waits for a thread's death. Callers take turns.
  */
 export function createExtractor(options: ExtractorOptions): Extractor {
-  const { worker: entry, deadline_ms = 8_000, queue_limit = 32 } = options
-  const waiting: Job[] = []
+  const { worker: entry, deadline_ms = 2_500, queue_limit = 64 } = options
+  const most = Math.max(1, options.threads ?? availableParallelism())
+  const waiting = createFairQueue<Task>(queue_limit + most)
+  const threads = new Set<Thread>()
+  /** Given up but not yet dead; each may still hold a core, since native code ends when it likes. */
   const dying = new Set<Promise<unknown>>()
-  let thread: Worker | undefined
-  let running: Job | undefined
-  let timer: NodeJS.Timeout | undefined
   let isClosed = false
 
-  function start(): Worker {
+  function start(): void {
     const worker = new Worker(entry, { resourceLimits, env: {}, execArgv: [] })
-    worker.on('message', (answer: Answer) =>
-      finish(worker, 'extracted' in answer ? answer.extracted : unreadable(answer.error)),
-    )
-    worker.on('error', (error) => replace(worker, broken(error)))
-    worker.on('exit', () => replace(worker, broken(new Error('the thread ended'))))
-    worker.unref()
-    return worker
+    const thread: Thread = { worker, isReady: false, task: undefined, timer: undefined }
+    threads.add(thread)
+    worker.on('message', (answer: Answer) => {
+      if ('ready' in answer) thread.isReady = true
+      else settle(thread, 'extracted' in answer ? answer.extracted : failureOf(answer))
+      next()
+    })
+    worker.on('error', (error) => giveUp(thread, broken(error)))
+    worker.on('exit', () => giveUp(thread, broken(new Error('the thread ended'))))
   }
 
-  function finish(worker: Worker, result: Extracted | Failure): void {
-    if (worker !== thread) return
-    clearTimeout(timer)
-    worker.unref()
-    running?.settle(result)
-    running = undefined
-    next()
+  function settle(thread: Thread, result: Extracted | Failure): void {
+    clearTimeout(thread.timer)
+    thread.task?.settle(result)
+    thread.task = undefined
   }
 
-  /** Gives a thread up with the page it was reading, and has another ready for the next one. */
-  function replace(worker: Worker, failure: Failure): void {
-    if (worker !== thread) return
-    const death = worker.terminate()
+  /** Lets a thread go with the page it was reading, and has another ready for the next one. */
+  function giveUp(thread: Thread, failure: Failure): void {
+    if (!threads.delete(thread)) return
+    const death = thread.worker.terminate()
     dying.add(death)
     void death.finally(() => {
       dying.delete(death)
       next()
     })
-    thread = undefined
-    if (running && !isClosed && dying.size < mostDying) thread = start()
-    clearTimeout(timer)
-    running?.settle(failure)
-    running = undefined
+    settle(thread, failure)
+    // A thread that cannot start would be started for ever, were nobody told.
+    if (!thread.isReady) waiting.take()?.settle(failure)
+    else if (hasRoom()) start()
     next()
   }
 
-  function next(): void {
-    if (running || isClosed || waiting.length === 0 || dying.size >= mostDying) return
-    const job = waiting.shift()
-    if (!job) return
-    const worker = thread ?? start()
-    thread = worker
-    running = job
-    worker.ref()
-    timer = setTimeout(() => replace(worker, late(deadline_ms)), deadline_ms)
-    worker.postMessage(job.page)
+  function hasRoom(): boolean {
+    return !isClosed && threads.size < most && dying.size < most
   }
 
-  function extract(page: ExtractJob, signal: AbortSignal): Promise<Extracted> {
+  function next(): void {
+    const isIdle = ({ isReady, task }: Thread) => isReady && !task
+    for (const thread of [...threads].filter(isIdle)) {
+      const task = waiting.take()
+      if (task) give(thread, task)
+      else thread.worker.unref()
+    }
+    // While one reads another is there already, should that one have to be let go.
+    const wanted = waiting.size + ([...threads].some(({ task }) => task) ? 1 : 0)
+    const coming = [...threads].filter(({ task }) => !task).length
+    for (let missing = wanted - coming; missing > 0 && hasRoom(); missing--) start()
+  }
+
+  function give(thread: Thread, task: Task): void {
+    thread.task = task
+    thread.worker.ref()
+    thread.timer = setTimeout(() => giveUp(thread, late(deadline_ms)), deadline_ms)
+    thread.worker.postMessage(task.job)
+  }
+
+  function extract(job: Job, signal: AbortSignal, caller = ''): Promise<Extracted> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(cancelled(signal))
-      if (isClosed || waiting.length >= queue_limit) return reject(busy())
+      if (isClosed) return reject(busy())
       const abort = () => {
         // A page being read goes on to its end or deadline: its thread is worth more than its time.
-        if (waiting.includes(job)) waiting.splice(waiting.indexOf(job), 1)
+        waiting.remove(task)
         reject(cancelled(signal))
       }
-      const job: Job = {
-        page,
+      const task: Task = {
+        job,
         settle(result) {
           signal.removeEventListener('abort', abort)
           if (result instanceof Failure) reject(result)
@@ -107,7 +124,7 @@ export function createExtractor(options: ExtractorOptions): Extractor {
         },
       }
       signal.addEventListener('abort', abort, { once: true })
-      waiting.push(job)
+      waiting.add(caller, task)?.settle(busy())
       next()
     })
   }
@@ -116,8 +133,8 @@ export function createExtractor(options: ExtractorOptions): Extractor {
     extract,
     async [Symbol.asyncDispose]() {
       isClosed = true
-      for (const job of waiting.splice(0)) job.settle(busy())
-      if (thread) replace(thread, busy())
+      while (waiting.size > 0) waiting.take()?.settle(busy())
+      for (const thread of threads) giveUp(thread, busy())
       await Promise.all(dying)
     },
   }
@@ -135,8 +152,10 @@ function cancelled({ reason }: AbortSignal): Failure {
   return reason instanceof Failure ? reason : new Failure('cancelled', 'The caller went away.')
 }
 
-function unreadable(error: string): Failure {
-  return new Failure('upstream_invalid', 'The page could not be read as a document.', {}, new Error(error))
+function failureOf(answer: Exclude<Answer, { ready: true } | { extracted: Extracted }>): Failure {
+  if ('code' in answer) return new Failure(answer.code, answer.message, answer.details)
+  const cause = new Error(answer.error)
+  return new Failure('upstream_invalid', 'The page could not be read as a document.', {}, cause)
 }
 
 function broken(error: unknown): Failure {

@@ -3,16 +3,17 @@ import { testTag } from '../../schemas/names.ts'
 import type { DocumentPorts } from './document.ts'
 import { extractContent } from './extract-content.ts'
 import { createLibrary } from './library.ts'
+import { createPoliteFetch } from './polite-fetch.ts'
 
 export type ReaderPorts = DocumentPorts
 
 /** Agent `svc.utility.reader`: web pages as clean Markdown. */
 export function createReader(ports: ReaderPorts): Agent {
-  const library = createLibrary(ports)
+  const library = createLibrary({ ...ports, fetch: createPoliteFetch(ports.fetch, ports.clock) })
   return defineAgent({
     package_name: 'svc.utility.reader',
     name: 'Reader',
-    description: 'Reads web pages and returns their main content as clean Markdown.',
+    description: 'Reads web pages, PDFs and feeds and returns their main content as clean Markdown.',
     tags: [testTag],
     category: 'utilities',
     target: 'developer',

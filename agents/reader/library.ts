@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache'
-import { type Document, type DocumentPorts, readDocument } from './document.ts'
-import type { Clock, Format } from './port.ts'
+import { type Document, type DocumentPorts, type Request, readDocument } from './document.ts'
+import type { Clock } from './port.ts'
 
 /** Documents read lately, so that the parts of one page are parts of one reading. */
 export interface Library {
   /** Throws what reading throws. */
-  read(url: string, format: Format, signal: AbortSignal): Promise<Loan>
+  read(request: Request, signal: AbortSignal): Promise<Loan>
 }
 
 export interface Loan {
@@ -23,15 +23,34 @@ export function createLibrary(ports: DocumentPorts): Library {
     sizeCalculation: ({ content }) => content.length + 2_000,
   })
   return {
-    async read(url, format, signal) {
-      const key = `${format} ${url}`
+    async read(request, signal) {
+      const key = keyOf(request)
       const kept = shelf.get(key)
       if (kept && isFresh(kept, ports.clock)) return loan(kept, ports.clock, true)
-      const document = await readDocument(ports, url, format, signal)
+      const document = await readDocument(ports, request, signal)
       shelf.set(key, document)
       return loan(document, ports.clock, false)
     },
   }
+}
+
+/** All that makes one reading differ from another. */
+export function keyOf({
+  url,
+  format,
+  include_links,
+  include_images,
+  selector,
+  mode,
+}: Omit<Request, 'caller'>): string {
+  return JSON.stringify([
+    url,
+    format,
+    include_links ?? true,
+    include_images ?? true,
+    selector ?? null,
+    mode ?? 'main',
+  ])
 }
 
 function isFresh({ fetched_at }: Document, clock: Clock): boolean {

@@ -1,7 +1,7 @@
 import { Failure } from '../../schemas/failure.ts'
 
 /** How a body is read. */
-export type Kind = 'html' | 'json' | 'text'
+export type Kind = 'html' | 'json' | 'csv' | 'feed' | 'pdf' | 'text'
 
 export interface MediaType {
   /** Without parameters, in lower case; '' where the header is absent. */
@@ -16,7 +16,6 @@ export function parseMediaType(header: string | undefined): MediaType {
 }
 
 const signatures: readonly (readonly [start: string, type: string])[] = [
-  ['%PDF-', 'application/pdf'],
   ['\x89PNG\r\n', 'image/png'],
   ['\xff\xd8\xff', 'image/jpeg'],
   ['GIF8', 'image/gif'],
@@ -34,8 +33,9 @@ const signatures: readonly (readonly [start: string, type: string])[] = [
 ]
 
 const notText =
-  /^(?:image|video|audio|font|model)\/|^application\/(?:octet-stream|pdf|zip|gzip|x-.*(?:compressed|tar)|vnd\.|msword|wasm)/
+  /^(?:image|video|audio|font|model)\/|^application\/(?:octet-stream|zip|gzip|x-.*(?:compressed|tar)|vnd\.|msword|wasm)/
 const json = /^(?:application|text)\/(?:[\w.+-]+\+)?json$/
+const csv = /^text\/(?:csv|tab-separated-values)$/
 const html = /^(?:text\/html|application\/xhtml\+xml)$/
 
 /**
@@ -44,12 +44,16 @@ const html = /^(?:text\/html|application\/xhtml\+xml)$/
  */
 export function kindOf({ essence }: MediaType, body: Uint8Array): Kind {
   const start = Buffer.from(body.subarray(0, 1024)).toString('latin1')
+  if (start.startsWith('%PDF-')) return 'pdf'
+  if (essence === 'application/pdf') throw notRead('what claims to be a PDF and is none')
   const found = signatures.find(([signature]) => start.startsWith(signature))?.[1]
   if (found) throw notRead(found)
   if (notText.test(essence) && !/[+/](?:xml|json)$/.test(essence)) throw notRead(essence)
   if (hasBinary(start)) throw notRead(essence === '' ? 'binary data' : `binary data, labelled ${essence}`)
   if (html.test(essence)) return 'html'
   if (json.test(essence)) return 'json'
+  if (csv.test(essence)) return 'csv'
+  if (/^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^>]*-->\s*)?<(?:rss|feed|rdf:rdf)[\s>]/i.test(start)) return 'feed'
   const isUnknown = essence === '' || essence === 'unknown/unknown' || essence === '*/*'
   return isUnknown && /^\s*<(?:!doctype html|html|head|body|!--|[a-z]+[\s>])/i.test(start) ? 'html' : 'text'
 }
@@ -64,6 +68,6 @@ function hasBinary(start: string): boolean {
 function notRead(type: string): Failure {
   return new Failure(
     'upstream_invalid',
-    `The URL leads to ${type}; only text is read: HTML, Markdown, JSON, CSV and the like.`,
+    `The URL leads to ${type}; only text is read: HTML, Markdown, JSON, CSV, feeds, PDF and the like.`,
   )
 }

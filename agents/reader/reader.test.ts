@@ -35,6 +35,7 @@ const site: Record<
   '/image': { type: 'image/png', body: latin('\x89PNG\r\n\x1a\n') },
   '/lying-image': { type: 'text/html', body: latin('\x89PNG\r\n\x1a\n\0\0') },
   '/pdf': { type: 'application/pdf', body: '%PDF-1.7' },
+  '/no-pdf': { type: 'application/pdf', body: 'Pay first.' },
   '/lying-pdf': { type: 'text/plain', body: '%PDF-1.7' },
   '/video': { type: 'video/mp4', body: 'x' },
   '/bytes': { type: 'application/octet-stream', body: 'text, or so it seems' },
@@ -177,6 +178,20 @@ test('a page is read whole, with where it came from', async () => {
   })
 })
 
+test('what is asked for decides what is kept', async () => {
+  const wants = [{}, { selector: 'h2' }, { mode: 'full' }, { include_links: false }, { selector: '.absent' }]
+  const contents = await Promise.all(wants.map((want) => read({ url: '/article', ...want })))
+  expect(contents.map(({ extractor }) => extractor)).toEqual([
+    'readability',
+    'selector',
+    'cleaned',
+    'readability',
+    'selector',
+  ])
+  expect(contents[1]?.markdown).toBe('## Hällo')
+  expect(contents[4]).toMatchObject({ markdown: '', empty_reason: 'no_match', hint: expect.any(String) })
+})
+
 test('plain text comes without Markdown marks', async () => {
   expect((await read({ url: '/article', format: 'text' })).markdown).toBe(`Hällo\n\n${filler.trim()}`)
 })
@@ -186,7 +201,7 @@ test.each([
   ['/markdown', '# Title\n\n- ä\n'],
   ['/data.json', '````json\n{"a":"```"}\n````'],
   ['/problem.json', '```json\n{"b":1}\n```'],
-  ['/data.csv', 'a,b\n1,2\n'],
+  ['/data.csv', '| a | b |\n| - | - |\n| 1 | 2 |'],
   ['/feed.xml', '<rss><title>x</title></rss>'],
   ['/untyped.txt', 'a < b\n'],
 ])('%s comes as it is', async (url, markdown) => {
@@ -220,8 +235,9 @@ test.each([
 test.each([
   ['/image', 'image/png'],
   ['/lying-image', 'image/png'],
-  ['/pdf', 'application/pdf'],
-  ['/lying-pdf', 'application/pdf'],
+  ['/pdf', 'The PDF is broken'],
+  ['/lying-pdf', 'The PDF is broken'],
+  ['/no-pdf', 'claims to be a PDF'],
   ['/video', 'video/mp4'],
   ['/bytes', 'application/octet-stream'],
   ['/garbage', 'binary data'],
@@ -302,6 +318,10 @@ describe('a long page', () => {
       ...junk.map((cursor) => read({ url: '/long', cursor })),
       read({ url: '/article', cursor: next_cursor }),
       read({ url: '/long', format: 'text', cursor: next_cursor }),
+      read({ url: '/long', mode: 'full', cursor: next_cursor }),
+      read({ url: '/long', selector: 'p', cursor: next_cursor }),
+      read({ url: '/long', include_links: false, cursor: next_cursor }),
+      read({ url: '/long', include_images: false, cursor: next_cursor }),
     ]
     for (const failure of await Promise.all(attempts.map(rejection))) {
       expect(failure).toMatchObject({
@@ -323,6 +343,10 @@ test.each([
   [{ url: 'http://x.test', max_chars: 99 }, '/max_chars'],
   [{ url: 'http://x.test', format: 'html' }, '/format'],
   [{ url: 'http://x.test', what: 1 }, '/what'],
+  [{ url: 'http://x.test', selector: 'p:has(b)' }, '/selector'],
+  [{ url: 'http://x.test', selector: 'p'.repeat(201) }, '/selector'],
+  [{ url: 'http://x.test', mode: 'half' }, '/mode'],
+  [{ url: 'http://x.test', include_links: 'no' }, '/include_links'],
 ])('params %j are refused at %s', (params, pointer) => {
   const agent = createReader({ fetch: outside.fetch, extract: extractor.extract, clock: () => now })
   expect(() => agent.actions[0]?.input.parse(params)).toThrow(

@@ -1,19 +1,28 @@
 import { type Details, Failure } from '../../schemas/failure.ts'
 
+interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly url: string
+}
+
 /** Throws the Failure that an HTTP error status of the page's server stands for; returns for any other. */
-export function throwForStatus(
-  status: number,
-  headers: Readonly<Record<string, string>>,
-  host: string,
-): void {
+export function throwForStatus({ status, headers, url }: Answer, now: number): void {
   if (status >= 200 && status < 300) return
+  const { host } = new URL(url)
   if (status === 404 || status === 410) {
     throw new Failure('not_found', `${host} has no such page.`, { upstream: { status } })
   }
-  const retry_after_s = secondsOf(headers['retry-after'])
+  const retry_after_s = secondsOf(headers['retry-after'], now)
   const details: Details = { upstream: { status }, ...(retry_after_s !== undefined && { retry_after_s }) }
+  if (status === 402) {
+    const hint = 'The page is sold. Look for the same text elsewhere.'
+    throw new Failure('upstream_failed', `${host} asks to be paid for the page (402).`, { ...details, hint })
+  }
   if (status === 401 || status === 403) {
-    const hint = 'The page asks for a login, or its server refuses programs.'
+    const hint = isBotWall(headers)
+      ? 'The server lets browsers in and no programs. Look for the same text elsewhere, or for an API.'
+      : 'The page asks for a login, or its server refuses programs.'
     throw new Failure('upstream_failed', `${host} refuses access to the page (${status}).`, {
       ...details,
       hint,
@@ -23,7 +32,14 @@ export function throwForStatus(
   throw new Failure('upstream_failed', `${host} answered with status ${status}.`, details)
 }
 
-/** `Retry-After` in seconds, up to a day; its date form is left alone. */
-function secondsOf(header: string | undefined): number | undefined {
-  return header !== undefined && /^\d{1,5}$/.test(header) ? Math.min(Number(header), 86_400) : undefined
+/** Headers under which the best known walls ask for a browser. */
+function isBotWall(headers: Answer['headers']): boolean {
+  return headers['cf-mitigated'] === 'challenge' || 'x-datadome' in headers || 'x-amzn-waf-action' in headers
+}
+
+/** `Retry-After` in seconds, up to a day, in either form (RFC 9110, 10.2.3). */
+export function secondsOf(header: string | undefined, now: number): number | undefined {
+  if (header === undefined) return undefined
+  const seconds = /^\d{1,9}$/.test(header) ? Number(header) : Math.ceil((Date.parse(header) - now) / 1000)
+  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(seconds, 0), 86_400)
 }

@@ -1,16 +1,23 @@
 import { parentPort } from 'node:worker_threads'
-import { extract } from './extract.ts'
-import type { ExtractJob } from './port.ts'
+import { Failure } from '../../schemas/failure.ts'
+import type { Answer, Job } from './port.ts'
+import { readJob } from './read-job.ts'
 
 /** The entry of the thread that pages are read in: a job comes in, what it says or why not goes out. */
-parentPort?.on('message', (job: ExtractJob) => {
-  parentPort?.postMessage(attempt(job))
-})
+parentPort?.on('message', async (job: Job) => answer(await attempt(job)))
+answer({ ready: true })
 
-function attempt(job: ExtractJob) {
+function answer(said: Answer): void {
+  parentPort?.postMessage(said)
+}
+
+async function attempt(job: Job): Promise<Answer> {
   try {
-    return { extracted: extract(job) }
+    return { extracted: await readJob(job) }
   } catch (error) {
+    if (error instanceof Failure) {
+      return { code: error.code, message: error.message, details: error.details }
+    }
     return { error: error instanceof Error ? `${error.name}: ${error.message}` : String(error) }
   }
 }

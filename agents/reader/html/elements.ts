@@ -9,7 +9,7 @@ export const dropped = list(
 
 /** Kept as themselves. Any other element is left out and its content kept. */
 export const kept = list(
-  'a abbr address article aside b blockquote br caption cite code dd del details dfn div dl dt em figcaption figure footer h1 h2 h3 h4 h5 h6 header hr i img input ins kbd li main mark math semantics annotation nav ol p picture pre q s samp section strong sub summary sup table tbody td tfoot th thead time tr tt ul var',
+  'a abbr address article aside b blockquote br caption cite code dd del details dfn div dl dt em figcaption figure footer h1 h2 h3 h4 h5 h6 header hr i img input ins kbd li main mark math semantics annotation mfrac mi mn mo mover mroot mrow msqrt msub msubsup msup mtable mtd mtext mtr munder munderover nav ol p picture pre q rp rt s samp section strong sub summary sup table tbody td tfoot th thead time tr tt ul var',
 )
 
 /** Kept as a plain division, so that words on both sides stay apart. */

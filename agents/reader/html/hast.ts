@@ -1,4 +1,4 @@
-import type { Element, ElementContent, Root, RootContent } from 'hast'
+import type { Element, ElementContent, Properties, Root, RootContent } from 'hast'
 
 export type Node = Root | RootContent
 
@@ -9,6 +9,14 @@ export function childrenOf(node: Node): readonly RootContent[] {
 
 export function isElement(node: Node, ...names: string[]): node is Element {
   return node.type === 'element' && (names.length === 0 || names.includes(node.tagName))
+}
+
+export function element(
+  tagName: string,
+  children: readonly ElementContent[] = [],
+  properties: Properties = {},
+): Element {
+  return { type: 'element', tagName, properties, children: [...children] }
 }
 
 /** An attribute as a string, '' where it is absent. */
@@ -24,6 +32,25 @@ export function attribute(element: Element, name: string): string {
 /** All text within, as written. */
 export function textOf(node: Node): string {
   return node.type === 'text' ? node.value : childrenOf(node).map(textOf).join('')
+}
+
+const blocks = new Set(
+  'address article aside blockquote caption dd details div dl dt figcaption figure footer h1 h2 h3 h4 h5 h6 header hr li main nav note ol p pre section summary table ul'.split(
+    ' ',
+  ),
+)
+
+/** True for what stands on lines of its own. */
+export function isBlock(node: Node): boolean {
+  return node.type === 'element' && blocks.has(node.tagName)
+}
+
+const telling = new Set(['img', 'input', 'raw', 'footnote', 'hr'])
+
+/** True where there is something to read or to see. */
+export function says(node: Node): boolean {
+  if (node.type === 'text') return node.value.trim() !== ''
+  return (isElement(node) && telling.has(node.tagName)) || childrenOf(node).some(says)
 }
 
 /** Elements of these names, in document order. */

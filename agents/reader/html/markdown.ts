@@ -1,21 +1,55 @@
-import type { Root } from 'hast'
+import type { Element, Root } from 'hast'
 import rehypeRemark from 'rehype-remark'
 import remarkGfm from 'remark-gfm'
 import remarkStringify from 'remark-stringify'
 import { unified } from 'unified'
-import { textOf } from './hast.ts'
+import { attribute, textOf } from './hast.ts'
+
+type Handlers = NonNullable<Parameters<typeof rehypeRemark>[1]>['handlers'] & object
+
+const html = (value: string) => ({ type: 'html' as const, value })
+
+const handlers: Handlers = {
+  /** TeX and the few tags that Markdown has no mark for are written as they stand. */
+  raw: (_state, node: Element) => html(textOf(node)),
+  sub: (state, node: Element) => [html('<sub>'), ...(state.all(node) as []), html('</sub>')],
+  sup: (state, node: Element) => [html('<sup>'), ...(state.all(node) as []), html('</sup>')],
+  footnote(_state, node: Element) {
+    const identifier = attribute(node, 'dataNumber')
+    return { type: 'footnoteReference', identifier, label: identifier }
+  },
+  note(state, node: Element) {
+    const identifier = attribute(node, 'dataNumber')
+    return {
+      type: 'footnoteDefinition',
+      identifier,
+      label: identifier,
+      children: state.toFlow(state.all(node)),
+    }
+  },
+}
 
 /** A tidy tree as GitHub-flavoured Markdown. */
 export function toMarkdown(root: Root): string {
   const processor = unified()
-    .use(rehypeRemark, {
-      // TeX is written as it stands: escaping its backslashes and underscores would change it.
-      handlers: { math: (_state, node) => ({ type: 'html', value: textOf(node) }) },
-    })
+    .use(rehypeRemark, { handlers })
     .use(() => (tree: MarkdownNode) => tighten(tree))
     .use(remarkGfm, { tablePipeAlign: false })
-    .use(remarkStringify, { bullet: '-', emphasis: '_', fences: true, rule: '-' })
-  return processor.stringify(processor.runSync(root)).trim()
+    .use(remarkStringify, { bullet: '-', emphasis: '*', fences: true, rule: '-' })
+  return plainAddresses(processor.stringify(processor.runSync(root))).trim()
+}
+
+/** GFM makes links of bare addresses anyway, so there is nothing to keep it from. */
+const bareAddress = /\b(https?(?=\\:\/\/)|www(?=\\\.))\\/g
+const destination = /\]\((?:[^()\\\s]|\\.)+/g
+/** One that no character reference could begin with. */
+const escapedAmpersand = /\\&(?![a-z\d#]+;)/gi
+
+/** Addresses as they are to be used, without the backslashes that parsers do not need. */
+function plainAddresses(markdown: string): string {
+  return markdown
+    .replace(bareAddress, '$1')
+    .replace(destination, (part) => part.replace(escapedAmpersand, '&'))
 }
 
 interface MarkdownNode {

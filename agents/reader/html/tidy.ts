@@ -1,59 +1,106 @@
 import type { Element, ElementContent, Root } from 'hast'
-import { attribute, childrenOf, find, isElement, rewrite, textOf } from './hast.ts'
-
-/** Rows times columns beyond which a table is written as lines: padding its grid would cost more than it says. */
-const largestGrid = 20_000
+import type { Manner } from '../port.ts'
+import { passLanguageOn, tidyCode } from './code.ts'
+import { markFootnotes } from './footnotes.ts'
+import { tidyFormula } from './formulas.ts'
+import { attribute, element, find, isElement, rewrite, says, textOf } from './hast.ts'
+import { tidyTable } from './tables.ts'
+import { splitAtBreaks, tidyItem, tidyList, withEdgesOut } from './text-level.ts'
 
 /**
- * Prepares a tree for Markdown: addresses absolute, links to anything but the web and mail unwrapped,
- * lazy images awake, code with its language, formulas as TeX.
+ * Prepares a tree for writing: addresses absolute, links to anything but the web and mail unwrapped, lazy images
+ * awake, code with its language, formulas as TeX, tables as grids, footnotes marked.
  */
-export function tidy(root: Root, base: string): Root {
-  return rewrite(root, (element) => {
-    switch (element.tagName) {
+export function tidy(root: Root, base: string, manner: Manner): Root {
+  const { include_links = true, include_images = true } = manner
+  return rewrite(markFootnotes(root), (one) => {
+    switch (one.tagName) {
       case 'a':
-        return tidyLink(element, base)
+        return include_links ? tidyLink(one, base) : one.children
       case 'img':
-        return tidyImage(element, base)
+        return include_images ? tidyImage(one, base) : []
       case 'pre':
-        return [tidyCode(element)]
+        return [tidyCode(one)]
       case 'div':
-        return [passLanguageOn(element)]
+        return [splitAtBreaks(passLanguageOn(one))]
+      case 'p':
+      case 'section':
+      case 'article':
+      case 'blockquote':
+        return [splitAtBreaks(one)]
       case 'math':
-        return tidyFormula(element)
+        return tidyFormula(one)
       case 'table':
-        return [tidyTable(element)]
-      case 'td':
-      case 'th':
-        return [{ ...element, properties: { ...element.properties, align: attribute(element, 'dataAlign') } }]
+        return tidyTable(one)
       case 'span':
-        return tidyTask(element)
+        return tidyTask(one)
+      case 'h1':
+      case 'h2':
+      case 'h3':
+      case 'h4':
+      case 'h5':
+      case 'h6':
+        return tidyHeading(one)
+      case 'li':
+        return tidyItem(one)
+      case 'ul':
+      case 'ol':
+        return [tidyList(one)]
+      case 'b':
+      case 'strong':
+      case 'i':
+      case 'em':
+      case 'del':
+      case 's':
+      case 'mark':
+        return withEdgesOut(one)
+      case 'rt':
+        return says(one) ? [{ type: 'text', value: `(${textOf(one).trim()})` }] : []
+      case 'rp':
+        return []
+      case 'dt':
+        return [{ ...one, children: [element('strong', one.children)] }]
+      case 'summary':
+        return find(one, 'h1', 'h2', 'h3', 'h4', 'h5', 'h6').length > 0
+          ? one.children
+          : [element('p', withEdgesOut(element('strong', one.children)))]
       default:
-        return [element]
+        return [one]
     }
   })
 }
 
-function tidyLink(element: Element, base: string): readonly ElementContent[] {
-  const href = resolve(attribute(element, 'href'), base, ['http:', 'https:', 'mailto:'])
-  const isEmpty = textOf(element).trim() === '' && find(element, 'img').length === 0
-  if (isEmpty) return []
-  return href ? [{ ...element, properties: { ...element.properties, href } }] : element.children
+/** Marks that lead to the very place they stand at. */
+const permalink = /^(?:[\s#¶§⚓∞^]|🔗)*$/u
+
+function tidyHeading(heading: Element): readonly ElementContent[] {
+  const { children } = rewrite({ type: 'root', children: heading.children }, (one) => {
+    if (!isElement(one, 'a') || !attribute(one, 'href').includes('#')) return [one]
+    return permalink.test(textOf(one)) && find(one, 'img').length === 0 ? [] : one.children
+  })
+  const kept = children.filter((child) => child.type !== 'doctype')
+  return kept.some(says) ? [{ ...heading, children: kept }] : []
 }
 
-function tidyImage(element: Element, base: string): readonly ElementContent[] {
-  if (['width', 'height'].some((side) => /^[01](?:px)?$/.test(attribute(element, side)))) return []
+function tidyLink(link: Element, base: string): readonly ElementContent[] {
+  const href = resolve(attribute(link, 'href'), base, ['http:', 'https:', 'mailto:'])
+  if (!says(link)) return []
+  return href ? [{ ...link, properties: { ...link.properties, href } }] : link.children
+}
+
+function tidyImage(image: Element, base: string): readonly ElementContent[] {
+  if (['width', 'height'].some((side) => /^[01](?:px)?$/.test(attribute(image, side)))) return []
   const sources = [
-    attribute(element, 'dataSrc'),
-    attribute(element, 'dataOriginal'),
-    attribute(element, 'dataLazySrc'),
-    largest(attribute(element, 'dataSrcset')),
-    attribute(element, 'src'),
-    largest(attribute(element, 'srcSet')),
+    attribute(image, 'dataSrc'),
+    attribute(image, 'dataOriginal'),
+    attribute(image, 'dataLazySrc'),
+    largest(attribute(image, 'dataSrcset')),
+    attribute(image, 'src'),
+    largest(attribute(image, 'srcSet')),
   ]
   const src = sources.map((source) => resolve(source, base, ['http:', 'https:'])).find(Boolean)
-  const { alt, title } = element.properties
-  return src ? [{ ...element, properties: { src, alt: alt ?? '', title: title ?? null } }] : []
+  const { alt, title } = image.properties
+  return src ? [{ ...image, properties: { src, alt: alt ?? '', title: title ?? null } }] : []
 }
 
 /** The last candidate of a srcset is the largest by custom. */
@@ -67,72 +114,8 @@ function resolve(reference: string, base: string, protocols: readonly string[]):
   return protocols.includes(url.protocol) ? url.href : undefined
 }
 
-const language = /(?:^|\s)(?:language-|lang-|highlight-source-|brush:\s*)([\w+#.-]{1,30})/
-
-function languageOf(element: Element): string | undefined {
-  const stated = attribute(element, 'dataLanguage') || attribute(element, 'dataLang')
-  return /^[\w+#.-]{1,30}$/.test(stated) ? stated : language.exec(attribute(element, 'className'))?.[1]
-}
-
-/** One `<code>` inside `<pre>`, which carries the language whichever of the two had it. */
-function tidyCode(pre: Element): Element {
-  const inner = pre.children.find((child) => isElement(child, 'code'))
-  const name = languageOf(pre) ?? (inner && isElement(inner) ? languageOf(inner) : undefined)
-  const properties = name ? { className: [`language-${name}`] } : {}
-  const value = codeText(pre)
-  return {
-    ...pre,
-    properties: {},
-    children: [{ type: 'element', tagName: 'code', properties, children: [{ type: 'text', value }] }],
-  }
-}
-
-function codeText(node: Element | ElementContent): string {
-  if (node.type === 'text') return node.value
-  if (isElement(node, 'br')) return '\n'
-  return childrenOf(node)
-    .map((child) => codeText(child as ElementContent))
-    .join('')
-}
-
-/** Highlighters name the language on a `<div>` around the `<pre>`. */
-function passLanguageOn(division: Element): Element {
-  const name = languageOf(division)
-  const [code, second] = name ? find(division, 'code') : []
-  if (name && code && !second && !languageOf(code)) code.properties.className = [`language-${name}`]
-  return division
-}
-
-function tidyFormula(math: Element): readonly ElementContent[] {
-  const source = find(math, 'annotation').find((one) => attribute(one, 'encoding') === 'application/x-tex')
-  const tex = textOf(source ?? math).trim()
-  const mark = attribute(math, 'display') === 'block' ? '$$' : '$'
-  if (tex === '') return []
-  return [{ ...math, properties: {}, children: [{ type: 'text', value: `${mark}${tex}${mark}` }] }]
-}
-
 function tidyTask(span: Element): readonly ElementContent[] {
   const state = attribute(span, 'dataTask')
   if (state === '') return [span]
-  const properties = { type: 'checkbox', checked: state === 'done' }
-  return [{ type: 'element', tagName: 'input', properties, children: [] }]
-}
-
-function tidyTable(table: Element): Element {
-  const rows = find(table, 'tr')
-  const widths = rows.map((row) => row.children.reduce((sum, cell) => sum + spanOf(cell), 0))
-  const columns = widths.reduce((most, width) => Math.max(most, width), 0)
-  if (rows.length * columns <= largestGrid) return table
-  const lines = rows.map((row): Element => {
-    const value = row.children
-      .map((cell) => textOf(cell).trim())
-      .filter(Boolean)
-      .join(' | ')
-    return { type: 'element', tagName: 'p', properties: {}, children: [{ type: 'text', value }] }
-  })
-  return { type: 'element', tagName: 'div', properties: {}, children: lines }
-}
-
-function spanOf(cell: ElementContent): number {
-  return isElement(cell) ? Math.max(1, Number(attribute(cell, 'colSpan')) || 1) : 0
+  return [element('input', [], { type: 'checkbox', checked: state === 'done' })]
 }

@@ -1,0 +1,156 @@
+import { describe, expect, test } from 'vitest'
+import { rejection } from '../../../test/net/support.ts'
+import { locked, pdfOf } from '../../../test/support/pdf.ts'
+import type { Manner } from '../port.ts'
+import { readJob } from '../read-job.ts'
+
+const read = (content_type: string | undefined, body: string | Buffer, manner: Partial<Manner> = {}) =>
+  readJob({
+    url: 'https://example.com/a/',
+    format: 'markdown',
+    content_type,
+    body: typeof body === 'string' ? Buffer.from(body) : body,
+    ...manner,
+  })
+
+describe('a PDF', () => {
+  test('is read with its title, author, date and pages', async () => {
+    const about = { Title: 'On rivers', Author: 'Ann Author', CreationDate: 'D:20260304050607Z' }
+    const said = await read(
+      'application/pdf',
+      pdfOf([['Water flows', 'downhill (always).'], ['The end.']], about),
+    )
+    expect(said).toMatchObject({
+      title: 'On rivers',
+      byline: 'Ann Author',
+      published: '2026-03-04',
+      content: 'Water flows\ndownhill (always).\n\nThe end.',
+      extractor: 'pdf',
+      page_count: 2,
+      charset: null,
+      word_count: 6,
+      warnings: [],
+    })
+  })
+
+  test('is one whatever its type claims', async () => {
+    expect(await read('text/html', pdfOf([['Hello']]))).toMatchObject({ content: 'Hello', extractor: 'pdf' })
+  })
+
+  test('is read up to so many pages, and says so', async () => {
+    const said = await read(
+      'application/pdf',
+      pdfOf(Array.from({ length: 203 }, (_, page) => [`Page ${page}`])),
+    )
+    expect(said.page_count).toBe(203)
+    expect(said.warnings).toEqual([expect.stringMatching(/^Only the first \d+ of 203 pages/)])
+  })
+
+  test('without text says so', async () => {
+    expect(await read('application/pdf', pdfOf([[]]))).toMatchObject({
+      empty_reason: 'no_text',
+      page_count: 1,
+    })
+  })
+
+  test.each([
+    ['needs a password', pdfOf([['secret']], {}, locked), 'password'],
+    ['is cut short', pdfOf([['x']]).subarray(0, 60), 'broken'],
+    ['is nothing but its mark', Buffer.from('%PDF-1.7'), 'broken'],
+  ])('that %s is refused', async (_, body, words) => {
+    const failure = await rejection(read('application/pdf', body))
+    expect(failure).toMatchObject({ code: 'upstream_invalid', message: expect.stringContaining(words) })
+  })
+})
+
+describe('comma-separated values', () => {
+  test.each([
+    ['a,b\n1,2\n', '| a | b |\n| - | - |\n| 1 | 2 |'],
+    ['a,b\r\n"x, ""y""","p|q"', '| a | b |\n| - | - |\n| x, "y" | p\\|q |'],
+    ['a;b\n1;2', '| a | b |\n| - | - |\n| 1 | 2 |'],
+    ['a,b\n1\n\n3,4,5', '| a | b | |\n| - | - | - |\n| 1 | | |\n| 3 | 4 | 5 |'],
+    ['a,b\n1,', '| a | b |\n| - | - |\n| 1 | |'],
+    ['a,b\n"two\nlines",2', '| a | b |\n| - | - |\n| two lines | 2 |'],
+  ])('%j are a table', async (body, table) => {
+    expect((await read('text/csv', body)).content).toBe(table)
+  })
+
+  test('with tabs are a table too', async () => {
+    const { content } = await read('text/tab-separated-values; charset=utf-8', 'a\tb\n1\t2')
+    expect(content).toBe('| a | b |\n| - | - |\n| 1 | 2 |')
+  })
+
+  test.each([
+    ['too many of them', `a,b\n${'1,2\n'.repeat(3000)}`],
+    ['a quote that never ends', `a,b\n"${'x,'.repeat(100)}`],
+  ])('stay as they are where there are %s', async (_, body) => {
+    expect((await read('text/csv', body)).content).toBe(`\`\`\`csv\n${body.trim()}\n\`\`\``)
+  })
+
+  test('stay as they are as text', async () => {
+    expect((await read('text/csv', 'a,b\n1,2\n', { format: 'text' })).content).toBe('a,b\n1,2\n')
+  })
+})
+
+describe('a feed', () => {
+  const rss = `<?xml version="1.0"?><rss version="2.0" xmlns:dc="x"><channel><title>News &amp; more</title><link>https://example.com/</link>
+    <item><title><![CDATA[One <b>bold</b>]]></title><link>https://example.com/1</link><pubDate>Mon, 02 Mar 2026</pubDate>
+    <description>&lt;p&gt;First &lt;i&gt;words&lt;/i&gt;.&lt;/p&gt;&lt;script&gt;x&lt;/script&gt;</description></item>
+    <item><title>Two</title><link>javascript:alert(1)</link></item></channel></rss>`
+  const atom = `<feed xmlns="http://www.w3.org/2005/Atom"><title>Log</title>
+    <entry><title>First</title><link rel="self" href="/no"/><link href="/first?a=1&amp;b=2"/><updated>2026-03-04</updated><summary>Sum.</summary></entry></feed>`
+
+  test.each([
+    [
+      'application/rss+xml',
+      rss,
+      'News & more',
+      '- [One bold](https://example.com/1) (Mon, 02 Mar 2026)\n\n  First words.\n\n- Two',
+    ],
+    ['text/xml', atom, 'Log', '- [First](https://example.com/first?a=1&b=2) (2026-03-04)\n\n  Sum.'],
+  ])('of %s is a list of its entries', async (type, body, title, content) => {
+    const said = await read(type, body)
+    expect(said).toMatchObject({ title, extractor: 'feed', empty_reason: null })
+    expect(said.content).toBe(content)
+  })
+
+  test('is a list as text too', async () => {
+    const { content } = await read('application/atom+xml', atom, { format: 'text' })
+    expect(content).toMatch(/^- First \(2026-03-04\)\s+Sum\.$/)
+  })
+
+  test('is given up to so many entries', async () => {
+    const many = `<rss><channel>${'<item><title>x</title></item>'.repeat(150)}</channel></rss>`
+    const { content, warnings } = await read('application/rss+xml', many)
+    expect(content.split('\n')).toHaveLength(100)
+    expect(warnings).toEqual([expect.stringContaining('100')])
+  })
+
+  test.each([
+    ['of endless sections', '<![CDATA['.repeat(200_000)],
+    ['of endless items', '<item><title>'.repeat(100_000)],
+  ])('%s is read in one go', async (_, body) => {
+    expect((await read('application/rss+xml', `<rss>${body}`)).content.length).toBeGreaterThan(0)
+  })
+})
+
+test('a selector that nothing but HTML could obey is reported', async () => {
+  expect((await read('text/plain', 'x', { selector: 'p' })).warnings).toEqual([
+    expect.stringContaining('selector'),
+  ])
+})
+
+test.each([
+  ['text/markdown', '# Title\n\n- ä\n'],
+  ['text/x-python', 'print("<b>")\n'],
+  ['application/xml', '<a><b>1</b></a>'],
+  ['text/plain', 'a < b & c'],
+])('%s comes as it is', async (type, body) => {
+  expect(await read(type, body)).toMatchObject({ content: body, extractor: 'verbatim' })
+})
+
+test('a digest tells one content from another', async () => {
+  const [one, same, other] = await Promise.all(['a', 'a', 'b'].map((body) => read('text/plain', body)))
+  expect(one?.digest).toBe(same?.digest)
+  expect(one?.digest).not.toBe(other?.digest)
+})

@@ -1,0 +1,36 @@
+import { decode } from '../charset.ts'
+import { extract, type Reading } from '../extract.ts'
+import { kindOf, parseMediaType } from '../media-type.ts'
+import type { BodyJob, Extracted } from '../port.ts'
+import { csvOf } from './csv.ts'
+import { readFeed } from './feed.ts'
+import { fenced, verbatim } from './verbatim.ts'
+
+export type BodyReading = Reading & Pick<Extracted, 'charset' | 'page_count'>
+
+/** Reads an answer by what its header claims and its bytes show. Throws Failure `upstream_invalid` for what is no text. */
+export async function readBody(job: BodyJob): Promise<BodyReading> {
+  const type = parseMediaType(job.content_type)
+  const kind = kindOf(type, job.body)
+  if (kind === 'pdf') {
+    // A megabyte and a half that few pages need.
+    const { readPdf } = await import('./pdf.ts')
+    return { ...(await readPdf(job.body)), charset: null }
+  }
+  const { text, charset } = decode(job.body, type.charset, kind === 'html')
+  const isMarkdown = job.format === 'markdown'
+  const reading = () => {
+    if (kind === 'html') return extract({ ...job, html: text })
+    if (kind === 'feed') return readFeed(text, job) ?? verbatim(text)
+    if (kind === 'json' && isMarkdown) return verbatim(fenced(text.trim(), 'json'))
+    if (kind === 'csv' && isMarkdown) return verbatim(csvOf(text, type.essence))
+    return verbatim(text)
+  }
+  const ignored = ignoredBy(kind, job)
+  const said = reading()
+  return { ...said, warnings: [...said.warnings, ...ignored], charset, page_count: null }
+}
+
+function ignoredBy(kind: string, { selector }: BodyJob): string[] {
+  return selector !== undefined && kind !== 'html' ? ['The selector was not used: this is no HTML page.'] : []
+}

@@ -1,0 +1,115 @@
+import type { ElementContent, Root } from 'hast'
+import type { Reading } from '../extract.ts'
+import { element, textOf } from '../html/hast.ts'
+import { toMarkdown } from '../html/markdown.ts'
+import { parse } from '../html/parse.ts'
+import { prefilter } from '../html/prefilter.ts'
+import { toText } from '../html/text.ts'
+import { tidy } from '../html/tidy.ts'
+import { tokenize } from '../html/tokenizer.ts'
+import type { Manner } from '../port.ts'
+import { unsaid } from './verbatim.ts'
+
+interface Entry {
+  title: string
+  link: string
+  date: string
+  summary: string
+}
+
+const most = { entries: 100, summary: 500 }
+
+/** A feed (RSS or Atom, RFC 4287) as a list of its entries; undefined where it has none. */
+export function readFeed(xml: string, manner: Manner & { readonly url: string }): Reading | undefined {
+  const { title, entries, isCut } = entriesOf(withoutSections(xml))
+  if (entries.length === 0) return undefined
+  const list = element('ul', entries.map(itemOf))
+  const root = tidy({ type: 'root', children: [list] } satisfies Root, manner.url, manner)
+  return {
+    ...unsaid,
+    title: plain(title) || null,
+    content: manner.format === 'text' ? toText(root) : toMarkdown(root),
+    extractor: 'feed',
+    empty_reason: null,
+    warnings: isCut ? [`Only the first ${most.entries} entries are given.`] : [],
+  }
+}
+
+function itemOf({ title, link, date, summary }: Entry): ElementContent {
+  const name: ElementContent = { type: 'text', value: plain(title) || link || 'Untitled' }
+  const head = link ? element('a', [name], { href: link }) : name
+  const when: ElementContent[] = date ? [{ type: 'text', value: ` (${date})` }] : []
+  const said = plain(summary)
+  const cut = said.length > most.summary ? `${said.slice(0, most.summary).toWellFormed()}…` : said
+  const body = cut ? [element('p', [{ type: 'text', value: cut }])] : []
+  return element('li', [element('p', [head, ...when]), ...body])
+}
+
+/** Which field of an entry an element is. */
+const fields = new Map<string, keyof Entry>([
+  ['title', 'title'],
+  ['link', 'link'],
+  ['pubdate', 'date'],
+  ['published', 'date'],
+  ['updated', 'date'],
+  ['dc:date', 'date'],
+  ['description', 'summary'],
+  ['summary', 'summary'],
+  ['content', 'summary'],
+  ['content:encoded', 'summary'],
+])
+
+function entriesOf(xml: string): { title: string; entries: Entry[]; isCut: boolean } {
+  const entries: Entry[] = []
+  let title = ''
+  let entry: Entry | undefined
+  let field = ''
+  let said = ''
+  for (const token of tokenize(xml)) {
+    if (token.type === 'text') {
+      said += field === '' ? '' : token.value
+      continue
+    }
+    if (token.type === 'open' && (token.name === 'item' || token.name === 'entry')) {
+      if (entries.length === most.entries) return { title, entries, isCut: true }
+      entry = { title: '', link: '', date: '', summary: '' }
+      entries.push(entry)
+      field = ''
+    } else if (token.type === 'open' && field === '' && fields.has(token.name)) {
+      field = token.closed ? '' : token.name
+      said = ''
+      const href = token.attributes.get('href')
+      const rel = token.attributes.get('rel') ?? 'alternate'
+      if (entry && token.name === 'link' && href && rel === 'alternate') entry.link ||= references(href)
+    } else if (token.type === 'close' && token.name === field) {
+      const key = fields.get(field)
+      if (entry && key) entry[key] ||= references(said.trim())
+      else if (key === 'title') title ||= references(said.trim())
+      field = ''
+    }
+  }
+  return { title, entries, isCut: false }
+}
+
+/** CDATA sections as the text that they stand for (XML 1.0, 2.7). */
+function withoutSections(xml: string): string {
+  const [first = '', ...rest] = xml.split('<![CDATA[')
+  const parts = rest.map((part) => {
+    const end = part.indexOf(']]>')
+    const text = end === -1 ? part : part.slice(0, end)
+    return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;') + (end === -1 ? '' : part.slice(end + 3))
+  })
+  return first + parts.join('')
+}
+
+/** What character references in text stand for. */
+function references(text: string): string {
+  return textOf(parse(text.slice(0, 20_000).replaceAll('<', '&lt;')))
+}
+
+/** The words of a piece of HTML. */
+function plain(html: string): string {
+  return textOf(parse(prefilter(html).body))
+    .replace(/\s+/g, ' ')
+    .trim()
+}

@@ -1,0 +1,132 @@
+import type { Element, ElementContent } from 'hast'
+import { isNumbers } from './code.ts'
+import { attribute, element, find, isBlock, isElement, textOf } from './hast.ts'
+
+/** Cells beyond which a table is written as lines: padding its grid would cost more than it says. */
+const largestGrid = 20_000
+/** Characters of a cell that are said again in each row it spans. */
+const mostRepeated = 200
+
+/**
+ * A table as Markdown can have it: one head row, cells of one line, none merged. What spans rows is said in each of
+ * them; what spans columns stands in the first. A table that only places things is those things.
+ */
+export function tidyTable(table: Element): readonly ElementContent[] {
+  const rows = rowsOf(table)
+  const widths = rows.map((row) => row.children.filter((child) => isElement(child)).length)
+  const columns = Math.max(0, ...widths.slice(0, largestGrid))
+  if (columns <= 1 || find(table, 'table').length > 1) return unwrapped(rows)
+  const code = codeOf(rows)
+  if (code) return code
+  const lines = gridOf(rows)
+  const caption = find(table, 'caption').flatMap((one) =>
+    textOf(one).trim() ? [element('p', one.children)] : [],
+  )
+  if (!lines) return [...caption, asLines(rows)]
+  const isHeaded = find(table, 'thead').length > 0 || find(table, 'th').length > 0
+  const name = (index: number) => (isHeaded && index === 0 ? 'th' : 'td')
+  const cells = lines.map((line, index) => line.map((cell) => ({ ...cell, tagName: name(index) })))
+  return [
+    ...caption,
+    element(
+      'table',
+      cells.map((line) => element('tr', line)),
+    ),
+  ]
+}
+
+/** Its own rows, without those of tables within. */
+function rowsOf(part: Element): Element[] {
+  return part.children.flatMap((child) => {
+    if (isElement(child, 'tr')) return [child]
+    return isElement(child, 'thead', 'tbody', 'tfoot') ? rowsOf(child) : []
+  })
+}
+
+function unwrapped(rows: readonly Element[]): Element[] {
+  const division = (cell: ElementContent) => (isElement(cell) ? { ...cell, tagName: 'div' } : cell)
+  return rows.map((row) => element('div', row.children.map(division)))
+}
+
+/** The code beside a column of line numbers. */
+function codeOf([row, second]: readonly Element[]): readonly ElementContent[] | undefined {
+  const cells = row?.children.filter((cell) => isElement(cell)) ?? []
+  const [numbers, code] = cells
+  if (second || cells.length !== 2 || !numbers || !code || !isNumbers(textOf(numbers))) return undefined
+  return find(code, 'pre').length === 1 ? code.children : undefined
+}
+
+/** Every cell in its place; undefined where there are too many. */
+function gridOf(rows: readonly Element[]): Element[][] | undefined {
+  /** By column: what comes down from above, and for how many rows. */
+  const above: { cell: Element; left: number }[] = []
+  const lines: Element[][] = []
+  let total = 0
+  for (const row of rows) {
+    const line: Element[] = []
+    const comeDown = () => {
+      for (let one = above[line.length]; one && one.left > 0; one = above[line.length]) {
+        one.left--
+        line.push(one.cell)
+      }
+    }
+    for (const cell of row.children) {
+      if (!isElement(cell)) continue
+      comeDown()
+      const flat = element('td', flatten(cell), { align: attribute(cell, 'dataAlign') })
+      const isLong = textOf(flat).length > mostRepeated
+      for (let column = 0; column < spanOf(cell, 'colSpan'); column++) {
+        const repeated = column === 0 && !isLong ? flat : element('td')
+        above[line.length] = { cell: repeated, left: spanOf(cell, 'rowSpan') - 1 }
+        line.push(column === 0 ? flat : repeated)
+      }
+    }
+    comeDown()
+    total += line.length
+    if (total > largestGrid || line.length * rows.length > largestGrid) return undefined
+    if (line.length > 0) lines.push(line)
+  }
+  return lines
+}
+
+function spanOf(cell: Element, name: 'colSpan' | 'rowSpan'): number {
+  return Math.max(1, Number(attribute(cell, name)) || 1)
+}
+
+/** The content of a cell on one line: what would begin a new one follows a `<br>`. */
+function flatten(cell: Element): ElementContent[] {
+  const out: ElementContent[] = []
+  let isOwed = false
+  const put = (node: ElementContent) => {
+    if (isOwed && out.length > 0) out.push(raw('<br>'))
+    isOwed = false
+    out.push(node)
+  }
+  const walk = (node: ElementContent) => {
+    if (node.type !== 'element') {
+      if (textOf(node).trim() !== '' || !isOwed) put(node)
+    } else if (node.tagName === 'br') isOwed = true
+    else if (node.tagName === 'raw') put(raw(textOf(node).replaceAll('|', '\\vert ')))
+    else if (node.tagName === 'pre') put(element('code', [{ type: 'text', value: textOf(node).trim() }]))
+    else if (isBlock(node)) {
+      isOwed = true
+      if (node.tagName === 'li') put({ type: 'text', value: '- ' })
+      node.children.forEach(walk)
+      isOwed = true
+    } else put(node)
+  }
+  cell.children.forEach(walk)
+  return out
+}
+
+function raw(value: string): Element {
+  return element('raw', [{ type: 'text', value }])
+}
+
+function asLines(rows: readonly Element[]): Element {
+  const lines = rows.map((row) => {
+    const cells = row.children.map((cell) => textOf(cell).trim()).filter(Boolean)
+    return element('p', [{ type: 'text', value: cells.join(' | ') }])
+  })
+  return element('div', lines)
+}

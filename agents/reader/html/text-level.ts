@@ -1,0 +1,68 @@
+import type { Element, ElementContent } from 'hast'
+import { element, isElement, says } from './hast.ts'
+
+/** Emphasis without blanks at its edges, which Markdown cannot have: they go outside. Empty emphasis goes. */
+export function withEdgesOut(one: Element): readonly ElementContent[] {
+  if (!says(one)) return one.children
+  const children = [...one.children]
+  const first = children[0]
+  const before = first?.type === 'text' ? (/^\s+/.exec(first.value)?.[0] ?? '') : ''
+  if (first?.type === 'text') children[0] = { ...first, value: first.value.slice(before.length) }
+  const last = children.at(-1)
+  const after = last?.type === 'text' ? last.value.slice(last.value.trimEnd().length) : ''
+  if (last?.type === 'text') children[children.length - 1] = { ...last, value: last.value.trimEnd() }
+  const inside = children.filter((child) => child.type !== 'text' || child.value !== '')
+  return [...blank(before), { ...one, children: inside }, ...blank(after)]
+}
+
+function blank(text: string): ElementContent[] {
+  return text === '' ? [] : [{ type: 'text', value: ' ' }]
+}
+
+/** Two line breaks in a row are how pages without paragraphs make them. */
+export function splitAtBreaks(one: Element): Element {
+  const parts: ElementContent[][] = [[]]
+  let breaks: ElementContent[] = []
+  for (const child of one.children) {
+    const isBreak = isElement(child, 'br')
+    if (isBreak || (breaks.length > 0 && child.type === 'text' && child.value.trim() === '')) {
+      breaks.push(child)
+      continue
+    }
+    if (breaks.filter((each) => isElement(each)).length > 1) parts.push([])
+    else parts.at(-1)?.push(...breaks)
+    breaks = []
+    parts.at(-1)?.push(child)
+  }
+  if (parts.length === 1) return one
+  const name = one.tagName === 'p' ? 'p' : 'div'
+  const children = parts.filter((part) => part.some(says)).map((part) => element(name, part))
+  return { ...one, tagName: one.tagName === 'p' ? 'div' : one.tagName, children }
+}
+
+/** A list item without the box that some pages put around its task; nothing where it says nothing. */
+export function tidyItem(item: Element): readonly ElementContent[] {
+  if (!says(item)) return []
+  const [first, ...rest] = item.children.filter((child) => child.type !== 'text' || child.value.trim() !== '')
+  const isBoxed =
+    first &&
+    isElement(first, 'div', 'p') &&
+    isElement(first.children[0] ?? first, 'input') &&
+    !rest.some(isParagraph)
+  return [isBoxed ? { ...item, children: [...first.children, ...rest] } : item]
+}
+
+function isParagraph(node: ElementContent): boolean {
+  return isElement(node, 'p')
+}
+
+/** A list that stands in a list rather than in its item goes into the item before. */
+export function tidyList(list: Element): Element {
+  const children: ElementContent[] = []
+  for (const child of list.children) {
+    const before = children.findLast((one) => isElement(one, 'li'))
+    if (isElement(child, 'ul', 'ol') && before && isElement(before)) before.children.push(child)
+    else children.push(child)
+  }
+  return { ...list, children }
+}

@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { blocked, reachable, unfit } from '../net/places.ts'
+import { expectAlike } from '../support/everywhere.ts'
+import { besideSecret } from '../support/secret.ts'
+
+let home: Awaited<ReturnType<typeof besideSecret>>
+beforeAll(async () => {
+  home = await besideSecret()
+}, 30_000)
+afterAll(() => home[Symbol.asyncDispose]())
+
+/** One of each kind; test/soak has every spelling at every door. */
+const some = [
+  'http://127.0.0.1:P/',
+  'http://2130706433:P/',
+  'http://[::1]:P/',
+  'http://[::ffff:127.0.0.1]:P/',
+  'http://private.test:P/',
+  'http://mixed.test:P/',
+  'http://localhost:P/',
+  'http://169.254.169.254/latest/meta-data/',
+]
+
+describe('the reader reaches nothing private at any door', () => {
+  test.each(some)('%s', async (url) => {
+    expect(expectAlike(await home.ask(home.at(url)))).toEqual({ code: 'blocked_address' })
+    expect(home.leaks()).toBe(0)
+  })
+
+  test.each([301, 308])('through a redirect of status %i', async (status) => {
+    const url = home.through(home.at('http://127.0.0.1:P/'), status)
+    expect(expectAlike(await home.ask(url))).toEqual({ code: 'blocked_address' })
+    expect(home.leaks()).toBe(0)
+  })
+
+  test('through a name that changes its mind', async () => {
+    for (const door of home.doors) {
+      expect(await home.askAt(door, home.rebinding())).toEqual({ code: 'blocked_address' })
+    }
+    expect(home.leaks()).toBe(0)
+  })
+
+  test('in whatever spelling, at the first door', async () => {
+    const [door] = home.doors
+    for (const url of [...blocked, ...unfit]) {
+      const outcome = door && (await home.askAt(door, home.at(url)))
+      expect({ url, outcome }).toEqual({
+        url,
+        outcome: { code: unfit.includes(url) ? 'invalid_request' : 'blocked_address' },
+      })
+    }
+    expect(home.leaks()).toBe(0)
+  })
+})
+
+test('without the rule each door does reach the secret, so the table can fail', async () => {
+  await using careless = await besideSecret({ isGuarded: false })
+  for (const door of careless.doors) {
+    const isApart = door.name === 'MCP over stdio'
+    for (const url of reachable.slice(0, isApart ? 1 : 3)) {
+      expect(await careless.askAt(door, careless.at(url))).toMatchObject({
+        output: { markdown: 'the secret' },
+      })
+    }
+  }
+  expect(careless.leaks()).toBeGreaterThanOrEqual(3)
+})

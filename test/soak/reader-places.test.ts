@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest'
+import { blocked, reachable, unfit } from '../net/places.ts'
+import { expectAlike } from '../support/everywhere.ts'
+import { besideSecret } from '../support/secret.ts'
+
+const redirects = (home: Awaited<ReturnType<typeof besideSecret>>) =>
+  [301, 302, 303, 307, 308].flatMap((status) =>
+    reachable.slice(0, 12).map((url) => home.through(home.at(url), status)),
+  )
+
+/** The door over stdio is a process of its own, whose name server is the system's: what that cannot find is none of the secret's. */
+const refusals = ['blocked_address', 'upstream_failed']
+
+test('every spelling of a private place, direct and through redirects, is refused at every door', async () => {
+  await using home = await besideSecret()
+  for (const url of [...blocked.map(home.at), ...redirects(home)]) {
+    const { 'MCP over stdio': apart, ...outcomes } = await home.ask(url)
+    expect({ url, outcome: expectAlike(outcomes) }).toEqual({ url, outcome: { code: 'blocked_address' } })
+    expect(refusals, url).toContain(apart && 'code' in apart ? apart.code : undefined)
+  }
+  for (const url of unfit.map(home.at)) {
+    const outcome = expectAlike(await home.ask(url))
+    expect({ url, outcome }).toEqual({ url, outcome: { code: 'invalid_request' } })
+  }
+  expect(home.leaks()).toBe(0)
+})
+
+test('without the rule every spelling reaches the secret', async () => {
+  await using home = await besideSecret({ isGuarded: false })
+  for (const url of reachable.map(home.at)) {
+    const outcomes = await home.ask(url)
+    for (const [door, outcome] of Object.entries(outcomes)) {
+      if (door === 'MCP over stdio' && !url.startsWith('http://127.0.0.1:')) continue
+      expect({ door, url, said: JSON.stringify(outcome) }).toMatchObject({
+        said: expect.stringContaining('the secret'),
+      })
+    }
+  }
+  expect(home.leaks()).toBeGreaterThanOrEqual(reachable.length)
+})

@@ -1,0 +1,61 @@
+import { isPublic, names } from '../net/places.ts'
+import { resolver, serve } from '../net/support.ts'
+import { openDoors } from './doors.ts'
+import { askEverywhere } from './everywhere.ts'
+import { startGateway } from './gateway.ts'
+
+/** Names that are public when they are first asked for, and private ever after. */
+const rebinding = Object.fromEntries(
+  Array.from({ length: 40 }, (_, number) => [`rebound-${number}.test`, [['127.0.0.2'], ['127.0.0.1']]]),
+)
+
+/**
+ * A gateway with every door open, a secret that listens on this machine, and a public server that redirects. Without
+ * `isGuarded` every address counts as public; the door over stdio, a process of its own, is told of one origin alone.
+ */
+export async function besideSecret({ isGuarded = true } = {}) {
+  const stack = new AsyncDisposableStack()
+  const secret = stack.use(await serve((_request, response) => response.end('the secret'), '0.0.0.0'))
+  const onSix = stack.use(await serve((_request, response) => response.end('the secret'), '::1', secret.port))
+  const open = stack.use(
+    await serve((request, response) => {
+      const { searchParams } = new URL(request.url ?? '/', 'http://x')
+      const to = searchParams.get('to')
+      response.setHeader('connection', 'close')
+      if (to === null) return response.end('public')
+      response.writeHead(Number(searchParams.get('status') ?? 302), { location: to }).end()
+    }, '127.0.0.2'),
+  )
+  const home = stack.use(
+    await startGateway(isGuarded ? {} : { DRAGOMAN_ALLOW_ORIGINS: `http://127.0.0.1:${secret.port}` }, {
+      lookup: resolver({ ...names, ...rebinding }),
+      is_public: isGuarded ? isPublic : () => true,
+      ports: [80, 443, secret.port, open.port],
+    }),
+  )
+  const doors = openDoors(home).map((door) => stack.use(door))
+  const token = await home.token('caller')
+  let rebound = 0
+  return {
+    doors,
+    /** P in a URL is the secret's port. */
+    at: (url: string) => url.replace(':P', `:${secret.port}`),
+    through: (to: string, status = 302) =>
+      `http://public.test:${open.port}/?status=${status}&to=${encodeURIComponent(to)}`,
+    /** A public page that leads to the same name, private by then. */
+    rebinding() {
+      const host = `rebound-${rebound++}.test`
+      return `http://${host}:${open.port}/?to=${encodeURIComponent(`http://${host}:${secret.port}/`)}`
+    },
+    /** What every door says to a URL that the reader is to read. */
+    ask(url: string) {
+      const envelope = { to: 'svc.utility.reader', action: 'extract_content', params: { url } }
+      const rest = { method: 'POST', path: '/a2a/utility/reader', body: { input: { url } } }
+      return askEverywhere(home, doors, { envelope, rest }, token)
+    },
+    askAt: (door: (typeof doors)[number], url: string) =>
+      door.call({ to: 'svc.utility.reader', action: 'extract_content', params: { url } }, token),
+    leaks: () => secret.hits() + onSix.hits(),
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  }
+}
