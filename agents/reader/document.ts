@@ -56,7 +56,7 @@ const unknown = { title: null, byline: null, site_name: null, published: null, l
 function verbatim(text: string, isFenced: boolean) {
   const content = isFenced ? fenced(text.trim()) : text
   const empty_reason = text.trim() === '' ? 'no_text' : null
-  return { ...unknown, content, extractor: 'verbatim' as const, empty_reason, warnings: [] }
+  return { ...unknown, content, extractor: 'verbatim' as const, confidence: null, empty_reason, warnings: [] }
 }
 
 /** A fence longer than any run of backticks inside. */

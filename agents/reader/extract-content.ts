@@ -35,8 +35,16 @@ const Content = z.object({
   markdown: z.string().describe('The main content, or this part of it, in the format asked for.'),
   word_count: z.int().describe('Of the whole content.'),
   extractor: z
-    .enum(['readability', 'cleaned', 'verbatim'])
-    .describe('How the content was found: the article alone, the page without its furniture, or as it came.'),
+    .enum(['blocks', 'whole', 'verbatim'])
+    .describe(
+      'How the content was found: the blocks of a page that are its content, the whole of one that says little, or text as it came.',
+    ),
+  confidence: z
+    .number()
+    .min(0)
+    .max(1)
+    .nullable()
+    .describe('Of blocks: how well they are expected to agree with the content (F1); null otherwise.'),
   truncated: z.boolean().describe('More follows; read on with next_cursor.'),
   next_cursor: z.string().nullable(),
   empty_reason: z

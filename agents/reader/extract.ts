@@ -1,7 +1,6 @@
-import { type Article, mainContent } from './html/content.ts'
-import { textOf } from './html/hast.ts'
+import { decoded } from './html/about.ts'
+import { mainContent } from './html/content.ts'
 import { toMarkdown } from './html/markdown.ts'
-import { parse } from './html/parse.ts'
 import { type Filtered, prefilter } from './html/prefilter.ts'
 import { toText } from './html/text.ts'
 import { tidy } from './html/tidy.ts'
@@ -10,13 +9,15 @@ import type { Extracted, ExtractJob } from './port.ts'
 /** Reads a page: its main content and what it says of itself. Pure, and bounded by the caps of the pre-filter. */
 export function extract({ html, url, format }: ExtractJob): Extracted {
   const page = prefilter(html)
-  const { root: found, extractor, length, about } = mainContent(page)
+  const { root: found, extractor, confidence, length, about } = mainContent(page)
+  const { stated: _stated, ...said } = about
   const root = tidy(found, baseOf(page, url))
   const content = format === 'text' ? toText(root) : toMarkdown(root)
   return {
-    ...described(page, about),
+    ...said,
     content: content.replace(invisible, ''),
     extractor,
+    confidence,
     empty_reason: emptyReason(page, length),
     warnings: warningsOf(page),
   }
@@ -34,29 +35,9 @@ function warningsOf({ cut, is_revealed }: Filtered): string[] {
 /** Unicode tag characters: never shown, and a known carrier of hidden instructions. */
 const invisible = /[\u{E0000}-\u{E007F}]/gu
 
-function described({ head }: Filtered, about: Article) {
-  return {
-    title: known(about.title) ?? known(decode(head.title)),
-    byline: known(about.byline),
-    site_name: known(about.siteName),
-    published: known(about.publishedTime),
-    language: known(about.lang) ?? known(head.language),
-    excerpt: known(about.excerpt),
-  }
-}
-
 function baseOf(page: Filtered, url: string): string {
-  const base = decode(page.head.base) ?? ''
+  const base = decoded(page.head.base) ?? ''
   return URL.canParse(base, url) ? new URL(base, url).href : url
-}
-
-/** The text that character references in a piece of HTML stand for. */
-function decode(html: string | null): string | null {
-  return html === null ? null : textOf(parse(html.replaceAll('<', '&lt;')))
-}
-
-function known(text: string | null | undefined): string | null {
-  return text?.replace(/\s+/g, ' ').trim().slice(0, 1000) || null
 }
 
 /** Below these many characters a page says next to nothing. */

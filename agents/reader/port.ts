@@ -35,7 +35,9 @@ export interface Extracted {
   readonly excerpt: string | null
   /** In the format asked for. */
   readonly content: string
-  readonly extractor: 'readability' | 'cleaned'
+  readonly extractor: 'blocks' | 'whole'
+  /** How well the content was found, expected F1 from 0 to 1; null where there was nothing to find. */
+  readonly confidence: number | null
   /** Why there is next to nothing, where there is. */
   readonly empty_reason: string | null
   readonly warnings: readonly string[]

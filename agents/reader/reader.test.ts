@@ -165,7 +165,7 @@ test('a page is read whole, with where it came from', async () => {
     title: 'A title',
     byline: null,
     word_count: 181,
-    extractor: 'readability',
+    extractor: 'blocks',
     truncated: false,
     next_cursor: null,
     empty_reason: null,
@@ -194,7 +194,7 @@ test.each([
 })
 
 test('a page without a type is known by its looks', async () => {
-  expect(await read({ url: '/untyped.html' })).toMatchObject({ extractor: 'readability', content_type: null })
+  expect(await read({ url: '/untyped.html' })).toMatchObject({ extractor: 'blocks', content_type: null })
 })
 
 test.each([
