@@ -20,4 +20,4 @@ for known, unknown in folds(pages):
                     numpy.concatenate([wanted[known], more_wanted[also]]),
                     numpy.concatenate([weight[known], more_weight[also]]))
     predicted[unknown] = booster.predict(rows[unknown])
-numpy.save(f"{dump}.predicted.npy", predicted)
+predicted.tofile(f"{dump}.predicted.f64")

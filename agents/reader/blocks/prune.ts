@@ -1,7 +1,7 @@
 import type { Element, Root, RootContent } from 'hast'
 import { childrenOf, isElement, type Node } from '../html/hast.ts'
 import type { Block } from './blocks.ts'
-import type { Page } from './page.ts'
+import { type Page, upward } from './page.ts'
 import { isOneTable } from './structure.ts'
 
 const parts = new Set(['table', 'thead', 'tbody', 'tfoot', 'tr', 'td', 'th', 'caption'])
@@ -16,6 +16,9 @@ export function prune({ blocks, places, whole }: Page, kept: ReadonlySet<Block>)
   )
   const holders = new Set<Node>(places.map(({ element }) => element))
   const tables = new Set<Node>(places.filter(isOneTable).map(({ element }) => element))
+  const held = new Set<Node>(
+    [...kept].flatMap(({ place }) => [...upward(place)].map(({ element }) => element)),
+  )
   const isKept = (index: number) => {
     const block = blocks[index]
     return block === undefined || kept.has(block)
@@ -35,9 +38,10 @@ export function prune({ blocks, places, whole }: Page, kept: ReadonlySet<Block>)
 
   function holder(element: Element, isWhole: boolean): RootContent[] {
     const children = element.children.flatMap((child) => pruned(child, isWhole)) as Element['children']
-    if (children.every(isBlank) && !(isWhole && parts.has(element.tagName) && !tables.has(element))) return []
-    const isLayout = !isWhole && parts.has(element.tagName)
-    return [{ ...element, tagName: isLayout ? 'div' : element.tagName, children }]
+    const isPart = parts.has(element.tagName)
+    const isGone = tables.has(element) ? !held.has(element) : !(isWhole && isPart) && children.every(isBlank)
+    if (isGone) return []
+    return [{ ...element, tagName: isPart && !isWhole ? 'div' : element.tagName, children }]
   }
 
   return { type: 'root', children: childrenOf(whole.element).flatMap((child) => pruned(child, false)) }

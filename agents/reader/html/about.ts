@@ -1,4 +1,4 @@
-import type { Element, Root } from 'hast'
+import type { Root } from 'hast'
 import { attribute, find, textOf } from './hast.ts'
 import type { Head } from './head.ts'
 import { isA, type Thing, thingsIn } from './linked-data.ts'
@@ -91,26 +91,28 @@ function withoutSite(title: string | null, site: string | null): string | null {
   return title.slice(0, end).replace(/[\s|\-–—·:»/,]+$/, '') || title
 }
 
+const bylineName = /byline|(?:^|[\s_-])(?:p-)?author(?:$|[\s_-])|author[-_]?name|written-?by/i
+
+/** A short text that the page marks as its author's, without what often stands around it. */
 function bylineIn(body: Root): Said {
-  const byline = findFirst(
-    body,
+  const marked = find(body, 'a', 'span', 'div', 'p', 'address', 'li').filter(
     (element) =>
       /^author$/i.test(attribute(element, 'itemProp')) ||
       /(?:^|\s)author(?:\s|$)/i.test(attribute(element, 'rel')) ||
-      /(?:^|[\s_-])(?:byline|author-name|author__name)(?:$|[\s_-])/i.test(attribute(element, 'className')),
+      bylineName.test(`${attribute(element, 'className')} ${attribute(element, 'id')}`.slice(0, 200)),
   )
-  const text = byline ? known(textOf(byline)) : null
-  return text && text.length < 100 ? text : null
+  for (const element of marked.slice(0, 20)) {
+    const text = known(textOf(element))?.replace(/^(?:written |posted )?by:?\s+/i, '')
+    if (text && text.length >= 3 && text.length < 100 && !/^\d|^(?:view all|about the|leave a)/i.test(text))
+      return text
+  }
+  return null
 }
 
 function dateIn(body: Root): Said {
   return find(body, 'time')
     .map((one) => attribute(one, 'dateTime'))
     .find((date) => /^\d{4}-\d\d/.test(date))
-}
-
-function findFirst(body: Root, is: (element: Element) => boolean) {
-  return find(body, 'a', 'span', 'div', 'p', 'address', 'li').find(is)
 }
 
 function notAddress(said: Said): Said {
