@@ -59,7 +59,15 @@ const Content = z.object({
   word_count: z.int().describe('Of the whole content.'),
   extractor: z
     .enum(extractors)
-    .describe('How the content was found: the article alone, the page without its furniture, or as it came.'),
+    .describe(
+      'How the content was found: the blocks of a page that are its content, the whole of it, what the selector names, or as it came.',
+    ),
+  confidence: z
+    .number()
+    .min(0)
+    .max(1)
+    .nullable()
+    .describe('Of blocks: how well they are expected to agree with the content (F1); null otherwise.'),
   truncated: z.boolean().describe('More follows; read on with next_cursor.'),
   next_cursor: z.string().nullable(),
   empty_reason: z.enum(emptyReasons).nullable().describe('Why there is next to nothing.'),

@@ -1,8 +1,9 @@
 import type { Root } from 'hast'
-import { cleaned } from './html/cleaned.ts'
-import { type Article, mainContent } from './html/content.ts'
+import { decoded } from './html/about.ts'
+import { type MainContent, mainContent, wholeContent } from './html/content.ts'
 import { unpackEmbedded } from './html/embedded.ts'
 import { textOf } from './html/hast.ts'
+import { thingsIn } from './html/linked-data.ts'
 import { toMarkdown } from './html/markdown.ts'
 import { parse } from './html/parse.ts'
 import { type Filtered, prefilter } from './html/prefilter.ts'
@@ -21,12 +22,12 @@ export type Reading = Omit<Extracted, 'word_count' | 'digest' | 'charset' | 'pag
 export function extract(job: PageJob): Reading {
   const page = prefilter(unpackEmbedded(job.html))
   const main = mainContent(page)
-  const { root: found, extractor } = chosen(page, main, job)
+  const { root: found, extractor, confidence } = chosen(page, main, job)
   const root = tidy(found, baseOf(page, job.url), job)
   const content = job.format === 'text' ? toText(root) : toMarkdown(root)
-  const about = described(page, main.about)
+  const { stated: _stated, ...about } = main.about
   const isNoMatch = extractor === 'selector' && found.children.length === 0
-  const is_sold = sold.test(page.head.html)
+  const is_sold = isSold(page)
   const empty_reason = emptyReason({
     ...page.head,
     length: main.length,
@@ -38,26 +39,30 @@ export function extract(job: PageJob): Reading {
     ...about,
     content: content.replace(invisible, ''),
     extractor,
+    confidence,
     empty_reason: isNoMatch ? 'no_match' : empty_reason,
     warnings: warningsOf(page, is_sold && empty_reason !== 'paywall'),
   }
 }
 
-type Main = ReturnType<typeof mainContent>
-
 function chosen(
   page: Filtered,
-  main: Main,
+  main: MainContent,
   { selector, mode }: PageJob,
-): Pick<Extracted, 'extractor'> & { root: Root } {
+): Pick<Extracted, 'extractor' | 'confidence'> & { root: Root } {
   if (selector !== undefined) {
     const children = select(parse(page.body), parseSelector(selector).selector)
-    return { root: { type: 'root', children }, extractor: 'selector' }
+    return { root: { type: 'root', children }, extractor: 'selector', confidence: null }
   }
-  return mode === 'full' ? { root: cleaned(parse(page.body)), extractor: 'cleaned' } : main
+  return mode === 'full' ? { root: wholeContent(page), extractor: 'whole', confidence: null } : main
 }
 
-const sold = /"isAccessibleForFree"\s{0,9}:\s{0,9}"?false/i
+/** schema.org `isAccessibleForFree`, which is written as a word too. */
+function isSold({ head }: Filtered): boolean {
+  return thingsIn(head.linked_data).some(({ isAccessibleForFree }) =>
+    /^false$/i.test(`${isAccessibleForFree}`),
+  )
+}
 
 function warningsOf({ cut, is_revealed }: Filtered, isSold: boolean): string[] {
   return [
@@ -72,27 +77,7 @@ function warningsOf({ cut, is_revealed }: Filtered, isSold: boolean): string[] {
 /** Unicode tag characters: never shown, and a known carrier of hidden instructions. */
 const invisible = /[\u{E0000}-\u{E007F}]/gu
 
-function described({ head }: Filtered, about: Article) {
-  return {
-    title: known(about.title) ?? known(decode(head.title)),
-    byline: known(about.byline),
-    site_name: known(about.siteName),
-    published: known(about.publishedTime),
-    language: known(about.lang) ?? known(head.language),
-    excerpt: known(about.excerpt),
-  }
-}
-
 function baseOf(page: Filtered, url: string): string {
-  const base = decode(page.head.base) ?? ''
+  const base = decoded(page.head.base) ?? ''
   return URL.canParse(base, url) ? new URL(base, url).href : url
-}
-
-/** The text that character references in a piece of HTML stand for. */
-function decode(html: string | null): string | null {
-  return html === null ? null : textOf(parse(html.replaceAll('<', '&lt;')))
-}
-
-function known(text: string | null | undefined): string | null {
-  return text?.replace(/\s+/g, ' ').trim().slice(0, 1000) || null
 }

@@ -49,8 +49,8 @@ export interface BodyJob extends Manner {
 
 export type Job = PageJob | BodyJob
 
-/** How content was found: the article alone, the page without its furniture, what was asked for, or as it came. */
-export const extractors = ['readability', 'cleaned', 'selector', 'verbatim', 'feed', 'pdf'] as const
+/** How content was found: the blocks that are it, the whole page, what was asked for, or as it came. */
+export const extractors = ['blocks', 'whole', 'selector', 'verbatim', 'feed', 'pdf'] as const
 
 /** Why there is next to nothing. */
 export const emptyReasons = [
@@ -78,6 +78,8 @@ export interface Extracted {
   /** What tells this content from any other. */
   readonly digest: string
   readonly extractor: (typeof extractors)[number]
+  /** How well the content was found, expected F1 from 0 to 1; null where nothing had to be found. */
+  readonly confidence: number | null
   /** Null where it was text already. */
   readonly charset: string | null
   /** Of a PDF. */

@@ -166,7 +166,7 @@ test('a page is read whole, with where it came from', async () => {
     title: 'A title',
     byline: null,
     word_count: 181,
-    extractor: 'readability',
+    extractor: 'blocks',
     truncated: false,
     next_cursor: null,
     empty_reason: null,
@@ -182,10 +182,10 @@ test('what is asked for decides what is kept', async () => {
   const wants = [{}, { selector: 'h2' }, { mode: 'full' }, { include_links: false }, { selector: '.absent' }]
   const contents = await Promise.all(wants.map((want) => read({ url: '/article', ...want })))
   expect(contents.map(({ extractor }) => extractor)).toEqual([
-    'readability',
+    'blocks',
     'selector',
-    'cleaned',
-    'readability',
+    'whole',
+    'blocks',
     'selector',
   ])
   expect(contents[1]?.markdown).toBe('## Hällo')
@@ -209,7 +209,7 @@ test.each([
 })
 
 test('a page without a type is known by its looks', async () => {
-  expect(await read({ url: '/untyped.html' })).toMatchObject({ extractor: 'readability', content_type: null })
+  expect(await read({ url: '/untyped.html' })).toMatchObject({ extractor: 'blocks', content_type: null })
 })
 
 test.each([

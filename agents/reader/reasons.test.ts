@@ -85,7 +85,7 @@ test('the whole page has what stands beside its article, and no menus', () => {
   const { content, extractor } = read(html, { mode: 'full' })
   expect(content).toContain('Beside it.')
   expect(content).not.toContain('Home')
-  expect(extractor).toBe('cleaned')
+  expect(extractor).toBe('whole')
 })
 
 test.each(emptyReasons)('%s has a hint', (reason) => {

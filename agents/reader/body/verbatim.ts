@@ -7,6 +7,7 @@ export const unsaid = {
   published: null,
   language: null,
   excerpt: null,
+  confidence: null,
 }
 
 /** Text as it came. */

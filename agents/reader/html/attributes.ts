@@ -25,7 +25,6 @@ const own = new Map(
     code: ['data-lang', 'data-language'],
     math: ['display'],
     annotation: ['encoding'],
-    meta: ['name', 'property', 'itemprop', 'content'],
   }),
 )
 
@@ -49,7 +48,7 @@ function writeSpan(key: string, value: string): string {
   return span > 1 ? ` ${key}="${Math.min(span, widest)}"` : ''
 }
 
-/** Under a name of our own, since readability drops what looks like styling. */
+/** Under a name of our own, wherever the page states it. */
 function writeAlignment(name: string, attributes: Attributes): string {
   if (name !== 'td' && name !== 'th') return ''
   const style = attributes.get('style')?.slice(0, longest) ?? ''

@@ -1,63 +1,59 @@
-import { Readability } from '@mozilla/readability'
 import type { Root } from 'hast'
-import { parseHTML } from 'linkedom'
-import { cleaned } from './cleaned.ts'
-import { textOf } from './hast.ts'
+import { layoutOf } from '../blocks/blocks.ts'
+import { choose, isFurniture } from '../blocks/choose.ts'
+import { featuresOf } from '../blocks/features.ts'
+import model from '../blocks/model.json' with { type: 'json' }
+import { compile } from '../blocks/model.ts'
+import { type Page, pageOf } from '../blocks/page.ts'
+import { prune } from '../blocks/prune.ts'
+import { type About, aboutOf } from './about.ts'
 import { parse } from './parse.ts'
 import type { Filtered } from './prefilter.ts'
 
-type Text = string | null | undefined
-
-/** What a page says of the article that it holds. */
-export interface Article {
-  readonly title?: Text
-  readonly byline?: Text
-  readonly siteName?: Text
-  readonly publishedTime?: Text
-  readonly lang?: Text
-  readonly excerpt?: Text
-}
-
 export interface MainContent {
   readonly root: Root
-  readonly extractor: 'readability' | 'cleaned'
-  /** Characters of the longest candidate, blanks left out. */
+  readonly extractor: 'blocks' | 'whole'
+  /** How well the content was found, expected F1 from 0 to 1; null where all of the page is given. */
+  readonly confidence: number | null
+  /** Characters that are not in navigation and the like, blanks left out. */
   readonly length: number
-  readonly about: Article
+  readonly about: About
 }
 
-/**
- * Readability is believed where it keeps at least this share of the cleaned page's text. What calls itself
- * an article is one, however much stands around it; forums, products and front pages are what it cuts short.
- */
-const enough = { of_article: 0.05, of_other: 0.4 }
+/** A page that says less is given whole: there is too little to choose from. */
+const fewest = 250
 
-/** What of a page is its content: the article alone, or the page without its furniture. */
-export function mainContent(page: Filtered): MainContent {
-  const clean = cleaned(parse(page.body))
-  const article = readArticle(page)
-  const cleanLength = lengthOf(textOf(clean))
-  const articleLength = lengthOf(article?.textContent ?? '')
-  const share = page.head.is_article ? enough.of_article : enough.of_other
-  const isArticle = articleLength > 0 && articleLength >= share * cleanLength
+const probability = compile(model)
+
+/** What of a page is its content: the blocks that the model takes for it, or the whole of a page that says little. */
+export function mainContent({ head, body }: Filtered): MainContent {
+  const root = parse(body)
+  const page = pageOf(layoutOf(root))
+  const about = aboutOf(head, root)
+  const length = lengthOf(page)
+  if (page.whole.chars < fewest) return { root, extractor: 'whole', confidence: null, length, about }
+  const probabilities = featuresOf(page).map((row) =>
+    probability(Float32Array.from(row, ([, value]) => value)),
+  )
+  const { kept, confidence } = choose(page, probabilities, {
+    title: about.title ?? '',
+    stated: about.stated ?? '',
+  })
   return {
-    root: isArticle ? parse(article?.content ?? '') : clean,
-    extractor: isArticle ? 'readability' : 'cleaned',
-    length: Math.max(cleanLength, articleLength),
-    about: article ?? {},
+    root: prune(page, kept),
+    extractor: 'blocks',
+    confidence: Math.round(confidence * 100) / 100,
+    length,
+    about,
   }
 }
 
-function readArticle(page: Filtered) {
-  const title = (page.head.title ?? '').replaceAll('<', '&lt;')
-  const lang = (page.head.language ?? '').replaceAll('"', '&quot;')
-  const head = `<head><title>${title}</title>${page.head.html}</head>`
-  const { document } = parseHTML(
-    `<!doctype html><html lang="${lang}">${head}<body>${page.body}</body></html>`,
-  )
-  return new Readability(document, { keepClasses: true }).parse()
+/** The page without its furniture. */
+export function wholeContent({ body }: Filtered): Root {
+  const page = pageOf(layoutOf(parse(body)))
+  return prune(page, new Set(page.blocks.filter((block) => !isFurniture(block))))
 }
 
-function lengthOf(text: string): number {
-  return text.replace(/\s+/g, '').length
+function lengthOf({ blocks }: Page): number {
+  return blocks.reduce((sum, block) => (isFurniture(block) ? sum : sum + block.chars), 0)
 }

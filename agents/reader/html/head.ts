@@ -1,4 +1,3 @@
-import { writeAttributes } from './attributes.ts'
 import { isTameLinkedData } from './linked-data.ts'
 import type { OpenTag } from './tokenizer.ts'
 
@@ -7,26 +6,25 @@ export interface Head {
   readonly title: string | null
   readonly base: string | null
   readonly language: string | null
-  /** Metadata and JSON-LD, written out as HTML. */
-  readonly html: string
+  /** The first content of each `<meta>` by its property, name or itemprop in lower case; character references stand. */
+  readonly metadata: ReadonlyMap<string, string>
+  /** JSON-LD, tame but not parsed. */
+  readonly linked_data: readonly string[]
   readonly scripts: number
-  /** It calls itself an article, in Open Graph or JSON-LD. */
-  readonly is_article: boolean
   readonly asks_password: boolean
   readonly asks_for_script: boolean
 }
 
-const mostPieces = 200
+const most = { metadata: 200, linked_data: 50, content: 2048 }
 const longestTitle = 1000
-const articleType = /"@type"\s{0,9}:\s{0,9}"(?:\w{0,40}Article|BlogPosting)"/
 
 export function createHead() {
-  const pieces: string[] = []
+  const metadata = new Map<string, string>()
+  const linked_data: string[] = []
   let title: string | null = null
   let base: string | null = null
   let language: string | null = null
   let scripts = 0
-  let is_article = false
   let asks_password = false
   let asks_for_script = false
 
@@ -34,10 +32,12 @@ export function createHead() {
     if (name === 'html') language ??= attributes.get('lang')?.slice(0, 40) ?? null
     if (name === 'base') base ??= attributes.get('href')?.slice(0, 2048) ?? null
     if (name === 'input' && attributes.get('type')?.toLowerCase() === 'password') asks_password = true
-    if (name !== 'meta' || !attributes.has('content') || pieces.length >= mostPieces) return
-    if (attributes.get('property') === 'og:type')
-      is_article ||= /^article/i.test(attributes.get('content') ?? '')
-    pieces.push(`<meta${writeAttributes(name, attributes)}>`)
+    const content = attributes.get('content')?.trim()
+    if (name !== 'meta' || !content || content.length > most.content || metadata.size >= most.metadata) return
+    for (const kind of ['property', 'name', 'itemprop']) {
+      const key = attributes.get(kind)?.trim().toLowerCase().slice(0, 100)
+      if (key && !metadata.has(key)) metadata.set(key, content)
+    }
   }
 
   /** Takes the text of a raw text element, such as `<title>` and `<script>`. */
@@ -46,9 +46,7 @@ export function createHead() {
     if (name !== 'script') return
     scripts++
     if (!/^\s*application\/ld\+json/i.test(attributes.get('type') ?? '')) return
-    if (pieces.length >= mostPieces || !isTameLinkedData(text)) return
-    is_article ||= articleType.test(text)
-    pieces.push(`<script type="application/ld+json">${text.replaceAll('<', '\\u003c')}</script>`)
+    if (linked_data.length < most.linked_data && isTameLinkedData(text)) linked_data.push(text)
   }
 
   /** Takes text that is shown where no script runs. */
@@ -60,9 +58,9 @@ export function createHead() {
     title,
     base,
     language,
-    html: pieces.join('\n'),
+    metadata,
+    linked_data,
     scripts,
-    is_article,
     asks_password,
     asks_for_script,
   })

@@ -91,7 +91,7 @@ export function createOutline(lifted: ReadonlySet<string> = new Set()): Outline 
     if (++total.elements >= caps.elements || total.indents >= caps.indents) cut = 'elements'
   }
 
-  /** A task's box, as an element that readability does not take for a form's. */
+  /** A task's box, as an element that stands in the text. */
   function writeBox(attributes: Attributes): void {
     if (attributes.get('type')?.toLowerCase() !== 'checkbox') return
     total.elements++

@@ -1,0 +1,164 @@
+import type { Block, Place } from './blocks.ts'
+import { type Page, upward } from './page.ts'
+import { isOneTable, leaveOutEmptySections } from './structure.ts'
+
+export interface Choice {
+  readonly kept: ReadonlySet<Block>
+  /** The F1 that is expected of it: how well what is kept and what is content agree, from 0 to 1. */
+  readonly confidence: number
+}
+
+/** What else is known of a page. */
+export interface Known {
+  readonly title: string
+  /** The article's text as the page states it in JSON-LD; empty where it does not. */
+  readonly stated: string
+}
+
+/**
+ * Where the body, the element whose own paragraphs hold the most prose, has this share of what is expected to be
+ * content, the page is one text: what is doubtful is left out. Elsewhere it is taken for the sake of completeness.
+ */
+const bodyOfArticle = 0.4
+const certain = { of_article: 0.55, of_lead: 0.85 }
+/** A stated text shorter than this may be its beginning; the page has to have this share of it. */
+const fewestStated = 800
+const mostStated = 0.7
+/** Weighs the expected size of the content against that of what is kept: below 1 the choice is stricter. */
+const strictness = 0.55
+
+/** On a page of at most so many blocks, a gap between probabilities tells what belongs together. */
+const few = 60
+/** How wide it is at least, how low it may begin, and how much of what is sure may be added. */
+const gapThatTells = { width: 0.12, floor: 0.25, share: 0.4 }
+
+/** Which blocks are content, by the probability of each. */
+export function choose({ blocks, body }: Page, probabilities: readonly number[], known: Known): Choice {
+  const scored = evened(blocks, probabilities).map((probability, index) => ({
+    block: blocks[index] as Block,
+    probability,
+  }))
+  const mass = sum(scored.map(({ block, probability }) => block.chars * probability))
+  const inBody = scored.filter(({ block }) => body !== null && [...upward(block.place)].includes(body))
+  const isArticle =
+    sum(inBody.map(({ block, probability }) => block.chars * probability)) > bodyOfArticle * mass
+  const own = ownThreshold(scored, mass)
+  const strict = scored.some(({ probability }) => probability >= certain.of_article)
+    ? certain.of_article
+    : own
+  const limit = isArticle ? strict : own
+  const clear = blocks.length <= few ? clearThreshold(scored, limit) : limit
+  const likely = scored.filter(
+    ({ block, probability }) => probability >= limit || (probability >= clear && !isFurniture(block)),
+  )
+  const kept = new Set(likely.map(({ block }) => block))
+  keepToStated(kept, blocks, known.stated)
+  if (isArticle) {
+    leaveOut(kept, scored, known.title)
+    leaveOutEmptySections(kept, blocks)
+  }
+  const size = sum(likely.map(({ block }) => block.chars))
+  const right = sum(likely.map(({ block, probability }) => block.chars * probability))
+  return { kept, confidence: (2 * right) / Math.max(1, size + mass) }
+}
+
+interface Scored {
+  readonly block: Block
+  readonly probability: number
+}
+
+/** The probability from which on the expected F measure of all blocks together is highest. */
+function ownThreshold(scored: readonly Scored[], mass: number): number {
+  let [size, right, best, threshold] = [0, 0, 0, 0]
+  for (const { block, probability } of scored.toSorted((a, b) => b.probability - a.probability)) {
+    size += block.chars
+    right += block.chars * probability
+    const measure = right / (size + strictness * mass)
+    if (measure <= best) continue
+    best = measure
+    threshold = probability
+  }
+  return threshold
+}
+
+/** A table is content or is not, as a whole. */
+function evened(blocks: readonly Block[], probabilities: readonly number[]): number[] {
+  const tables = new Map<Place, { chars: number; mass: number }>()
+  const tableOf = (block: Block) => [...upward(block.place)].findLast(isOneTable)
+  const owners = blocks.map(tableOf)
+  for (const [index, block] of blocks.entries()) {
+    const owner = owners[index]
+    if (!owner) continue
+    const total = tables.get(owner) ?? { chars: 0, mass: 0 }
+    total.chars += block.chars
+    total.mass += block.chars * (probabilities[index] ?? 0)
+    tables.set(owner, total)
+  }
+  return probabilities.map((probability, index) => {
+    const total = tables.get(owners[index] as Place)
+    return total ? total.mass / Math.max(1, total.chars) : probability
+  })
+}
+
+/** Leaves out of an article what its title says and what leads to another one. */
+function leaveOut(kept: Set<Block>, scored: readonly Scored[], title: string): void {
+  for (const { block, probability } of scored) {
+    const { text, chars, linked, place } = block
+    if (place.within.has('table') || place.within.has('li')) continue
+    const isHeadline = place.within.has('h1') && title.toLowerCase().includes(text.toLowerCase())
+    const isLead = chars >= 15 && linked > 0.9 * chars && probability < certain.of_lead
+    if (isHeadline || isLead) kept.delete(block)
+  }
+}
+
+/**
+ * Lowers a threshold to where there is no doubt: blocks clearly apart from the rest belong together, if they are few.
+ */
+function clearThreshold(scored: readonly Scored[], threshold: number): number {
+  const sorted = scored.toSorted((a, b) => b.probability - a.probability)
+  const size = sum(
+    sorted.filter(({ probability }) => probability >= threshold).map(({ block }) => block.chars),
+  )
+  let [more, widest, clear] = [0, gapThatTells.width, threshold]
+  for (const [index, { block, probability }] of sorted.entries()) {
+    if (probability < threshold) more += block.chars
+    if (probability < gapThatTells.floor || more > gapThatTells.share * size) break
+    const gap = probability - (sorted[index + 1]?.probability ?? 0)
+    if (probability > threshold || gap < widest) continue
+    widest = gap
+    clear = probability
+  }
+  return clear
+}
+
+/** Nothing before and after the article's text, where the page states it in full. */
+function keepToStated(kept: Set<Block>, blocks: readonly Block[], stated: string): void {
+  if (stated.length < fewestStated || !/[.!?”"')\]]\s*$/.test(stated)) return
+  const runs = new Set(runsOf(stated))
+  const isStated = (block: Block) => {
+    if (block.place.within.has('table')) return false
+    const own = runsOf(block.text)
+    return own.length > 0 && own.filter((run) => runs.has(run)).length > 0.8 * own.length
+  }
+  const [start, end] = [blocks.findIndex(isStated), blocks.findLastIndex(isStated)]
+  const own = blocks.slice(start, end + 1)
+  const found = sum(own.filter(isStated).map(({ chars }) => chars))
+  if (start === -1 || found < mostStated * stated.replace(/\s+/g, '').length) return
+  const inside = new Set(own)
+  for (const block of kept) if (!inside.has(block)) kept.delete(block)
+  for (const block of own) if (isStated(block)) kept.add(block)
+}
+
+/** Every six words in a row. */
+function runsOf(text: string): string[] {
+  const words = text.match(/[\p{L}\p{N}]+/gu) ?? []
+  return words.slice(5).map((_, index) => words.slice(index, index + 6).join(' '))
+}
+
+export function isFurniture({ place: { within, has_furniture_role } }: Block): boolean {
+  return has_furniture_role || within.has('nav') || within.has('footer') || within.has('aside')
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}

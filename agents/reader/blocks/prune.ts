@@ -1,0 +1,53 @@
+import type { Element, Root, RootContent } from 'hast'
+import { childrenOf, isElement, type Node } from '../html/hast.ts'
+import type { Block } from './blocks.ts'
+import { type Page, upward } from './page.ts'
+import { isOneTable } from './structure.ts'
+
+const parts = new Set(['table', 'thead', 'tbody', 'tfoot', 'tr', 'td', 'th', 'caption'])
+
+/**
+ * The page with only these blocks, in the elements that hold them. A table of data stays whole; of one that lays out a
+ * page only divisions are left. Pictures and rules stay between texts that do.
+ */
+export function prune({ blocks, places, whole }: Page, kept: ReadonlySet<Block>): Root {
+  const indexes = new Map<Node, number>(
+    blocks.flatMap(({ nodes }, index) => nodes.map((node) => [node, index])),
+  )
+  const holders = new Set<Node>(places.map(({ element }) => element))
+  const tables = new Set<Node>(places.filter(isOneTable).map(({ element }) => element))
+  const held = new Set<Node>(
+    [...kept].flatMap(({ place }) => [...upward(place)].map(({ element }) => element)),
+  )
+  const isKept = (index: number) => {
+    const block = blocks[index]
+    return block === undefined || kept.has(block)
+  }
+  /** The block before. */
+  let last = -1
+
+  function pruned(node: RootContent, isWhole: boolean): RootContent[] {
+    const index = indexes.get(node)
+    if (index !== undefined) {
+      last = index
+      return isKept(index) ? [node] : []
+    }
+    if (isElement(node) && holders.has(node) && node.tagName !== 'hr')
+      return holder(node, isWhole || tables.has(node))
+    return isBlank(node) || (isKept(last) && isKept(last + 1)) ? [node] : []
+  }
+
+  function holder(element: Element, isWhole: boolean): RootContent[] {
+    const children = element.children.flatMap((child) => pruned(child, isWhole)) as Element['children']
+    const isPart = parts.has(element.tagName)
+    const isGone = tables.has(element) ? !held.has(element) : !(isWhole && isPart) && children.every(isBlank)
+    if (isGone) return []
+    return [{ ...element, tagName: isPart && !isWhole ? 'div' : element.tagName, children }]
+  }
+
+  return { type: 'root', children: childrenOf(whole.element).flatMap((child) => pruned(child, false)) }
+}
+
+function isBlank(node: RootContent): boolean {
+  return node.type === 'text' && node.value.trim() === ''
+}

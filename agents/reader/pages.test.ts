@@ -1,0 +1,28 @@
+import { globSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { expect, test } from 'vitest'
+import { extract } from './extract.ts'
+import type { Format } from './port.ts'
+
+const folder = join(import.meta.dirname, 'fixtures')
+const pages = globSync('*.html', { cwd: folder }).toSorted()
+const htmlOf = (name: string) => readFileSync(join(folder, name), 'utf8')
+const read = (name: string, format: Format) =>
+  extract({ html: htmlOf(name), url: 'https://example.com/a', format })
+const count = (text: string, mark: string) => text.split(mark).length - 1
+
+/** In each page, what is content ends in §in and what is not in §out. */
+test.each(pages)('of %s the content is given, all of it and nothing else', (name) => {
+  const { content, extractor, confidence } = read(name, 'text')
+  const lines = content.split('\n').map((line) => line.trim())
+  expect(lines.filter((line) => line.includes('§out'))).toEqual([])
+  expect(count(content, '§in')).toBe(count(htmlOf(name), '§in'))
+  expect(extractor).toBe('blocks')
+  expect(confidence).toBeGreaterThan(0.4)
+})
+
+test('there are pages of many kinds', () => {
+  const kinds = new Set(pages.map((name) => basename(name, '.html').split('-')[0]))
+  expect(pages.length).toBeGreaterThanOrEqual(30)
+  expect(kinds.size).toBeGreaterThanOrEqual(12)
+})

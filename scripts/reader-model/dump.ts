@@ -1,0 +1,58 @@
+// Writes the blocks of a set of pages with their features, for train.py: a JSON line a page, the numbers beside it.
+import { closeSync, openSync, writeSync } from 'node:fs'
+import type { Element, Root } from 'hast'
+import { type Block, isProse, layoutOf } from '../../agents/reader/blocks/blocks.ts'
+import { featuresOf } from '../../agents/reader/blocks/features.ts'
+import { pageOf } from '../../agents/reader/blocks/page.ts'
+import { decode } from '../../agents/reader/charset.ts'
+import { parse } from '../../agents/reader/html/parse.ts'
+import { prefilter } from '../../agents/reader/html/prefilter.ts'
+import { wordsOf } from '../../bench/reading/metrics.ts'
+import { htmlOf, type Page, readSet } from '../../bench/reading/sets.ts'
+
+const [folder, out, how] = process.argv.slice(2)
+if (folder === undefined || out === undefined) throw new Error('node dump.ts DIR OUT [shortened]')
+const lines = openSync(`${out}.jsonl`, 'w')
+const numbers = openSync(`${out}.f32`, 'w')
+for (const [index, page] of readSet(folder, 'dev').pages.entries()) {
+  const root = parse(prefilter(decode(htmlOf(page), undefined, true).text).body)
+  if (how !== 'shortened' || shorten(root, page, 0.08 + 0.32 * ((index * 0.618) % 1))) write(root, page)
+}
+closeSync(lines)
+closeSync(numbers)
+
+function write(root: Root, { id, url, type, wanted }: Page): void {
+  const layout = layoutOf(root)
+  const { blocks, places } = layout
+  const rows = featuresOf(pageOf(layout))
+  const ids = new Map(places.map((place, index) => [place, index]))
+  const names = rows[0]?.map(([name]) => name) ?? []
+  const parents = places.map(({ parent }) => (parent ? ids.get(parent) : -1))
+  const described = blocks.map(({ text, place }) => ({ text, place: ids.get(place), tag: place.tag }))
+  writeSync(lines, `${JSON.stringify({ id, url, type, wanted, names, parents, blocks: described })}\n`)
+  writeSync(numbers, new Uint8Array(Float32Array.from(rows.flat(), ([, value]) => value).buffer))
+}
+
+/** Leaves of an article its beginning alone, so that what stands around it says more; false for other pages. */
+function shorten(root: Root, { type, wanted }: Page, share: number): boolean {
+  if (type !== 'article') return false
+  const runs = new Set(runsOf(wanted))
+  const isWanted = (block: Block) => {
+    const own = runsOf(block.text)
+    return own.length > 0 && own.filter((run) => runs.has(run)).length > own.length / 2
+  }
+  const content = layoutOf(root).blocks.filter(isWanted)
+  const prose = content.filter(isProse)
+  const last = prose[Math.floor(share * prose.length)]
+  if (prose.length < 5 || last === undefined) return false
+  for (const { place, nodes } of content.slice(content.indexOf(last) + 1)) {
+    const parent: Element | Root = place.element
+    parent.children = parent.children.filter((child) => !nodes.includes(child)) as Element['children']
+  }
+  return true
+}
+
+function runsOf(text: string): string[] {
+  const words = wordsOf(text.toLowerCase())
+  return words.slice(2).map((word, index) => `${words[index]} ${words[index + 1]} ${word}`)
+}
