@@ -1,4 +1,4 @@
-/** Boosted regression trees as scripts/reader-model/export.py writes them. */
+/** Boosted regression trees as scripts/reader-model/train.py writes them. */
 export interface Model {
   /** What each number of a row is. */
   readonly features: readonly string[]
