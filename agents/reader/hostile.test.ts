@@ -10,15 +10,15 @@ beforeAll(() => {
 })
 afterAll(() => extractor[Symbol.asyncDispose]())
 
-test.each(hostilePages)(
-  '%s is answered within the deadline, and so is the next page',
-  async (_name, html) => {
-    const outcome = await extractor.extract(page(html()), signal).then(
-      () => 'content',
-      (failure: { code: string }) => failure.code,
-    )
-    const next = await extractor.extract(page('<p>still here</p>'), signal)
-    expect(['content', 'deadline_exceeded', 'upstream_invalid']).toContain(outcome)
-    expect(next.content).toBe('still here')
-  },
-)
+/** test/soak/hostile.test.ts sends all of them, to a gateway that others use meanwhile. */
+const some = hostilePages.filter((_, index) => index % 3 === 0)
+
+test.each(some)('%s is answered within the deadline, and so is the next page', async (_name, html) => {
+  const outcome = await extractor.extract(page(html()), signal).then(
+    () => 'content',
+    (failure: { code: string }) => failure.code,
+  )
+  const next = await extractor.extract(page('<p>still here</p>'), signal)
+  expect(['content', 'deadline_exceeded', 'upstream_invalid']).toContain(outcome)
+  expect(next.content).toBe('still here')
+})
