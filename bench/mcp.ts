@@ -1,6 +1,5 @@
-import { createInterface } from 'node:readline'
-import { httpLoad, pump, socketLoad } from './support/load.ts'
-import { compare, type Row, type Subject, startSubject } from './support/measure.ts'
+import { httpLoad, lineLoad, socketLoad } from './support/load.ts'
+import { compare, type Row, startSubject } from './support/measure.ts'
 
 const meta = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
@@ -65,21 +64,8 @@ export async function mcp(): Promise<Row[]> {
   await using bareLines = await startSubject(support('bare-lines'), [], environment)
   const lines = await compare(
     'MCP over stdio',
-    { subject: stdio, load: lineLoad(stdio) },
-    { subject: bareLines, load: lineLoad(bareLines) },
+    { subject: stdio, load: lineLoad(stdio.child, frame) },
+    { subject: bareLines, load: lineLoad(bareLines.child, frame) },
   )
   return [...http, ...beside, ...socket, ...rpc, ...lines]
-}
-
-function lineLoad({ child }: Subject): (count: number) => Promise<void> {
-  const { stdin, stdout } = child
-  if (!stdin || !stdout) throw new Error('The subject has no pipes.')
-  const answers = createInterface({ input: stdout })
-  return (count) =>
-    pump(
-      count,
-      (id) => stdin.write(`${frame(id)}\n`),
-      (listener) => answers.on('line', listener),
-      (listener) => answers.off('line', listener),
-    )
 }

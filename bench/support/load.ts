@@ -1,5 +1,7 @@
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, request } from 'node:http'
+import { createInterface } from 'node:readline'
 import { WebSocket } from 'ws'
 
 const connections = 16
@@ -80,7 +82,7 @@ export async function socketLoad(
 }
 
 /** Keeps 8 messages in flight until `count` have been answered. */
-export function pump(
+function pump(
   count: number,
   send: (id: number) => void,
   listen: (listener: () => void) => unknown,
@@ -99,4 +101,20 @@ export function pump(
     listen(next)
     while (sent < Math.min(inFlight, count)) send(sent++)
   })
+}
+
+/** Frames as lines on the pipes of a process, so many under way at once. */
+export function lineLoad(
+  { stdin, stdout }: Pick<ChildProcess, 'stdin' | 'stdout'>,
+  frame: (id: number) => string,
+): (count: number) => Promise<void> {
+  if (!stdin || !stdout) throw new Error('The process has no pipes.')
+  const answers = createInterface({ input: stdout })
+  return (count) =>
+    pump(
+      count,
+      (id) => stdin.write(`${frame(id)}\n`),
+      (listener) => answers.on('line', listener),
+      (listener) => answers.off('line', listener),
+    )
 }

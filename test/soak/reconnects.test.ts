@@ -1,9 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { httpLoad, pump, socketLoad } from '../../bench/support/load.ts'
+import { httpLoad, lineLoad, socketLoad } from '../../bench/support/load.ts'
 import { modernHeaders, modernRequest } from '../support/mcp.ts'
 import { visits } from '../support/raw-sockets.ts'
 
@@ -134,14 +133,5 @@ async function loadOf(name: string, { port, child }: Subject): Promise<(count: n
     const { 'Content-Type': _, ...headers } = modernHeaders('tools/call', 'resolve_package')
     return httpLoad(url, { method: 'POST', path: '/mcp', headers, body: call(1) })
   }
-  const { stdin, stdout } = child
-  if (!stdin || !stdout) throw new Error('The subject has no pipes.')
-  const answers = createInterface({ input: stdout })
-  return (count) =>
-    pump(
-      count,
-      (id) => stdin.write(`${call(id)}\n`),
-      (listener) => answers.on('line', listener),
-      (listener) => answers.off('line', listener),
-    )
+  return lineLoad(child, call)
 }

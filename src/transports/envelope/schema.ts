@@ -2,23 +2,16 @@ import { envelopeShape } from '../../../schemas/envelope.ts'
 import type { Door } from '../door.ts'
 import type { Mount } from '../http/app.ts'
 import { problemComponents } from '../http/openapi/responses.ts'
-import { send } from '../http/respond.ts'
-import { corsHeaders } from '../http/rest.ts'
+import { pageMount } from '../http/page.ts'
 
 /** `GET /schemas/envelope.json`: the JSON Schema of an envelope, and under `$defs` what comes back over a WebSocket. */
 export function envelopeSchemaMount({ site }: Pick<Door, 'site'>): Mount {
-  return {
-    method: 'get',
+  return pageMount(site, {
     path: '/schemas/envelope.json',
-    open: true,
-    async handler(request, response) {
-      send(request, response, 200, JSON.stringify(envelopeSchema(site().base_url)), {
-        ...corsHeaders,
-        'Content-Type': 'application/schema+json',
-        'Cache-Control': 'public, max-age=3600',
-      })
-    },
-  }
+    type: 'application/schema+json',
+    render: ({ base_url }) => JSON.stringify(envelopeSchema(base_url)),
+    max_age_s: 3600,
+  })
 }
 
 function envelopeSchema(baseUrl: string): object {

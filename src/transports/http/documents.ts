@@ -1,8 +1,8 @@
 import type { Agent } from '../../../schemas/action.ts'
 import type { Mount } from './app.ts'
 import { openApi } from './openapi.ts'
+import { pageMount } from './page.ts'
 import { send } from './respond.ts'
-import { corsHeaders } from './rest.ts'
 import { routes } from './routes.ts'
 
 interface Site {
@@ -19,22 +19,8 @@ interface Documented {
 
 /** What a newcomer reads first: `/`, `/llms.txt` and `/openapi.json`; and the proof of our own domain. */
 export function documents({ agents, site, challenge }: Documented, version: string): Mount[] {
-  const page = (path: string, type: string, render: (site: Site) => string): Mount => {
-    const written = new Map<string, string>()
-    return {
-      method: 'get',
-      path,
-      open: true,
-      async handler(request, response) {
-        const here = site()
-        const key = JSON.stringify(here)
-        const text = written.get(key) ?? render(here)
-        written.set(key, text)
-        const headers = { ...corsHeaders, 'Content-Type': type, 'Cache-Control': 'public, max-age=60' }
-        send(request, response, 200, text, headers)
-      },
-    }
-  }
+  const page = (path: string, type: string, render: (site: Site) => string): Mount =>
+    pageMount(site, { path, type, render })
   const proof: Mount = {
     method: 'get',
     path: '/.well-known/dragoman-challenge',

@@ -1,10 +1,7 @@
-import { createHash } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { Door } from '../door.ts'
 import type { Mount } from '../http/app.ts'
-import { matches } from '../http/etag.ts'
-import { send } from '../http/respond.ts'
-import { corsHeaders } from '../http/rest.ts'
+import { pageMount } from '../http/page.ts'
 import { modernVersion } from './envelope.ts'
 
 /** What `/mcp` speaks, newest first. */
@@ -24,23 +21,8 @@ const paths = ['/mcp/server-card', '/.well-known/mcp/server-card.json', '/.well-
 
 /** The MCP Server Card (SEP-2127): who serves MCP here, where, in which revisions. */
 export function serverCardMounts(door: Pick<Door, 'site'>, version: string): Mount[] {
-  return paths.map((path) => ({
-    method: 'get',
-    path,
-    open: true,
-    async handler(request, response) {
-      const text = JSON.stringify(cardOf(door.site().base_url, version))
-      const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 16)}"`
-      const headers = {
-        ...corsHeaders,
-        ETag: etag,
-        'Cache-Control': 'public, max-age=3600',
-        'Content-Type': type,
-      }
-      if (matches(request.headers['if-none-match'], etag)) send(request, response, 304, '', headers)
-      else send(request, response, 200, text, headers)
-    },
-  }))
+  const render = ({ base_url }: { readonly base_url: string }) => JSON.stringify(cardOf(base_url, version))
+  return paths.map((path) => pageMount(door.site, { path, type, render, max_age_s: 3600 }))
 }
 
 function cardOf(base_url: string, version: string): object {
