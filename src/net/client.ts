@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import { Agent, request as send } from 'undici'
 import { readBody } from './body.ts'
 import { guardedConnector, type Lookup } from './connector.ts'
@@ -8,10 +9,19 @@ import type { Rules } from './rules.ts'
 
 type Answer = Pick<FetchResponse, 'status' | 'headers' | 'body'>
 
+/** An answer whose body is still to be read, or destroyed. */
+export interface OpenAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Readable
+}
+
 /** One HTTP exchange after another, over connections that the rules allow. */
 export interface Client extends AsyncDisposable {
   /** Sends one hop; gives its answer, or the hop it leads to with the answer's body thrown away. */
   exchange(hop: Hop, signal: AbortSignal, maxBytes: number): Promise<Answer | Hop>
+  /** Sends one hop; gives its answer once the head of it is there. */
+  open(hop: Hop, signal: AbortSignal): Promise<OpenAnswer>
 }
 
 /** `idle` is how many milliseconds the other side may be silent. */
@@ -24,24 +34,29 @@ export function createClient(lookup: Lookup, rules: Rules, idle: number): Client
     bodyTimeout: idle,
     connections: 32,
   })
+
+  async function open({ url, method, headers, body }: Hop, signal: AbortSignal): Promise<OpenAnswer> {
+    // undici lets a signal end a request only once it has a connection.
+    const response = await abortable(
+      send(url, { dispatcher, method, headers, body: body ?? null, signal }),
+      signal,
+    )
+    // What ends a body early (a refusal, a destroyed stream) is reported once, by whoever ended it.
+    response.body.on('error', () => {})
+    return { status: response.statusCode, headers: plainHeaders(response.headers), body: response.body }
+  }
+
   return {
+    open,
     async exchange(hop, signal, maxBytes) {
-      const { url, method, headers, body } = hop
-      // undici lets a signal end a request only once it has a connection.
-      const response = await abortable(
-        send(url, { dispatcher, method, headers, body: body ?? null, signal }),
-        signal,
-      )
-      // What ends a body early (a refusal below, a destroyed stream) is reported once, by whoever ended it.
-      response.body.on('error', () => {})
+      const { status, headers, body } = await open(hop, signal)
       try {
-        const plain = plainHeaders(response.headers)
-        const next = nextHop(hop, response.statusCode, plain.location, rules)
+        const next = nextHop(hop, status, headers.location, rules)
         if (next) return next
-        const bytes = method === 'HEAD' ? new Uint8Array() : await readBody(response.body, plain, maxBytes)
-        return { status: response.statusCode, headers: plain, body: bytes }
+        const bytes = hop.method === 'HEAD' ? new Uint8Array() : await readBody(body, headers, maxBytes)
+        return { status, headers, body: bytes }
       } finally {
-        response.body.destroy()
+        body.destroy()
       }
     },
     [Symbol.asyncDispose]: () => dispatcher.destroy(),

@@ -1,7 +1,12 @@
+import type { Readable } from 'node:stream'
+import type { Failure } from '../../schemas/failure.ts'
+
+export type Method = 'GET' | 'POST' | 'HEAD' | 'DELETE'
+
 /** One request to the outside world. */
 export interface FetchRequest {
   readonly url: string
-  readonly method?: 'GET' | 'POST' | 'HEAD'
+  readonly method?: Method
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
   readonly signal: AbortSignal
@@ -29,3 +34,19 @@ export interface FetchResponse {
  * `upstream_failed`, `upstream_invalid`, `too_large` or `cancelled`.
  */
 export type Fetch = (request: FetchRequest) => Promise<FetchResponse>
+
+/** An answer that is read as it comes. Whoever has it reads the body to its end or destroys it. */
+export interface OpenResponse {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Readable
+  /** What went wrong with the body, as the Failure that its reader throws. */
+  explain(error: unknown): Failure
+}
+
+/**
+ * Sends a request and gives its answer once the head is there; the body comes as it was sent, uncoded. A redirect is
+ * followed within its origin and where it leaves the method alone, for what was sent was meant for that place. Only
+ * the caller's signal and the silence of the other side end it. Throws as Fetch does.
+ */
+export type Open = (request: Omit<FetchRequest, 'max_bytes' | 'timeout_ms'>) => Promise<OpenResponse>

@@ -1,10 +1,11 @@
 import { Failure } from '../../schemas/failure.ts'
+import type { Method } from './fetch.ts'
 import { checkUrl, type Rules } from './rules.ts'
 
 /** What one hop sends. */
 export interface Hop {
   readonly url: URL
-  readonly method: 'GET' | 'POST' | 'HEAD'
+  readonly method: Method
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | undefined
 }

@@ -1,16 +1,16 @@
 import { lookup as systemLookup } from 'node:dns'
 import { Failure } from '../../schemas/failure.ts'
 import { isPublicAddress } from './address.ts'
-import type { Client } from './client.ts'
+import type { Client, OpenAnswer } from './client.ts'
 import type { Lookup } from './connector.ts'
 import { startDeadline } from './deadline.ts'
-import type { Fetch, FetchRequest, FetchResponse } from './fetch.ts'
-import type { Hop } from './redirect.ts'
+import type { Fetch, FetchRequest, FetchResponse, Open, OpenResponse } from './fetch.ts'
+import { type Hop, nextHop } from './redirect.ts'
 import { checkUrl, type Rules } from './rules.ts'
 import { translate } from './translate.ts'
 
 export type { Lookup } from './connector.ts'
-export type { Fetch, FetchRequest, FetchResponse } from './fetch.ts'
+export type { Fetch, FetchRequest, FetchResponse, Open } from './fetch.ts'
 
 export interface SafeFetchOptions {
   readonly user_agent: string
@@ -31,6 +31,7 @@ export interface SafeFetchOptions {
 /** The one door to the outside world. */
 export interface SafeFetch extends AsyncDisposable {
   readonly fetch: Fetch
+  readonly open: Open
 }
 
 const maxRedirects = 5
@@ -86,10 +87,47 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
     }
   }
 
-  return { fetch, [Symbol.asyncDispose]: async () => (await client)?.[Symbol.asyncDispose]() }
+  async function open(request: Parameters<Open>[0]): Promise<OpenResponse> {
+    const first = firstHop(request, rules, options.user_agent)
+    let hop: Hop = { ...first, headers: { ...first.headers, 'accept-encoding': 'identity' } }
+    client ??= loadClient()
+    const { open: send } = await client
+    const { signal } = request
+    try {
+      for (let redirects = 0; redirects <= maxRedirects; redirects++) {
+        const answer = await send(hop, signal)
+        const next = leads(hop, answer)
+        const { host } = hop.url
+        if (!next) return { ...answer, explain: (error) => translate(error, host, signal, endless) }
+        answer.body.destroy()
+        hop = next
+      }
+      throw new Failure('upstream_invalid', `${hop.url.host} redirects more than ${maxRedirects} times.`)
+    } catch (error) {
+      throw translate(error, hop.url.host, signal, endless)
+    }
+  }
+
+  function leads(hop: Hop, { status, headers, body }: OpenAnswer): Hop | undefined {
+    try {
+      const next = nextHop(hop, status, headers.location, rules)
+      if (!next || (next.method === hop.method && next.url.origin === hop.url.origin)) return next
+      throw new Failure('upstream_invalid', `${hop.url.host} redirects to ${next.url.origin}.`, {
+        hint: 'What was meant for one place is not sent to another. Publish the address that it redirects to.',
+      })
+    } catch (refused) {
+      body.destroy()
+      throw refused
+    }
+  }
+
+  return { fetch, open, [Symbol.asyncDispose]: async () => (await client)?.[Symbol.asyncDispose]() }
 }
 
-function firstHop(request: FetchRequest, rules: Rules, userAgent: string): Hop {
+/** Of what only its caller ends. */
+const endless = { has_passed: false }
+
+function firstHop(request: Parameters<Open>[0], rules: Rules, userAgent: string): Hop {
   const headers = Object.entries(request.headers ?? {})
     .map(([name, value]) => [name.toLowerCase(), value] as const)
     .filter(([name]) => !ours.has(name))

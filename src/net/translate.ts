@@ -16,7 +16,12 @@ const nonsense = new Set([
 ])
 
 /** Any error of a fetch as the Failure its caller sees. `host` is named; addresses behind it are not. */
-export function translate(error: unknown, host: string, caller: AbortSignal, deadline: Deadline): Failure {
+export function translate(
+  error: unknown,
+  host: string,
+  caller: AbortSignal,
+  deadline: Pick<Deadline, 'has_passed'>,
+): Failure {
   if (caller.aborted) {
     return caller.reason instanceof Failure
       ? caller.reason

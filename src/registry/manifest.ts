@@ -28,7 +28,11 @@ const Interface = z.looseObject({
   transport: z.string().optional(),
   protocolBinding: z.string().optional(),
   protocolVersion: z.string().optional(),
+  tenant: z.string().optional(),
 })
+/** Names the envelope `{to, action, params}` among the protocol bindings of A2A. */
+export const envelopeBinding = 'urn:dragoman:envelope:1'
+
 /** A2A cards 0.1 to 1.0 as people write them, and the interface's own shape. */
 const AnyCard = z.looseObject({
   name: text.max(200),
@@ -37,13 +41,22 @@ const AnyCard = z.looseObject({
   package_name: z.string().optional(),
   version: z.string().optional().catch(undefined),
   url: z.string().optional().catch(undefined),
+  preferredTransport: z.string().optional().catch(undefined),
   protocolVersion: z.string().optional().catch(undefined),
   skills: z.array(Skill).optional().catch(undefined),
   capabilities: z.union([z.array(z.looseObject({ name: z.string() })), z.unknown()]).optional(),
   supportedInterfaces: z.array(Interface).optional().catch(undefined),
   additionalInterfaces: z.array(Interface).optional().catch(undefined),
   endpoints: z
-    .array(z.looseObject({ protocol: z.enum(['a2a', 'mcp', 'envelope']), url: z.string() }))
+    .array(
+      z.looseObject({
+        protocol: z.enum(['a2a', 'mcp', 'envelope']),
+        url: z.string(),
+        version: z.string().optional().catch(undefined),
+        binding: z.string().optional().catch(undefined),
+        tenant: z.string().optional().catch(undefined),
+      }),
+    )
     .optional()
     .catch(undefined),
   a2aEndpoint: z.string().optional().catch(undefined),
@@ -145,13 +158,14 @@ function skillCapability({ id, name, description = '' }: z.infer<typeof Skill>):
 }
 
 function interfaceCapability(capability: Record<string, unknown>): Capability | [] {
-  const { name, description, input_schema } = capability
+  const { name, description, input_schema, read_only } = capability
   if (typeof name !== 'string' || !name.trim()) return []
   const schema = z.record(z.string(), z.unknown()).safeParse(input_schema)
   return {
     name: cut(name.trim(), 200),
     description: typeof description === 'string' ? cut(description, longestDescription) : '',
     ...(schema.success && { input_schema: schema.data }),
+    ...(typeof read_only === 'boolean' && { read_only }),
   }
 }
 
@@ -159,26 +173,44 @@ function endpointsOf(card: AnyCard): Endpoint[] {
   const standard = [...(card.supportedInterfaces ?? []), ...(card.additionalInterfaces ?? [])]
   const own: Stated[] = card.endpoints ?? []
   const interfaces: Stated[] = standard.map((one) => ({
-    protocol: 'a2a',
+    protocol: one.protocolBinding === envelopeBinding ? 'envelope' : 'a2a',
     url: one.url ?? '',
     version: one.protocolVersion ?? card.protocolVersion,
+    binding: one.protocolBinding ?? one.transport,
+    tenant: one.tenant,
   }))
   const named: Stated[] = [
     { protocol: 'a2a', url: card.a2aEndpoint ?? '' },
     { protocol: 'mcp', url: card.mcpEndpoint ?? '' },
   ]
+  const main = endpoint({
+    protocol: 'a2a',
+    url: card.url ?? '',
+    version: card.protocolVersion,
+    binding: card.preferredTransport,
+  })
   const all = [...own, ...interfaces, ...named].flatMap(endpoint)
   if (all.length > 0) return all.slice(0, mostEndpoints)
-  return endpoint({ protocol: 'a2a', url: card.url ?? '', version: card.protocolVersion })
+  return main
 }
 
 interface Stated {
   readonly protocol: Endpoint['protocol']
   readonly url: string
   readonly version?: string | undefined
+  readonly binding?: string | undefined
+  readonly tenant?: string | undefined
 }
 
-function endpoint({ protocol, url, version }: Stated): Endpoint[] {
+function endpoint({ protocol, url, version, binding, tenant }: Stated): Endpoint[] {
   if (url.length > 2048 || !URL.canParse(url) || !/^(https?|wss?):$/.test(new URL(url).protocol)) return []
-  return [{ protocol, url, ...(version && { version: cut(version, 50) }) }]
+  return [
+    {
+      protocol,
+      url,
+      ...(version && { version: cut(version, 50) }),
+      ...(binding && { binding: cut(binding, 200) }),
+      ...(tenant && { tenant: cut(tenant, 300) }),
+    },
+  ]
 }

@@ -1,9 +1,8 @@
 import { addressOf } from '../../schemas/names.ts'
 import type { StoredEntry } from '../store/store.ts'
+import { envelopeBinding } from './manifest.ts'
 import { registryPackage, type Site } from './site.ts'
 
-/** Names the envelope `{to, action, params}` among the protocol bindings of A2A, and what a card says of it. */
-const envelopeBinding = 'urn:dragoman:envelope:1'
 const registryExtension = 'urn:dragoman:registry:1'
 
 /** For a client that says it speaks 1.0; or for one that does not say, which may speak 0.3. */

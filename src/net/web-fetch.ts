@@ -1,0 +1,91 @@
+import { Failure } from '../../schemas/failure.ts'
+import type { Method, Open, OpenResponse } from './fetch.ts'
+
+export interface WebFetchOptions {
+  /** Most bytes of one body. */
+  readonly max_bytes: number
+}
+
+const methods: ReadonlySet<string> = new Set<Method>(['GET', 'POST', 'HEAD', 'DELETE'])
+/** Statuses whose answer has no body (Fetch Standard, 2.2.3). */
+const bodiless = new Set([101, 103, 204, 205, 304])
+
+/**
+ * The `fetch` of the Fetch Standard for libraries that take one, by our guarded client: request bodies are text, and
+ * bodies of answers break off with Failure `upstream_invalid` after so many bytes. Rejects with Failure, which the
+ * library may wrap: `failureIn` finds it again.
+ */
+export function createWebFetch(open: Open, { max_bytes }: WebFetchOptions): typeof globalThis.fetch {
+  return async (input, init = {}) => {
+    if (input instanceof Request) throw new TypeError('A URL is fetched here, not a Request.')
+    const { body, method = 'GET', signal } = init
+    if (!methods.has(method)) throw new TypeError(`${method} is not sent here.`)
+    if (body !== undefined && body !== null && typeof body !== 'string') {
+      throw new TypeError('A request body is text here.')
+    }
+    const answer = await open({
+      url: String(input),
+      method: method as Method,
+      headers: Object.fromEntries(new Headers(init.headers)),
+      ...(typeof body === 'string' && { body }),
+      signal: signal ?? new AbortController().signal,
+    })
+    const { status, headers } = answer
+    const coding = headers['content-encoding'] ?? 'identity'
+    if (coding !== 'identity') {
+      answer.body.destroy()
+      throw new Failure('upstream_invalid', `The content coding ${coding.slice(0, 60)} was not asked for.`)
+    }
+    const shown = { status, headers: sound(headers) }
+    if (bodiless.has(status) || method === 'HEAD') {
+      answer.body.destroy()
+      return new Response(null, shown)
+    }
+    return new Response(bounded(answer, max_bytes), shown)
+  }
+}
+
+function bounded({ body, explain }: OpenResponse, most: number): ReadableStream<Uint8Array> {
+  const chunks = body.iterator()
+  let bytes = 0
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        const { done, value } = await chunks.next()
+        if (done) return controller.close()
+        bytes += value.length
+        if (bytes > most) throw new Failure('upstream_invalid', `The answer is larger than ${most} bytes.`)
+        controller.enqueue(value)
+      } catch (error) {
+        body.destroy()
+        controller.error(explain(error))
+      }
+    },
+    cancel() {
+      body.destroy()
+    },
+  })
+}
+
+function sound(headers: Readonly<Record<string, string>>): Headers {
+  const all = new Headers()
+  for (const [name, value] of Object.entries(headers)) {
+    // What HTTP's parser let through and the Fetch Standard refuses is of no use to anybody.
+    try {
+      all.append(name, value)
+    } catch {}
+  }
+  return all
+}
+
+const deepest = 5
+
+/** The Failure that an error is, or was made of. */
+export function failureIn(error: unknown): Failure | undefined {
+  let current = error
+  for (let depth = 0; depth < deepest && current instanceof Error; depth++) {
+    if (current instanceof Failure) return current
+    current = current.cause
+  }
+  return undefined
+}
