@@ -56,10 +56,11 @@ export interface Context<Part = unknown> {
   readonly signal: AbortSignal
   /** Milliseconds since the epoch; Infinity for actions without one. */
   readonly deadline: number
-  readonly hops: number
+  /** The agents that the call has passed on its way here, the first one first. */
+  readonly via: readonly string[]
   /** Resolves when the caller can take more. Does nothing where the door cannot stream. */
   emit(update: Update<Part>): Promise<void>
-  /** Calls another agent as the same principal, under the same signal, with hops + 1. */
+  /** Calls another agent as the same principal, under the same signal, having passed this one. */
   call(envelope: Envelope): Promise<Json>
 }
 

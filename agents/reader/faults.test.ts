@@ -96,7 +96,7 @@ function readerOf(action: Action<unknown, { markdown: string }>): typeof read {
     principal: null,
     signal: new AbortController().signal,
     deadline: Infinity,
-    hops: 0,
+    via: [],
     emit: async () => {},
     call: () => Promise.reject(new Error('calls nobody')),
   }

@@ -131,7 +131,7 @@ function reader(fetch: Fetch): typeof read {
       principal: null,
       signal,
       deadline: Infinity,
-      hops: 0,
+      via: [],
       emit: async () => {},
       call: () => Promise.reject(new Error('calls nobody')),
     }

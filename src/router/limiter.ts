@@ -18,7 +18,7 @@ export function createLimiter(clock: () => number): RouterOptions['admit'] {
 
   return (envelope, call) => {
     const caller = callerOf(call)
-    if (caller === undefined || call.hops) return undefined
+    if (caller === undefined) return undefined
     const policy = classOf(envelope)
     const limit = perMinute[policy] * (call.principal && !call.principal.confined_to ? withToken : 1)
     return take(policy, caller, limit)
@@ -27,7 +27,9 @@ export function createLimiter(clock: () => number): RouterOptions['admit'] {
 
 function callerOf({ principal, client }: Call): string | undefined {
   if (client === undefined) return undefined
-  return principal && !principal.confined_to ? JSON.stringify([principal.issuer, principal.subject]) : client
+  return principal && !principal.confined_to
+    ? JSON.stringify([principal.issuer, principal.subject])
+    : client.address
 }
 
 /** By what is asked, before anybody looks whether it exists: guessing names counts too. */

@@ -4,21 +4,30 @@ import { Failure } from '../../schemas/failure.ts'
 import type { Json } from '../../schemas/json.ts'
 import { packageNameOf } from '../../schemas/names.ts'
 import { nearest } from '../../schemas/nearest.ts'
+import { assertPlain } from '../../schemas/plain.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import { authorise } from './authorise.ts'
 import { startDeadline } from './deadline.ts'
-import { assertPlain } from './plain.ts'
+
+/** Who is at the other end of the wire. */
+export interface Client {
+  /** The network address that an anonymous call is counted against. */
+  readonly address: string
+  /** The agents that it says the call has passed already, in other places. */
+  readonly via: readonly string[]
+}
 
 /** How a call reached the gateway, beside its envelope. */
 export interface Call {
   readonly principal: Principal | null
   readonly signal: AbortSignal
   readonly id?: string
-  readonly hops?: number
+  /** The agents that calls within this one have passed already, the first one first. */
+  readonly via?: readonly string[]
   /** Milliseconds since the epoch at which the call that made this one ends. */
   readonly deadline?: number
-  /** Whom an anonymous call is counted against: a network address; absent for a local process, never limited. */
-  readonly client?: string
+  /** At the other end of the wire; absent for a local process and for calls that agents make here, never limited. */
+  readonly client?: Client
   readonly emit?: (update: Update) => Promise<void>
   /** Called once, when the call is let in and its input read, before its action runs; what it throws ends the call. */
   readonly accepted?: () => Promise<void>
@@ -99,9 +108,10 @@ export function createRouter(options: RouterOptions): Router {
   async function route(envelope: Envelope, call: Call, id: string): Promise<Reply> {
     assertPlain(envelope)
     const { to, action: name, params } = envelopeShape.parse(envelope)
-    const hops = call.hops ?? 0
-    if (hops > maximumHops)
+    const via = call.via ?? call.client?.via ?? []
+    if (via.length > maximumHops) {
       throw new Failure('loop_detected', `The call passed ${maximumHops} agents already.`)
+    }
     const allowance = options.admit({ to, action: name, params }, call)
     const agent = await options.resolve(packageNameOf(to), call)
     if (!agent) throw new Failure('not_found', `No agent answers to ${to}.`)
@@ -110,12 +120,19 @@ export function createRouter(options: RouterOptions): Router {
     const input = action.input.parse(params)
     if (call.accepted) await call.accepted()
     const revision = action.effect === 'read' ? options.revision() : undefined
-    const output = (await run(action, input, call, id, hops)) as Json
+    const output = (await run(agent, action, input, call, id, via)) as Json
     if (options.check_outputs) checkOutput(action, output)
     return { output, action, ...(revision !== undefined && { revision }), ...(allowance && { allowance }) }
   }
 
-  async function run(action: Action, input: unknown, call: Call, id: string, hops: number): Promise<unknown> {
+  async function run(
+    agent: Agent,
+    action: Action,
+    input: unknown,
+    call: Call,
+    id: string,
+    via: readonly string[],
+  ): Promise<unknown> {
     const limit =
       action.deadline_ms === 'none' ? Number.POSITIVE_INFINITY : (action.deadline_ms ?? defaultDeadline)
     using deadline = startDeadline(call.signal, limit)
@@ -127,11 +144,12 @@ export function createRouter(options: RouterOptions): Router {
       principal: call.principal,
       signal,
       deadline: ends,
-      hops,
+      via,
       emit: call.emit ?? ignore,
       call: async (envelope) => {
-        const { emit: _, accepted: __, ...rest } = call
-        return (await dispatch(envelope, { ...rest, signal, id, deadline: ends, hops: hops + 1 })).output
+        const { principal } = call
+        const passed = [...via, agent.package_name]
+        return (await dispatch(envelope, { principal, signal, id, deadline: ends, via: passed })).output
       },
     }
     return await deadline.race(action.run(input, context))

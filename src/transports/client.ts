@@ -1,12 +1,22 @@
 import type { IncomingMessage } from 'node:http'
 import { isIPv6 } from 'node:net'
+import { passedAgents } from '../../schemas/via.ts'
+import type { Client } from '../router/router.ts'
 import type { Door } from './door.ts'
 
+/** Who is at the other end of the wire. */
+export function clientOf(door: Pick<Door, 'trusted_proxies'>, request: IncomingMessage): Client {
+  const { via } = request.headers
+  return { address: addressOf(door, request), via: via === undefined ? nowhere : passedAgents(via) }
+}
+
+const nowhere: readonly string[] = Object.freeze([])
+
 /**
- * Whom an anonymous request is counted against: the address it comes from or, through a proxy that the operator
- * trusts, the last one that the proxy names. An IPv6 caller is its /64, of which it has every address.
+ * The address that the request comes from or, through a proxy that the operator trusts, the last one that the proxy
+ * names. An IPv6 caller is its /64, of which it has every address.
  */
-export function clientOf(door: Pick<Door, 'trusted_proxies'>, request: IncomingMessage): string {
+function addressOf(door: Pick<Door, 'trusted_proxies'>, request: IncomingMessage): string {
   const peer = plain(request.socket.remoteAddress ?? 'unknown')
   if (!door.trusted_proxies.includes(peer)) return network(peer)
   const forwarded = String(request.headers['x-forwarded-for'] ?? '')

@@ -148,7 +148,11 @@ describe('of tasks there are', () => {
     const { desk } = session.home.gateway
     const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'x' }] } as const
     for (let index = 0; index < 1000; index++) {
-      const call = { principal: null, signal: new AbortController().signal, client: `10.0.0.${index % 3}` }
+      const call = {
+        principal: null,
+        signal: new AbortController().signal,
+        client: { address: `10.0.0.${index % 3}`, via: [] },
+      }
       const run = async (_: unknown, tell: (told: { state: typeof completed }) => Promise<void>) =>
         await tell({ state: completed })
       const begun = await desk.begin({ run, call, message, context_id: 'c', explain: () => [] })

@@ -256,7 +256,7 @@ describe('an action that calls another', () => {
     run: (_, { call }) => call({ to: 'com.test.inner', action: 'look', params: { seen: true } }),
   })
 
-  test('does so as the same principal, in the same call, one hop on, under its own signal and deadline', async () => {
+  test('does so as the same principal, in the same call, having passed the first, under its own signal and deadline', async () => {
     const { action, started } = hangingAction('look', { deadline_ms: 60_000 })
     const agents = [sampleAgent(to, [around]), sampleAgent('com.test.inner', [action])]
     const router = routerOver(agents, { clock: () => 0 })
@@ -273,7 +273,7 @@ describe('an action that calls another', () => {
       }),
     )
     const inner = await started
-    expect(inner).toMatchObject({ id: 'outer', principal: who, hops: 1, deadline: 5000 })
+    expect(inner).toMatchObject({ id: 'outer', principal: who, via: [to], deadline: 5000 })
     await inner.emit({ progress: 1 })
     expect(emitted).toEqual([])
     caller.abort()

@@ -35,7 +35,8 @@ function limiter() {
   }
 }
 
-const somebody = { client: '192.0.2.1' }
+const at = (address: string) => ({ address, via: [] })
+const somebody = { client: at('192.0.2.1') }
 
 test.each([
   ['reads', 'search_agents', {}, registry, 600],
@@ -77,11 +78,11 @@ test('each class has a bucket of its own', () => {
 test('each address has buckets of its own; a token has them wherever it calls from', () => {
   const { passed } = limiter()
   expect(passed('search', somebody)).toBe(120)
-  expect(passed('search', { client: '192.0.2.2' })).toBe(120)
-  const ada = (client: string) => ({ client, principal: principal('ada') })
+  expect(passed('search', { client: at('192.0.2.2') })).toBe(120)
+  const ada = (address: string) => ({ client: at(address), principal: principal('ada') })
   expect(passed('search', ada('192.0.2.1'))).toBe(1200)
   expect(passed('search', ada('192.0.2.9'))).toBe(0)
-  expect(passed('search', { client: '192.0.2.1', principal: principal('eve') })).toBe(1200)
+  expect(passed('search', { client: at('192.0.2.1'), principal: principal('eve') })).toBe(1200)
 })
 
 test('a session has no more than the address it comes from', () => {
@@ -129,9 +130,10 @@ test('the refusal says when to come again, and the allowance what is left', () =
   )
 })
 
-test('a local process and calls made by agents are not counted', () => {
+test('a local process is not counted, whoever says to have passed agents is', () => {
   const { ask, passed } = limiter()
   expect(passed('search', {})).toBe(Number.POSITIVE_INFINITY)
-  expect(passed('search', { ...somebody, hops: 1 })).toBe(Number.POSITIVE_INFINITY)
   expect(ask('search', {})).toBeUndefined()
+  const passing = { client: { address: '192.0.2.1', via: ['com.example.agent'] } }
+  expect(passed('search', passing)).toBe(120)
 })

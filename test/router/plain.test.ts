@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { assertPlain, maximumDepth } from '../../src/router/plain.ts'
+import { assertPlain, maximumDepth } from '../../schemas/plain.ts'
 
 function nested(levels: number, wrap: (inner: unknown) => unknown): unknown {
   let value: unknown = 1

@@ -61,13 +61,13 @@ describe('a session', () => {
     expect((await call('discover', { session: 'session-1', query: 'x' })).output).toMatchObject({ total: 0 })
   })
 
-  test('calls as itself, with its own rights, one hop on, and counts its steps', async () => {
+  test('calls as itself, with its own rights, having passed the playground, and counts its steps', async () => {
     const { session, execute, contexts } = openPlayground()
     const id = await session()
     expect((await execute(id)).output).toEqual({ output: { seen: true }, step: 1 })
     expect((await execute(id)).output).toMatchObject({ step: 2 })
     expect(contexts[0]).toMatchObject({
-      hops: 1,
+      via: ['svc.playground'],
       principal: { subject: `playground:${id}`, confined_to: 'test' },
     })
     expect([...(contexts[0]?.principal?.scopes ?? [])]).toEqual(['agents:read', 'a2a:call'])

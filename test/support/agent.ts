@@ -11,7 +11,7 @@ export async function runAction(
 ) {
   const action = agent.actions.find((one) => one.name === name)
   if (!action) throw new Error(`no action ${name}`)
-  const call = { id: 'test', principal: null, deadline: Number.POSITIVE_INFINITY, hops: 0, signal }
+  const call = { id: 'test', principal: null, deadline: Number.POSITIVE_INFINITY, via: [], signal }
   const context = { ...call, emit: async () => {}, call: async () => null }
   return action.output.parse(await action.run(action.input.parse(params), context))
 }

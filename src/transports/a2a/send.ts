@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Json } from '../../../schemas/json.ts'
+import { assertPlain } from '../../../schemas/plain.ts'
 import type { Message, Part, StoredTask } from '../../../schemas/task.ts'
-import { assertPlain } from '../../router/plain.ts'
 import type { Call } from '../../router/router.ts'
 import { type A2aError, refusal } from './error.ts'
 import { type SendParams, sendParams } from './params.ts'

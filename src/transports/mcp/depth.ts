@@ -1,5 +1,5 @@
 import { isRecord } from '../../../schemas/json.ts'
-import { assertPlain } from '../../router/plain.ts'
+import { assertPlain } from '../../../schemas/plain.ts'
 
 /**
  * `assertPlain` for what comes before the SDK reads it. The arguments of a tool count from their own first

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
+import type { Client } from '../../router/router.ts'
 import { assertVersion, type Meta, readMeta, versionKey } from './envelope.ts'
 import { Fault, faults, faultText } from './fault.ts'
 import { assertAgreement, assertHeaders, isModern } from './headers.ts'
@@ -8,7 +9,7 @@ import type { Request } from './message.ts'
 
 /** Who calls, and from where; asked anew for each call. */
 export interface McpCaller {
-  readonly client?: string
+  readonly client?: Client
   identify(): Principal | null | Promise<Principal | null>
 }
 

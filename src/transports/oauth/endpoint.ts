@@ -24,7 +24,7 @@ export function clientEndpoint(
     path,
     async handler(request, response) {
       try {
-        count(clientOf(door, request))
+        count(clientOf(door, request).address)
         const form = await readForm(request)
         const client = await authenticateClient(door, request, form)
         send(request, response, 200, await answer(form, client), noStore)

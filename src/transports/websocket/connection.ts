@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import type { RawData, WebSocket } from 'ws'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
+import type { Client } from '../../router/router.ts'
 import { maximumBytes } from '../http/body.ts'
 import { startHeartbeat } from './heartbeat.ts'
 
@@ -22,7 +23,7 @@ export interface Task {
 
 /** One open socket: text in, text out, under the limits that every WebSocket door has. */
 export interface Connection {
-  readonly client: string
+  readonly client: Client
   /** Aborts when the socket has closed. */
   readonly signal: AbortSignal
   /** Who calls, asked anew for each message; closes the socket with 1008 where the token no longer holds, and with
@@ -47,7 +48,7 @@ export interface Patience {
 }
 
 interface ConnectOptions extends Patience {
-  readonly client: string
+  readonly client: Client
   /** The socket under the WebSocket. */
   readonly wire: Socket
   readonly identify: () => Principal | null | Promise<Principal>

@@ -78,7 +78,7 @@ export function createUpgrades(options: UpgradeOptions): Upgrades {
       const principal = await principalOf(admission.authorization, door.authenticate)
       if (socket.destroyed) return
       assertOpen()
-      socket.once('close', seats.take(principal, clientOf(door, request)))
+      socket.once('close', seats.take(principal, clientOf(door, request).address))
       socket.off('error', drop)
       server.handleUpgrade(request, socket, head, (webSocket) => start(webSocket, admission, request))
     } catch (thrown) {

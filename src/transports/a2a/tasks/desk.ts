@@ -102,11 +102,17 @@ export function createDesk(options: DeskOptions): Desk {
 
   async function write({ task: before, message, context_id, call }: Begin): Promise<StoredTask> {
     const id = before?.id ?? randomBytes(16).toString('hex')
-    const { principal, client = 'local' } = call
+    const { principal, client } = call
     const owner = principal && ownerOf(principal)
     const asked = { ...message, contextId: context_id, taskId: id }
     const task: StoredTask = {
-      ...(before ?? { id, owner, counted_by: owner ?? client, context_id, artifacts: [] }),
+      ...(before ?? {
+        id,
+        owner,
+        counted_by: owner ?? client?.address ?? 'local',
+        context_id,
+        artifacts: [],
+      }),
       state: 'TASK_STATE_SUBMITTED',
       message: null,
       history: [...(before?.history ?? []), asked].slice(-mostMessages),

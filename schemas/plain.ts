@@ -1,4 +1,4 @@
-import { Failure } from '../../schemas/failure.ts'
+import { Failure } from './failure.ts'
 
 /** Deepest nesting of objects and arrays that a message may have. */
 export const maximumDepth = 32
