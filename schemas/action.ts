@@ -41,6 +41,8 @@ export interface Agent {
   readonly listed?: boolean
   // biome-ignore lint/suspicious/noExplicitAny: an agent holds actions of every input and output; run is contravariant in both
   readonly actions: readonly Action<any, any, any>[]
+  /** An agent that does not say what it can do: the action of any name that is not among its `actions`. */
+  readonly open?: (name: string) => Action
 }
 
 export type Update<Part = unknown> =

@@ -36,6 +36,14 @@ export function isTerminal(state: TaskState): boolean {
   return !isBusy(state) && !isInterrupted(state)
 }
 
+/** What an action answers where another agent wants to be told more before it goes on. */
+export const InputRequired = z.object({
+  status: z.literal('input_required'),
+  task_id: z.string().describe('Send it with continue_task to the same agent.'),
+  question: z.json().describe('What the agent says of what it wants; null where it says nothing.'),
+})
+export type InputRequired = z.infer<typeof InputRequired>
+
 /** Section 4.1.6: one of `text`, `data`, `raw` (base64) and `url`. */
 export interface Part {
   readonly text?: string

@@ -6,7 +6,9 @@ import { createSessionBook } from '../agents/playground/sessions.ts'
 import { createExtractor } from '../agents/reader/extractor.ts'
 import type { Agent } from '../schemas/action.ts'
 import { extractWorker, version } from './assets.ts'
+import { createAssert } from './auth/assertion.ts'
 import type { Authenticate } from './auth/authenticator.ts'
+import { openCalling } from './calling.ts'
 import type { Config } from './config.ts'
 import { openDense } from './dense.ts'
 import { type Identity, openIdentity } from './identity.ts'
@@ -74,6 +76,8 @@ export interface GatewayOptions {
   readonly resolveTxt?: ResolveTxt
   /** Where the files of a domain are that is to be proved. */
   readonly originOf?: (domain: string) => string
+  /** Milliseconds that a listed agent may take for one call. */
+  readonly patience_ms?: number
   /** Bounds and spans of A2A's tasks. */
   readonly tasks?: Pick<DeskOptions, 'bounds' | 'spans'>
 }
@@ -91,18 +95,19 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
     const base_url = config.DRAGOMAN_BASE_URL ?? reached
     return { base_url, site_url: config.DRAGOMAN_SITE_URL ?? base_url }
   }
-  const outside = (allowed: readonly string[], idle_ms?: number, refused = () => [site().base_url]) =>
+  const reach = (settings: Partial<SafeFetchOptions>) =>
     stack.use(
       createSafeFetch({
         user_agent: userAgent(config),
-        allow_origins: allowed,
-        ...(idle_ms !== undefined && { idle_ms }),
-        refuse_origins: refused,
+        refuse_origins: () => [site().base_url],
         ...(options.lookup && { lookup: options.lookup }),
         ...(options.is_public && { is_public: options.is_public }),
         ...(options.ports && { ports: options.ports }),
+        ...settings,
       }),
-    ).fetch
+    )
+  const outside = (allow_origins: readonly string[], idle_ms?: number) =>
+    reach({ allow_origins, ...(idle_ms !== undefined && { idle_ms }) }).fetch
   const upstreams = (allowed: readonly string[]) => {
     const fetch = outside(allowed)
     return stack.use(createUpstreams({ fetch, clock, wait: options.wait ?? systemWait }))
@@ -136,7 +141,7 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
     store,
     clock,
     fetch: world,
-    fetch_own: outside(config.DRAGOMAN_ALLOW_ORIGINS, undefined, () => []),
+    fetch_own: reach({ allow_origins: config.DRAGOMAN_ALLOW_ORIGINS, refuse_origins: () => [] }).fetch,
     fetchCard,
     failed: (fault) => log.error({ err: fault }, 'check'),
     resolveTxt: options.resolveTxt,
@@ -186,8 +191,24 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
   const names = new Set(
     agents.flatMap((agent) => agent.actions.map((action) => `${agent.package_name} ${action.name}`)),
   )
+  const calling = stack.use(
+    openCalling({
+      outside: reach({ allow_origins: config.DRAGOMAN_ALLOW_ORIGINS, idle_ms: 60_000, connections: null }),
+      clock,
+      wait: options.wait ?? systemWait,
+      assert: createAssert({
+        signing: identity.ring.signing,
+        issuer: () => identity.issuer,
+        secret: trust.secret,
+        clock,
+      }),
+      secret: trust.secret,
+      observe: metrics.remote,
+      patience_ms: options.patience_ms,
+    }),
+  )
   const router = createRouter({
-    resolve: createResolve(agents, registry.get),
+    resolve: createResolve(agents, registry.get, calling.agentOf),
     admit,
     observe: createObserver(log, metrics, (to, action) => names.has(`${to} ${action}`)),
     revision: () => index.applied_revision,

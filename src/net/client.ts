@@ -24,15 +24,21 @@ export interface Client extends AsyncDisposable {
   open(hop: Hop, signal: AbortSignal): Promise<OpenAnswer>
 }
 
-/** `idle` is how many milliseconds the other side may be silent. */
-export function createClient(lookup: Lookup, rules: Rules, idle: number): Client {
+export interface ClientOptions {
+  /** Milliseconds that the other side may be silent. */
+  readonly idle_ms: number
+  /** To one origin; null: as many as are asked for. */
+  readonly connections: number | null
+}
+
+export function createClient(lookup: Lookup, rules: Rules, { idle_ms, connections }: ClientOptions): Client {
   const dispatcher = new Agent({
     connect: guardedConnector(lookup, rules),
     allowH2: false,
     maxHeaderSize: 16 * 1024,
-    headersTimeout: idle,
-    bodyTimeout: idle,
-    connections: 32,
+    headersTimeout: idle_ms,
+    bodyTimeout: idle_ms,
+    connections,
   })
 
   async function open({ url, method, headers, body }: Hop, signal: AbortSignal): Promise<OpenAnswer> {

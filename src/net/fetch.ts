@@ -12,6 +12,8 @@ export interface FetchRequest {
   readonly signal: AbortSignal
   /** Most bytes of body after decompression; 5 MiB when absent. */
   readonly max_bytes?: number
+  /** Refuse a redirect that leaves the origin or changes the method: what is sent is meant for that place. */
+  readonly stays?: boolean
   /** For everything together: names, connections, redirects, body; 10,000 when absent. */
   readonly timeout_ms?: number
 }
@@ -45,8 +47,9 @@ export interface OpenResponse {
 }
 
 /**
- * Sends a request and gives its answer once the head is there; the body comes as it was sent, uncoded. A redirect is
- * followed within its origin and where it leaves the method alone, for what was sent was meant for that place. Only
+ * Sends a request that stays and gives its answer once the head is there; the body comes as it was sent, uncoded. Only
  * the caller's signal and the silence of the other side end it. Throws as Fetch does.
  */
-export type Open = (request: Omit<FetchRequest, 'max_bytes' | 'timeout_ms'>) => Promise<OpenResponse>
+export type Open = (
+  request: Omit<FetchRequest, 'max_bytes' | 'timeout_ms' | 'stays'>,
+) => Promise<OpenResponse>

@@ -24,6 +24,8 @@ export interface SafeFetchOptions {
   readonly allow_origins?: readonly string[]
   /** How long the other side may be silent; 10,000 ms when absent. */
   readonly idle_ms?: number
+  /** Most connections to one origin; null: as many as are asked for. 32 when absent. */
+  readonly connections?: number | null
   /** Our own origins: refused to everybody, allowed or not. */
   readonly refuse_origins?: () => readonly string[]
 }
@@ -38,6 +40,7 @@ const maxRedirects = 5
 const defaultBytes = 5 * 1024 * 1024
 const defaultTimeout = 10_000
 const defaultIdle = 10_000
+const defaultConnections = 32
 const ours = new Set([
   'host',
   'cookie',
@@ -63,7 +66,8 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
   /** The HTTP client is loaded with the first request: a start does not pay for it. */
   async function loadClient(): Promise<Client> {
     const { createClient } = await import('./client.ts')
-    return createClient(options.lookup ?? systemLookup, rules, options.idle_ms ?? defaultIdle)
+    const { lookup = systemLookup, idle_ms = defaultIdle, connections = defaultConnections } = options
+    return createClient(lookup, rules, { idle_ms, connections })
   }
 
   async function fetch(request: FetchRequest): Promise<FetchResponse> {
@@ -79,6 +83,7 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
         if (redirects.length === maxRedirects) {
           throw new Failure('upstream_invalid', `${hop.url.host} redirects more than ${maxRedirects} times.`)
         }
+        if (request.stays) assertStays(hop, answer)
         redirects.push(hop.url.href)
         hop = answer
       }
@@ -111,10 +116,8 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
   function leads(hop: Hop, { status, headers, body }: OpenAnswer): Hop | undefined {
     try {
       const next = nextHop(hop, status, headers.location, rules)
-      if (!next || (next.method === hop.method && next.url.origin === hop.url.origin)) return next
-      throw new Failure('upstream_invalid', `${hop.url.host} redirects to ${next.url.origin}.`, {
-        hint: 'What was meant for one place is not sent to another. Publish the address that it redirects to.',
-      })
+      if (next) assertStays(hop, next)
+      return next
     } catch (refused) {
       body.destroy()
       throw refused
@@ -122,6 +125,13 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
   }
 
   return { fetch, open, [Symbol.asyncDispose]: async () => (await client)?.[Symbol.asyncDispose]() }
+}
+
+function assertStays(from: Hop, to: Hop): void {
+  if (to.method === from.method && to.url.origin === from.url.origin) return
+  throw new Failure('upstream_invalid', `${from.url.host} redirects to ${to.url.origin}.`, {
+    hint: 'What was meant for one place is not sent to another. Publish the address that it redirects to.',
+  })
 }
 
 /** Of what only its caller ends. */

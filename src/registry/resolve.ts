@@ -1,23 +1,36 @@
 import type { Agent } from '../../schemas/action.ts'
 import type { EntryDetail } from '../../schemas/card.ts'
 import { Failure } from '../../schemas/failure.ts'
+import type { Principal } from '../../schemas/scope.ts'
 
-/** Hosted agents answer; a listed one is named with where it answers, until it can be called from here. */
+/**
+ * Hosted agents first, then a listed entry as the agent behind it. Only what is ACTIVE is called; an owner is told so
+ * of their own entry, where others learn nothing.
+ */
 export function createResolve(
   hosted: readonly Agent[],
-  get: (name: string, caller: null) => Promise<EntryDetail>,
-): (to: string) => Promise<Agent> {
+  get: (name: string, caller: Principal | null) => Promise<EntryDetail>,
+  agentOf: (entry: EntryDetail) => Agent,
+): (to: string, call: { readonly principal: Principal | null }) => Promise<Agent> {
   const agents = new Map(hosted.map((agent) => [agent.package_name, agent]))
-  return async (to) => {
+
+  async function listed(to: string, caller: Principal | null): Promise<EntryDetail> {
+    try {
+      return await get(to, null)
+    } catch (thrown) {
+      if (caller === null) throw thrown
+      const own = await get(to, caller).catch(() => undefined)
+      if (!own) throw thrown
+      throw new Failure('wrong_state', `${own.package_name} is not called while it is not listed.`, {
+        hint: 'Go live with it first.',
+      })
+    }
+  }
+
+  return async (to, { principal }) => {
     const known = agents.get(to)
     if (known) return known
-    const entry = await get(to, null)
-    const byId = agents.get(entry.package_name)
-    if (byId) return byId
-    throw new Failure('not_callable', `${entry.package_name} is listed here but not hosted.`, {
-      hint: 'Read its card and call it at one of its endpoints.',
-      manifest_url: entry.manifest_url,
-      endpoints: entry.endpoints,
-    })
+    const entry = await listed(to, principal)
+    return agents.get(entry.package_name) ?? agentOf(entry)
   }
 }

@@ -1,5 +1,6 @@
 import type { Update } from '../../schemas/action.ts'
 import type { Capability, Endpoint } from '../../schemas/entry.ts'
+import type { Failure } from '../../schemas/failure.ts'
 import type { Json, JsonObject } from '../../schemas/json.ts'
 
 /** What a call to another agent takes along, beside what is asked. */
@@ -22,17 +23,21 @@ export interface RemoteTask {
   readonly context_id?: string
 }
 
-/** The output, or what the other side wants to be told before it goes on. */
+/**
+ * The output; what the other side wants to be told before it goes on; or what the agent refuses in good order, which
+ * says nothing against it.
+ */
 export type RemoteAnswer =
   | { readonly output: Json }
   | { readonly waits: RemoteTask; readonly question: Json | null }
+  | { readonly refused: Failure }
 
 /**
  * One agent that somebody else runs, whatever protocol it speaks. Adapters speak it and nothing more: time-outs,
  * breaker, bounds and repetition are wrapped around this port once. Everything throws Failure.
  */
 export interface RemoteAgent extends AsyncDisposable {
-  /** `upstream_timeout`, `upstream_failed`, `upstream_invalid`, `blocked_address`, or what the agent itself refused. */
+  /** Throws `upstream_timeout`, `upstream_failed`, `upstream_invalid` and `blocked_address`, which count against it. */
   call(action: string, params: JsonObject, call: RemoteCall): Promise<RemoteAnswer>
   /** Resolves where the agent answers in its protocol, if only to say that there is no such thing. Changes nothing. */
   probe(call: Pick<RemoteCall, 'signal' | 'headers'>): Promise<void>
@@ -40,5 +45,14 @@ export interface RemoteAgent extends AsyncDisposable {
   describe?(call: RemoteCall): Promise<readonly Capability[]>
 }
 
+/** What of a listed agent its adapter has to know. */
+export interface RemoteFacts {
+  readonly package_name: string
+  /** What it calls itself, where envelopes are addressed. */
+  readonly address: string
+  /** Its card, as its publisher wrote it or as the registry renders it. */
+  readonly card: Readonly<Record<string, unknown>>
+}
+
 /** The adapter for an endpoint; undefined where the protocol is not spoken here. Nothing is sent by connecting. */
-export type Connect = (endpoint: Endpoint) => RemoteAgent | undefined
+export type Connect = (endpoint: Endpoint, agent: RemoteFacts) => RemoteAgent | undefined

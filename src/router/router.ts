@@ -161,6 +161,7 @@ export function createRouter(options: RouterOptions): Router {
 function findAction(agent: Agent, name: string): Action {
   const found = agent.actions.find((action) => action.name === name || action.aliases?.includes(name))
   if (found) return found
+  if (agent.open) return agent.open(name)
   const known = agent.actions.map((action) => action.name)
   const close = nearest(name, known)
   throw new Failure('unknown_action', `${agent.package_name} has no action ${name}.`, {

@@ -4,9 +4,13 @@ import { Gauge, Histogram, Registry } from 'prom-client'
 export interface Metrics {
   /** Counts one dispatched call. `code` is `ok` or a failure's code; seconds of wall time. */
   call(to: string, action: string, code: string, seconds: number): void
+  /** Counts one call to a listed agent, by what came of it at the other side. */
+  remote(agent: string, code: string, seconds: number): void
   render(): Promise<string>
   readonly content_type: string
 }
+
+const mostRemotes = 1000
 
 /** `gauges` are read at scrape: name → [help, value]. */
 export function createMetrics(gauges: Record<string, readonly [string, () => number]>): Metrics {
@@ -18,6 +22,14 @@ export function createMetrics(gauges: Record<string, readonly [string, () => num
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
     registers: [registry],
   })
+  const remotes = new Histogram({
+    name: 'dragoman_remote_seconds',
+    help: 'Wall time of calls to listed agents by agent and outcome; `other` beyond the first thousand agents.',
+    labelNames: ['agent', 'code'],
+    buckets: [0.005, 0.025, 0.1, 0.25, 1, 2.5, 10, 30],
+    registers: [registry],
+  })
+  const counted = new Set<string>()
   for (const [name, [help, value]] of Object.entries(gauges)) {
     const collect = function (this: Gauge): void {
       this.set(value())
@@ -36,6 +48,10 @@ export function createMetrics(gauges: Record<string, readonly [string, () => num
   }
   return {
     call: (to, action, code, seconds) => child(to, action, code).observe(seconds),
+    remote(agent, code, seconds) {
+      if (counted.size < mostRemotes) counted.add(agent)
+      remotes.labels(counted.has(agent) ? agent : 'other', code).observe(seconds)
+    },
     render: () => registry.metrics(),
     content_type: registry.contentType,
   }

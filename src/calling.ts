@@ -1,0 +1,41 @@
+import type { Agent } from '../schemas/action.ts'
+import type { EntryDetail } from '../schemas/card.ts'
+import type { Assert } from './auth/assertion.ts'
+import type { SafeFetch } from './net/safe-fetch.ts'
+import type { Clock, Wait } from './net/wait.ts'
+import { createEnvelopeConnect } from './remote/envelope.ts'
+import { createListedAgents, type ListedAgentOptions } from './remote/listed-agent.ts'
+import { createRemotes } from './remote/remotes.ts'
+
+/** The way from a listed entry to an answer of the agent behind it. */
+export interface Calling extends AsyncDisposable {
+  /** The entry as an agent of the router. Throws Failure `not_callable`. */
+  readonly agentOf: (entry: EntryDetail) => Agent
+}
+
+export interface CallingOptions extends Pick<ListedAgentOptions, 'secret' | 'observe'> {
+  readonly outside: Pick<SafeFetch, 'fetch' | 'open'>
+  readonly clock: Clock
+  readonly wait: Wait
+  readonly assert: Assert
+  readonly patience_ms?: number | undefined
+}
+
+export function openCalling(options: CallingOptions): Calling {
+  const { outside, clock, wait, assert, secret, observe, patience_ms } = options
+  const remotes = createRemotes({
+    connects: [createEnvelopeConnect(outside.fetch, clock)],
+    clock,
+    wait,
+    ...(patience_ms !== undefined && { patience_ms }),
+  })
+  const agentOf = createListedAgents({
+    remotes,
+    secret,
+    observe,
+    async headers({ url, principal }) {
+      return { 'dragoman-assertion': await assert(new URL(url).origin, principal) }
+    },
+  })
+  return { agentOf, [Symbol.asyncDispose]: () => remotes[Symbol.asyncDispose]() }
+}

@@ -1,0 +1,81 @@
+import { Failure } from '../../schemas/failure.ts'
+import type { Json } from '../../schemas/json.ts'
+import type { Fetch, FetchResponse } from '../net/fetch.ts'
+import { retryAfter } from '../net/retry-after.ts'
+import { failureOfProblem, failureOfStatus } from './refusal.ts'
+import type { Connect, RemoteAgent, RemoteAnswer } from './remote-agent.ts'
+
+/** As much as one message may be. */
+const largestAnswer = 1024 * 1024
+/** An action that nobody has, so that asking for it does nothing. */
+const noAction = 'dragoman.probe'
+
+/** Agents that take the envelope `{to, action, params}` by HTTP. */
+export function createEnvelopeConnect(fetch: Fetch, clock: () => number): Connect {
+  return ({ protocol, url }, { address }) => {
+    if (protocol !== 'envelope' || !/^https?:/i.test(url)) return undefined
+    const who = new URL(url).host
+
+    async function send(
+      action: string,
+      params: object,
+      headers: Record<string, string>,
+      signal: AbortSignal,
+    ) {
+      const body = JSON.stringify({ to: address, action, params })
+      const sent = { ...headers, accept: 'application/json', 'content-type': 'application/json' }
+      return await fetch({
+        url,
+        method: 'POST',
+        headers: sent,
+        body,
+        signal,
+        max_bytes: largestAnswer,
+        timeout_ms: longestWait,
+        stays: true,
+      }).catch((thrown) => {
+        if (!(thrown instanceof Failure) || thrown.code !== 'too_large') throw thrown
+        throw new Failure('upstream_invalid', `${who}: ${thrown.message}`)
+      })
+    }
+
+    return {
+      async call(action, params, { headers, signal }) {
+        return read(who, await send(action, params, headers, signal), clock)
+      },
+      async probe({ headers, signal }) {
+        read(who, await send(noAction, {}, headers, signal), clock)
+      },
+      async [Symbol.asyncDispose]() {},
+    } satisfies RemoteAgent
+  }
+}
+
+/** The time that a call has is its signal's business. */
+const longestWait = 600_000
+
+/** What the answer says. Throws Failure where it says that something is wrong with the other side. */
+function read(who: string, answer: FetchResponse, clock: () => number): RemoteAnswer {
+  const { status, headers } = answer
+  if (status === 204) return { output: null }
+  const value = parse(answer)
+  if (status >= 200 && status < 300) {
+    if (value !== undefined) return { output: value }
+    throw new Failure('upstream_invalid', `${who} answers what is not JSON.`, { upstream: { status } })
+  }
+  const refused = { who, status, retry_after_s: retryAfter(headers['retry-after'], clock()) }
+  const failure = failureOfProblem(value, refused)
+  if (failure && status < 500 && status !== 429) return { refused: failure }
+  if (status === 401 || status === 403) return { refused: failureOfStatus(status, refused) }
+  throw failure ?? failureOfStatus(status, refused)
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+function parse({ body }: FetchResponse): Json | undefined {
+  try {
+    return JSON.parse(decoder.decode(body))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,79 @@
+import { LRUCache } from 'lru-cache'
+import type { EntryDetail } from '../../schemas/card.ts'
+import type { Endpoint } from '../../schemas/entry.ts'
+import { createGate } from '../net/gate.ts'
+import type { Clock, Wait } from '../net/wait.ts'
+import { endpointsOf, factsOf } from './endpoints.ts'
+import { createGuarded } from './guarded.ts'
+import type { Connect, RemoteAgent } from './remote-agent.ts'
+
+/** A listed agent with the endpoint that it is called at. */
+export interface Connected {
+  readonly agent: RemoteAgent
+  readonly endpoint: Endpoint
+}
+
+/** The agents that are called, each with a circuit and places of its own, for as long as they are called. */
+export interface Remotes extends AsyncDisposable {
+  /** Undefined where the entry has no endpoint that is spoken here. */
+  of(entry: EntryDetail): Connected | undefined
+}
+
+export interface RemotesOptions {
+  /** The first one that speaks an endpoint's protocol is taken. */
+  readonly connects: readonly Connect[]
+  readonly clock: Clock
+  readonly wait: Wait
+  /** Milliseconds that an agent may take for one call; 25,000 when absent. */
+  readonly patience_ms?: number
+}
+
+const mostAgents = 1_000
+/** Calls that one agent has under way together; a hundred more wait, and what comes then is refused. */
+const limits = { together: 16, gap_ms: 0, burst: 1 }
+const defaultPatience = 25_000
+
+export function createRemotes({
+  connects,
+  clock,
+  wait,
+  patience_ms = defaultPatience,
+}: RemotesOptions): Remotes {
+  const closing = new Set<Promise<void>>()
+  const known = new LRUCache<string, Connected>({ max: mostAgents, dispose: ({ agent }) => close(agent) })
+
+  function close(agent: RemoteAgent): void {
+    const closed = Promise.resolve(agent[Symbol.asyncDispose]()).catch(() => {})
+    closing.add(closed)
+    void closed.then(() => closing.delete(closed))
+  }
+
+  function connect(entry: EntryDetail): Connected | undefined {
+    const facts = factsOf(entry)
+    for (const endpoint of endpointsOf(entry)) {
+      for (const speak of connects) {
+        const agent = speak(endpoint, facts)
+        if (!agent) continue
+        const gate = createGate(entry.package_name, limits, clock, wait)
+        return { endpoint, agent: createGuarded(agent, { gate, who: entry.package_name, patience_ms }) }
+      }
+    }
+    return undefined
+  }
+
+  return {
+    of(entry) {
+      // What is published anew at the same place is the same agent: its circuit does not close by that.
+      const key = JSON.stringify([entry.id, endpointsOf(entry), factsOf(entry).address])
+      const found = known.get(key)
+      if (found) return found
+      const made = connect(entry)
+      if (made) known.set(key, made)
+      return made
+    },
+    async [Symbol.asyncDispose]() {
+      known.clear()
+      await Promise.all(closing)
+    },
+  }
+}

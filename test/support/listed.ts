@@ -1,0 +1,27 @@
+import { expect } from 'vitest'
+import type { Capability, Endpoint } from '../../schemas/entry.ts'
+import type { TestGateway } from './gateway.ts'
+
+export interface Listed {
+  readonly package_name: string
+  readonly name?: string
+  readonly description?: string
+  readonly endpoints?: readonly Endpoint[]
+  readonly capabilities?: readonly Capability[]
+  readonly manifest_url?: string
+}
+
+/** Publishes an agent and goes live with it; its id. */
+export async function list(gateway: TestGateway, agent: Listed, token?: string): Promise<string> {
+  const owner = token ?? (await gateway.token('owner'))
+  const { package_name } = agent
+  const stated = agent.manifest_url ? {} : { name: package_name, description: `The agent ${package_name}.` }
+  const published = await gateway.request('POST', '/api/agents/publish', {
+    body: { ...stated, ...agent },
+    token: owner,
+  })
+  expect(published.json).toMatchObject({ package_name, state: 'STAGE' })
+  const live = await gateway.request('POST', `/api/agents/${published.json.id}/go-live`, { token: owner })
+  expect(live.status, live.text).toBe(200)
+  return published.json.id
+}
