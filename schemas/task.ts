@@ -39,6 +39,7 @@ export function isTerminal(state: TaskState): boolean {
 /** What an action answers where another agent wants to be told more before it goes on. */
 export const InputRequired = z.object({
   status: z.literal('input_required'),
+  agent: z.string().describe('Package name of the agent that asks.'),
   task_id: z.string().describe('Send it with continue_task to the same agent.'),
   question: z.json().describe('What the agent says of what it wants; null where it says nothing.'),
 })

@@ -3,6 +3,7 @@ import type { EntryDetail } from '../schemas/card.ts'
 import type { Assert } from './auth/assertion.ts'
 import type { SafeFetch } from './net/safe-fetch.ts'
 import type { Clock, Wait } from './net/wait.ts'
+import { createA2aConnect } from './remote/a2a/a2a.ts'
 import { createEnvelopeConnect } from './remote/envelope.ts'
 import { createListedAgents, type ListedAgentOptions } from './remote/listed-agent.ts'
 import { createRemotes } from './remote/remotes.ts'
@@ -24,7 +25,10 @@ export interface CallingOptions extends Pick<ListedAgentOptions, 'secret' | 'obs
 export function openCalling(options: CallingOptions): Calling {
   const { outside, clock, wait, assert, secret, observe, patience_ms } = options
   const remotes = createRemotes({
-    connects: [createEnvelopeConnect(outside.fetch, clock)],
+    connects: [
+      createEnvelopeConnect(outside.fetch, clock),
+      createA2aConnect({ open: outside.open, clock, wait }),
+    ],
     clock,
     wait,
     ...(patience_ms !== undefined && { patience_ms }),

@@ -178,6 +178,7 @@ async function call(
   const holder = { agent: id, caller: remote.caller }
   const required: InputRequired = {
     status: 'input_required',
+    agent: package_name,
     task_id: sealTask(answer.waits, holder, await options.secret()),
     question: sound(package_name, answer.question) as InputRequired['question'],
   }

@@ -43,7 +43,7 @@ let url: string
 const stack = new AsyncDisposableStack()
 beforeAll(async () => {
   home = stack.use(await startGateway({}, { tasks: { spans: { stop: 10 } } }))
-  const served = stack.use(await serveWork(home, createRouting(routerOver([agent]))))
+  const served = stack.use(await serveWork(home, createRouting({ ...routerOver([agent]), agents: [agent] })))
   url = served.url
 })
 afterAll(() => stack.disposeAsync())

@@ -2,7 +2,7 @@ import type { Update } from '../../../schemas/action.ts'
 import type { Envelope } from '../../../schemas/envelope.ts'
 import { isRecord, type Json } from '../../../schemas/json.ts'
 import { packageNameOf } from '../../../schemas/names.ts'
-import type { Part } from '../../../schemas/task.ts'
+import { InputRequired, type Part, type StoredTask } from '../../../schemas/task.ts'
 import type { Call } from '../../router/router.ts'
 import type { Door } from '../door.ts'
 import { stringify } from '../stringify.ts'
@@ -20,10 +20,16 @@ interface Asked {
 }
 
 /** The router behind A2A: one message is one dispatch, answered by a message or worked on as a task. */
-export function createRouting({ dispatch }: Pick<Door, 'dispatch'>): Work {
+export function createRouting({ dispatch, agents }: Pick<Door, 'dispatch' | 'agents'>): Work {
+  const hosted = new Set(agents.map(({ package_name }) => package_name))
+
   return {
-    read(params): Job {
-      const asked = readMessage(params)
+    read(params, task): Job {
+      const asked = task ? readContinuation(params, task) : readMessage(params)
+      // An agent that is not hosted here may ask back, which is a task and no message.
+      if (!hosted.has(packageNameOf(asked.envelope.to))) {
+        return { run: (call, tell) => run(asked, call, tell) }
+      }
       return {
         async answer(call) {
           const { output } = await dispatch(asked.envelope, call)
@@ -49,6 +55,8 @@ export function createRouting({ dispatch }: Pick<Door, 'dispatch'>): Work {
     }
     const { output } = await dispatch(asked.envelope, { ...call, emit, accepted: started })
     const { action } = asked.envelope
+    const asking = InputRequired.safeParse(output).data
+    if (asking) return await tell({ state: 'TASK_STATE_INPUT_REQUIRED', parts: questionOf(asking) })
     // Written once, as every door does, to be refused where it is too long.
     stringify(output)
     await tell({
@@ -81,6 +89,31 @@ function readMessage({ tenant, message }: SendParams): Asked {
   }
   const query = message.parts.map(({ text }) => text).join('\n')
   return { envelope: { to, action: 'search', params: { query } }, in_words: true }
+}
+
+/** What a task that waits was asked for: its agent is told what the message says. */
+function readContinuation(params: SendParams, { message: asked }: StoredTask): Asked {
+  const asking = asked?.parts.map(({ data }) => InputRequired.safeParse(data).data).find(Boolean)
+  if (!asking) return readMessage(params)
+  const { message } = params
+  const data = message.parts.flatMap((part, index) => dataOf(part, index))
+  const text = message.parts.map((part) => part.text ?? '').join('\n')
+  const input = { ...(text && { text }), ...Object.assign({}, ...data.map(inputIn)) }
+  const { agent, task_id } = asking
+  return { envelope: { to: agent, action: 'continue_task', params: { task_id, input } }, in_words: false }
+}
+
+/** Whoever writes calls as data parts goes on so. */
+function inputIn({ action, params, ...rest }: Record<string, unknown>): Record<string, unknown> {
+  if (typeof action === 'string' && isRecord(params)) return params
+  return { ...rest, ...(action !== undefined && { action }), ...(params !== undefined && { params }) }
+}
+
+/** The question in words, for those who read no data, and what to go on with. */
+function questionOf(asking: InputRequired): Part[] {
+  const { question } = asking
+  const text = isRecord(question) && typeof question.text === 'string' ? question.text : undefined
+  return [...(text === undefined ? [] : [{ text }]), { data: asking, mediaType: 'application/json' }]
 }
 
 function dataOf({ text, data, raw, url }: AskedPart, index: number): Record<string, unknown>[] {

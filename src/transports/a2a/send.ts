@@ -66,7 +66,7 @@ async function read({ work, desk }: SendOptions, given: unknown, call: Call): Pr
   }
   const task = await desk.get(message.taskId, call.principal)
   assertTakesMessage(task, message.contextId)
-  return { params, job: work.read(params), context_id: task.context_id, task }
+  return { params, job: work.read(params, task), context_id: task.context_id, task }
 }
 
 async function begin({ desk, explain }: SendOptions, asked: Asked, call: Call): Promise<Begun> {

@@ -1,4 +1,4 @@
-import type { Artifact, Part, TaskState } from '../../../schemas/task.ts'
+import type { Artifact, Part, StoredTask, TaskState } from '../../../schemas/task.ts'
 import type { Call } from '../../router/router.ts'
 import type { SendParams } from './params.ts'
 
@@ -23,8 +23,8 @@ export interface Job {
 
 /** What stands behind the bindings: in the product the router, under the kit its scenarios. */
 export interface Work {
-  /** What a message asks for. Throws Failure and Refusal for what is not read here. */
-  read(asked: SendParams): Job
+  /** What a message asks for, and the task that it goes on with. Throws Failure and Refusal for what is not read here. */
+  read(asked: SendParams, task?: StoredTask): Job
   /** The card for whoever calls, as JSON text. Throws Failure. */
   extendedCard(tenant: string | undefined, version: '1.0' | '0.3', call: Call): Promise<string>
 }

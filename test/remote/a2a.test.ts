@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Endpoint } from '../../schemas/entry.ts'
+import { type A2aAgent, serveA2a, serveLegacyA2a } from '../support/a2a-agents.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { list } from '../support/listed.ts'
+
+interface Kind {
+  readonly name: string
+  readonly start: () => Promise<A2aAgent>
+  /** Which of the card's endpoints is called; the card decides where it is left out. */
+  readonly endpoint?: (origin: string) => Endpoint
+}
+
+const kinds: Kind[] = [
+  { name: 'A2A 1.0 by its card', start: serveA2a },
+  { name: 'A2A 1.0 that does not stream', start: () => serveA2a({ streaming: false }) },
+  {
+    name: 'A2A 1.0 over HTTP+JSON',
+    start: serveA2a,
+    endpoint: (origin) => ({ protocol: 'a2a', url: `${origin}/rest`, binding: 'HTTP+JSON', version: '1.0' }),
+  },
+  { name: 'A2A 0.3 by its card', start: serveLegacyA2a },
+  { name: 'A2A 0.3 that does not stream', start: () => serveLegacyA2a({ streaming: false }) },
+  {
+    name: 'A2A 0.3 that nobody said is 0.3',
+    start: serveLegacyA2a,
+    endpoint: (origin) => ({ protocol: 'a2a', url: `${origin}/rpc`, version: '1.0' }),
+  },
+]
+
+describe.each(kinds)('$name', ({ start, endpoint }) => {
+  const to = 'com.example.greeter'
+  let agent: A2aAgent
+  let gateway: TestGateway
+  let token: string
+
+  beforeAll(async () => {
+    agent = await start()
+    gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: agent.origin })
+    token = await gateway.token('ada')
+    const manifest_url = `${agent.origin}/.well-known/agent-card.json`
+    await list(gateway, {
+      package_name: to,
+      manifest_url,
+      ...(endpoint && { endpoints: [endpoint(agent.origin)] }),
+    })
+    await gateway.gateway.trust.checker.run(new AbortController().signal)
+  })
+
+  afterAll(async () => {
+    await gateway?.[Symbol.asyncDispose]()
+    await agent?.[Symbol.asyncDispose]()
+  })
+
+  const send = (action: string, params: object, as = token) =>
+    gateway.request('POST', '/a2a/message', { body: { to, action, params }, token: as })
+
+  test('answers a call', async () => {
+    const answer = await send('greet', { name: 'Ada', loud: false })
+    expect(answer.json, answer.text).toEqual({ greeting: 'Hello Ada' })
+  })
+
+  test('is told a text alone as text', async () => {
+    expect((await send('greet', { text: 'Ada' })).json).toEqual({ greeting: 'Hello Ada' })
+    expect(agent.received.at(-1).parts).toMatchObject([{ text: 'Ada' }])
+  })
+
+  test('works on a task, whose artifacts are the output', async () => {
+    expect((await send('work', { name: 'Ada' })).json).toEqual({
+      parts: [{ data: { part: 1 } }, { data: { greeting: 'Hello Ada' } }],
+    })
+  })
+
+  test('fails in its own words', async () => {
+    expect(await send('fail', { name: 'Ada' })).toMatchObject({
+      status: 502,
+      json: { code: 'upstream_failed', detail: 'It is too early to greet.', upstream: { code: 'failed' } },
+    })
+  })
+
+  test('asks back, and goes on with what it is told by the same caller alone', async () => {
+    const asked = await send('ask', {})
+    expect(asked).toMatchObject({
+      status: 200,
+      json: { status: 'input_required', agent: to, question: { text: 'What is your name?' } },
+    })
+    const { task_id } = asked.json
+    const input = { task_id, input: { name: 'Ada' } }
+    const stranger = await send('continue_task', input, await gateway.token('eve'))
+    expect(stranger).toMatchObject({ status: 404, json: { code: 'not_found' } })
+    expect((await send('continue_task', input)).json).toEqual({ greeting: 'Hello Ada' })
+  })
+})
