@@ -40,7 +40,7 @@ export function translate(
     nonsense.has(code) ||
     code.startsWith('HPE_') ||
     code.startsWith('Z_') ||
-    code.startsWith('ERR_BROTLI')
+    /^ERR_(BROTLI|_ERROR_FORMAT)/.test(code)
   ) {
     return new Failure('upstream_invalid', `${host} sent an answer that cannot be read.`, details, error)
   }

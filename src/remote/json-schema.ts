@@ -12,7 +12,7 @@ interface Run {
   steps: number
 }
 
-const mostSteps = 50_000
+const mostSteps = 20_000
 const deepest = 64
 const mostErrors = 20
 const longestPattern = 200
@@ -20,7 +20,7 @@ const longestMatched = 1000
 
 /**
  * What is wrong with a value by a JSON Schema (2020-12, and what of draft 7 is written otherwise), at most 20 errors.
- * The schema is hostile input: it is walked, never compiled, for at most 50,000 steps; references lead into the schema
+ * The schema is hostile input: it is walked, never compiled, for at most 20,000 steps; references lead into the schema
  * itself alone; patterns that could take long are passed over, as are keywords that are not known. Where the steps run
  * out the value passes: the agent whose schema it is will judge.
  */

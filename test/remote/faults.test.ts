@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Endpoint } from '../../schemas/entry.ts'
+import { type EnvelopeAgent, serveEnvelopes } from '../support/envelope-agent.ts'
+import { type FaultyAgent, faults, serveFaults } from '../support/faulty-agents.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { list } from '../support/listed.ts'
+
+const protocols: readonly (readonly [string, (origin: string) => Endpoint])[] = [
+  ['the envelope', (origin) => ({ protocol: 'envelope', url: `${origin}/a2a/message` })],
+  [
+    'A2A over JSON-RPC',
+    (origin) => ({ protocol: 'a2a', url: `${origin}/rpc`, binding: 'JSONRPC', version: '1.0' }),
+  ],
+  [
+    'A2A over HTTP+JSON',
+    (origin) => ({ protocol: 'a2a', url: `${origin}/rest`, binding: 'HTTP+JSON', version: '1.0' }),
+  ],
+  ['A2A 0.3', (origin) => ({ protocol: 'a2a', url: `${origin}/rpc`, version: '0.3.0' })],
+]
+
+/** Milliseconds that an agent may take in these tests. */
+const patience_ms = 300
+
+describe.each(protocols)('an agent that speaks %s', (_, endpointAt) => {
+  let faulty: FaultyAgent
+  let gateway: TestGateway
+  let token: string
+
+  beforeAll(async () => {
+    faulty = await serveFaults(() => {})
+    gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: faulty.origin }, { patience_ms })
+    token = await gateway.token('ada')
+  })
+
+  afterAll(async () => {
+    await gateway?.[Symbol.asyncDispose]()
+    await faulty?.[Symbol.asyncDispose]()
+  })
+
+  test.each(faults)('and %s is told of as such', async (name, misdeed, code) => {
+    faulty.become(misdeed)
+    const package_name = `com.example.${name.replaceAll(/[^a-z]/g, '-')}`
+    await list(gateway, { package_name, endpoints: [endpointAt(faulty.origin)] })
+    const answer = await gateway.request('POST', '/a2a/message', {
+      body: { to: package_name, action: 'anything', params: {} },
+      token,
+    })
+    expect(answer.json, answer.text).toMatchObject({ code })
+    expect(answer.headers.get('content-type')).toBe('application/problem+json')
+    expect(answer.text).not.toMatch(/Oh no|node_modules|at file:/)
+  })
+})
+
+describe('an agent that fails', () => {
+  let clock = 1_800_000_000_000
+  let faulty: FaultyAgent
+  let healthy: EnvelopeAgent
+  let gateway: TestGateway
+  let token: string
+
+  beforeAll(async () => {
+    faulty = await serveFaults((_, response) => void response.writeHead(500).end())
+    healthy = await serveEnvelopes()
+    const origins = `${faulty.origin},${healthy.origin}`
+    gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: origins }, { patience_ms, clock: () => clock })
+    token = await gateway.token('ada')
+    const endpointAt = (origin: string): Endpoint => ({ protocol: 'envelope', url: `${origin}/a2a/message` })
+    await list(gateway, { package_name: 'com.example.faulty', endpoints: [endpointAt(faulty.origin)] })
+    await list(gateway, { package_name: 'com.example.crowded', endpoints: [endpointAt(faulty.origin)] })
+    await list(gateway, { package_name: 'com.example.well', endpoints: [endpointAt(healthy.origin)] })
+    await list(gateway, {
+      package_name: 'com.example.reading',
+      endpoints: [endpointAt(faulty.origin)],
+      capabilities: [
+        { name: 'look', description: 'Reads.', read_only: true },
+        { name: 'touch', description: 'Writes.' },
+      ],
+    })
+  })
+
+  afterAll(async () => {
+    await gateway?.[Symbol.asyncDispose]()
+    await healthy?.[Symbol.asyncDispose]()
+    await faulty?.[Symbol.asyncDispose]()
+  })
+
+  const send = (to: string, action = 'anything') =>
+    gateway.request('POST', '/a2a/message', { body: { to, action, params: {} }, token })
+
+  test('five times in a row is left alone, the others are not, and is tried again after half a minute', async () => {
+    for (let time = 0; time < 5; time++) {
+      expect((await send('com.example.faulty')).json).toMatchObject({ code: 'upstream_failed' })
+    }
+    const hits = faulty.hits()
+    const left = await send('com.example.faulty')
+    expect(left).toMatchObject({
+      status: 503,
+      json: { code: 'circuit_open', retryable: true, retry_after_s: 30 },
+    })
+    expect(left.headers.get('retry-after')).toBe('30')
+    expect(faulty.hits()).toBe(hits)
+    expect((await send('com.example.well')).status).toBe(200)
+    clock += 30_000
+    expect((await send('com.example.faulty')).json).toMatchObject({ code: 'upstream_failed' })
+    expect((await send('com.example.faulty')).json).toMatchObject({ code: 'circuit_open' })
+    clock += 30_000
+    faulty.become(
+      (_, response) => void response.writeHead(200, { 'Content-Type': 'application/json' }).end('1'),
+    )
+    for (let time = 0; time < 6; time++) expect((await send('com.example.faulty')).json).toBe(1)
+  })
+
+  test('is asked once more for what changes nothing, and once alone for all else', async () => {
+    faulty.become((request) => void request.socket.destroy())
+    const before = faulty.hits()
+    await send('com.example.reading', 'look')
+    expect(faulty.hits()).toBe(before + 2)
+    await send('com.example.reading', 'touch')
+    expect(faulty.hits()).toBe(before + 3)
+  })
+
+  test('holds up nobody else, however many call it', async () => {
+    faulty.become(() => {})
+    const crowd = Array.from({ length: 1000 }, () => send('com.example.crowded'))
+    const others = await Promise.all(Array.from({ length: 50 }, () => send('com.example.well')))
+    expect(others.every(({ status }) => status === 200)).toBe(true)
+    const codes = Map.groupBy(await Promise.all(crowd), ({ json }) => json.code)
+    expect([...codes.keys()].toSorted()).toEqual(['circuit_open', 'upstream_timeout'])
+    expect(codes.get('upstream_timeout')?.length).toBeLessThanOrEqual(32)
+  })
+})
+
+test('agents that call each other in a ring are stopped', async () => {
+  let asked = 0
+  const gateways: TestGateway[] = []
+  const passOn = (to: string) =>
+    serveEnvelopes(async ({ headers }, response) => {
+      asked += 1
+      const { url = '' } = gateways[0] ?? {}
+      const answer = await fetch(`${url}/a2a/message`, {
+        method: 'POST',
+        headers: {
+          'Content-Type': 'application/json',
+          Authorization: `Bearer ${token}`,
+          Via: String(headers.via),
+        },
+        body: JSON.stringify({ to, action: 'pass', params: {} }),
+      })
+      response.writeHead(answer.status, { 'Content-Type': 'application/json' }).end(await answer.text())
+    })
+  await using one = await passOn('com.example.two')
+  await using two = await passOn('com.example.one')
+  await using gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: `${one.origin},${two.origin}` })
+  gateways.push(gateway)
+  const token = await gateway.token('ada')
+  await list(gateway, {
+    package_name: 'com.example.one',
+    endpoints: [{ protocol: 'envelope', url: one.url }],
+  })
+  await list(gateway, {
+    package_name: 'com.example.two',
+    endpoints: [{ protocol: 'envelope', url: two.url }],
+  })
+  const answer = await gateway.request('POST', '/a2a/message', {
+    body: { to: 'com.example.one', action: 'pass', params: {} },
+    token,
+  })
+  expect(answer.text).toContain('loop_detected')
+  expect(asked).toBe(2)
+})

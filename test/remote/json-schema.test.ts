@@ -1,0 +1,198 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { JsonSchema } from '../../schemas/json.ts'
+import { errorsBySchema } from '../../src/remote/json-schema.ts'
+
+const ajv = new Ajv2020({
+  strict: false,
+  allErrors: true,
+  validateFormats: false,
+  unevaluated: false,
+  logger: false,
+})
+
+const leaf: fc.Arbitrary<unknown> = fc.oneof(
+  fc.constantFrom(null, true, false, 0, 1, -1, 1.5, 7, '', 'a', 'ab', 'abc', '😀😀'),
+  fc.integer({ min: -5, max: 20 }),
+)
+const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    leaf,
+    fc.array(tie('value'), { maxLength: 4 }),
+    fc.dictionary(fc.constantFrom('a', 'b', 'c', 'dd'), tie('value'), { maxKeys: 4 }),
+  ),
+}))
+
+const key = fc.constantFrom('a', 'b', 'c', 'dd')
+const small = fc.integer({ min: 0, max: 5 })
+const { schema } = fc.letrec<{ schema: JsonSchema | boolean }>((tie) => ({
+  schema: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    fc.constantFrom<JsonSchema | boolean>(true, false, {}, { $ref: '#/$defs/one' }, { $ref: '#/$defs/two' }),
+    fc.record(
+      {
+        type: fc.oneof(
+          fc.constantFrom('string', 'number', 'integer', 'object', 'array', 'boolean', 'null'),
+          fc.uniqueArray(fc.constantFrom('string', 'number', 'object', 'array'), {
+            minLength: 1,
+            maxLength: 3,
+          }),
+        ),
+        enum: fc.uniqueArray(leaf, { minLength: 1, maxLength: 3, comparator: 'SameValueZero' }),
+        const: leaf,
+        minLength: small,
+        maxLength: small,
+        pattern: fc.constantFrom('^a', 'b$', '^[ab]+$', 'c'),
+        minimum: small,
+        maximum: small,
+        exclusiveMinimum: small,
+        exclusiveMaximum: small,
+        multipleOf: fc.constantFrom(1, 2, 0.5),
+        minItems: small,
+        maxItems: small,
+        items: tie('schema'),
+        prefixItems: fc.array(tie('schema'), { minLength: 1, maxLength: 2 }),
+        contains: tie('schema'),
+        minContains: fc.constantFrom(0, 1, 2),
+        required: fc.uniqueArray(key, { maxLength: 2 }),
+        properties: fc.dictionary(key, tie('schema'), { maxKeys: 3 }),
+        patternProperties: fc.dictionary(fc.constantFrom('^a', 'd'), tie('schema'), { maxKeys: 1 }),
+        additionalProperties: tie('schema'),
+        propertyNames: tie('schema'),
+        minProperties: small,
+        maxProperties: small,
+        dependentRequired: fc.dictionary(key, fc.uniqueArray(key, { maxLength: 2 }), { maxKeys: 1 }),
+        dependentSchemas: fc.dictionary(key, tie('schema'), { maxKeys: 1 }),
+        allOf: fc.array(tie('schema'), { minLength: 1, maxLength: 2 }),
+        anyOf: fc.array(tie('schema'), { minLength: 1, maxLength: 2 }),
+        oneOf: fc.array(tie('schema'), { minLength: 1, maxLength: 2 }),
+        not: tie('schema'),
+        if: tie('schema'),
+        // biome-ignore lint/suspicious/noThenProperty: the keyword of JSON Schema
+        then: tie('schema'),
+        else: tie('schema'),
+      },
+      { requiredKeys: [] },
+    ),
+  ) as fc.Arbitrary<JsonSchema | boolean>,
+}))
+
+describe('params by a schema', () => {
+  test('fit where Ajv says that they fit, and nowhere else', async () => {
+    const property = fc.property(
+      schema,
+      value,
+      fc.array(leaf, { minLength: 1, maxLength: 3 }),
+      (one, given, enums) => {
+        const root: JsonSchema = {
+          ...(typeof one === 'object' ? one : { allOf: [one] }),
+          $defs: {
+            one: { type: 'string', maxLength: 2 },
+            two: { enum: enums.filter((x, i) => enums.indexOf(x) === i) },
+          },
+        }
+        expect(errorsBySchema(root, given).length === 0, JSON.stringify([root, given])).toBe(
+          ajv.validate(root, given),
+        )
+      },
+    )
+    await fc.assert(property, { numRuns: 300, interruptAfterTimeLimit: 5000 })
+  })
+
+  test.each<[string, JsonSchema, unknown, object[]]>([
+    [
+      'each fault has its place',
+      {
+        type: 'object',
+        required: ['city'],
+        properties: { days: { type: 'integer', maximum: 7 } },
+        additionalProperties: false,
+      },
+      { days: 9, citty: 'Oslo' },
+      [
+        { pointer: '/city', detail: 'This field is required.' },
+        { pointer: '/days', detail: 'This must be at most 7.' },
+        { pointer: '/citty', detail: 'There is no such field.' },
+      ],
+    ],
+    [
+      'a list by draft 7',
+      { items: [{ type: 'string' }], additionalItems: false },
+      ['a', 1],
+      [{ pointer: '/1', detail: 'There is no such field.' }],
+    ],
+    [
+      'a field that draft 7 makes depend',
+      { dependencies: { a: ['b'] } },
+      { a: 1 },
+      [{ pointer: '/b', detail: 'This field is required beside a.' }],
+    ],
+    ['null where OpenAPI lets it be', { type: 'string', nullable: true }, null, []],
+    [
+      'a tree that refers to itself',
+      {
+        $ref: '#/$defs/t',
+        $defs: { t: { properties: { next: { $ref: '#/$defs/t' }, n: { type: 'number' } } } },
+      },
+      { next: { next: { n: 'x' } } },
+      [{ pointer: '/next/next/n', detail: 'This must be number.' }],
+    ],
+  ])('%s', (_, given, params, errors) => {
+    expect(errorsBySchema(given, params)).toEqual(errors)
+  })
+
+  const doubling = {
+    $defs: Object.fromEntries(
+      Array.from({ length: 60 }, (_, level) => [
+        `l${level}`,
+        { allOf: [{ $ref: `#/$defs/l${level + 1}` }, { $ref: `#/$defs/l${level + 1}` }] },
+      ]),
+    ),
+    $ref: '#/$defs/l0',
+  }
+  test.each<[string, JsonSchema, unknown]>([
+    ['refers to itself and nothing else', { $ref: '#' }, {}],
+    ['doubles at each of sixty steps', doubling, {}],
+    ['has a pattern that explodes', { pattern: '^(a+)+$' }, `${'a'.repeat(60)}!`],
+    ['has a pattern that looks back', { pattern: '(a*)*\\1b' }, 'a'.repeat(200)],
+    ['has a pattern that is none', { pattern: '[' }, 'a'],
+    ['refers to somewhere else', { $ref: 'https://example.com/schema.json' }, {}],
+    ['refers to nothing', { $ref: '#/$defs/none/%E0%A4%A' }, {}],
+    [
+      'is not made of schemas',
+      { type: 7, properties: 'x', items: 3, allOf: {}, required: 'a', enum: 'b', minimum: '1' },
+      { a: [1] },
+    ],
+    ['calls for a type that nobody knows', { type: ['string', 'file'] }, 4],
+  ])('pass where the schema %s', (_, hostile, params) => {
+    expect(errorsBySchema(hostile, params)).toEqual([])
+  })
+
+  test('are looked at for so many steps and no more', () => {
+    const wide = { items: { anyOf: Array.from({ length: 100 }, () => ({ type: 'string', minLength: 2 })) } }
+    let reads = 0
+    const counted = new Proxy(wide, {
+      get: (target, key) => {
+        reads += 1
+        return Reflect.get(target, key)
+      },
+    })
+    expect(
+      errorsBySchema(
+        counted,
+        Array.from({ length: 100_000 }, () => 1),
+      ),
+    ).toEqual([])
+    expect(reads).toBeLessThan(200_000)
+  })
+
+  test('have at most twenty faults, however many there are', () => {
+    const errors = errorsBySchema(
+      { items: { type: 'string' } },
+      Array.from({ length: 500 }, () => 1),
+    )
+    expect(errors).toHaveLength(20)
+  })
+})
