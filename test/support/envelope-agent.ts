@@ -15,7 +15,7 @@ export interface EnvelopeAgent extends TestServer {
 
 /** An agent that takes envelopes at `/a2a/message`, as anybody would write one. It echoes unless told otherwise. */
 export async function serveEnvelopes(
-  answer: (received: Received, response: ServerResponse) => void = echo,
+  answer: (received: Received, response: ServerResponse) => void | Promise<void> = echo,
 ): Promise<EnvelopeAgent> {
   const received: Received[] = []
   const server = await serve((request, response) => {
@@ -26,7 +26,7 @@ export async function serveEnvelopes(
     request.on('end', () => {
       const one = { ...JSON.parse(text || '{}'), headers: request.headers }
       received.push(one)
-      answer(one, response)
+      void answer(one, response)
     })
   })
   return {
