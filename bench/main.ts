@@ -6,6 +6,7 @@ const benchmarks: Record<string, () => Promise<readonly Row[]>> = {
   a2a: async () => (await import('./a2a.ts')).a2a(),
   auth: async () => (await import('./auth.ts')).auth(),
   embed: async () => (await import('./embed.ts')).embed(),
+  forward: async () => (await import('./forward.ts')).forward(),
   http: async () => (await import('./http.ts')).http(),
   mcp: async () => (await import('./mcp.ts')).mcp(),
   search: async () => (await import('./search.ts')).search(),

@@ -17,17 +17,29 @@ const config = readConfig({
   DRAGOMAN_DATA: data,
   DRAGOMAN_RATE_LIMIT: 'off',
   DRAGOMAN_LOG: 'info',
+  DRAGOMAN_ALLOW_ORIGINS: process.env.DRAGOMAN_ALLOW_ORIGINS,
 })
 const gateway = await openGateway(config)
 const lines = entryLines(Number(process.argv[2] ?? 1000))
-for (let at = 0; at < lines.length; at += 500) {
-  const params = { lines: lines.slice(at, at + 500) }
-  await gateway.dispatch(
-    { to: 'svc.registry', action: 'import_entries', params },
+const ask = (action: string, params: Record<string, unknown>) =>
+  gateway.dispatch(
+    { to: 'svc.registry', action, params },
     { principal: localPrincipal, signal: new AbortController().signal },
   )
+for (let at = 0; at < lines.length; at += 500) {
+  await ask('import_entries', { lines: lines.slice(at, at + 500) })
+}
+if (process.env.BENCH_LISTED) {
+  const listed = JSON.parse(process.env.BENCH_LISTED)
+  await ask('publish', listed)
+  await ask('go_live', { agent: listed.package_name })
 }
 const server = await startServer(gateway)
 const { identity } = gateway
-const grant = { subject: 'bench', scopes: ['agents:read'], namespaces: [], ttl_s: 86_400 } as const
+const grant = {
+  subject: 'bench',
+  scopes: ['agents:read', 'a2a:call'],
+  namespaces: [],
+  ttl_s: 86_400,
+} as const
 announce(server.url, await mintToken(await identity.ring.signing(), identity.issuer, grant, Date.now))
