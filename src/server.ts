@@ -20,6 +20,7 @@ import { operations } from './transports/http/operations.ts'
 import { sendFailure } from './transports/http/respond.ts'
 import { jsonRpcMount } from './transports/json-rpc/http.ts'
 import { jsonRpcSocket } from './transports/json-rpc/socket.ts'
+import { createAgentServices } from './transports/mcp/agent-services.ts'
 import { mcpMounts } from './transports/mcp/http.ts'
 import { serverCardMounts } from './transports/mcp/server-card.ts'
 import { createMcpService } from './transports/mcp/service.ts'
@@ -56,6 +57,8 @@ export async function startServer(gateway: Gateway): Promise<RunningServer> {
   const allowsOrigin = originRule(base_url, gateway.config.DRAGOMAN_ALLOWED_WEB_ORIGINS)
   const failed = (fault: unknown) => gateway.log.warn({ err: fault }, 'mcp')
   const service = createMcpService(gateway, version, failed)
+  const agentService = createAgentServices(gateway, version, failed)
+  const mcp = { door: gateway, allowsOrigin, failed, ending: ending.signal }
   const perform = createService(gateway, createRouting(gateway), gateway.desk)
   const app = createHttpApp(gateway, etags, [
     ...documents({ ...gateway, challenge: gateway.trust.challenge }, version),
@@ -67,7 +70,12 @@ export async function startServer(gateway: Gateway): Promise<RunningServer> {
     ...a2aRestMounts(gateway, perform),
     ...oauthMounts({ door: gateway, ...gateway.identity }),
     ...serverCardMounts(gateway, version),
-    ...mcpMounts({ door: gateway, service, allowsOrigin, failed, ending: ending.signal }),
+    ...mcpMounts({ ...mcp, path: '/mcp', serviceOf: () => service }),
+    ...mcpMounts({
+      ...mcp,
+      path: '/mcp/agents/:agent',
+      serviceOf: ({ agent = '' }, caller) => agentService(agent, caller),
+    }),
   ])
   const refuseHost = hostRule(gateway.config.HOST, () => [base_url, site_url])
   const upgrades = createUpgrades({

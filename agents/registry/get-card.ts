@@ -23,8 +23,10 @@ export function getCard(
     access: 'public',
     effect: 'read',
     advertised: false,
-    run: async ({ agent, a2a_version }, { principal }) =>
-      await registry.card(agent, a2a_version === undefined ? 'interface' : shapeOf(a2a_version), principal),
+    async run({ agent, a2a_version, through }, { principal }) {
+      const shape = a2a_version === undefined ? 'interface' : shapeOf(a2a_version)
+      return await registry.card(agent, shape, principal, through)
+    },
   })
 }
 
@@ -65,4 +67,8 @@ const inputOf = (own: string) =>
       .describe(
         'Given, a hosted agent answers with its standard A2A card, signed: 1.0 alone, or for other versions with the fields of 0.3 beside it.',
       ),
+    through: z
+      .boolean()
+      .default(false)
+      .describe('Of a listed agent too: the standard card by which it is called through this gateway.'),
   })

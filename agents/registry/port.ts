@@ -17,11 +17,15 @@ export interface Registry {
   /** Listed package names that begin with a prefix, in order. */
   completeName(prefix: string, limit: number): Promise<NameCompletion>
   get(agent: string, caller: Caller): Promise<EntryDetail>
-  /** The card in the interface's shape, or the standard one where there is one. */
+  /**
+   * The card in the interface's shape, or the standard one where there is one; `through` asks of any agent for the
+   * standard card by which it is called through here.
+   */
   card(
     agent: string,
     shape: StandardShape | 'interface',
     caller: Caller,
+    through: boolean,
   ): Promise<Readonly<Record<string, unknown>>>
   /** The standard card of a hosted agent with every action that this caller may call. */
   extendedCard(

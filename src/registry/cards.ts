@@ -15,7 +15,8 @@ export type CardShape = StandardShape | 'interface'
 
 /** Gives cards as they are asked for: the publisher's own, the interface's shape, or the standard one, signed. */
 export interface Cards {
-  card(agent: string, shape: CardShape, caller: Principal | null): Promise<Card>
+  /** `through`: in a standard shape, the card by which any agent is called through here, not its publisher's own. */
+  card(agent: string, shape: CardShape, caller: Principal | null, through: boolean): Promise<Card>
   /** The standard card of a hosted agent with every action that this caller may call. Throws Failure `not_found`. */
   extendedCard(agent: string, shape: StandardShape, caller: Principal): Promise<Card>
 }
@@ -52,10 +53,12 @@ export function createCards({ finder, site, agents, signer }: CardsOptions): Car
   }
 
   return {
-    async card(agent, shape, caller) {
+    async card(agent, shape, caller, through) {
       if (shape === 'interface') return (await finder.get(agent, caller)).card
       const stored = await finder.stored(agent, caller)
-      return stored.hosted ? await standardCard(stored, shape) : (await finder.get(agent, caller)).card
+      return stored.hosted || through
+        ? await standardCard(stored, shape)
+        : (await finder.get(agent, caller)).card
     },
     async extendedCard(agent, shape, caller) {
       const stored = await finder.stored(agent, caller)

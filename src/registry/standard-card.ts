@@ -9,7 +9,7 @@ const registryExtension = 'urn:dragoman:registry:1'
 export type StandardShape = '1.0' | 'any'
 
 /**
- * The card of a hosted agent as A2A 1.0 has it (section 4.4.1), or with what a client of 0.3 looks for beside it. What
+ * The card of an agent that is called here as A2A 1.0 has it (section 4.4.1), or with what a client of 0.3 looks for beside it. What
  * A2A has no field for stands in an extension's params, where a signature covers it: the agent's address and the
  * input schemas of its actions. At the URL that all agents share, the tenant says which is meant; without one it is
  * the registry, which also reads plain text.
@@ -22,7 +22,8 @@ export function renderStandardCard(
   const { package_name, name, description, version, tags, capabilities } = stored
   const own = package_name === registryPackage
   const tenant = own ? {} : { tenant: package_name }
-  const modes = own ? ['application/json', 'text/plain'] : ['application/json']
+  // What a listed agent is told in words is for it to understand.
+  const modes = own || !stored.hosted ? ['application/json', 'text/plain'] : ['application/json']
   return {
     name,
     description,
@@ -33,11 +34,11 @@ export function renderStandardCard(
       { url: `${base_url}/a2a/message`, protocolBinding: envelopeBinding, protocolVersion: '1.0' },
     ],
     ...(shape === 'any' &&
-      legacyFields(own ? `${base_url}/a2a/v1` : `${base_url}/a2a/v1?tenant=${package_name}`)),
+      legacyFields(own ? `${base_url}/a2a/v1` : `${base_url}/a2a/v1?tenant=${package_name}`, stored.hosted)),
     capabilities: {
       streaming: true,
       pushNotifications: false,
-      extendedAgentCard: true,
+      extendedAgentCard: stored.hosted,
       extensions: [
         {
           uri: registryExtension,
@@ -48,12 +49,12 @@ export function renderStandardCard(
     },
     defaultInputModes: modes,
     defaultOutputModes: modes,
-    skills: capabilities.map((capability) => ({
+    skills: skillsOf(capabilities).map((capability) => ({
       id: capability.name,
       name: capability.name,
       description: capability.description,
       tags: tags.length > 0 ? tags : ['agent'],
-      inputModes: ['application/json'],
+      inputModes: stored.hosted ? ['application/json'] : modes,
       outputModes: ['application/json'],
     })),
     securitySchemes: {
@@ -67,13 +68,19 @@ export function renderStandardCard(
   }
 }
 
+/** A card names a skill at least. */
+function skillsOf(capabilities: StoredEntry['capabilities']): StoredEntry['capabilities'] {
+  if (capabilities.length > 0) return capabilities
+  return [{ name: 'send_message', description: 'Takes a message in words or as data.' }]
+}
+
 /** 0.3 knows one URL, one protocol version, and no tenants (its section 5.5). */
-function legacyFields(url: string): Record<string, unknown> {
+function legacyFields(url: string, hosted: boolean): Record<string, unknown> {
   return {
     url,
     preferredTransport: 'JSONRPC',
     protocolVersion: '0.3.0',
-    supportsAuthenticatedExtendedCard: true,
+    supportsAuthenticatedExtendedCard: hosted,
     security: [{ bearer: [] }],
   }
 }

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import type { Action, Agent, Context } from '../../schemas/action.ts'
 import type { EntryDetail } from '../../schemas/card.ts'
-import type { Capability } from '../../schemas/entry.ts'
+import { Capability } from '../../schemas/entry.ts'
 import { Failure } from '../../schemas/failure.ts'
 import { isRecord, type Json, type JsonObject, type JsonSchema } from '../../schemas/json.ts'
 import { assertPlain } from '../../schemas/plain.ts'
 import type { Principal } from '../../schemas/scope.ts'
-import { input, type Shape } from '../../schemas/shape.ts'
+import { input, output, type Shape } from '../../schemas/shape.ts'
 import type { InputRequired } from '../../schemas/task.ts'
 import { viaOf } from '../../schemas/via.ts'
 import { endpointsOf } from './endpoints.ts'
@@ -48,11 +48,17 @@ export function createListedAgents(options: ListedAgentOptions): (entry: EntryDe
 }
 
 function toAgent(entry: EntryDetail, options: ListedAgentOptions): Agent {
-  if (!options.remotes.of(entry)) throw notCallable(entry)
+  const connected = options.remotes.of(entry)
+  if (!connected) throw notCallable(entry)
   const { package_name, name, description, tags, capabilities } = entry
   const stated = capabilities.map((capability) => toAction(entry, capability, options))
   const has = new Set(capabilities.map((one) => one.name))
-  const actions = has.has(continuing) ? stated : [...stated, continueTask(entry, options)]
+  const ours = [
+    continueTask(entry, options),
+    ...(connected.agent.describe ? [describeAgent(entry, options)] : []),
+    ...(connected.endpoint.protocol === 'a2a' ? [toAction(entry, message, options)] : []),
+  ]
+  const actions = [...stated, ...ours.filter((action) => !has.has(action.name))]
   const open = (called: string) => toAction(entry, { name: called, description: '' }, options)
   return { package_name, name, description, tags, actions, ...(stated.length === 0 && { open }) }
 }
@@ -92,6 +98,17 @@ const common = {
   deadline_ms,
 } as const satisfies Partial<Action>
 
+/** What A2A agents take beside what they say that they can do. */
+const message: Capability = {
+  name: 'send_message',
+  description: 'Takes a message in words or as data.',
+  input_schema: {
+    type: 'object',
+    properties: { text: { type: 'string' }, data: {} },
+    additionalProperties: false,
+  },
+}
+
 const continuing = 'continue_task'
 
 const Continuation = z.strictObject({
@@ -119,6 +136,26 @@ function continueTask(entry: EntryDetail, options: ListedAgentOptions): Action {
         context,
         options,
       )
+    },
+  }
+}
+
+const Described = z.object({ capabilities: z.array(Capability) })
+
+function describeAgent(entry: EntryDetail, options: ListedAgentOptions): Action {
+  return {
+    ...common,
+    name: 'list_capabilities',
+    title: 'List capabilities',
+    description: 'What the agent itself says that it can do.',
+    input: input(z.strictObject({})),
+    output: output(Described),
+    advertised: false,
+    async run(_, context) {
+      const { connected, remote } = await prepare(entry, context, options)
+      const { describe } = connected.agent
+      if (!describe) throw notCallable(entry)
+      return { capabilities: await describe(remote) }
     },
   }
 }
@@ -151,7 +188,30 @@ async function call(
   context: Context,
   options: ListedAgentOptions,
 ): Promise<Json> {
+  const { connected, remote } = await prepare(entry, context, options)
   const { package_name, id } = entry
+  const answer = await observed(package_name, options, () =>
+    send(connected, asked, asked.task ? { ...remote, task: asked.task } : remote),
+  )
+  if ('refused' in answer) throw answer.refused
+  if ('output' in answer) return sound(package_name, answer.output)
+  const holder = { agent: id, caller: remote.caller }
+  const required: InputRequired = {
+    status: 'input_required',
+    agent: package_name,
+    task_id: sealTask(answer.waits, holder, await options.secret()),
+    question: sound(package_name, answer.question) as InputRequired['question'],
+  }
+  return required as Json
+}
+
+/** The agent, and what each call to it takes along. Throws Failure `loop_detected` and `not_callable`. */
+async function prepare(
+  entry: EntryDetail,
+  context: Context,
+  options: ListedAgentOptions,
+): Promise<{ readonly connected: Connected; readonly remote: RemoteCall }> {
+  const { package_name } = entry
   if (context.via.includes(package_name)) {
     throw new Failure('loop_detected', `The call has passed ${package_name} already.`, {
       hint: `It went by ${context.via.join(', ')}.`,
@@ -166,23 +226,12 @@ async function call(
     signal,
     headers: { ...own, via: viaOf([...via, package_name]) },
     caller: callerOf(context),
-    ...(asked.task && { task: asked.task }),
     emit(update) {
       assertPlain(update)
       return context.emit(update)
     },
   }
-  const answer = await observed(package_name, options, () => send(connected, asked, remote))
-  if ('refused' in answer) throw answer.refused
-  if ('output' in answer) return sound(package_name, answer.output)
-  const holder = { agent: id, caller: remote.caller }
-  const required: InputRequired = {
-    status: 'input_required',
-    agent: package_name,
-    task_id: sealTask(answer.waits, holder, await options.secret()),
-    question: sound(package_name, answer.question) as InputRequired['question'],
-  }
-  return required as Json
+  return { connected, remote }
 }
 
 async function observed(

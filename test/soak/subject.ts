@@ -64,7 +64,13 @@ if (mode === 'stdio') {
       },
     ],
   })
-  const [, post] = mcpMounts({ door: gateway, service, allowsOrigin: () => true, failed })
+  const [, post] = mcpMounts({
+    door: gateway,
+    path: '/mcp',
+    serviceOf: () => service,
+    allowsOrigin: () => true,
+    failed,
+  })
   const server = createServer((request, response) => void post?.handler(request as never, response))
   server.on('upgrade', (request, socket, head) => void upgrades.accept(request, socket, head))
   server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }))

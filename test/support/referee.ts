@@ -32,7 +32,13 @@ export async function startPair(agents: readonly Agent[]): Promise<Pair> {
   const createSdkServer = await service.load()
   const caller = { identify: () => null }
   const sdk = createMcpHandler(() => createSdkServer(caller, { era: 'modern', lasting: false }))
-  const mounts = mcpMounts({ door, service, allowsOrigin: () => true, failed: ignore })
+  const mounts = mcpMounts({
+    door,
+    path: '/mcp',
+    serviceOf: () => service,
+    allowsOrigin: () => true,
+    failed: ignore,
+  })
   const server = createServer((request, response) => {
     const mount = mounts.find(({ method }) => method === request.method?.toLowerCase())
     void mount?.handler(request as never, response)

@@ -25,7 +25,7 @@ export function createRouting({ dispatch, agents }: Pick<Door, 'dispatch' | 'age
 
   return {
     read(params, task): Job {
-      const asked = task ? readContinuation(params, task) : readMessage(params)
+      const asked = task ? readContinuation(params, task, hosted) : readMessage(params, hosted)
       // An agent that is not hosted here may ask back, which is a task and no message.
       if (!hosted.has(packageNameOf(asked.envelope.to))) {
         return { run: (call, tell) => run(asked, call, tell) }
@@ -78,8 +78,9 @@ function toldOf(update: Update, streamed: boolean): Told {
 }
 
 /** Reads the message of a SendMessageRequest. Throws Failure `invalid_request` and Refusal. */
-function readMessage({ tenant, message }: SendParams): Asked {
+function readMessage({ tenant, message }: SendParams, hosted: ReadonlySet<string>): Asked {
   const to = tenant || registry
+  if (!hosted.has(packageNameOf(to))) return readForeign(to, message)
   const data = message.parts.flatMap((part, index) => dataOf(part, index))
   if (data.length > 1) throw unsound('/message/parts', 'Send one data part: one message is one call.')
   const [call] = data
@@ -91,10 +92,35 @@ function readMessage({ tenant, message }: SendParams): Asked {
   return { envelope: { to, action: 'search', params: { query } }, in_words: true }
 }
 
+/**
+ * A message to an agent that is not hosted here, whose publisher says how it is spoken to: `{action, params}` as with
+ * ours, or its skill by `metadata.skillId`, and what is said to it as data or in words.
+ */
+function readForeign(to: string, { parts, metadata }: SendParams['message']): Asked {
+  const data = parts.flatMap((part, index) => dataOf(part, index))
+  if (data.length > 1) throw unsound('/message/parts', 'Send one data part: one message is one call.')
+  const [call] = data
+  if (typeof call?.action === 'string') return { envelope: { to, ...call } as Envelope, in_words: false }
+  const skill = metadata?.skillId
+  const text = parts.flatMap((part) => (typeof part.text === 'string' ? [part.text] : [])).join('\n')
+  const words = text === '' ? {} : { text }
+  if (typeof skill === 'string') {
+    return { envelope: { to, action: skill, params: { ...words, ...call } }, in_words: false }
+  }
+  return {
+    envelope: { to, action: 'send_message', params: { ...words, ...(call && { data: call }) } },
+    in_words: false,
+  }
+}
+
 /** What a task that waits was asked for: its agent is told what the message says. */
-function readContinuation(params: SendParams, { message: asked }: StoredTask): Asked {
+function readContinuation(
+  params: SendParams,
+  { message: asked }: StoredTask,
+  hosted: ReadonlySet<string>,
+): Asked {
   const asking = asked?.parts.map(({ data }) => InputRequired.safeParse(data).data).find(Boolean)
-  if (!asking) return readMessage(params)
+  if (!asking) return readMessage(params, hosted)
   const { message } = params
   const data = message.parts.flatMap((part, index) => dataOf(part, index))
   const text = message.parts.map((part) => part.text ?? '').join('\n')

@@ -71,7 +71,7 @@ const standardCard = {
   action: 'get_card',
   query: version,
   versions: true,
-  defaults: { a2a_version: '0.3' },
+  defaults: { a2a_version: '0.3', through: true },
 } as const
 
 const output = (value: Json) => ({ body: { output: value } })
@@ -152,7 +152,7 @@ export const routes: readonly Route[] = [
   {
     method: 'get',
     path: '/a2a/v1/:tenant/.well-known/agent-card.json',
-    summary: 'The standard A2A card of a hosted agent',
+    summary: 'The standard A2A card by which an agent is called through here',
     ...standardCard,
     parameters: { tenant: 'agent' },
   },

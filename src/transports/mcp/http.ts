@@ -23,7 +23,13 @@ export type Serve = (request: IncomingMessage, response: ServerResponse, body: u
 
 export interface McpHttpOptions {
   readonly door: Door
-  readonly service: McpService
+  /** Where it is served, with the parameters of its path. */
+  readonly path: string
+  /** What is served there. Throws Failure where there is nothing. */
+  readonly serviceOf: (
+    params: Readonly<Record<string, string>>,
+    caller: McpCaller,
+  ) => McpService | Promise<McpService>
   readonly allowsOrigin: (origin: string) => boolean
   readonly failed: (fault: unknown) => void
   /** Aborts when the doors close: subscriptions are ended then. */
@@ -32,10 +38,10 @@ export interface McpHttpOptions {
   readonly load?: () => Promise<Serve>
 }
 
-/** Streamable HTTP at `/mcp`, stateless, both eras. */
+/** Streamable HTTP, stateless, both eras. */
 export function mcpMounts(options: McpHttpOptions): Mount[] {
-  const { door, service, allowsOrigin } = options
-  let loading: Promise<Serve> | undefined
+  const { door, path, serviceOf, allowsOrigin } = options
+  const loaded = new WeakMap<McpService, Promise<Serve>>()
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { origin, authorization } = request.headers
@@ -48,6 +54,7 @@ export function mcpMounts(options: McpHttpOptions): Mount[] {
       client: clientOf(door, request),
       identify: () => authenticated(door, authorization),
     }
+    const service = await serviceOf(paramsOf(request), caller)
     if (isMessage(body) && isRequest(body) && service.modern.takes(body, request.headers)) {
       await serveExchange(door, service.modern, caller, body, request, response)
       return
@@ -59,7 +66,8 @@ export function mcpMounts(options: McpHttpOptions): Mount[] {
       return
     }
     if (options.ending?.aborted) throw new Failure('unavailable', 'The gateway is shutting down.')
-    loading ??= options.load?.() ?? load(options)
+    const loading = loaded.get(service) ?? options.load?.() ?? load(service, options)
+    loaded.set(service, loading)
     const rest = await loading
     await rest(Object.assign(request, { auth: authInfo(principal, caller) }), response, body)
   }
@@ -74,10 +82,15 @@ export function mcpMounts(options: McpHttpOptions): Mount[] {
   }
   return (['get', 'post', 'delete'] as const).map((method) => ({
     method,
-    path: '/mcp',
+    path,
     handler,
-    direct: '/mcp',
+    ...(!path.includes(':') && { direct: path }),
   }))
+}
+
+/** Set by Express; a path that is served directly has none. */
+function paramsOf({ params = {} }: IncomingMessage & { readonly params?: Readonly<Record<string, string>> }) {
+  return params
 }
 
 const json = { 'Content-Type': 'application/json' }
@@ -98,7 +111,7 @@ function judged<Result>(code: number, judge: () => Result): Result {
   }
 }
 
-async function load({ service, failed, ending }: McpHttpOptions): Promise<Serve> {
+async function load(service: McpService, { failed, ending }: McpHttpOptions): Promise<Serve> {
   const [{ createMcpHandler }, { toNodeHandler }, createServer] = await Promise.all([
     import('@modelcontextprotocol/server'),
     import('@modelcontextprotocol/node'),

@@ -2,7 +2,7 @@ import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import { packageNameOf } from '../../../schemas/names.ts'
 import type { Principal } from '../../../schemas/scope.ts'
-import { authorise } from '../../router/authorise.ts'
+import { allow, authorise } from '../../router/authorise.ts'
 import type { Door } from '../door.ts'
 import { isChallenge } from '../http/challenge.ts'
 import type { Tool } from './tools.ts'
@@ -21,9 +21,12 @@ export function createRefusal({ agents }: Pick<Door, 'agents'>, tools: ReadonlyM
     const { to, action: asked } = tool.toEnvelope(input)
     const agent = agents.find((one) => one.package_name === packageNameOf(String(to)))
     const action = agent?.actions.find((one) => one.name === asked || one.aliases?.includes(asked))
-    if (!agent || !action) return undefined
+    // A tool of a listed agent says what it needs; whether there is the agent that call_agent names is not asked here.
+    const scope = tool.listing._meta?.['dragoman/scope']
+    if (!(agent && action) && scope === undefined) return undefined
     try {
-      authorise(agent, action, principal)
+      if (agent && action) authorise(agent, action, principal)
+      else if (scope !== undefined) allow({ scope }, principal)
       return undefined
     } catch (thrown) {
       if (thrown instanceof Failure && isChallenge(thrown)) return thrown

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../schemas/json.ts'
 import { type CallTool, failedResult, succeeded } from './calls.ts'
 import type { OnListed } from './changes.ts'
 import { Fault, faults } from './fault.ts'
-import { capabilitiesOf, freshness, instructions } from './listing.ts'
+import { freshness } from './listing.ts'
 import type { Exchange, McpCaller } from './modern.ts'
 import type { Views } from './views.ts'
 
@@ -18,13 +18,16 @@ export type CreateMcpServer = (caller: McpCaller, serving: Serving) => Server
 
 interface McpServersOptions {
   readonly info: JsonObject
+  readonly instructions: string
+  readonly capabilitiesOf: (tells: boolean) => object
   readonly views: Views
   readonly callTool: CallTool
   readonly onListed: OnListed
 }
 
 /** Tools and views on the SDK's servers. A failed call is a result with `isError` whose text is the problem. */
-export function createMcpServers({ info, views, callTool, onListed }: McpServersOptions): CreateMcpServer {
+export function createMcpServers(options: McpServersOptions): CreateMcpServer {
+  const { info, instructions, capabilitiesOf, views, callTool, onListed } = options
   const hints = Object.entries(views).map(([method, view]) => [method, view.freshness])
   const cacheHints = Object.fromEntries([
     ...hints.filter(([, kept]) => kept !== undefined),

@@ -3,7 +3,7 @@ import type { Door } from '../door.ts'
 import { isChallenge } from '../http/challenge.ts'
 import { createAsk, faultOf } from './ask.ts'
 import { createCallTool, failedResult, writeSucceeded } from './calls.ts'
-import { createCatalogue } from './catalogue.ts'
+import { type Catalogue, createCatalogue } from './catalogue.ts'
 import { createPaced, type OnListed } from './changes.ts'
 import { completionViews } from './completion.ts'
 import { modernVersion } from './envelope.ts'
@@ -14,8 +14,8 @@ import { createRefusal, type Refusal } from './refusal.ts'
 import { createResources } from './resources.ts'
 import { createResultWriter } from './result.ts'
 import type { CreateMcpServer } from './server.ts'
-import { createTools } from './tools.ts'
-import type { Views } from './views.ts'
+import { createTools, type Tool } from './tools.ts'
+import type { View, Views } from './views.ts'
 
 /** What the transports serve: our own answers, and the SDK for the 2025 era and for the rest of the modern one. */
 export interface McpService {
@@ -36,21 +36,51 @@ export function createMcpService(
 ): McpService {
   const tools = createTools(door.agents)
   const ask = createAsk(door)
-  const callTool = createCallTool(door, tools)
   const catalogue = createCatalogue({ tools, ask, clock })
-  const views: Views = {
-    'tools/list': {
-      freshness,
-      answer(params) {
-        assertFirstPage(params)
-        return catalogue()
-      },
+  return createServing({
+    door,
+    tools,
+    info: { name: 'dragoman', title: 'Dragoman', version },
+    instructions,
+    capabilitiesOf,
+    views: {
+      'tools/list': listOf(catalogue),
+      ...createResources(ask),
+      ...promptViews,
+      ...completionViews(ask),
     },
-    ...createResources(ask),
-    ...promptViews,
-    ...completionViews(ask),
+    failed,
+    onListed: createPaced(door.onListed),
+  })
+}
+
+/** The view that lists tools, on one page. */
+export function listOf(catalogue: Catalogue): View {
+  return {
+    freshness,
+    answer(params) {
+      assertFirstPage(params)
+      return catalogue()
+    },
   }
-  const info: JsonObject = { name: 'dragoman', title: 'Dragoman', version }
+}
+
+export interface ServingOptions {
+  readonly door: Door
+  readonly tools: ReadonlyMap<string, Tool>
+  readonly info: JsonObject
+  readonly instructions: string
+  /** What is offered, where changes can be told and where they cannot. */
+  readonly capabilitiesOf: (tells: boolean) => object
+  readonly views: Views
+  readonly failed: (fault: unknown) => void
+  readonly onListed: OnListed
+}
+
+/** Tools and views for every transport and both eras. */
+export function createServing(options: ServingOptions): McpService {
+  const { door, tools, info, instructions, capabilitiesOf, views, failed, onListed } = options
+  const callTool = createCallTool(door, tools)
   const { write, close } = createResultWriter(info)
   const discovery = write(
     { supportedVersions: [modernVersion], capabilities: capabilitiesOf(true), instructions },
@@ -74,11 +104,10 @@ export function createMcpService(
       },
     },
   })
-  const onListed = createPaced(door.onListed)
   let loading: Promise<CreateMcpServer> | undefined
   async function load(): Promise<CreateMcpServer> {
     const { createMcpServers } = await import('./server.ts')
-    return createMcpServers({ info, views, callTool, onListed })
+    return createMcpServers({ info, instructions, capabilitiesOf, views, callTool, onListed })
   }
   return {
     modern,

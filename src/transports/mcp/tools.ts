@@ -11,7 +11,7 @@ export interface Tool {
     readonly title: string
     readonly description: string
     readonly inputSchema: JsonSchema
-    readonly outputSchema: JsonSchema
+    readonly outputSchema?: JsonSchema
     readonly annotations: Annotations
     /** `dragoman/scope`: what a token must allow; absent where the tool needs none of its own. */
     readonly _meta?: { readonly 'dragoman/scope': Scope }
@@ -38,9 +38,14 @@ export function createTools(agents: readonly Agent[]): ReadonlyMap<string, Tool>
 
 function toTool(agent: Agent, action: Action): Tool {
   const short = shortName(agent.package_name)
+  return namedTool(short === 'registry' ? action.name : `${short}_${action.name}`, agent, action)
+}
+
+/** The tool that an action of a hosted agent is, under this name. */
+export function namedTool(name: string, agent: Agent, action: Action): Tool {
   return {
     listing: {
-      name: short === 'registry' ? action.name : `${short}_${action.name}`,
+      name,
       title: action.title,
       description: action.description,
       inputSchema: objectSchema(action.input.json),

@@ -56,7 +56,14 @@ export async function startFixture(): Promise<Fixture> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const allowsOrigin = originRule(base, [])
-  const mounts = mcpMounts({ door: doorOver([]), service, allowsOrigin, failed, load: async () => rest })
+  const mounts = mcpMounts({
+    door: doorOver([]),
+    path: '/mcp',
+    serviceOf: () => service,
+    allowsOrigin,
+    failed,
+    load: async () => rest,
+  })
   return {
     url: `${base}/mcp`,
     service,
