@@ -1,22 +1,32 @@
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createPlayground } from '../../agents/playground/index.ts'
-import { createSessionBook } from '../../agents/playground/sessions.ts'
+import { type Bounds, createSessionBook } from '../../agents/playground/sessions.ts'
 import type { Context } from '../../schemas/action.ts'
 import { withSessions } from '../../src/router/sessions.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { temporaryFolder } from '../support/command.ts'
 import { codeOf } from '../support/registry.ts'
 import { anonymous, principal, routerOver, sampleAction, sampleAgent } from '../support/router.ts'
 
 const playground = 'svc.playground'
 
 /** A playground beside a registry, an agent tagged test and one that is not, under a clock of the test's own. */
-function openPlayground() {
+async function openPlayground(bounds: Partial<Bounds> = {}) {
+  const stack = new AsyncDisposableStack()
+  const folder = stack.use(await temporaryFolder())
   let now = 1_800_000_000_000
   let made = 0
+  const clock = () => now
   const contexts: Context[] = []
-  const book = createSessionBook(
-    () => now,
-    () => `session-${++made}`,
-  )
+  const store = stack.use(await openSqliteStore(join(folder.path, 'registry.sqlite'), clock))
+  const sessions = createSessionBook({
+    store: store.sessions,
+    clock,
+    createId: () => `session-${++made}`,
+    bounds,
+    look_ms: 5,
+  })
   const witness = sampleAction('look', {
     access: { scope: 'a2a:call' },
     run: async (input, context) => {
@@ -26,12 +36,12 @@ function openPlayground() {
   })
   const found = { agents: [], total: 0, next_cursor: null }
   const router = routerOver([
-    createPlayground(book),
+    createPlayground({ sessions, clock, agents: () => [], base_url: () => 'http://127.0.0.1:1' }),
     sampleAgent('svc.registry', [sampleAction('search', { run: async () => found })]),
     sampleAgent('com.test.tagged', [witness], ['test']),
     sampleAgent('com.test.other', [witness]),
   ])
-  const { dispatch } = withSessions(router, playground, book.principalOf)
+  const { dispatch } = withSessions(router, playground)
   const call = (
     action: string,
     params: object,
@@ -50,19 +60,22 @@ function openPlayground() {
     wait(milliseconds: number) {
       now += milliseconds
     },
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
   }
 }
 
 describe('a session', () => {
   test('is made by anybody, says when it ends, and finds agents', async () => {
-    const { call } = openPlayground()
+    await using home = await openPlayground()
+    const { call } = home
     const { output } = await call('create_session', {})
     expect(output).toEqual({ id: 'session-1', expires_at: new Date(1_800_003_600_000).toISOString() })
     expect((await call('discover', { session: 'session-1', query: 'x' })).output).toMatchObject({ total: 0 })
   })
 
   test('calls as itself, with its own rights, one hop on, and counts its steps', async () => {
-    const { session, execute, contexts } = openPlayground()
+    await using home = await openPlayground()
+    const { session, execute, contexts } = home
     const id = await session()
     expect((await execute(id)).output).toEqual({ output: { seen: true }, step: 1 })
     expect((await execute(id)).output).toMatchObject({ step: 2 })
@@ -74,7 +87,8 @@ describe('a session', () => {
   })
 
   test('reaches what is tagged test and nothing else', async () => {
-    const { session, execute } = openPlayground()
+    await using home = await openPlayground()
+    const { session, execute } = home
     const id = await session()
     expect(await codeOf(execute(id, 'com.test.other'))).toBe('forbidden')
     expect(await codeOf(execute(id, 'custom.com.test.other'))).toBe('forbidden')
@@ -82,19 +96,22 @@ describe('a session', () => {
   })
 
   test('is named through the A2A address too', async () => {
-    const { session, call } = openPlayground()
+    await using home = await openPlayground()
+    const { session, call } = home
     const params = { session: await session(), agent: 'com.test.tagged', capability: 'look' }
     expect((await call('execute', params, null, `custom.${playground}`)).output).toMatchObject({ step: 1 })
   })
 
   test('gives its rights to no call that goes elsewhere', async () => {
-    const { session, call } = openPlayground()
+    await using home = await openPlayground()
+    const { session, call } = home
     const params = { session: await session() }
     expect(await codeOf(call('look', params, null, 'com.test.tagged'))).toBe('unauthenticated')
   })
 
   test('ends after an hour', async () => {
-    const { session, execute, call, wait } = openPlayground()
+    await using home = await openPlayground()
+    const { session, execute, call, wait } = home
     const id = await session()
     wait(3_599_999)
     expect(await codeOf(execute(id))).toBe('ok')
@@ -104,7 +121,8 @@ describe('a session', () => {
   })
 
   test('that never was is not_found, with a token too', async () => {
-    const { execute, call } = openPlayground()
+    await using home = await openPlayground()
+    const { execute, call } = home
     const ada = principal('ada', ['playground', 'a2a:call'])
     for (const who of [null, ada]) {
       expect(await codeOf(execute('nobody', 'com.test.tagged', who))).toBe('not_found')
@@ -113,7 +131,8 @@ describe('a session', () => {
   })
 
   test('cannot call itself round and round', async () => {
-    const { session, call } = openPlayground()
+    await using home = await openPlayground()
+    const { session, call } = home
     const id = await session()
     let params: Record<string, unknown> = { session: id, agent: 'com.test.tagged', capability: 'look' }
     for (let level = 0; level < 9; level++) {
@@ -125,7 +144,8 @@ describe('a session', () => {
 
 describe('a token', () => {
   test('uses a session with its own rights, and needs the scope for it', async () => {
-    const { session, execute, call, contexts } = openPlayground()
+    await using home = await openPlayground()
+    const { session, execute, call, contexts } = home
     const id = await session()
     const ada = principal('ada', ['playground', 'a2a:call'])
     expect((await execute(id, 'com.test.other', ada)).output).toMatchObject({ step: 1 })
