@@ -96,14 +96,17 @@ export function createSessionBook({ store, clock, createId, ...options }: Sessio
   async function* stepsOf(id: string, after: number, signal: AbortSignal): AsyncGenerator<Step> {
     let seen = after
     while (!signal.aborted) {
-      const enough = AbortSignal.any([signal, AbortSignal.timeout(look_ms)])
+      const looked = new AbortController()
+      const enough = AbortSignal.any([signal, looked.signal, AbortSignal.timeout(look_ms)])
+      // Heard from before the look on, so that nothing falls between.
       const changed = once(changes, id, { signal: enough }).catch(() => {})
-      const steps = await store.steps(id, seen, 0)
-      yield* steps
-      seen = steps.at(-1)?.number ?? seen
-      if (steps.length > 0) continue
-      if (!(await store.get(id))) return
-      await changed
+      const [step] = await store.steps(id, seen, 0)
+      if (!step && !(await store.get(id))) return
+      if (!step) await changed
+      looked.abort()
+      if (!step) continue
+      seen = step.number
+      yield step
     }
   }
 }

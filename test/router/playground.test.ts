@@ -3,11 +3,13 @@ import { describe, expect, test } from 'vitest'
 import { createPlayground } from '../../agents/playground/index.ts'
 import { type Bounds, createSessionBook } from '../../agents/playground/sessions.ts'
 import type { Context } from '../../schemas/action.ts'
+import { Failure } from '../../schemas/failure.ts'
+import type { Step } from '../../schemas/playground.ts'
 import { withSessions } from '../../src/router/sessions.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { temporaryFolder } from '../support/command.ts'
 import { codeOf } from '../support/registry.ts'
-import { anonymous, principal, routerOver, sampleAction, sampleAgent } from '../support/router.ts'
+import { anonymous, anything, principal, routerOver, sampleAction, sampleAgent } from '../support/router.ts'
 
 const playground = 'svc.playground'
 
@@ -34,14 +36,24 @@ async function openPlayground(bounds: Partial<Bounds> = {}) {
       return input
     },
   })
+  const refusal = sampleAction('refuse', {
+    async run() {
+      now += 7
+      throw new Failure('upstream_failed', 'It is down.', { upstream: { status: 500 } })
+    },
+  })
+  const flood = sampleAction('flood', { run: async () => ({ text: 'ä'.repeat(40_000) }) })
+  const watch = sampleAction('watch', { part: anything, deadline_ms: 'none' })
   const found = { agents: [], total: 0, next_cursor: null }
   const router = routerOver([
     createPlayground({ sessions, clock, agents: () => [], base_url: () => 'http://127.0.0.1:1' }),
     sampleAgent('svc.registry', [sampleAction('search', { run: async () => found })]),
-    sampleAgent('com.test.tagged', [witness], ['test']),
+    sampleAgent('com.test.tagged', [witness, refusal, flood, watch], ['test']),
     sampleAgent('com.test.other', [witness]),
   ])
   const { dispatch } = withSessions(router, playground)
+  const look = async (session: string, who: ReturnType<typeof principal> | null = null) =>
+    (await call('get_session', { session }, who)).output as unknown as { steps: Step[]; more: boolean }
   const call = (
     action: string,
     params: object,
@@ -50,6 +62,9 @@ async function openPlayground(bounds: Partial<Bounds> = {}) {
   ) => dispatch({ to, action, params: params as Record<string, unknown> }, anonymous({ principal: who }))
   return {
     call,
+    look,
+    dispatch,
+    store: store.sessions,
     contexts,
     async session(): Promise<string> {
       const { output } = await call('create_session', {})
@@ -154,5 +169,203 @@ describe('a token', () => {
     for (const work of [execute(id, 'com.test.tagged', eve), call('create_session', {}, eve)]) {
       await expect(work).rejects.toMatchObject({ code: 'forbidden', details: { scope: 'playground' } })
     }
+  })
+})
+
+describe('the steps of a session', () => {
+  test('are kept with what was sent, what came and when, whether it went well or not', async () => {
+    await using home = await openPlayground()
+    const id = await home.session()
+    await home.call('discover', { session: id, query: 'x' })
+    await home.execute(id)
+    const refused = home.call('execute', { session: id, agent: 'com.test.tagged', capability: 'refuse' })
+    await expect(refused).rejects.toMatchObject({
+      code: 'upstream_failed',
+      details: { upstream: { status: 500 } },
+    })
+    expect((await home.look(id)).steps).toMatchObject([
+      {
+        number: 1,
+        kind: 'discover',
+        by: 'anonymous',
+        envelope: { to: 'svc.registry', action: 'search', params: { query: 'x', limit: 5 } },
+        output: { agents: [], total: 0 },
+      },
+      {
+        number: 2,
+        kind: 'execute',
+        started_at: new Date(1_800_000_000_000).toISOString(),
+        duration_ms: 0,
+        envelope: { to: 'com.test.tagged', action: 'look', params: { seen: true } },
+        output: { seen: true },
+      },
+      {
+        number: 3,
+        duration_ms: 7,
+        failure: { code: 'upstream_failed', detail: 'It is down.', status: 502, upstream: { status: 500 } },
+      },
+    ])
+  })
+
+  test('say whose rights they were made with', async () => {
+    await using home = await openPlayground()
+    const id = await home.session()
+    const ada = principal('ada', ['playground', 'a2a:call'])
+    await home.execute(id)
+    await home.execute(id, 'com.test.other', ada)
+    expect((await home.look(id)).steps.map(({ by }) => by)).toEqual(['anonymous', 'token'])
+  })
+
+  test('hold the beginning of what is too long, and whole characters of it', async () => {
+    await using home = await openPlayground()
+    const session = await home.session()
+    const { output } = await home.call('execute', { session, agent: 'com.test.tagged', capability: 'flood' })
+    expect(output).toMatchObject({ output: { text: 'ä'.repeat(40_000) } })
+    const [kept] = (await home.look(session)).steps
+    expect(kept?.output).toBeUndefined()
+    expect(kept?.cut?.bytes).toBe(80_011)
+    expect(kept?.cut?.text).toBe(`{"text":"${'ä'.repeat(32_763)}`)
+  })
+
+  test('are as many as a session may have, and what is refused is not called', async () => {
+    await using home = await openPlayground({ session: { steps: 2, characters: 10_000 } })
+    const id = await home.session()
+    const codes = [
+      await codeOf(home.execute(id)),
+      await codeOf(home.execute(id)),
+      await codeOf(home.execute(id)),
+    ]
+    expect(codes).toEqual(['ok', 'ok', 'too_large'])
+    expect(home.contexts).toHaveLength(2)
+    expect((await home.look(id)).steps).toHaveLength(2)
+  })
+
+  test('are calls of 64 KiB at most', async () => {
+    await using home = await openPlayground()
+    const session = await home.session()
+    const send = (text: string) =>
+      home.call('execute', { session, agent: 'com.test.tagged', capability: 'look', input: { text } })
+    expect(await codeOf(send('x'.repeat(65_000)))).toBe('ok')
+    expect(await codeOf(send('x'.repeat(66_000)))).toBe('too_large')
+    expect(await codeOf(send('\u{1f600}'.repeat(6_000)))).toBe('too_large')
+    expect(home.contexts).toHaveLength(1)
+  })
+
+  test('are given some at a time, and it is said that there are more', async () => {
+    await using home = await openPlayground()
+    const session = await home.session()
+    const agent = 'com.test.tagged'
+    for (let count = 0; count < 30; count++)
+      await home.call('execute', { session, agent, capability: 'flood' })
+    const first = await home.look(session)
+    expect(first.more).toBe(true)
+    const rest = await home.call('get_session', { session, after: first.steps.at(-1)?.number })
+    const { steps, more } = rest.output as unknown as { steps: Step[]; more: boolean }
+    expect([...first.steps, ...steps].map(({ number }) => number)).toEqual(
+      Array.from({ length: 30 }, (_, index) => index + 1),
+    )
+    expect(more).toBe(false)
+  })
+})
+
+describe('a session made with a token', () => {
+  const ada = principal('ada', ['playground', 'a2a:call'])
+  const admin = principal('root', ['admin'])
+  const actions = ['get_session', 'discover', 'execute', 'export_session', 'delete_session'] as const
+  const rest = {
+    discover: { query: 'x' },
+    execute: { agent: 'com.test.tagged', capability: 'look' },
+    export_session: { format: 'curl' },
+    get_session: {},
+    delete_session: {},
+  }
+
+  test.each(actions)('is not there for anybody else: %s', async (action) => {
+    await using home = await openPlayground()
+    const { output } = await home.call('create_session', {}, ada)
+    const { id } = output as { id: string }
+    const outsiders = [
+      null,
+      principal('eve', ['playground', 'a2a:call']),
+      admin,
+      { ...ada, issuer: 'urn:other' },
+    ]
+    for (const who of outsiders) {
+      expect(await codeOf(home.call(action, { session: id, ...rest[action] }, who))).toBe('not_found')
+    }
+    expect(home.contexts).toEqual([])
+    expect(await codeOf(home.call(action, { session: id, ...rest[action] }, ada))).toBe('ok')
+  })
+})
+
+describe('watching a session', () => {
+  test('gives the steps that are there and those that come, until it is deleted', async () => {
+    await using home = await openPlayground()
+    const session = await home.session()
+    await home.execute(session)
+    const seen: unknown[] = []
+    const second = Promise.withResolvers<void>()
+    const emit = async (update: object) => {
+      seen.push('part' in update ? (update.part as Step).number : update)
+      if (seen.length === 2) await home.execute(session)
+      if (seen.length === 3) second.resolve()
+    }
+    const watching = home.dispatch(
+      { to: playground, action: 'watch_session', params: { session } },
+      anonymous({ emit }),
+    )
+    await second.promise
+    await home.call('delete_session', { session })
+    expect((await watching).output).toEqual({ id: session, ended: 'deleted' })
+    expect(seen).toEqual([{ progress: 1 }, 1, 2])
+  })
+
+  test('ends with its hour, and begins after the step that the caller has', async () => {
+    await using home = await openPlayground()
+    const session = await home.session()
+    for (let count = 0; count < 3; count++) await home.execute(session)
+    const seen: unknown[] = []
+    const emit = async (update: object) => {
+      if (!('part' in update)) return
+      seen.push((update.part as Step).number)
+      if (seen.length === 1) home.wait(3_600_000)
+    }
+    const watching = home.dispatch(
+      { to: playground, action: 'watch_session', params: { session, after: 2 } },
+      anonymous({ emit }),
+    )
+    expect((await watching).output).toEqual({ id: session, ended: 'expired' })
+    expect(seen).toEqual([3])
+  })
+
+  test('costs a watcher that takes nothing one step in memory, and others nothing', async () => {
+    await using home = await openPlayground({ watchers: 1 })
+    const session = await home.session()
+    for (let count = 0; count < 3; count++) await home.execute(session)
+    const gone = new AbortController()
+    const stuck = Promise.withResolvers<void>()
+    let told = 0
+    const emit = async (update: object) => {
+      told += 1
+      if (!('part' in update)) return
+      stuck.resolve()
+      await new Promise(() => {})
+    }
+    const asked = { to: playground, action: 'watch_session', params: { session } }
+    const watching = home.dispatch(asked, anonymous({ emit, signal: gone.signal }))
+    await stuck.promise
+    expect(await codeOf(home.execute(session))).toBe('ok')
+    expect(told).toBe(2)
+    expect(await codeOf(home.dispatch(asked, anonymous({ emit: async () => {} })))).toBe('rate_limited')
+    gone.abort()
+    expect(await codeOf(watching)).toBe('cancelled')
+  })
+
+  test('is refused where nobody could hear it', async () => {
+    await using home = await openPlayground()
+    const session = await home.session()
+    expect(await codeOf(home.call('watch_session', { session }))).toBe('not_callable')
+    const params = { session, agent: 'com.test.tagged', capability: 'watch' }
+    expect(await codeOf(home.call('execute', params))).toBe('not_callable')
   })
 })
