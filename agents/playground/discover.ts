@@ -16,7 +16,7 @@ export function discover(needs: PlaygroundNeeds): Action<z.output<typeof Discove
     input: input(Discovery),
     output: output(SearchOutput),
     access: 'public',
-    effect: 'read',
+    effect: 'write',
     advertised: false,
     async run({ session, ...params }, context) {
       const envelope = { to: 'svc.registry', action: 'search', params }

@@ -111,8 +111,9 @@ async function forget(db: Database, those: ReturnType<typeof expired>): Promise<
 
 async function forgetThese(db: Database, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
-  await db.deleteFrom('playground_step').where('session', 'in', ids).execute()
+  // Sessions first: a step that is being kept meanwhile waits for its session, and finds it gone.
   await db.deleteFrom('playground_session').where('id', 'in', ids).execute()
+  await db.deleteFrom('playground_step').where('session', 'in', ids).execute()
 }
 
 /** Forgets others of the same owner until what there is keeps to the bounds. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type EventStreamOptions, openEvents } from '../../src/transports/http/events.ts'
 import { eventsOf, take } from '../support/events.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
@@ -110,6 +110,24 @@ describe('a row that streams', () => {
   test('and one that does not answers JSON all the same', async () => {
     const { headers } = await home.request('GET', '/public/agents?limit=1', { headers: events })
     expect(headers.get('content-type')).toBe('application/json')
+  })
+
+  test('ends when its caller may listen no longer', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    try {
+      const token = await home.token('ada')
+      const { json } = await home.request('POST', '/api/playground/session', { token })
+      const headers = { ...events, Authorization: `Bearer ${token}` }
+      const answer = await fetch(`${home.url}/api/playground/session/${json.id}`, { headers })
+      const heard = eventsOf(answer)
+      await take(heard, 1)
+      const body = { to: 'svc.registry', action: 'revoke', params: { token } }
+      expect((await home.request('POST', '/a2a/message', { body, token })).status).toBe(200)
+      vi.advanceTimersByTime(15_000)
+      expect(await take(heard, 2)).toMatchObject([{ event: 'error', data: { code: 'unauthenticated' } }])
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   test('ends when the gateway stops, saying so', async () => {

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { readdir } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Step } from '../../schemas/playground.ts'
@@ -111,6 +112,32 @@ describe('the way from finding to calling', () => {
       await expect(runExported(format, text, folder.path, {})).rejects.toThrow('DRAGOMAN_TOKEN')
     }
   })
+
+  test('what a hostile caller sent does nothing but be sent again', async () => {
+    await using empty = await temporaryFolder()
+    const session = await createSession()
+    const evil = [
+      "'; touch pwned; '",
+      '$(touch pwned)`touch pwned`',
+      '\n");require("fs").writeFileSync("pwned","")//',
+      `\u2028*/ \${"pwned"} \\`,
+    ]
+    for (const text of evil) {
+      const body = { agent: 'svc.registry', capability: 'search', input: { query: text, [text]: [text] } }
+      await home.request('POST', `${base}/${session}/execute`, { body })
+      await home.request('POST', `${base}/${session}/execute`, { body: { ...body, capability: text } })
+    }
+    const { json } = await home.request('GET', `${base}/${session}`)
+    const expected = json.steps.map(({ failure }: Step) => failure?.detail)
+    expect(expected).toHaveLength(8)
+    for (const format of formats) {
+      const { text } = await home.request('GET', `${base}/${session}/export?format=${format}`)
+      const mcp = { DRAGOMAN_DATA: home.data }
+      const answers = await runExported(format, text, empty.path, format === 'mcp' ? mcp : {})
+      expect(answers.map(({ detail }) => detail)).toEqual(expected)
+      expect((await readdir(empty.path)).filter((name) => !name.startsWith('exported'))).toEqual([])
+    }
+  }, 30_000)
 
   test('a file comes with its type and a name; other doors have both beside the text', async () => {
     const session = await createSession()

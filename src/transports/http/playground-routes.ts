@@ -27,7 +27,6 @@ export const playgroundRoutes: readonly Route[] = [
     action: 'discover',
     parameters: { id: 'session' },
     body: 'whole',
-    fails: ['forbidden'],
   },
   {
     method: 'post',
