@@ -61,7 +61,7 @@ export async function startServer(gateway: Gateway): Promise<RunningServer> {
   const mounts = [
     ...documents({ ...gateway, challenge: gateway.trust.challenge }, version),
     ...operations(gateway, gateway.config.DRAGOMAN_METRICS, () => state.draining),
-    envelopeMount(gateway),
+    envelopeMount(gateway, ending.signal),
     envelopeSchemaMount(gateway),
     jsonRpcMount(gateway, version),
     a2aJsonRpcMount(gateway, perform),

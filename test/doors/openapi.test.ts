@@ -114,7 +114,10 @@ describe('every row of the table', () => {
     const typesOf = (method: 'get' | 'post', path: string) =>
       Object.keys(operationOf({ method, path }).responses[200].content)
     expect(typesOf('get', '/api/playground/session/:id')).toEqual(['application/json', 'text/event-stream'])
-    expect(typesOf('post', '/a2a/utility/reader')).toEqual(['application/json', 'text/event-stream'])
+    expect(typesOf('post', '/api/playground/session/:id/execute')).toEqual([
+      'application/json',
+      'text/event-stream',
+    ])
     expect(typesOf('get', '/api/playground/session/:id/export')).toEqual([
       'application/x-sh',
       'application/typescript',

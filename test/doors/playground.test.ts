@@ -291,7 +291,7 @@ describe('watching a session over HTTP', () => {
     peer.destroy()
   })
 
-  test('is to be had over a WebSocket too, and refused where nothing streams', async () => {
+  test('is to be had by envelope too, over HTTP and WebSocket, and refused where nothing streams', async () => {
     const session = await createSession()
     await search(session)
     const body = { to: 'svc.playground', action: 'watch_session', params: { session } }
@@ -311,5 +311,14 @@ describe('watching a session over HTTP', () => {
     expect((await home.request('POST', '/a2a/message', { body })).json).toMatchObject({
       code: 'not_callable',
     })
+    const answer = await fetch(`${home.url}/a2a/message`, {
+      method: 'POST',
+      headers: { Accept: 'text/event-stream', 'Content-Type': 'application/json' },
+      body: JSON.stringify({ ...body, message_id: 'w' }),
+    })
+    expect(answer.headers.get('x-message-id')).toBe('w')
+    const heard = eventsOf(answer)
+    expect((await take(heard, 2)).map(({ event }) => event)).toEqual(['progress', 'part'])
+    await heard.return(undefined)
   })
 })

@@ -28,18 +28,23 @@ export function resumption({ events }: Route, { headers }: IncomingMessage): Rec
   return { [events.after]: /^\d{1,15}$/.test(last) ? Number(last) : last }
 }
 
+export interface EventAnswer {
+  readonly door: Door
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly headers: Headers
+  /** Field of a part that is the id of its event. */
+  readonly id_field?: string | undefined
+}
+
 /**
  * Answers as server-sent events: `part` and `progress` as they come, then `result` or `error`. The stream opens with
  * the first of them; what is thrown before that is thrown on.
  */
 export async function answerAsEvents(
-  door: Door,
-  { events }: Route,
+  { door, request, response, headers, id_field }: EventAnswer,
   envelope: Envelope,
   call: Call & { readonly id: string },
-  request: IncomingMessage,
-  response: ServerResponse,
-  headers: Headers,
 ): Promise<void> {
   let stream: EventStream | undefined
   const lapse = new AbortController()
@@ -58,7 +63,7 @@ export async function answerAsEvents(
     if (signal.aborted) return
     if (!('part' in update)) return await open().write({ event: 'progress', data: JSON.stringify(update) })
     const { part } = update
-    const id = events && isRecord(part) ? { id: String(part[events.id]) } : {}
+    const id = id_field !== undefined && isRecord(part) ? { id: String(part[id_field]) } : {}
     await open().write({ event: 'part', ...id, data: JSON.stringify(part) })
   }
 

@@ -58,7 +58,9 @@ export function serve(
           params: { ...params, ...resumption(route, request) },
         }
         const until = { ...call, signal: AbortSignal.any([signal, ending]) }
-        await answerAsEvents(door, route, envelope, until, request, response, { ...cors, 'X-Request-Id': id })
+        const headers = { ...cors, 'X-Request-Id': id }
+        const id_field = route.events?.id
+        await answerAsEvents({ door, request, response, headers, id_field }, envelope, until)
         return
       }
       const reply = await door.dispatch({ to: route.to, action: route.action, params }, call)
