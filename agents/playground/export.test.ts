@@ -40,10 +40,11 @@ const text = fc.array(nasty, { maxLength: 5 }).map((parts) => parts.join(''))
 // A shell knows no NUL, and a half of a pair is no UTF-8.
 const word = text.map((one) => one.replaceAll('\0', '').toWellFormed())
 
-test('a quoted text is one word of a shell, whatever is in it', () => {
+test('a quoted text is one word of a shell, whatever is in it', async () => {
+  await using folder = await temporaryFolder()
   const texts = fc.sample(word, { numRuns: 2000, seed: 1 })
   const script = `printf '%s\\0' ${texts.map(quote).join(' ')}`
-  const said = execFileSync('bash', { input: script, encoding: 'utf8' }).split('\0')
+  const said = execFileSync('bash', { input: script, cwd: folder.path, encoding: 'utf8' }).split('\0')
   expect(said.slice(0, -1)).toEqual(texts)
 })
 
