@@ -14,7 +14,7 @@ import { anonymous, anything, principal, routerOver, sampleAction, sampleAgent }
 const playground = 'svc.playground'
 
 /** A playground beside a registry, an agent tagged test and one that is not, under a clock of the test's own. */
-async function openPlayground(bounds: Partial<Bounds> = {}) {
+async function openPlayground(bounds: Partial<Bounds> = {}, look_ms = 5) {
   const stack = new AsyncDisposableStack()
   const folder = stack.use(await temporaryFolder())
   let now = 1_800_000_000_000
@@ -27,7 +27,7 @@ async function openPlayground(bounds: Partial<Bounds> = {}) {
     clock,
     createId: () => `session-${++made}`,
     bounds,
-    look_ms: 5,
+    look_ms,
   })
   const witness = sampleAction('look', {
     access: { scope: 'a2a:call' },
@@ -300,24 +300,27 @@ describe('a session made with a token', () => {
 
 describe('watching a session', () => {
   test('gives the steps that are there and those that come, until it is deleted', async () => {
-    await using home = await openPlayground()
+    await using home = await openPlayground({}, 2 ** 31 - 1)
     const session = await home.session()
     await home.execute(session)
     const seen: unknown[] = []
-    const second = Promise.withResolvers<void>()
+    const [second, third] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const emit = async (update: object) => {
       seen.push('part' in update ? (update.part as Step).number : update)
       if (seen.length === 2) await home.execute(session)
       if (seen.length === 3) second.resolve()
+      if (seen.length === 4) third.resolve()
     }
     const watching = home.dispatch(
       { to: playground, action: 'watch_session', params: { session } },
       anonymous({ emit }),
     )
     await second.promise
+    await home.execute(session)
+    await third.promise
     await home.call('delete_session', { session })
     expect((await watching).output).toEqual({ id: session, ended: 'deleted' })
-    expect(seen).toEqual([{ progress: 1 }, 1, 2])
+    expect(seen).toEqual([{ progress: 1 }, 1, 2, 3])
   })
 
   test('ends with its hour, and begins after the step that the caller has', async () => {
