@@ -1,10 +1,12 @@
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type EventStreamOptions, openEvents } from '../../src/transports/http/events.ts'
 import { eventsOf, take } from '../support/events.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { html, replay } from '../support/replay.ts'
 
 /** A server whose one answer is a stream of events. */
 async function served(work: (response: ServerResponse) => Promise<void>) {
@@ -64,6 +66,16 @@ describe('a stream of server-sent events', () => {
     expect(heard.map(({ data }) => data.length)).toEqual([big.length, big.length, big.length])
   })
 })
+
+/** Whether anybody takes connections there: a gateway that stops does not, once it ends what would not end. */
+function isListening(url: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const peer = connect(Number(new URL(url).port), '127.0.0.1')
+    peer.once('connect', () => resolve(true)).once('error', () => resolve(false))
+    peer.unref()
+    peer.once('connect', () => peer.destroy())
+  })
+}
 
 describe('a row that streams', () => {
   let home: TestGateway
@@ -139,5 +151,31 @@ describe('a row that streams', () => {
     const stopped = other[Symbol.asyncDispose]()
     expect(await take(heard, 2)).toMatchObject([{ event: 'error', data: { code: 'unavailable' } }])
     await stopped
+  })
+
+  test('ends by itself where it has an end, though the gateway stops', async () => {
+    const asked = Promise.withResolvers<void>()
+    await using page = await replay({
+      'GET /': async () => {
+        asked.resolve()
+        await stopping.promise
+        return html('<html><body><p>Water flows downhill.</p></body></html>')
+      },
+    })
+    const stopping = Promise.withResolvers<void>()
+    const other = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: page.url })
+    const { json } = await other.request('POST', '/api/playground/session')
+    const input = { url: `${page.url}/` }
+    const answer = other.request('POST', `/api/playground/session/${json.id}/execute`, {
+      headers: events,
+      body: { agent: 'svc.utility.reader', capability: 'extract_content', input },
+    })
+    await asked.promise
+    const stopped = other.server[Symbol.asyncDispose]()
+    while (await isListening(other.url)) await nextTurn()
+    stopping.resolve()
+    expect((await answer).text).toContain('Water flows downhill.')
+    await stopped
+    await other[Symbol.asyncDispose]()
   })
 })

@@ -28,9 +28,8 @@ export function envelopeMount(door: Door, ending: AbortSignal = new AbortControl
       const client = clientOf(door, request)
       const call = { principal, signal: signalOf(response), id, client }
       if (wantsEvents(request)) {
-        const until = { ...call, signal: AbortSignal.any([call.signal, ending]) }
         const headers = { ...echo, 'X-Request-Id': id }
-        await answerAsEvents({ door, request, response, headers }, envelope as Envelope, until)
+        await answerAsEvents({ door, request, response, headers, ending }, envelope as Envelope, call)
         return
       }
       const { output, allowance } = await door.dispatch(envelope as Envelope, call)

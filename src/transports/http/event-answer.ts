@@ -3,6 +3,7 @@ import type { Action, Update } from '../../../schemas/action.ts'
 import type { Envelope } from '../../../schemas/envelope.ts'
 import { Failure, problem } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
+import { addressOf } from '../../../schemas/names.ts'
 import type { Call } from '../../router/router.ts'
 import { authenticated, type Door, failureOf } from '../door.ts'
 import { stringify } from '../stringify.ts'
@@ -33,6 +34,8 @@ export interface EventAnswer {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly headers: Headers
+  /** Ends what would not end by itself, when the gateway stops. */
+  readonly ending: AbortSignal
   /** Field of a part that is the id of its event. */
   readonly id_field?: string | undefined
 }
@@ -42,13 +45,14 @@ export interface EventAnswer {
  * the first of them; what is thrown before that is thrown on.
  */
 export async function answerAsEvents(
-  { door, request, response, headers, id_field }: EventAnswer,
+  { door, request, response, headers, ending, id_field }: EventAnswer,
   envelope: Envelope,
   call: Call & { readonly id: string },
 ): Promise<void> {
   let stream: EventStream | undefined
   const lapse = new AbortController()
-  const signal = AbortSignal.any([call.signal, lapse.signal])
+  const ends = isEndless(door, envelope) ? [ending] : []
+  const signal = AbortSignal.any([call.signal, lapse.signal, ...ends])
 
   function open(): EventStream {
     stream ??= openEvents(response, {
@@ -75,6 +79,11 @@ export async function answerAsEvents(
     if (!stream) throw thrown
     stream.end({ event: 'error', data: JSON.stringify(problem(failureOf(door, thrown), call.id)) })
   }
+}
+
+function isEndless({ agents }: Door, { to, action }: Partial<Envelope>): boolean {
+  const agent = agents.find(({ package_name }) => to === package_name || to === addressOf(package_name))
+  return agent?.actions.find(({ name }) => name === action)?.deadline_ms === 'none'
 }
 
 export function stopping(): Failure {

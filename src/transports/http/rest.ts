@@ -57,10 +57,9 @@ export function serve(
           action: streaming.name,
           params: { ...params, ...resumption(route, request) },
         }
-        const until = { ...call, signal: AbortSignal.any([signal, ending]) }
         const headers = { ...cors, 'X-Request-Id': id }
         const id_field = route.events?.id
-        await answerAsEvents({ door, request, response, headers, id_field }, envelope, until)
+        await answerAsEvents({ door, request, response, headers, ending, id_field }, envelope, call)
         return
       }
       const reply = await door.dispatch({ to: route.to, action: route.action, params }, call)
