@@ -37,6 +37,12 @@ export function shortName(packageName: string): string {
   return packageName.slice(packageName.lastIndexOf('.') + 1)
 }
 
+/** How MCP names an action of a hosted agent: `wiki_get_summary`; those of the registry stand alone. */
+export function toolName(packageName: string, action: string): string {
+  const short = shortName(packageName)
+  return short === 'registry' ? action : `${short}_${action}`
+}
+
 /** Whether a namespace covers the name: `com.example` covers `com.example.weather` and `com.example/weather`. */
 export function isUnder(packageName: string, namespace: string): boolean {
   if (packageName === namespace) return true

@@ -66,7 +66,8 @@ function fieldErrors(issue: z.core.$ZodIssue, value: unknown): FieldError[] {
       detail: 'There is no such field.',
     }))
   }
-  const missing = issue.code === 'invalid_type' && at(value, issue.path) === undefined
+  const mayBeMissing = issue.code === 'invalid_type' || issue.code === 'invalid_value'
+  const missing = mayBeMissing && at(value, issue.path) === undefined
   return [{ pointer: pointer(issue.path), detail: missing ? 'This field is required.' : issue.message }]
 }
 

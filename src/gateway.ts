@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { v7 } from 'uuid'
 import { createAgents } from '../agents/index.ts'
-import { createSessionBook } from '../agents/playground/sessions.ts'
+import { createSessionBook, type SessionBookOptions } from '../agents/playground/sessions.ts'
 import { createExtractor } from '../agents/reader/extractor.ts'
 import type { Agent } from '../schemas/action.ts'
 import { extractWorker, version } from './assets.ts'
@@ -80,6 +80,8 @@ export interface GatewayOptions {
   readonly patience_ms?: number
   /** Bounds and spans of A2A's tasks. */
   readonly tasks?: Pick<DeskOptions, 'bounds' | 'spans'>
+  /** Bounds of playground sessions, and how often other processes' steps are looked for. */
+  readonly sessions?: Pick<SessionBookOptions, 'bounds' | 'look_ms'>
 }
 
 /** Opens the gateway over its data folder. Several processes may do so at once. */
@@ -161,7 +163,12 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
     prove: trust.prove,
     secret: trust.secret,
   })
-  const sessions = createSessionBook(clock, () => randomBytes(16).toString('hex'))
+  const sessions = createSessionBook({
+    store: store.sessions,
+    clock,
+    createId: () => randomBytes(16).toString('hex'),
+    ...options.sessions,
+  })
   const extractor = stack.use(createExtractor({ worker: extractWorker }))
   const agents: readonly Agent[] = createAgents({
     registry,
@@ -174,7 +181,7 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
     },
     finance: { ...upstreams(priceOrigins(config)), ...pricePlaces(config) },
     reader: { fetch: world, extract: extractor.extract, clock },
-    playground: sessions,
+    playground: { sessions, clock, agents: () => agents, base_url: () => site().base_url },
   })
   await follower.caughtUp(await listHosted({ store, clock, createId, domain: trust.domain }, agents, version))
 
@@ -217,7 +224,7 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
     check_outputs: config.DRAGOMAN_CHECK_OUTPUTS === 'on',
   })
   return {
-    ...withSessions(router, 'svc.playground', sessions.principalOf),
+    ...withSessions(router, 'svc.playground'),
     authenticate: identity.authenticate,
     agents,
     config,

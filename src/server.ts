@@ -15,6 +15,7 @@ import { hostRule } from './transports/hosts.ts'
 import { createHttpApp } from './transports/http/app.ts'
 import { documents } from './transports/http/documents.ts'
 import { createEtags } from './transports/http/etag.ts'
+import { stopping } from './transports/http/event-answer.ts'
 import { requestId } from './transports/http/identity.ts'
 import { operations } from './transports/http/operations.ts'
 import { sendFailure } from './transports/http/respond.ts'
@@ -60,10 +61,10 @@ export async function startServer(gateway: Gateway): Promise<RunningServer> {
   const agentService = createAgentServices(gateway, version, failed)
   const mcp = { door: gateway, allowsOrigin, failed, ending: ending.signal }
   const perform = createService(gateway, createRouting(gateway), gateway.desk)
-  const app = createHttpApp(gateway, etags, [
+  const mounts = [
     ...documents({ ...gateway, challenge: gateway.trust.challenge }, version),
     ...operations(gateway, gateway.config.DRAGOMAN_METRICS, () => state.draining),
-    envelopeMount(gateway),
+    envelopeMount(gateway, ending.signal),
     envelopeSchemaMount(gateway),
     jsonRpcMount(gateway, version),
     a2aJsonRpcMount(gateway, perform),
@@ -76,7 +77,8 @@ export async function startServer(gateway: Gateway): Promise<RunningServer> {
       path: '/mcp/agents/:agent',
       serviceOf: ({ agent = '' }, caller) => agentService(agent, caller),
     }),
-  ])
+  ]
+  const app = createHttpApp(gateway, etags, mounts, ending.signal)
   const refuseHost = hostRule(gateway.config.HOST, () => [base_url, site_url])
   const upgrades = createUpgrades({
     door: gateway,
@@ -136,7 +138,7 @@ function cannotListen({ HOST, PORT }: Gateway['config'], fault: NodeJS.ErrnoExce
 /** For a moment answers still go out and say that the connection closes; then what is idle closes, then all. */
 async function drain(server: Server, upgrades: Upgrades, ending: AbortController): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, drainMilliseconds))
-  ending.abort()
+  ending.abort(stopping())
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   const idle = setInterval(() => server.closeIdleConnections(), 50)
   const hard = setTimeout(() => {

@@ -1,52 +1,143 @@
-import { LRUCache } from 'lru-cache'
+import { EventEmitter, once } from 'node:events'
 import { Failure } from '../../schemas/failure.ts'
-import { testTag } from '../../schemas/names.ts'
-import type { Principal } from '../../schemas/scope.ts'
-import type { Sessions } from './index.ts'
+import type { PoolBounds, SessionBounds, SessionStore, Step } from '../../schemas/playground.ts'
+import type { Caller, Sessions } from './port.ts'
+import { isAnonymous } from './who.ts'
 
 const lifetime = 3_600_000
-const mostSessions = 100_000
+const megabyte = 1024 * 1024
+/** Characters of steps that one answer holds, beyond its first; every door answers with 1 MiB at most. */
+const longestHistory = 768 * 1024
 
-/** Sessions in memory, for an hour each. */
-export interface SessionBook extends Sessions {
-  /** Whom calls in the session are made as. Throws Failure `not_found`. */
-  principalOf(id: string): Principal
+export interface Bounds {
+  readonly session: SessionBounds
+  /** Of one owner. */
+  readonly owner: PoolBounds
+  /** Of all callers without a token together. */
+  readonly nobody: PoolBounds
+  /** Watchers of one session in one process. */
+  readonly watchers: number
 }
 
-/** `createId` gives 128 random bits as text; `clock` is in milliseconds since the epoch. */
-export function createSessionBook(clock: () => number, createId: () => string): SessionBook {
-  const sessions = new LRUCache<string, { expires: number; steps: number }>({ max: mostSessions })
+export const standardBounds: Bounds = {
+  session: { steps: 200, characters: 4 * megabyte },
+  owner: { sessions: 100, characters: 64 * megabyte },
+  nobody: { sessions: 20_000, characters: 512 * megabyte },
+  watchers: 16,
+}
 
-  function find(id: string): { expires: number; steps: number } {
-    const session = sessions.get(id)
-    if (session && session.expires > clock()) return session
-    throw new Failure('not_found', 'There is no such playground session, or its hour is over.', {
-      hint: 'POST /api/playground/session makes a new one.',
-    })
+export interface SessionBookOptions {
+  readonly store: SessionStore
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number
+  /** 128 random bits as text. */
+  readonly createId: () => string
+  readonly bounds?: Partial<Bounds>
+  /** Milliseconds between two looks at what other processes keep. */
+  readonly look_ms?: number
+}
+
+/** Sessions in the store, for an hour each. */
+export function createSessionBook({ store, clock, createId, ...options }: SessionBookOptions): Sessions {
+  const bounds = { ...standardBounds, ...options.bounds }
+  const { look_ms = 1000 } = options
+  const changes = new EventEmitter().setMaxListeners(0)
+  const watchers = new Map<string, number>()
+
+  const poolOf = (owner: string | null) => (owner === null ? bounds.nobody : bounds.owner)
+
+  async function find(id: string, caller: Caller) {
+    const session = await store.get(id)
+    if (session && (session.owner === null || session.owner === ownerOf(caller))) return session
+    throw gone()
   }
 
   return {
-    create() {
-      const id = createId()
-      const expires = clock() + lifetime
-      sessions.set(id, { expires, steps: 0 })
-      return { id, expires_at: new Date(expires).toISOString() }
+    find,
+    async create(caller) {
+      const owner = ownerOf(caller)
+      const now = clock()
+      const session = { id: createId(), owner, created_at: iso(now), expires_at: iso(now + lifetime) }
+      await store.add(session, poolOf(owner))
+      return { ...session, steps: 0 }
     },
-    find: (id) => void find(id),
-    step(id) {
-      const session = find(id)
-      session.steps += 1
-      return session.steps
+    async reserve(id, caller) {
+      await find(id, caller)
+      const verdict = await store.reserve(id, bounds.session)
+      if (verdict === 'gone') throw gone()
+      if (verdict === 'full') throw full(bounds.session)
     },
-    principalOf(id) {
-      find(id)
-      return {
-        issuer: 'playground',
-        subject: `playground:${id}`,
-        scopes: new Set(['agents:read', 'a2a:call'] as const),
-        namespaces: [],
-        confined_to: testTag,
+    async keep(id, step) {
+      const session = await store.get(id)
+      const number = session && (await store.append(id, step, poolOf(session.owner)))
+      if (number === undefined) throw gone()
+      changes.emit(id)
+      return number
+    },
+    steps: (id, after) => store.steps(id, after, longestHistory),
+    async *follow(id, after, signal) {
+      const count = watchers.get(id) ?? 0
+      if (count >= bounds.watchers) throw crowded(bounds.watchers)
+      watchers.set(id, count + 1)
+      try {
+        yield* stepsOf(id, after, signal)
+      } finally {
+        const left = (watchers.get(id) ?? 1) - 1
+        if (left > 0) watchers.set(id, left)
+        else watchers.delete(id)
       }
     },
+    async remove(id) {
+      await store.remove(id)
+      changes.emit(id)
+    },
   }
+
+  async function* stepsOf(id: string, after: number, signal: AbortSignal): AsyncGenerator<Step> {
+    let seen = after
+    while (!signal.aborted) {
+      const looked = new AbortController()
+      const enough = AbortSignal.any([signal, looked.signal, AbortSignal.timeout(look_ms)])
+      // Heard from before the look on, so that nothing falls between.
+      const changed = once(changes, id, { signal: enough }).catch(() => {})
+      const [step] = await store.steps(id, seen, 0)
+      if (!step && !(await store.get(id))) return
+      if (!step) await changed
+      looked.abort()
+      if (!step) continue
+      seen = step.number
+      yield step
+    }
+  }
+}
+
+function ownerOf(caller: Caller): string | null {
+  return isAnonymous(caller) ? null : JSON.stringify([caller.issuer, caller.subject])
+}
+
+function iso(milliseconds: number): string {
+  return new Date(milliseconds).toISOString()
+}
+
+function gone(): Failure {
+  return new Failure('not_found', 'There is no such playground session, or its hour is over.', {
+    hint: 'POST /api/playground/session makes a new one.',
+  })
+}
+
+function full({ steps, characters }: SessionBounds): Failure {
+  return new Failure(
+    'too_large',
+    `The session is full: it keeps ${steps} calls and ${characters} characters.`,
+    {
+      hint: 'POST /api/playground/session makes a new one.',
+    },
+  )
+}
+
+function crowded(most: number): Failure {
+  return new Failure('rate_limited', `${most} streams watch this session already.`, {
+    hint: 'Close one, or ask for the session again and again.',
+    retry_after_s: 5,
+  })
 }

@@ -28,5 +28,7 @@ export function allow(access: Access, principal: Principal | null): void {
 function confine(agent: Agent, principal: Principal | null): void {
   const tag = principal?.confined_to
   if (tag === undefined || agent.tags.includes(tag)) return
-  throw new Failure('forbidden', `This session reaches only hosted agents tagged ${tag}.`)
+  throw new Failure('forbidden', `This session reaches only hosted agents tagged ${tag}.`, {
+    hint: 'Send Authorization: Bearer TOKEN to call with your own rights.',
+  })
 }

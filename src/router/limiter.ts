@@ -4,7 +4,7 @@ import { createBuckets } from './buckets.ts'
 import type { Call, RouterOptions } from './router.ts'
 
 /** Calls a minute for an anonymous caller; a caller with a token has ten times as many. */
-const perMinute = { read: 600, search: 120, execute: 20, probe: 6 }
+const perMinute = { read: 600, search: 120, execute: 20, session: 20, probe: 6 }
 type Class = keyof typeof perMinute
 
 const withToken = 10
@@ -35,8 +35,7 @@ function callerOf({ principal, client }: Call): string | undefined {
 /** By what is asked, before anybody looks whether it exists: guessing names counts too. */
 function classOf({ to, action, params }: Envelope): Class {
   const agent = packageNameOf(to)
-  if (agent === 'svc.playground')
-    return action === 'execute' ? 'execute' : action === 'discover' ? 'search' : 'read'
+  if (agent === 'svc.playground') return inPlayground.get(action) ?? 'read'
   if (agent !== 'svc.registry') return 'read'
   // Each leaves something behind for hours, deleted or not.
   if (action === 'create_key') return 'execute'
@@ -44,6 +43,15 @@ function classOf({ to, action, params }: Envelope): Class {
   const searches = heavy.has(action) || params?.query !== undefined
   return searches ? 'search' : 'read'
 }
+
+const inPlayground: ReadonlyMap<string, Class> = new Map([
+  ['create_session', 'session'],
+  ['execute', 'execute'],
+  ['discover', 'search'],
+  ['get_session', 'search'],
+  ['watch_session', 'search'],
+  ['export_session', 'search'],
+])
 
 const heavy = new Set(['search', 'discover', 'validate'])
 

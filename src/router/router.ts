@@ -118,6 +118,7 @@ export function createRouter(options: RouterOptions): Router {
     const action = findAction(agent, name)
     authorise(agent, action, call.principal)
     const input = action.input.parse(params)
+    assertHeard(action, call)
     if (call.accepted) await call.accepted()
     const revision = action.effect === 'read' ? options.revision() : undefined
     const output = (await run(agent, action, input, call, id, via)) as Json
@@ -167,6 +168,14 @@ function findAction(agent: Agent, name: string): Action {
   throw new Failure('unknown_action', `${agent.package_name} has no action ${name}.`, {
     hint: `It has: ${known.join(', ')}.`,
     ...(close.length > 0 && { nearest: close }),
+  })
+}
+
+/** Who cannot hear the parts of a subscription would wait for its end alone. */
+function assertHeard({ name, part, deadline_ms }: Action, { emit }: Call): void {
+  if (!part || deadline_ms !== 'none' || emit) return
+  throw new Failure('not_callable', `${name} streams, which this way of calling it does not.`, {
+    hint: 'Ask over HTTP under Accept: text/event-stream, or by SendStreamingMessage of A2A.',
   })
 }
 

@@ -1,22 +1,33 @@
 import type { Envelope } from '../../schemas/envelope.ts'
-import { packageNameOf } from '../../schemas/names.ts'
+import { packageNameOf, testTag } from '../../schemas/names.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import type { Router } from './router.ts'
 
-/** An anonymous call that names a session is made as that session, through whichever door it came. */
-export function withSessions(
-  router: Router,
-  packageName: string,
-  principalOf: (id: string) => Principal,
-): Router {
+const longestId = 100
+
+/**
+ * An anonymous call that names a session is made as that session, through whichever door it came. Whether there is
+ * such a session its agent looks before anything else.
+ */
+export function withSessions(router: Router, packageName: string): Router {
   return {
     async dispatch(envelope, call) {
       const { to, params }: Partial<Envelope> = envelope ?? {}
       const session = params?.session
-      if (call.principal !== null || typeof session !== 'string' || typeof to !== 'string')
-        return router.dispatch(envelope, call)
+      const named = typeof session === 'string' && session.length <= longestId
+      if (call.principal !== null || !named || typeof to !== 'string') return router.dispatch(envelope, call)
       if (packageNameOf(to) !== packageName) return router.dispatch(envelope, call)
       return router.dispatch(envelope, { ...call, principal: principalOf(session) })
     },
+  }
+}
+
+function principalOf(session: string): Principal {
+  return {
+    issuer: 'playground',
+    subject: `playground:${session}`,
+    scopes: new Set(['agents:read', 'a2a:call'] as const),
+    namespaces: [],
+    confined_to: testTag,
   }
 }

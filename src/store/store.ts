@@ -21,6 +21,7 @@ const StoredProof = VerificationReport.extend({
 export type StoredProof = z.infer<typeof StoredProof>
 
 import type { Revocation } from '../../schemas/identity.ts'
+import type { SessionStore } from '../../schemas/playground.ts'
 import { Scope } from '../../schemas/scope.ts'
 import type { TaskStore } from '../../schemas/task.ts'
 
@@ -191,6 +192,7 @@ export interface Store extends AsyncDisposable {
   readonly leases: Leases
   readonly identity: IdentityStore
   readonly tasks: TaskStore
+  readonly sessions: SessionStore
   /** One transaction: all of `work` or none of it. Inside, nothing is awaited but the writer. */
   write<T>(work: (transaction: Writer) => Promise<T>): Promise<{ result: T; revision: number }>
   /** Changes with a revision greater than `after`, in order. */

@@ -96,6 +96,26 @@ export interface TaskTable {
   document: string
 }
 
+export interface PlaygroundSessionTable {
+  id: string
+  /** [issuer, subject] as JSON. */
+  owner: string | null
+  created_at: string
+  expires_at: string
+  /** Calls made, kept by now or not. */
+  begun: number
+  steps: number
+  /** Of the documents of its steps. */
+  characters: number
+}
+
+export interface PlaygroundStepTable {
+  session: string
+  number: number
+  characters: number
+  document: string
+}
+
 export interface Tables {
   entry: EntryTable
   change: ChangeTable
@@ -107,4 +127,6 @@ export interface Tables {
   api_key: ApiKeyTable
   revocation: RevocationTable
   task: TaskTable
+  playground_session: PlaygroundSessionTable
+  playground_step: PlaygroundStepTable
 }

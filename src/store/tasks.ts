@@ -7,6 +7,7 @@ import {
   type TaskFilter,
   type TaskStore,
 } from '../../schemas/task.ts'
+import { within } from './page.ts'
 import type { Tables, TaskTable } from './tables.ts'
 
 type Database = Kysely<Tables>
@@ -81,7 +82,7 @@ export function createTaskStore(reader: Database, transact: Transact, clock: () 
         .orderBy('id', 'desc')
         .limit(filter.limit + 1)
         .execute()
-      const ids = within(sizes.slice(0, filter.limit)).map(({ id }) => id)
+      const ids = within(sizes.slice(0, filter.limit), longestPage).map(({ id }) => id)
       return {
         tasks: await load(reader, ids),
         more: sizes.length > ids.length,
@@ -97,16 +98,6 @@ function matches(db: Database, { owner, context_id, state, updated_after }: Task
   if (state !== undefined) query = query.where('state', '=', state)
   if (updated_after !== undefined) query = query.where('updated_at', '>', updated_after)
   return query
-}
-
-/** The first of them, at least one, as long as they are not too much to answer with. */
-function within<Row extends { readonly characters: number }>(rows: readonly Row[]): readonly Row[] {
-  let left = longestPage
-  const end = rows.findIndex(({ characters }, index) => {
-    left -= characters
-    return index > 0 && left < 0
-  })
-  return end < 0 ? rows : rows.slice(0, end)
 }
 
 async function load(db: Database, ids: readonly string[]): Promise<StoredTask[]> {

@@ -466,6 +466,33 @@ export const cases: readonly Case[] = [
   },
 
   {
+    name: 'the steps of a session that is not there',
+    envelope: { to: 'svc.playground', action: 'get_session', params: { session: 'nobody' } },
+    code: 'not_found',
+    rest: { method: 'GET', path: '/api/playground/session/nobody' },
+  },
+  {
+    name: 'an export in no format',
+    envelope: { to: 'svc.playground', action: 'export_session', params: { session: 'nobody', format: 'x' } },
+    code: 'invalid_request',
+    rest: { method: 'GET', path: '/api/playground/session/nobody/export?format=x' },
+  },
+  {
+    name: 'the end of a session that is not there, with a token',
+    envelope: { to: 'svc.playground', action: 'delete_session', params: { session: 'nobody' } },
+    as: 'good',
+    code: 'not_found',
+    rest: { method: 'DELETE', path: '/api/playground/session/nobody' },
+  },
+  {
+    name: 'a session with a token that lacks the scope',
+    envelope: { to: 'svc.playground', action: 'get_session', params: { session: 'nobody' } },
+    as: 'reader',
+    code: 'forbidden',
+    rest: { method: 'GET', path: '/api/playground/session/nobody' },
+  },
+
+  {
     name: 'an API key for nobody',
     envelope: { to: registry, action: 'create_key', params: {} },
     code: 'unauthenticated',

@@ -123,6 +123,14 @@ const steps: readonly Step[] = [
     open: 200,
     signed: 200,
   },
+  { method: 'GET', path: () => `/api/playground/session/${session}`, open: 200, signed: 200 },
+  {
+    method: 'GET',
+    path: () => `/api/playground/session/${session}/export?format=curl`,
+    open: 200,
+    signed: 200,
+  },
+  { method: 'DELETE', path: () => `/api/playground/session/${session}`, open: 204, signed: 404 },
 ]
 
 describe('the interface, path by path', () => {

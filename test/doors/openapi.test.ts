@@ -110,6 +110,22 @@ describe('every row of the table', () => {
     expect(Object.keys(responses[404].content)).toEqual(['application/problem+json'])
   })
 
+  test('states the media types that its answers have', () => {
+    const typesOf = (method: 'get' | 'post', path: string) =>
+      Object.keys(operationOf({ method, path }).responses[200].content)
+    expect(typesOf('get', '/api/playground/session/:id')).toEqual(['application/json', 'text/event-stream'])
+    expect(typesOf('post', '/api/playground/session/:id/execute')).toEqual([
+      'application/json',
+      'text/event-stream',
+    ])
+    expect(typesOf('get', '/api/playground/session/:id/export')).toEqual([
+      'application/x-sh',
+      'application/typescript',
+      'application/x-ndjson',
+    ])
+    expect(typesOf('get', '/api/agents')).toEqual(['application/json'])
+  })
+
   test('a published agent leads to reading, changing, publishing and deleting it', () => {
     const { links } = operationOf({ method: 'post', path: '/api/agents/publish' }).responses[201]
     const next = Object.keys(links)

@@ -1,5 +1,6 @@
 import type { Json } from '../../schemas/json.ts'
-import { type Route, routes } from '../../src/transports/http/routes.ts'
+import type { Route } from '../../src/transports/http/route.ts'
+import { routes } from '../../src/transports/http/routes.ts'
 import type { TestDoor } from './doors.ts'
 import type { TestGateway } from './gateway.ts'
 

@@ -5,6 +5,7 @@ import { embeddings } from './0002-embeddings.ts'
 import { identity } from './0003-identity.ts'
 import { trust } from './0004-trust.ts'
 import { tasks } from './0005-tasks.ts'
+import { playground } from './0006-playground.ts'
 
 const migrations: Record<string, Migration> = {
   '0001-entries': entries,
@@ -12,6 +13,7 @@ const migrations: Record<string, Migration> = {
   '0003-identity': identity,
   '0004-trust': trust,
   '0005-tasks': tasks,
+  '0006-playground': playground,
 }
 
 /** Brings the schema up to date, forward only. Throws what the failing migration threw. */

@@ -5,6 +5,7 @@ import { createIdentityStore } from '../identity.ts'
 import { createLeases } from '../leases.ts'
 import { migrate } from '../migrations/index.ts'
 import { createNotes } from '../notes.ts'
+import { createSessionStore } from '../playground.ts'
 import type { Store } from '../store.ts'
 import type { Tables } from '../tables.ts'
 import { createTaskStore } from '../tasks.ts'
@@ -73,6 +74,7 @@ export async function openSqliteStore(path: string, clock: () => number = Date.n
     leases: createLeases(writer),
     identity: createIdentityStore(reader, commit),
     tasks: createTaskStore(reader, transact, clock),
+    sessions: createSessionStore(reader, transact, clock),
     write,
     changes,
     wake,

@@ -1,9 +1,7 @@
-import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
+import { openEvents } from '../http/events.ts'
 import type { Headers } from '../http/respond.ts'
 import type { StreamEvent } from './tasks/view.ts'
-
-const keepAliveMilliseconds = 15_000
 
 /** How one binding writes its events. */
 export interface StreamStyle {
@@ -16,47 +14,34 @@ export interface StreamStyle {
 }
 
 /**
- * Server-sent events (WHATWG HTML, section 9.2), at the pace at which the caller takes them, with comments that keep
- * the connection alive. A caller who goes away ends the listening and nothing else.
+ * Sends what is told of a task, at the pace at which the caller takes it. A caller who goes away ends the listening
+ * and nothing else.
  */
 export async function sendEvents(
   response: ServerResponse,
   events: AsyncIterable<StreamEvent>,
-  style: StreamStyle,
+  { write, fault, check, keep_alive_ms }: StreamStyle,
   headers: Headers,
 ): Promise<void> {
   const iterator = events[Symbol.asyncIterator]()
-  if (response.destroyed) return void iterator.return?.()
-  const gone = new AbortController()
-  response.once('close', () => {
-    gone.abort()
-    void iterator.return?.()
+  const leave = () => void iterator.return?.()
+  if (response.destroyed) return leave()
+  response.once('close', leave)
+  const stream = openEvents(response, {
+    headers,
+    check,
+    lapsed: leave,
+    ...(keep_alive_ms !== undefined && { keep_alive_ms }),
   })
-  response.writeHead(200, {
-    'X-Content-Type-Options': 'nosniff',
-    ...headers,
-    'Content-Type': 'text/event-stream',
-    'Cache-Control': 'no-cache, no-store',
-    'X-Accel-Buffering': 'no',
-  })
-  response.flushHeaders()
-  const keepAlive = setInterval(() => {
-    style.check().then(
-      () => response.writableNeedDrain || response.write(': still here\n\n'),
-      () => void iterator.return?.(),
-    )
-  }, style.keep_alive_ms ?? keepAliveMilliseconds)
   try {
     for (let next = await iterator.next(); !next.done; next = await iterator.next()) {
-      const hasRoom = response.write(`data: ${style.write(next.value)}\n\n`)
-      if (!hasRoom) await once(response, 'drain', { signal: gone.signal })
+      await stream.write({ data: write(next.value) })
     }
+    stream.end()
   } catch (thrown) {
-    const fault = gone.signal.aborted ? undefined : style.fault(thrown)
-    if (fault !== undefined) response.write(`data: ${fault}\n\n`)
+    const told = fault(thrown)
+    stream.end(told === undefined ? undefined : { data: told })
   } finally {
-    clearInterval(keepAlive)
-    void iterator.return?.()
-    response.end()
+    leave()
   }
 }

@@ -6,13 +6,14 @@ import { clientOf } from '../client.ts'
 import { authenticated, type Door, failureOf } from '../door.ts'
 import type { Mount } from '../http/app.ts'
 import { readJsonBody } from '../http/body.ts'
+import { answerAsEvents, wantsEvents } from '../http/event-answer.ts'
 import { requestId } from '../http/identity.ts'
 import { allowanceHeaders, type Headers, send, sendFailure } from '../http/respond.ts'
 import { signalOf } from '../http/rest.ts'
 import { toPayload } from '../stringify.ts'
 
-/** `POST /a2a/message`: the body is the envelope, the answer the action's output. */
-export function envelopeMount(door: Door): Mount {
+/** `POST /a2a/message`: the body is the envelope, the answer the action's output; `ending` ends what streams. */
+export function envelopeMount(door: Door, ending: AbortSignal = new AbortController().signal): Mount {
   async function handler(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const id = requestId(request)
     let echo: Headers = {}
@@ -26,6 +27,11 @@ export function envelopeMount(door: Door): Mount {
         throw new Failure('invalid_request', 'The body is not an envelope {to, action, params}.')
       const client = clientOf(door, request)
       const call = { principal, signal: signalOf(response), id, client }
+      if (wantsEvents(request)) {
+        const headers = { ...echo, 'X-Request-Id': id }
+        await answerAsEvents({ door, request, response, headers, ending }, envelope as Envelope, call)
+        return
+      }
       const { output, allowance } = await door.dispatch(envelope as Envelope, call)
       const headers = {
         ...echo,

@@ -4,11 +4,13 @@ import type { Action, Agent } from '../../../schemas/action.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { type Door, failureOf } from '../door.ts'
 import type { Etags } from './etag.ts'
+import { streams } from './event-answer.ts'
 import { requestId } from './identity.ts'
 import type { ReadRequest } from './input.ts'
 import { type Headers, send, sendFailure } from './respond.ts'
 import { corsHeaders, type Handler, isPublicRead, serve } from './rest.ts'
-import { type Method, type Route, routes } from './routes.ts'
+import type { Method, Route } from './route.ts'
+import { routes } from './routes.ts'
 import { secretInAddress } from './secrets.ts'
 
 /** One method of one path: a row of the table, or a document, health, another protocol. */
@@ -26,8 +28,13 @@ export interface Mount {
 }
 
 /** Express matches paths; reading bodies and sending answers are ours. */
-export function createHttpApp(door: Door, etags: Etags, others: readonly Mount[]): RequestListener {
-  const app = createExpress(door, etags, others)
+export function createHttpApp(
+  door: Door,
+  etags: Etags,
+  others: readonly Mount[],
+  ending: AbortSignal = new AbortController().signal,
+): RequestListener {
+  const app = createExpress(door, etags, others, ending)
   const direct = new Map(
     others.flatMap((one) => (one.direct === undefined ? [] : [[keyOf(one.method, one.direct), one]])),
   )
@@ -42,12 +49,12 @@ function keyOf(method: string, path: string): string {
   return `${method.toUpperCase()} ${path}`
 }
 
-function createExpress(door: Door, etags: Etags, others: readonly Mount[]): Express {
+function createExpress(door: Door, etags: Etags, others: readonly Mount[], ending: AbortSignal): Express {
   const app = express()
   app.disable('x-powered-by')
   app.set('etag', false)
   app.set('case sensitive routing', true)
-  const rows = routes.map((route) => mountOf(route, door, etags))
+  const rows = routes.map((route) => mountOf(route, door, etags, ending))
   const paths = Map.groupBy([...rows, ...others], (mount) => mount.path.replace(/:\w+/g, ':'))
   app.use(refuseSecrets(door))
   for (const path of fixedFirst([...paths.keys()])) mountPath(app, door, paths.get(path) ?? [])
@@ -56,10 +63,13 @@ function createExpress(door: Door, etags: Etags, others: readonly Mount[]): Expr
   return app
 }
 
-function mountOf(route: Route, door: Door, etags: Etags): Mount {
+function mountOf(route: Route, door: Door, etags: Etags, ending: AbortSignal): Mount {
   const action = actionOf(door.agents, route)
-  const { method, path } = route
-  return { method, path, handler: serve(route, action, door, etags), open: isPublicRead(route, action) }
+  const { method, path, events } = route
+  const other = events && actionOf(door.agents, { ...route, action: events.action })
+  const streaming = other ?? (streams(route, action) ? action : undefined)
+  const row = { route, action, ...(streaming && { streaming }) }
+  return { method, path, handler: serve(row, door, etags, ending), open: isPublicRead(route, action) }
 }
 
 /** Every method of one path, whatever each row calls its parameters; what is left is 405 or a preflight. */

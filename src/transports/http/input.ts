@@ -5,7 +5,7 @@ import { isRecord } from '../../../schemas/json.ts'
 import { readJsonBody } from './body.ts'
 import type { Etags } from './etag.ts'
 import { assign, readQuery } from './query.ts'
-import type { Route } from './routes.ts'
+import type { Route } from './route.ts'
 
 /** A request whose path parameters Express has read. */
 export type ReadRequest = IncomingMessage & { readonly params: Readonly<Record<string, string | string[]>> }

@@ -10,19 +10,32 @@ import { authenticated, type Door, failureOf } from '../door.ts'
 import { toPayload } from '../stringify.ts'
 import { hasBody } from './body.ts'
 import { type Etags, matches } from './etag.ts'
+import { answerAsEvents, resumption, wantsEvents } from './event-answer.ts'
 import { requestId } from './identity.ts'
 import { type ReadRequest, readInput } from './input.ts'
 import { createLastModified } from './last-modified.ts'
 import { allowanceHeaders, type Headers, send, sendFailure } from './respond.ts'
-import type { Route } from './routes.ts'
+import type { Route } from './route.ts'
 
 export type Handler = (request: ReadRequest, response: ServerResponse) => Promise<void>
 
 /** A2A 1.0 section 8.6 would have an age on cards; this one is asked again each time all the same. */
 const cardAge = 'max-age=0, must-revalidate'
 
-/** Serves one row of the table: reads the input, dispatches, shows the output. */
-export function serve(route: Route, action: Action, door: Door, etags: Etags): Handler {
+export interface Served {
+  readonly route: Route
+  readonly action: Action
+  /** What answers whoever asks for server-sent events. */
+  readonly streaming?: Action
+}
+
+/** Serves one row of the table: reads the input, dispatches, shows the output; `ending` ends what streams. */
+export function serve(
+  { route, action, streaming }: Served,
+  door: Door,
+  etags: Etags,
+  ending: AbortSignal,
+): Handler {
   const open = isPublicRead(route, action)
   const cors: Headers = open ? corsHeaders : {}
   const lastModified = createLastModified()
@@ -37,10 +50,19 @@ export function serve(route: Route, action: Action, door: Door, etags: Etags): H
       const principal = hasBody(request) ? await authenticated(door, authorization) : early
       const signal = signalOf(response)
       const client = clientOf(door, request)
-      const reply = await door.dispatch(
-        { to: route.to, action: route.action, params },
-        { principal, signal, id, client },
-      )
+      const call = { principal, signal, id, client }
+      if (streaming && wantsEvents(request)) {
+        const envelope = {
+          to: route.to,
+          action: streaming.name,
+          params: { ...params, ...resumption(route, request) },
+        }
+        const headers = { ...cors, 'X-Request-Id': id }
+        const id_field = route.events?.id
+        await answerAsEvents({ door, request, response, headers, ending, id_field }, envelope, call)
+        return
+      }
+      const reply = await door.dispatch({ to: route.to, action: route.action, params }, call)
       const headers: Headers = { ...cors, ...allowanceHeaders(reply.allowance), 'X-Request-Id': id }
       const etag = etagOf(route, params, reply, principal, etags)
       if (etag) headers.ETag = etag
@@ -108,6 +130,12 @@ function answer(
     return
   }
   const shown = route.show ? route.show(output) : { body: output }
+  if ('text' in shown) {
+    headers['Content-Type'] = `${shown.media_type}; charset=utf-8`
+    headers['Content-Disposition'] = `attachment; filename="${shown.filename}"`
+    send(request, response, status, shown.text, headers)
+    return
+  }
   if (shown.location !== undefined) headers.Location = shown.location
   headers['Content-Type'] = 'application/json'
   send(request, response, status, toPayload(shown.body), headers)

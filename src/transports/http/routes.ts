@@ -1,45 +1,6 @@
-import type { Access } from '../../../schemas/action.ts'
-import type { Code } from '../../../schemas/failure.ts'
-import { isRecord, type Json, type JsonObject } from '../../../schemas/json.ts'
-
-export type Method = 'get' | 'post' | 'put' | 'delete'
-
-/**
- * One REST endpoint is one row: data, so that the server, the OpenAPI document and the interface walk of the
- * tests all read the same table.
- */
-export interface Route {
-  readonly method: Method
-  /** Express path with `:parameters`. */
-  readonly path: string
-  readonly summary: string
-  readonly to: string
-  readonly action: string
-  /** Path parameter → field of the action's input. */
-  readonly parameters?: Readonly<Record<string, string>>
-  /** Query parameter → field of the action's input, with a dot into objects. */
-  readonly query?: Readonly<Record<string, string>>
-  /** Where the JSON body goes: it is the input, or the input is in its one field `input`. Absent: no body. */
-  readonly body?: 'whole' | 'input'
-  /** Values of input fields that this row has and the action leaves open. */
-  readonly defaults?: JsonObject
-  /** The answer is one entry, whose revision validates it. */
-  readonly entry?: true
-  /** `If-Match` becomes `expected_revision`. */
-  readonly conditional?: true
-  /** A row may tighten the action's access, never loosen it. */
-  readonly access?: Access
-  readonly status?: 200 | 201 | 204
-  /** `A2A-Version`, or `Accept` with a media type of A2A, asks for the standard card. */
-  readonly versions?: true
-  /** What is shown follows no revision of the registry, and is nobody's to keep. */
-  readonly unkept?: true
-  /** Field of other rows' inputs that the `id` in this answer is for; `agent` where the answer is one entry. */
-  readonly gives?: string
-  /** Failures that do not follow from what the row is, for the OpenAPI document. */
-  readonly fails?: readonly Code[]
-  readonly show?: (output: Json) => { readonly body: Json; readonly location?: string }
-}
+import { isRecord, type Json } from '../../../schemas/json.ts'
+import { playgroundRoutes } from './playground-routes.ts'
+import type { Route } from './route.ts'
 
 const registry = 'svc.registry'
 
@@ -324,33 +285,5 @@ export const routes: readonly Route[] = [
     parameters: { id: 'key' },
     status: 204,
   },
-  {
-    method: 'post',
-    path: '/api/playground/session',
-    summary: 'Create a playground session',
-    to: 'svc.playground',
-    action: 'create_session',
-    body: 'whole',
-    status: 201,
-    gives: 'session',
-  },
-  {
-    method: 'post',
-    path: '/api/playground/session/:id/discover',
-    summary: 'Discover agents in a session',
-    to: 'svc.playground',
-    action: 'discover',
-    parameters: { id: 'session' },
-    body: 'whole',
-    fails: ['forbidden'],
-  },
-  {
-    method: 'post',
-    path: '/api/playground/session/:id/execute',
-    summary: 'Execute a capability in a session',
-    to: 'svc.playground',
-    action: 'execute',
-    parameters: { id: 'session' },
-    body: 'whole',
-  },
+  ...playgroundRoutes,
 ]

@@ -2,13 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { codes } from '../../../schemas/failure.ts'
 import type { Door } from '../door.ts'
 import { isChallenge } from '../http/challenge.ts'
+import { type EventStream, openEvents } from '../http/events.ts'
 import { requestId } from '../http/identity.ts'
 import { failureHeaders, send } from '../http/respond.ts'
 import { signalOf } from '../http/rest.ts'
 import type { Request } from './message.ts'
 import type { McpCaller, Modern } from './modern.ts'
-
-const keepAliveMilliseconds = 15_000
 
 /**
  * Answers one POST (Streamable HTTP): as JSON or, once a notification belongs to it, as server-sent events. Where
@@ -23,20 +22,20 @@ export async function serveExchange(
   response: ServerResponse,
 ): Promise<void> {
   const signal = signalOf(response)
-  let stream: Stream | undefined
+  let stream: EventStream | undefined
   const exchange = {
     caller,
     signal,
     challenges: true,
     async notify(method: string, params: object) {
       if (signal.aborted) return
-      stream ??= openStream(response)
-      await stream.write(JSON.stringify({ jsonrpc: '2.0', method, params }))
+      stream ??= openEvents(response)
+      await stream.write({ event: 'message', data: JSON.stringify({ jsonrpc: '2.0', method, params }) })
     },
   }
   const { status, text, failure } = await modern.answer(message, exchange, request.headers)
   if (signal.aborted) return
-  if (stream) stream.end(text)
+  if (stream) stream.end({ event: 'message', data: text })
   else if (failure && isChallenge(failure)) {
     const headers = failureHeaders(door, request, failure, requestId(request))
     send(request, response, codes[failure.code].http, text, { ...headers, ...json })
@@ -44,33 +43,3 @@ export async function serveExchange(
 }
 
 const json = { 'Content-Type': 'application/json' }
-
-interface Stream {
-  /** Resolves when the caller can take more. */
-  write(text: string): Promise<void>
-  end(text: string): void
-}
-
-function openStream(response: ServerResponse): Stream {
-  response.writeHead(200, {
-    'Content-Type': 'text/event-stream',
-    'Cache-Control': 'no-cache, no-transform',
-    'X-Accel-Buffering': 'no',
-    'X-Content-Type-Options': 'nosniff',
-  })
-  const beat = setInterval(() => response.write(': keep-alive\n\n'), keepAliveMilliseconds).unref()
-  response.once('close', () => clearInterval(beat))
-  const eventOf = (text: string) => `event: message\ndata: ${text}\n\n`
-  return {
-    write(text) {
-      if (response.write(eventOf(text))) return Promise.resolve()
-      return new Promise((resolve) => {
-        response.once('drain', resolve)
-        response.once('close', resolve)
-      })
-    },
-    end(text) {
-      response.end(eventOf(text))
-    },
-  }
-}

@@ -1,7 +1,7 @@
 import type { Action, Agent } from '../../../schemas/action.ts'
 import type { Envelope } from '../../../schemas/envelope.ts'
 import type { JsonSchema } from '../../../schemas/json.ts'
-import { shortName } from '../../../schemas/names.ts'
+import { toolName } from '../../../schemas/names.ts'
 import type { Scope } from '../../../schemas/scope.ts'
 
 /** One MCP tool: how it is listed, and the envelope that a call of it is. */
@@ -37,8 +37,7 @@ export function createTools(agents: readonly Agent[]): ReadonlyMap<string, Tool>
 }
 
 function toTool(agent: Agent, action: Action): Tool {
-  const short = shortName(agent.package_name)
-  return namedTool(short === 'registry' ? action.name : `${short}_${action.name}`, agent, action)
+  return namedTool(toolName(agent.package_name, action.name), agent, action)
 }
 
 /** The tool that an action of a hosted agent is, under this name. */

@@ -34,7 +34,8 @@ function conditions({ route }: Row): unknown[] {
   const header = (name: string, description: string) => [
     { name, in: 'header', description, schema: { type: 'string' } },
   ]
-  if (route.method === 'get')
+  if (route.events) return header('Last-Event-ID', 'Number of the last event that the caller has.')
+  if (route.method === 'get' && !route.unkept)
     return header('If-None-Match', 'ETags that the caller has: 304 where one holds.')
   if (route.conditional)
     return header('If-Match', 'ETag of the entry as last read: 412 where it has changed.')

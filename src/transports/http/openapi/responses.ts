@@ -1,5 +1,6 @@
 import type { Access } from '../../../../schemas/action.ts'
 import { type Code, codes } from '../../../../schemas/failure.ts'
+import { streams } from '../event-answer.ts'
 import type { Row } from './row.ts'
 
 /** Every answer of a row, by status: its output, 304, and each status of a failure that it may end in. */
@@ -7,7 +8,7 @@ export function responsesOf(row: Row, output: unknown, links: object): Record<st
   const { route, action } = row
   const status = route.status ?? 200
   const isKept = route.method === 'get' && !route.unkept
-  const content = { 'application/json': { schema: output } }
+  const content = contentOf(row, output)
   const success = {
     description: status === 204 ? 'Done.' : action.title,
     headers: {
@@ -25,6 +26,15 @@ export function responsesOf(row: Row, output: unknown, links: object): Record<st
   }
   const failures = statusesOf(failuresOf(row)).map((one) => [one, { $ref: `#/components/responses/${one}` }])
   return { [status]: success, ...(isKept && { 304: unchanged }), ...Object.fromEntries(failures) }
+}
+
+/** The output as JSON, as the text of a file, or as server-sent events. */
+function contentOf({ route, action }: Row, output: unknown): Record<string, object> {
+  const files = route.texts?.map((type) => [type, { schema: text }] as const)
+  return {
+    ...(files ? Object.fromEntries(files) : { 'application/json': { schema: output } }),
+    ...(streams(route, action) && { 'text/event-stream': { schema: text } }),
+  }
 }
 
 /** What a row may fail with, by what it is; a row says in `fails` what does not follow from that. */

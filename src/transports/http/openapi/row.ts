@@ -1,9 +1,9 @@
 import type { Action } from '../../../../schemas/action.ts'
 import type { JsonSchema } from '../../../../schemas/json.ts'
-import type { Route } from '../routes.ts'
+import type { Route } from '../route.ts'
 
 /** What of an action a document shows. */
-export interface Described extends Pick<Action, 'title' | 'description' | 'access' | 'effect'> {
+export interface Described extends Pick<Action, 'title' | 'description' | 'access' | 'effect' | 'part'> {
   readonly input: { readonly json: JsonSchema }
   readonly output: { readonly json: JsonSchema }
 }

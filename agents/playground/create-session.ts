@@ -1,0 +1,25 @@
+import { z } from 'zod'
+import { type Action, defineAction } from '../../schemas/action.ts'
+import { input, output } from '../../schemas/shape.ts'
+import type { Sessions } from './port.ts'
+import { admit } from './who.ts'
+
+const Created = z.object({ id: z.string(), expires_at: z.iso.datetime() })
+
+export function createSession(sessions: Sessions): Action<Record<string, never>, z.infer<typeof Created>> {
+  return defineAction({
+    name: 'create_session',
+    title: 'Create a session',
+    description: 'Starts a playground session of one hour. One made with a token is its owner’s alone.',
+    input: input(z.strictObject({})),
+    output: output(Created),
+    access: 'public',
+    effect: 'write',
+    advertised: false,
+    async run(_, { principal }) {
+      admit(principal)
+      const { id, expires_at } = await sessions.create(principal)
+      return { id, expires_at }
+    },
+  })
+}

@@ -1,0 +1,26 @@
+import { z } from 'zod'
+import { type Action, defineAction } from '../../schemas/action.ts'
+import { input, output } from '../../schemas/shape.ts'
+import type { Sessions } from './port.ts'
+import { admit, sessionId } from './who.ts'
+
+const Asked = z.strictObject({ session: sessionId })
+
+export function deleteSession(sessions: Sessions): Action<z.output<typeof Asked>, { id: string }> {
+  return defineAction({
+    name: 'delete_session',
+    title: 'Delete a session',
+    description: 'Forgets a session and all that it keeps, at once.',
+    input: input(Asked),
+    output: output(z.object({ id: z.string() })),
+    access: 'public',
+    effect: 'write',
+    advertised: false,
+    async run({ session }, { principal }) {
+      admit(principal)
+      const { id } = await sessions.find(session, principal)
+      await sessions.remove(id)
+      return { id }
+    },
+  })
+}

@@ -1,0 +1,27 @@
+import type { z } from 'zod'
+import { type Action, defineAction } from '../../schemas/action.ts'
+import { IntentInput, SearchOutput } from '../../schemas/search.ts'
+import { input, output } from '../../schemas/shape.ts'
+import type { PlaygroundNeeds } from './port.ts'
+import { takeStep } from './take-step.ts'
+import { sessionId } from './who.ts'
+
+const Discovery = IntentInput.extend({ session: sessionId })
+
+export function discover(needs: PlaygroundNeeds): Action<z.output<typeof Discovery>, SearchOutput> {
+  return defineAction({
+    name: 'discover',
+    title: 'Discover agents',
+    description: 'Finds agents by intent, as search does, and keeps the call in the session.',
+    input: input(Discovery),
+    output: output(SearchOutput),
+    access: 'public',
+    effect: 'write',
+    advertised: false,
+    async run({ session, ...params }, context) {
+      const envelope = { to: 'svc.registry', action: 'search', params }
+      const taken = await takeStep(needs, { kind: 'discover', session, envelope }, context)
+      return taken.output as unknown as SearchOutput
+    },
+  })
+}

@@ -1,0 +1,12 @@
+/** JSON in visible ASCII: no line break, nothing that is not seen or that reorders what is seen. */
+export function toAscii(value: unknown): string {
+  return JSON.stringify(value).replace(
+    /[^\x20-\x7e]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
+/** One word of a POSIX shell, whatever is in it (XCU section 2.2.2). */
+export function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}

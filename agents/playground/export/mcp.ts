@@ -1,0 +1,36 @@
+import { toAscii } from './ascii.ts'
+import { executionOf, type Plan, type Planned } from './plan.ts'
+
+/** JSON-RPC messages, a line each, for the standard input of `dragoman mcp`; the id of a call is its step's number. */
+export function toFrames({ session, calls }: Plan): string {
+  const frames = [
+    {
+      jsonrpc: '2.0',
+      id: 0,
+      method: 'initialize',
+      params: {
+        protocolVersion: '2025-11-25',
+        capabilities: {},
+        clientInfo: { name: 'dragoman-playground', version: '1' },
+      },
+    },
+    { jsonrpc: '2.0', method: 'notifications/initialized' },
+    ...calls.map((call) => ({
+      jsonrpc: '2.0',
+      id: call.number,
+      method: 'tools/call',
+      params: toolCall(call, session),
+    })),
+  ]
+  return frames.map((frame) => `${toAscii(frame)}\n`).join('')
+}
+
+/** No tool has the rights of a session, so the session itself is asked, while it lasts. */
+function toolCall({ as, tool, envelope }: Planned, session: string): object {
+  const { to, action, params } =
+    as === 'session'
+      ? { to: 'svc.playground', action: 'execute', params: { session, ...executionOf(envelope) } }
+      : envelope
+  if (as !== 'session' && tool !== undefined) return { name: tool, arguments: params }
+  return { name: 'call_agent', arguments: { package_name: to, action, params } }
+}

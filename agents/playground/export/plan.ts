@@ -1,0 +1,45 @@
+import type { Agent } from '../../../schemas/action.ts'
+import { packageNameOf, toolName } from '../../../schemas/names.ts'
+import type { Step } from '../../../schemas/playground.ts'
+
+/** One call to make again. */
+export interface Planned {
+  readonly number: number
+  readonly envelope: Step['envelope']
+  /** As anybody, as whoever holds a token, or within a playground session, whose rights it was made with. */
+  readonly as: 'anybody' | 'token' | 'session'
+  /** The MCP tool that does the same. */
+  readonly tool?: string
+}
+
+export interface Plan {
+  readonly session: string
+  readonly base_url: string
+  readonly calls: readonly Planned[]
+}
+
+/** The calls of a session, each with the least that it takes to make it again. */
+export function planOf(
+  session: string,
+  steps: readonly Step[],
+  { agents, base_url }: { readonly agents: () => readonly Agent[]; readonly base_url: () => string },
+): Plan {
+  const hosted = new Map(agents().map((agent) => [agent.package_name, agent]))
+  return { session, base_url: base_url(), calls: steps.map((step) => planned(step, hosted)) }
+}
+
+function planned({ number, kind, by, envelope }: Step, hosted: ReadonlyMap<string, Agent>): Planned {
+  const agent = hosted.get(packageNameOf(envelope.to))
+  const action = agent?.actions.find(
+    ({ name, aliases }) => name === envelope.action || aliases?.includes(envelope.action),
+  )
+  const as = by === 'token' ? 'token' : action?.access === 'public' ? 'anybody' : 'session'
+  const own = agent && action?.advertised ? toolName(agent.package_name, action.name) : undefined
+  const tool = kind === 'discover' ? 'search_agents' : own
+  return { number, envelope, as, ...(tool !== undefined && { tool }) }
+}
+
+/** What a playground session is asked for such a call. */
+export function executionOf({ to, action, params }: Step['envelope']): object {
+  return { agent: to, capability: action, input: params }
+}

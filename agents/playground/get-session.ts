@@ -1,0 +1,35 @@
+import { z } from 'zod'
+import { type Action, defineAction } from '../../schemas/action.ts'
+import { Step } from '../../schemas/playground.ts'
+import { input, output } from '../../schemas/shape.ts'
+import type { Sessions } from './port.ts'
+import { admit, sessionId } from './who.ts'
+
+export const after = z.int().min(0).default(0).describe('Number of the last step that you have.')
+const Asked = z.strictObject({ session: sessionId, after })
+const History = z.object({
+  id: z.string(),
+  created_at: z.iso.datetime(),
+  expires_at: z.iso.datetime(),
+  steps: z.array(Step),
+  more: z.boolean().describe('There are steps behind the last one given: ask again, after its number.'),
+})
+
+export function getSession(sessions: Sessions): Action<z.output<typeof Asked>, z.infer<typeof History>> {
+  return defineAction({
+    name: 'get_session',
+    title: 'Read a session',
+    description: 'The calls of a session, with what each was answered.',
+    input: input(Asked),
+    output: output(History),
+    access: 'public',
+    effect: 'read',
+    advertised: false,
+    async run({ session, after }, { principal }) {
+      admit(principal)
+      const { id, created_at, expires_at, steps: last } = await sessions.find(session, principal)
+      const steps = await sessions.steps(id, after)
+      return { id, created_at, expires_at, steps: [...steps], more: (steps.at(-1)?.number ?? last) < last }
+    },
+  })
+}

@@ -1,0 +1,70 @@
+import type { Context } from '../../schemas/action.ts'
+import { Failure, problem } from '../../schemas/failure.ts'
+import type { Json, JsonObject } from '../../schemas/json.ts'
+import type { Step } from '../../schemas/playground.ts'
+import { toAscii } from './export/ascii.ts'
+import type { PlaygroundNeeds } from './port.ts'
+import { admit, isAnonymous } from './who.ts'
+
+/** Bytes of a call, as exports write it, and of the beginning that is kept of a long answer. */
+const longestCall = 64 * 1024
+const longestReply = 64 * 1024
+
+interface Asked {
+  readonly kind: Step['kind']
+  readonly session: string
+  readonly envelope: {
+    readonly to: string
+    readonly action: string
+    readonly params: Record<string, unknown>
+  }
+}
+
+/**
+ * Makes a call in a session and keeps it with what came of it. Throws what the call failed with, and Failure
+ * `not_found`, `forbidden`, `too_large` where the session cannot make it.
+ */
+export async function takeStep(
+  { sessions, clock }: Pick<PlaygroundNeeds, 'sessions' | 'clock'>,
+  { kind, session, envelope }: Asked,
+  { principal, id, call }: Context,
+): Promise<{ output: Json; step: number }> {
+  admit(principal)
+  assertShort(envelope)
+  await sessions.reserve(session, principal)
+  const started = clock()
+  const came = await call(envelope).then(
+    (output) => ({ output }),
+    (thrown) => ({ failure: Failure.from(thrown) }),
+  )
+  const step = {
+    kind,
+    by: isAnonymous(principal) ? ('anonymous' as const) : ('token' as const),
+    started_at: new Date(started).toISOString(),
+    duration_ms: Math.max(0, clock() - started),
+    envelope,
+  }
+  if ('output' in came) {
+    const number = await sessions.keep(session, { ...step, ...kept(came.output) })
+    return { output: came.output, step: number }
+  }
+  const { failure } = came
+  // Why the call failed matters more than why that cannot be kept.
+  await sessions.keep(session, { ...step, failure: { ...problem(failure, id) } }).catch(() => {})
+  throw failure
+}
+
+function kept(output: Json): Pick<Step, 'output' | 'cut'> {
+  const bytes = Buffer.from(JSON.stringify(output))
+  if (bytes.length <= longestReply) return { output }
+  const text = new TextDecoder().decode(bytes.subarray(0, longestReply), { stream: true })
+  return { cut: { text, bytes: bytes.length } }
+}
+
+/** What an export could not hand to a shell is not begun. */
+function assertShort(envelope: object): void {
+  if (toAscii(envelope as JsonObject).length <= longestCall) return
+  throw new Failure('too_large', `The playground makes calls of at most ${longestCall} bytes.`, {
+    hint: 'Call the agent itself: POST /a2a/message takes 1 MiB.',
+  })
+}

@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import { type Action, defineAction } from '../../schemas/action.ts'
+import { Step } from '../../schemas/playground.ts'
+import { input, output } from '../../schemas/shape.ts'
+import { after } from './get-session.ts'
+import type { PlaygroundNeeds } from './port.ts'
+import { admit, sessionId } from './who.ts'
+
+const Asked = z.strictObject({ session: sessionId, after })
+const Over = z.object({ id: z.string(), ended: z.enum(['expired', 'deleted']) })
+
+/** Says first, as progress, how many steps there are. */
+export function watchSession({
+  sessions,
+  clock,
+}: PlaygroundNeeds): Action<z.output<typeof Asked>, z.infer<typeof Over>, Step> {
+  return defineAction({
+    name: 'watch_session',
+    title: 'Watch a session',
+    description:
+      'Streams the calls of a session, those made already and then each new one, until it is over.',
+    input: input(Asked),
+    output: output(Over),
+    part: output(Step),
+    access: 'public',
+    effect: 'read',
+    advertised: false,
+    deadline_ms: 'none',
+    async run({ session, after }, { principal, signal, emit }) {
+      admit(principal)
+      const { id, steps, expires_at } = await sessions.find(session, principal)
+      await emit({ progress: steps })
+      for await (const part of sessions.follow(id, after, signal)) await emit({ part })
+      return { id, ended: clock() < Date.parse(expires_at) ? 'deleted' : 'expired' }
+    },
+  })
+}

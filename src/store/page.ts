@@ -1,0 +1,12 @@
+/** The first of them, at least one, as long as they hold no more characters than that. */
+export function within<Row extends { readonly characters: number }>(
+  rows: readonly Row[],
+  characters: number,
+): readonly Row[] {
+  let left = characters
+  const end = rows.findIndex((row, index) => {
+    left -= row.characters
+    return index > 0 && left < 0
+  })
+  return end < 0 ? rows : rows.slice(0, end)
+}

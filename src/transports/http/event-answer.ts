@@ -1,0 +1,93 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Action, Update } from '../../../schemas/action.ts'
+import type { Envelope } from '../../../schemas/envelope.ts'
+import { Failure, problem } from '../../../schemas/failure.ts'
+import { isRecord } from '../../../schemas/json.ts'
+import { addressOf } from '../../../schemas/names.ts'
+import type { Call } from '../../router/router.ts'
+import { authenticated, type Door, failureOf } from '../door.ts'
+import { stringify } from '../stringify.ts'
+import { type EventStream, openEvents } from './events.ts'
+import type { Headers } from './respond.ts'
+import type { Route } from './route.ts'
+
+/** Whether a row answers as server-sent events to whoever asks for them. */
+export function streams({ events }: Route, { part, effect }: Pick<Action, 'part' | 'effect'>): boolean {
+  return events !== undefined || part !== undefined || effect === 'call'
+}
+
+/** RFC 9110 section 12.5.1, as far as it matters here: of two types named, the first one is meant. */
+export function wantsEvents({ method, headers: { accept = '' } }: IncomingMessage): boolean {
+  const [stream, json] = [accept.indexOf('text/event-stream'), accept.indexOf('application/json')]
+  return method !== 'HEAD' && stream >= 0 && (json < 0 || stream < json)
+}
+
+/** What `Last-Event-ID` says of the input. */
+export function resumption({ events }: Route, { headers }: IncomingMessage): Record<string, unknown> {
+  const last = headers['last-event-id']
+  if (!events || typeof last !== 'string' || last === '') return {}
+  return { [events.after]: /^\d{1,15}$/.test(last) ? Number(last) : last }
+}
+
+export interface EventAnswer {
+  readonly door: Door
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly headers: Headers
+  /** Ends what would not end by itself, when the gateway stops. */
+  readonly ending: AbortSignal
+  /** Field of a part that is the id of its event. */
+  readonly id_field?: string | undefined
+}
+
+/**
+ * Answers as server-sent events: `part` and `progress` as they come, then `result` or `error`. The stream opens with
+ * the first of them; what is thrown before that is thrown on.
+ */
+export async function answerAsEvents(
+  { door, request, response, headers, ending, id_field }: EventAnswer,
+  envelope: Envelope,
+  call: Call & { readonly id: string },
+): Promise<void> {
+  let stream: EventStream | undefined
+  const lapse = new AbortController()
+  const ends = isEndless(door, envelope) ? [ending] : []
+  const signal = AbortSignal.any([call.signal, lapse.signal, ...ends])
+
+  function open(): EventStream {
+    stream ??= openEvents(response, {
+      headers,
+      check: async () => await authenticated(door, request.headers.authorization),
+      lapsed: (thrown) => lapse.abort(failureOf(door, thrown)),
+    })
+    return stream
+  }
+
+  async function emit(update: Update): Promise<void> {
+    if (signal.aborted) return
+    if (!('part' in update)) return await open().write({ event: 'progress', data: JSON.stringify(update) })
+    const { part } = update
+    const id = id_field !== undefined && isRecord(part) ? { id: String(part[id_field]) } : {}
+    await open().write({ event: 'part', ...id, data: JSON.stringify(part) })
+  }
+
+  try {
+    const { output } = await door.dispatch(envelope, { ...call, signal, emit })
+    const data = stringify(output)
+    open().end({ event: 'result', data })
+  } catch (thrown) {
+    if (!stream) throw thrown
+    stream.end({ event: 'error', data: JSON.stringify(problem(failureOf(door, thrown), call.id)) })
+  }
+}
+
+function isEndless({ agents }: Door, { to, action }: Partial<Envelope>): boolean {
+  const agent = agents.find(({ package_name }) => to === package_name || to === addressOf(package_name))
+  return agent?.actions.find(({ name }) => name === action)?.deadline_ms === 'none'
+}
+
+export function stopping(): Failure {
+  return new Failure('unavailable', 'The gateway is about to stop.', {
+    hint: 'Ask again; Last-Event-ID says what you have.',
+  })
+}

@@ -1,0 +1,83 @@
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import type { Headers } from './respond.ts'
+
+/** One server-sent event (WHATWG HTML, section 9.2). The data is one line. */
+export interface ServerSentEvent {
+  readonly event?: string
+  readonly id?: string
+  readonly data: string
+}
+
+export interface EventStream {
+  /** Resolves when the caller can take more, or has gone. */
+  write(event: ServerSentEvent): Promise<void>
+  /** Says this last, where there is a last word. */
+  end(last?: ServerSentEvent): void
+}
+
+export interface EventStreamOptions {
+  readonly headers?: Headers
+  /** Asked at every keep-alive: may the caller listen still? What it throws goes to `lapsed`. */
+  readonly check?: () => Promise<unknown>
+  readonly lapsed?: (thrown: unknown) => void
+  readonly keep_alive_ms?: number
+  /** How long a caller may leave what was written untaken, before its connection is closed. */
+  readonly patience_ms?: number
+}
+
+const keepAliveMilliseconds = 15_000
+const patienceMilliseconds = 60_000
+
+/** Begins an answer of server-sent events, with comments that keep the connection alive. */
+export function openEvents(response: ServerResponse, options: EventStreamOptions = {}): EventStream {
+  const { headers, check, lapsed = () => {} } = options
+  const { keep_alive_ms = keepAliveMilliseconds, patience_ms = patienceMilliseconds } = options
+  response.writeHead(200, {
+    'X-Content-Type-Options': 'nosniff',
+    ...headers,
+    'Content-Type': 'text/event-stream',
+    'Cache-Control': 'no-cache, no-store, no-transform',
+    'X-Accel-Buffering': 'no',
+  })
+  response.flushHeaders()
+  const beat = setInterval(() => void keepAlive().catch(lapsed), keep_alive_ms).unref()
+  response.once('close', () => clearInterval(beat))
+
+  async function keepAlive(): Promise<void> {
+    await check?.()
+    if (!isOver() && !response.writableNeedDrain) response.write(': still here\n\n')
+  }
+
+  const isOver = () => response.destroyed || response.writableEnded
+
+  /** Resolves when the caller has taken what is there, or has gone; whoever takes nothing for too long is cut off. */
+  async function taken(by: 'drain' | 'finish'): Promise<void> {
+    const enough = new AbortController()
+    const late = setTimeout(() => response.destroy(), patience_ms).unref()
+    const { signal } = enough
+    await Promise.race([once(response, by, { signal }), once(response, 'close', { signal })]).catch(() => {})
+    clearTimeout(late)
+    enough.abort()
+  }
+
+  return {
+    async write(event) {
+      if (isOver() || response.write(textOf(event))) return
+      await taken('drain')
+    },
+    end(last) {
+      clearInterval(beat)
+      if (isOver()) return
+      void taken('finish')
+      if (last) response.end(textOf(last))
+      else response.end()
+    },
+  }
+}
+
+function textOf({ event, id, data }: ServerSentEvent): string {
+  const name = event === undefined ? '' : `event: ${event}\n`
+  const number = id === undefined ? '' : `id: ${id}\n`
+  return `${name}${number}data: ${data}\n\n`
+}

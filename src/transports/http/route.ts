@@ -1,0 +1,60 @@
+import type { Access } from '../../../schemas/action.ts'
+import type { Code } from '../../../schemas/failure.ts'
+import type { Json, JsonObject } from '../../../schemas/json.ts'
+
+export type Method = 'get' | 'post' | 'put' | 'delete'
+
+/**
+ * One REST endpoint is one row: data, so that the server, the OpenAPI document and the interface walk of the
+ * tests all read the same table.
+ */
+export interface Route {
+  readonly method: Method
+  /** Express path with `:parameters`. */
+  readonly path: string
+  readonly summary: string
+  readonly to: string
+  readonly action: string
+  /** Path parameter → field of the action's input. */
+  readonly parameters?: Readonly<Record<string, string>>
+  /** Query parameter → field of the action's input, with a dot into objects. */
+  readonly query?: Readonly<Record<string, string>>
+  /** Where the JSON body goes: it is the input, or the input is in its one field `input`. Absent: no body. */
+  readonly body?: 'whole' | 'input'
+  /** Values of input fields that this row has and the action leaves open. */
+  readonly defaults?: JsonObject
+  /** The answer is one entry, whose revision validates it. */
+  readonly entry?: true
+  /** `If-Match` becomes `expected_revision`. */
+  readonly conditional?: true
+  /** A row may tighten the action's access, never loosen it. */
+  readonly access?: Access
+  readonly status?: 200 | 201 | 204
+  /** `A2A-Version`, or `Accept` with a media type of A2A, asks for the standard card. */
+  readonly versions?: true
+  /** What is shown follows no revision of the registry, and is nobody's to keep. */
+  readonly unkept?: true
+  /** Field of other rows' inputs that the `id` in this answer is for; `agent` where the answer is one entry. */
+  readonly gives?: string
+  /** Failures that do not follow from what the row is, for the OpenAPI document. */
+  readonly fails?: readonly Code[]
+  readonly show?: (output: Json) => Shown
+  /** The media types of an answer that is shown as text. */
+  readonly texts?: readonly string[]
+  /** What answers under `Accept: text/event-stream`; absent: the same action where it streams or is a call. */
+  readonly events?: Events
+}
+
+/** An answer as a row shows it: JSON, or the text of a file. */
+export type Shown =
+  | { readonly body: Json; readonly location?: string }
+  | { readonly text: string; readonly media_type: string; readonly filename: string }
+
+/** An action that streams at the path of another one. */
+export interface Events {
+  readonly action: string
+  /** Field of a part that is the id of its event. */
+  readonly id: string
+  /** Field of the input that `Last-Event-ID` fills. */
+  readonly after: string
+}

@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { standardBounds } from '../../agents/playground/sessions.ts'
+import { routes } from '../../src/transports/http/routes.ts'
+import { temporaryFolder } from '../support/command.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { run } from '../support/processes.ts'
+import { html, type Replay, replay } from '../support/replay.ts'
+
+const guide = readFileSync(join(import.meta.dirname, '../../docs/playground.md'), 'utf8')
+const blocks = [...guide.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(([, info = '', code = '']) => ({
+  info,
+  code,
+}))
+
+let outside: Replay
+let home: TestGateway
+beforeAll(async () => {
+  outside = await replay({
+    'GET /': html('<html lang="en"><title>On rivers</title><body><p>Water flows downhill.</p></body></html>'),
+  })
+  home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: outside.url })
+}, 30_000)
+afterAll(async () => {
+  await home[Symbol.asyncDispose]()
+  await outside[Symbol.asyncDispose]()
+})
+
+const here = (text: string) =>
+  text.replaceAll('http://127.0.0.1:8080', home.url).replaceAll('https://example.com/', `${outside.url}/`)
+
+test('docs/playground.md: the requests, one after the other, are answered as it says', async () => {
+  await using folder = await temporaryFolder()
+  const scripts = blocks.filter(({ info }) => info === 'sh').map(({ code }) => here(code))
+  expect(scripts).toHaveLength(4)
+  const quiet = scripts.join("printf '\\0'\n").replaceAll('curl ', 'curl -sS ')
+  const script = `${quiet}echo "session=$SESSION" >&2`
+  const { code, stdout, stderr } = await run('bash', ['-euc', script], {}, { cwd: folder.path }).ended
+  expect(code, stderr).toBe(0)
+  const said = stdout.split('\0')
+  const shown = blocks.filter(({ info }) => info === 'json').map(({ code }) => JSON.parse(here(code)))
+  expect(shown).toHaveLength(3)
+  for (const [index, answer] of shown.entries()) {
+    expect(JSON.parse(said[index] ?? '')).toMatchObject(answer)
+  }
+  const again = said[3]
+    ?.trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(again).toMatchObject([shown[0], { output: { title: 'On rivers' }, step: 1 }])
+
+  const [watch = '', told = ''] = ['sh watch', 'text'].map(
+    (wanted) => blocks.find(({ info }) => info === wanted)?.code ?? '',
+  )
+  await using watching = run('bash', [
+    '-c',
+    `SESSION=${/session=(\w+)/.exec(stderr)?.[1]}\nexec ${here(watch)}`,
+  ])
+  const [heard] = await watching.printed(/event: progress[\s\S]*"kind":"execute",/)
+  expect(`${heard}\n`).toBe(told)
+}, 30_000)
+
+test('docs/playground.md has every row and every bound', () => {
+  for (const { method, path } of routes.filter(({ to }) => to === 'svc.playground')) {
+    expect(guide).toContain(`${method.toUpperCase()} ${path.replace('/api/playground/session/', '…/')}`)
+  }
+  const { session, owner, nobody, watchers } = standardBounds
+  const megabytes = (characters: number) => `${characters / 1024 / 1024} MiB together`
+  expect(guide).toContain(`| steps of a session | ${session.steps}, of ${megabytes(session.characters)} |`)
+  expect(guide).toContain(`| ${owner.sessions}, of ${megabytes(owner.characters)} |`)
+  const all = nobody.sessions.toLocaleString('en-US')
+  expect(guide).toContain(`| ${all}, of ${megabytes(nobody.characters)} |`)
+  expect(guide).toContain(`in one process | ${watchers} |`)
+})

@@ -1,0 +1,34 @@
+/** A server-sent event as it came; `data` is read as JSON. */
+export interface Heard {
+  readonly event: string | undefined
+  readonly id: string | undefined
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into events freely
+  readonly data: any
+}
+
+/** The events of an answer as they come; comments are left out. */
+export async function* eventsOf(answer: Response): AsyncGenerator<Heard> {
+  let text = ''
+  for await (const chunk of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += chunk
+    const blocks = text.split('\n\n')
+    text = blocks.pop() ?? ''
+    for (const block of blocks) if (!block.startsWith(':')) yield eventIn(block)
+  }
+}
+
+function eventIn(block: string): Heard {
+  const fields = new Map(block.split('\n').map((line) => line.split(/: (.*)/s, 2) as [string, string]))
+  return { event: fields.get('event'), id: fields.get('id'), data: JSON.parse(fields.get('data') ?? '') }
+}
+
+/** The next so many events. */
+export async function take(events: AsyncGenerator<Heard>, count: number): Promise<Heard[]> {
+  const taken: Heard[] = []
+  while (taken.length < count) {
+    const next = await events.next()
+    if (next.done) break
+    taken.push(next.value)
+  }
+  return taken
+}
