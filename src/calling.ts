@@ -1,6 +1,7 @@
 import type { Agent } from '../schemas/action.ts'
 import type { EntryDetail } from '../schemas/card.ts'
 import type { Assert } from './auth/assertion.ts'
+import { type Credentials, type CredentialsOptions, createCredentials } from './credentials.ts'
 import type { SafeFetch } from './net/safe-fetch.ts'
 import type { Clock, Wait } from './net/wait.ts'
 import { createA2aConnect } from './remote/a2a/a2a.ts'
@@ -12,9 +13,12 @@ import { createRemotes } from './remote/remotes.ts'
 export interface Calling extends AsyncDisposable {
   /** The entry as an agent of the router. Throws Failure `not_callable`. */
   readonly agentOf: (entry: EntryDetail) => Agent
+  readonly credentials: Credentials
 }
 
-export interface CallingOptions extends Pick<ListedAgentOptions, 'secret' | 'observe'> {
+export interface CallingOptions
+  extends Pick<ListedAgentOptions, 'secret' | 'observe'>,
+    Pick<CredentialsOptions, 'store' | 'vault' | 'get' | 'namesOf'> {
   readonly outside: Pick<SafeFetch, 'fetch' | 'open'>
   readonly clock: Clock
   readonly wait: Wait
@@ -23,7 +27,7 @@ export interface CallingOptions extends Pick<ListedAgentOptions, 'secret' | 'obs
 }
 
 export function openCalling(options: CallingOptions): Calling {
-  const { outside, clock, wait, assert, secret, observe, patience_ms } = options
+  const { outside, clock, wait, assert, secret, observe, patience_ms, store, vault, get, namesOf } = options
   const remotes = createRemotes({
     connects: [
       createEnvelopeConnect(outside.fetch, clock),
@@ -33,13 +37,17 @@ export function openCalling(options: CallingOptions): Calling {
     wait,
     ...(patience_ms !== undefined && { patience_ms }),
   })
+  const urlOf = (entry: EntryDetail) => remotes.of(entry)?.endpoint.url
+  const credentials = createCredentials({ store, vault, get, namesOf, urlOf, clock })
   const agentOf = createListedAgents({
     remotes,
     secret,
     observe,
-    async headers({ url, principal }) {
-      return { 'dragoman-assertion': await assert(new URL(url).origin, principal) }
+    async headers({ entry, url, principal }) {
+      const assertion = assert(new URL(url).origin, principal)
+      const own = principal ? await credentials.headersFor(entry.id, url, principal) : {}
+      return { ...own, 'dragoman-assertion': await assertion }
     },
   })
-  return { agentOf, [Symbol.asyncDispose]: () => remotes[Symbol.asyncDispose]() }
+  return { agentOf, credentials, [Symbol.asyncDispose]: () => remotes[Symbol.asyncDispose]() }
 }

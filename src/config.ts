@@ -18,6 +18,13 @@ export const settings = {
   DRAGOMAN_BASE_URL: [origin.optional(), 'Address that callers use, where it is not the one listened on.'],
   DRAGOMAN_SITE_URL: [origin.optional(), "Address that serves the registry's card; the base URL when unset."],
   DRAGOMAN_TOKEN: [z.string().optional(), 'Token that `mcp` over stdio and client commands use.'],
+  DRAGOMAN_SECRET_KEY: [
+    z
+      .string()
+      .refine((text) => Buffer.from(text, 'base64url').length === 32, 'Give 32 bytes in base64.')
+      .optional(),
+    'Key that stored credentials are encrypted with, 32 bytes in base64; a file of the data folder when unset.',
+  ],
   DRAGOMAN_ISSUERS: [
     z.string().min(1).optional(),
     'Other issuers whose tokens are taken: the path of a JSON file, or the JSON.',
@@ -123,6 +130,11 @@ export interface Config extends Settings {
 /** The file of the signing keys. */
 export function keysPath({ data }: Pick<Config, 'data'>): string {
   return join(data, 'keys', 'signing.json')
+}
+
+/** The file of the key that credentials are sealed with. */
+export function secretPath({ data }: Pick<Config, 'data'>): string {
+  return join(data, 'keys', 'secret')
 }
 
 /** Reads the environment, once. Throws Failure `invalid_request` naming each variable that is wrong. */

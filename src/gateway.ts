@@ -8,8 +8,9 @@ import type { Agent } from '../schemas/action.ts'
 import { extractWorker, version } from './assets.ts'
 import { createAssert } from './auth/assertion.ts'
 import type { Authenticate } from './auth/authenticator.ts'
+import { createVault, readSecretKey } from './auth/vault.ts'
 import { openCalling } from './calling.ts'
-import type { Config } from './config.ts'
+import { type Config, secretPath } from './config.ts'
 import { openDense } from './dense.ts'
 import { type Identity, openIdentity } from './identity.ts'
 import type { ResolveTxt } from './net/resolver.ts'
@@ -170,9 +171,37 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
     ...options.sessions,
   })
   const extractor = stack.use(createExtractor({ worker: extractWorker }))
+  const metrics = createMetrics({
+    dragoman_applied_revision: [
+      'Registry revision that the search index has applied.',
+      () => index.applied_revision,
+    ],
+  })
+  const calling = stack.use(
+    openCalling({
+      outside: reach({ allow_origins: config.DRAGOMAN_ALLOW_ORIGINS, idle_ms: 60_000, connections: null }),
+      clock,
+      wait: options.wait ?? systemWait,
+      assert: createAssert({
+        signing: identity.ring.signing,
+        issuer: () => identity.issuer,
+        secret: trust.secret,
+        clock,
+      }),
+      store: store.credentials,
+      vault: createVault(await secretKey(config)),
+      get: registry.get,
+      namesOf: async (ids) =>
+        new Map((await store.read.entries(ids)).map((one) => [one.id, one.package_name])),
+      secret: trust.secret,
+      observe: metrics.remote,
+      patience_ms: options.patience_ms,
+    }),
+  )
   const agents: readonly Agent[] = createAgents({
     registry,
     identity,
+    credentials: calling.credentials,
     wiki: {
       ...upstreams([originOf(config.DRAGOMAN_WIKI_URL)]),
       url: config.DRAGOMAN_WIKI_URL,
@@ -189,30 +218,8 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
   const admit = config.DRAGOMAN_RATE_LIMIT === 'off' ? () => undefined : createLimiter(clock)
   const count = (call: Call) => admit({ to: 'svc.registry', action: 'task' }, call)
   const desk = stack.use(createDesk({ store: store.tasks, clock, failed, count, ...options.tasks }))
-  const metrics = createMetrics({
-    dragoman_applied_revision: [
-      'Registry revision that the search index has applied.',
-      () => index.applied_revision,
-    ],
-  })
   const names = new Set(
     agents.flatMap((agent) => agent.actions.map((action) => `${agent.package_name} ${action.name}`)),
-  )
-  const calling = stack.use(
-    openCalling({
-      outside: reach({ allow_origins: config.DRAGOMAN_ALLOW_ORIGINS, idle_ms: 60_000, connections: null }),
-      clock,
-      wait: options.wait ?? systemWait,
-      assert: createAssert({
-        signing: identity.ring.signing,
-        issuer: () => identity.issuer,
-        secret: trust.secret,
-        clock,
-      }),
-      secret: trust.secret,
-      observe: metrics.remote,
-      patience_ms: options.patience_ms,
-    }),
   )
   const router = createRouter({
     resolve: createResolve(agents, registry.get, calling.agentOf),
@@ -246,6 +253,14 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   }
+}
+
+/** The operator's key, or the one in the data folder. */
+async function secretKey(config: Config): Promise<Uint8Array> {
+  const { DRAGOMAN_SECRET_KEY } = config
+  return DRAGOMAN_SECRET_KEY
+    ? Buffer.from(DRAGOMAN_SECRET_KEY, 'base64url')
+    : await readSecretKey(secretPath(config))
 }
 
 function userAgent({ DRAGOMAN_CONTACT }: Config): string {

@@ -2,12 +2,13 @@ import { type Agent, defineAgent } from '../../schemas/action.ts'
 import { audit } from './audit.ts'
 import { completeName } from './complete-name.ts'
 import { createKey } from './create-key.ts'
+import { deleteCredential, listCredentials, setCredential } from './credentials.ts'
 import { deleteKey } from './delete-key.ts'
 import { getAgent } from './get-agent.ts'
 import { getCard, getExtendedCard } from './get-card.ts'
 import { importEntries } from './import-entries.ts'
 import { listKeys } from './list-keys.ts'
-import type { Identity, Registry } from './port.ts'
+import type { Credentials, Identity, Registry } from './port.ts'
 import { publish } from './publish.ts'
 import { report } from './report.ts'
 import { resolvePackage } from './resolve-package.ts'
@@ -23,7 +24,7 @@ import { claim, verify } from './verify.ts'
 const packageName = 'svc.registry'
 
 /** The registry as an agent. */
-export function createRegistryAgent(registry: Registry, identity: Identity): Agent {
+export function createRegistryAgent(registry: Registry, identity: Identity, credentials: Credentials): Agent {
   return defineAgent({
     package_name: packageName,
     name: 'Dragoman registry',
@@ -57,6 +58,9 @@ export function createRegistryAgent(registry: Registry, identity: Identity): Age
       listKeys(identity),
       deleteKey(identity),
       revoke(identity),
+      setCredential(credentials),
+      listCredentials(credentials),
+      deleteCredential(credentials),
     ],
   })
 }

@@ -1,4 +1,5 @@
 import type { EntryDetail } from '../../schemas/card.ts'
+import type { Credential, CredentialWish } from '../../schemas/credential.ts'
 import type { ApiKey, KeyWish, NewApiKey, RevocationKind, RevocationWish } from '../../schemas/identity.ts'
 import type { Change, Publication } from '../../schemas/publication.ts'
 import type { Principal } from '../../schemas/scope.ts'
@@ -78,4 +79,13 @@ export interface Identity {
   listKeys(caller: Principal): Promise<ApiKey[]>
   deleteKey(key: string, caller: Principal): Promise<void>
   revoke(wish: RevocationWish, caller: Principal): Promise<{ revoked: RevocationKind }>
+}
+
+/** What it needs of whoever keeps what callers show other agents. */
+export interface Credentials {
+  /** Throws Failure `not_found`, `not_callable` and `conflict`. */
+  set(wish: CredentialWish, caller: Principal): Promise<Credential>
+  list(caller: Principal): Promise<Credential[]>
+  /** Throws Failure `not_found`. */
+  remove(agent: string, caller: Principal): Promise<void>
 }

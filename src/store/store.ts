@@ -184,6 +184,27 @@ export interface IdentityStore {
   revoke(revocation: Revocation, now: number): Promise<void>
 }
 
+/** What one caller shows one agent, sealed. Times are RFC 3339. */
+export interface StoredCredential {
+  /** [issuer, subject] as JSON. */
+  readonly owner: string
+  readonly entry_id: string
+  readonly origin: string
+  readonly header: string
+  readonly sealed: string
+  readonly created_at: string
+}
+
+/** Credentials for other agents, one for each caller and entry. */
+export interface CredentialStore {
+  find(owner: string, entryId: string): Promise<StoredCredential | undefined>
+  list(owner: string): Promise<readonly StoredCredential[]>
+  /** Adds it or takes the place of the one that was there; false where its owner has `most` others. */
+  put(credential: StoredCredential, most: number): Promise<boolean>
+  /** False where there was none. */
+  remove(owner: string, entryId: string): Promise<boolean>
+}
+
 /** The truth. Every committed change takes the next number of one counter, so a reader of the log misses none. */
 export interface Store extends AsyncDisposable {
   readonly read: Reader
@@ -193,6 +214,7 @@ export interface Store extends AsyncDisposable {
   readonly identity: IdentityStore
   readonly tasks: TaskStore
   readonly sessions: SessionStore
+  readonly credentials: CredentialStore
   /** One transaction: all of `work` or none of it. Inside, nothing is awaited but the writer. */
   write<T>(work: (transaction: Writer) => Promise<T>): Promise<{ result: T; revision: number }>
   /** Changes with a revision greater than `after`, in order. */

@@ -116,6 +116,16 @@ export interface PlaygroundStepTable {
   document: string
 }
 
+export interface CredentialTable {
+  /** [issuer, subject] as JSON. */
+  owner: string
+  entry_id: string
+  origin: string
+  header: string
+  sealed: string
+  created_at: string
+}
+
 export interface Tables {
   entry: EntryTable
   change: ChangeTable
@@ -129,4 +139,5 @@ export interface Tables {
   task: TaskTable
   playground_session: PlaygroundSessionTable
   playground_step: PlaygroundStepTable
+  credential: CredentialTable
 }

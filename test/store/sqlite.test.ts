@@ -7,6 +7,7 @@ import { temporaryFolder } from '../support/command.ts'
 import { sampleEntry } from '../support/entries.ts'
 import { run } from '../support/processes.ts'
 import { type StoreHome, storeContract, storeTime } from './contract.ts'
+import { credentialContract } from './credential-contract.ts'
 import { sessionContract } from './session-contract.ts'
 import { taskContract } from './task-contract.ts'
 
@@ -37,6 +38,7 @@ async function openHome(): Promise<StoreHome & { readonly path: string }> {
 }
 
 storeContract('SQLite', openHome)
+credentialContract('SQLite', openHome)
 taskContract('SQLite', openHome)
 sessionContract('SQLite', openHome)
 

@@ -1,5 +1,6 @@
 import { EventEmitter, once } from 'node:events'
 import { Kysely, type Transaction } from 'kysely'
+import { createCredentialStore } from '../credentials.ts'
 import { createEmbeddings } from '../embeddings.ts'
 import { createIdentityStore } from '../identity.ts'
 import { createLeases } from '../leases.ts'
@@ -75,6 +76,7 @@ export async function openSqliteStore(path: string, clock: () => number = Date.n
     identity: createIdentityStore(reader, commit),
     tasks: createTaskStore(reader, transact, clock),
     sessions: createSessionStore(reader, transact, clock),
+    credentials: createCredentialStore(reader, transact),
     write,
     changes,
     wake,

@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import { type Action, defineAction } from '../../schemas/action.ts'
+import { Credential, CredentialWish } from '../../schemas/credential.ts'
+import { packageNameOf } from '../../schemas/names.ts'
+import { agentReference } from '../../schemas/publication.ts'
+import { input, output } from '../../schemas/shape.ts'
+import { someone } from './caller.ts'
+import type { Credentials } from './port.ts'
+
+const common = { access: { scope: 'a2a:call' }, advertised: false } as const
+
+export function setCredential(credentials: Credentials): Action<CredentialWish, Credential> {
+  return defineAction({
+    ...common,
+    name: 'set_credential',
+    title: 'Store a credential',
+    description:
+      'Keeps what you show a listed agent, encrypted; it is sent when you call that agent, to that place and nowhere else.',
+    input: input(CredentialWish),
+    output: output(Credential),
+    effect: 'write',
+    run: (wish, { principal }) => credentials.set(wish, someone(principal)),
+  })
+}
+
+const Listed = z.object({ credentials: z.array(Credential) })
+type Listed = z.infer<typeof Listed>
+
+export function listCredentials(credentials: Credentials): Action<Record<string, never>, Listed> {
+  return defineAction({
+    ...common,
+    name: 'list_credentials',
+    title: 'List credentials',
+    description: 'The agents that you keep a credential for, without its value.',
+    input: input(z.strictObject({})),
+    output: output(Listed),
+    effect: 'read',
+    run: async (_, { principal }) => ({ credentials: await credentials.list(someone(principal)) }),
+  })
+}
+
+const Named = z.strictObject({ agent: agentReference })
+type Named = z.infer<typeof Named>
+
+export function deleteCredential(credentials: Credentials): Action<Named, Record<string, never>> {
+  return defineAction({
+    ...common,
+    name: 'delete_credential',
+    title: 'Delete a credential',
+    description: 'Forgets what you show an agent.',
+    input: input(Named),
+    output: output(z.strictObject({})),
+    effect: 'write',
+    async run({ agent }, { principal }) {
+      await credentials.remove(packageNameOf(agent), someone(principal))
+      return {}
+    },
+  })
+}

@@ -1,0 +1,32 @@
+import { z } from 'zod'
+import { agentReference } from './publication.ts'
+
+/** Fields that are the connection's own, or say things of us. */
+const notOurs =
+  /^(host|cookie|connection|content-.*|transfer-.*|accept(-.*)?|via|te|upgrade|expect|dragoman-.*|a2a-.*|mcp-.*|x-forwarded-.*)$/
+
+/** What a caller shows one agent when the gateway calls it for that caller. */
+export const CredentialWish = z.strictObject({
+  agent: agentReference,
+  header: z
+    .string()
+    .toLowerCase()
+    .regex(/^[a-z0-9-]{1,60}$/, 'A header field is letters, digits and dashes.')
+    .refine((name) => !notOurs.test(name), 'This header field is not a credential.')
+    .default('authorization')
+    .describe('The header field that it is sent in.'),
+  value: z
+    .string()
+    .regex(/^[\x21-\x7e](?:[\x20-\x7e]{0,8190}[\x21-\x7e])?$/, 'This must be visible ASCII.')
+    .describe('The whole value of that field, such as `Bearer TOKEN`. It is never shown again.'),
+})
+export type CredentialWish = z.output<typeof CredentialWish>
+
+/** A credential without its value. Times are RFC 3339. */
+export const Credential = z.object({
+  agent: z.string().describe('Package name of the agent.'),
+  header: z.string(),
+  origin: z.string().describe('It is sent there and nowhere else, whatever the agent’s card says later.'),
+  created_at: z.iso.datetime(),
+})
+export type Credential = z.infer<typeof Credential>

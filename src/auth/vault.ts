@@ -1,0 +1,72 @@
+import { createCipheriv, createDecipheriv, randomBytes, randomUUID } from 'node:crypto'
+import { link, mkdir, readFile, unlink, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { isRecord } from '../../schemas/json.ts'
+
+/** Keeps secrets so that whoever has the database alone cannot read them (AES-256-GCM, NIST SP 800-38D). */
+export interface Vault {
+  /** `place` is what the secret belongs to: it opens for the same place alone. */
+  seal(secret: string, place: string): string
+  /** Undefined where it was sealed by another key, for another place, or has been changed. */
+  open(sealed: string, place: string): string | undefined
+}
+
+const algorithm = 'aes-256-gcm'
+const nonceBytes = 12
+const tagBytes = 16
+const keyBytes = 32
+
+export function createVault(key: Uint8Array): Vault {
+  return {
+    seal(secret, place) {
+      const nonce = randomBytes(nonceBytes)
+      const cipher = createCipheriv(algorithm, key, nonce).setAAD(Buffer.from(place))
+      const text = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()])
+      return Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64url')
+    },
+    open(sealed, place) {
+      const bytes = Buffer.from(sealed, 'base64url')
+      const nonce = bytes.subarray(0, nonceBytes)
+      const tag = bytes.subarray(nonceBytes, nonceBytes + tagBytes)
+      try {
+        const cipher = createDecipheriv(algorithm, key, nonce, { authTagLength: tagBytes })
+        cipher.setAAD(Buffer.from(place)).setAuthTag(tag)
+        const text = bytes.subarray(nonceBytes + tagBytes)
+        return Buffer.concat([cipher.update(text), cipher.final()]).toString('utf8')
+      } catch {
+        return undefined
+      }
+    },
+  }
+}
+
+/** The key in the file, which is made (mode 600) where there is none; several processes may do so at once. */
+export async function readSecretKey(path: string): Promise<Uint8Array> {
+  const found = await readKey(path)
+  if (found) return found
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  const draft = `${path}.${randomUUID()}`
+  const text = randomBytes(keyBytes).toString('base64url')
+  await writeFile(draft, text, { flag: 'wx', mode: 0o600, flush: true })
+  try {
+    await link(draft, path)
+  } catch (fault) {
+    if (!isRecord(fault) || fault.code !== 'EEXIST') throw fault
+  } finally {
+    await unlink(draft)
+  }
+  const made = await readKey(path)
+  if (!made) throw new Error(`${path} cannot be read.`)
+  return made
+}
+
+async function readKey(path: string): Promise<Uint8Array | undefined> {
+  const text = await readFile(path, 'utf8').catch((fault) => {
+    if (isRecord(fault) && fault.code === 'ENOENT') return undefined
+    throw fault
+  })
+  if (text === undefined) return undefined
+  const key = Buffer.from(text.trim(), 'base64url')
+  if (key.length === keyBytes) return key
+  throw new Error(`${path} does not hold a key of ${keyBytes} bytes.`)
+}

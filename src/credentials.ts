@@ -1,0 +1,106 @@
+import { LRUCache } from 'lru-cache'
+import type { EntryDetail } from '../schemas/card.ts'
+import type { Credential, CredentialWish } from '../schemas/credential.ts'
+import { Failure } from '../schemas/failure.ts'
+import type { Principal } from '../schemas/scope.ts'
+import type { Vault } from './auth/vault.ts'
+import type { CredentialStore, StoredCredential } from './store/store.ts'
+
+/** What callers show other agents when the gateway calls those for them. */
+export interface Credentials {
+  set(wish: CredentialWish, caller: Principal): Promise<Credential>
+  list(caller: Principal): Promise<Credential[]>
+  /** Throws Failure `not_found`. */
+  remove(agent: string, caller: Principal): Promise<void>
+  /** The header fields for a call to an agent at an address; none where the caller stored none for that place. */
+  headersFor(entryId: string, url: string, caller: Principal): Promise<Readonly<Record<string, string>>>
+}
+
+export interface CredentialsOptions {
+  readonly store: CredentialStore
+  readonly vault: Vault
+  readonly get: (agent: string, caller: Principal | null) => Promise<EntryDetail>
+  readonly namesOf: (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>
+  /** Where an entry is called; undefined where it is not. */
+  readonly urlOf: (entry: EntryDetail) => string | undefined
+  readonly clock: () => number
+}
+
+const mostOfOne = 100
+/** How long another process may go on with what was deleted here, in milliseconds. */
+const believed = 2_000
+const mostKept = 10_000
+
+export function createCredentials(options: CredentialsOptions): Credentials {
+  const { store, vault, get, namesOf, urlOf, clock } = options
+  const kept = new LRUCache<string, { readonly until: number; readonly row: StoredCredential | undefined }>({
+    max: mostKept,
+  })
+
+  async function find(owner: string, entryId: string): Promise<StoredCredential | undefined> {
+    const key = `${entryId} ${owner}`
+    const known = kept.get(key)
+    if (known && known.until > clock()) return known.row
+    const row = await store.find(owner, entryId)
+    kept.set(key, { until: clock() + believed, row })
+    return row
+  }
+
+  return {
+    async set({ agent, header, value }, caller) {
+      const entry = await get(agent, caller)
+      const url = urlOf(entry)
+      if (url === undefined) {
+        throw new Failure(
+          'not_callable',
+          `${entry.package_name} is not called from here, so it is shown nothing.`,
+        )
+      }
+      const { origin } = new URL(url)
+      const owner = ownerOf(caller)
+      const row = { owner, entry_id: entry.id, origin, header, created_at: new Date(clock()).toISOString() }
+      const sealed = vault.seal(value, placeOf(row))
+      if (!(await store.put({ ...row, sealed }, mostOfOne))) {
+        throw new Failure('conflict', `You have credentials for ${mostOfOne} agents.`, {
+          hint: 'Delete one first.',
+        })
+      }
+      kept.delete(`${entry.id} ${owner}`)
+      return { agent: entry.package_name, header, origin, created_at: row.created_at }
+    },
+    async list(caller) {
+      const rows = await store.list(ownerOf(caller))
+      const names = await namesOf(rows.map((row) => row.entry_id))
+      return rows.map(({ entry_id, header, origin, created_at }) => {
+        return { agent: names.get(entry_id) ?? entry_id, header, origin, created_at }
+      })
+    },
+    async remove(agent, caller) {
+      const owner = ownerOf(caller)
+      const rows = await store.list(owner)
+      const names = await namesOf(rows.map((row) => row.entry_id))
+      const row = rows.find(({ entry_id }) => entry_id === agent || names.get(entry_id) === agent)
+      if (!row || !(await store.remove(owner, row.entry_id))) {
+        throw new Failure('not_found', `You have stored no credential for ${agent}.`)
+      }
+      kept.delete(`${row.entry_id} ${owner}`)
+    },
+    async headersFor(entryId, url, caller) {
+      const row = await find(ownerOf(caller), entryId)
+      if (!row || row.origin !== new URL(url).origin) return {}
+      const value = vault.open(row.sealed, placeOf(row))
+      if (value !== undefined) return { [row.header]: value }
+      throw new Failure('not_configured', 'The credential for this agent cannot be opened.', {
+        hint: 'The secret key has changed. Store the credential anew.',
+      })
+    },
+  }
+}
+
+function ownerOf({ issuer, subject }: Principal): string {
+  return JSON.stringify([issuer, subject])
+}
+
+function placeOf(row: Pick<StoredCredential, 'owner' | 'entry_id' | 'origin' | 'header'>): string {
+  return JSON.stringify([row.owner, row.entry_id, row.origin, row.header])
+}

@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'vitest'
+import type { StoredCredential } from '../../src/store/store.ts'
+import type { StoreHome } from './contract.ts'
+
+const credential = (entry_id: string, more: Partial<StoredCredential> = {}): StoredCredential => ({
+  owner: '["i","ada"]',
+  entry_id,
+  origin: 'https://example.com',
+  header: 'authorization',
+  sealed: 'c2VhbGVk',
+  created_at: '2026-01-01T00:00:00.000Z',
+  ...more,
+})
+
+/** What every store does with credentials. */
+export function credentialContract(name: string, open: () => Promise<StoreHome>): void {
+  describe(`${name}: a credential`, () => {
+    test('is found by its owner and its agent, here and in another process', async () => {
+      await using home = await open()
+      const { credentials } = home.store
+      expect(await credentials.put(credential('a'), 10)).toBe(true)
+      const elsewhere = await home.another()
+      expect(await elsewhere.credentials.find('["i","ada"]', 'a')).toEqual(credential('a'))
+      expect(await credentials.find('["i","eve"]', 'a')).toBeUndefined()
+      expect(await credentials.find('["i","ada"]', 'b')).toBeUndefined()
+    })
+
+    test('takes the place of the one before, and there are so many and no more', async () => {
+      await using home = await open()
+      const { credentials } = home.store
+      for (const id of ['a', 'b']) await credentials.put(credential(id), 2)
+      expect(await credentials.put(credential('c'), 2)).toBe(false)
+      expect(await credentials.put(credential('c', { owner: '["i","eve"]' }), 2)).toBe(true)
+      expect(await credentials.put(credential('b', { header: 'x-key' }), 2)).toBe(true)
+      expect(
+        (await credentials.list('["i","ada"]')).map(({ entry_id, header }) => [entry_id, header]),
+      ).toEqual([
+        ['a', 'authorization'],
+        ['b', 'x-key'],
+      ])
+    })
+
+    test('is gone once it is removed', async () => {
+      await using home = await open()
+      const { credentials } = home.store
+      await credentials.put(credential('a'), 2)
+      expect(await credentials.remove('["i","ada"]', 'a')).toBe(true)
+      expect(await credentials.remove('["i","ada"]', 'a')).toBe(false)
+      expect(await credentials.list('["i","ada"]')).toEqual([])
+    })
+  })
+}
