@@ -63,6 +63,8 @@ export async function serveA2a({ streaming = true } = {}): Promise<A2aAgent> {
   return { ...server, received, cancelled, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
 }
 
+const forever = new Promise<void>(() => {})
+
 interface Asked {
   readonly skill: string
   readonly name: string
@@ -106,7 +108,10 @@ function createExecutor(received: object[], cancelled: string[]): AgentExecutor 
       }
       const started = Task.fromJSON({ id: taskId, contextId, status: statusOf('TASK_STATE_SUBMITTED') })
       bus.publish(AgentEvent.task(task ?? started))
-      if (skill === 'hang') return status('TASK_STATE_WORKING', 'Thinking')
+      if (skill === 'hang') {
+        status('TASK_STATE_WORKING', 'Thinking')
+        return await forever
+      }
       if (skill === 'fail') status('TASK_STATE_FAILED', 'It is too early to greet.')
       else if (skill === 'ask') status('TASK_STATE_INPUT_REQUIRED', 'What is your name?')
       else {
@@ -180,7 +185,10 @@ export async function serveLegacyA2a({ streaming = true } = {}): Promise<A2aAgen
         return bus.finished()
       }
       if (!task) bus.publish({ kind: 'task', id: taskId, contextId, status: { state: 'submitted' } })
-      if (skill === 'hang') return status('working', 'Thinking')
+      if (skill === 'hang') {
+        status('working', 'Thinking')
+        return await forever
+      }
       if (skill === 'fail') status('failed', 'It is too early to greet.')
       else if (skill === 'ask') status('input-required', 'What is your name?')
       else {

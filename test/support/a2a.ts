@@ -14,9 +14,14 @@ export function dataMessage(envelope: unknown): object {
   return message([{ data: envelope }])
 }
 
-/** What a SendMessageResponse, or the details of an error, comes to. */
+/** What a SendMessageResponse, its task, or the details of an error, comes to. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
 export function fromA2a(result: any, details: any): Outcome {
   if (details) return { code: details[0].metadata.code }
-  return { output: result.message.parts[0].data }
+  const { message, task } = result
+  if (message) return { output: message.parts[0].data }
+  if (task.artifacts?.length > 0) return { output: task.artifacts[0].parts[0].data }
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  const told = task.status.message.parts.find((part: any) => part.data).data
+  return told.error ? { code: told.error.details[0].metadata.code } : { output: told }
 }

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { a2aVersion, dataMessage } from '../support/a2a.ts'
+import { type A2aAgent, serveA2a } from '../support/a2a-agents.ts'
+import { eventsOf, gist } from '../support/a2a-server.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { list } from '../support/listed.ts'
+import { modernHeaders, modernRequest } from '../support/mcp.ts'
+import { openSocket } from '../support/socket.ts'
+
+const to = 'com.example.greeter'
+const envelope = { to, action: 'work', params: { name: 'Ada' } }
+const output = { parts: [{ data: { part: 1 } }, { data: { greeting: 'Hello Ada' } }] }
+
+let agent: A2aAgent
+let gateway: TestGateway
+let token: string
+
+beforeAll(async () => {
+  agent = await serveA2a()
+  gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: agent.origin })
+  token = await gateway.token('ada')
+  await list(gateway, { package_name: to, manifest_url: `${agent.origin}/.well-known/agent-card.json` })
+  await gateway.gateway.trust.checker.run(new AbortController().signal)
+})
+
+afterAll(async () => {
+  await gateway?.[Symbol.asyncDispose]()
+  await agent?.[Symbol.asyncDispose]()
+})
+
+function post(path: string, body: object, headers: Record<string, string> = {}, signal?: AbortSignal) {
+  return fetch(`${gateway.url}${path}`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}`, ...headers },
+    body: JSON.stringify(body),
+    ...(signal && { signal }),
+  })
+}
+
+test('what an agent streams comes through as server-sent events', async () => {
+  const answer = await post('/a2a/message', envelope, { Accept: 'text/event-stream' })
+  const text = await answer.text()
+  expect(text).toContain('event: progress\ndata: {"progress":2,"message":"Looking up"}')
+  expect(text).toContain('event: part\ndata: {"part":1}')
+  expect(text).toContain(`event: result\ndata: ${JSON.stringify(output)}`)
+})
+
+test('it comes through as a stream of A2A', async () => {
+  const answer = await post('/a2a/v1/message:stream', dataMessage(envelope), a2aVersion)
+  const gists: string[] = []
+  for await (const event of eventsOf(answer)) gists.push(gist(event))
+  expect(gists[0]).toMatch(/^task (submitted|working)$/)
+  expect(gists).toContain('artifact parts')
+  expect(gists.slice(-2)).toEqual(['artifact output', 'completed'])
+})
+
+test('it comes through as frames of a WebSocket', async () => {
+  await using peer = await openSocket(`${gateway.url}/a2a/message`, ['envelope', `bearer.${token}`])
+  const frames: object[] = []
+  const answered = new Promise<void>((resolve) => {
+    peer.socket.on('message', (data) => {
+      frames.push(JSON.parse(data.toString()))
+      if ('output' in (frames.at(-1) ?? {})) resolve()
+    })
+  })
+  peer.send({ ...envelope, message_id: 'm-1' })
+  await answered
+  expect(frames).toContainEqual({ message_id: 'm-1', update: { part: { part: 1 } } })
+  expect(frames.at(-1)).toEqual({ message_id: 'm-1', output })
+})
+
+test('its progress comes through as progress of MCP', async () => {
+  const { to: package_name, ...rest } = envelope
+  const call = { name: 'call_agent', arguments: { package_name, ...rest } }
+  const request = modernRequest(1, 'tools/call', call) as { params: { _meta: object } }
+  Object.assign(request.params._meta, { progressToken: 'p' })
+  const answer = await post('/mcp', request, modernHeaders('tools/call', 'call_agent'))
+  const text = await answer.text()
+  expect(text).toContain('"message":"Looking up"')
+  expect(text).toContain('"greeting":"Hello Ada"')
+})
+
+test('a caller that goes away cancels the task', async () => {
+  const leaving = new AbortController()
+  const answer = await post(
+    '/a2a/message',
+    { to, action: 'hang', params: {} },
+    { Accept: 'text/event-stream' },
+    leaving.signal,
+  )
+  const reader = answer.body?.getReader()
+  await reader?.read()
+  leaving.abort()
+  await expect.poll(() => agent.cancelled.length).toBe(1)
+})
