@@ -1,0 +1,100 @@
+import { Failure } from '../../../schemas/failure.ts'
+import { isRecord } from '../../../schemas/json.ts'
+import { UpgradeRefused } from '../../client/refused.ts'
+import { failureIn } from '../../net/web-fetch.ts'
+import type { Exchange, Refusal } from './exchange.ts'
+import { cut, failureOfRpc } from './problem.ts'
+import type { Sdk } from './sdk.ts'
+
+const credential = 'Whoever may use this agent can store a credential for it with the gateway.'
+
+/** What an exchange was ended by, as the Failure that its caller sees. `caller` is the signal of the call. */
+export function failureOf(thrown: unknown, exchange: Exchange, caller: AbortSignal, sdk: Sdk): Failure {
+  if (caller.aborted) {
+    return caller.reason instanceof Failure
+      ? caller.reason
+      : new Failure('cancelled', 'The caller went away.', {}, thrown)
+  }
+  const own = failureIn(thrown)
+  if (own) return own
+  const rpc = rpcErrorIn(thrown, sdk)
+  if (rpc?.data instanceof Failure) return rpc.data
+  if (rpc) return failureOfRpc(rpc)
+  if (exchange.failure) return exchange.failure
+  if (exchange.refused) return failureOfStatus(exchange.refused, thrown)
+  if (thrown instanceof UpgradeRefused) {
+    const { status, retry_after_s } = thrown
+    return failureOfStatus({ status, ...(retry_after_s !== undefined && { retry_after_s }) }, thrown)
+  }
+  if (thrown instanceof sdk.SdkError) return failureOfSdk(thrown.code, thrown.message, thrown)
+  const { code, message } =
+    isRecord(thrown) || thrown instanceof Error ? (thrown as { code?: unknown; message?: unknown }) : {}
+  if (typeof code === 'string') {
+    return new Failure('upstream_failed', 'The agent could not be reached.', { upstream: { code } }, thrown)
+  }
+  return new Failure(
+    'upstream_invalid',
+    `The agent's answer cannot be read. ${cut(String(message ?? ''))}`.trim(),
+    {},
+    thrown,
+  )
+}
+
+/** Of an address that is not called: nothing that the caller of an action could mend in its params. */
+export function notCallable(failure: Failure): Failure {
+  if (failure.code !== 'invalid_request') return failure
+  return new Failure(
+    'not_callable',
+    `The address of the agent is not one to call. ${failure.message}`,
+    {},
+    failure,
+  )
+}
+
+/** The JSON-RPC error that was answered, as such or in the body of an HTTP error. */
+function rpcErrorIn(thrown: unknown, sdk: Sdk) {
+  if (thrown instanceof sdk.ProtocolError) return thrown
+  if (!(thrown instanceof sdk.SdkHttpError) || !isAboutRequest(thrown.status)) return undefined
+  return rpcErrorOf(thrown.data.text)
+}
+
+/** The JSON-RPC error in a body. */
+export function rpcErrorOf(text: unknown) {
+  if (typeof text !== 'string') return undefined
+  try {
+    const body: unknown = JSON.parse(text)
+    const error = isRecord(body) ? body.error : undefined
+    if (!isRecord(error) || typeof error.code !== 'number' || typeof error.message !== 'string')
+      return undefined
+    return { code: error.code, message: error.message, data: error.data }
+  } catch {
+    return undefined
+  }
+}
+
+function isAboutRequest(status: number): boolean {
+  return status >= 400 && status < 500 && ![401, 403, 429].includes(status)
+}
+
+function failureOfStatus({ status, retry_after_s }: Refusal, cause: unknown): Failure {
+  const retry = retry_after_s === undefined ? {} : { retry_after_s }
+  const details = { upstream: { status }, ...retry }
+  const answered = `The agent answered with HTTP ${status}.`
+  if (status === 401 || status === 403) {
+    return new Failure('upstream_failed', answered, { ...details, hint: credential }, cause)
+  }
+  if (status === 429 || status >= 500) return new Failure('upstream_failed', answered, details, cause)
+  return new Failure('upstream_invalid', `${answered} MCP is not spoken there.`, details, cause)
+}
+
+function failureOfSdk(code: string, message: string, cause: unknown): Failure {
+  if (code === 'CONNECTION_CLOSED' || code === 'NOT_CONNECTED' || code === 'SEND_FAILED') {
+    return new Failure('upstream_failed', 'The connection closed before the answer.', {}, cause)
+  }
+  if (code === 'UNSUPPORTED_RESULT_TYPE') {
+    const detail =
+      'The agent asks for more than its params before it answers (input_required), which is not passed on.'
+    return new Failure('upstream_invalid', detail, {}, cause)
+  }
+  return new Failure('upstream_invalid', cut(message), {}, cause)
+}
