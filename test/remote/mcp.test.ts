@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { rejection } from '../net/support.ts'
-import { startGateway } from '../support/gateway.ts'
 import { agentAt, collect } from '../support/mcp-agent.ts'
 import {
   type McpServer,

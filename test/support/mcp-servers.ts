@@ -133,7 +133,7 @@ export async function startModernServer(
     { legacy: options.legacy ?? 'stateless' },
   )
   const node = toNodeHandler(handler)
-  return listen((request, response, body) => void node(request, response, body), {
+  return listen((request, response, body) => void node(request as never, response, body), {
     stopped: () => stopped,
     close: () => handler.close(),
   })

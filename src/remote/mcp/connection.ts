@@ -8,6 +8,7 @@ import type { Dial } from '../../net/web-socket.ts'
 import { afterwards, type Current, type Exchange } from './exchange.ts'
 import { notCallable, rpcErrorOf } from './failure.ts'
 import { createExchangeFetch, withoutStandingStream } from './fetch.ts'
+import { createPlaces } from './places.ts'
 import type { Sdk } from './sdk.ts'
 import { watch } from './watched.ts'
 
@@ -49,6 +50,8 @@ export const endless = 2 ** 31 - 1
 
 const largest = 10 * 1024 * 1024
 const handshake = 10_000
+/** Each stream of HTTP+SSE holds a connection that no POST can use; together they must leave some. */
+const mostStreams = 8
 
 export function createConnections(
   endpoint: Endpoint,
@@ -58,6 +61,7 @@ export function createConnections(
   const { current } = options
   const url = new URL(endpoint.url)
   const fetch = createExchangeFetch(options.open, current, options.clock)
+  const takePlace = createPlaces(mostStreams)
 
   function streamable(sdk: Sdk): Transport {
     const settings = { fetch: withoutStandingStream(fetch), reconnectionScheduler: reconnectLater }
@@ -83,6 +87,7 @@ export function createConnections(
     exchange: Exchange,
     inner: Transport,
     known: Spoken | undefined,
+    closed = () => {},
   ): Promise<Connection> {
     const client = new sdk.Client(options.client, {
       capabilities: {},
@@ -95,6 +100,7 @@ export function createConnections(
       await afterwards(current, connection.headers, () => endSession(inner))
       await client.close()
       await inner.close()
+      closed()
     }
     const connection = {
       client,
@@ -106,7 +112,11 @@ export function createConnections(
     try {
       const prior = priorOf(known)
       const { signal } = exchange
-      await client.connect(watch(inner, current), { signal, timeout: endless, ...(prior && { prior }) })
+      await client.connect(watch(inner, current, known?.kind === 'sse'), {
+        signal,
+        timeout: endless,
+        ...(prior && { prior }),
+      })
     } catch (error) {
       await close().catch(() => {})
       throw error
@@ -132,7 +142,11 @@ export function createConnections(
     if (url.protocol === 'ws:' || url.protocol === 'wss:')
       return connect(sdk, exchange, socket(exchange), known)
     const oldest: Spoken = { kind: 'sse' }
-    const overEvents = () => connect(sdk, exchange, new sdk.SSEClientTransport(url, { fetch }), oldest)
+    const overEvents = async () => {
+      const place = await takePlace(exchange.signal)
+      const transport = new sdk.SSEClientTransport(url, { fetch })
+      return connect(sdk, exchange, transport, oldest, () => place[Symbol.dispose]())
+    }
     if (endpoint.binding === 'sse' || known?.kind === 'sse') return overEvents()
     try {
       return await connect(sdk, exchange, streamable(sdk), known)

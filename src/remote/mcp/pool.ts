@@ -68,7 +68,10 @@ export function createPool<Item extends AsyncDisposable>({ most, idle_ms }: Pool
   function release(kept: Kept<Item>): void {
     kept.users--
     if (kept.users > 0) return
-    if (kept.dropped) return close(kept)
+    if (kept.dropped) {
+      close(kept)
+      return
+    }
     kept.idle = setTimeout(() => remove(kept), idle_ms)
     kept.idle.unref()
   }

@@ -8,9 +8,9 @@ type Id = string | number
 
 /**
  * A transport of which every request is answered or fails: the SDK leaves one waiting whose stream ends, breaks or
- * holds answers to something else. What is sent is sent in the name of a call, and its stream ends with that call.
+ * holds answers to something else. A fragile one ends with its first error. What is sent is sent in the name of a call, and its stream ends with that call.
  */
-export function watch(inner: Transport, current: Current): Transport {
+export function watch(inner: Transport, current: Current, isFragile: boolean): Transport {
   const pending = new Map<Id, Exchange>()
   let highest = -1
 
@@ -26,9 +26,14 @@ export function watch(inner: Transport, current: Current): Transport {
   }
 
   function receive(message: JSONRPCMessage): void {
-    const id = 'method' in message ? undefined : message.id
-    if ('method' in message || (id !== undefined && pending.delete(id))) {
+    if ('method' in message) {
       outer.onmessage?.(message)
+      return
+    }
+    const { id } = message
+    if (id !== undefined && pending.delete(id)) {
+      // The SDK hands progress on a moment later than answers, which end it.
+      queueMicrotask(() => outer.onmessage?.(message))
       return
     }
     const isLate = typeof id === 'number' && id <= highest
@@ -51,7 +56,8 @@ export function watch(inner: Transport, current: Current): Transport {
         onRequestStreamEnd: () =>
           fail(id, exchange.failure ?? invalid('The stream ended without the answer.')),
       })
-      if (exchange.status === 202) fail(id, invalid('It took the request without answering it.'))
+      if (inner.hasPerRequestStream && exchange.status === 202)
+        fail(id, invalid('It took the request without answering it.'))
     } catch (error) {
       pending.delete(id)
       throw error
@@ -69,6 +75,8 @@ export function watch(inner: Transport, current: Current): Transport {
       inner.onerror = (error) => {
         if (isNonsense(error)) failAll(invalid('It sent something that is no message.'))
         outer.onerror?.(error)
+        // The SDK's event source would open its stream again, and wait for answers that went to the old one.
+        if (isFragile) void inner.close()
       }
       inner.onclose = () => outer.onclose?.()
       const starting = inner.start()
