@@ -21,6 +21,11 @@ import { capabilitiesOf, type Listing, listTools } from './tools.ts'
 
 type Use<Value> = (connection: Connection, exchange: Exchange) => Promise<Value>
 
+export interface McpAgentOptions extends ConnectionOptions, PoolOptions {
+  /** Whose calls share a session or a socket. */
+  keeper(call: RemoteCall): string
+}
+
 interface Described {
   readonly capabilities: readonly Capability[]
   readonly until: number
@@ -36,7 +41,7 @@ const headerMismatch = -32020
  * One MCP server. What it speaks is found out once; after that a call to a server of 2026-07-28 is one request. What
  * outlasts a call (a session of the 2025 era, a socket) is kept for each caller; HTTP+SSE is opened for each call.
  */
-export function createMcpAgent(endpoint: Endpoint, options: ConnectionOptions & PoolOptions): RemoteAgent {
+export function createMcpAgent(endpoint: Endpoint, options: McpAgentOptions): RemoteAgent {
   const { current, clock } = options
   const isSocket = /^wss?:/i.test(endpoint.url)
   const pool = createPool<Connection>(options)
@@ -77,7 +82,7 @@ export function createMcpAgent(endpoint: Endpoint, options: ConnectionOptions & 
       return open(sdk, exchange)
     }
     const again = Symbol('again')
-    const value = await pool.use(call.caller, call.signal, start, async (connection) => {
+    const value = await pool.use(options.keeper(call), call.signal, start, async (connection) => {
       if (!isKept(connection.spoken)) {
         pool.drop(connection)
         // Another call found out what is spoken, and its connection ends with it.

@@ -27,17 +27,23 @@ export function failureOf(thrown: unknown, exchange: Exchange, caller: AbortSign
     return failureOfStatus({ status, ...(retry_after_s !== undefined && { retry_after_s }) }, thrown)
   }
   if (thrown instanceof sdk.SdkError) return failureOfSdk(thrown.code, thrown.message, thrown)
-  const { code, message } =
-    isRecord(thrown) || thrown instanceof Error ? (thrown as { code?: unknown; message?: unknown }) : {}
-  if (typeof code === 'string') {
-    return new Failure('upstream_failed', 'The agent could not be reached.', { upstream: { code } }, thrown)
+  const network = networkCode(thrown)
+  if (network !== undefined) {
+    return new Failure(
+      'upstream_failed',
+      'The agent cannot be reached.',
+      { upstream: { code: network } },
+      thrown,
+    )
   }
-  return new Failure(
-    'upstream_invalid',
-    `The agent's answer cannot be read. ${cut(String(message ?? ''))}`.trim(),
-    {},
-    thrown,
-  )
+  const words = thrown instanceof Error ? ` ${cut(thrown.message)}` : ''
+  return new Failure('upstream_invalid', `The agent's answer cannot be read.${words}`, {}, thrown)
+}
+
+/** The code of an error of the system (ECONNREFUSED), not of Node (ERR_INVALID_URL). */
+function networkCode(thrown: unknown): string | undefined {
+  const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined
+  return typeof code === 'string' && /^E(?!RR_)/.test(code) ? code : undefined
 }
 
 /** Of an address that is not called: nothing that the caller of an action could mend in its params. */

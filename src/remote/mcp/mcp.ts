@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Endpoint } from '../../../schemas/entry.ts'
 import type { Clock } from '../../net/wait.ts'
-import type { Connect } from '../remote-agent.ts'
+import type { Connect, RemoteCall } from '../remote-agent.ts'
 import { createMcpAgent } from './agent.ts'
 import type { ConnectionOptions } from './connection.ts'
 import type { Exchange } from './exchange.ts'
@@ -15,6 +15,11 @@ export interface McpOptions extends Pick<ConnectionOptions, 'open' | 'dial' | 'c
   readonly socket_idle_ms?: number
   /** Sessions or sockets kept an endpoint; 32 when absent. */
   readonly most_kept?: number
+  /**
+   * Headers that differ from call to call of one caller, as an assertion does; names in lower case. A WebSocket can say
+   * them only when it is opened, so it is used for calls whose other headers are the same.
+   */
+  readonly fleeting_headers?: readonly string[]
 }
 
 const bindings: ReadonlySet<string | undefined> = new Set([undefined, 'streamable-http', 'sse'])
@@ -28,13 +33,27 @@ export function createMcpConnect({
   session_idle_ms = 300_000,
   socket_idle_ms = 60_000,
   most_kept = 32,
+  fleeting_headers = [],
   ...options
 }: McpOptions): Connect {
   const current = new AsyncLocalStorage<Exchange>()
   return (endpoint) => {
     if (endpoint.protocol !== 'mcp' || !isSpoken(endpoint)) return undefined
-    const idle_ms = isSocket(endpoint) ? socket_idle_ms : session_idle_ms
-    return createMcpAgent(endpoint, { ...options, clock, current, most: most_kept, idle_ms })
+    const kept = isSocket(endpoint)
+      ? { idle_ms: socket_idle_ms, keeper: keeperOfSockets(fleeting_headers) }
+      : { idle_ms: session_idle_ms, keeper: keeperOfSessions }
+    return createMcpAgent(endpoint, { ...options, ...kept, clock, current, most: most_kept })
+  }
+}
+
+function keeperOfSessions({ caller }: RemoteCall): string {
+  return caller
+}
+
+function keeperOfSockets(fleeting: readonly string[]): (call: RemoteCall) => string {
+  return ({ caller, headers }) => {
+    const lasting = Object.entries(headers).filter(([name]) => !fleeting.includes(name))
+    return JSON.stringify([caller, lasting.sort()])
   }
 }
 
