@@ -12,7 +12,7 @@ import {
   type Spoken,
 } from './connection.ts'
 import { during, type Exchange } from './exchange.ts'
-import { failureOf } from './failure.ts'
+import { failureOf, ofServer } from './failure.ts'
 import { outputOf } from './output.ts'
 import { createPool, type PoolOptions } from './pool.ts'
 import { createProgress } from './progress.ts'
@@ -36,6 +36,8 @@ const longestTtl = 3_600_000
 const everybody = ''
 /** SEP-2243: what a header says is not what the body says, or is missing. */
 const headerMismatch = -32020
+/** 2026-07-28: the revision is not spoken there. */
+const unsupportedVersion = '-32022'
 
 /**
  * One MCP server. What it speaks is found out once; after that a call to a server of 2026-07-28 is one request. What
@@ -54,11 +56,16 @@ export function createMcpAgent(endpoint: Endpoint, options: McpAgentOptions): Re
     toolsChanged: () => described.clear(),
   })
 
-  /** Connects in the name of the exchange, and remembers what is spoken. */
-  async function open(sdk: Sdk, exchange: Exchange, known = spoken): Promise<Connection> {
-    const connection = await connect(sdk, exchange, known)
-    spoken = connection.spoken
-    return connection
+  /** Connects in the name of the exchange, and remembers what is spoken. What fails here is not about a call's params. */
+  async function open(sdk: Sdk, exchange: Exchange, known: Spoken | undefined): Promise<Connection> {
+    try {
+      const connection = await connect(sdk, exchange, known)
+      spoken = connection.spoken
+      return connection
+    } catch (error) {
+      spoken = undefined
+      throw ofServer(failureOf(error, exchange, exchange.signal, sdk))
+    }
   }
 
   const isKept = (kind: Spoken) => isSocket || kind.kind === 'legacy'
@@ -75,11 +82,11 @@ export function createMcpAgent(endpoint: Endpoint, options: McpAgentOptions): Re
     work: Use<Value>,
     isSecond = false,
   ): Promise<Value> {
-    if (spoken && !isKept(spoken)) return once(await open(sdk, exchange), exchange, work)
+    if (spoken && !isKept(spoken)) return once(await open(sdk, exchange, spoken), exchange, work)
     let isOurs = false
     const start = () => {
       isOurs = true
-      return open(sdk, exchange)
+      return open(sdk, exchange, spoken)
     }
     const again = Symbol('again')
     const value = await pool.use(options.keeper(call), call.signal, start, async (connection) => {
@@ -114,7 +121,9 @@ export function createMcpAgent(endpoint: Endpoint, options: McpAgentOptions): Re
       } catch (error) {
         const failure = failureOf(error, exchange, call.signal, sdk)
         // Perhaps it speaks something else by now.
-        if (failure.code === 'upstream_invalid') spoken = undefined
+        const isStale =
+          failure.code === 'upstream_invalid' || failure.details.upstream?.code === unsupportedVersion
+        if (isStale) spoken = undefined
         throw failure
       }
     })
@@ -163,8 +172,7 @@ export function createMcpAgent(endpoint: Endpoint, options: McpAgentOptions): Re
     /** A server that answers `server/discover` or `initialize` speaks MCP; that nothing else is asked keeps it cheap. */
     async probe(call) {
       await exchanged(call, async (sdk, exchange) => {
-        await using found = await connect(sdk, exchange, undefined)
-        spoken = found.spoken
+        await using _ = await open(sdk, exchange, undefined)
       })
     },
 

@@ -36,6 +36,9 @@ export function failureOf(thrown: unknown, exchange: Exchange, caller: AbortSign
       thrown,
     )
   }
+  // A mistake of ours is not the other side's; Node gives a code to what is wrong with a value.
+  const isMistake = thrown instanceof ReferenceError || (thrown instanceof TypeError && !('code' in thrown))
+  if (isMistake) return Failure.from(thrown)
   const words = thrown instanceof Error ? ` ${cut(thrown.message)}` : ''
   return new Failure('upstream_invalid', `The agent's answer cannot be read.${words}`, {}, thrown)
 }
@@ -55,6 +58,12 @@ export function notCallable(failure: Failure): Failure {
     {},
     failure,
   )
+}
+
+/** What went wrong before anything was asked: the other side's affair, whatever number it gave that. */
+export function ofServer(failure: Failure): Failure {
+  if (!['invalid_request', 'unknown_action'].includes(failure.code)) return failure
+  return new Failure('upstream_failed', failure.message, {}, failure)
 }
 
 /** The JSON-RPC error that was answered, as such or in the body of an HTTP error. */
