@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { describe, expect, test } from 'vitest'
+import { Failure } from '../../schemas/failure.ts'
 import { rejection } from '../net/support.ts'
 import { agentAt } from '../support/mcp-agent.ts'
 import { answerJson, discovered, type Misbehave, startHostileServer } from '../support/mcp-servers.ts'
@@ -221,8 +222,9 @@ describe('a server that keeps its callers waiting', () => {
     const controller = new AbortController()
     const asked = rejection(remote.ask('echo', {}, { signal: controller.signal }))
     await expect.poll(() => waiting).toBeGreaterThan(0)
-    controller.abort()
-    expect(await asked).toMatchObject({ code: 'cancelled' })
+    const why = new Failure('upstream_timeout', 'It took too long.')
+    controller.abort(why)
+    expect(await asked).toBe(why)
     await expect.poll(server.sockets).toBeLessThanOrEqual(1)
   })
 })

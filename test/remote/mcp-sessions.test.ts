@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'vitest'
+import { createSafeFetch } from '../../src/net/safe-fetch.ts'
+import { createMcpConnect } from '../../src/remote/mcp/mcp.ts'
 import { rejection } from '../net/support.ts'
 import { agentAt } from '../support/mcp-agent.ts'
 import {
   answerJson,
   type McpServer,
+  type Misbehave,
   startHostileServer,
   startModernServer,
   startSessionServer,
@@ -11,6 +14,21 @@ import {
 } from '../support/mcp-servers.ts'
 
 const asked = ({ seen }: McpServer) => seen.map(({ method, rpc }) => rpc ?? method)
+
+const begun = {
+  protocolVersion: '2025-06-18',
+  capabilities: { tools: {} },
+  serverInfo: { name: 'plain', version: '1' },
+}
+
+/** A server of the 2025 era, made by hand, that begins as told. */
+const plain =
+  (begin: Misbehave): Misbehave =>
+  (request, response, body) => {
+    if (body?.method === 'initialize') return begin(request, response, body)
+    if (body?.method === 'tools/call') return answerJson(response, body, { result: { content: [] } })
+    response.writeHead(body && body.id === undefined ? 202 : 400).end()
+  }
 
 describe('a server of 2026-07-28', () => {
   test('is asked once what it speaks; after that a call is one request', async () => {
@@ -67,15 +85,35 @@ describe('sessions of the 2025 era', () => {
     expect(server.sessions()).toBe(1)
   })
 
-  test('outlive the call that opened them, though it went away meanwhile', async () => {
-    await using server = await startSessionServer()
+  test('are opened by another call where the one that was opening them goes away', async () => {
+    const { promise: isOpening, resolve } = Promise.withResolvers<void>()
+    await using server = await startHostileServer(
+      plain((_, response, body) => {
+        if (server.seen.filter(({ rpc }) => rpc === 'initialize').length === 1) return resolve()
+        answerJson(response, body, { result: begun })
+      }),
+    )
     await using remote = agentAt(server.url)
     const controller = new AbortController()
     const first = rejection(remote.ask('echo', {}, { signal: controller.signal }))
-    const second = remote.ask('echo', { second: true })
+    await isOpening
+    const second = remote.ask('echo')
+    await new Promise((done) => setImmediate(done))
     controller.abort()
     expect(await first).toMatchObject({ code: 'cancelled' })
-    expect(await second).toEqual({ second: true })
+    expect(await second).toEqual({ text: '' })
+  })
+
+  test('are given up in the end where the server does not let them end', async () => {
+    await using server = await startHostileServer((request, response, body) => {
+      if (request.method === 'DELETE') return
+      response.setHeader('mcp-session-id', 's')
+      return plain(() => answerJson(response, body, { result: begun }))(request, response, body)
+    })
+    const remote = agentAt(server.url, { net: { idle_ms: 600_000 } })
+    await remote.ask('echo')
+    await remote[Symbol.asyncDispose]()
+    expect(server.seen.at(-1)?.method).toBe('DELETE')
   })
 
   test('that were forgotten are made anew, and the call is made again', async () => {
@@ -107,7 +145,10 @@ describe('sessions of the 2025 era', () => {
     await using remote = agentAt(server.url, { session_idle_ms: 20 })
     await remote.ask('count', {}, { headers: { authorization: 'Bearer ada' } })
     await expect.poll(server.sessions).toBe(0)
-    expect(server.seen.at(-1)).toMatchObject({ method: 'DELETE', headers: { authorization: 'Bearer ada' } })
+    expect(server.seen.at(-1)).toMatchObject({
+      method: 'DELETE',
+      headers: { authorization: 'Bearer ada', 'mcp-protocol-version': '2025-11-25' },
+    })
     expect(await remote.ask('count')).toEqual({ text: '1' })
   })
 
@@ -136,13 +177,9 @@ describe('sessions of the 2025 era', () => {
   })
 
   test('are not needed where the server has none', async () => {
-    await using server = await startHostileServer((_, response, body) => {
-      const serverInfo = { name: 'plain', version: '1' }
-      const begun = { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo }
-      if (body.method === 'initialize') return answerJson(response, body, { result: begun })
-      if (body.method === 'tools/call') return answerJson(response, body, { result: { content: [] } })
-      response.writeHead(body.id === undefined ? 202 : 400).end()
-    })
+    await using server = await startHostileServer(
+      plain((_, response, body) => answerJson(response, body, { result: begun })),
+    )
     await using remote = agentAt(server.url)
     await remote.ask('echo')
     await remote.ask('echo')
@@ -184,4 +221,12 @@ describe('what a server lists', () => {
     await remote.agent.describe?.(remote.call())
     expect(lists()).toBe(3)
   })
+})
+
+test.each([
+  { protocol: 'a2a' as const, url: 'https://example.com/' },
+  { protocol: 'mcp' as const, url: 'https://example.com/', binding: 'carrier-pigeon' },
+])('the endpoint %j is left to others', async (endpoint) => {
+  await using safe = createSafeFetch({ user_agent: 'test' })
+  expect(createMcpConnect({ ...safe, client: { name: 'test', version: '1' } })(endpoint)).toBeUndefined()
 })

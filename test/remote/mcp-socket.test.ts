@@ -151,7 +151,6 @@ describe('a WebSocket', () => {
   })
 
   test('that is never opened is given up with the call', async () => {
-    await using server = await startSockets(polite)
     const silent = createServer().on('upgrade', () => {})
     silent.listen(0, '127.0.0.1')
     await once(silent, 'listening')

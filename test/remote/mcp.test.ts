@@ -54,11 +54,16 @@ describe.each(Object.entries(servers))('the official server of %s', (_, start) =
     await using remote = agentAt(server.url)
     await remote.ask('echo')
     const controller = new AbortController()
-    const asked = rejection(remote.ask('hang', {}, { signal: controller.signal }))
+    const asked = rejection(
+      remote.ask('hang', {}, { signal: controller.signal, headers: { 'x-call': 'mine' } }),
+    )
     await expect.poll(() => server.seen.some(({ params }) => params?.name === 'hang')).toBe(true)
     controller.abort()
     expect(await asked).toMatchObject({ code: 'cancelled' })
     await expect.poll(server.stopped).toBe(1)
+    for (const { headers } of server.seen.filter(({ rpc }) => rpc === 'notifications/cancelled')) {
+      expect(headers['x-call']).toBe('mine')
+    }
     expect(await remote.ask('echo', { still: 'here' })).toEqual({ still: 'here' })
   })
 

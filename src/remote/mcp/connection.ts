@@ -1,7 +1,6 @@
 import type { Client, DiscoverResult, Transport } from '@modelcontextprotocol/client'
 import type { Endpoint } from '../../../schemas/entry.ts'
 import { Failure } from '../../../schemas/failure.ts'
-import { createWebSocketTransport } from '../../client/web-socket.ts'
 import type { Open } from '../../net/fetch.ts'
 import type { Clock } from '../../net/wait.ts'
 import type { Dial } from '../../net/web-socket.ts'
@@ -68,7 +67,8 @@ export function createConnections(
     return new sdk.StreamableHTTPClientTransport(url, settings)
   }
 
-  function socket({ headers, signal }: Exchange): Transport {
+  async function socket({ headers, signal }: Exchange): Promise<Transport> {
+    const { createWebSocketTransport } = await import('../../client/web-socket.ts')
     try {
       return createWebSocketTransport(url, {
         headers,
@@ -97,7 +97,9 @@ export function createConnections(
     })
     client.setNotificationHandler('notifications/tools/list_changed', events.toolsChanged)
     async function close(): Promise<void> {
-      await afterwards(current, connection.headers, () => endSession(inner))
+      await afterwards(current, connection.headers, () =>
+        endSession(inner.sessionId, client.getNegotiatedProtocolVersion()),
+      )
       await client.close()
       await inner.close()
       closed()
@@ -130,17 +132,19 @@ export function createConnections(
   }
 
   /** A session is the caller's own; it is not left to the other side to find out that it is no longer used. */
-  async function endSession({ sessionId }: Transport): Promise<void> {
-    if (sessionId === undefined) return
-    const answer = await fetch(url, { method: 'DELETE', headers: { 'mcp-session-id': sessionId } }).catch(
-      () => undefined,
-    )
+  async function endSession(id: string | undefined, version: string | undefined): Promise<void> {
+    if (id === undefined) return
+    const headers = {
+      'mcp-session-id': id,
+      ...(version !== undefined && { 'mcp-protocol-version': version }),
+    }
+    const answer = await fetch(url, { method: 'DELETE', headers }).catch(() => undefined)
     await answer?.body?.cancel()
   }
 
   return async (sdk, exchange, known) => {
     if (url.protocol === 'ws:' || url.protocol === 'wss:')
-      return connect(sdk, exchange, socket(exchange), known)
+      return connect(sdk, exchange, await socket(exchange), known)
     const oldest: Spoken = { kind: 'sse' }
     const overEvents = async () => {
       const place = await takePlace(exchange.signal)
