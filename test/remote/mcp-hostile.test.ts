@@ -1,21 +1,8 @@
-import type { ServerResponse } from 'node:http'
 import { describe, expect, test } from 'vitest'
-import { Failure } from '../../schemas/failure.ts'
 import { rejection } from '../net/support.ts'
 import { agentAt } from '../support/mcp-agent.ts'
-import { answerJson, discovered, type Misbehave, startHostileServer } from '../support/mcp-servers.ts'
-
-const events = { 'content-type': 'text/event-stream' }
-const event = (message: object) => `event: message\ndata: ${JSON.stringify(message)}\n\n`
-const result = { resultType: 'complete', content: [] }
-
-/** A server of 2026-07-28 that is well-behaved until a tool is called. */
-const then =
-  (misbehave: Misbehave): Misbehave =>
-  (request, response, body) =>
-    body?.method === 'server/discover'
-      ? answerJson(response, body, { result: discovered })
-      : misbehave(request, response, body)
+import { answerJson, event, events, type Misbehave, nothing, untilCalled } from '../support/mcp-answers.ts'
+import { startHostileServer } from '../support/mcp-servers.ts'
 
 const answers: Record<string, [Misbehave, object]> = {
   'HTML with 200': [
@@ -31,11 +18,12 @@ const answers: Record<string, [Misbehave, object]> = {
     { code: 'upstream_invalid' },
   ],
   'a wrong id': [
-    (_, response, body) => answerJson(response, { id: Number(body.id) + 7 }, { result }),
+    (_, response, body) => answerJson(response, { id: Number(body.id) + 7 }, { result: nothing }),
     { code: 'upstream_invalid' },
   ],
   'a wrong id in a stream that stays open': [
-    (_, response) => response.writeHead(200, events).write(event({ jsonrpc: '2.0', id: 999, result })),
+    (_, response) =>
+      response.writeHead(200, events).write(event({ jsonrpc: '2.0', id: 999, result: nothing })),
     { code: 'upstream_invalid' },
   ],
   'a stream that ends without the answer': [
@@ -57,7 +45,7 @@ const answers: Record<string, [Misbehave, object]> = {
   '204': [(_, response) => response.writeHead(204).end(), { code: 'upstream_invalid' }],
   'a reset': [(_, response) => response.socket?.resetAndDestroy(), { code: 'upstream_failed' }],
   'more than 10 MiB of JSON': [
-    (_, response, body) => answerJson(response, body, { result: { ...result, more: 'x'.repeat(11 << 20) } }),
+    (_, response, body) => answerJson(response, body, { result: { ...nothing, more: 'x'.repeat(11 << 20) } }),
     { code: 'upstream_invalid' },
   ],
   'more than 10 MiB of events': [
@@ -140,7 +128,7 @@ const answers: Record<string, [Misbehave, object]> = {
 
 describe.each(Object.entries(answers))('a server that answers a call with %s', (_, [misbehave, failure]) => {
   test('fails that call, in our words', async () => {
-    await using server = await startHostileServer(then(misbehave))
+    await using server = await startHostileServer(untilCalled(misbehave))
     await using remote = agentAt(server.url)
     expect(await rejection(remote.ask('echo'))).toMatchObject(failure)
   })
@@ -176,275 +164,3 @@ describe.each(Object.entries(always))(
     })
   },
 )
-
-test('nobody listens: that is said', async () => {
-  const server = await startHostileServer(() => {})
-  await server[Symbol.asyncDispose]()
-  await using remote = agentAt(server.url)
-  expect(await rejection(remote.ask('echo'))).toMatchObject({ code: 'upstream_failed' })
-})
-
-test.each([
-  'http://127.0.0.1:9/mcp',
-  'ws://127.0.0.1:9/mcp',
-  'http://user:word@example.com/',
-  'ws://10.0.0.1/',
-])('nothing is sent to %s', async (url) => {
-  await using remote = agentAt(url, { net: { allow_origins: [] } })
-  const code = url.includes('user') ? 'not_callable' : 'blocked_address'
-  expect(await rejection(remote.ask('echo'))).toMatchObject({ code })
-})
-
-describe('a server that keeps its callers waiting', () => {
-  const slow: Record<string, Misbehave> = {
-    'from the start': () => {},
-    'once it is called': then(() => {}),
-    'with an open stream': then((_, response) => response.writeHead(200, events).write(': wait\n\n')),
-    'with half an answer': then((_, response) =>
-      response.writeHead(200, { 'content-type': 'application/json' }).write('{"jsonrpc"'),
-    ),
-    'without an endpoint': (request, response) => {
-      if (request.method !== 'GET') return response.writeHead(405).end()
-      response.writeHead(200, events).write(': wait\n\n')
-    },
-    'after the endpoint': (request, response) => {
-      if (request.method !== 'GET') return request.url === '/here' || response.writeHead(405).end()
-      response.writeHead(200, events).write('event: endpoint\ndata: /here\n\n')
-    },
-  }
-  test.each(Object.entries(slow))('%s is left when the caller leaves', async (_, misbehave) => {
-    let waiting = 0
-    await using server = await startHostileServer((request, response, body) => {
-      misbehave(request, response, body)
-      if (!response.writableEnded) waiting++
-    })
-    await using remote = agentAt(server.url)
-    const controller = new AbortController()
-    const asked = rejection(remote.ask('echo', {}, { signal: controller.signal }))
-    await expect.poll(() => waiting).toBeGreaterThan(0)
-    const why = new Failure('upstream_timeout', 'It took too long.')
-    controller.abort(why)
-    expect(await asked).toBe(why)
-    await expect.poll(server.sockets).toBeLessThanOrEqual(1)
-  })
-})
-
-describe('an endpoint of HTTP+SSE', () => {
-  test.each(['https://example.com/post', 'http://127.0.0.1:9/post', 'http://['])(
-    'that points to %s is not posted to',
-    async (place) => {
-      await using server = await startHostileServer((request, response) => {
-        if (request.method !== 'GET') return response.writeHead(405).end()
-        response.writeHead(200, events).write(`event: endpoint\ndata: ${place}\n\n`)
-      })
-      await using remote = agentAt(server.url, { binding: 'sse' })
-      expect(await rejection(remote.ask('echo'))).toMatchObject({ code: 'upstream_invalid' })
-      expect(server.seen.every(({ method }) => method === 'GET')).toBe(true)
-      await expect.poll(server.sockets).toBe(0)
-    },
-  )
-
-  test('whose stream breaks off fails the call, and is not opened again', async () => {
-    let stream: ServerResponse | undefined
-    await using server = await startHostileServer((request, response) => {
-      if (request.method !== 'GET') return response.writeHead(202).end(() => stream?.destroy())
-      stream = response.writeHead(200, events)
-      stream.write('event: endpoint\ndata: /here\n\n')
-    })
-    await using remote = agentAt(server.url, { binding: 'sse' })
-    expect(await rejection(remote.ask('echo'))).toMatchObject({ code: 'upstream_failed' })
-    expect(server.seen.filter(({ method }) => method === 'GET')).toHaveLength(1)
-  })
-})
-
-describe('a list of tools', () => {
-  const listing = (page: (cursor: number) => object): Misbehave =>
-    then((_, response, body) => {
-      const cursor = Number(body.params.cursor ?? 0)
-      answerJson(response, body, {
-        result: { resultType: 'complete', ttlMs: 0, cacheScope: 'public', ...page(cursor) },
-      })
-    })
-  const tool = (name: string) => ({ name, inputSchema: { type: 'object' } })
-
-  test('has pages', async () => {
-    const pages = listing((cursor) => ({
-      tools: [tool(`t${cursor}`)],
-      ...(cursor < 9 && { nextCursor: String(cursor + 1) }),
-    }))
-    await using server = await startHostileServer(pages)
-    await using remote = agentAt(server.url)
-    expect(await remote.agent.describe?.(remote.call())).toHaveLength(10)
-  })
-
-  test.each([
-    ['ends never', listing((cursor) => ({ tools: [tool('a')], nextCursor: String(cursor + 1) }))],
-    [
-      'has too many tools',
-      listing(() => ({ tools: Array.from({ length: 1001 }, (_, at) => tool(`t${at}`)) })),
-    ],
-    ['is too large', listing(() => ({ tools: [{ ...tool('a'), description: 'x'.repeat(1 << 20) }] }))],
-    ['is none', listing(() => ({ tools: 'all' }))],
-  ])('that %s is refused', async (_, misbehave) => {
-    await using server = await startHostileServer(misbehave)
-    await using remote = agentAt(server.url)
-    expect(await rejection(remote.agent.describe?.(remote.call()) as Promise<unknown>)).toMatchObject({
-      code: 'upstream_invalid',
-    })
-    expect(server.seen.length).toBeLessThanOrEqual(11)
-  })
-})
-
-test('progress comes as fast as it is taken, the last of it always', async () => {
-  await using server = await startHostileServer(
-    then((_, response, body) => {
-      const progressToken = body.params._meta.progressToken
-      response.writeHead(200, events)
-      for (let progress = 1; progress <= 5_000; progress++) {
-        const params = { progressToken, progress }
-        response.write(event({ jsonrpc: '2.0', method: 'notifications/progress', params }))
-      }
-      response.end(event({ jsonrpc: '2.0', id: body.id, result }))
-    }),
-  )
-  await using remote = agentAt(server.url)
-  const taken: number[] = []
-  let atOnce = 0
-  let most = 0
-  await remote.ask(
-    'work',
-    {},
-    {
-      async emit(update) {
-        most = Math.max(most, ++atOnce)
-        await new Promise((resolve) => setImmediate(resolve))
-        atOnce--
-        if ('progress' in update) taken.push(update.progress)
-      },
-    },
-  )
-  expect(most).toBe(1)
-  expect(taken.at(-1)).toBe(5_000)
-})
-
-test('what a server has become is found out anew', async () => {
-  let isNew = true
-  await using server = await startHostileServer((_, response, body) => {
-    if (isNew) return then((__, ___, ____) => answerJson(response, body, { result }))(_, response, body)
-    response.writeHead(410).end()
-  })
-  await using remote = agentAt(server.url)
-  await remote.ask('echo')
-  isNew = false
-  await rejection(remote.ask('echo'))
-  isNew = true
-  expect(await remote.ask('echo')).toEqual({ text: '' })
-  expect(server.seen.map(({ rpc }) => rpc)).toEqual([
-    ...['server/discover', 'tools/call', 'tools/call'],
-    ...['server/discover', 'tools/call'],
-  ])
-})
-
-describe('a server of the 2025 era', () => {
-  const begun = {
-    protocolVersion: '2025-11-25',
-    capabilities: { tools: {} },
-    serverInfo: { name: 'hand-made', version: '1' },
-  }
-  const done = { content: [{ type: 'text', text: 'done' }] }
-
-  /** Begins as it should, and answers calls as told. */
-  const old =
-    (misbehave: Misbehave): Misbehave =>
-    (request, response, body) => {
-      if (body?.method === 'initialize') return answerJson(response, body, { result: begun })
-      if (body?.method === 'server/discover') return response.writeHead(400).end()
-      if (body && body.method !== 'tools/call' && body.method !== 'tools/list')
-        return response.writeHead(202).end()
-      return misbehave(request, response, body)
-    }
-
-  test('that asks its caller for something is refused it, and goes on', async () => {
-    let stream: ServerResponse | undefined
-    const replies: unknown[] = []
-    await using server = await startHostileServer((request, response, body) => {
-      if (body?.method === undefined && body?.error) {
-        replies.push(body.error.code)
-        stream?.end(event({ jsonrpc: '2.0', id: 1, result: done }))
-      }
-      return old(() => {
-        stream = response.writeHead(200, events)
-        stream.write(
-          event({ jsonrpc: '2.0', id: 'q', method: 'elicitation/create', params: { message: 'Who?' } }),
-        )
-      })(request, response, body)
-    })
-    await using remote = agentAt(server.url)
-    expect(await remote.ask('x')).toEqual({ text: 'done' })
-    expect(replies).toEqual([-32601])
-  })
-
-  test('that breaks its stream off on purpose is asked for the rest', async () => {
-    await using server = await startHostileServer(
-      old((request, response) => {
-        response.writeHead(200, events)
-        if (request.headers['last-event-id'] === 'e1')
-          response.end(event({ jsonrpc: '2.0', id: 1, result: done }))
-        else response.end('id: e1\nretry: 1\ndata: \n\n')
-      }),
-    )
-    await using remote = agentAt(server.url)
-    expect(await remote.ask('x', {}, { headers: { 'x-call': 'mine' } })).toEqual({ text: 'done' })
-    expect(server.seen.at(-1)).toMatchObject({ method: 'GET', headers: { 'x-call': 'mine' } })
-  })
-
-  test('whose tools have changed is asked for them again', async () => {
-    const tools = [{ name: 'a', inputSchema: { type: 'object' } }]
-    await using server = await startHostileServer(
-      old((_, response, body) => {
-        if (body.method === 'tools/list') return answerJson(response, body, { result: { tools } })
-        response.writeHead(200, events)
-        response.write(event({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' }))
-        response.end(event({ jsonrpc: '2.0', id: body.id, result: done }))
-      }),
-    )
-    await using remote = agentAt(server.url)
-    await remote.agent.describe?.(remote.call())
-    await remote.agent.describe?.(remote.call())
-    await remote.ask('a')
-    await remote.agent.describe?.(remote.call())
-    expect(server.seen.filter(({ rpc }) => rpc === 'tools/list')).toHaveLength(2)
-  })
-
-  test('that refuses to begin has failed, whatever number it gives that', async () => {
-    await using server = await startHostileServer((_, response, body) =>
-      answerJson(response, body, { error: { code: -32601, message: 'No such method' } }),
-    )
-    await using remote = agentAt(server.url)
-    expect(await rejection(remote.ask('x'))).toMatchObject({
-      code: 'upstream_failed',
-      message: 'No such method',
-    })
-  })
-
-  test('whose stream stays open after the answer is left', async () => {
-    await using server = await startHostileServer(
-      old((_, response, body) => {
-        response.writeHead(200, events).write(event({ jsonrpc: '2.0', id: body.id, result: done }))
-      }),
-    )
-    await using remote = agentAt(server.url)
-    for (let turn = 0; turn < 40; turn++) expect(await remote.ask('x')).toEqual({ text: 'done' })
-    await expect.poll(server.sockets).toBeLessThanOrEqual(2)
-  })
-
-  test('that forgets its callers without end fails them', async () => {
-    await using server = await startHostileServer((request, response, body) => {
-      if (body?.method === 'initialize') response.setHeader('mcp-session-id', 's')
-      return old(() => response.writeHead(404).end())(request, response, body)
-    })
-    await using remote = agentAt(server.url)
-    expect(await rejection(remote.ask('x'))).toMatchObject({ code: 'upstream_invalid' })
-    expect(server.seen.filter(({ rpc }) => rpc === 'tools/call').length).toBeLessThanOrEqual(2)
-  })
-})

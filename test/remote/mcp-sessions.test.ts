@@ -3,10 +3,9 @@ import { createSafeFetch } from '../../src/net/safe-fetch.ts'
 import { createMcpConnect } from '../../src/remote/mcp/mcp.ts'
 import { rejection } from '../net/support.ts'
 import { agentAt } from '../support/mcp-agent.ts'
+import { answerJson, begun, type Misbehave } from '../support/mcp-answers.ts'
 import {
-  answerJson,
   type McpServer,
-  type Misbehave,
   startHostileServer,
   startModernServer,
   startSessionServer,
@@ -14,12 +13,6 @@ import {
 } from '../support/mcp-servers.ts'
 
 const asked = ({ seen }: McpServer) => seen.map(({ method, rpc }) => rpc ?? method)
-
-const begun = {
-  protocolVersion: '2025-06-18',
-  capabilities: { tools: {} },
-  serverInfo: { name: 'plain', version: '1' },
-}
 
 /** A server of the 2025 era, made by hand, that begins as told. */
 const plain =

@@ -7,7 +7,7 @@ import { createSafeFetch } from '../../src/net/safe-fetch.ts'
 import { isPublic, names } from '../net/places.ts'
 import { rejection, resolver } from '../net/support.ts'
 import { agentAt } from '../support/mcp-agent.ts'
-import { discovered } from '../support/mcp-servers.ts'
+import { discovered } from '../support/mcp-answers.ts'
 
 interface Sockets extends AsyncDisposable {
   readonly url: string

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { toNodeHandler } from '@modelcontextprotocol/node'
@@ -9,6 +9,7 @@ import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { type CallToolResult, createMcpHandler, Server, type Tool } from '@modelcontextprotocol/server'
+import type { Misbehave } from './mcp-answers.ts'
 
 /** One HTTP request as the server saw it. */
 export interface Seen {
@@ -211,32 +212,9 @@ export async function startSseServer(options: Toolbox = {}): Promise<McpServer> 
   )
 }
 
-/** A server that answers as it is told, by the path or as one listener; `body` is the parsed message. */
-export type Misbehave = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  // biome-ignore lint/suspicious/noExplicitAny: messages are looked into freely
-  body: any,
-) => unknown
-
 /** A hand-made server for what no library would say. */
 export function startHostileServer(misbehave: Misbehave): Promise<McpServer> {
   return listen(misbehave, {})
-}
-
-/** The answer to a JSON-RPC request as plain JSON. */
-export function answerJson(response: ServerResponse, body: { id?: unknown }, rest: object): void {
-  response.writeHead(200, { 'content-type': 'application/json' })
-  response.end(JSON.stringify({ jsonrpc: '2.0', id: body.id, ...rest }))
-}
-
-/** What a server of 2026-07-28 says of itself. */
-export const discovered = {
-  resultType: 'complete',
-  supportedVersions: ['2026-07-28'],
-  capabilities: { tools: {} },
-  ttlMs: 60_000,
-  cacheScope: 'public',
 }
 
 async function listen(
