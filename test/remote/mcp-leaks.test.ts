@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { agentAt } from '../support/mcp-agent.ts'
+import { agentAt, eventually } from '../support/mcp-agent.ts'
 import {
   type McpServer,
   startHostileServer,
@@ -41,8 +41,8 @@ describe.each(Object.entries(servers))('200 calls to a server %s', (_, start) =>
       // What stays is a session for each caller, and idle connections.
       expect(server.sessions()).toBeLessThanOrEqual(5)
     }
-    await expect.poll(server.sessions).toBe(0)
-    await expect.poll(server.sockets).toBe(0)
-    await expect.poll(handles).toBeLessThanOrEqual(before)
+    await eventually(server.sessions).toBe(0)
+    await eventually(server.sockets).toBe(0)
+    await eventually(handles).toBeLessThanOrEqual(before)
   })
 })

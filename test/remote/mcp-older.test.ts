@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import { rejection } from '../net/support.ts'
-import { agentAt } from '../support/mcp-agent.ts'
+import { agentAt, eventually } from '../support/mcp-agent.ts'
 import { answerJson, begun, event, events, type Misbehave } from '../support/mcp-answers.ts'
 import { startHostileServer } from '../support/mcp-servers.ts'
 
@@ -90,7 +90,7 @@ describe('a server of the 2025 era', () => {
     )
     await using remote = agentAt(server.url)
     for (let turn = 0; turn < 40; turn++) expect(await remote.ask('x')).toEqual({ text: 'done' })
-    await expect.poll(server.sockets).toBeLessThanOrEqual(2)
+    await eventually(server.sockets).toBeLessThanOrEqual(2)
   })
 
   test('that forgets its callers without end fails them', async () => {

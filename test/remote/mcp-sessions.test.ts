@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createSafeFetch } from '../../src/net/safe-fetch.ts'
 import { createMcpConnect } from '../../src/remote/mcp/mcp.ts'
 import { rejection } from '../net/support.ts'
-import { agentAt } from '../support/mcp-agent.ts'
+import { agentAt, eventually } from '../support/mcp-agent.ts'
 import { answerJson, begun, type Misbehave } from '../support/mcp-answers.ts'
 import {
   type McpServer,
@@ -137,7 +137,7 @@ describe('sessions of the 2025 era', () => {
     await using server = await startSessionServer()
     await using remote = agentAt(server.url, { session_idle_ms: 20 })
     await remote.ask('count', {}, { headers: { authorization: 'Bearer ada' } })
-    await expect.poll(server.sessions).toBe(0)
+    await eventually(server.sessions).toBe(0)
     expect(server.seen.at(-1)).toMatchObject({
       method: 'DELETE',
       headers: { authorization: 'Bearer ada', 'mcp-protocol-version': '2025-11-25' },
@@ -149,7 +149,7 @@ describe('sessions of the 2025 era', () => {
     await using server = await startSessionServer()
     await using remote = agentAt(server.url, { most_kept: 2 })
     for (const caller of ['ada', 'bob', 'eve']) await remote.ask('count', {}, { caller })
-    await expect.poll(server.sessions).toBe(2)
+    await eventually(server.sessions).toBe(2)
     expect(await remote.ask('count', {}, { caller: 'eve' })).toEqual({ text: '2' })
     expect(await remote.ask('count', {}, { caller: 'ada' })).toEqual({ text: '1' })
   })
@@ -195,7 +195,7 @@ describe('HTTP+SSE of 2024-11-05', () => {
     await remote.ask('echo')
     await remote.ask('echo')
     expect(asked(server).filter((method) => method === 'server/discover')).toHaveLength(1)
-    await expect.poll(server.sessions).toBe(0)
+    await eventually(server.sessions).toBe(0)
   })
 })
 

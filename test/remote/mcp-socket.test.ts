@@ -6,7 +6,7 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import { createSafeFetch } from '../../src/net/safe-fetch.ts'
 import { isPublic, names } from '../net/places.ts'
 import { rejection, resolver } from '../net/support.ts'
-import { agentAt } from '../support/mcp-agent.ts'
+import { agentAt, eventually } from '../support/mcp-agent.ts'
 import { discovered } from '../support/mcp-answers.ts'
 
 interface Sockets extends AsyncDisposable {
@@ -83,7 +83,7 @@ describe('a WebSocket', () => {
     await using server = await startSockets(polite)
     await using remote = agentAt(server.url, { socket_idle_ms: 20 })
     await remote.ask('x')
-    await expect.poll(server.open).toBe(0)
+    await eventually(server.open).toBe(0)
     await remote.ask('x')
     expect(server.upgrades).toHaveLength(2)
   })
@@ -109,7 +109,7 @@ describe('a WebSocket', () => {
     await using remote = agentAt(server.url)
     const controller = new AbortController()
     const asked = rejection(remote.ask('hang', {}, { signal: controller.signal }))
-    await expect.poll(() => said).toHaveLength(1)
+    await eventually(() => said).toHaveLength(1)
     controller.abort()
     expect(await asked).toMatchObject({ code: 'cancelled' })
     expect(await remote.ask('x')).toEqual({ text: 'done' })
@@ -161,7 +161,7 @@ describe('a WebSocket', () => {
     const [, wire] = await upgraded
     controller.abort()
     expect(await asked).toMatchObject({ code: 'cancelled' })
-    await expect.poll(() => wire.destroyed || wire.readableEnded).toBe(true)
+    await eventually(() => wire.destroyed || wire.readableEnded).toBe(true)
     wire.destroy()
     silent.close()
   })

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import { Failure } from '../../schemas/failure.ts'
 import { rejection } from '../net/support.ts'
-import { agentAt } from '../support/mcp-agent.ts'
+import { agentAt, eventually } from '../support/mcp-agent.ts'
 import { answerJson, event, events, type Misbehave, nothing, untilCalled } from '../support/mcp-answers.ts'
 import { startHostileServer } from '../support/mcp-servers.ts'
 
@@ -50,11 +50,11 @@ describe('a server that keeps its callers waiting', () => {
     await using remote = agentAt(server.url)
     const controller = new AbortController()
     const asked = rejection(remote.ask('echo', {}, { signal: controller.signal }))
-    await expect.poll(() => waiting).toBeGreaterThan(0)
+    await eventually(() => waiting).toBeGreaterThan(0)
     const why = new Failure('upstream_timeout', 'It took too long.')
     controller.abort(why)
     expect(await asked).toBe(why)
-    await expect.poll(server.sockets).toBeLessThanOrEqual(1)
+    await eventually(server.sockets).toBeLessThanOrEqual(1)
   })
 })
 
@@ -69,7 +69,7 @@ describe('an endpoint of HTTP+SSE', () => {
       await using remote = agentAt(server.url, { binding: 'sse' })
       expect(await rejection(remote.ask('echo'))).toMatchObject({ code: 'upstream_invalid' })
       expect(server.seen.every(({ method }) => method === 'GET')).toBe(true)
-      await expect.poll(server.sockets).toBe(0)
+      await eventually(server.sockets).toBe(0)
     },
   )
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { rejection } from '../net/support.ts'
-import { agentAt, collect } from '../support/mcp-agent.ts'
+import { agentAt, collect, eventually } from '../support/mcp-agent.ts'
 import {
   type McpServer,
   startModernServer,
@@ -57,10 +57,10 @@ describe.each(Object.entries(servers))('the official server of %s', (_, start) =
     const asked = rejection(
       remote.ask('hang', {}, { signal: controller.signal, headers: { 'x-call': 'mine' } }),
     )
-    await expect.poll(() => server.seen.some(({ params }) => params?.name === 'hang')).toBe(true)
+    await eventually(() => server.seen.some(({ params }) => params?.name === 'hang')).toBe(true)
     controller.abort()
     expect(await asked).toMatchObject({ code: 'cancelled' })
-    await expect.poll(server.stopped).toBe(1)
+    await eventually(server.stopped).toBe(1)
     for (const { headers } of server.seen.filter(({ rpc }) => rpc === 'notifications/cancelled')) {
       expect(headers['x-call']).toBe('mine')
     }

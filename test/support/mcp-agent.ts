@@ -1,3 +1,4 @@
+import { expect } from 'vitest'
 import type { Update } from '../../schemas/action.ts'
 import type { Endpoint } from '../../schemas/entry.ts'
 import type { SafeFetchOptions } from '../../src/net/safe-fetch.ts'
@@ -58,4 +59,9 @@ export function collect(): { readonly updates: Update[]; emit(update: Update): P
       updates.push(update)
     },
   }
+}
+
+/** Expects what comes to be in a while: the machine may be busy. */
+export function eventually<Value>(look: () => Value) {
+  return expect.poll(look, { interval: 5, timeout: 15_000 })
 }

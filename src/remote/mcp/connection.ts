@@ -97,9 +97,11 @@ export function createConnections(
     })
     client.setNotificationHandler('notifications/tools/list_changed', events.toolsChanged)
     async function close(): Promise<void> {
-      await afterwards(current, connection.headers, () =>
-        endSession(inner.sessionId, client.getNegotiatedProtocolVersion()),
-      )
+      const { sessionId } = inner
+      if (sessionId !== undefined) {
+        const version = client.getNegotiatedProtocolVersion()
+        await afterwards(current, connection.headers, () => endSession(sessionId, version))
+      }
       await client.close()
       await inner.close()
       closed()
@@ -132,8 +134,7 @@ export function createConnections(
   }
 
   /** A session is the caller's own; it is not left to the other side to find out that it is no longer used. */
-  async function endSession(id: string | undefined, version: string | undefined): Promise<void> {
-    if (id === undefined) return
+  async function endSession(id: string, version: string | undefined): Promise<void> {
     const headers = {
       'mcp-session-id': id,
       ...(version !== undefined && { 'mcp-protocol-version': version }),
