@@ -109,7 +109,10 @@ test.each([
   [
     'as another Dragoman, for want of a token of ours',
     problem('unauthenticated'),
-    { code: 'upstream_failed', details: { upstream: { code: 'unauthenticated' } } },
+    {
+      code: 'upstream_failed',
+      details: { upstream: { code: 'unauthenticated' }, hint: expect.stringMatching('credential') },
+    },
   ],
   ['by a code that is none of ours', problem('toString'), { code: 'upstream_failed', message: '…' }],
 ])('a tool fails %s', async (_, result, failure) => {

@@ -48,7 +48,6 @@ export type OpenConnection = (sdk: Sdk, exchange: Exchange, known: Spoken | unde
 export const endless = 2 ** 31 - 1
 
 const largest = 10 * 1024 * 1024
-const handshake = 10_000
 /** Each stream of HTTP+SSE holds a connection that no POST can use; together they must leave some. */
 const mostStreams = 8
 
@@ -75,7 +74,8 @@ export function createConnections(
         signal,
         create_connection: options.dial(url.href),
         max_bytes: largest,
-        handshake_ms: handshake,
+        // It ends with the call.
+        handshake_ms: 0,
       }) as Transport
     } catch (error) {
       throw notCallable(Failure.from(error))

@@ -1,12 +1,11 @@
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import { UpgradeRefused } from '../../client/refused.ts'
+import { translate } from '../../net/translate.ts'
 import { failureIn } from '../../net/web-fetch.ts'
 import type { Exchange, Refusal } from './exchange.ts'
-import { cut, failureOfRpc } from './problem.ts'
+import { credential, cut, failureOfRpc } from './problem.ts'
 import type { Sdk } from './sdk.ts'
-
-const credential = 'Whoever may use this agent can store a credential for it with the gateway.'
 
 /** What an exchange was ended by, as the Failure that its caller sees. `caller` is the signal of the call. */
 export function failureOf(thrown: unknown, exchange: Exchange, caller: AbortSignal, sdk: Sdk): Failure {
@@ -27,15 +26,7 @@ export function failureOf(thrown: unknown, exchange: Exchange, caller: AbortSign
     return failureOfStatus({ status, ...(retry_after_s !== undefined && { retry_after_s }) }, thrown)
   }
   if (thrown instanceof sdk.SdkError) return failureOfSdk(thrown.code, thrown.message, thrown)
-  const network = networkCode(thrown)
-  if (network !== undefined) {
-    return new Failure(
-      'upstream_failed',
-      'The agent cannot be reached.',
-      { upstream: { code: network } },
-      thrown,
-    )
-  }
+  if (isOfNetwork(thrown)) return translate(thrown, 'The agent', caller, { has_passed: false })
   // A mistake of ours is not the other side's; Node gives a code to what is wrong with a value.
   const isMistake = thrown instanceof ReferenceError || (thrown instanceof TypeError && !('code' in thrown))
   if (isMistake) return Failure.from(thrown)
@@ -43,10 +34,14 @@ export function failureOf(thrown: unknown, exchange: Exchange, caller: AbortSign
   return new Failure('upstream_invalid', `The agent's answer cannot be read.${words}`, {}, thrown)
 }
 
-/** The code of an error of the system (ECONNREFUSED), not of Node (ERR_INVALID_URL). */
-function networkCode(thrown: unknown): string | undefined {
-  const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined
-  return typeof code === 'string' && /^E(?!RR_)/.test(code) ? code : undefined
+/** Errors of sockets have a code as a text; so has the one for what was to be an address and is none. */
+function isOfNetwork(thrown: unknown): boolean {
+  return (
+    thrown instanceof Error &&
+    'code' in thrown &&
+    typeof thrown.code === 'string' &&
+    thrown.code !== 'ERR_INVALID_URL'
+  )
 }
 
 /** Of an address that is not called: nothing that the caller of an action could mend in its params. */

@@ -19,6 +19,9 @@ const longest = 2_000
 const mostErrors = 20
 const unknownTool = /unknown tool|no such tool|there is no tool|tool\b.{0,300}?\bnot found|not a known tool/is
 
+/** What to do about an agent that does not let us in. */
+export const credential = 'Whoever may use this agent can store a credential for it with the gateway.'
+
 /** A JSON-RPC error as MCP has it. */
 export interface RpcError {
   readonly code: number
@@ -43,6 +46,7 @@ export function failureOfProblem(problem: unknown): Failure | undefined {
   const seconds = problem.retry_after_s
   return new Failure('upstream_failed', message, {
     upstream: { code: problem.code },
+    ...(['unauthenticated', 'forbidden'].includes(problem.code) && { hint: credential }),
     ...(typeof seconds === 'number' && seconds >= 0 && { retry_after_s: Math.min(seconds, 86_400) }),
   })
 }
