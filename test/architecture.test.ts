@@ -18,7 +18,7 @@ const house: readonly { readonly folder: string; readonly may: readonly string[]
   { folder: 'src/net', may: ['schemas'] },
   { folder: 'src/auth', may: ['schemas'] },
   { folder: 'src/telemetry', may: ['schemas', 'src/router'] },
-  { folder: 'src/remote', may: ['schemas', 'src/net'] },
+  { folder: 'src/remote', may: ['schemas', 'src/net', 'src/client'] },
   { folder: 'src/registry', may: ['schemas', 'src/store', 'src/search', 'src/net'] },
   { folder: 'src/transports', may: ['schemas', 'src/router', 'src/auth'] },
   { folder: 'src/client', may: ['schemas', 'src/transports'] },

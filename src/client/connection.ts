@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { ClientRequestArgs, IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { WebSocket } from 'ws'
 import { secretInAddress } from '../transports/http/secrets.ts'
@@ -14,6 +14,12 @@ export interface ConnectionOptions {
   readonly handshake_ms?: number
   /** How long the server may say nothing at all, in milliseconds; 30,000 when left out. */
   readonly beat_ms?: number
+  /** Largest message taken, in bytes; 32 MiB when left out. */
+  readonly max_bytes?: number
+  /** Ends the handshake when it aborts; an open socket stays open. */
+  readonly signal?: AbortSignal
+  /** What carries the socket, as of `http.request`: for a proxy, or a guard. */
+  readonly create_connection?: ClientRequestArgs['createConnection']
 }
 
 export interface ConnectionEvents {
@@ -32,7 +38,6 @@ export interface Connection {
   close(): Promise<void>
 }
 
-const longestMessage = 32 * 1024 * 1024
 const closeMilliseconds = 2000
 
 /** Where a socket is opened: ws or wss, and no secrets. Throws Failure `invalid_request`, or TypeError. */
@@ -49,14 +54,24 @@ export function socketAddress(url: string | URL): URL {
 /** Opens a socket. Rejects with UpgradeRefused, or the fault of the network. */
 export function openConnection(
   address: URL,
-  { token, headers, handshake_ms = 10_000, beat_ms = 30_000 }: ConnectionOptions,
+  {
+    token,
+    headers,
+    handshake_ms = 10_000,
+    beat_ms = 30_000,
+    max_bytes = 32 * 1024 * 1024,
+    signal,
+    create_connection,
+  }: ConnectionOptions,
   events: ConnectionEvents,
 ): Promise<Connection> {
   const socket = new WebSocket(address, ['mcp'], {
     headers: { ...headers, ...(token !== undefined && { Authorization: `Bearer ${token}` }) },
     handshakeTimeout: handshake_ms,
-    maxPayload: longestMessage,
+    maxPayload: max_bytes,
     perMessageDeflate: false,
+    ...(signal && { signal }),
+    ...(create_connection && { createConnection: create_connection }),
   })
   return new Promise((resolve, reject) => {
     socket.once('upgrade', ({ socket: wire }: IncomingMessage) => startHeartbeat(socket, wire, beat_ms))

@@ -8,9 +8,11 @@ import type { Fetch, FetchRequest, FetchResponse, Open, OpenResponse } from './f
 import { type Hop, nextHop } from './redirect.ts'
 import { checkUrl, type Rules } from './rules.ts'
 import { translate } from './translate.ts'
+import { createDial, type Dial } from './web-socket.ts'
 
 export type { Lookup } from './connector.ts'
 export type { Fetch, FetchRequest, FetchResponse, Open } from './fetch.ts'
+export type { Dial } from './web-socket.ts'
 
 export interface SafeFetchOptions {
   readonly user_agent: string
@@ -34,6 +36,7 @@ export interface SafeFetchOptions {
 export interface SafeFetch extends AsyncDisposable {
   readonly fetch: Fetch
   readonly open: Open
+  readonly dial: Dial
 }
 
 const maxRedirects = 5
@@ -124,7 +127,8 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
     }
   }
 
-  return { fetch, open, [Symbol.asyncDispose]: async () => (await client)?.[Symbol.asyncDispose]() }
+  const dial = createDial(options.lookup ?? systemLookup, rules)
+  return { fetch, open, dial, [Symbol.asyncDispose]: async () => (await client)?.[Symbol.asyncDispose]() }
 }
 
 function assertStays(from: Hop, to: Hop): void {

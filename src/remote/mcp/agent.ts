@@ -1,0 +1,194 @@
+import type { Tool } from '@modelcontextprotocol/client'
+import { LRUCache } from 'lru-cache'
+import type { Capability, Endpoint } from '../../../schemas/entry.ts'
+import { Failure } from '../../../schemas/failure.ts'
+import { abortable } from '../../net/deadline.ts'
+import type { RemoteAgent, RemoteCall } from '../remote-agent.ts'
+import {
+  type Connection,
+  type ConnectionOptions,
+  createConnections,
+  endless,
+  type Spoken,
+} from './connection.ts'
+import { during, type Exchange } from './exchange.ts'
+import { failureOf, ofServer } from './failure.ts'
+import { outputOf } from './output.ts'
+import { createPool, type PoolOptions } from './pool.ts'
+import { createProgress } from './progress.ts'
+import { loadSdk, type Sdk } from './sdk.ts'
+import { capabilitiesOf, type Listing, listTools } from './tools.ts'
+
+type Use<Value> = (connection: Connection, exchange: Exchange) => Promise<Value>
+
+export interface McpAgentOptions extends ConnectionOptions, PoolOptions {
+  /** Whose calls share a session or a socket. */
+  keeper(call: RemoteCall): string
+}
+
+interface Described {
+  readonly capabilities: readonly Capability[]
+  readonly until: number
+}
+
+const defaultTtl = 60_000
+const longestTtl = 3_600_000
+const everybody = ''
+/** SEP-2243: what a header says is not what the body says, or is missing. */
+const headerMismatch = -32020
+/** 2026-07-28: the revision is not spoken there. */
+const unsupportedVersion = '-32022'
+
+/**
+ * One MCP server. What it speaks is found out once; after that a call to a server of 2026-07-28 is one request. What
+ * outlasts a call (a session of the 2025 era, a socket) is kept for each caller; HTTP+SSE is opened for each call.
+ */
+export function createMcpAgent(endpoint: Endpoint, options: McpAgentOptions): RemoteAgent {
+  const { current, clock } = options
+  const isSocket = /^wss?:/i.test(endpoint.url)
+  const pool = createPool<Connection>(options)
+  const described = new LRUCache<string, Described>({ max: options.most })
+  /** Tools that want some of their params in headers too. */
+  const mirrored = new Map<string, Tool>()
+  let spoken: Spoken | undefined
+  const connect = createConnections(endpoint, options, {
+    closed: (connection) => pool.drop(connection),
+    toolsChanged: () => described.clear(),
+  })
+
+  /** Connects in the name of the exchange, and remembers what is spoken. What fails here is not about a call's params. */
+  async function open(sdk: Sdk, exchange: Exchange, known: Spoken | undefined): Promise<Connection> {
+    try {
+      const connection = await connect(sdk, exchange, known)
+      spoken = connection.spoken
+      return connection
+    } catch (error) {
+      spoken = undefined
+      throw ofServer(failureOf(error, exchange, exchange.signal, sdk))
+    }
+  }
+
+  const isKept = (kind: Spoken) => isSocket || kind.kind === 'legacy'
+
+  async function once<Value>(connection: Connection, exchange: Exchange, work: Use<Value>): Promise<Value> {
+    await using used = connection
+    return await work(used, exchange)
+  }
+
+  async function attempt<Value>(
+    sdk: Sdk,
+    call: RemoteCall,
+    exchange: Exchange,
+    work: Use<Value>,
+    isSecond = false,
+  ): Promise<Value> {
+    if (spoken && !isKept(spoken)) return once(await open(sdk, exchange, spoken), exchange, work)
+    let isOurs = false
+    const start = () => {
+      isOurs = true
+      return open(sdk, exchange, spoken)
+    }
+    const again = Symbol('again')
+    const value = await pool.use(options.keeper(call), call.signal, start, async (connection) => {
+      if (!isKept(connection.spoken)) {
+        pool.drop(connection)
+        // Another call found out what is spoken, and its connection ends with it.
+        if (!isOurs) return again
+      }
+      connection.headers = exchange.headers
+      try {
+        return await work(connection, exchange)
+      } catch (error) {
+        if (!connection.isExpired(error)) throw error
+        pool.drop(connection)
+        if (isOurs || isSecond) throw error
+        return again
+      }
+    })
+    return value === again ? attempt(sdk, call, exchange, work, true) : (value as Value)
+  }
+
+  /** Does the work in one exchange; throws Failure alone. */
+  async function exchanged<Value>(
+    call: Pick<RemoteCall, 'signal' | 'headers'>,
+    work: (sdk: Sdk, exchange: Exchange) => Promise<Value>,
+  ): Promise<Value> {
+    const sdk = await loadSdk()
+    return during(current, call, async (exchange) => {
+      try {
+        if (call.signal.aborted) throw call.signal.reason
+        return await work(sdk, exchange)
+      } catch (error) {
+        const failure = failureOf(error, exchange, call.signal, sdk)
+        // Perhaps it speaks something else by now.
+        const isStale =
+          failure.code === 'upstream_invalid' || failure.details.upstream?.code === unsupportedVersion
+        if (isStale) spoken = undefined
+        throw failure
+      }
+    })
+  }
+
+  async function list({ client }: Connection, exchange: Exchange): Promise<Listing> {
+    const listing = await listTools(client, { signal: exchange.signal, timeout: endless })
+    mirrored.clear()
+    for (const { name, inputSchema } of listing.tools) {
+      if (JSON.stringify(inputSchema).includes('"x-mcp-header"')) mirrored.set(name, { name, inputSchema })
+    }
+    return listing
+  }
+
+  return {
+    async call(action, params, call) {
+      if (call.task)
+        throw new Failure('invalid_request', 'A call over MCP is over when it is answered: there is no task.')
+      const progress = createProgress(call.emit)
+      const ask: Use<Awaited<ReturnType<Connection['client']['callTool']>>> = ({ client }, { signal }) =>
+        client.callTool(
+          { name: action, arguments: { ...params } },
+          {
+            signal,
+            timeout: endless,
+            onprogress: progress.take,
+            toolDefinition: mirrored.get(action) ?? { name: action, inputSchema: { type: 'object' } },
+          },
+        )
+      const result = await exchanged(call, async (sdk, exchange) => {
+        const answer = await attempt(sdk, call, exchange, async (connection) => {
+          try {
+            return await ask(connection, exchange)
+          } catch (error) {
+            if (!(error instanceof sdk.ProtocolError) || error.code !== headerMismatch) throw error
+            await list(connection, exchange)
+            return await ask(connection, exchange)
+          }
+        })
+        await abortable(progress.done(), exchange.signal)
+        return answer
+      })
+      return { output: outputOf(result) }
+    },
+
+    /** A server that answers `server/discover` or `initialize` speaks MCP; that nothing else is asked keeps it cheap. */
+    async probe(call) {
+      await exchanged(call, async (sdk, exchange) => {
+        await using _ = await open(sdk, exchange, undefined)
+      })
+    },
+
+    async describe(call) {
+      for (const key of [everybody, call.caller]) {
+        const known = described.get(key)
+        if (known && known.until > clock()) return known.capabilities
+      }
+      const listing = await exchanged(call, (sdk, exchange) => attempt(sdk, call, exchange, list))
+      const { tools, ttl_ms = defaultTtl, is_public } = listing
+      const capabilities = capabilitiesOf(tools)
+      const until = clock() + Math.min(ttl_ms, longestTtl)
+      described.set(is_public ? everybody : call.caller, { capabilities, until })
+      return capabilities
+    },
+
+    [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
+  }
+}

@@ -1,0 +1,39 @@
+import type { Progress } from '@modelcontextprotocol/client'
+import type { RemoteCall } from '../remote-agent.ts'
+import { cut } from './problem.ts'
+
+/** Passes progress on as fast as it is taken. What comes meanwhile is left out but for the last. */
+export function createProgress(emit: RemoteCall['emit']): {
+  take(progress: Progress): void
+  /** Resolves when the last is taken. */
+  done(): Promise<void>
+} {
+  let latest: Progress | undefined
+  let isRunning = false
+  let running = Promise.resolve()
+
+  async function run(): Promise<void> {
+    while (latest) {
+      const { progress, total, message } = latest
+      latest = undefined
+      await emit({
+        progress,
+        ...(total !== undefined && Number.isFinite(total) && { total }),
+        ...(message !== undefined && { message: cut(message) }),
+      })
+    }
+    isRunning = false
+  }
+
+  return {
+    take(progress) {
+      if (!Number.isFinite(progress.progress)) return
+      latest = progress
+      if (isRunning) return
+      isRunning = true
+      running = run()
+      running.catch(() => {})
+    },
+    done: () => running,
+  }
+}

@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { rejection } from '../net/support.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { agentAt } from '../support/mcp-agent.ts'
+
+let home: TestGateway
+let headers: Record<string, string>
+beforeAll(async () => {
+  home = await startGateway()
+  headers = { authorization: `Bearer ${await home.token('ada')}` }
+})
+afterAll(() => home[Symbol.asyncDispose]())
+
+describe.each([
+  ['Streamable HTTP', () => `${home.url}/mcp`],
+  ['WebSocket', () => `${home.url}/mcp/ws`.replace('http', 'ws')],
+])('another Dragoman over %s', (_, url) => {
+  test('is called, listed and probed', async () => {
+    await using remote = agentAt(url())
+    await remote.agent.probe(remote.call())
+    const found = await remote.ask('search_agents', { query: 'encyclopedia' })
+    expect(found).toHaveProperty('agents.0.package_name', 'svc.utility.wiki')
+    const capabilities = await remote.agent.describe?.(remote.call())
+    expect(capabilities?.map(({ name }) => name)).toContain('resolve_package')
+  })
+
+  test('fails by what the caller can mend, in the same words', async () => {
+    await using remote = agentAt(url())
+    expect(
+      await rejection(remote.ask('resolve_package', { package_name: 'com.example.none' })),
+    ).toMatchObject({
+      code: 'not_found',
+    })
+    const asked = remote.ask('finance_get_current_price', { symbol: '..' }, { headers })
+    expect(await rejection(asked)).toMatchObject({
+      code: 'invalid_request',
+      details: { errors: [expect.objectContaining({ pointer: '/symbol' })] },
+    })
+    expect(await rejection(remote.ask('no_such_tool', {}, { caller: 'eve' }))).toMatchObject({
+      code: 'unknown_action',
+    })
+  })
+
+  test('wants to know who calls', async () => {
+    await using remote = agentAt(url())
+    const asked = remote.ask('finance_get_current_price', { symbol: 'BTC' }, { caller: 'nobody' })
+    expect(await rejection(asked)).toMatchObject({ code: 'upstream_failed' })
+  })
+})

@@ -1,0 +1,105 @@
+import type { ServerResponse } from 'node:http'
+import { describe, expect, test } from 'vitest'
+import { rejection } from '../net/support.ts'
+import { agentAt, eventually } from '../support/mcp-agent.ts'
+import { answerJson, begun, event, events, type Misbehave } from '../support/mcp-answers.ts'
+import { startHostileServer } from '../support/mcp-servers.ts'
+
+describe('a server of the 2025 era', () => {
+  const done = { content: [{ type: 'text', text: 'done' }] }
+
+  /** Begins as it should, and answers calls as told. */
+  const old =
+    (misbehave: Misbehave): Misbehave =>
+    (request, response, body) => {
+      if (body?.method === 'initialize') return answerJson(response, body, { result: begun })
+      if (body?.method === 'server/discover') return response.writeHead(400).end()
+      if (body && body.method !== 'tools/call' && body.method !== 'tools/list')
+        return response.writeHead(202).end()
+      return misbehave(request, response, body)
+    }
+
+  test('that asks its caller for something is refused it, and goes on', async () => {
+    let stream: ServerResponse | undefined
+    const replies: unknown[] = []
+    await using server = await startHostileServer((request, response, body) => {
+      if (body?.method === undefined && body?.error) {
+        replies.push(body.error.code)
+        stream?.end(event({ jsonrpc: '2.0', id: 1, result: done }))
+      }
+      return old(() => {
+        stream = response.writeHead(200, events)
+        stream.write(
+          event({ jsonrpc: '2.0', id: 'q', method: 'elicitation/create', params: { message: 'Who?' } }),
+        )
+      })(request, response, body)
+    })
+    await using remote = agentAt(server.url)
+    expect(await remote.ask('x')).toEqual({ text: 'done' })
+    expect(replies).toEqual([-32601])
+  })
+
+  test('that breaks its stream off on purpose is asked for the rest', async () => {
+    await using server = await startHostileServer(
+      old((request, response) => {
+        response.writeHead(200, events)
+        if (request.headers['last-event-id'] === 'e1')
+          response.end(event({ jsonrpc: '2.0', id: 1, result: done }))
+        else response.end('id: e1\nretry: 1\ndata: \n\n')
+      }),
+    )
+    await using remote = agentAt(server.url)
+    expect(await remote.ask('x', {}, { headers: { 'x-call': 'mine' } })).toEqual({ text: 'done' })
+    expect(server.seen.at(-1)).toMatchObject({ method: 'GET', headers: { 'x-call': 'mine' } })
+  })
+
+  test('whose tools have changed is asked for them again', async () => {
+    const tools = [{ name: 'a', inputSchema: { type: 'object' } }]
+    await using server = await startHostileServer(
+      old((_, response, body) => {
+        if (body.method === 'tools/list') return answerJson(response, body, { result: { tools } })
+        response.writeHead(200, events)
+        response.write(event({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' }))
+        response.end(event({ jsonrpc: '2.0', id: body.id, result: done }))
+      }),
+    )
+    await using remote = agentAt(server.url)
+    await remote.agent.describe?.(remote.call())
+    await remote.agent.describe?.(remote.call())
+    await remote.ask('a')
+    await remote.agent.describe?.(remote.call())
+    expect(server.seen.filter(({ rpc }) => rpc === 'tools/list')).toHaveLength(2)
+  })
+
+  test('that refuses to begin has failed, whatever number it gives that', async () => {
+    await using server = await startHostileServer((_, response, body) =>
+      answerJson(response, body, { error: { code: -32601, message: 'No such method' } }),
+    )
+    await using remote = agentAt(server.url)
+    expect(await rejection(remote.ask('x'))).toMatchObject({
+      code: 'upstream_failed',
+      message: 'No such method',
+    })
+  })
+
+  test('whose stream stays open after the answer is left', async () => {
+    await using server = await startHostileServer(
+      old((_, response, body) => {
+        response.writeHead(200, events).write(event({ jsonrpc: '2.0', id: body.id, result: done }))
+      }),
+    )
+    await using remote = agentAt(server.url)
+    for (let turn = 0; turn < 40; turn++) expect(await remote.ask('x')).toEqual({ text: 'done' })
+    await eventually(server.sockets).toBeLessThanOrEqual(2)
+  })
+
+  test('that forgets its callers without end fails them', async () => {
+    await using server = await startHostileServer((request, response, body) => {
+      if (body?.method === 'initialize') response.setHeader('mcp-session-id', 's')
+      return old(() => response.writeHead(404).end())(request, response, body)
+    })
+    await using remote = agentAt(server.url)
+    expect(await rejection(remote.ask('x'))).toMatchObject({ code: 'upstream_invalid' })
+    expect(server.seen.filter(({ rpc }) => rpc === 'tools/call').length).toBeLessThanOrEqual(2)
+  })
+})

@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { rejection } from '../net/support.ts'
+import { agentAt, type TestAgent } from '../support/mcp-agent.ts'
+import { type McpServer, startModernServer } from '../support/mcp-servers.ts'
+
+let server: McpServer
+let remote: TestAgent
+beforeAll(async () => {
+  server = await startModernServer({ answers: { say: (result) => result } })
+  remote = agentAt(server.url)
+})
+afterAll(async () => {
+  await remote[Symbol.asyncDispose]()
+  await server[Symbol.asyncDispose]()
+})
+
+const text = (words: string) => ({ type: 'text', text: words })
+const bytes = (length: number) => Buffer.alloc(length, 1).toString('base64')
+const small = bytes(3)
+const resource = (rest: object) => ({ type: 'resource', resource: { uri: 'file:///a', ...rest } })
+
+test.each([
+  ['structured content', { content: [text('x')], structuredContent: { a: 1 } }, { a: 1 }],
+  ['structured content of any kind', { content: [], structuredContent: [1, null] }, [1, null]],
+  ['structured content that is null', { content: [text('x')], structuredContent: null }, null],
+  ['one text that is an object', { content: [text(' {"a": [1]} ')] }, { a: [1] }],
+  ['one text that is an array', { content: [text('[1, 2]')] }, [1, 2]],
+  ['one text that is only nearly an object', { content: [text('{a}')] }, { text: '{a}' }],
+  ['one text that is another JSON value', { content: [text('12')] }, { text: '12' }],
+  ['texts', { content: [text('{"a": 1}'), text('two')] }, { text: '{"a": 1}\ntwo' }],
+  ['nothing', { content: [] }, { text: '' }],
+  [
+    'an image and a text',
+    { content: [{ type: 'image', mimeType: 'image/png', data: small }, text('a cat')] },
+    { content: [{ media_type: 'image/png', base64: small }, { text: 'a cat' }] },
+  ],
+  [
+    'a sound that is too long',
+    { content: [{ type: 'audio', mimeType: 'audio/wav', data: bytes(256 * 1024 + 1) }] },
+    { content: [{ media_type: 'audio/wav', bytes: 256 * 1024 + 1 }] },
+  ],
+  [
+    'a link',
+    { content: [{ type: 'resource_link', uri: 'https://a/b', name: 'b', mimeType: 'text/csv' }] },
+    { content: [{ uri: 'https://a/b', media_type: 'text/csv', name: 'b' }] },
+  ],
+  [
+    'a text resource',
+    { content: [resource({ text: 'hi' })] },
+    { content: [{ uri: 'file:///a', text: 'hi' }] },
+  ],
+  [
+    'a resource of bytes',
+    { content: [resource({ blob: small, mimeType: 'a/b' })] },
+    { content: [{ uri: 'file:///a', media_type: 'a/b', base64: small }] },
+  ],
+])('%s becomes the output', async (_, result, output) => {
+  expect(await remote.ask('say', result)).toEqual(output)
+})
+
+test('more than 1 MiB is refused', async () => {
+  const result = { content: [], structuredContent: { words: 'x'.repeat(1024 * 1024) } }
+  expect(await rejection(remote.ask('say', result))).toMatchObject({ code: 'upstream_invalid' })
+})
+
+const problem = (code: string, rest: object = {}) => ({
+  content: [text('…')],
+  isError: true,
+  _meta: { 'dragoman/problem': { code, detail: 'So it is.', ...rest } },
+})
+
+test.each([
+  [
+    'in words',
+    { content: [text('one'), text('two')], isError: true },
+    { code: 'upstream_failed', message: 'one\ntwo' },
+  ],
+  ['without a word', { content: [], isError: true }, { code: 'upstream_failed' }],
+  [
+    'in too many words',
+    { content: [text('x'.repeat(9_000))], isError: true },
+    { message: expect.stringMatching(/^x{2000}…$/) },
+  ],
+  [
+    'as v1 of the SDK tells of wrong arguments',
+    { content: [text('MCP error -32602: Input validation error: a is missing')], isError: true },
+    { code: 'invalid_request', message: 'Input validation error: a is missing' },
+  ],
+  [
+    'as v1 of the SDK tells of an unknown tool',
+    { content: [text('MCP error -32602: Tool nope not found')], isError: true },
+    { code: 'unknown_action' },
+  ],
+  [
+    'as another Dragoman, by what the caller can mend',
+    problem('invalid_request', { errors: [{ pointer: '/a', detail: 'Must be.', more: 1 }, 'junk'] }),
+    {
+      code: 'invalid_request',
+      message: 'So it is.',
+      details: { errors: [{ pointer: '/a', detail: 'Must be.' }] },
+    },
+  ],
+  ['as another Dragoman, in a circle', problem('loop_detected'), { code: 'loop_detected' }],
+  [
+    'as another Dragoman, by its own affair',
+    problem('rate_limited', { retry_after_s: 7 }),
+    { code: 'upstream_failed', details: { upstream: { code: 'rate_limited' }, retry_after_s: 7 } },
+  ],
+  [
+    'as another Dragoman, for want of a token of ours',
+    problem('unauthenticated'),
+    {
+      code: 'upstream_failed',
+      details: { upstream: { code: 'unauthenticated' }, hint: expect.stringMatching('credential') },
+    },
+  ],
+  ['by a code that is none of ours', problem('toString'), { code: 'upstream_failed', message: '…' }],
+])('a tool fails %s', async (_, result, failure) => {
+  expect(await rejection(remote.ask('say', result))).toMatchObject(failure)
+})
+
+test('a task is nothing to go on with', async () => {
+  const asked = remote.ask('echo', {}, { task: { task_id: '1' } })
+  expect(await rejection(asked)).toMatchObject({ code: 'invalid_request' })
+})

@@ -1,0 +1,225 @@
+import { describe, expect, test } from 'vitest'
+import { createSafeFetch } from '../../src/net/safe-fetch.ts'
+import { createMcpConnect } from '../../src/remote/mcp/mcp.ts'
+import { rejection } from '../net/support.ts'
+import { agentAt, eventually } from '../support/mcp-agent.ts'
+import { answerJson, begun, type Misbehave } from '../support/mcp-answers.ts'
+import {
+  type McpServer,
+  startHostileServer,
+  startModernServer,
+  startSessionServer,
+  startSseServer,
+} from '../support/mcp-servers.ts'
+
+const asked = ({ seen }: McpServer) => seen.map(({ method, rpc }) => rpc ?? method)
+
+/** A server of the 2025 era, made by hand, that begins as told. */
+const plain =
+  (begin: Misbehave): Misbehave =>
+  (request, response, body) => {
+    if (body?.method === 'initialize') return begin(request, response, body)
+    if (body?.method === 'tools/call') return answerJson(response, body, { result: { content: [] } })
+    response.writeHead(body && body.id === undefined ? 202 : 400).end()
+  }
+
+describe('a server of 2026-07-28', () => {
+  test('is asked once what it speaks; after that a call is one request', async () => {
+    await using server = await startModernServer()
+    await using remote = agentAt(server.url)
+    await remote.ask('echo')
+    await remote.ask('echo', {}, { caller: 'bob' })
+    await remote.ask('echo')
+    expect(asked(server)).toEqual(['server/discover', 'tools/call', 'tools/call', 'tools/call'])
+  })
+
+  test('is probed by one request, which tells how to call it', async () => {
+    await using server = await startModernServer()
+    await using remote = agentAt(server.url)
+    await remote.agent.probe(remote.call())
+    await remote.ask('echo')
+    expect(asked(server)).toEqual(['server/discover', 'tools/call'])
+  })
+
+  test('gets the params in headers that its tool asks for, without being asked each time', async () => {
+    const region = { type: 'string', 'x-mcp-header': 'Region' }
+    await using server = await startModernServer({
+      tools: [{ name: 'echo', inputSchema: { type: 'object', properties: { region } } }],
+    })
+    await using remote = agentAt(server.url)
+    await remote.agent.describe?.(remote.call())
+    await remote.ask('echo', { region: 'north' })
+    expect(server.seen.at(-1)?.headers['mcp-param-region']).toBe('north')
+    expect(asked(server)).toEqual(['server/discover', 'tools/list', 'tools/call'])
+  })
+})
+
+describe('sessions of the 2025 era', () => {
+  test('are kept for each caller alone', async () => {
+    await using server = await startSessionServer()
+    await using remote = agentAt(server.url)
+    expect(await remote.ask('count')).toEqual({ text: '1' })
+    expect(await remote.ask('count')).toEqual({ text: '2' })
+    expect(await remote.ask('count', {}, { caller: 'bob' })).toEqual({ text: '1' })
+    expect(await remote.ask('count')).toEqual({ text: '3' })
+    expect(server.sessions()).toBe(2)
+    const begun = ['initialize', 'notifications/initialized']
+    expect(asked(server)).toEqual([
+      ...['server/discover', ...begun, 'tools/call', 'tools/call'],
+      ...[...begun, 'tools/call', 'tools/call'],
+    ])
+  })
+
+  test('are opened once for calls that come together', async () => {
+    await using server = await startSessionServer()
+    await using remote = agentAt(server.url)
+    await Promise.all(Array.from({ length: 10 }, () => remote.ask('count')))
+    expect(asked(server).filter((method) => method === 'initialize')).toHaveLength(1)
+    expect(server.sessions()).toBe(1)
+  })
+
+  test('are opened by another call where the one that was opening them goes away', async () => {
+    const { promise: isOpening, resolve } = Promise.withResolvers<void>()
+    await using server = await startHostileServer(
+      plain((_, response, body) => {
+        if (server.seen.filter(({ rpc }) => rpc === 'initialize').length === 1) return resolve()
+        answerJson(response, body, { result: begun })
+      }),
+    )
+    await using remote = agentAt(server.url)
+    const controller = new AbortController()
+    const first = rejection(remote.ask('echo', {}, { signal: controller.signal }))
+    await isOpening
+    const second = remote.ask('echo')
+    await new Promise((done) => setImmediate(done))
+    controller.abort()
+    expect(await first).toMatchObject({ code: 'cancelled' })
+    expect(await second).toEqual({ text: '' })
+  })
+
+  test('are given up in the end where the server does not let them end', async () => {
+    await using server = await startHostileServer((request, response, body) => {
+      if (request.method === 'DELETE') return
+      response.setHeader('mcp-session-id', 's')
+      return plain(() => answerJson(response, body, { result: begun }))(request, response, body)
+    })
+    const remote = agentAt(server.url, { net: { idle_ms: 600_000 } })
+    await remote.ask('echo')
+    await remote[Symbol.asyncDispose]()
+    expect(server.seen.at(-1)?.method).toBe('DELETE')
+  })
+
+  test('that were forgotten are made anew, and the call is made again', async () => {
+    await using server = await startSessionServer()
+    await using remote = agentAt(server.url)
+    await remote.ask('count')
+    server.forget()
+    expect(await remote.ask('count')).toEqual({ text: '1' })
+    expect(asked(server).filter((method) => method === 'initialize')).toHaveLength(2)
+  })
+
+  test('that are forgotten time and again are not made for ever', async () => {
+    await using server = await startSessionServer({
+      answers: {
+        count() {
+          server.forget()
+          return { content: [] }
+        },
+      },
+    })
+    await using remote = agentAt(server.url)
+    await remote.ask('count')
+    for (let turn = 0; turn < 3; turn++) await remote.ask('count')
+    expect(asked(server).filter((method) => method === 'initialize')).toHaveLength(4)
+  })
+
+  test('end when nobody uses them, by the headers of their caller', async () => {
+    await using server = await startSessionServer()
+    await using remote = agentAt(server.url, { session_idle_ms: 20 })
+    await remote.ask('count', {}, { headers: { authorization: 'Bearer ada' } })
+    await eventually(server.sessions).toBe(0)
+    expect(server.seen.at(-1)).toMatchObject({
+      method: 'DELETE',
+      headers: { authorization: 'Bearer ada', 'mcp-protocol-version': '2025-11-25' },
+    })
+    expect(await remote.ask('count')).toEqual({ text: '1' })
+  })
+
+  test('are few: the one longest unused ends first', async () => {
+    await using server = await startSessionServer()
+    await using remote = agentAt(server.url, { most_kept: 2 })
+    for (const caller of ['ada', 'bob', 'eve']) await remote.ask('count', {}, { caller })
+    await eventually(server.sessions).toBe(2)
+    expect(await remote.ask('count', {}, { caller: 'eve' })).toEqual({ text: '2' })
+    expect(await remote.ask('count', {}, { caller: 'ada' })).toEqual({ text: '1' })
+  })
+
+  test('end with the agent', async () => {
+    await using server = await startSessionServer()
+    const remote = agentAt(server.url)
+    await Promise.all(['ada', 'bob'].map((caller) => remote.ask('count', {}, { caller })))
+    await remote[Symbol.asyncDispose]()
+    expect(server.sessions()).toBe(0)
+  })
+
+  test('of a probe end with it', async () => {
+    await using server = await startSessionServer()
+    await using remote = agentAt(server.url)
+    await remote.agent.probe(remote.call())
+    expect(server.sessions()).toBe(0)
+  })
+
+  test('are not needed where the server has none', async () => {
+    await using server = await startHostileServer(
+      plain((_, response, body) => answerJson(response, body, { result: begun })),
+    )
+    await using remote = agentAt(server.url)
+    await remote.ask('echo')
+    await remote.ask('echo')
+    expect(asked(server).slice(3)).toEqual(['tools/call', 'tools/call'])
+    expect(server.seen.at(-1)?.headers['mcp-protocol-version']).toBe('2025-06-18')
+  })
+})
+
+describe('HTTP+SSE of 2024-11-05', () => {
+  test('is spoken at once where the endpoint says so', async () => {
+    await using server = await startSseServer()
+    await using remote = agentAt(server.url, { binding: 'sse' })
+    expect(await remote.ask('echo', { a: 1 })).toEqual({ a: 1 })
+    expect(asked(server)).toEqual(['GET', 'initialize', 'notifications/initialized', 'tools/call'])
+  })
+
+  test('is found out once, and leaves no stream open', async () => {
+    await using server = await startSseServer()
+    await using remote = agentAt(server.url)
+    await remote.ask('echo')
+    await remote.ask('echo')
+    expect(asked(server).filter((method) => method === 'server/discover')).toHaveLength(1)
+    await eventually(server.sessions).toBe(0)
+  })
+})
+
+describe('what a server lists', () => {
+  test('is remembered for each caller, for a minute or as long as the server says', async () => {
+    let now = 0
+    await using server = await startSessionServer()
+    await using remote = agentAt(server.url, { clock: () => now })
+    const lists = () => asked(server).filter((method) => method === 'tools/list').length
+    await remote.agent.describe?.(remote.call())
+    await remote.agent.describe?.(remote.call())
+    expect(lists()).toBe(1)
+    await remote.agent.describe?.(remote.call({ caller: 'bob' }))
+    expect(lists()).toBe(2)
+    now += 60_000
+    await remote.agent.describe?.(remote.call())
+    expect(lists()).toBe(3)
+  })
+})
+
+test.each([
+  { protocol: 'a2a' as const, url: 'https://example.com/' },
+  { protocol: 'mcp' as const, url: 'https://example.com/', binding: 'carrier-pigeon' },
+])('the endpoint %j is left to others', async (endpoint) => {
+  await using safe = createSafeFetch({ user_agent: 'test' })
+  expect(createMcpConnect({ ...safe, client: { name: 'test', version: '1' } })(endpoint)).toBeUndefined()
+})

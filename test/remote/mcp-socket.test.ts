@@ -1,0 +1,222 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, test } from 'vitest'
+import { type WebSocket, WebSocketServer } from 'ws'
+import { createSafeFetch } from '../../src/net/safe-fetch.ts'
+import { isPublic, names } from '../net/places.ts'
+import { rejection, resolver } from '../net/support.ts'
+import { agentAt, eventually } from '../support/mcp-agent.ts'
+import { discovered } from '../support/mcp-answers.ts'
+
+interface Sockets extends AsyncDisposable {
+  readonly url: string
+  readonly port: number
+  readonly upgrades: IncomingMessage[]
+  readonly open: () => number
+}
+
+const result = { resultType: 'complete', content: [{ type: 'text', text: 'done' }] }
+
+// biome-ignore lint/suspicious/noExplicitAny: messages are looked into freely
+type Take = (message: any, socket: WebSocket) => unknown
+
+/** A WebSocket server of 2026-07-28 whose tool calls are answered as told. */
+async function startSockets(take: Take, refuse?: number, host = '127.0.0.1'): Promise<Sockets> {
+  const upgrades: IncomingMessage[] = []
+  const server = createServer()
+  const sockets = new WebSocketServer({ noServer: true, handleProtocols: () => 'mcp' })
+  server.on('upgrade', (request, wire, head) => {
+    upgrades.push(request)
+    if (refuse) return wire.end(`HTTP/1.1 ${refuse} No\r\nretry-after: 9\r\ncontent-length: 0\r\n\r\n`)
+    sockets.handleUpgrade(request, wire, head, (socket) => {
+      socket.on('message', (data) => {
+        const message = JSON.parse(String(data))
+        const { id, method } = message
+        if (method === 'server/discover')
+          socket.send(JSON.stringify({ jsonrpc: '2.0', id, result: discovered }))
+        else take(message, socket)
+      })
+    })
+  })
+  server.listen(0, host)
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `ws://${host}:${port}/mcp/ws`,
+    port,
+    upgrades,
+    open: () => sockets.clients.size,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets.clients) socket.terminate()
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+const polite: Take = ({ id }, socket) => socket.send(JSON.stringify({ jsonrpc: '2.0', id, result }))
+
+describe('a WebSocket', () => {
+  test('is kept for each caller alone, with the headers of the call that opened it', async () => {
+    await using server = await startSockets(polite)
+    await using remote = agentAt(server.url)
+    for (const caller of ['ada', 'bob', 'ada', 'bob']) {
+      expect(await remote.ask('x', {}, { caller, headers: { authorization: caller } })).toEqual({
+        text: 'done',
+      })
+    }
+    expect(server.upgrades.map(({ headers }) => headers.authorization)).toEqual(['ada', 'bob'])
+    expect(server.open()).toBe(2)
+  })
+
+  test('is not used with other credentials than it was opened with', async () => {
+    await using server = await startSockets(polite)
+    await using remote = agentAt(server.url, { fleeting_headers: ['x-assertion'] })
+    for (const [authorization, assertion] of ['a1', 'a2', 'b3', 'b4', 'a5']) {
+      await remote.ask('x', {}, { headers: { authorization, 'x-assertion': assertion } as never })
+    }
+    expect(server.upgrades.map(({ headers }) => headers['x-assertion'])).toEqual(['1', '3'])
+  })
+
+  test('is closed when nobody uses it, and opened again', async () => {
+    await using server = await startSockets(polite)
+    await using remote = agentAt(server.url, { socket_idle_ms: 20 })
+    await remote.ask('x')
+    await eventually(server.open).toBe(0)
+    await remote.ask('x')
+    expect(server.upgrades).toHaveLength(2)
+  })
+
+  test('that breaks fails its calls; the next one has a new one', async () => {
+    let isBroken = true
+    await using server = await startSockets((message, socket) => {
+      if (isBroken) socket.terminate()
+      else polite(message, socket)
+    })
+    await using remote = agentAt(server.url)
+    expect(await rejection(remote.ask('x'))).toMatchObject({ code: 'upstream_failed' })
+    isBroken = false
+    expect(await remote.ask('x')).toEqual({ text: 'done' })
+  })
+
+  test('says when a call is given up, and goes on', async () => {
+    const said: unknown[] = []
+    await using server = await startSockets((message, socket) => {
+      said.push(message.method)
+      if (message.method === 'tools/call' && message.params.name !== 'hang') polite(message, socket)
+    })
+    await using remote = agentAt(server.url)
+    const controller = new AbortController()
+    const asked = rejection(remote.ask('hang', {}, { signal: controller.signal }))
+    await eventually(() => said).toHaveLength(1)
+    controller.abort()
+    expect(await asked).toMatchObject({ code: 'cancelled' })
+    expect(await remote.ask('x')).toEqual({ text: 'done' })
+    expect(said).toEqual(['tools/call', 'notifications/cancelled', 'tools/call'])
+    expect(server.upgrades).toHaveLength(1)
+  })
+
+  test.each([
+    ['junk', 'junk'],
+    ['what is no message', '{}'],
+    ['a wrong id', JSON.stringify({ jsonrpc: '2.0', id: 999, result })],
+  ])('that brings %s fails the call', async (_, text) => {
+    await using server = await startSockets((__, socket) => socket.send(text))
+    await using remote = agentAt(server.url)
+    expect(await rejection(remote.ask('x'))).toMatchObject({ code: 'upstream_invalid' })
+  })
+
+  test('that brings more than 10 MiB fails the call', async () => {
+    await using server = await startSockets((_, socket) => socket.send('x'.repeat(11 << 20)))
+    await using remote = agentAt(server.url)
+    expect(await rejection(remote.ask('x'))).toMatchObject({ code: 'upstream_failed' })
+  })
+
+  test.each([
+    [401, { code: 'upstream_failed', details: { upstream: { status: 401 }, hint: expect.anything() } }],
+    [503, { code: 'upstream_failed', details: { upstream: { status: 503 }, retry_after_s: 9 } }],
+    [404, { code: 'upstream_invalid', details: { upstream: { status: 404 } } }],
+  ])('refused with %i is told of', async (status, failure) => {
+    await using server = await startSockets(polite, status)
+    await using remote = agentAt(server.url)
+    expect(await rejection(remote.ask('x'))).toMatchObject(failure)
+  })
+
+  test('to nobody is told of', async () => {
+    const server = await startSockets(polite)
+    await server[Symbol.asyncDispose]()
+    await using remote = agentAt(server.url)
+    expect(await rejection(remote.ask('x'))).toMatchObject({ code: 'upstream_failed' })
+  })
+
+  test('that is never opened is given up with the call', async () => {
+    const silent = createServer().on('upgrade', () => {})
+    silent.listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    await using remote = agentAt(`ws://127.0.0.1:${(silent.address() as AddressInfo).port}/`)
+    const controller = new AbortController()
+    const upgraded = once(silent, 'upgrade')
+    const asked = rejection(remote.ask('x', {}, { signal: controller.signal }))
+    const [, wire] = await upgraded
+    controller.abort()
+    expect(await asked).toMatchObject({ code: 'cancelled' })
+    await eventually(() => wire.destroyed || wire.readableEnded).toBe(true)
+    wire.destroy()
+    silent.close()
+  })
+})
+
+describe('the guard of WebSockets', () => {
+  const guarded = (port: number) => ({
+    lookup: resolver({ ...names, 'rebound.test': [['127.0.0.2'], ['127.0.0.1']] }),
+    is_public: isPublic,
+    ports: [port],
+    allow_origins: [],
+  })
+
+  test('lets public places through, by name and by address', async () => {
+    await using server = await startSockets(polite, undefined, '127.0.0.2')
+    for (const host of ['127.0.0.2', 'public.test', 'rebound.test']) {
+      await using remote = agentAt(`ws://${host}:${server.port}/mcp`, { net: guarded(server.port) })
+      expect(await remote.ask('x')).toEqual({ text: 'done' })
+    }
+  })
+
+  test.each([
+    '127.0.0.1',
+    'private.test',
+    'metadata.test',
+    'mixed.test',
+    'mapped.test',
+    '[::1]',
+    '2130706433',
+  ])('keeps %s out', async (host) => {
+    await using server = await startSockets(polite)
+    await using remote = agentAt(`ws://${host}:${server.port}/mcp`, { net: guarded(server.port) })
+    expect(await rejection(remote.ask('x'))).toMatchObject({ code: 'blocked_address' })
+    expect(server.upgrades).toHaveLength(0)
+  })
+
+  test('keeps the gateway itself out, allowed or not', async () => {
+    await using server = await startSockets(polite)
+    const own = `http://127.0.0.1:${server.port}`
+    for (const host of ['127.0.0.1', 'localhost']) {
+      await using remote = agentAt(`ws://${host}:${server.port}/mcp`, {
+        net: { allow_origins: [own], refuse_origins: () => [own] },
+      })
+      expect(await rejection(remote.ask('x'))).toMatchObject({ code: 'blocked_address' })
+    }
+    expect(server.upgrades).toHaveLength(0)
+  })
+
+  test('wants a certificate that is good for the name', async () => {
+    await using server = await startSockets(polite, undefined, '127.0.0.2')
+    await using safe = createSafeFetch({ user_agent: 'test', ...guarded(server.port) })
+    const error = await new Promise((done) =>
+      safe.dial(`wss://public.test:${server.port}/`)({} as never, done as never),
+    )
+    // TLS was tried: the server speaks plain HTTP.
+    expect(error).toMatchObject({ code: expect.stringMatching(/^(ERR_SSL|EPROTO|ECONNRESET)/) })
+  })
+})

@@ -1,0 +1,67 @@
+import { expect } from 'vitest'
+import type { Update } from '../../schemas/action.ts'
+import type { Endpoint } from '../../schemas/entry.ts'
+import type { SafeFetchOptions } from '../../src/net/safe-fetch.ts'
+import { createSafeFetch } from '../../src/net/safe-fetch.ts'
+import { createMcpConnect, type McpOptions } from '../../src/remote/mcp/mcp.ts'
+import type { RemoteAgent, RemoteCall } from '../../src/remote/remote-agent.ts'
+
+export interface TestAgent extends AsyncDisposable {
+  readonly agent: RemoteAgent
+  /** What a call of nobody special takes along. */
+  call(overrides?: Partial<RemoteCall>): RemoteCall
+  /** The output of one call. */
+  ask(action: string, params?: object, overrides?: Partial<RemoteCall>): Promise<unknown>
+}
+
+/** An MCP agent of ours at a URL whose origin is allowed. */
+export function agentAt(
+  url: string,
+  {
+    binding,
+    net,
+    ...options
+  }: Partial<McpOptions> & { readonly binding?: string; readonly net?: Partial<SafeFetchOptions> } = {},
+): TestAgent {
+  const { origin } = new URL(url.replace(/^ws/, 'http'))
+  const safe = createSafeFetch({ user_agent: 'test', allow_origins: [origin], ...net })
+  const connect = createMcpConnect({ ...safe, client: { name: 'test', version: '1' }, ...options })
+  const endpoint: Endpoint = { protocol: 'mcp', url, ...(binding !== undefined && { binding }) }
+  const agent = connect(endpoint)
+  if (!agent) throw new Error('not spoken')
+  const call = (overrides: Partial<RemoteCall> = {}): RemoteCall => ({
+    signal: new AbortController().signal,
+    headers: {},
+    caller: 'ada',
+    emit: async () => {},
+    ...overrides,
+  })
+  return {
+    agent,
+    call,
+    async ask(action, params = {}, overrides = {}) {
+      const answer = await agent.call(action, params as never, call(overrides))
+      return 'output' in answer ? answer.output : answer
+    },
+    async [Symbol.asyncDispose]() {
+      await agent[Symbol.asyncDispose]()
+      await safe[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** Keeps what a call told of its progress. */
+export function collect(): { readonly updates: Update[]; emit(update: Update): Promise<void> } {
+  const updates: Update[] = []
+  return {
+    updates,
+    async emit(update) {
+      updates.push(update)
+    },
+  }
+}
+
+/** Expects what comes to be in a while: the machine may be busy. */
+export function eventually<Value>(look: () => Value) {
+  return expect.poll(look, { interval: 5, timeout: 15_000 })
+}
