@@ -1,5 +1,6 @@
 import type { Agent } from '../schemas/action.ts'
 import type { EntryDetail } from '../schemas/card.ts'
+import { version } from './assets.ts'
 import type { Assert } from './auth/assertion.ts'
 import { type Credentials, type CredentialsOptions, createCredentials } from './credentials.ts'
 import type { SafeFetch } from './net/safe-fetch.ts'
@@ -7,6 +8,7 @@ import type { Clock, Wait } from './net/wait.ts'
 import { createA2aConnect } from './remote/a2a/a2a.ts'
 import { createEnvelopeConnect } from './remote/envelope.ts'
 import { createListedAgents, type ListedAgentOptions } from './remote/listed-agent.ts'
+import { createMcpConnect } from './remote/mcp/mcp.ts'
 import { createRemotes } from './remote/remotes.ts'
 
 /** The way from a listed entry to an answer of the agent behind it. */
@@ -19,7 +21,7 @@ export interface Calling extends AsyncDisposable {
 export interface CallingOptions
   extends Pick<ListedAgentOptions, 'secret' | 'observe'>,
     Pick<CredentialsOptions, 'store' | 'vault' | 'get' | 'namesOf'> {
-  readonly outside: Pick<SafeFetch, 'fetch' | 'open'>
+  readonly outside: Pick<SafeFetch, 'fetch' | 'open' | 'dial'>
   readonly clock: Clock
   readonly wait: Wait
   readonly assert: Assert
@@ -32,6 +34,13 @@ export function openCalling(options: CallingOptions): Calling {
     connects: [
       createEnvelopeConnect(outside.fetch, clock),
       createA2aConnect({ open: outside.open, clock, wait }),
+      createMcpConnect({
+        open: outside.open,
+        dial: outside.dial,
+        client: { name: 'dragoman', version },
+        fleeting_headers: ['dragoman-assertion', 'via'],
+        clock,
+      }),
     ],
     clock,
     wait,

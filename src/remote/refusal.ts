@@ -10,13 +10,17 @@ const callers: ReadonlySet<Code> = new Set<Code>([
   'conflict',
   'precondition_failed',
   'too_large',
-  'rate_limited',
+  'reserved_tag',
+  'hosted_agent',
   'not_callable',
   'loop_detected',
 ])
 
 const longestText = 2000
 const mostErrors = 20
+
+/** What to do about an agent that does not let us in. */
+export const credentialHint = 'Store the credential that you have for this agent with set_credential.'
 
 /** What is known of a refusal beside its words. */
 export interface Refused {
@@ -36,7 +40,7 @@ export function failureOfProblem(problem: unknown, refused: Refused): Failure | 
   const message = textOf(problem.detail) ?? textOf(problem.title) ?? `${refused.who} refused with ${code}.`
   const details = {
     upstream: { code: code.slice(0, 100), ...(refused.status !== undefined && { status: refused.status }) },
-    ...hintOf(problem),
+    ...hintOf(problem, code),
     ...retryOf(problem.retry_after_s, refused),
   }
   if (!isCode(code) || !callers.has(code)) return new Failure(codeOf(code), message, details)
@@ -50,7 +54,7 @@ export function failureOfStatus(status: number, { who, retry_after_s }: Refused)
   if (status === 401 || status === 403) {
     return new Failure('upstream_failed', `${who} asks for a credential (HTTP ${status}).`, {
       ...details,
-      hint: 'Store the credential that you have for this agent with set_credential.',
+      hint: credentialHint,
     })
   }
   if (status === 408 || status === 504) {
@@ -67,8 +71,9 @@ export function failureOfStatus(status: number, { who, retry_after_s }: Refused)
 /** Text of theirs as it is shown to callers: cut, and without control characters. */
 export function textOf(value: unknown): string | undefined {
   if (typeof value !== 'string' || value.trim() === '') return undefined
+  const text = value.length > longestText ? `${value.slice(0, longestText)}…` : value
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-  return value.slice(0, longestText).replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, ' ')
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, ' ')
 }
 
 function isCode(code: string): code is Code {
@@ -79,7 +84,8 @@ function codeOf(code: string): Code {
   return code === 'deadline_exceeded' || code === 'upstream_timeout' ? 'upstream_timeout' : 'upstream_failed'
 }
 
-function hintOf({ hint }: Record<string, unknown>): { hint?: string } {
+function hintOf({ hint }: Record<string, unknown>, code: string): { hint?: string } {
+  if (code === 'unauthenticated' || code === 'forbidden') return { hint: credentialHint }
   const text = textOf(hint)
   return text === undefined ? {} : { hint: text }
 }

@@ -221,5 +221,8 @@ test.each([
   { protocol: 'mcp' as const, url: 'https://example.com/', binding: 'carrier-pigeon' },
 ])('the endpoint %j is left to others', async (endpoint) => {
   await using safe = createSafeFetch({ user_agent: 'test' })
-  expect(createMcpConnect({ ...safe, client: { name: 'test', version: '1' } })(endpoint)).toBeUndefined()
+  const facts = { package_name: 'com.example.mcp', address: 'custom.com.example.mcp', card: {} }
+  expect(
+    createMcpConnect({ ...safe, client: { name: 'test', version: '1' } })(endpoint, facts),
+  ).toBeUndefined()
 })

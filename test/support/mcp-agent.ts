@@ -27,7 +27,8 @@ export function agentAt(
   const safe = createSafeFetch({ user_agent: 'test', allow_origins: [origin], ...net })
   const connect = createMcpConnect({ ...safe, client: { name: 'test', version: '1' }, ...options })
   const endpoint: Endpoint = { protocol: 'mcp', url, ...(binding !== undefined && { binding }) }
-  const agent = connect(endpoint)
+  const facts = { package_name: 'com.example.mcp', address: 'custom.com.example.mcp', card: {} }
+  const agent = connect(endpoint, facts)
   if (!agent) throw new Error('not spoken')
   const call = (overrides: Partial<RemoteCall> = {}): RemoteCall => ({
     signal: new AbortController().signal,
@@ -41,6 +42,7 @@ export function agentAt(
     call,
     async ask(action, params = {}, overrides = {}) {
       const answer = await agent.call(action, params as never, call(overrides))
+      if ('refused' in answer) throw answer.refused
       return 'output' in answer ? answer.output : answer
     },
     async [Symbol.asyncDispose]() {

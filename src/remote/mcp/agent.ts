@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { Capability, Endpoint } from '../../../schemas/entry.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { abortable } from '../../net/deadline.ts'
-import type { RemoteAgent, RemoteCall } from '../remote-agent.ts'
+import type { RemoteAgent, RemoteAnswer, RemoteCall } from '../remote-agent.ts'
 import {
   type Connection,
   type ConnectionOptions,
@@ -13,7 +13,7 @@ import {
 } from './connection.ts'
 import { during, type Exchange } from './exchange.ts'
 import { failureOf, ofServer } from './failure.ts'
-import { outputOf } from './output.ts'
+import { answerOf } from './output.ts'
 import { createPool, type PoolOptions } from './pool.ts'
 import { createProgress } from './progress.ts'
 import { loadSdk, type Sdk } from './sdk.ts'
@@ -140,8 +140,9 @@ export function createMcpAgent(endpoint: Endpoint, options: McpAgentOptions): Re
 
   return {
     async call(action, params, call) {
-      if (call.task)
+      if (call.task) {
         throw new Failure('invalid_request', 'A call over MCP is over when it is answered: there is no task.')
+      }
       const progress = createProgress(call.emit)
       const ask: Use<Awaited<ReturnType<Connection['client']['callTool']>>> = ({ client }, { signal }) =>
         client.callTool(
@@ -153,7 +154,7 @@ export function createMcpAgent(endpoint: Endpoint, options: McpAgentOptions): Re
             toolDefinition: mirrored.get(action) ?? { name: action, inputSchema: { type: 'object' } },
           },
         )
-      const result = await exchanged(call, async (sdk, exchange) => {
+      return await exchanged<RemoteAnswer>(call, async (sdk, exchange) => {
         const answer = await attempt(sdk, call, exchange, async (connection) => {
           try {
             return await ask(connection, exchange)
@@ -164,9 +165,8 @@ export function createMcpAgent(endpoint: Endpoint, options: McpAgentOptions): Re
           }
         })
         await abortable(progress.done(), exchange.signal)
-        return answer
-      })
-      return { output: outputOf(result) }
+        return answerOf(answer)
+      }).catch(refusedOr)
     },
 
     /** A server that answers `server/discover` or `initialize` speaks MCP; that nothing else is asked keeps it cheap. */
@@ -191,4 +191,13 @@ export function createMcpAgent(endpoint: Endpoint, options: McpAgentOptions): Re
 
     [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
   }
+}
+
+/** A server that wants a credential is well; it refuses this caller. */
+function refusedOr(thrown: unknown): { readonly refused: Failure } {
+  const failure = Failure.from(thrown)
+  const { status, code } = failure.details.upstream ?? {}
+  const wants = status === 401 || status === 403 || code === 'unauthenticated' || code === 'forbidden'
+  if (wants) return { refused: failure }
+  throw failure
 }

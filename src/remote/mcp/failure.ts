@@ -3,8 +3,9 @@ import { isRecord } from '../../../schemas/json.ts'
 import { UpgradeRefused } from '../../client/refused.ts'
 import { translate } from '../../net/translate.ts'
 import { failureIn } from '../../net/web-fetch.ts'
+import { credentialHint, textOf } from '../refusal.ts'
 import type { Exchange, Refusal } from './exchange.ts'
-import { credential, cut, failureOfRpc } from './problem.ts'
+import { failureOfRpc } from './problem.ts'
 import type { Sdk } from './sdk.ts'
 
 /** What an exchange was ended by, as the Failure that its caller sees. `caller` is the signal of the call. */
@@ -30,7 +31,7 @@ export function failureOf(thrown: unknown, exchange: Exchange, caller: AbortSign
   // A mistake of ours is not the other side's; Node gives a code to what is wrong with a value.
   const isMistake = thrown instanceof ReferenceError || (thrown instanceof TypeError && !('code' in thrown))
   if (isMistake) return Failure.from(thrown)
-  const words = thrown instanceof Error ? ` ${cut(thrown.message)}` : ''
+  const words = thrown instanceof Error ? ` ${textOf(thrown.message) ?? ''}` : ''
   return new Failure('upstream_invalid', `The agent's answer cannot be read.${words}`, {}, thrown)
 }
 
@@ -91,7 +92,7 @@ function failureOfStatus({ status, retry_after_s }: Refusal, cause: unknown): Fa
   const details = { upstream: { status }, ...retry }
   const answered = `The agent answered with HTTP ${status}.`
   if (status === 401 || status === 403) {
-    return new Failure('upstream_failed', answered, { ...details, hint: credential }, cause)
+    return new Failure('upstream_failed', answered, { ...details, hint: credentialHint }, cause)
   }
   if (status === 429 || status >= 500) return new Failure('upstream_failed', answered, details, cause)
   return new Failure('upstream_invalid', `${answered} MCP is not spoken there.`, details, cause)
@@ -106,5 +107,5 @@ function failureOfSdk(code: string, message: string, cause: unknown): Failure {
       'The agent asks for more than its params before it answers (input_required), which is not passed on.'
     return new Failure('upstream_invalid', detail, {}, cause)
   }
-  return new Failure('upstream_invalid', cut(message), {}, cause)
+  return new Failure('upstream_invalid', textOf(message) ?? 'The answer cannot be read.', {}, cause)
 }

@@ -1,7 +1,9 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type Json, type JsonObject } from '../../../schemas/json.ts'
-import { cut, failureOfProblem, failureOfRpc } from './problem.ts'
+import { failureOfProblem, textOf } from '../refusal.ts'
+import type { RemoteAnswer } from '../remote-agent.ts'
+import { failureOfRpc } from './problem.ts'
 
 const largest = 1024 * 1024
 const largestBinary = 256 * 1024
@@ -16,10 +18,10 @@ const largestBinary = 256 * 1024
  * | texts | `{text}`, joined by line breaks |
  * | anything else | `{content: […]}`, each block by the table of `block` |
  *
- * Throws Failure for `isError`, and `upstream_invalid` for more than 1 MiB of JSON.
+ * `isError` is what the agent refuses. Throws Failure `upstream_invalid` for more than 1 MiB of JSON.
  */
-export function outputOf({ structuredContent, content, isError, _meta }: CallToolResult): Json {
-  if (isError === true) throw refusal(content, _meta)
+export function answerOf({ structuredContent, content, isError, _meta }: CallToolResult): RemoteAnswer {
+  if (isError === true) return { refused: refusal(content, _meta) }
   const output = structuredContent === undefined ? written(content) : (structuredContent as Json)
   if (sizeOf(output) > largest) {
     throw new Failure(
@@ -27,7 +29,7 @@ export function outputOf({ structuredContent, content, isError, _meta }: CallToo
       `The agent answered more than ${largest} bytes, or too deeply nested.`,
     )
   }
-  return output
+  return { output }
 }
 
 /** Of JSON that came over the wire; without end for what is nested too deeply to be written again. */
@@ -95,10 +97,10 @@ function binary(base64: string): JsonObject {
 const rpcInText = /^MCP error (-\d{5}): (.+)$/s
 
 function refusal(content: readonly ContentBlock[], meta: unknown): Failure {
-  const told = isRecord(meta) ? failureOfProblem(meta['dragoman/problem']) : undefined
+  const told = isRecord(meta) ? failureOfProblem(meta['dragoman/problem'], { who: 'The tool' }) : undefined
   if (told) return told
   const text = content.flatMap((one) => (one.type === 'text' ? [one.text] : [])).join('\n')
   const [, code, message = ''] = rpcInText.exec(text) ?? []
   if (code === '-32602' || code === '-32601') return failureOfRpc({ code: Number(code), message })
-  return new Failure('upstream_failed', cut(text) || 'The tool failed without saying why.')
+  return new Failure('upstream_failed', textOf(text) ?? 'The tool failed without saying why.')
 }

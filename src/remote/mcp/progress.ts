@@ -1,6 +1,6 @@
 import type { Progress } from '@modelcontextprotocol/client'
+import { textOf } from '../refusal.ts'
 import type { RemoteCall } from '../remote-agent.ts'
-import { cut } from './problem.ts'
 
 /** Passes progress on as fast as it is taken. What comes meanwhile is left out but for the last. */
 export function createProgress(emit: RemoteCall['emit']): {
@@ -19,7 +19,7 @@ export function createProgress(emit: RemoteCall['emit']): {
       await emit({
         progress,
         ...(total !== undefined && Number.isFinite(total) && { total }),
-        ...(message !== undefined && { message: cut(message) }),
+        ...(message !== undefined && { message: textOf(message) ?? '' }),
       })
     }
     isRunning = false
