@@ -104,7 +104,7 @@ test('plain text keeps blocks, rows and code apart', () => {
   const html = article(
     '<h2>Head</h2><ul><li>one</li><li>two</li></ul><table><tr><td>a</td><td>b</td></tr></table><pre>x\n  y</pre>',
   )
-  const text = read(html, 'text').content
+  const text = extract({ html, url: 'https://example.com/', format: 'text', mode: 'full' }).content
   expect(text).toContain('Head\n\n- one\n')
   expect(text).toContain('a\tb\n')
   expect(text).toContain('x\n  y')

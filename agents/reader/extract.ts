@@ -25,7 +25,7 @@ export function extract(job: PageJob): Reading {
   const { root: found, extractor, confidence } = chosen(page, main, job)
   const root = tidy(found, baseOf(page, job.url), job)
   const content = job.format === 'text' ? toText(root) : toMarkdown(root)
-  const { stated: _stated, ...about } = main.about
+  const { stated: _stated, is_article: _isArticle, ...about } = main.about
   const isNoMatch = extractor === 'selector' && found.children.length === 0
   const is_sold = isSold(page)
   const empty_reason = emptyReason({

@@ -26,12 +26,12 @@ for (const page of set.pages) {
   const { head, body } = prefilter(decode(htmlOf(page), undefined, true).text)
   const root = parse(body)
   const known = pageOf(layoutOf(root))
-  const { title, stated } = aboutOf(head, root)
+  const { title, stated, is_article } = aboutOf(head, root)
   const end = start + known.blocks.length
   const probabilities = predicted
     ? [...predicted.subarray(start, end)]
     : featuresOf(known).map((row) => model(Float32Array.from(row, ([, value]) => value)))
-  const { kept } = choose(known, probabilities, { title: title ?? '', stated: stated ?? '' })
+  const { kept } = choose(known, probabilities, { title: title ?? '', stated: stated ?? '', is_article })
   start = end
   const text = known.blocks.filter((block) => kept.has(block)).map(({ text }) => text)
   const score = set.score(text.join('\n'), page.wanted)

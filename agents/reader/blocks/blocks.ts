@@ -1,6 +1,6 @@
 import type { Element, Root, RootContent } from 'hast'
 import { attribute, childrenOf, isElement, type Node, textOf } from '../html/hast.ts'
-import { commentName, contentName, furnitureName, furnitureRole, metaName } from './names.ts'
+import { apart, commentName, contentName, furnitureName, furnitureRole, metaName } from './names.ts'
 
 /** A stretch of text that no other block interrupts: what a reader takes or leaves as one. */
 export interface Block {
@@ -45,6 +45,8 @@ export interface Place extends Sums {
   readonly comment: Named
   readonly meta: Named
   readonly has_furniture_role: boolean
+  /** It is a link, or within one: a card that leads elsewhere as a whole. */
+  readonly is_linked: boolean
 }
 
 /** How many of the elements around are called so, and the depth of the nearest, -1 where there is none. */
@@ -58,6 +60,9 @@ const blockNames = new Set(
     ' ',
   ),
 )
+
+/** Characters of a link. */
+const mostInCard = 1000
 
 export interface Layout {
   /** In the order of the page; those without any text are left out. */
@@ -116,7 +121,7 @@ function placeOf(
   const alike = siblings.get(signature) ?? { count: 0 }
   alike.count++
   siblings.set(signature, alike)
-  const names = isRoot ? '' : `${className} ${attribute(element, 'id')}`.slice(0, 300)
+  const names = isRoot ? '' : apart(`${className} ${attribute(element, 'id')}`.slice(0, 300))
   const depth = parent ? parent.depth + 1 : 0
   const named = (pattern: RegExp, around: Named | undefined): Named =>
     names.length > 1 && pattern.test(names)
@@ -137,6 +142,7 @@ function placeOf(
     meta: named(metaName, parent?.meta),
     has_furniture_role:
       (parent?.has_furniture_role ?? false) || (!isRoot && furnitureRole.test(attribute(element, 'role'))),
+    is_linked: (parent?.is_linked ?? false) || (!isRoot && isCard(element)),
     chars: 0,
     linked: 0,
     blocks: 0,
@@ -148,13 +154,14 @@ function placeOf(
 }
 
 function blockOf(nodes: readonly RootContent[], place: Place): Block | undefined {
-  const text = nodes.map(textOf).join('').replace(/\s+/g, ' ').trim()
+  const text = nodes.map(spacedText).join('').replace(/\s+/g, ' ').trim()
   if (text === '') return undefined
+  const chars = charsIn(text)
   return {
     nodes,
     text,
-    chars: charsIn(text),
-    linked: nodes.reduce((sum, node) => sum + linkedIn(node), 0),
+    chars,
+    linked: place.is_linked ? chars : nodes.reduce((sum, node) => sum + linkedIn(node), 0),
     sentences: text.match(/[.!?؟।](?=\s|$)|[。！？]/g)?.length ?? 0,
     place,
   }
@@ -180,6 +187,19 @@ export function isProse({ chars, sentences, linked }: Block): boolean {
 
 function isLead({ chars, linked }: Block): boolean {
   return chars >= 15 && linked >= 0.9 * chars
+}
+
+/** The text of a node, with a blank where a line breaks. */
+function spacedText(node: Node): string {
+  if (node.type === 'text') return node.value
+  return isElement(node, 'br') ? ' ' : childrenOf(node).map(spacedText).join('')
+}
+
+/** A link around blocks; one that was never closed holds more than any card. */
+function isCard(element: Element): boolean {
+  return (
+    element.tagName === 'a' && attribute(element, 'href') !== '' && charsIn(textOf(element)) <= mostInCard
+  )
 }
 
 function linkedIn(node: RootContent): number {

@@ -13,15 +13,22 @@ export interface Known {
   readonly title: string
   /** The article's text as the page states it in JSON-LD; empty where it does not. */
   readonly stated: string
+  /** It calls itself one article. */
+  readonly is_article: boolean
 }
 
 /**
  * Where the body, the element whose own paragraphs hold the most prose, has this share of what is expected to be
  * content, the page is one text: what is doubtful is left out. Elsewhere it is taken for the sake of completeness.
+ * Less tells it of a page that calls itself an article.
  */
-const bodyOfArticle = 0.4
-const certain = { of_article: 0.55, of_lead: 0.85 }
-/** A stated text shorter than this may be its beginning; the page has to have this share of it. */
+const bodyOfArticle = { unsaid: 0.4, said: 0.1 }
+const certain = { of_article: 0.55, of_lead: 0.85, of_comment: 0.9 }
+/** So many characters of what is certain are a text; less may be a headline. */
+const fewestCertain = 200
+/** From which on a quotation within the text is taken to be of it. */
+const likelyQuotation = 0.25
+/** A stated text shorter than this may be its beginning; the page has to has this share of it. */
 const fewestStated = 800
 const mostStated = 0.7
 /** Weighs the expected size of the content against that of what is kept: below 1 the choice is stricter. */
@@ -30,7 +37,7 @@ const strictness = 0.55
 /** On a page of at most so many blocks, a gap between probabilities tells what belongs together. */
 const few = 60
 /** How wide it is at least, how low it may begin, and how much of what is sure may be added. */
-const gapThatTells = { width: 0.12, floor: 0.25, share: 0.4 }
+const gapThatTells = { width: 0.12, floor: 0.25, share: 1 }
 
 /** Which blocks are content, by the probability of each. */
 export function choose({ blocks, body }: Page, probabilities: readonly number[], known: Known): Choice {
@@ -38,28 +45,27 @@ export function choose({ blocks, body }: Page, probabilities: readonly number[],
     block: blocks[index] as Block,
     probability,
   }))
-  const mass = sum(scored.map(({ block, probability }) => block.chars * probability))
+  const mass = massOf(scored)
   const inBody = scored.filter(({ block }) => body !== null && [...upward(block.place)].includes(body))
-  const isArticle =
-    sum(inBody.map(({ block, probability }) => block.chars * probability)) > bodyOfArticle * mass
+  const isArticle = massOf(inBody) > (known.is_article ? bodyOfArticle.said : bodyOfArticle.unsaid) * mass
   const own = ownThreshold(scored, mass)
-  const strict = scored.some(({ probability }) => probability >= certain.of_article)
-    ? certain.of_article
-    : own
+  const isSure =
+    sizeOf(scored.filter(({ probability }) => probability >= certain.of_article)) >= fewestCertain
+  const strict = isSure ? certain.of_article : own
   const limit = isArticle ? strict : own
   const clear = blocks.length <= few ? clearThreshold(scored, limit) : limit
   const likely = scored.filter(
     ({ block, probability }) => probability >= limit || (probability >= clear && !isFurniture(block)),
   )
   const kept = new Set(likely.map(({ block }) => block))
+  if (isArticle) takeQuotations(kept, inBody)
   keepToStated(kept, blocks, known.stated)
   if (isArticle) {
-    leaveOut(kept, scored, known.title)
+    if (known.is_article) leaveOutComments(kept, scored)
+    leaveOut(kept, scored, known)
     leaveOutEmptySections(kept, blocks)
   }
-  const size = sum(likely.map(({ block }) => block.chars))
-  const right = sum(likely.map(({ block, probability }) => block.chars * probability))
-  return { kept, confidence: (2 * right) / Math.max(1, size + mass) }
+  return { kept, confidence: (2 * massOf(likely)) / Math.max(1, sizeOf(likely) + mass) }
 }
 
 interface Scored {
@@ -100,15 +106,37 @@ function evened(blocks: readonly Block[], probabilities: readonly number[]): num
   })
 }
 
-/** Leaves out of an article what its title says and what leads to another one. */
-function leaveOut(kept: Set<Block>, scored: readonly Scored[], title: string): void {
+/** A post that is shown in the text. */
+function takeQuotations(kept: Set<Block>, inBody: readonly Scored[]): void {
+  for (const { block, probability } of inBody)
+    if (block.place.within.has('blockquote') && probability >= likelyQuotation) kept.add(block)
+}
+
+/** What readers say of an article, where there is one. */
+function leaveOutComments(kept: Set<Block>, scored: readonly Scored[]): void {
+  const comments = scored.filter(({ block }) => block.place.comment.count > 0)
+  const others = new Set(kept)
+  for (const { block } of comments) others.delete(block)
+  if (sum([...others].map(({ chars }) => chars)) < fewestCertain) return
+  for (const { block, probability } of comments) if (probability < certain.of_comment) kept.delete(block)
+}
+
+/** Leaves out of an article what its title says, what a picture shows and what leads to another article. */
+function leaveOut(kept: Set<Block>, scored: readonly Scored[], { title, is_article }: Known): void {
   for (const { block, probability } of scored) {
     const { text, chars, linked, place } = block
     if (place.within.has('table') || place.within.has('li')) continue
     const isHeadline = place.within.has('h1') && title.toLowerCase().includes(text.toLowerCase())
-    const isLead = chars >= 15 && linked > 0.9 * chars && probability < certain.of_lead
-    if (isHeadline || isLead) kept.delete(block)
+    const isCard = place.is_linked && !is_article
+    const isLead = !isCard && chars >= 15 && linked > 0.9 * chars && probability < certain.of_lead
+    if (isHeadline || isLead || isCaption(place)) kept.delete(block)
   }
+}
+
+function isCaption(place: Place): boolean {
+  if (place.within.has('pre') || place.within.has('blockquote')) return false
+  const near = [...upward(place)].slice(0, 3)
+  return place.within.has('figure') || near.some(({ signature }) => /caption|credit/i.test(signature))
 }
 
 /**
@@ -116,9 +144,7 @@ function leaveOut(kept: Set<Block>, scored: readonly Scored[], title: string): v
  */
 function clearThreshold(scored: readonly Scored[], threshold: number): number {
   const sorted = scored.toSorted((a, b) => b.probability - a.probability)
-  const size = sum(
-    sorted.filter(({ probability }) => probability >= threshold).map(({ block }) => block.chars),
-  )
+  const size = sizeOf(sorted.filter(({ probability }) => probability >= threshold))
   let [more, widest, clear] = [0, gapThatTells.width, threshold]
   for (const [index, { block, probability }] of sorted.entries()) {
     if (probability < threshold) more += block.chars
@@ -157,6 +183,14 @@ function runsOf(text: string): string[] {
 
 export function isFurniture({ place: { within, has_furniture_role } }: Block): boolean {
   return has_furniture_role || within.has('nav') || within.has('footer') || within.has('aside')
+}
+
+function sizeOf(scored: readonly Scored[]): number {
+  return sum(scored.map(({ block }) => block.chars))
+}
+
+function massOf(scored: readonly Scored[]): number {
+  return sum(scored.map(({ block, probability }) => block.chars * probability))
 }
 
 function sum(numbers: readonly number[]): number {

@@ -81,6 +81,7 @@ function ofPlace(place: Place): Feature[] {
     ['meta_away', away(place.meta)],
     ['furniture_around', place.furniture.count],
     ['content_around', place.content.count],
+    ['in_link', Number(place.is_linked)],
   ]
 }
 

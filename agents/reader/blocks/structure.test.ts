@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { toMarkdown } from '../html/markdown.ts'
 import { parse } from '../html/parse.ts'
 import { type Block, layoutOf } from './blocks.ts'
-import { choose } from './choose.ts'
+import { choose, type Known } from './choose.ts'
 import { pageOf } from './page.ts'
 import { prune } from './prune.ts'
 import { leaveOutEmptySections } from './structure.ts'
@@ -11,9 +11,14 @@ const prose =
   'It is a long sentence, with commas. And there is another one behind it, which is long as well. '.repeat(3)
 
 /** A page as Markdown, with the blocks that `likely` tells of. */
-function kept(html: string, likely: (block: Block) => number, title = '', stated = ''): string {
+function kept(html: string, likely: (block: Block) => number, said: Partial<Known> = {}): string {
   const page = pageOf(layoutOf(parse(html)))
-  const { kept } = choose(page, page.blocks.map(likely), { title, stated })
+  const { kept } = choose(page, page.blocks.map(likely), {
+    title: '',
+    stated: '',
+    is_article: false,
+    ...said,
+  })
   return toMarkdown(prune(page, kept))
 }
 const unless = (word: RegExp) => (block: Block) => (word.test(block.text) ? 0.01 : 0.9)
@@ -63,8 +68,8 @@ describe('structure', () => {
 describe('an article', () => {
   test('is given without the headline that its title repeats', () => {
     const html = `<h1>On rivers</h1><p>${prose}</p><p>${prose}</p>`
-    expect(kept(html, () => 0.9, 'On rivers')).not.toContain('On rivers')
-    expect(kept(html, () => 0.9, 'Another title')).toContain('On rivers')
+    expect(kept(html, () => 0.9, { title: 'On rivers' })).not.toContain('On rivers')
+    expect(kept(html, () => 0.9, { title: 'Another title' })).toContain('On rivers')
   })
 
   test('is given without links that stand alone, unless they are surely its own', () => {
@@ -73,14 +78,53 @@ describe('an article', () => {
     expect(kept(html, () => 0.9)).toContain('elsewhere')
   })
 
+  test('is given without what its pictures show, and with code that stands in a figure', () => {
+    const html = `<p>${prose}</p><figure><img src="a.png"><figcaption>Water</figcaption></figure>
+      <div class="photo-credit">Somebody</div><figure><pre>flow()</pre></figure><p>${prose}</p>`
+    const markdown = kept(html, () => 0.9)
+    expect(markdown).not.toMatch(/Water|Somebody/)
+    expect(markdown).toContain('flow()')
+  })
+
+  test('is given with posts that it quotes, even where they are doubtful', () => {
+    const html = `<p>${prose}</p><blockquote><p>We are here.</p></blockquote>${`<p>${prose}</p>`.repeat(60)}`
+    expect(kept(html, ({ chars }) => (chars > 40 ? 0.9 : 0.3))).toContain('> We are here.')
+  })
+
+  test('is given without what readers say of it, if it says that it is one', () => {
+    const comment = `<li class="comment"><p>I disagree. ${prose}</p></li>`
+    const html = `<div><p>${prose}</p><p>${prose}</p></div><ul>${comment.repeat(9)}</ul>`
+    const likely = ({ text }: Block) => (text.startsWith('I disagree') ? 0.6 : 0.9)
+    expect(kept(html, likely, { is_article: true })).not.toContain('disagree')
+    expect(kept(html, likely)).toContain('disagree')
+  })
+
+  test('that is small beside all that stands around it is found where the page says that it is one', () => {
+    const teasers = Array.from({ length: 99 }, (_, index) => `<div>Teaser ${index} of another story</div>`)
+    const html = `<div><p>${prose}</p><p>${prose}</p></div><section>${teasers.join('')}</section>`
+    const likely = ({ text }: Block) => (text.startsWith('Teaser') ? 0.4 : 0.9)
+    expect(kept(html, likely, { is_article: true })).not.toContain('Teaser')
+    expect(kept(html, likely)).toContain('Teaser 98')
+  })
+
   test('ends where the text that its JSON-LD states ends', () => {
     const paragraphs = ['alpha', 'beta', 'gamma', 'delta'].map((word) => prose.replaceAll('long', word))
     const html = `${paragraphs.map((text) => `<p>${text}</p>`).join('')}<p>${prose}</p>`
-    expect(kept(html, () => 0.9, '', paragraphs.join(' ').trim())).toBe(
+    expect(kept(html, () => 0.9, { stated: paragraphs.join(' ').trim() })).toBe(
       paragraphs.map((text) => text.trim()).join('\n\n'),
     )
-    expect(kept(html, () => 0.9, '', `${paragraphs[0]} Read on at`)).toContain(prose.trim())
+    expect(kept(html, () => 0.9, { stated: `${paragraphs[0]} Read on at` })).toContain(prose.trim())
   })
+})
+
+test('a card that leads elsewhere as a whole is a link; a link that was never closed is none', () => {
+  const linked = (html: string) => layoutOf(parse(html)).blocks.map(({ chars, linked }) => linked / chars)
+  expect(linked('<a href="/x"><h3>A story</h3><p>And more</p></a>')).toEqual([1, 1])
+  expect(linked(`<a href="/x">${`<p>${prose}</p>`.repeat(9)}</a>`)).toEqual(Array(9).fill(0))
+})
+
+test('words that a line break parts are two', () => {
+  expect(layoutOf(parse('<p>one<br>two</p>')).blocks[0]?.text).toBe('one two')
 })
 
 test('where blocks are as likely here as there, the page is cut where the expected F measure is highest', () => {

@@ -51,6 +51,16 @@ test.each([
 })
 
 test.each([
+  ['its Open Graph type does', '<meta property="og:type" content="Article">', true],
+  ['its data do', data({ '@graph': [{ '@type': 'NewsArticle' }] }), true],
+  ['it says when it was published', '<meta property="article:published_time" content="2026-01-03">', true],
+  ['it says nothing', '<title>A</title>', false],
+  ['it is a list as well', data([{ '@type': 'Article' }, { '@type': 'CollectionPage' }]), false],
+])('a page calls itself an article where %s', (_, html, is_article) => {
+  expect(about(html).is_article).toBe(is_article)
+})
+
+test.each([
   ['is not JSON', '<script type="application/ld+json">{"@type": "Article", </script>'],
   ['has other types than it should', data({ '@type': 5, headline: {}, author: [[[]]], datePublished: {} })],
   ['is null', data([null, [null]])],

@@ -14,6 +14,8 @@ export interface About {
   readonly excerpt: string | null
   /** The whole text of the article, where JSON-LD has it. */
   readonly stated: string | null
+  /** It calls itself one article, and no list of them. */
+  readonly is_article: boolean
 }
 
 type Said = string | null | undefined
@@ -62,7 +64,20 @@ export function aboutOf(head: Head, body: Root): About {
       textIn(work.description),
     ),
     stated: textIn(things.find(({ articleBody }) => articleBody !== undefined)?.articleBody) ?? null,
+    is_article: isArticle(head, things),
   }
+}
+
+const article = /(?:Article|BlogPosting|Report)$/
+const several = /(?:CollectionPage|ItemList|SearchResultsPage|Product|DiscussionForumPosting|QAPage)$/
+
+function isArticle({ metadata }: Head, things: readonly Thing[]): boolean {
+  if (things.some((thing) => isA(thing, several))) return false
+  return (
+    metadata.get('og:type')?.toLowerCase() === 'article' ||
+    metadata.has('article:published_time') ||
+    things.some((thing) => isA(thing, article))
+  )
 }
 
 function titleOf(head: Head, work: Thing, body: Root, site: string | null): string | null {

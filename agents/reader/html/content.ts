@@ -38,6 +38,7 @@ export function mainContent({ head, body }: Filtered): MainContent {
   const { kept, confidence } = choose(page, probabilities, {
     title: about.title ?? '',
     stated: about.stated ?? '',
+    is_article: about.is_article,
   })
   return {
     root: prune(page, kept),
