@@ -6,6 +6,12 @@ import { answerJson, serveEnvelopes } from '../support/envelope-agent.ts'
 import { askEverywhere, expectAlike } from '../support/everywhere.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
+import {
+  startModernServer,
+  startSessionServer,
+  startSocketServer,
+  startSseServer,
+} from '../support/mcp-servers.ts'
 
 const capabilities = [
   {
@@ -16,10 +22,19 @@ const capabilities = [
   { name: 'fail', description: 'Fails.' },
 ]
 
+const tools = capabilities.map(({ name, description }) => ({
+  name,
+  description,
+  inputSchema: { type: 'object' as const },
+}))
+const answers = {
+  greet: ({ name }: { name: string }) => ({ content: [], structuredContent: { greeting: `Hello ${name}` } }),
+}
+
 interface Kind {
   readonly protocol: string
-  readonly start: () => Promise<AsyncDisposable & { readonly origin: string }>
-  readonly endpoint: (origin: string) => Endpoint
+  readonly start: () => Promise<AsyncDisposable & { readonly origin: string; readonly url?: string }>
+  readonly endpoint: (origin: string, url: string) => Endpoint
   /** What its `fail` comes back as. */
   readonly fails: string
 }
@@ -53,6 +68,21 @@ const kinds: readonly Kind[] = [
     endpoint: (origin) => ({ protocol: 'a2a', url: `${origin}/rpc`, version: '0.3.0' }),
     fails: 'upstream_failed',
   },
+  ...(
+    [
+      ['MCP of 2026-07-28', startModernServer],
+      ['MCP with sessions of 2025', startSessionServer],
+      ['MCP over HTTP+SSE of 2024', startSseServer],
+      ['MCP over WebSocket', startSocketServer],
+    ] as const
+  ).map(
+    ([protocol, start]): Kind => ({
+      protocol,
+      start: () => start({ tools, answers }),
+      endpoint: (_, url) => ({ protocol: 'mcp', url }),
+      fails: 'upstream_failed',
+    }),
+  ),
 ]
 
 describe.each(kinds)('a listed agent of $protocol', ({ start, endpoint, fails }) => {
@@ -67,7 +97,12 @@ describe.each(kinds)('a listed agent of $protocol', ({ start, endpoint, fails })
     gateway = stack.use(await startGateway({ DRAGOMAN_ALLOW_ORIGINS: agent.origin }))
     token = await gateway.token('ada')
     const description = 'Says hello to people in many languages, by their name.'
-    await list(gateway, { package_name: to, description, endpoints: [endpoint(agent.origin)], capabilities })
+    await list(gateway, {
+      package_name: to,
+      description,
+      endpoints: [endpoint(agent.origin, agent.url ?? '')],
+      capabilities,
+    })
     doors = openDoors(gateway)
     for (const door of doors) stack.use(door)
   }, 30_000)

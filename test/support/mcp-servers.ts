@@ -1,14 +1,21 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
+import {
+  createServer,
+  type Server as HttpServer,
+  type IncomingMessage,
+  type RequestListener,
+} from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { toNodeHandler } from '@modelcontextprotocol/node'
 import { Server as OldServer } from '@modelcontextprotocol/sdk/server/index.js'
 import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { type CallToolResult, createMcpHandler, Server, type Tool } from '@modelcontextprotocol/server'
+import { WebSocketServer } from 'ws'
 import type { Misbehave } from './mcp-answers.ts'
 
 /** One HTTP request as the server saw it. */
@@ -212,6 +219,34 @@ export async function startSseServer(options: Toolbox = {}): Promise<McpServer> 
   )
 }
 
+/** The official server of v1 over WebSocket, by a transport of a few lines. */
+export async function startSocketServer(options: Toolbox = {}): Promise<McpServer> {
+  let stopped = 0
+  const { tools, respond } = toolbox(options, () => stopped++)
+  const home = await listen(
+    (_, response) => void response.writeHead(426).end(),
+    { stopped: () => stopped },
+    (server) => {
+      const sockets = new WebSocketServer({
+        server,
+        handleProtocols: (offered) => offered.has('mcp') && 'mcp',
+      })
+      sockets.on('connection', (socket) => {
+        const transport: Transport = {
+          async start() {
+            socket.on('message', (data) => transport.onmessage?.(JSON.parse(data.toString())))
+            socket.on('close', () => transport.onclose?.())
+          },
+          send: async (message) => socket.send(JSON.stringify(message)),
+          close: async () => socket.close(),
+        }
+        void oldServer(respond, tools).connect(transport)
+      })
+    },
+  )
+  return { ...home, url: home.url.replace(/^http/, 'ws') }
+}
+
 /** A hand-made server for what no library would say. */
 export function startHostileServer(misbehave: Misbehave): Promise<McpServer> {
   return listen(misbehave, {})
@@ -225,6 +260,7 @@ async function listen(
     readonly forget?: () => void
     readonly close?: () => Promise<void>
   },
+  also: (server: HttpServer) => void = () => {},
 ): Promise<McpServer> {
   const seen: Seen[] = []
   const sockets = new Set<Socket>()
@@ -239,6 +275,7 @@ async function listen(
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket))
   })
+  also(server)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -253,6 +290,7 @@ async function listen(
     async [Symbol.asyncDispose]() {
       await own.close?.()
       server.closeAllConnections()
+      for (const socket of sockets) socket.destroy()
       await new Promise((resolve) => server.close(resolve))
     },
   }
