@@ -15,6 +15,7 @@ const protocols: readonly (readonly [string, (origin: string) => Endpoint])[] = 
     'A2A over HTTP+JSON',
     (origin) => ({ protocol: 'a2a', url: `${origin}/rest`, binding: 'HTTP+JSON', version: '1.0' }),
   ],
+  ['MCP', (origin) => ({ protocol: 'mcp', url: `${origin}/mcp` })],
   ['A2A 0.3', (origin) => ({ protocol: 'a2a', url: `${origin}/rpc`, version: '0.3.0' })],
 ]
 
