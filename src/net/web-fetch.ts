@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Failure } from '../../schemas/failure.ts'
 import type { Method, Open, OpenResponse } from './fetch.ts'
 
@@ -6,6 +7,7 @@ export interface WebFetchOptions {
   readonly max_bytes: number
 }
 
+const turn = 128 * 1024
 const methods: ReadonlySet<string> = new Set<Method>(['GET', 'POST', 'HEAD', 'DELETE'])
 /** Statuses whose answer has no body (Fetch Standard, 2.2.3). */
 const bodiless = new Set([101, 103, 204, 205, 304])
@@ -48,12 +50,18 @@ export function createWebFetch(open: Open, { max_bytes }: WebFetchOptions): type
 function bounded({ body, explain }: OpenResponse, most: number): ReadableStream<Uint8Array> {
   const chunks = body.iterator()
   let bytes = 0
+  /** As many when others last had their turn: what is buffered is read without one. */
+  let told = 0
   return new ReadableStream({
     async pull(controller) {
       try {
         const { done, value } = await chunks.next()
         if (done) return controller.close()
         bytes += value.length
+        if (bytes - told > turn) {
+          told = bytes
+          await nextTurn()
+        }
         if (bytes > most) throw new Failure('upstream_invalid', `The answer is larger than ${most} bytes.`)
         controller.enqueue(value)
       } catch (error) {

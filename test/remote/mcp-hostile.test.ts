@@ -44,11 +44,11 @@ const answers: Record<string, [Misbehave, object]> = {
   '202 and nothing more': [(_, response) => response.writeHead(202).end(), { code: 'upstream_invalid' }],
   '204': [(_, response) => response.writeHead(204).end(), { code: 'upstream_invalid' }],
   'a reset': [(_, response) => response.socket?.resetAndDestroy(), { code: 'upstream_failed' }],
-  'more than 10 MiB of JSON': [
+  'more than 4 MiB of JSON': [
     (_, response, body) => answerJson(response, body, { result: { ...nothing, more: 'x'.repeat(11 << 20) } }),
     { code: 'upstream_invalid' },
   ],
-  'more than 10 MiB of events': [
+  'more than 4 MiB of events': [
     (_, response) => response.writeHead(200, events).end(`: ${'x'.repeat(11 << 20)}\n\n`),
     { code: 'upstream_invalid' },
   ],

@@ -127,7 +127,7 @@ describe('a WebSocket', () => {
     expect(await rejection(remote.ask('x'))).toMatchObject({ code: 'upstream_invalid' })
   })
 
-  test('that brings more than 10 MiB fails the call', async () => {
+  test('that brings more than 4 MiB fails the call', async () => {
     await using server = await startSockets((_, socket) => socket.send('x'.repeat(11 << 20)))
     await using remote = agentAt(server.url)
     expect(await rejection(remote.ask('x'))).toMatchObject({ code: 'upstream_failed' })

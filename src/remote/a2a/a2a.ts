@@ -4,7 +4,13 @@ import { isRecord } from '../../../schemas/json.ts'
 import type { Open } from '../../net/fetch.ts'
 import type { Wait } from '../../net/wait.ts'
 import { createWebFetch } from '../../net/web-fetch.ts'
-import type { Connect, RemoteAgent, RemoteAnswer, RemoteFacts } from '../remote-agent.ts'
+import {
+  type Connect,
+  largestAnswer,
+  type RemoteAgent,
+  type RemoteAnswer,
+  type RemoteFacts,
+} from '../remote-agent.ts'
 import { type A2aClient, createA2aClient, type Interface } from './client.ts'
 import { checked, faultOf } from './fault.ts'
 import { follow } from './follow.ts'
@@ -16,7 +22,6 @@ export interface A2aOptions {
   readonly wait: Wait
 }
 
-const largestAnswer = 10 * 1024 * 1024
 const bindings = new Set(['JSONRPC', 'HTTP+JSON'])
 
 /** Agents that speak A2A 1.0 or 0.3, by JSON-RPC or HTTP+JSON, through the official SDK's client. */
