@@ -33,6 +33,10 @@ export function createWebFetch(open: Open, { max_bytes }: WebFetchOptions): type
       signal: signal ?? new AbortController().signal,
     })
     const { status, headers } = answer
+    if (Number(headers['content-length'] ?? 0) > max_bytes) {
+      answer.body.destroy()
+      throw tooLarge(max_bytes)
+    }
     const coding = headers['content-encoding'] ?? 'identity'
     if (coding !== 'identity') {
       answer.body.destroy()
@@ -62,7 +66,7 @@ function bounded({ body, explain }: OpenResponse, most: number): ReadableStream<
           told = bytes
           await nextTurn()
         }
-        if (bytes > most) throw new Failure('upstream_invalid', `The answer is larger than ${most} bytes.`)
+        if (bytes > most) throw tooLarge(most)
         controller.enqueue(value)
       } catch (error) {
         body.destroy()
@@ -73,6 +77,10 @@ function bounded({ body, explain }: OpenResponse, most: number): ReadableStream<
       body.destroy()
     },
   })
+}
+
+function tooLarge(most: number): Failure {
+  return new Failure('upstream_invalid', `The answer is larger than ${most} bytes.`)
 }
 
 function sound(headers: Readonly<Record<string, string>>): Headers {
