@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { codes } from '../../schemas/failure.ts'
+import { InputRequired } from '../../schemas/task.ts'
+import { answerJson, serveEnvelopes } from '../support/envelope-agent.ts'
+import { startGateway } from '../support/gateway.ts'
+import { list } from '../support/listed.ts'
+import { run } from '../support/processes.ts'
+
+const guide = readFileSync(join(import.meta.dirname, '../../docs/calling.md'), 'utf8')
+const blocks = [...guide.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(([, info = '', code = '']) => ({
+  info,
+  code,
+}))
+
+test('docs/calling.md: the requests are answered as it says', async () => {
+  await using agent = await serveEnvelopes(({ headers, params }, response) =>
+    answerJson(response, { ...params, key: headers['x-api-key'] ?? null }),
+  )
+  await using home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: agent.origin })
+  await list(home, {
+    package_name: 'com.example.weather',
+    endpoints: [{ protocol: 'envelope', url: agent.url }],
+    capabilities: [{ name: 'forecast', description: 'The weather of tomorrow.' }],
+  })
+  const token = await home.token('me')
+  const [call = '', store = ''] = blocks.filter(({ info }) => info === 'sh').map(({ code }) => code)
+  const ask = async (script: string) => {
+    const here = script.replaceAll('http://127.0.0.1:8080', home.url).replaceAll('curl ', 'curl -sS ')
+    const { code, stdout, stderr } = await run('bash', ['-euc', `TOKEN=${token}\n${here}`]).ended
+    expect(code, stderr).toBe(0)
+    return JSON.parse(stdout)
+  }
+  expect(await ask(call)).toEqual({ city: 'Oslo', key: null })
+  expect(await ask(store)).toMatchObject({
+    agent: 'com.example.weather',
+    header: 'x-api-key',
+    origin: agent.origin,
+  })
+  expect(await ask(call)).toEqual({ city: 'Oslo', key: 'KEY' })
+})
+
+test('docs/calling.md: what it shows of an agent that asks back is what one is answered', () => {
+  const [shown] = blocks.filter(({ info }) => info === 'json')
+  expect(InputRequired.safeParse(JSON.parse(shown?.code ?? '')).success).toBe(true)
+})
+
+test('docs/calling.md: the codes in its table are codes', () => {
+  const table = guide.slice(guide.indexOf('## When something is wrong'))
+  const named = [...table.matchAll(/`([a-z]+_[a-z_]+)`/g)].map(([, code = '']) => code)
+  const others = ['retry_after_s', 'read_only', 'dragoman_remote_seconds']
+  expect(named.filter((code) => !Object.hasOwn(codes, code) && !others.includes(code))).toEqual([])
+})
