@@ -4,9 +4,10 @@ import { Failure } from '../../../schemas/failure.ts'
 import type { Open } from '../../net/fetch.ts'
 import type { Clock } from '../../net/wait.ts'
 import type { Dial } from '../../net/web-socket.ts'
+import { notCallable } from '../refusal.ts'
 import { afterwards, type Current, type Exchange } from './exchange.ts'
-import { notCallable, rpcErrorOf } from './failure.ts'
-import { createExchangeFetch, withoutStandingStream } from './fetch.ts'
+import { rpcErrorOf } from './failure.ts'
+import { createExchangeFetch, largestMessage, withoutStandingStream } from './fetch.ts'
 import { createPlaces } from './places.ts'
 import type { Sdk } from './sdk.ts'
 import { watch } from './watched.ts'
@@ -47,7 +48,6 @@ export type OpenConnection = (sdk: Sdk, exchange: Exchange, known: Spoken | unde
 /** The longest that a timer takes: a call ends by its signal alone. */
 export const endless = 2 ** 31 - 1
 
-const largest = 10 * 1024 * 1024
 /** Each stream of HTTP+SSE holds a connection that no POST can use; together they must leave some. */
 const mostStreams = 8
 
@@ -73,7 +73,7 @@ export function createConnections(
         headers,
         signal,
         create_connection: options.dial(url.href),
-        max_bytes: largest,
+        max_bytes: largestMessage,
         // It ends with the call.
         handshake_ms: 0,
       }) as Transport
