@@ -59,7 +59,7 @@ export function createCredentials(options: CredentialsOptions): Credentials {
       const { origin } = new URL(url)
       const owner = ownerOf(caller)
       const row = { owner, entry_id: entry.id, origin, header, created_at: new Date(clock()).toISOString() }
-      const sealed = vault.seal(value, placeOf(row))
+      const sealed = vault.seal(value, placeOf(row, url))
       if (!(await store.put({ ...row, sealed }, mostOfOne))) {
         throw new Failure('conflict', `You have credentials for ${mostOfOne} agents.`, {
           hint: 'Delete one first.',
@@ -88,10 +88,10 @@ export function createCredentials(options: CredentialsOptions): Credentials {
     async headersFor(entryId, url, caller) {
       const row = await find(ownerOf(caller), entryId)
       if (!row || row.origin !== new URL(url).origin) return {}
-      const value = vault.open(row.sealed, placeOf(row))
+      const value = vault.open(row.sealed, placeOf(row, url))
       if (value !== undefined) return { [row.header]: value }
       throw new Failure('not_configured', 'The credential for this agent cannot be opened.', {
-        hint: 'The secret key has changed. Store the credential anew.',
+        hint: 'The address of the agent or the secret key has changed. Store the credential anew.',
       })
     },
   }
@@ -101,6 +101,7 @@ function ownerOf({ issuer, subject }: Principal): string {
   return JSON.stringify([issuer, subject])
 }
 
-function placeOf(row: Pick<StoredCredential, 'owner' | 'entry_id' | 'origin' | 'header'>): string {
-  return JSON.stringify([row.owner, row.entry_id, row.origin, row.header])
+/** The whole address: who shares a host with another agent is not shown what was meant for that one. */
+function placeOf({ owner, entry_id, header }: Omit<StoredCredential, 'sealed'>, url: string): string {
+  return JSON.stringify([owner, entry_id, new URL(url).href, header])
 }

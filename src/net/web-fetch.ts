@@ -5,8 +5,11 @@ import type { Method, Open, OpenResponse } from './fetch.ts'
 export interface WebFetchOptions {
   /** Most bytes of one body. */
   readonly max_bytes: number
+  /** Most bytes that are read at once: one event of an event stream, any other body; as many as the body when absent. */
+  readonly max_message_bytes?: number
 }
 
+/** After so many bytes others have their turn: what is buffered is read without one. */
 const turn = 128 * 1024
 const methods: ReadonlySet<string> = new Set<Method>(['GET', 'POST', 'HEAD', 'DELETE'])
 /** Statuses whose answer has no body (Fetch Standard, 2.2.3). */
@@ -17,7 +20,7 @@ const bodiless = new Set([101, 103, 204, 205, 304])
  * bodies of answers break off with Failure `upstream_invalid` after so many bytes. Rejects with Failure, which the
  * library may wrap: `failureIn` finds it again.
  */
-export function createWebFetch(open: Open, { max_bytes }: WebFetchOptions): typeof globalThis.fetch {
+export function createWebFetch(open: Open, options: WebFetchOptions): typeof globalThis.fetch {
   return async (input, init = {}) => {
     if (input instanceof Request) throw new TypeError('A URL is fetched here, not a Request.')
     const { body, method = 'GET', signal } = init
@@ -33,10 +36,6 @@ export function createWebFetch(open: Open, { max_bytes }: WebFetchOptions): type
       signal: signal ?? new AbortController().signal,
     })
     const { status, headers } = answer
-    if (Number(headers['content-length'] ?? 0) > max_bytes) {
-      answer.body.destroy()
-      throw tooLarge(max_bytes)
-    }
     const coding = headers['content-encoding'] ?? 'identity'
     if (coding !== 'identity') {
       answer.body.destroy()
@@ -47,26 +46,31 @@ export function createWebFetch(open: Open, { max_bytes }: WebFetchOptions): type
       answer.body.destroy()
       return new Response(null, shown)
     }
-    return new Response(bounded(answer, max_bytes), shown)
+    return new Response(bounded(answer, options), shown)
   }
 }
 
-function bounded({ body, explain }: OpenResponse, most: number): ReadableStream<Uint8Array> {
+function bounded(
+  { body, headers, explain }: OpenResponse,
+  { max_bytes, max_message_bytes = max_bytes }: WebFetchOptions,
+): ReadableStream<Uint8Array> {
   const chunks = body.iterator()
-  let bytes = 0
-  /** As many when others last had their turn: what is buffered is read without one. */
-  let told = 0
+  const isEvents = /^text\/event-stream\b/i.test(headers['content-type'] ?? '')
+  const unread = isEvents ? createEventMeter() : createMeter()
+  const all = createMeter()
+  let turned = 0
   return new ReadableStream({
     async pull(controller) {
       try {
         const { done, value } = await chunks.next()
         if (done) return controller.close()
-        bytes += value.length
-        if (bytes - told > turn) {
-          told = bytes
+        const bytes = all(value)
+        assertWithin(max_bytes, bytes)
+        assertWithin(max_message_bytes, unread(value))
+        if (bytes - turned > turn) {
+          turned = bytes
           await nextTurn()
         }
-        if (bytes > most) throw tooLarge(most)
         controller.enqueue(value)
       } catch (error) {
         body.destroy()
@@ -79,8 +83,31 @@ function bounded({ body, explain }: OpenResponse, most: number): ReadableStream<
   })
 }
 
-function tooLarge(most: number): Failure {
-  return new Failure('upstream_invalid', `The answer is larger than ${most} bytes.`)
+type Meter = (chunk: Uint8Array) => number
+
+function createMeter(): Meter {
+  let bytes = 0
+  return ({ length }) => {
+    bytes += length
+    return bytes
+  }
+}
+
+/** Of what came since the last blank line, which ends an event (HTML Standard, 9.2.6), or thereabouts. */
+function createEventMeter(): Meter {
+  let bytes = 0
+  let before = Buffer.alloc(0)
+  return (chunk) => {
+    const text = Buffer.concat([before, chunk])
+    const end = Math.max(...['\n\n', '\n\r\n', '\r\r'].map((blank) => text.lastIndexOf(blank)))
+    bytes = end < 0 ? bytes + chunk.length : text.length - end
+    before = text.subarray(-2)
+    return bytes
+  }
+}
+
+function assertWithin(most: number, bytes: number): void {
+  if (bytes > most) throw new Failure('upstream_invalid', `The answer is larger than ${most} bytes.`)
 }
 
 function sound(headers: Readonly<Record<string, string>>): Headers {

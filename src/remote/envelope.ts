@@ -2,7 +2,7 @@ import { Failure } from '../../schemas/failure.ts'
 import type { Json } from '../../schemas/json.ts'
 import type { Fetch, FetchResponse } from '../net/fetch.ts'
 import { retryAfter } from '../net/retry-after.ts'
-import { failureOfProblem, failureOfStatus } from './refusal.ts'
+import { failureOfProblem, failureOfStatus, notCallable } from './refusal.ts'
 import type { Connect, RemoteAgent, RemoteAnswer } from './remote-agent.ts'
 
 /** As much as one message may be. */
@@ -34,7 +34,8 @@ export function createEnvelopeConnect(fetch: Fetch, clock: () => number): Connec
         timeout_ms: longestWait,
         stays: true,
       }).catch((thrown) => {
-        if (!(thrown instanceof Failure) || thrown.code !== 'too_large') throw thrown
+        if (!(thrown instanceof Failure)) throw thrown
+        if (thrown.code !== 'too_large') throw notCallable(thrown)
         throw new Failure('upstream_invalid', `${who}: ${thrown.message}`)
       })
     }

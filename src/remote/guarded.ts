@@ -1,7 +1,8 @@
 import { Failure } from '../../schemas/failure.ts'
 import { abortable, startDeadline } from '../net/deadline.ts'
 import type { Gate } from '../net/gate.ts'
-import type { RemoteAgent } from './remote-agent.ts'
+import { isAboutCall } from './refusal.ts'
+import type { RemoteAgent, RemoteAnswer } from './remote-agent.ts'
 
 export interface GuardOptions {
   readonly gate: Gate
@@ -30,7 +31,7 @@ export function createGuarded(agent: RemoteAgent, { gate, who, patience_ms }: Gu
   return {
     call: (action, params, call) =>
       gate(call.signal, () =>
-        within(call.signal, (signal) => agent.call(action, params, { ...call, signal })),
+        within(call.signal, (signal) => agent.call(action, params, { ...call, signal }).catch(refusedOr)),
       ),
     probe: (call) => within(call.signal, (signal) => agent.probe({ ...call, signal })),
     ...(describe && {
@@ -39,4 +40,10 @@ export function createGuarded(agent: RemoteAgent, { gate, who, patience_ms }: Gu
     }),
     [Symbol.asyncDispose]: () => agent[Symbol.asyncDispose](),
   }
+}
+
+/** Inside the circuit: what one caller did wrong closes the agent to nobody else. */
+function refusedOr(thrown: unknown): RemoteAnswer {
+  if (thrown instanceof Failure && isAboutCall(thrown.details.upstream?.status)) return { refused: thrown }
+  throw thrown
 }

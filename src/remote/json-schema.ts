@@ -1,22 +1,32 @@
 import type { FieldError } from '../../schemas/failure.ts'
 import { isRecord, type JsonSchema } from '../../schemas/json.ts'
-import { pointer } from '../../schemas/shape.ts'
+import {
+  checkNumber,
+  checkText,
+  checkType,
+  checkValue,
+  complain,
+  isNumber,
+  isOver,
+  matches,
+  type Path,
+  type Run,
+} from './json-value.ts'
 
-type Path = readonly PropertyKey[]
-
-/** Looks at one value under one schema; true where it fits, or where it cannot be told. */
-interface Run {
-  readonly root: JsonSchema
-  readonly errors: FieldError[]
-  /** What is left to look at. */
-  steps: number
-}
+type Fit = 'yes' | 'no' | 'unsure'
 
 const mostSteps = 20_000
 const deepest = 64
-const mostErrors = 20
-const longestPattern = 200
-const longestMatched = 1000
+/** Keywords that could refuse a value, and are not looked at. */
+const passedOver = [
+  'format',
+  'uniqueItems',
+  'maxContains',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+  '$dynamicRef',
+  '$recursiveRef',
+]
 
 /**
  * What is wrong with a value by a JSON Schema (2020-12, and what of draft 7 is written otherwise), at most 20 errors.
@@ -25,17 +35,22 @@ const longestMatched = 1000
  * out the value passes: the agent whose schema it is will judge.
  */
 export function errorsBySchema(schema: JsonSchema, value: unknown): readonly FieldError[] {
-  const run: Run = { root: schema, errors: [], steps: mostSteps }
+  const run: Run = { root: schema, errors: [], told: true, steps: mostSteps, unsure: false }
   check(schema, value, [], run, 0)
-  return run.steps > 0 ? run.errors.slice(0, mostErrors) : []
+  return run.steps > 0 ? run.errors : []
 }
 
 function check(schema: unknown, value: unknown, path: Path, run: Run, depth: number): void {
   run.steps -= 1
-  if (run.steps <= 0 || depth > deepest || run.errors.length >= mostErrors) return
+  run.unsure ||= depth > deepest
+  if (run.steps <= 0 || depth > deepest || isOver(run)) return
   if (schema === false) complain(run, path, 'There is no such field.')
-  if (!isRecord(schema)) return
-  if (typeof schema.$ref === 'string') check(resolve(schema.$ref, run.root), value, path, run, depth + 1)
+  if (!isRecord(schema) || (schema.nullable === true && value === null)) return
+  if (typeof schema.$ref === 'string') {
+    checkReference(schema.$ref, value, path, run, depth)
+    if (isOlder(run.root)) return
+  }
+  run.unsure ||= passedOver.some((keyword) => Object.hasOwn(schema, keyword))
   if (!checkType(schema, value, path, run)) return
   checkValue(schema, value, path, run)
   if (typeof value === 'string') checkText(schema, value, path, run)
@@ -45,27 +60,36 @@ function check(schema: unknown, value: unknown, path: Path, run: Run, depth: num
   checkCombined(schema, value, path, run, depth)
 }
 
-function complain(run: Run, path: Path, detail: string): void {
-  run.errors.push({ pointer: pointer(path), detail })
-}
-
 /** Whether a value fits, without saying why not. */
-function fits(schema: unknown, value: unknown, run: Run, depth: number): boolean {
-  const trial: Run = { root: run.root, errors: [], steps: run.steps }
+function fits(schema: unknown, value: unknown, run: Run, depth: number): Fit {
+  const trial: Run = { root: run.root, errors: [], told: false, steps: run.steps, unsure: false }
   check(schema, value, [], trial, depth + 1)
   run.steps = trial.steps
-  return trial.errors.length === 0
+  if (trial.errors.length > 0) return 'no'
+  return trial.unsure ? 'unsure' : 'yes'
 }
 
+/** Before 2019-09 a reference is all that its schema says. */
+function isOlder({ $schema }: JsonSchema): boolean {
+  return typeof $schema === 'string' && /draft-0[3-7]/.test($schema)
+}
+
+function checkReference(reference: string, value: unknown, path: Path, run: Run, depth: number): void {
+  const found = resolve(reference, run.root)
+  run.unsure ||= found === undefined
+  check(found ?? true, value, path, run, depth + 1)
+}
+
+/** What a JSON Pointer leads to in the schema; anchors and other documents are not followed. */
 function resolve(reference: string, root: JsonSchema): unknown {
-  if (!reference.startsWith('#')) return true
+  if (reference !== '#' && !reference.startsWith('#/')) return undefined
   const keys = reference.slice(1).split('/').slice(1)
   let current: unknown = root
   for (const key of keys.map(unescaped)) {
     const holds = typeof current === 'object' && current !== null && Object.hasOwn(current, key)
     current = holds ? Reflect.get(current as object, key) : undefined
   }
-  return current ?? true
+  return current
 }
 
 function unescaped(key: string): string {
@@ -74,99 +98,6 @@ function unescaped(key: string): string {
     return decodeURIComponent(plain)
   } catch {
     return plain
-  }
-}
-
-const types: Readonly<Record<string, (value: unknown) => boolean>> = {
-  null: (value) => value === null,
-  boolean: (value) => typeof value === 'boolean',
-  string: (value) => typeof value === 'string',
-  number: (value) => typeof value === 'number',
-  integer: (value) => Number.isInteger(value),
-  array: Array.isArray,
-  object: isRecord,
-}
-
-function checkType({ type, nullable }: JsonSchema, value: unknown, path: Path, run: Run): boolean {
-  const names = (Array.isArray(type) ? type : [type]).filter((one) => typeof one === 'string')
-  const known = names.filter((name) => Object.hasOwn(types, name))
-  if (known.length === 0 || known.length < names.length) return true
-  if (known.some((name) => types[name]?.(value)) || (nullable === true && value === null)) return true
-  complain(run, path, `This must be ${known.join(' or ')}.`)
-  return false
-}
-
-function checkValue(schema: JsonSchema, value: unknown, path: Path, run: Run): void {
-  const { enum: allowed } = schema
-  if (Array.isArray(allowed) && !allowed.some((one) => isSame(one, value, run))) {
-    const shown = allowed.slice(0, 20).map((one) => (JSON.stringify(one) ?? '').slice(0, 60))
-    complain(run, path, `This must be one of ${shown.join(', ')}.`)
-  }
-  if (Object.hasOwn(schema, 'const') && !isSame(schema.const, value, run)) {
-    complain(run, path, `This must be ${(JSON.stringify(schema.const) ?? '').slice(0, 60)}.`)
-  }
-}
-
-function isSame(one: unknown, other: unknown, run: Run): boolean {
-  run.steps -= 1
-  if (one === other) return true
-  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false
-  if (Array.isArray(one) !== Array.isArray(other) || run.steps <= 0) return false
-  const keys = Object.keys(one)
-  if (keys.length !== Object.keys(other).length) return false
-  return keys.every(
-    (key) => Object.hasOwn(other, key) && isSame(Reflect.get(one, key), Reflect.get(other, key), run),
-  )
-}
-
-function checkText({ minLength, maxLength, pattern }: JsonSchema, text: string, path: Path, run: Run): void {
-  const atLeast = isNumber(minLength) && minLength > 0 ? minLength : 0
-  // A character may be two code units, so only what is near the bound is counted.
-  if (atLeast > 0 && (text.length < atLeast || characters(text, atLeast * 2) < atLeast)) {
-    complain(run, path, `This must have at least ${atLeast} characters.`)
-  }
-  if (isNumber(maxLength) && text.length > maxLength && characters(text, maxLength * 2) > maxLength) {
-    complain(run, path, `This must have at most ${maxLength} characters.`)
-  }
-  if (typeof pattern !== 'string' || text.length > longestMatched) return
-  if (quickPattern(pattern)?.test(text) === false) complain(run, path, `This must match ${pattern}.`)
-}
-
-/** Code points, counted where there are at most so many code units; else the units. */
-function characters(text: string, most: number): number {
-  return text.length > most ? text.length : [...text].length
-}
-
-/** Groups that repeat, and anything that looks around or back, could take for ever. */
-const slow = /\)[*+?{]|\(\?[=!<]|\\[1-9k]/
-const unbounded = /[*+]|\{\d+,\}/g
-
-/** The pattern where it cannot take longer than the square of its text. */
-function quickPattern(pattern: string): RegExp | undefined {
-  if (pattern.length > longestPattern || slow.test(pattern)) return undefined
-  const loops = pattern.match(unbounded)?.length ?? 0
-  if (loops > (pattern.startsWith('^') ? 2 : 1)) return undefined
-  try {
-    return new RegExp(pattern, 'u')
-  } catch {
-    return undefined
-  }
-}
-
-function checkNumber(schema: JsonSchema, value: number, path: Path, run: Run): void {
-  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema
-  if (isNumber(minimum) && value < minimum) complain(run, path, `This must be at least ${minimum}.`)
-  if (isNumber(maximum) && value > maximum) complain(run, path, `This must be at most ${maximum}.`)
-  if (isNumber(exclusiveMinimum) && value <= exclusiveMinimum) {
-    complain(run, path, `This must be more than ${exclusiveMinimum}.`)
-  }
-  if (isNumber(exclusiveMaximum) && value >= exclusiveMaximum) {
-    complain(run, path, `This must be less than ${exclusiveMaximum}.`)
-  }
-  if (!isNumber(multipleOf) || multipleOf <= 0) return
-  const quotient = value / multipleOf
-  if (Math.abs(quotient - Math.round(quotient)) > 1e-9) {
-    complain(run, path, `This must be a multiple of ${multipleOf}.`)
   }
 }
 
@@ -192,9 +123,15 @@ function checkList(schema: JsonSchema, list: readonly unknown[], path: Path, run
   }
   const { contains, minContains = 1 } = schema
   if (contains === undefined || !isNumber(minContains)) return
-  let found = 0
-  for (const item of list) if (found < minContains && fits(contains, item, run, depth)) found += 1
-  if (found < minContains) complain(run, path, 'An item that is asked for is missing.')
+  let [sure, possible] = [0, 0]
+  for (const item of list) {
+    if (sure >= minContains) return
+    const fit = fits(contains, item, run, depth)
+    sure += fit === 'yes' ? 1 : 0
+    possible += fit === 'no' ? 0 : 1
+  }
+  if (possible < minContains) complain(run, path, 'An item that is asked for is missing.')
+  run.unsure ||= sure < minContains
 }
 
 function checkObject(
@@ -206,6 +143,7 @@ function checkObject(
 ): void {
   const { required, properties, additionalProperties, propertyNames, minProperties, maxProperties } = schema
   for (const key of Array.isArray(required) ? required : []) {
+    run.steps -= 1
     if (typeof key === 'string' && !Object.hasOwn(value, key)) {
       complain(run, [...path, key], 'This field is required.')
     }
@@ -219,21 +157,23 @@ function checkObject(
   }
   const stated = isRecord(properties) ? properties : {}
   const patterns = isRecord(schema.patternProperties) ? Object.entries(schema.patternProperties) : []
-  const readable = patterns.map(([pattern, under]) => [quickPattern(pattern), under] as const)
+  run.steps -= patterns.length
   for (const key of keys) {
     if (run.steps <= 0) return
     const at = [...path, key]
-    const matching = readable.filter(
-      ([pattern]) => pattern === undefined || pattern.test(key.slice(0, longestMatched)),
-    )
-    if (Object.hasOwn(stated, key)) check(stated[key], value[key], at, run, depth + 1)
-    for (const [pattern, under] of matching) if (pattern) check(under, value[key], at, run, depth + 1)
-    if (!Object.hasOwn(stated, key) && matching.length === 0) {
-      check(additionalProperties, value[key], at, run, depth + 1)
+    let isStated = Object.hasOwn(stated, key)
+    if (isStated) check(stated[key], value[key], at, run, depth + 1)
+    for (const [pattern, under] of patterns) {
+      if (run.steps <= 0) return
+      const does = matches(pattern, key, run)
+      if (does === true) check(under, value[key], at, run, depth + 1)
+      isStated ||= does !== false
     }
-    if (propertyNames !== undefined && !fits(propertyNames, key, run, depth)) {
-      complain(run, at, 'A field may not be called so.')
-    }
+    if (!isStated) check(additionalProperties, value[key], at, run, depth + 1)
+    if (propertyNames === undefined) continue
+    const fit = fits(propertyNames, key, run, depth)
+    if (fit === 'no') complain(run, at, 'A field may not be called so.')
+    run.unsure ||= fit === 'unsure'
   }
   checkDependent(schema, value, path, run, depth)
 }
@@ -247,14 +187,17 @@ function checkDependent(
 ): void {
   const dependent = { ...asRecord(schema.dependencies), ...asRecord(schema.dependentRequired) }
   for (const [key, asked] of Object.entries(dependent)) {
+    run.steps -= 1
     if (!Object.hasOwn(value, key) || !Array.isArray(asked)) continue
     for (const other of asked) {
+      run.steps -= 1
       if (typeof other === 'string' && !Object.hasOwn(value, other)) {
         complain(run, [...path, other], `This field is required beside ${key.slice(0, 100)}.`)
       }
     }
   }
   for (const [key, under] of Object.entries(asRecord(schema.dependentSchemas))) {
+    run.steps -= 1
     if (Object.hasOwn(value, key)) check(under, value, path, run, depth + 1)
   }
 }
@@ -262,29 +205,31 @@ function checkDependent(
 function checkCombined(schema: JsonSchema, value: unknown, path: Path, run: Run, depth: number): void {
   const { allOf, anyOf, oneOf, not } = schema
   for (const one of Array.isArray(allOf) ? allOf : []) check(one, value, path, run, depth + 1)
-  if (Array.isArray(anyOf) && anyOf.length > 0 && !anyOf.some((one) => fits(one, value, run, depth))) {
-    complain(run, path, 'This fits none of the forms that it may have.')
+  if (Array.isArray(anyOf) && anyOf.length > 0) {
+    const all = anyOf.map((one) => fits(one, value, run, depth))
+    if (all.every((fit) => fit === 'no')) complain(run, path, 'This fits none of the forms that it may have.')
+    run.unsure ||= !all.includes('yes')
   }
   if (Array.isArray(oneOf) && oneOf.length > 0) {
-    const fitting = oneOf.filter((one) => fits(one, value, run, depth)).length
-    if (fitting !== 1) {
-      complain(
-        run,
-        path,
-        `This fits ${fitting === 0 ? 'none' : 'more than one'} of the forms that it may have.`,
-      )
-    }
+    const all = oneOf.map((one) => fits(one, value, run, depth))
+    const sure = all.filter((fit) => fit === 'yes').length
+    const isNone = all.every((fit) => fit === 'no')
+    const many = isNone ? 'none' : 'more than one'
+    if (isNone || sure > 1) complain(run, path, `This fits ${many} of the forms that it may have.`)
+    run.unsure ||= all.includes('unsure')
   }
-  if (not !== undefined && fits(not, value, run, depth)) complain(run, path, 'This may not be so.')
+  if (not !== undefined) {
+    const fit = fits(not, value, run, depth)
+    if (fit === 'yes') complain(run, path, 'This may not be so.')
+    run.unsure ||= fit === 'unsure'
+  }
   if (schema.if === undefined) return
-  const next = fits(schema.if, value, run, depth) ? schema.then : schema.else
+  const fit = fits(schema.if, value, run, depth)
+  run.unsure ||= fit === 'unsure'
+  const next = fit === 'unsure' ? undefined : fit === 'yes' ? schema.then : schema.else
   if (next !== undefined) check(next, value, path, run, depth + 1)
 }
 
 function asRecord(value: unknown): Record<string, unknown> {
   return isRecord(value) ? value : {}
-}
-
-function isNumber(value: unknown): value is number {
-  return typeof value === 'number'
 }

@@ -7,7 +7,7 @@ import { isRecord, type Json, type JsonObject, type JsonSchema } from '../../sch
 import { assertPlain } from '../../schemas/plain.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import { input, output, type Shape } from '../../schemas/shape.ts'
-import type { InputRequired } from '../../schemas/task.ts'
+import { InputRequired } from '../../schemas/task.ts'
 import { viaOf } from '../../schemas/via.ts'
 import { endpointsOf } from './endpoints.ts'
 import { errorsBySchema } from './json-schema.ts'
@@ -194,7 +194,7 @@ async function call(
     send(connected, asked, asked.task ? { ...remote, task: asked.task } : remote),
   )
   if ('refused' in answer) throw answer.refused
-  if ('output' in answer) return sound(package_name, answer.output)
+  if ('output' in answer) return unforged(package_name, sound(package_name, answer.output))
   const holder = { agent: id, caller: remote.caller }
   const required: InputRequired = {
     status: 'input_required',
@@ -203,6 +203,12 @@ async function call(
     question: sound(package_name, answer.question) as InputRequired['question'],
   }
   return required as Json
+}
+
+/** What we say of a task that waits, nobody else says: by it, what a caller answers would go wherever it names. */
+function unforged(packageName: string, output: Json): Json {
+  if (!InputRequired.safeParse(output).success) return output
+  throw new Failure('upstream_invalid', `${packageName} asks back in a way that cannot be gone on with here.`)
 }
 
 /** The agent, and what each call to it takes along. Throws Failure `loop_detected` and `not_callable`. */

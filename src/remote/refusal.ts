@@ -68,6 +68,24 @@ export function failureOfStatus(status: number, { who, retry_after_s }: Refused)
   )
 }
 
+/** Statuses that tell of the agent or of its address, and nothing of who asks for what. */
+const aboutAgent = new Set([404, 405, 406, 408, 410, 421, 425, 426])
+
+/**
+ * Whether a status of HTTP is about the one call: its params, its credential, what its caller has used up (429 counts
+ * each caller's own where callers show credentials), and so says nothing against the agent.
+ */
+export function isAboutCall(status: number | undefined): boolean {
+  return status !== undefined && status >= 400 && status < 500 && !aboutAgent.has(status)
+}
+
+/** Of an address that is not called: nothing that the caller of an action could mend in its params. */
+export function notCallable(failure: Failure): Failure {
+  if (failure.code !== 'invalid_request' || failure.details.upstream) return failure
+  const message = `The address of the agent is not one to call. ${failure.message}`
+  return new Failure('not_callable', message, {}, failure)
+}
+
 /** Text of theirs as it is shown to callers: cut, and without control characters. */
 export function textOf(value: unknown): string | undefined {
   if (typeof value !== 'string' || value.trim() === '') return undefined

@@ -3,9 +3,6 @@ import type { Capability, Endpoint } from '../../schemas/entry.ts'
 import type { Failure } from '../../schemas/failure.ts'
 import type { Json, JsonObject } from '../../schemas/json.ts'
 
-/** Most bytes of one answer, with what a protocol puts around an output of 1 MiB; a stream in all. */
-export const largestAnswer = 4 * 1024 * 1024
-
 /** What a call to another agent takes along, beside what is asked. */
 export interface RemoteCall {
   /** Aborts when the caller goes away or the time is up. */

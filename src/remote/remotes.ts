@@ -1,7 +1,8 @@
+import { isDeepStrictEqual } from 'node:util'
 import { LRUCache } from 'lru-cache'
 import type { EntryDetail } from '../../schemas/card.ts'
 import type { Endpoint } from '../../schemas/entry.ts'
-import { createGate } from '../net/gate.ts'
+import { createGate, type Gate } from '../net/gate.ts'
 import type { Clock, Wait } from '../net/wait.ts'
 import { endpointsOf, factsOf } from './endpoints.ts'
 import { createGuarded } from './guarded.ts'
@@ -11,6 +12,12 @@ import type { Connect, RemoteAgent } from './remote-agent.ts'
 export interface Connected {
   readonly agent: RemoteAgent
   readonly endpoint: Endpoint
+}
+
+interface Known extends Connected {
+  readonly gate: Gate
+  /** By which it is spoken to. */
+  card: EntryDetail['card']
 }
 
 /** The agents that are called, each with a circuit and places of its own, for as long as they are called. */
@@ -40,7 +47,7 @@ export function createRemotes({
   patience_ms = defaultPatience,
 }: RemotesOptions): Remotes {
   const closing = new Set<Promise<void>>()
-  const known = new LRUCache<string, Connected>({ max: mostAgents, dispose: ({ agent }) => close(agent) })
+  const known = new LRUCache<string, Known>({ max: mostAgents, dispose: ({ agent }) => close(agent) })
 
   function close(agent: RemoteAgent): void {
     const closed = Promise.resolve(agent[Symbol.asyncDispose]()).catch(() => {})
@@ -48,14 +55,14 @@ export function createRemotes({
     void closed.then(() => closing.delete(closed))
   }
 
-  function connect(entry: EntryDetail): Connected | undefined {
+  function connect(entry: EntryDetail, gate: Gate): Known | undefined {
     const facts = factsOf(entry)
+    const { card, package_name: who } = entry
     for (const endpoint of endpointsOf(entry)) {
       for (const speak of connects) {
         const agent = speak(endpoint, facts)
         if (!agent) continue
-        const gate = createGate(entry.package_name, limits, clock, wait)
-        return { endpoint, agent: createGuarded(agent, { gate, who: entry.package_name, patience_ms }) }
+        return { endpoint, gate, card, agent: createGuarded(agent, { gate, who, patience_ms }) }
       }
     }
     return undefined
@@ -66,8 +73,12 @@ export function createRemotes({
       // What is published anew at the same place is the same agent: its circuit does not close by that.
       const key = JSON.stringify([entry.id, endpointsOf(entry), factsOf(entry).address])
       const found = known.get(key)
-      if (found) return found
-      const made = connect(entry)
+      if (found && isDeepStrictEqual(found.card, entry.card)) {
+        // The next comparison is one of identity.
+        found.card = entry.card
+        return found
+      }
+      const made = connect(entry, found?.gate ?? createGate(entry.package_name, limits, clock, wait))
       if (made) known.set(key, made)
       return made
     },

@@ -7,13 +7,15 @@ const largest = 1024 * 1024
 
 /** What another agent answers, as any message here is: plain and not too long. Throws Failure `upstream_invalid`. */
 export function sound(who: string, output: Json): Json {
+  if (!isShort(output)) {
+    throw new Failure('upstream_invalid', `${who} answers more than ${largest} characters.`)
+  }
   try {
     assertPlain(output)
   } catch (thrown) {
     throw new Failure('upstream_invalid', `${who}: ${Failure.from(thrown).message}`)
   }
-  if (isShort(output)) return output
-  throw new Failure('upstream_invalid', `${who} answers more than ${largest} characters.`)
+  return output
 }
 
 /** By the length of its JSON text, nearly; counted until it is too much. */

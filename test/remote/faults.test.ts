@@ -20,7 +20,7 @@ const protocols: readonly (readonly [string, (origin: string) => Endpoint])[] = 
 ]
 
 /** Milliseconds that an agent may take in these tests. */
-const patience_ms = 300
+const patience_ms = 1_000
 
 describe.each(protocols)('an agent that speaks %s', (_, endpointAt) => {
   let faulty: FaultyAgent

@@ -4,13 +4,7 @@ import { isRecord } from '../../../schemas/json.ts'
 import type { Open } from '../../net/fetch.ts'
 import type { Wait } from '../../net/wait.ts'
 import { createWebFetch } from '../../net/web-fetch.ts'
-import {
-  type Connect,
-  largestAnswer,
-  type RemoteAgent,
-  type RemoteAnswer,
-  type RemoteFacts,
-} from '../remote-agent.ts'
+import type { Connect, RemoteAgent, RemoteAnswer, RemoteFacts } from '../remote-agent.ts'
 import { type A2aClient, createA2aClient, type Interface } from './client.ts'
 import { checked, faultOf } from './fault.ts'
 import { follow } from './follow.ts'
@@ -22,6 +16,9 @@ export interface A2aOptions {
   readonly wait: Wait
 }
 
+const largestAnswer = 10 * 1024 * 1024
+/** What is read at once holds up everybody: an output of 1 MiB, and what is around it. */
+const largestMessage = 2 * 1024 * 1024
 const bindings = new Set(['JSONRPC', 'HTTP+JSON'])
 
 /** Agents that speak A2A 1.0 or 0.3, by JSON-RPC or HTTP+JSON, through the official SDK's client. */
@@ -54,7 +51,11 @@ function createAgent(
   { open, clock, wait }: A2aOptions,
 ): RemoteAgent {
   const who = new URL(place.url).host
-  const fetch = checked(createWebFetch(open, { max_bytes: largestAnswer }), who, clock)
+  const fetch = checked(
+    createWebFetch(open, { max_bytes: largestAnswer, max_message_bytes: largestMessage }),
+    who,
+    clock,
+  )
   const clients = new Map<Version, Promise<A2aClient>>()
   /** What the agent was found to speak, the last that answered first. */
   let order = versions

@@ -2,7 +2,7 @@ import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import { retryAfter } from '../../net/retry-after.ts'
 import { failureIn } from '../../net/web-fetch.ts'
-import { failureOfProblem, failureOfStatus, textOf } from '../refusal.ts'
+import { failureOfProblem, failureOfStatus, notCallable, textOf } from '../refusal.ts'
 import { codeOfReason } from './answer.ts'
 
 /** Errors by which an agent says that it speaks another version, or is none of A2A (JSON-RPC method not found). */
@@ -21,7 +21,7 @@ export function faultOf(thrown: unknown, who: string): Fault {
   const failure = failureIn(thrown)
   if (failure) {
     const wants = failure.details.upstream?.status === 401 || failure.details.upstream?.status === 403
-    return { kind: wants ? 'refused' : 'broken', failure }
+    return { kind: wants ? 'refused' : 'broken', failure: notCallable(failure) }
   }
   const error = thrown instanceof Error ? thrown : new Error(String(thrown))
   const reason = reasonOf(error)
@@ -79,7 +79,7 @@ export function checked(
     const answer = await fetch(input, init)
     const { status, headers } = answer
     if (answer.ok) return answer
-    const text = (await answer.text()).slice(0, longestRefusal)
+    const text = await beginning(answer)
     const body = parse(text)
     // An error of JSON-RPC or of the REST binding (AIP-193) is the SDK's to read.
     if (isRecord(body) && isRecord(body.error)) return new Response(text, { status, headers })
@@ -90,6 +90,17 @@ export function checked(
     }
     throw failureOfProblem(body, refused) ?? failureOfStatus(status, refused)
   }
+}
+
+/** As much of a body as a refusal may be; the rest is not waited for. */
+async function beginning({ body }: Response): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const chunk of body ?? []) {
+    text += decoder.decode(chunk, { stream: true })
+    if (text.length > longestRefusal) break
+  }
+  return text.slice(0, longestRefusal)
 }
 
 function parse(text: string): unknown {

@@ -32,6 +32,13 @@ export function createLedger(continues: boolean): Ledger {
     }
   }
 
+  /** A whole task is all that there is of it so far. */
+  function begin(whole: Event): void {
+    task = readTask(whole)
+    artifacts.clear()
+    for (const artifact of Array.isArray(whole.artifacts) ? whole.artifacts : []) keep({ artifact })
+  }
+
   function now(): SeenTask | undefined {
     if (!task || artifacts.size === 0) return task
     return { ...task, artifacts: [...artifacts.values()] }
@@ -42,7 +49,7 @@ export function createLedger(continues: boolean): Ledger {
     take({ message, task: whole, statusUpdate, artifactUpdate }) {
       if (message) return { output: contentOf(partsIn(message)) }
       const isFirst = task === undefined
-      if (whole) task = readTask(whole)
+      if (isRecord(whole)) begin(whole)
       if (whole && continues && isFirst && isInterrupted(task?.state ?? 'TASK_STATE_WORKING'))
         return undefined
       if (isRecord(statusUpdate)) task = seen(statusUpdate, statusUpdate.status)

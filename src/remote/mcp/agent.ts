@@ -193,11 +193,20 @@ export function createMcpAgent(endpoint: Endpoint, options: McpAgentOptions): Re
   }
 }
 
-/** A server that wants a credential is well; it refuses this caller. */
+/** Errors that MCP has for what one caller asks for: no such resource, and somewhere to go first. */
+const aboutCall = new Set([-32002, -32042])
+
+/** Whether an error is the server's own word on a call; what JSON-RPC reserves (5.1) is of servers in trouble. */
+function isOwnWord(code: string | undefined): boolean {
+  const number = Number(code ?? Number.NaN)
+  return Number.isInteger(number) && (number > -32000 || number < -32768 || aboutCall.has(number))
+}
+
+/** A server that wants a credential, or says no in its own words, is well; it refuses this caller. */
 function refusedOr(thrown: unknown): { readonly refused: Failure } {
   const failure = Failure.from(thrown)
   const { status, code } = failure.details.upstream ?? {}
   const wants = status === 401 || status === 403 || code === 'unauthenticated' || code === 'forbidden'
-  if (wants) return { refused: failure }
+  if (wants || isOwnWord(code)) return { refused: failure }
   throw failure
 }

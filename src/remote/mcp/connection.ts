@@ -4,10 +4,10 @@ import { Failure } from '../../../schemas/failure.ts'
 import type { Open } from '../../net/fetch.ts'
 import type { Clock } from '../../net/wait.ts'
 import type { Dial } from '../../net/web-socket.ts'
-import { largestAnswer } from '../remote-agent.ts'
+import { notCallable } from '../refusal.ts'
 import { afterwards, type Current, type Exchange } from './exchange.ts'
-import { notCallable, rpcErrorOf } from './failure.ts'
-import { createExchangeFetch, withoutStandingStream } from './fetch.ts'
+import { rpcErrorOf } from './failure.ts'
+import { createExchangeFetch, largestMessage, withoutStandingStream } from './fetch.ts'
 import { createPlaces } from './places.ts'
 import type { Sdk } from './sdk.ts'
 import { watch } from './watched.ts'
@@ -73,7 +73,7 @@ export function createConnections(
         headers,
         signal,
         create_connection: options.dial(url.href),
-        max_bytes: largestAnswer,
+        max_bytes: largestMessage,
         // It ends with the call.
         handshake_ms: 0,
       }) as Transport

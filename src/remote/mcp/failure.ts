@@ -45,17 +45,6 @@ function isOfNetwork(thrown: unknown): boolean {
   )
 }
 
-/** Of an address that is not called: nothing that the caller of an action could mend in its params. */
-export function notCallable(failure: Failure): Failure {
-  if (failure.code !== 'invalid_request') return failure
-  return new Failure(
-    'not_callable',
-    `The address of the agent is not one to call. ${failure.message}`,
-    {},
-    failure,
-  )
-}
-
 /** What went wrong before anything was asked: the other side's affair, whatever number it gave that. */
 export function ofServer(failure: Failure): Failure {
   if (!['invalid_request', 'unknown_action'].includes(failure.code)) return failure

@@ -3,9 +3,12 @@ import type { Open } from '../../net/fetch.ts'
 import { retryAfter } from '../../net/retry-after.ts'
 import type { Clock } from '../../net/wait.ts'
 import { createWebFetch } from '../../net/web-fetch.ts'
-import { largestAnswer } from '../remote-agent.ts'
+import { notCallable } from '../refusal.ts'
 import type { Current } from './exchange.ts'
-import { notCallable } from './failure.ts'
+
+const largest = 10 * 1024 * 1024
+/** What is read at once holds up everybody: an output of 1 MiB, as data and again as text, and what is around it. */
+export const largestMessage = 3 * 1024 * 1024
 
 /**
  * The fetch of the SDK's transports. Each request bears the headers of its call, beside those of the protocol, ends with
@@ -38,7 +41,7 @@ export function createExchangeFetch(open: Open, current: Current, clock: Clock):
       throw note(notCallable(Failure.from(error)))
     }
   }
-  return createWebFetch(told, { max_bytes: largestAnswer })
+  return createWebFetch(told, { max_bytes: largest, max_message_bytes: largestMessage })
 }
 
 /**

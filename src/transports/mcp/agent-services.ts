@@ -1,5 +1,6 @@
 import type { EntryDetail } from '../../../schemas/card.ts'
 import type { Capability } from '../../../schemas/entry.ts'
+import { isRecord, type JsonSchema } from '../../../schemas/json.ts'
 import { packageNameOf } from '../../../schemas/names.ts'
 import type { Door } from '../door.ts'
 import { callOf } from './ask.ts'
@@ -100,7 +101,7 @@ function listedTool(name: string, packageName: string, capability: Capability): 
       name,
       title: capability.name,
       description,
-      inputSchema: input_schema.type === 'object' ? input_schema : { ...input_schema, type: 'object' },
+      inputSchema: toolInput(input_schema),
       annotations: {
         title: capability.name,
         readOnlyHint: read_only,
@@ -112,4 +113,21 @@ function listedTool(name: string, packageName: string, capability: Capability): 
     },
     toEnvelope: (params) => ({ to: packageName, action: capability.name, params }),
   }
+}
+
+/** A schema as clients of MCP take one (Tool, `inputSchema`): they refuse a whole list for one that is otherwise. */
+function toolInput({ $schema, properties, required, ...rest }: JsonSchema): JsonSchema {
+  return {
+    ...(typeof $schema === 'string' && { $schema }),
+    ...rest,
+    type: 'object',
+    ...(isRecord(properties) && { properties: Object.fromEntries(Object.entries(properties).map(asObject)) }),
+    ...(Array.isArray(required) && { required: required.filter((name) => typeof name === 'string') }),
+  }
+}
+
+/** `true` and `false` are schemas too (2020-12, Core, 4.3.2). */
+function asObject([name, schema]: readonly [string, unknown]): [string, JsonSchema] {
+  if (isRecord(schema)) return [name, schema]
+  return [name, schema === false ? { not: {} } : {}]
 }

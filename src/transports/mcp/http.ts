@@ -122,8 +122,15 @@ async function load(service: McpService, { failed, ending }: McpHttpOptions): Pr
     { onerror: failed },
   )
   service.onListed(() => handler.notify.resourcesChanged())
-  ending?.addEventListener('abort', () => void handler.close().catch(failed), { once: true })
-  return toNodeHandler(handler, { onerror: failed }) as Serve
+  const close = () => void handler.close().catch(failed)
+  const serve = toNodeHandler(handler, { onerror: failed }) as Serve
+  return (request, response, body) => {
+    // Services come and go with their agents: between requests nothing holds one.
+    const end = () => close()
+    ending?.addEventListener('abort', end, { once: true })
+    response.once('close', () => ending?.removeEventListener('abort', end))
+    return serve(request, response, body)
+  }
 }
 
 /** The SDK hands this through to the factory untouched. */

@@ -1,0 +1,150 @@
+import type { ServerResponse } from 'node:http'
+import { expect, test } from 'vitest'
+import { serve } from '../net/support.ts'
+import { startGateway } from '../support/gateway.ts'
+import { list } from '../support/listed.ts'
+
+type Write = (result: object) => void
+type Misdeed = (write: Write, response: ServerResponse) => void
+
+const to = 'com.example.streaming'
+const ids = { taskId: 't', contextId: 'c' }
+
+/** An agent that streams, as it is told to, and one that calls it; `open`: its answers that are under way. */
+async function streaming(answer: Misdeed) {
+  const open = new Set<ServerResponse>()
+  const received: string[] = []
+  let modes = ['text/plain']
+  const server = await serve((request, response) => {
+    if (request.method === 'GET')
+      return void response.end(JSON.stringify(cardOf(`http://${request.headers.host}/rpc`)))
+    open.add(response)
+    response.on('close', () => open.delete(response)).on('error', () => {})
+    let text = ''
+    request.on('data', (chunk) => {
+      text += chunk
+    })
+    request.on('end', () => {
+      received.push(text)
+      const { id } = JSON.parse(text)
+      response.setHeader('Content-Type', 'text/event-stream')
+      answer(
+        (result) => response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`),
+        response,
+      )
+    })
+  })
+  const cardOf = (url: string) => ({
+    name: 'Streaming',
+    description: 'Streams.',
+    supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+    capabilities: { streaming: true },
+    defaultInputModes: modes,
+    defaultOutputModes: modes,
+    skills: [{ id: 'go', name: 'go', description: 'Goes.', tags: ['going'] }],
+  })
+  const gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: server.origin })
+  const token = await gateway.token('ada')
+  const id = await list(gateway, { package_name: to, manifest_url: `${server.origin}/card.json` })
+  const check = () => gateway.gateway.trust.checker.run(new AbortController().signal)
+  await check()
+  return {
+    open,
+    received,
+    call: () =>
+      gateway.request('POST', '/a2a/message', {
+        body: { to, action: 'go', params: { a: 'b', n: 1 } },
+        token,
+      }),
+    async readsJson() {
+      modes = ['application/json']
+      const body = { manifest_url: `${server.origin}/card-2.json` }
+      await gateway.request('PUT', `/api/agents/${id}`, { body, token: await gateway.token('owner') })
+      await check()
+    },
+    async [Symbol.asyncDispose]() {
+      await gateway[Symbol.asyncDispose]()
+      await server[Symbol.asyncDispose]()
+    },
+  }
+}
+
+const artifact = (artifactId: string, text: string) => ({ artifactId, parts: [{ text }] })
+const done = (artifacts: object[]) => ({
+  task: { id: 't', contextId: 'c', status: { state: 'TASK_STATE_COMPLETED' }, artifacts },
+})
+
+test('a stream that goes on after the answer is let go of', async () => {
+  await using agent = await streaming((write) => write(done([artifact('a', 'Done.')])))
+  expect((await agent.call()).json).toEqual({ text: 'Done.' })
+  await expect.poll(() => agent.open.size).toBe(0)
+})
+
+test('what a task had before its stream belongs to its output', async () => {
+  await using agent = await streaming((write, response) => {
+    const status = { state: 'TASK_STATE_WORKING' }
+    write({ task: { id: 't', contextId: 'c', status, artifacts: [artifact('a', 'one')] } })
+    write({ artifactUpdate: { ...ids, artifact: artifact('b', 'three') } })
+    write({ artifactUpdate: { ...ids, artifact: artifact('a', 'two'), append: true } })
+    write({ statusUpdate: { ...ids, status: { state: 'TASK_STATE_COMPLETED' } } })
+    response.end()
+  })
+  expect((await agent.call()).json).toEqual({ text: 'one\ntwo\nthree' })
+})
+
+test('a task that is told whole at its end is what it says then', async () => {
+  await using agent = await streaming((write, response) => {
+    write({ artifactUpdate: { ...ids, artifact: artifact('a', 'draft') } })
+    write(done([artifact('a', 'one'), artifact('b', 'two')]))
+    response.end()
+  })
+  expect((await agent.call()).json).toEqual({ text: 'one\ntwo' })
+})
+
+test('a refusal without end is not read to its end', async () => {
+  await using agent = await streaming((_, response) => {
+    response.writeHead(500, { 'Content-Type': 'text/plain' })
+    const flood = () => {
+      if (!response.destroyed) response.write(Buffer.alloc(65_536, 'x'), () => setImmediate(flood))
+    }
+    flood()
+  })
+  expect((await agent.call()).json).toMatchObject({ code: 'upstream_failed', upstream: { status: 500 } })
+  await expect.poll(() => agent.open.size).toBe(0)
+})
+
+test('one event that would take long to read is not read', async () => {
+  await using agent = await streaming((write) => {
+    write({ message: { messageId: 'm', role: 'ROLE_AGENT', parts: [{ data: Array(800_000).fill([]) }] } })
+  })
+  const answer = await agent.call()
+  expect(answer.json).toMatchObject({
+    code: 'upstream_invalid',
+    detail: expect.stringContaining('larger than 2097152 bytes'),
+  })
+})
+
+test('many events may be more than one may be', async () => {
+  await using agent = await streaming((write, response) => {
+    for (let part = 0; part < 40; part++) {
+      const status = {
+        state: 'TASK_STATE_WORKING',
+        message: { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text: 'x'.repeat(65_536) }] },
+      }
+      write({ statusUpdate: { ...ids, status } })
+    }
+    write(done([artifact('a', 'Done.')]))
+    response.end()
+  })
+  expect((await agent.call()).json).toEqual({ text: 'Done.' })
+})
+
+test('an agent is spoken to as its card says now', async () => {
+  await using agent = await streaming((write) => write(done([artifact('a', 'Done.')])))
+  const partOf = () => JSON.parse(agent.received.at(-1) ?? '').params.message.parts[0]
+  await agent.call()
+  expect(partOf()).toHaveProperty('text')
+  await agent.readsJson()
+  await agent.call()
+  expect(partOf()).toHaveProperty('data')
+})

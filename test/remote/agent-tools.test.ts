@@ -1,0 +1,66 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { expect, test, vi } from 'vitest'
+import { startGateway } from '../support/gateway.ts'
+import { list } from '../support/listed.ts'
+
+const package_name = 'com.example.tools'
+const endpoints = [{ protocol: 'envelope' as const, url: 'http://127.0.0.1:9/' }]
+
+async function toolsAt(url: string, token: string) {
+  const client = new Client({ name: 'test', version: '1' })
+  const requestInit = { headers: { Authorization: `Bearer ${token}` } }
+  const place = new URL(`/mcp/agents/${package_name}`, url)
+  await client.connect(new StreamableHTTPClientTransport(place, { requestInit }) as never)
+  const { tools } = await client.listTools()
+  await client.close()
+  return tools
+}
+
+test('schemas that clients of MCP would refuse the whole list for are told as they take them', async () => {
+  await using gateway = await startGateway()
+  const input_schema = {
+    properties: { any: true, none: false, name: { type: 'string' } },
+    required: ['name', 7],
+  }
+  const capabilities = [{ name: 'odd', description: 'Odd.', input_schema }]
+  await list(gateway, { package_name, endpoints, capabilities })
+  const tools = await toolsAt(gateway.url, await gateway.token('ada'))
+  expect(tools).toMatchObject([
+    {
+      name: 'odd',
+      inputSchema: {
+        type: 'object',
+        properties: { any: {}, none: { not: {} }, name: { type: 'string' } },
+        required: ['name'],
+      },
+    },
+  ])
+})
+
+test('what was served of an agent is forgotten once the agent has changed', async () => {
+  await using gateway = await startGateway()
+  const capabilities = [{ name: 'look', description: 'Looks.' }]
+  const id = await list(gateway, { package_name, endpoints, capabilities })
+  const [token, owner] = [await gateway.token('ada'), await gateway.token('owner')]
+  const listen = vi.spyOn(AbortSignal.prototype, 'addEventListener')
+  const leave = vi.spyOn(AbortSignal.prototype, 'removeEventListener')
+  const held = () => {
+    const signals = new Map<unknown, Set<unknown>>()
+    listen.mock.calls.forEach(([type, listener], call) => {
+      const signal = listen.mock.contexts[call]
+      if (type === 'abort') signals.set(signal, (signals.get(signal) ?? new Set()).add(listener))
+    })
+    leave.mock.calls.forEach(([, listener], call) => {
+      signals.get(leave.mock.contexts[call])?.delete(listener)
+    })
+    return Math.max(...[...signals.values()].map((listeners) => listeners.size))
+  }
+  for (let version = 0; version < 10; version++) {
+    const body = { description: `Its version ${version}.` }
+    await gateway.request('PUT', `/api/agents/${id}`, { body, token: owner })
+    await toolsAt(gateway.url, token)
+  }
+  await expect.poll(held).toBeLessThan(6)
+  vi.restoreAllMocks()
+})

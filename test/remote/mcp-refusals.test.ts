@@ -1,0 +1,42 @@
+import { text } from 'node:stream/consumers'
+import { expect, test } from 'vitest'
+import { serve } from '../net/support.ts'
+import { startGateway } from '../support/gateway.ts'
+import { list } from '../support/listed.ts'
+
+const discovered = {
+  supportedVersions: ['2026-07-28'],
+  capabilities: { tools: {} },
+  serverInfo: { name: 'strict', version: '1' },
+}
+
+test.each([-32002, 1, 4040])(
+  'what a server refuses one caller by error %i closes it to nobody',
+  async (code) => {
+    const to = 'com.example.strict'
+    await using server = await serve(async (request, response) => {
+      const { id, method, params } = JSON.parse(await text(request))
+      const result =
+        method === 'server/discover' ? discovered : { content: [{ type: 'text', text: 'Here.' }] }
+      const isBad = params?.arguments?.bad === true
+      const answer = isBad
+        ? { error: { code, message: 'None of yours.' } }
+        : { result: { resultType: 'complete', ...result } }
+      response.setHeader('Content-Type', 'application/json')
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, ...answer }))
+    })
+    await using gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: server.origin })
+    await list(gateway, { package_name: to, endpoints: [{ protocol: 'mcp', url: `${server.origin}/mcp` }] })
+    const send = async (who: string, params: object) => {
+      const body = { to, action: 'look', params }
+      return (await gateway.request('POST', '/a2a/message', { body, token: await gateway.token(who) })).json
+    }
+    for (let time = 0; time < 6; time++) {
+      expect(await send('ada', { bad: true })).toMatchObject({
+        code: 'upstream_failed',
+        detail: 'None of yours.',
+      })
+    }
+    expect(await send('eve', {})).toEqual({ text: 'Here.' })
+  },
+)
