@@ -3,6 +3,7 @@ import type { EntryDetail } from '../schemas/card.ts'
 import type { Assert } from './auth/assertion.ts'
 import type { SafeFetch } from './net/safe-fetch.ts'
 import type { Clock, Wait } from './net/wait.ts'
+import type { Askable } from './registry/liveness/look.ts'
 import { createA2aConnect } from './remote/a2a/a2a.ts'
 import { createEnvelopeConnect } from './remote/envelope.ts'
 import { createListedAgents, type ListedAgentOptions } from './remote/listed-agent.ts'
@@ -12,6 +13,8 @@ import { createRemotes } from './remote/remotes.ts'
 export interface Calling extends AsyncDisposable {
   /** The entry as an agent of the router. Throws Failure `not_callable`. */
   readonly agentOf: (entry: EntryDetail) => Agent
+  /** The entry as an agent that can be asked whether it answers. */
+  readonly askable: (entry: EntryDetail) => Askable | undefined
 }
 
 export interface CallingOptions extends Pick<ListedAgentOptions, 'secret' | 'observe'> {
@@ -41,5 +44,18 @@ export function openCalling(options: CallingOptions): Calling {
       return { 'dragoman-assertion': await assert(new URL(url).origin, principal) }
     },
   })
-  return { agentOf, [Symbol.asyncDispose]: () => remotes[Symbol.asyncDispose]() }
+  function askable(entry: EntryDetail): Askable | undefined {
+    const connected = remotes.fresh(entry)
+    if (!connected) return undefined
+    const { agent, endpoint } = connected
+    return {
+      url: endpoint.url,
+      async ask(signal) {
+        await using asked = agent
+        return await asked.probe({ signal, headers: {} })
+      },
+    }
+  }
+
+  return { agentOf, askable, [Symbol.asyncDispose]: () => remotes[Symbol.asyncDispose]() }
 }

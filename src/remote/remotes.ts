@@ -17,6 +17,8 @@ export interface Connected {
 export interface Remotes extends AsyncDisposable {
   /** Undefined where the entry has no endpoint that is spoken here. */
   of(entry: EntryDetail): Connected | undefined
+  /** The same with nothing that was learnt from calls, for whoever disposes of it. */
+  fresh(entry: EntryDetail): Connected | undefined
 }
 
 export interface RemotesOptions {
@@ -62,6 +64,7 @@ export function createRemotes({
   }
 
   return {
+    fresh: connect,
     of(entry) {
       // What is published anew at the same place is the same agent: its circuit does not close by that.
       const key = JSON.stringify([entry.id, endpointsOf(entry), factsOf(entry).address])

@@ -19,7 +19,7 @@ export interface EntryTable {
 export interface ChangeTable {
   revision: number
   entry_id: string
-  kind: 'put' | 'delete'
+  kind: 'put' | 'delete' | 'liveness'
   at: string
 }
 
@@ -116,6 +116,16 @@ export interface PlaygroundStepTable {
   document: string
 }
 
+export interface LivenessTable {
+  entry_id: string
+  place: string
+  next_at: string | null
+  /** Of the write that last touched it. */
+  sequence: number
+  shown: string
+  document: string
+}
+
 export interface Tables {
   entry: EntryTable
   change: ChangeTable
@@ -129,4 +139,5 @@ export interface Tables {
   task: TaskTable
   playground_session: PlaygroundSessionTable
   playground_step: PlaygroundStepTable
+  liveness: LivenessTable
 }

@@ -6,6 +6,7 @@ import { identity } from './0003-identity.ts'
 import { trust } from './0004-trust.ts'
 import { tasks } from './0005-tasks.ts'
 import { playground } from './0006-playground.ts'
+import { liveness } from './0008-liveness.ts'
 
 const migrations: Record<string, Migration> = {
   '0001-entries': entries,
@@ -14,6 +15,7 @@ const migrations: Record<string, Migration> = {
   '0004-trust': trust,
   '0005-tasks': tasks,
   '0006-playground': playground,
+  '0008-liveness': liveness,
 }
 
 /** Brings the schema up to date, forward only. Throws what the failing migration threw. */

@@ -3,6 +3,7 @@ import { Kysely, type Transaction } from 'kysely'
 import { createEmbeddings } from '../embeddings.ts'
 import { createIdentityStore } from '../identity.ts'
 import { createLeases } from '../leases.ts'
+import { createLivenessStore } from '../liveness.ts'
 import { migrate } from '../migrations/index.ts'
 import { createNotes } from '../notes.ts'
 import { createSessionStore } from '../playground.ts'
@@ -75,6 +76,7 @@ export async function openSqliteStore(path: string, clock: () => number = Date.n
     identity: createIdentityStore(reader, commit),
     tasks: createTaskStore(reader, transact, clock),
     sessions: createSessionStore(reader, transact, clock),
+    liveness: createLivenessStore(reader, commit, clock),
     write,
     changes,
     wake,
