@@ -39,6 +39,10 @@ const isSearch = (output: Json) => {
   if (!('agents' in (output as object))) throw new Error('no agents')
 }
 
+const isLook = (output: Json) => {
+  if (!('liveness' in (output as object))) throw new Error('no liveness')
+}
+
 /** What every door must answer alike. */
 export const cases: readonly Case[] = [
   {
@@ -493,131 +497,158 @@ export const cases: readonly Case[] = [
   },
 
   {
-    name: 'an API key for nobody',
-    envelope: { to: registry, action: 'create_key', params: {} },
+    name: 'a look at an agent of our own',
+    envelope: { to: registry, action: 'check', params: { agent: 'svc.utility.wiki' } },
+    as: 'reader',
+    output: isLook,
+    rest: { method: 'POST', path: '/api/agents/svc.utility.wiki/check' },
+  },
+  {
+    name: 'a look at an agent for nobody',
+    envelope: { to: registry, action: 'check', params: { agent: 'svc.utility.wiki' } },
     code: 'unauthenticated',
-    rest: { method: 'POST', path: '/api/keys', body: {} },
+    rest: { method: 'POST', path: '/api/agents/svc.utility.wiki/check' },
+  },
+  {
+    name: 'agents that are live alone',
+    envelope: list({ query: 'encyclopedia', filters: { live: true } }),
+    output: isSearch,
+        agents: [{ package_name: 'svc.utility.wiki', liveness: { status: 'alive' } }],
+      }),
+    rest: { method: 'GET', path: '/public/agents?q=encyclopedia&live=true&limit=5' },
+  },
+  {
+    name: 'agents that are live, or so',
+    envelope: list(live: 'perhaps' ),
+    code: 'invalid_request',
+    rest: method: 'GET', path: '/public/agents?live=perhaps' ,
+  },
+
+  {
+    name: 'an API key for nobody',
+    envelope: to: registry, action: 'create_key', params: ,
+    code: 'unauthenticated',
+    rest: method: 'POST', path: '/api/keys', body: ,
   },
   {
     name: 'an API key with a scope that its creator lacks',
-    envelope: { to: registry, action: 'create_key', params: { scopes: ['agents:read', 'agents:write'] } },
+    envelope: to: registry, action: 'create_key', params: scopes: ['agents:read', 'agents:write'] ,
     as: 'reader',
     code: 'forbidden',
-    rest: { method: 'POST', path: '/api/keys', body: { scopes: ['agents:read', 'agents:write'] } },
+    rest: method: 'POST', path: '/api/keys', body: scopes: ['agents:read', 'agents:write'] ,
   },
   {
     name: 'an API key with admin, by no admin',
-    envelope: { to: registry, action: 'create_key', params: { scopes: ['admin'] } },
+    envelope: to: registry, action: 'create_key', params: scopes: ['admin'] ,
     as: 'good',
     code: 'forbidden',
-    rest: { method: 'POST', path: '/api/keys', body: { scopes: ['admin'] } },
+    rest: method: 'POST', path: '/api/keys', body: scopes: ['admin'] ,
   },
   {
     name: 'an API key with a namespace that its creator lacks',
-    envelope: { to: registry, action: 'create_key', params: { namespaces: ['com.google'] } },
+    envelope: to: registry, action: 'create_key', params: namespaces: ['com.google'] ,
     as: 'good',
     code: 'forbidden',
-    rest: { method: 'POST', path: '/api/keys', body: { namespaces: ['com.google'] } },
+    rest: method: 'POST', path: '/api/keys', body: namespaces: ['com.google'] ,
   },
   {
     name: 'an API key for longer than a year',
-    envelope: { to: registry, action: 'create_key', params: { ttl_s: 365 * 86_400 + 1 } },
+    envelope: to: registry, action: 'create_key', params: ttl_s: 365 * 86_400 + 1 ,
     as: 'good',
     code: 'invalid_request',
-    rest: { method: 'POST', path: '/api/keys', body: { ttl_s: 365 * 86_400 + 1 } },
+    rest: method: 'POST', path: '/api/keys', body: ttl_s: 365 * 86_400 + 1 ,
   },
   {
     name: 'a list of API keys for nobody',
-    envelope: { to: registry, action: 'list_keys' },
+    envelope: to: registry, action: 'list_keys' ,
     code: 'unauthenticated',
-    rest: { method: 'GET', path: '/api/keys' },
+    rest: method: 'GET', path: '/api/keys' ,
   },
   {
     name: 'the end of an API key that is not there',
-    envelope: { to: registry, action: 'delete_key', params: { key: 'drg_AAAAAAAA' } },
+    envelope: to: registry, action: 'delete_key', params: key: 'drg_AAAAAAAA' ,
     as: 'good',
     code: 'not_found',
-    rest: { method: 'DELETE', path: '/api/keys/drg_AAAAAAAA' },
+    rest: method: 'DELETE', path: '/api/keys/drg_AAAAAAAA' ,
   },
   {
     name: 'a revocation by nobody',
-    envelope: { to: registry, action: 'revoke', params: { jti: '1' } },
+    envelope: to: registry, action: 'revoke', params: jti: '1' ,
     code: 'unauthenticated',
   },
   {
     name: "a revocation of somebody else's token",
-    envelope: { to: registry, action: 'revoke', params: { jti: 'another' } },
+    envelope: to: registry, action: 'revoke', params: jti: 'another' ,
     as: 'good',
     code: 'forbidden',
   },
   {
     name: "a revocation of somebody else's everything",
-    envelope: { to: registry, action: 'revoke', params: { subject: 'owner' } },
+    envelope: to: registry, action: 'revoke', params: subject: 'owner' ,
     as: 'good',
     code: 'forbidden',
   },
   {
     name: 'a revocation of a signing key by no admin',
-    envelope: { to: registry, action: 'revoke', params: { kid: 'any' } },
+    envelope: to: registry, action: 'revoke', params: kid: 'any' ,
     as: 'good',
     code: 'forbidden',
   },
   {
     name: 'a revocation of two things at once',
-    envelope: { to: registry, action: 'revoke', params: { kid: 'any', jti: 'any' } },
+    envelope: to: registry, action: 'revoke', params: kid: 'any', jti: 'any' ,
     as: 'good',
     code: 'invalid_request',
   },
   {
     name: 'a revocation of a token that does not hold',
-    envelope: { to: registry, action: 'revoke', params: { token: 'garbage' } },
+    envelope: to: registry, action: 'revoke', params: token: 'garbage' ,
     as: 'good',
     code: 'invalid_request',
   },
   {
     name: 'an API key for a playground session',
-    envelope: {
+    envelope: 
       to: 'svc.playground',
       action: 'execute',
-      params: { session: 'nobody', agent: 'svc.registry', capability: 'create_key' },
-    },
+      params: session: 'nobody', agent: 'svc.registry', capability: 'create_key' ,,
     code: 'not_found',
   },
 
   {
     name: 'an expired token',
-    envelope: list({}),
+    envelope: list(),
     as: 'expired',
     code: 'unauthenticated',
-    rest: { method: 'GET', path: '/public/agents' },
+    rest: method: 'GET', path: '/public/agents' ,
   },
   {
     name: 'a tampered token',
-    envelope: list({}),
+    envelope: list(),
     as: 'tampered',
     code: 'unauthenticated',
-    rest: { method: 'GET', path: '/public/agents' },
+    rest: method: 'GET', path: '/public/agents' ,
   },
   {
     name: 'a token without kid',
-    envelope: list({}),
+    envelope: list(),
     as: 'kidless',
     code: 'unauthenticated',
-    rest: { method: 'GET', path: '/public/agents' },
+    rest: method: 'GET', path: '/public/agents' ,
   },
   {
     name: 'a token for another audience',
-    envelope: list({}),
+    envelope: list(),
     as: 'foreign',
     code: 'unauthenticated',
-    rest: { method: 'GET', path: '/public/agents' },
+    rest: method: 'GET', path: '/public/agents' ,
   },
   {
     name: 'a token that is none',
-    envelope: list({}),
+    envelope: list(),
     as: 'garbage',
     code: 'unauthenticated',
-    rest: { method: 'GET', path: '/public/agents' },
+    rest: method: 'GET', path: '/public/agents' ,
   },
 ]
 

@@ -7,6 +7,7 @@ import { temporaryFolder } from '../support/command.ts'
 import { sampleEntry } from '../support/entries.ts'
 import { run } from '../support/processes.ts'
 import { type StoreHome, storeContract, storeTime } from './contract.ts'
+import { livenessContract } from './liveness-contract.ts'
 import { sessionContract } from './session-contract.ts'
 import { taskContract } from './task-contract.ts'
 
@@ -39,6 +40,7 @@ async function openHome(): Promise<StoreHome & { readonly path: string }> {
 storeContract('SQLite', openHome)
 taskContract('SQLite', openHome)
 sessionContract('SQLite', openHome)
+livenessContract('SQLite', openHome)
 
 describe('SQLite', () => {
   test('a commit at any moment of a read takes nothing out of its answer and leaves nothing stale', async () => {
