@@ -138,9 +138,10 @@ export interface LivenessStore {
   due(now: string, latest: string, limit: number): Promise<readonly StoredLiveness[]>
   /** What is shown of these agents; those never looked at are left out. */
   shown(entryIds: readonly string[]): Promise<ReadonlyMap<string, Liveness>>
-  /** What is shown of those written after `sequence`, and the last sequence. */
+  /** What is shown of the first so many written after `sequence`, and the last sequence of these. */
   since(
     sequence: number,
+    limit: number,
   ): Promise<{ readonly shown: ReadonlyMap<string, Liveness>; readonly sequence: number }>
   /** Begins, moves or ends looking; what is new or elsewhere is due at once. */
   watch(watches: readonly Watch[]): Promise<void>

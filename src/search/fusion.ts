@@ -43,10 +43,7 @@ export function fuse(
   for (const { slot, similarity } of found) {
     if (similarity >= least || board.scores[slot] !== 0) board.add(slot, partOf(similarity))
   }
-  for (const [slot, weight] of weights) {
-    const score = board.scores[slot] ?? 0
-    if (score !== 0) board.scores[slot] = score * weight
-  }
+  board.weigh(weights)
   return (slot, id) => {
     const words =
       (board.scores[slot] ?? 0) / (weights.get(slot) ?? 1) - partOf(likeness?.near.get(id)?.similarity ?? 0)

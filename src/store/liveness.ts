@@ -49,15 +49,17 @@ export function createLivenessStore(reader: Database, commit: Commit, clock: () 
       return found
     },
 
-    async since(sequence) {
+    async since(sequence, limit) {
       const rows = await reader
         .selectFrom('liveness')
         .select(['entry_id', 'shown', 'sequence'])
         .where('sequence', '>', sequence)
+        .orderBy('sequence')
+        .limit(limit)
         .execute()
       return {
         shown: new Map(rows.map((row) => [row.entry_id, shownIn(row)])),
-        sequence: rows.reduce((last, row) => Math.max(last, Number(row.sequence)), sequence),
+        sequence: Number(rows.at(-1)?.sequence ?? sequence),
       }
     },
 
@@ -77,12 +79,13 @@ export function createLivenessStore(reader: Database, commit: Commit, clock: () 
         const ids = looks.map((look) => look.entry_id)
         const known = new Map((await find(db, ids)).map((row) => [row.entry_id, row]))
         const kept = looks.filter(({ entry_id, place }) => known.get(entry_id)?.place === place)
-        const sequence = kept.length > 0 ? await takeNumbers(db, 'liveness', 1) : 0
-        for (const look of kept) {
+        if (kept.length === 0) return await currentRevision(db)
+        const first = (await takeNumbers(db, 'liveness', kept.length)) - kept.length + 1
+        for (const [index, look] of kept.entries()) {
           const before = known.get(look.entry_id)
           // Whether it is looked at by itself is not for a look to say.
           const next_at = before?.next_at == null ? null : look.next_at
-          const { entry_id, ...row } = toRow({ ...look, next_at }, sequence)
+          const { entry_id, ...row } = toRow({ ...look, next_at }, first + index)
           await db.updateTable('liveness').set(row).where('entry_id', '=', entry_id).execute()
           if (before && shownIn(before).status !== look.shown.status) turned.push(entry_id)
         }

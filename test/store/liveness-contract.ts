@@ -74,13 +74,14 @@ export function livenessContract(name: string, open: () => Promise<StoreHome>): 
 
     test('is told of from any look on', async () => {
       for (const id of ['one', 'two']) await watch(id)
-      expect(await store.since(0)).toEqual({ shown: new Map(), sequence: 0 })
+      expect(await store.since(0, 10)).toEqual({ shown: new Map(), sequence: 0 })
       await store.save([await seen('one', 'alive')])
       await store.save([await seen('two', 'alive')])
-      const all = await store.since(0)
+      const all = await store.since(0, 10)
       expect([[...all.shown.keys()].toSorted(), all.sequence]).toEqual([['one', 'two'], 2])
-      expect([...(await store.since(1)).shown.keys()]).toEqual(['two'])
-      expect((await store.since(2)).sequence).toBe(2)
+      expect([...(await store.since(1, 10)).shown.keys()]).toEqual(['two'])
+      expect((await store.since(2, 10)).sequence).toBe(2)
+      expect(await store.since(0, 1)).toMatchObject({ sequence: 1 })
     })
 
     test('of what has moved is looked for anew, and what was on its way to the old place is dropped', async () => {

@@ -1,3 +1,4 @@
+import { abortable } from '../../net/deadline.ts'
 import type { Wait } from '../../net/wait.ts'
 
 /** Does work at an origin once nobody else of this process is there, and a moment after the last one was. */
@@ -17,8 +18,7 @@ export function createCourtesy(gap_ms: number, wait: Wait): Courtesy {
     })
     turns.set(origin, mine)
     try {
-      await before
-      signal.throwIfAborted()
+      await abortable(before ?? Promise.resolve(), signal)
       return await work()
     } finally {
       void wait(gap_ms, never).then(leave, leave)

@@ -1,3 +1,4 @@
+import { setImmediate as turnOfOthers } from 'node:timers/promises'
 import { type Liveness, type LivenessStore, unseen } from '../../../schemas/liveness.ts'
 import type { StoredEntry } from '../../store/store.ts'
 
@@ -12,6 +13,8 @@ export interface Vitals {
   /** Up to which look everything shown here is heard of: lists differ by it. */
   readonly swept: number
 }
+
+const pageSize = 1000
 
 /** The gateway that answers is alive. */
 const hosted: Liveness = Object.freeze({ ...unseen, status: 'alive' })
@@ -31,9 +34,13 @@ export function createVitals(store: Pick<LivenessStore, 'shown' | 'since'>): Vit
       }
     },
     async sweep() {
-      const { shown, sequence } = await store.since(swept)
-      for (const [id, liveness] of shown) known.set(id, liveness)
-      swept = sequence
+      for (;;) {
+        const { shown, sequence } = await store.since(swept, pageSize)
+        for (const [id, liveness] of shown) known.set(id, liveness)
+        swept = Math.max(swept, sequence)
+        if (shown.size < pageSize) return
+        await turnOfOthers()
+      }
     },
     get swept() {
       return swept

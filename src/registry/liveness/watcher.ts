@@ -1,3 +1,4 @@
+import { setImmediate as turnOfOthers } from 'node:timers/promises'
 import type { LivenessStore, Watch } from '../../../schemas/liveness.ts'
 import type { Store, StoredEntry } from '../../store/store.ts'
 
@@ -26,7 +27,10 @@ export function createWatcher({ read, changes, notes, liveness }: Watched) {
     isBehind: async () => (await read.revision()) > (await seen()),
     async catchUp(signal: AbortSignal): Promise<void> {
       let after: number | undefined = await seen()
-      while (after !== undefined && !signal.aborted) after = await step(after)
+      while (after !== undefined && !signal.aborted) {
+        after = await step(after)
+        await turnOfOthers()
+      }
     },
   }
 }

@@ -249,6 +249,26 @@ describe('a look', () => {
     ])
   })
 
+  test('that finds another card has the registry read it, with its findings, long before the day is over', async () => {
+    const serves = (card: object) =>
+      agents.become('sun', { ...sound, card: (response) => void response.end(JSON.stringify(card)) })
+    serves({ name: 'Sun', description: 'Shines.' })
+    const owner = await home.gateway.token('owner')
+    const id = await list(
+      home.gateway,
+      { package_name: 'com.example.sun', manifest_url: agents.place('sun').manifest_url },
+      owner,
+    )
+    await home.gateway.gateway.trust.checker.check(id, signal)
+    await home.cycle()
+    serves({ name: 'Sun', description: 'Shines.', skills: 'none' })
+    home.time.pass(hour)
+    await home.cycle()
+    const { json } = await home.gateway.request('GET', `/api/agents/${id}`, { token: owner })
+    expect(json.manifest.findings.map((one: { code: string }) => one.code)).toContain('wrong_type')
+    expect(json.liveness.status).toBe('alive')
+  })
+
   test('leaves an agent alone for as long as it asks, up to a day', async () => {
     agents.become('sun', {
       ...sound,
