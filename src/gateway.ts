@@ -230,10 +230,14 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
         clock,
       }),
       secret: trust.secret,
-      observe: metrics.remote,
+      observe(agent, code, seconds) {
+        metrics.remote(agent, code, seconds)
+        suspicion?.heard(agent, code)
+      },
       patience_ms: options.patience_ms,
     }),
   )
+  const suspicion = config.DRAGOMAN_LIVENESS === 'on' ? stack.use(liveness.suspicion()) : undefined
   const router = createRouter({
     resolve: createResolve(agents, registry.get, calling.agentOf),
     admit,

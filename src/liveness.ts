@@ -1,6 +1,7 @@
 import type { Wait } from './net/wait.ts'
 import { createCourtesy } from './registry/liveness/courtesy.ts'
 import { createProber, type Prober, type ProberOptions } from './registry/liveness/prober.ts'
+import { createSuspicion, type Suspicion } from './registry/liveness/suspicion.ts'
 import { createVitals, type Vitals } from './registry/liveness/vitals.ts'
 import type { Site } from './registry/site.ts'
 import { createViews } from './registry/view.ts'
@@ -9,6 +10,8 @@ import { createViews } from './registry/view.ts'
 export interface LivenessService extends Disposable {
   readonly vitals: Vitals
   readonly prober: Prober
+  /** What calls tell of agents, for as long as calls can be made. */
+  readonly suspicion: () => Suspicion
   /** Resolves once what was found out before this start is shown. */
   readonly ready: Promise<void>
 }
@@ -40,5 +43,6 @@ export function openLiveness({ site, wait, gap_ms = 250, ...ports }: LivenessPor
   })
   const sweep = () => vitals.sweep().catch(ports.failed)
   const timer = setInterval(sweep, sweepMilliseconds).unref()
-  return { vitals, prober, ready: sweep(), [Symbol.dispose]: () => clearInterval(timer) }
+  const suspicion = () => createSuspicion({ ...ports, read: ports.store.read, prober })
+  return { vitals, prober, suspicion, ready: sweep(), [Symbol.dispose]: () => clearInterval(timer) }
 }

@@ -7,6 +7,7 @@ import { list } from '../../support/listed.ts'
 import { behaviours, type LivingAgents, serveLiving, soundAnswer, soundCard } from '../../support/living.ts'
 import { day, type Home, hour, minute, nameOf, openHome, signal } from './home.ts'
 
+const patiently = { timeout: 20_000 }
 const sound = { card: soundCard, endpoint: soundAnswer }
 const dead = behaviours['is gone'] ?? sound
 
@@ -104,8 +105,8 @@ describe('an agent that stops answering', () => {
     agents.become('weather one', behaviours['has nothing but a lost card'] ?? sound)
     await home.list(agents, 'weather one')
     const asked: number[] = []
-    for (let minutes = 0; minutes < 3 * 24 * 60; minutes += 10) {
-      if ((await look(10 * minute)) > 0) asked.push(minutes)
+    for (let minutes = 0; minutes < 3 * 24 * 60; minutes += 30) {
+      if ((await look(30 * minute)) > 0) asked.push(minutes)
     }
     expect(asked.length).toBeLessThan(16)
     expect((await home.entry('weather one')).liveness.status).toBe('dead')
@@ -124,6 +125,27 @@ describe('an agent that stops answering', () => {
     expect(await again.entry('weather one')).toEqual(before)
     expect(before.liveness).toMatchObject({ status: 'alive', last_ok: '2026-11-01T00:00:00.000Z' })
     expect(await again.cycle()).toBe(0)
+  })
+
+  test('is looked at when a call to it fails, though its card stands', async () => {
+    await using far = await openHome([agents], { DRAGOMAN_LIVENESS: 'on' })
+    await far.list(agents, 'weather one')
+    await far.cycle()
+    agents.become('weather one', dead)
+    const token = await far.gateway.token('caller')
+    const body = { to: nameOf('weather one'), action: 'anything', params: {} }
+    const called = await far.gateway.request('POST', '/a2a/message', { token, body })
+    expect(called.json.code).toBe('upstream_invalid')
+    const status = async () => (await far.entry('weather one')).liveness.status
+    await expect.poll(status, patiently).toBe('degraded')
+    const { length } = agents.asked
+    await far.gateway.request('POST', '/a2a/message', { token, body })
+    expect(agents.asked).toHaveLength(length + 1)
+    for (const pause of [2 * minute, 6 * minute]) {
+      far.time.pass(pause)
+      await far.cycle()
+    }
+    expect(await status()).toBe('dead')
   })
 
   test('shows what share of the time it answered, and how fast', async () => {
@@ -227,20 +249,28 @@ describe('a look', () => {
     for (const name of ['sun', 'moon']) agents.become(name, sound)
     await home.list(agents, 'sun', 'moon')
     await using other = await openHome([agents], { DRAGOMAN_DATA: home.gateway.data }, home.time)
-    const loops = [home, other].map(({ gateway: { gateway } }, number) =>
-      startChecks({
-        checker: gateway.liveness.prober,
-        leases: gateway.store.leases,
-        lease: 'liveness',
-        holder: String(number),
-        clock: home.time.clock,
-        failed: (fault) => expect.fail(String(fault)),
-        beat_ms: 5,
-      }),
-    )
-    await expect.poll(async () => (await other.entry('sun')).liveness.status).toBe('alive')
-    await expect.poll(async () => (await home.entry('moon')).liveness.status).toBe('alive')
-    for (const loop of loops) await loop[Symbol.asyncDispose]()
+    await using loops = new AsyncDisposableStack()
+    for (const [
+      number,
+      {
+        gateway: { gateway },
+      },
+    ] of [home, other].entries()) {
+      loops.use(
+        startChecks({
+          checker: gateway.liveness.prober,
+          leases: gateway.store.leases,
+          lease: 'liveness',
+          holder: String(number),
+          clock: home.time.clock,
+          failed: (fault) => expect.fail(String(fault)),
+          beat_ms: 5,
+        }),
+      )
+    }
+    await expect.poll(async () => (await other.entry('sun')).liveness.status, patiently).toBe('alive')
+    await expect.poll(async () => (await home.entry('moon')).liveness.status, patiently).toBe('alive')
+    await loops.disposeAsync()
     expect(agents.asked.map(({ line }) => line).toSorted()).toEqual([
       'GET /moon/card',
       'GET /sun/card',
