@@ -2,7 +2,7 @@ import { setTimeout as pause, setImmediate as turnOfOthers } from 'node:timers/p
 import type { LivenessStatus } from '../../schemas/liveness.ts'
 import type { EntryChange, SearchDocument, SearchIndex } from '../search/search-index.ts'
 import { type Store, type StoredEntry, UnreadableEntry } from '../store/store.ts'
-import { noVitals, type Vitals } from './liveness/vitals.ts'
+import type { Vitals } from './liveness/vitals.ts'
 
 /** What is derived from the truth, entry by entry. */
 export type Derived = Pick<SearchIndex, 'applied_revision' | 'apply'>
@@ -13,7 +13,7 @@ export interface FollowOptions {
    * the fault is no fault of the entry. `omit` when left out.
    */
   readonly trouble?: 'omit' | 'wait'
-  /** How agents fare: told of every change before it is applied. */
+  /** How agents fare: told of every change before it is applied. Without it, what agents do changes nothing. */
   readonly vitals?: Pick<Vitals, 'of' | 'refresh'>
   /** How long a write waits to be applied here, in milliseconds; 2000 when left out. */
   readonly patience?: number
@@ -39,7 +39,7 @@ export function follow(
   store: Store,
   index: Derived,
   failed: (fault: unknown) => void,
-  { trouble = 'omit', patience = defaultPatience, vitals = noVitals }: FollowOptions = {},
+  { trouble = 'omit', patience = defaultPatience, vitals }: FollowOptions = {},
 ): Follower {
   const stop = new AbortController()
   const waiting: { revision: number; resolve: () => void }[] = []
@@ -50,8 +50,9 @@ export function follow(
       const changes = await store.changes(index.applied_revision, pageSize)
       const last = changes.at(-1)
       if (!last) return
-      const ids = [...new Set(changes.map((change) => change.entry_id))]
-      await vitals.refresh(ids)
+      const heard = vitals ? changes : changes.filter(({ kind }) => kind !== 'liveness')
+      const ids = [...new Set(heard.map((change) => change.entry_id))]
+      await vitals?.refresh(ids)
       await apply(await read(ids), last.revision)
       release(last.revision)
       await turnOfOthers()
@@ -76,7 +77,7 @@ export function follow(
 
   async function read(ids: readonly string[]): Promise<EntryChange[]> {
     try {
-      return (await store.read.entries(ids)).map((entry) => toChange(entry, vitals.of(entry).status))
+      return (await store.read.entries(ids)).map((entry) => toChange(entry, vitals?.of(entry).status))
     } catch (fault) {
       if (!(fault instanceof UnreadableEntry)) throw fault
       if (ids.length > 1) return (await Promise.all(ids.map((id) => read([id])))).flat()
