@@ -58,13 +58,13 @@ export async function lookAt(
   const answer =
     askable && (await courtesy(askable.url, signal, () => ask(askable, options.timeout_ms, signal)))
   if (!card && !answer) return undefined
-  const signals = [...(card?.signals ?? []), ...(answer ? [answer] : [])]
+  const signals = [...(card?.signals ?? []), ...(answer ? [answer.signal] : [])]
   return {
     signals,
     card: card?.card ?? null,
-    is_live: answer ? answer.ok : (card?.is_there ?? false),
+    is_live: answer ? answer.signal.ok : (card?.is_there ?? false),
     has_changed: card?.has_changed ?? false,
-    retry_after_s: card?.retry_after_s,
+    retry_after_s: Math.max(card?.retry_after_s ?? 0, answer?.retry_after_s ?? 0),
   }
 }
 
@@ -80,12 +80,17 @@ function callsForMore(
   return since >= askedEvery || since < 0
 }
 
-async function ask({ url, ask }: Askable, timeout_ms: number, signal: AbortSignal): Promise<Signal> {
+interface Answer {
+  readonly signal: Signal
+  readonly retry_after_s?: number | undefined
+}
+
+async function ask({ url, ask }: Askable, timeout_ms: number, signal: AbortSignal): Promise<Answer> {
   const started = performance.now()
-  const told = (failure: Signal['failure'], detail: string | null): Signal => {
+  const told = (failure: Signal['failure'], detail: string | null, retry_after_s?: number): Answer => {
     const ok = failure === null || answers(failure)
     const ms = ok ? Math.round(performance.now() - started) : null
-    return { signal: 'answer', ok, failure, detail, ms }
+    return { signal: { signal: 'answer', ok, failure, detail, ms }, retry_after_s }
   }
   const limit = AbortSignal.timeout(timeout_ms)
   try {
@@ -95,7 +100,7 @@ async function ask({ url, ask }: Askable, timeout_ms: number, signal: AbortSigna
   } catch (thrown) {
     signal.throwIfAborted()
     if (limit.aborted) return told('timeout', `${new URL(url).host} did not answer in time.`)
-    if (thrown instanceof Failure) return told(classOf(thrown), thrown.message)
+    if (thrown instanceof Failure) return told(classOf(thrown), thrown.message, thrown.details.retry_after_s)
     throw thrown
   }
 }

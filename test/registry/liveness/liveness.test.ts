@@ -312,6 +312,20 @@ describe('a look', () => {
     expect(await home.cycle()).toBe(1)
   })
 
+  test('leaves it alone as well where the agent itself asks for it', async () => {
+    agents.become('sun', {
+      ...sound,
+      endpoint: (response) => void response.writeHead(429, { 'retry-after': '7200' }).end(),
+    })
+    await home.list(agents, 'sun')
+    await home.cycle()
+    expect((await home.entry('sun')).liveness).toMatchObject({ status: 'alive', failure: 'rate_limited' })
+    home.time.pass(hour + 30 * minute)
+    expect(await home.cycle()).toBe(0)
+    home.time.pass(hour)
+    expect(await home.cycle()).toBe(1)
+  })
+
   test('at a fault of ours is put off and holds up nobody', async () => {
     for (const name of ['moon', 'sun']) agents.become(name, sound)
     const [broken] = await home.list(agents, 'moon', 'sun')
