@@ -269,6 +269,8 @@ describe('a look', () => {
       )
     }
     await expect.poll(async () => (await other.entry('sun')).liveness.status, patiently).toBe('alive')
+    const live = async () => (await other.gateway.request('GET', '/public/agents?q=sun&live=true')).json.total
+    await expect.poll(live, patiently).toBe(1)
     await expect.poll(async () => (await home.entry('moon')).liveness.status, patiently).toBe('alive')
     await loops.disposeAsync()
     expect(agents.asked.map(({ line }) => line).toSorted()).toEqual([
