@@ -8,6 +8,7 @@ const benchmarks: Record<string, () => Promise<readonly Row[]>> = {
   embed: async () => (await import('./embed.ts')).embed(),
   forward: async () => (await import('./forward.ts')).forward(),
   http: async () => (await import('./http.ts')).http(),
+  liveness: async () => (await import('./liveness.ts')).liveness(),
   mcp: async () => (await import('./mcp.ts')).mcp(),
   search: async () => (await import('./search.ts')).search(),
   start: async () => (await import('./start.ts')).start(),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Liveness } from './liveness.ts'
 import { ContentFlag, SignatureStatus, Suspension } from './trust.ts'
 
 export const State = z.enum(['STAGE', 'ACTIVE'])
@@ -76,6 +77,7 @@ export const Entry = z.object({
   card_sha256: z.string().nullable().describe('Of the card as it was last read at its manifest URL, in hex.'),
   changed_since_verified: z.boolean().describe('The card is no longer the one that was verified.'),
   suspended: Suspension.nullable().describe('Shown to the owner and to admins only; hidden from all others.'),
+  liveness: Liveness.describe('Whether the agent answers, as the gateway last saw it.'),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
   revision: z.int().describe('Number of the registry change that last touched this entry.'),

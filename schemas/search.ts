@@ -8,6 +8,10 @@ export const Filters = z.strictObject({
   category: Slug.optional(),
   tags: z.array(Tag).max(20).optional().describe('Every one of these tags.'),
   state: State.optional().describe('STAGE asks for your own unpublished agents, with mine.'),
+  live: z
+    .boolean()
+    .optional()
+    .describe('True: agents that answer. False: those that are dead or stale. Of some nobody knows.'),
   mine: z.boolean().optional().describe('Only agents that you own.'),
 })
 

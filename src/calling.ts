@@ -5,6 +5,7 @@ import type { Assert } from './auth/assertion.ts'
 import { type Credentials, type CredentialsOptions, createCredentials } from './credentials.ts'
 import type { SafeFetch } from './net/safe-fetch.ts'
 import type { Clock, Wait } from './net/wait.ts'
+import type { Askable } from './registry/liveness/look.ts'
 import { createA2aConnect } from './remote/a2a/a2a.ts'
 import { createEnvelopeConnect } from './remote/envelope.ts'
 import { createListedAgents, type ListedAgentOptions } from './remote/listed-agent.ts'
@@ -16,6 +17,8 @@ export interface Calling extends AsyncDisposable {
   /** The entry as an agent of the router. Throws Failure `not_callable`. */
   readonly agentOf: (entry: EntryDetail) => Agent
   readonly credentials: Credentials
+  /** The entry as an agent that can be asked whether it answers. */
+  readonly askable: (entry: EntryDetail) => Askable | undefined
 }
 
 export interface CallingOptions
@@ -58,5 +61,18 @@ export function openCalling(options: CallingOptions): Calling {
       return { ...own, 'dragoman-assertion': await assertion }
     },
   })
-  return { agentOf, credentials, [Symbol.asyncDispose]: () => remotes[Symbol.asyncDispose]() }
+  function askable(entry: EntryDetail): Askable | undefined {
+    const connected = remotes.fresh(entry)
+    if (!connected) return undefined
+    const { agent, endpoint } = connected
+    return {
+      url: endpoint.url,
+      async ask(signal) {
+        await using asked = agent
+        return await asked.probe({ signal, headers: {} })
+      },
+    }
+  }
+
+  return { agentOf, askable, credentials, [Symbol.asyncDispose]: () => remotes[Symbol.asyncDispose]() }
 }

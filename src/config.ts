@@ -53,6 +53,10 @@ export const settings = {
     'Log level; info for serve and warn for other commands when unset.',
   ],
   DRAGOMAN_METRICS: [z.enum(['loopback', 'public', 'off']).default('loopback'), 'Who may read /metrics.'],
+  DRAGOMAN_LIVENESS: [
+    z.enum(['on', 'off']).default('on'),
+    'Look by itself whether listed agents are alive; off, only when somebody asks.',
+  ],
   DRAGOMAN_CHECK_OUTPUTS: [
     z.enum(['on', 'off']).default('off'),
     "Check our own agents' outputs against their schemas.",

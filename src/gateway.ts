@@ -13,6 +13,7 @@ import { openCalling } from './calling.ts'
 import { type Config, secretPath } from './config.ts'
 import { openDense } from './dense.ts'
 import { type Identity, openIdentity } from './identity.ts'
+import { type LivenessPorts, type LivenessService, openLiveness } from './liveness.ts'
 import type { ResolveTxt } from './net/resolver.ts'
 import { createSafeFetch, type SafeFetchOptions } from './net/safe-fetch.ts'
 import { createUpstreams } from './net/upstream.ts'
@@ -53,6 +54,7 @@ export interface Gateway extends AsyncDisposable {
   readonly ready: Promise<void>
   readonly dense: DenseArms
   readonly trust: Trust
+  readonly liveness: LivenessService
   /** The tasks of A2A. */
   readonly desk: Desk
   readonly log: Logger
@@ -79,6 +81,8 @@ export interface GatewayOptions {
   readonly originOf?: (domain: string) => string
   /** Milliseconds that a listed agent may take for one call. */
   readonly patience_ms?: number
+  /** How patient, how polite and how regular looks at agents are. */
+  readonly liveness?: Pick<LivenessPorts, 'random' | 'timeout_ms' | 'gap_ms'>
   /** Bounds and spans of A2A's tasks. */
   readonly tasks?: Pick<DeskOptions, 'bounds' | 'spans'>
   /** Bounds of playground sessions, and how often other processes' steps are looked for. */
@@ -126,9 +130,24 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
   const index = stack.use(restored(saved, (words) => createMemoryIndex({ ...arms, saved: words }), troubled))
   const keepWords = createKeep(words, index)
   const listed = watchListed(index)
-  const follower = stack.use(follow(store, listed.index, troubled))
+  const liveness = stack.use(
+    openLiveness({
+      store,
+      clock,
+      site,
+      wait: options.wait ?? systemWait,
+      fetch: world,
+      askable: (entry) => calling.askable(entry),
+      onCard: (id, signal) => trust.checker.check(id, signal),
+      failed: (fault) => log.error({ err: fault }, 'liveness'),
+      ...options.liveness,
+    }),
+  )
+  const follower = stack.use(follow(store, listed.index, troubled, { vitals: liveness.vitals }))
   stack.defer(() => keepWords(1))
-  const ready = Promise.all([follower.ready, dense.ready]).then(() => keepWords(changesWorthKeeping))
+  const ready = Promise.all([follower.ready, dense.ready, liveness.ready]).then(() =>
+    keepWords(changesWorthKeeping),
+  )
   const identity = stack.use(
     await openIdentity({
       config,
@@ -163,6 +182,7 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
     agents: () => agents,
     prove: trust.prove,
     secret: trust.secret,
+    liveness,
   })
   const sessions = createSessionBook({
     store: store.sessions,
@@ -194,7 +214,10 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
       namesOf: async (ids) =>
         new Map((await store.read.entries(ids)).map((one) => [one.id, one.package_name])),
       secret: trust.secret,
-      observe: metrics.remote,
+      observe(agent, code, seconds) {
+        metrics.remote(agent, code, seconds)
+        suspicion?.heard(agent, code)
+      },
       patience_ms: options.patience_ms,
     }),
   )
@@ -221,6 +244,7 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
   const names = new Set(
     agents.flatMap((agent) => agent.actions.map((action) => `${agent.package_name} ${action.name}`)),
   )
+  const suspicion = config.DRAGOMAN_LIVENESS === 'on' ? stack.use(liveness.suspicion()) : undefined
   const router = createRouter({
     resolve: createResolve(agents, registry.get, calling.agentOf),
     admit,
@@ -241,6 +265,7 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
     ready,
     dense,
     trust,
+    liveness,
     desk,
     log,
     metrics,

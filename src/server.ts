@@ -54,7 +54,10 @@ export async function startServer(gateway: Gateway): Promise<RunningServer> {
   const url = await listen(server, gateway)
   gateway.reachedAt(url)
   const { base_url, site_url } = gateway.site()
-  const etags = createEtags(JSON.stringify([version, base_url, site_url]))
+  const etags = createEtags(
+    JSON.stringify([version, base_url, site_url]),
+    () => gateway.liveness.vitals.swept,
+  )
   const allowsOrigin = originRule(base_url, gateway.config.DRAGOMAN_ALLOWED_WEB_ORIGINS)
   const failed = (fault: unknown) => gateway.log.warn({ err: fault }, 'mcp')
   const service = createMcpService(gateway, version, failed)

@@ -1,5 +1,6 @@
 import { type Agent, defineAgent } from '../../schemas/action.ts'
 import { audit } from './audit.ts'
+import { check } from './check.ts'
 import { completeName } from './complete-name.ts'
 import { createKey } from './create-key.ts'
 import { deleteCredential, listCredentials, setCredential } from './credentials.ts'
@@ -53,6 +54,7 @@ export function createRegistryAgent(registry: Registry, identity: Identity, cred
       suspend(registry),
       report(registry),
       audit(registry),
+      check(registry),
       importEntries(registry),
       createKey(identity),
       listKeys(identity),

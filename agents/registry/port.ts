@@ -1,6 +1,7 @@
 import type { EntryDetail } from '../../schemas/card.ts'
 import type { Credential, CredentialWish } from '../../schemas/credential.ts'
 import type { ApiKey, KeyWish, NewApiKey, RevocationKind, RevocationWish } from '../../schemas/identity.ts'
+import type { LivenessOutcome } from '../../schemas/liveness.ts'
 import type { Change, Publication } from '../../schemas/publication.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import type { NameCompletion, SearchInput, SearchOutput } from '../../schemas/search.ts'
@@ -61,6 +62,8 @@ export interface Registry {
     cursor: string | undefined,
     caller: Caller,
   ): Promise<{ events: AuditEvent[]; next_cursor: string | null }>
+  /** Looks now whether an agent is alive. */
+  check(agent: string, caller: Caller, signal: AbortSignal): Promise<LivenessOutcome>
   importLines(lines: readonly string[], first: number, caller: Caller): Promise<ImportReport>
 }
 

@@ -44,6 +44,7 @@ program
   .option('--target <slug>', 'audience')
   .option('--category <slug>', 'category')
   .option('--tag <tag...>', 'every one of these tags')
+  .option('--live', 'only agents that answer')
   .description('find agents by intent')
   .action(async (words: string[], options) => (await import('./search.ts')).search(words, options, json()))
 

@@ -7,13 +7,19 @@ interface Options {
   readonly target?: string
   readonly category?: string
   readonly tag?: string[]
+  readonly live?: true
 }
 
 /** Finds agents by intent and prints them, best first. */
 export async function search(words: readonly string[], options: Options, json: boolean): Promise<void> {
   await using client = await openClient()
-  const { limit, target, category, tag } = options
-  const filters = { ...(target && { target }), ...(category && { category }), ...(tag && { tags: tag }) }
+  const { limit, target, category, tag, live } = options
+  const filters = {
+    ...(target && { target }),
+    ...(category && { category }),
+    ...(tag && { tags: tag }),
+    ...(live && { live }),
+  }
   const query = words.join(' ')
   const params = { limit: Number(limit), filters, ...(query && { query }) }
   const found = await client.send({ to: 'svc.registry', action: 'search_agents', params })

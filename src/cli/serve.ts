@@ -15,6 +15,7 @@ export async function serve(json: boolean): Promise<void> {
   await gateway.ready
   await using server = await startServer(gateway)
   await using _checks = checksOf(gateway)
+  await using _looks = config.DRAGOMAN_LIVENESS === 'on' ? looksOf(gateway) : null
   if (json) print({ version, url: server.url, data: config.data, mcp: snippet(config.data) })
   else {
     print(`Dragoman ${version} is listening on ${server.url}`)
@@ -37,6 +38,21 @@ function checksOf({ trust, store, log }: Gateway): AsyncDisposable {
     failed,
   })
 }
+
+function looksOf({ liveness, store, log }: Gateway): AsyncDisposable {
+  return startChecks({
+    checker: liveness.prober,
+    leases: store.leases,
+    lease: 'liveness',
+    holder: randomUUID(),
+    clock: Date.now,
+    failed: (fault) => log.error({ err: fault }, 'liveness'),
+    beat_ms: looksEvery,
+  })
+}
+
+/** Milliseconds: what is looked at in between is written down together. */
+const looksEvery = 10_000
 
 /** For any MCP host: the very Node that runs now, so that the host's own does not matter. */
 function snippet(data: string): unknown {

@@ -5,6 +5,8 @@ import type { Checker } from './checker.ts'
 export interface CheckLoopOptions {
   readonly checker: Pick<Checker, 'run' | 'isDue'>
   readonly leases: Leases
+  /** What is done under it; `checks` when left out. */
+  readonly lease?: string
   /** Names this process among those that share the store. */
   readonly holder: string
   readonly clock: () => number
@@ -15,12 +17,12 @@ export interface CheckLoopOptions {
   readonly lease_ms?: number
 }
 
-const lease = 'checks'
 const leaseMilliseconds = 10 * 60_000
 
 /** Checks what is due, in one process at a time of all that share the store, until disposed. */
 export function startChecks(options: CheckLoopOptions): AsyncDisposable {
-  const { checker, leases, holder, clock, failed, beat_ms = 2000, lease_ms = leaseMilliseconds } = options
+  const { checker, leases, lease = 'checks', holder, clock, failed } = options
+  const { beat_ms = 2000, lease_ms = leaseMilliseconds } = options
   const stop = new AbortController()
   const { signal } = stop
 

@@ -7,6 +7,7 @@ import type { Reader, StoredEntry } from '../store/store.ts'
 import { decodeCursor, encodeCursor } from './cursor.ts'
 import type { DenseArms } from './dense-arms.ts'
 import { type Follower, ownerKey } from './follower.ts'
+import { noVitals, type Vitals } from './liveness/vitals.ts'
 import { createMemo } from './memo.ts'
 import { isVisible } from './permissions.ts'
 import { toReference } from './reference.ts'
@@ -37,9 +38,17 @@ export interface FinderOptions {
   readonly follower: Follower
   readonly dense?: Pick<DenseArms, 'ready' | 'progress'> | undefined
   readonly views: Views
+  readonly vitals?: Pick<Vitals, 'swept'>
 }
 
-export function createFinder({ reader, index, follower, dense, views }: FinderOptions): Finder {
+export function createFinder({
+  reader,
+  index,
+  follower,
+  dense,
+  views,
+  vitals = noVitals,
+}: FinderOptions): Finder {
   const memo = createMemo<SearchOutput>(rememberedCharacters, (found) => JSON.stringify(found).length)
 
   /** What everybody may see is remembered for as long as the truth stands where the index does. */
@@ -48,11 +57,12 @@ export function createFinder({ reader, index, follower, dense, views }: FinderOp
     const revision = await reader.revision()
     if (caller || !isSettledAt(revision)) return searchAnew(input, caller, signal)
     const question = JSON.stringify([input, dense?.progress().model])
-    const known = memo.recall(question, revision)
+    const state = `${revision}.${vitals.swept}`
+    const known = memo.recall(question, state)
     if (known) return known
     const found = await searchAnew(input, caller, signal)
     if (found.degraded !== undefined || !isSettledAt(revision)) return found
-    return memo.offer(question, revision, found)
+    return memo.offer(question, state, found)
   }
 
   function isSettledAt(revision: number): boolean {
@@ -166,8 +176,13 @@ function within(tokens: number, agents: Found[]): Found[] {
 
 /** Everybody searches what is ACTIVE; with `mine`, an owner searches their own in either state. */
 function toFilter(filters: NonNullable<SearchInput['filters']>, caller: Caller): Filter {
-  const { target, category, tags, state, mine } = filters
-  const common = { ...(target && { target }), ...(category && { category }), ...(tags && { tags }) }
+  const { target, category, tags, state, mine, live } = filters
+  const common = {
+    ...(target && { target }),
+    ...(category && { category }),
+    ...(tags && { tags }),
+    ...(live !== undefined && { live }),
+  }
   if (!mine) {
     if (state === 'STAGE') throw needsMine()
     return { ...common, state: 'ACTIVE' }

@@ -1,6 +1,8 @@
 import { setTimeout as pause, setImmediate as turnOfOthers } from 'node:timers/promises'
+import type { LivenessStatus } from '../../schemas/liveness.ts'
 import type { EntryChange, SearchDocument, SearchIndex } from '../search/search-index.ts'
 import { type Store, type StoredEntry, UnreadableEntry } from '../store/store.ts'
+import type { Vitals } from './liveness/vitals.ts'
 
 /** What is derived from the truth, entry by entry. */
 export type Derived = Pick<SearchIndex, 'applied_revision' | 'apply'>
@@ -11,6 +13,8 @@ export interface FollowOptions {
    * the fault is no fault of the entry. `omit` when left out.
    */
   readonly trouble?: 'omit' | 'wait'
+  /** How agents fare: told of every change before it is applied. Without it, what agents do changes nothing. */
+  readonly vitals?: Pick<Vitals, 'of' | 'refresh'>
   /** How long a write waits to be applied here, in milliseconds; 2000 when left out. */
   readonly patience?: number
 }
@@ -35,7 +39,7 @@ export function follow(
   store: Store,
   index: Derived,
   failed: (fault: unknown) => void,
-  { trouble = 'omit', patience = defaultPatience }: FollowOptions = {},
+  { trouble = 'omit', patience = defaultPatience, vitals }: FollowOptions = {},
 ): Follower {
   const stop = new AbortController()
   const waiting: { revision: number; resolve: () => void }[] = []
@@ -46,7 +50,9 @@ export function follow(
       const changes = await store.changes(index.applied_revision, pageSize)
       const last = changes.at(-1)
       if (!last) return
-      const ids = [...new Set(changes.map((change) => change.entry_id))]
+      const heard = vitals ? changes : changes.filter(({ kind }) => kind !== 'liveness')
+      const ids = [...new Set(heard.map((change) => change.entry_id))]
+      await vitals?.refresh(ids)
       await apply(await read(ids), last.revision)
       release(last.revision)
       await turnOfOthers()
@@ -71,7 +77,7 @@ export function follow(
 
   async function read(ids: readonly string[]): Promise<EntryChange[]> {
     try {
-      return (await store.read.entries(ids)).map(toChange)
+      return (await store.read.entries(ids)).map((entry) => toChange(entry, vitals?.of(entry).status))
     } catch (fault) {
       if (!(fault instanceof UnreadableEntry)) throw fault
       if (ids.length > 1) return (await Promise.all(ids.map((id) => read([id])))).flat()
@@ -141,11 +147,11 @@ export function follow(
   }
 }
 
-export function toChange(entry: StoredEntry): EntryChange {
-  return { id: entry.id, document: entry.deleted ? null : toDocument(entry) }
+export function toChange(entry: StoredEntry, liveness?: LivenessStatus): EntryChange {
+  return { id: entry.id, document: entry.deleted ? null : toDocument(entry, liveness) }
 }
 
-function toDocument(entry: StoredEntry): SearchDocument {
+function toDocument(entry: StoredEntry, liveness: LivenessStatus = 'unknown'): SearchDocument {
   const { id, package_name, name, description, tags, category, target, created_at, capabilities } = entry
   return {
     id,
@@ -159,6 +165,7 @@ function toDocument(entry: StoredEntry): SearchDocument {
     owner: entry.owner && ownerKey(entry.owner),
     created_at,
     capabilities,
+    liveness,
   }
 }
 

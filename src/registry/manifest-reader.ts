@@ -28,11 +28,12 @@ export function createManifestReader(fetch: Fetch): FetchCard {
       })
     }
     const sha256 = hash('sha256', answer.body, 'hex')
-    return { document: parse(answer.body), sha256, url: answer.url }
+    return { document: parseManifest(answer.body), sha256, url: answer.url }
   }
 }
 
-function parse(body: Uint8Array): unknown {
+/** The document in the bytes of a card. Throws Failure `upstream_invalid`. */
+export function parseManifest(body: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
   } catch (fault) {

@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache'
 
-/** Answers made at one revision of the truth, kept while it stands. */
+/** Answers made at one state of the truth, kept while it stands. */
 export interface Memo<Answer extends object> {
-  /** The answer to a question asked at this revision, where it is kept. */
-  recall(question: string, revision: number): Answer | undefined
+  /** The answer to a question asked at this state, where it is kept. */
+  recall(question: string, state: string): Answer | undefined
   /** Freezes and keeps the answer where the question has been asked lately; gives it back. */
-  offer(question: string, revision: number, answer: Answer): Answer
+  offer(question: string, state: string, answer: Answer): Answer
 }
 
 /** Questions that count as asked lately: an answer wanted once would cost its memory for nothing. */
@@ -18,20 +18,20 @@ export function createMemo<Answer extends object>(
 ): Memo<Answer> {
   const answers = new LRUCache<string, Answer>({ maxSize: largest, sizeCalculation: sizeOf })
   const asked = new LRUCache<string, true>({ max: recentQuestions })
-  let current = Number.NaN
+  let current: string | undefined
 
-  function turnTo(revision: number): void {
-    if (revision !== current) answers.clear()
-    current = revision
+  function turnTo(state: string): void {
+    if (state !== current) answers.clear()
+    current = state
   }
 
   return {
-    recall(question, revision) {
-      turnTo(revision)
+    recall(question, state) {
+      turnTo(state)
       return answers.get(question)
     },
-    offer(question, revision, answer) {
-      if (revision !== current) return answer
+    offer(question, state, answer) {
+      if (state !== current) return answer
       if (asked.has(question)) answers.set(question, Object.freeze(answer))
       else asked.set(question, true)
       return answer

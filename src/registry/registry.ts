@@ -1,4 +1,5 @@
 import type { EntryDetail } from '../../schemas/card.ts'
+import type { LivenessOutcome } from '../../schemas/liveness.ts'
 import type { Change } from '../../schemas/publication.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import type { VerificationOutcome } from '../../schemas/trust.ts'
@@ -10,6 +11,8 @@ import { type Committed, createEditor, type EditorOptions } from './editor.ts'
 import { createFinder } from './finder.ts'
 import type { Follower } from './follower.ts'
 import { importLines } from './importer.ts'
+import type { Prober } from './liveness/prober.ts'
+import type { Vitals } from './liveness/vitals.ts'
 import type { Site } from './site.ts'
 import { createValidator } from './validator.ts'
 import { createVerifier, type Verified, type VerifierOptions } from './verifier.ts'
@@ -25,13 +28,15 @@ export interface RegistryOptions extends EditorOptions {
   readonly agents: CardsOptions['agents']
   readonly prove: VerifierOptions['prove']
   readonly secret: VerifierOptions['secret']
+  readonly liveness: { readonly vitals: Vitals; readonly prober: Pick<Prober, 'check'> }
 }
 
 /** The registry's domain: what the registry agent's actions do. A write answers once the index has applied it. */
 export function createRegistry(options: RegistryOptions) {
   const { store, index, follower, dense, site } = options
-  const views = createViews(site)
-  const { stored, ...finder } = createFinder({ reader: store.read, index, follower, dense, views })
+  const { vitals, prober } = options.liveness
+  const views = createViews(site, vitals)
+  const { stored, ...finder } = createFinder({ reader: store.read, index, follower, dense, views, vitals })
   const editor = createEditor(options)
   const verifier = createVerifier({ ...options, reader: store.read, editor })
   const { report, audit, ...custody } = createCustody(store, editor, options.clock)
@@ -56,6 +61,12 @@ export function createRegistry(options: RegistryOptions) {
   return {
     ...finder,
     ...createCards({ finder: { ...finder, stored }, site, agents: options.agents, signer: options.signer }),
+    async check(agent: string, caller: Principal | null, signal: AbortSignal): Promise<LivenessOutcome> {
+      const entry = await stored(agent, caller)
+      const { signals, revision } = await prober.check(entry, signal)
+      await Promise.all([vitals.sweep(), applied(revision)])
+      return { package_name: entry.package_name, liveness: vitals.of(entry), signals: [...signals] }
+    },
     validate: createValidator(options.fetchCard),
     verify: (...asked: Parameters<typeof verifier.verify>) => answered(verifier.verify(...asked)),
     claim: (...asked: Parameters<typeof verifier.claim>) => answered(verifier.claim(...asked)),

@@ -1,8 +1,10 @@
 import type { EntryDetail } from '../../schemas/card.ts'
 import type { Entry } from '../../schemas/entry.ts'
+import type { Liveness } from '../../schemas/liveness.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import type { StoredEntry } from '../store/store.ts'
 import { cardOf, endpointsOf } from './card.ts'
+import { noVitals, type Vitals } from './liveness/vitals.ts'
 import { mayRead } from './permissions.ts'
 import { manifestUrl, type Site } from './site.ts'
 
@@ -12,10 +14,12 @@ export interface Views {
   detail(stored: StoredEntry, principal: Principal | null): EntryDetail
 }
 
-/** Public views are made once: the same frozen object is given out until the entry changes. */
-export function createViews(site: () => Site): Views {
-  const publicEntry = once((stored: StoredEntry) => Object.freeze(render(stored, site())))
-  const publicDetail = once((stored: StoredEntry) =>
+/** Public views are made once: the same frozen object is given out until the entry or its liveness changes. */
+export function createViews(site: () => Site, vitals: Pick<Vitals, 'of'> = noVitals): Views {
+  const publicEntry = once(vitals, (stored: StoredEntry, liveness) =>
+    Object.freeze(render(stored, liveness, site())),
+  )
+  const publicDetail = once(vitals, (stored: StoredEntry) =>
     Object.freeze(withoutReasons(detailed(stored, publicEntry(stored)))),
   )
 
@@ -55,18 +59,23 @@ export function createViews(site: () => Site): Views {
   }
 }
 
-function once<Key extends object, Value>(make: (key: Key) => Value): (key: Key) => Value {
-  const made = new WeakMap<Key, Value>()
-  return (key) => {
-    const known = made.get(key)
-    if (known !== undefined) return known
-    const value = make(key)
-    made.set(key, value)
+/** Made again where the entry's liveness is another object than it was. */
+function once<Value>(
+  vitals: Pick<Vitals, 'of'>,
+  make: (stored: StoredEntry, liveness: Liveness) => Value,
+): (stored: StoredEntry) => Value {
+  const made = new WeakMap<StoredEntry, { readonly liveness: Liveness; readonly value: Value }>()
+  return (stored) => {
+    const liveness = vitals.of(stored)
+    const known = made.get(stored)
+    if (known?.liveness === liveness) return known.value
+    const value = make(stored, liveness)
+    made.set(stored, { liveness, value })
     return value
   }
 }
 
-function render(stored: StoredEntry, site: Site): Entry {
+function render(stored: StoredEntry, liveness: Liveness, site: Site): Entry {
   return {
     id: stored.id,
     package_name: stored.package_name,
@@ -88,6 +97,7 @@ function render(stored: StoredEntry, site: Site): Entry {
     card_sha256: stored.card_sha256,
     changed_since_verified: hasChanged(stored),
     suspended: null,
+    liveness,
     created_at: stored.created_at,
     updated_at: stored.updated_at,
     revision: stored.revision,

@@ -45,7 +45,8 @@ export function createEnvelopeConnect(fetch: Fetch, clock: () => number): Connec
         return read(who, await send(action, params, headers, signal), clock)
       },
       async probe({ headers, signal }) {
-        read(who, await send(noAction, {}, headers, signal), clock)
+        const answer = read(who, await send(noAction, {}, headers, signal), clock)
+        return 'refused' in answer ? answer.refused : undefined
       },
       async [Symbol.asyncDispose]() {},
     } satisfies RemoteAgent

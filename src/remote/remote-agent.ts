@@ -39,8 +39,11 @@ export type RemoteAnswer =
 export interface RemoteAgent extends AsyncDisposable {
   /** Throws `upstream_timeout`, `upstream_failed`, `upstream_invalid` and `blocked_address`, which count against it. */
   call(action: string, params: JsonObject, call: RemoteCall): Promise<RemoteAnswer>
-  /** Resolves where the agent answers in its protocol, if only to say that there is no such thing. Changes nothing. */
-  probe(call: Pick<RemoteCall, 'signal' | 'headers'>): Promise<void>
+  /**
+   * Resolves where the agent answers in its protocol, if only to say that there is no such thing; with its refusal, where
+   * it refused. Changes nothing.
+   */
+  probe(call: Pick<RemoteCall, 'signal' | 'headers'>): Promise<Failure | undefined>
   /** What it says that it can do, in protocols that have a way to ask. */
   describe?(call: RemoteCall): Promise<readonly Capability[]>
 }

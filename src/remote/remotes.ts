@@ -24,6 +24,8 @@ interface Known extends Connected {
 export interface Remotes extends AsyncDisposable {
   /** Undefined where the entry has no endpoint that is spoken here. */
   of(entry: EntryDetail): Connected | undefined
+  /** The same with nothing that was learnt from calls, for whoever disposes of it. */
+  fresh(entry: EntryDetail): Connected | undefined
 }
 
 export interface RemotesOptions {
@@ -55,6 +57,8 @@ export function createRemotes({
     void closed.then(() => closing.delete(closed))
   }
 
+  const gateOf = ({ package_name }: EntryDetail) => createGate(package_name, limits, clock, wait)
+
   function connect(entry: EntryDetail, gate: Gate): Known | undefined {
     const facts = factsOf(entry)
     const { card, package_name: who } = entry
@@ -69,6 +73,7 @@ export function createRemotes({
   }
 
   return {
+    fresh: (entry) => connect(entry, gateOf(entry)),
     of(entry) {
       // What is published anew at the same place is the same agent: its circuit does not close by that.
       const key = JSON.stringify([entry.id, endpointsOf(entry), factsOf(entry).address])
@@ -78,7 +83,7 @@ export function createRemotes({
         found.card = entry.card
         return found
       }
-      const made = connect(entry, found?.gate ?? createGate(entry.package_name, limits, clock, wait))
+      const made = connect(entry, found?.gate ?? gateOf(entry))
       if (made) known.set(key, made)
       return made
     },

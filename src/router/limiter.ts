@@ -57,7 +57,7 @@ const heavy = new Set(['search', 'discover', 'validate'])
 
 /** Asks name servers and sites of the caller's choice before it answers. */
 function asksOutside(action: Envelope['action'], params: Envelope['params']): boolean {
-  if (action === 'verify' || action === 'claim') return true
+  if (action === 'verify' || action === 'claim' || action === 'check') return true
   if (params?.manifest_url === undefined) return false
   const isTold = params.name !== undefined && params.description !== undefined
   return action === 'validate' || (action === 'publish' && !isTold)

@@ -1,10 +1,11 @@
 import { LRUCache } from 'lru-cache'
+import { isLive } from '../../schemas/liveness.ts'
 import { compareText } from './order.ts'
 import { type PostingList, Postings } from './postings.ts'
 import type { Facets, Filter, SearchDocument } from './search-index.ts'
 
 /** What filters ask for. Category, target and tags are lower-case. */
-export type Attributes = Pick<SearchDocument, 'state' | 'owner' | 'target' | 'category' | 'tags'>
+export type Attributes = Pick<SearchDocument, 'state' | 'owner' | 'target' | 'category' | 'tags' | 'liveness'>
 
 /** Slots with `marks[slot] === mark` are in. Valid until the next change. */
 export interface Selection {
@@ -13,7 +14,7 @@ export interface Selection {
   readonly total: number
 }
 
-type Attribute = 'state' | 'owner' | 'target' | 'category' | 'tags'
+type Attribute = 'state' | 'owner' | 'target' | 'category' | 'tags' | 'live'
 type Value = readonly [Attribute, string]
 
 const maxFacetValues = 50
@@ -27,6 +28,7 @@ export class AttributeIndex {
     target: new Postings(),
     category: new Postings(),
     tags: new Postings(),
+    live: new Postings(),
   }
   #documents = 0
   /** Searches ask for the same again and again, such as what is ACTIVE. */
@@ -82,23 +84,25 @@ export class AttributeIndex {
   }
 }
 
-function valuesOf({ state, owner, target, category, tags }: Attributes): Value[] {
+function valuesOf({ state, owner, target, category, tags, liveness = 'unknown' }: Attributes): Value[] {
   return [
     ...value('state', state),
     ...value('owner', owner),
     ...value('target', target),
     ...value('category', category),
     ...[...new Set(tags)].flatMap((tag) => value('tags', tag)),
+    ...value('live', isLive(liveness)?.toString()),
   ]
 }
 
-function conditionsOf({ state, owner, target, category, tags = [] }: Filter): Value[] {
+function conditionsOf({ state, owner, target, category, tags = [], live }: Filter): Value[] {
   return [
     ...value('state', state),
     ...value('owner', owner),
     ...value('target', target?.toLowerCase()),
     ...value('category', category?.toLowerCase()),
     ...tags.flatMap((tag) => value('tags', tag.toLowerCase())),
+    ...value('live', live?.toString()),
   ]
 }
 

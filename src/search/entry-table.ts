@@ -1,4 +1,5 @@
 import { AttributeIndex, type Attributes } from './attribute-index.ts'
+import { weightOf } from './liveness-weight.ts'
 import { orders } from './order.ts'
 import { OrderedSlots } from './ordered-slots.ts'
 import { joinDoubles, joinIntegers, partOf } from './ragged.ts'
@@ -29,6 +30,8 @@ export class EntryTable {
   ordered = this.#order()
   #entries: (TableEntry | undefined)[] = []
   readonly #slots = new Map<string, number>()
+  /** By how much of their score entries are found, where that is not all of it. */
+  readonly weights = new Map<number, number>()
   readonly #free: number[] = []
 
   /** What `save` made. Throws where it is not that. */
@@ -67,6 +70,7 @@ export class EntryTable {
         },
       }
       table.#slots.set(document.id, slot)
+      table.#weigh(slot, document)
       table.attributes.add(slot, document)
       return entryOf(document, text)
     })
@@ -113,6 +117,7 @@ export class EntryTable {
     this.#slots.set(document.id, slot)
     this.#entries[slot] = entryOf(kept(document), this.texts.add(slot, document))
     this.attributes.add(slot, document)
+    this.#weigh(slot, document)
     this.ordered.newest.add(slot)
     this.ordered.name.add(slot)
   }
@@ -128,7 +133,13 @@ export class EntryTable {
     this.texts.remove(slot, text)
     this.#entries[slot] = undefined
     this.#slots.delete(id)
+    this.weights.delete(slot)
     this.#free.push(slot)
+  }
+
+  #weigh(slot: number, { liveness = 'unknown' }: Attributes): void {
+    const weight = weightOf[liveness]
+    if (weight < 1) this.weights.set(slot, weight)
   }
 
   #order(newest?: Uint32Array, name?: Uint32Array) {
@@ -145,7 +156,7 @@ function entryOf(document: KeptDocument, text: IndexedText): TableEntry {
 }
 
 function kept(document: SearchDocument): KeptDocument {
-  const { id, name, created_at, state, owner, target, category, tags, capabilities } = document
+  const { id, name, created_at, state, owner, target, category, tags, capabilities, liveness } = document
   return {
     id,
     name,
@@ -155,6 +166,7 @@ function kept(document: SearchDocument): KeptDocument {
     target,
     category,
     tags,
+    ...(liveness && { liveness }),
     capabilities: capabilities.map((one) => one.name),
   }
 }

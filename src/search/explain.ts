@@ -14,6 +14,7 @@ export function explain(
   query: readonly WeighedTerm[],
   lexical: number,
   near: Near | undefined,
+  weight?: number,
 ): Match {
   const found = query.filter(({ list }) => list.has(slot))
   // Sums of floats may pass the largest cosine by a hair.
@@ -23,7 +24,11 @@ export function explain(
     terms: [...words],
     capability: nearestCapability(entry, near) ?? bestCapability(entry, found),
     similarity,
-    scores: { lexical, ...(similarity !== null && { semantic: similarity }) },
+    scores: {
+      lexical,
+      ...(similarity !== null && { semantic: similarity }),
+      ...(weight !== undefined && { liveness: weight }),
+    },
   }
 }
 

@@ -18,6 +18,8 @@ const leastSimilarity = 0.15
  * relative, which would make much of a poor best, nor wholly absolute, which would let long queries count for nothing.
  * What is like enough in meaning alone joins the board.
  *
+ * In the end each score counts by its slot's weight, above 0 to 1, where it has one.
+ *
  * Returns the lexical part of an entry's score, 0 to 1.
  */
 export function fuse(
@@ -26,6 +28,7 @@ export function fuse(
   likeness: Likeness | undefined,
   slotOf: (id: string) => number | undefined,
   shareOf: Share,
+  weights: ReadonlyMap<number, number> = new Map(),
 ): (slot: number, id: string) => number {
   const share = likeness ? shareOf(most) * likeness.trust : 0
   const found = [...(likeness?.near.values() ?? [])].flatMap(({ id, similarity }) => {
@@ -40,8 +43,10 @@ export function fuse(
   for (const { slot, similarity } of found) {
     if (similarity >= least || board.scores[slot] !== 0) board.add(slot, partOf(similarity))
   }
+  board.weigh(weights)
   return (slot, id) => {
-    const words = (board.scores[slot] ?? 0) - partOf(likeness?.near.get(id)?.similarity ?? 0)
+    const words =
+      (board.scores[slot] ?? 0) / (weights.get(slot) ?? 1) - partOf(likeness?.near.get(id)?.similarity ?? 0)
     return Math.max(0, words / (1 - share))
   }
 }

@@ -108,13 +108,13 @@ class MemoryIndex implements SearchIndex {
     if (version !== this.#version) terms = this.#scoreWords(text, filter, board)
 
     const most = mostOf(terms)
-    const { attributes, ordered, capacity } = this.#table
+    const { attributes, ordered, capacity, weights } = this.#table
     const { marks, mark } = attributes.select(filter, capacity)
     const slotOf = (id: string) => {
       const slot = this.#table.slotOf(id)
       return slot !== undefined && marks[slot] === mark ? slot : undefined
     }
-    const lexical = fuse(board, most, likeness, slotOf, this.#share)
+    const lexical = fuse(board, most, likeness, slotOf, this.#share, weights)
     if (min_score > 0) board.keepFrom(min_score)
     const passes: Passes = (slot) => board.scores[slot] !== 0
     const page =
@@ -130,6 +130,7 @@ class MemoryIndex implements SearchIndex {
         terms,
         lexical(slot, position.id),
         likeness?.near.get(position.id),
+        weights.get(slot),
       ),
       position,
     }))
@@ -154,7 +155,7 @@ class MemoryIndex implements SearchIndex {
   async #compare(
     meaning: Meaning | undefined,
     text: string,
-    filter: Filter,
+    { live: _, ...filter }: Filter,
     board: Scoreboard,
     signal: AbortSignal,
   ): Promise<{ likeness?: Likeness; degraded?: string }> {

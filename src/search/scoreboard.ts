@@ -38,6 +38,13 @@ export class Scoreboard {
     }
   }
 
+  /** Multiplies the scores of these slots, each by its own factor above zero. */
+  weigh(factors: ReadonlyMap<number, number>): void {
+    const { scores } = this
+    const slots = factors.size < this.size ? factors.keys() : this.slots.subarray(0, this.size)
+    for (const slot of slots) scores[slot] = (scores[slot] ?? 0) * (factors.get(slot) ?? 1)
+  }
+
   /** Keeps the slots with at least this score; the others lose theirs. */
   keepFrom(least: number): void {
     const { slots, scores } = this

@@ -1,5 +1,6 @@
 import type { Match } from '../../schemas/card.ts'
 import type { State } from '../../schemas/entry.ts'
+import type { LivenessStatus } from '../../schemas/liveness.ts'
 import type { Parts } from './sections.ts'
 
 /** What the index keeps of an entry. Category, target and tags are lower-case. */
@@ -13,6 +14,8 @@ export interface SearchDocument {
   readonly target: string | null
   readonly state: State | 'SUSPENDED'
   readonly owner: string | null
+  /** `unknown` when left out. */
+  readonly liveness?: LivenessStatus
   /** RFC 3339. */
   readonly created_at: string
   readonly capabilities: readonly { readonly name: string; readonly description: string }[]
@@ -31,6 +34,8 @@ export interface Filter {
   readonly target?: string
   readonly category?: string
   readonly tags?: readonly string[]
+  /** Of some agents nobody knows: they are neither. */
+  readonly live?: boolean
 }
 
 /** `relevance` without a text is `newest`. */

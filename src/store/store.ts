@@ -21,6 +21,7 @@ const StoredProof = VerificationReport.extend({
 export type StoredProof = z.infer<typeof StoredProof>
 
 import type { Revocation } from '../../schemas/identity.ts'
+import type { LivenessStore } from '../../schemas/liveness.ts'
 import type { SessionStore } from '../../schemas/playground.ts'
 import { Scope } from '../../schemas/scope.ts'
 import type { TaskStore } from '../../schemas/task.ts'
@@ -79,7 +80,8 @@ export class UnreadableEntry extends Error {
 export interface Change {
   readonly revision: number
   readonly entry_id: string
-  readonly kind: 'put' | 'delete'
+  /** `liveness`: the entry stands as it was, but whether its agent answers has changed. */
+  readonly kind: 'put' | 'delete' | 'liveness'
   readonly at: string
 }
 
@@ -215,6 +217,7 @@ export interface Store extends AsyncDisposable {
   readonly tasks: TaskStore
   readonly sessions: SessionStore
   readonly credentials: CredentialStore
+  readonly liveness: LivenessStore
   /** One transaction: all of `work` or none of it. Inside, nothing is awaited but the writer. */
   write<T>(work: (transaction: Writer) => Promise<T>): Promise<{ result: T; revision: number }>
   /** Changes with a revision greater than `after`, in order. */

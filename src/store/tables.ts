@@ -19,7 +19,7 @@ export interface EntryTable {
 export interface ChangeTable {
   revision: number
   entry_id: string
-  kind: 'put' | 'delete'
+  kind: 'put' | 'delete' | 'liveness'
   at: string
 }
 
@@ -126,6 +126,16 @@ export interface CredentialTable {
   created_at: string
 }
 
+export interface LivenessTable {
+  entry_id: string
+  place: string
+  next_at: string | null
+  /** Of the write that last touched it. */
+  sequence: number
+  shown: string
+  document: string
+}
+
 export interface Tables {
   entry: EntryTable
   change: ChangeTable
@@ -140,4 +150,5 @@ export interface Tables {
   playground_session: PlaygroundSessionTable
   playground_step: PlaygroundStepTable
   credential: CredentialTable
+  liveness: LivenessTable
 }

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import { actorKey, difference, toActor } from './audit.ts'
+import { takeNumbers } from './counter.ts'
 import { skeletonOf } from './skeleton.ts'
 import { type Claim, type Deed, type Reference, StoredEntry, UnreadableEntry, type Writer } from './store.ts'
 import type { AuditTable, EntryTable, Tables } from './tables.ts'
@@ -21,7 +22,10 @@ export function createWriter(
 
   async function commit(): Promise<number> {
     const at = new Date(clock()).toISOString()
-    const last = touched.size > 0 ? await next('revision', touched.size) : await currentRevision(transaction)
+    const last =
+      touched.size > 0
+        ? await takeNumbers(transaction, 'revision', touched.size)
+        : await currentRevision(transaction)
     let revision = last - touched.size
     for (const { before, entry, deed } of touched.values()) {
       revision += 1
@@ -38,7 +42,7 @@ export function createWriter(
 
   async function log(at: string): Promise<void> {
     if (recorded.length === 0) return
-    let id = (await next('audit', recorded.length)) - recorded.length
+    let id = (await takeNumbers(transaction, 'audit', recorded.length)) - recorded.length
     for (const event of recorded) {
       id += 1
       await transaction
@@ -46,17 +50,6 @@ export function createWriter(
         .values({ ...event, id, at })
         .execute()
     }
-  }
-
-  /** Takes so many numbers of a counter; the last of them. */
-  async function next(name: string, count: number): Promise<number> {
-    const counter = await transaction
-      .updateTable('counter')
-      .set((row) => ({ value: row('value', '+', count) }))
-      .where('name', '=', name)
-      .returning('value')
-      .executeTakeFirstOrThrow()
-    return counter.value
   }
 
   async function entry(reference: Reference): Promise<StoredEntry | undefined> {

@@ -39,6 +39,10 @@ const isSearch = (output: Json) => {
   if (!('agents' in (output as object))) throw new Error('no agents')
 }
 
+const isLook = (output: Json) => {
+  if (!('liveness' in (output as object))) throw new Error('no liveness')
+}
+
 /** What every door must answer alike. */
 export const cases: readonly Case[] = [
   {
@@ -490,6 +494,32 @@ export const cases: readonly Case[] = [
     as: 'reader',
     code: 'forbidden',
     rest: { method: 'GET', path: '/api/playground/session/nobody' },
+  },
+
+  {
+    name: 'a look at an agent of our own',
+    envelope: { to: registry, action: 'check', params: { agent: 'svc.utility.wiki' } },
+    as: 'reader',
+    output: isLook,
+    rest: { method: 'POST', path: '/api/agents/svc.utility.wiki/check' },
+  },
+  {
+    name: 'a look at an agent for nobody',
+    envelope: { to: registry, action: 'check', params: { agent: 'svc.utility.wiki' } },
+    code: 'unauthenticated',
+    rest: { method: 'POST', path: '/api/agents/svc.utility.wiki/check' },
+  },
+  {
+    name: 'agents that are live alone',
+    envelope: list({ query: 'encyclopedia', filters: { live: true } }),
+    output: isSearch,
+    rest: { method: 'GET', path: '/public/agents?q=encyclopedia&live=true&limit=5' },
+  },
+  {
+    name: 'agents that are live, or so',
+    envelope: list({ filters: { live: 'perhaps' } }),
+    code: 'invalid_request',
+    rest: { method: 'GET', path: '/public/agents?live=perhaps' },
   },
 
   {

@@ -99,6 +99,7 @@ const steps: readonly Step[] = [
     signed: 200,
   },
   { method: 'POST', path: at(`${live}/verify`), body: { domain: 'not.its.own' }, open: 401, signed: 200 },
+  { method: 'POST', path: at(`${live}/check`), open: 401, signed: 200 },
   { method: 'POST', path: at(`${live}/claim`), open: 401, signed: 409 },
   { method: 'POST', path: at(`${live}/report`), body: { reason: 'broken' }, open: 401, signed: 204 },
   { method: 'POST', path: at(`${live}/suspend`), body: { reason: 'Bad.' }, open: 401, signed: 403 },

@@ -124,3 +124,28 @@ test('one that stops does so at once, whatever it waits for', async () => {
   await home[Symbol.asyncDispose]()
   expect(performance.now() - started).toBeLessThan(900)
 })
+
+test('what knows nothing of liveness is left alone by looks at agents, and keeps up all the same', async () => {
+  await using home = await openHome()
+  const entry = sampleEntry()
+  await put(home.store, entry)
+  const applied: (readonly [number, number])[] = []
+  const derived = {
+    applied_revision: 0,
+    async apply(changes: readonly unknown[], revision: number) {
+      applied.push([changes.length, revision])
+      derived.applied_revision = revision
+    },
+  }
+  await using follower = follow(home.store, derived, (fault) => expect.fail(String(fault)))
+  await follower.caughtUp(1)
+  const { liveness } = home.store
+  await liveness.watch([{ entry_id: entry.id, place: '[null,[]]', active: true }])
+  const look = await liveness.get(entry.id)
+  if (!look) throw new Error('Nobody watches.')
+  await follower.caughtUp(await liveness.save([{ ...look, shown: { ...look.shown, status: 'dead' } }]))
+  expect(applied).toEqual([
+    [1, 1],
+    [0, 2],
+  ])
+})

@@ -71,6 +71,15 @@ const deeds: readonly Deed[] = [
   { action: 'unpublish', expected: writes('wrong_state', 'ok', 'suspended') },
   { action: 'delete', expected: writes('ok', 'ok', 'ok') },
   { action: 'transfer', params: { subject: 'heir' }, expected: writes('ok', 'ok', 'suspended') },
+  {
+    action: 'check',
+    expected: {
+      STAGE: row(who, 'ok', no, 'ok', 'ok'),
+      ACTIVE: row(who, 'ok', 'ok', 'ok', 'ok'),
+      suspended: row(who, 'ok', no, 'ok', 'ok'),
+      deleted: nobodySigned,
+    },
+  },
   { action: 'verify', params: { domain: 'elsewhere.org' }, expected: writes('ok', 'ok', 'suspended') },
   {
     action: 'claim',

@@ -8,6 +8,7 @@ import { sampleEntry } from '../support/entries.ts'
 import { run } from '../support/processes.ts'
 import { type StoreHome, storeContract, storeTime } from './contract.ts'
 import { credentialContract } from './credential-contract.ts'
+import { livenessContract } from './liveness-contract.ts'
 import { sessionContract } from './session-contract.ts'
 import { taskContract } from './task-contract.ts'
 
@@ -41,6 +42,7 @@ storeContract('SQLite', openHome)
 credentialContract('SQLite', openHome)
 taskContract('SQLite', openHome)
 sessionContract('SQLite', openHome)
+livenessContract('SQLite', openHome)
 
 describe('SQLite', () => {
   test('a commit at any moment of a read takes nothing out of its answer and leaves nothing stale', async () => {

@@ -58,7 +58,7 @@ export function pricesFrom(url: string): Record<string, string> {
   return Object.fromEntries(sources.map((name) => [`DRAGOMAN_${name}_URL`, url]))
 }
 
-/** A whole gateway on a free port over a fresh folder, outputs checked, nothing logged, no rate limits. */
+/** A whole gateway on a free port over a fresh folder, outputs checked, nothing logged, no rate limits, nobody looked at unasked. */
 export async function startGateway(
   environment: Record<string, string> = {},
   options: GatewayOptions = {},
@@ -68,6 +68,7 @@ export async function startGateway(
     PORT: '0',
     DRAGOMAN_CHECK_OUTPUTS: 'on',
     DRAGOMAN_RATE_LIMIT: 'off',
+    DRAGOMAN_LIVENESS: 'off',
     ...noInternet,
     ...environment,
     DRAGOMAN_DATA: data,

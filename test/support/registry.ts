@@ -4,6 +4,7 @@ import type { Principal, Scope } from '../../schemas/scope.ts'
 import type { SearchInput } from '../../schemas/search.ts'
 import type { EditorOptions } from '../../src/registry/editor.ts'
 import { type Follower, follow } from '../../src/registry/follower.ts'
+import { noVitals } from '../../src/registry/liveness/vitals.ts'
 import type { FetchedCard } from '../../src/registry/manifest-reader.ts'
 import { createRegistry, type Registry } from '../../src/registry/registry.ts'
 import type { Prove } from '../../src/registry/verification/proof.ts'
@@ -63,6 +64,7 @@ export async function openRegistry({
     signer: () => Promise.reject(new Error('There is no key.')),
     prove,
     secret: async () => new Uint8Array(32),
+    liveness: { vitals: noVitals, prober: { check: () => Promise.reject(new Error('Nobody looks.')) } },
   })
   return {
     ...registry,

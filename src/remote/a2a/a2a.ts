@@ -102,7 +102,11 @@ function createAgent(
     },
     async probe({ headers, signal }) {
       // Nobody has it: whoever answers that there is no such task speaks A2A.
-      await inItsVersion(signal, (client) => client.task(randomUUID(), { headers, signal }))
+      const answer = await inItsVersion(signal, async (client) => {
+        await client.task(randomUUID(), { headers, signal })
+        return undefined
+      })
+      return answer?.refused
     },
     async [Symbol.asyncDispose]() {},
   }

@@ -171,9 +171,13 @@ export function createMcpAgent(endpoint: Endpoint, options: McpAgentOptions): Re
 
     /** A server that answers `server/discover` or `initialize` speaks MCP; that nothing else is asked keeps it cheap. */
     async probe(call) {
-      await exchanged(call, async (sdk, exchange) => {
+      const opened = exchanged(call, async (sdk, exchange) => {
         await using _ = await open(sdk, exchange, undefined)
       })
+      return await opened.then(
+        () => undefined,
+        (thrown) => refusedOr(thrown).refused,
+      )
     },
 
     async describe(call) {

@@ -4,6 +4,7 @@ import { createCredentialStore } from '../credentials.ts'
 import { createEmbeddings } from '../embeddings.ts'
 import { createIdentityStore } from '../identity.ts'
 import { createLeases } from '../leases.ts'
+import { createLivenessStore } from '../liveness.ts'
 import { migrate } from '../migrations/index.ts'
 import { createNotes } from '../notes.ts'
 import { createSessionStore } from '../playground.ts'
@@ -77,6 +78,7 @@ export async function openSqliteStore(path: string, clock: () => number = Date.n
     tasks: createTaskStore(reader, transact, clock),
     sessions: createSessionStore(reader, transact, clock),
     credentials: createCredentialStore(reader, transact),
+    liveness: createLivenessStore(reader, commit, clock),
     write,
     changes,
     wake,

@@ -11,13 +11,16 @@ export interface Etags {
   ofEntry(entry: Json, principal: Principal | null): string | undefined
   /** Of an answer computed at a revision of the registry; `variant` is a letter for another rendering of it. */
   ofRegistry(revision: number | undefined, principal: Principal | null, variant?: string): string | undefined
+  /** A letter for lists as they are rendered now. */
+  listVariant(): string
   /** The revision in an If-Match header; 0, which no entry is at, where it names none. */
   revision(header: string): number
 }
 
-export function createEtags(rendering: string): Etags {
+/** `looks`: up to which look at agents what lists show of their liveness is. */
+export function createEtags(rendering: string, looks: () => number = () => 0): Etags {
   const prefix = createHash('sha256').update(rendering).digest('base64url').slice(0, 8)
-  const pattern = new RegExp(`^"${prefix}\\.e(\\d+)(?:\\.[A-Za-z0-9_-]+)?"$`)
+  const pattern = new RegExp(`^"${prefix}\\.e(\\d+)(?:-[a-z0-9]+)?(?:\\.[A-Za-z0-9_-]+)?"$`)
 
   /** A token that was seen lately is the same principal, and its digest is made once. */
   const digests = new WeakMap<Principal, string>()
@@ -28,17 +31,27 @@ export function createEtags(rendering: string): Etags {
     return known
   }
 
-  function tag(kind: string, revision: unknown, principal: Principal | null): string | undefined {
-    if (typeof revision !== 'number') return undefined
+  function tag(kind: string, revision: number | string, principal: Principal | null): string {
     return `"${prefix}.${kind}${revision}${principal ? `.${digestOf(principal)}` : ''}"`
   }
   return {
-    ofEntry: (entry, principal) => (isRecord(entry) ? tag('e', entry.revision, principal) : undefined),
-    ofRegistry: (revision, principal, variant = 'r') => tag(variant, revision, principal),
+    ofEntry(entry, principal) {
+      if (!isRecord(entry) || typeof entry.revision !== 'number') return undefined
+      return tag('e', `${entry.revision}${lookOf(entry)}`, principal)
+    },
+    listVariant: () => (looks() > 0 ? `l${looks()}.r` : 'r'),
+    ofRegistry: (revision, principal, variant = 'r') =>
+      revision === undefined ? undefined : tag(variant, revision, principal),
     revision(header) {
       return Number(pattern.exec(header.trim())?.[1] ?? 0)
     },
   }
+}
+
+/** What an entry shows of its agent's liveness changes with each look that is shown, and the entry's revision does not. */
+function lookOf({ liveness }: Record<string, unknown>): string {
+  const at = isRecord(liveness) ? liveness.checked_at : null
+  return typeof at === 'string' ? `-${Date.parse(at).toString(36)}` : ''
 }
 
 /** Representations for different callers differ, so their tags do. */

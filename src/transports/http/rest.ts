@@ -62,9 +62,10 @@ export function serve(
         await answerAsEvents({ door, request, response, headers, ending, id_field }, envelope, call)
         return
       }
+      const variant = route.versions ? variantOf(params) : etags.listVariant()
       const reply = await door.dispatch({ to: route.to, action: route.action, params }, call)
       const headers: Headers = { ...cors, ...allowanceHeaders(reply.allowance), 'X-Request-Id': id }
-      const etag = etagOf(route, params, reply, principal, etags)
+      const etag = etagOf(route, variant, reply, principal, etags)
       if (etag) headers.ETag = etag
       if (route.unkept) headers['Cache-Control'] = 'no-store'
       else if (route.method === 'get') {
@@ -85,8 +86,8 @@ export function serve(
 }
 
 function etagOf(
-  { entry, method, unkept, versions }: Route,
-  params: Record<string, unknown>,
+  { entry, method, unkept }: Route,
+  variant: string,
   { output, revision }: Reply,
   principal: Principal | null,
   etags: Etags,
@@ -94,7 +95,7 @@ function etagOf(
   if (unkept) return undefined
   return entry
     ? etags.ofEntry(output, principal)
-    : etags.ofRegistry(method === 'get' ? revision : undefined, principal, versions ? variantOf(params) : 'r')
+    : etags.ofRegistry(method === 'get' ? revision : undefined, principal, variant)
 }
 
 /** The shapes of one card, as `get_card` tells them apart. */

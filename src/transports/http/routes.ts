@@ -14,6 +14,7 @@ const listed = {
     tags: 'filters.tags',
     state: 'filters.state',
     mine: 'filters.mine',
+    live: 'filters.live',
     limit: 'limit',
     cursor: 'cursor',
     sort: 'sort',
@@ -216,6 +217,15 @@ export const routes: readonly Route[] = [
     parameters: { id: 'agent' },
     body: 'whole',
     conditional: true,
+  },
+  {
+    method: 'post',
+    path: '/api/agents/:id/check',
+    summary: 'Look now whether an agent is alive',
+    to: registry,
+    action: 'check',
+    parameters: { id: 'agent' },
+    body: 'whole',
   },
   {
     method: 'post',

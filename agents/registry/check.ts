@@ -1,0 +1,24 @@
+import { z } from 'zod'
+import { type Action, defineAction } from '../../schemas/action.ts'
+import { LivenessOutcome } from '../../schemas/liveness.ts'
+import { agentReference } from '../../schemas/publication.ts'
+import { input, output } from '../../schemas/shape.ts'
+import type { Registry } from './port.ts'
+
+const Input = z.strictObject({ agent: agentReference })
+
+export function check(registry: Registry): Action<z.output<typeof Input>, LivenessOutcome> {
+  return defineAction({
+    name: 'check',
+    title: 'Check an agent',
+    description:
+      'Looks now whether an agent is alive: its card is reachable and well-formed, and it answers in its protocol. Nothing is changed there.',
+    input: input(Input),
+    output: output(LivenessOutcome),
+    access: { scope: 'agents:read' },
+    effect: 'write',
+    advertised: false,
+    deadline_ms: 25_000,
+    run: ({ agent }, { principal, signal }) => registry.check(agent, principal, signal),
+  })
+}

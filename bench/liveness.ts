@@ -1,0 +1,38 @@
+import type { Row } from './support/measure.ts'
+import { startSubject } from './support/measure.ts'
+
+const agents = 10_000
+const hour_us = 3_600_000_000
+
+/**
+ * Looks at 10,000 agents, one conditional request each, as the loop of `serve` makes them: the CPU of the process that
+ * looks as a share of one core over an hour, beside a bare undici that makes the same requests.
+ */
+export async function liveness(): Promise<Row[]> {
+  await using site = await startSubject(new URL('./support/card-site.ts', import.meta.url))
+  const [ours, theirs] = [await measured('liveness-looks', site.url), await measured('bare-looks', site.url)]
+  const share = (cpu_us: number) => Number(((100 * cpu_us * agents) / hour_us).toPrecision(3))
+  const rounded = (value: number) => Number(value.toPrecision(4))
+  const ratio = Number((ours / theirs).toPrecision(3))
+  return [
+    { name: 'a look: CPU', value: rounded(ours), unit: 'us', baseline: rounded(theirs), ratio },
+    {
+      name: `${agents} looks an hour: of a core`,
+      value: share(ours),
+      unit: '%',
+      baseline: share(theirs),
+      ratio,
+    },
+  ]
+}
+
+/** Microseconds of CPU for one look, in a process of its own. */
+async function measured(module: string, site: string): Promise<number> {
+  await using subject = await startSubject(new URL(`./support/${module}.ts`, import.meta.url), [
+    site,
+    String(agents),
+  ])
+  const before = await subject.cpu()
+  const looks = Number(await (await fetch(subject.url)).text())
+  return ((await subject.cpu()) - before) / looks
+}

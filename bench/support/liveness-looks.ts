@@ -1,0 +1,56 @@
+// A gateway whose clock goes an hour on at each request, beat by beat, and which looks at what is due then.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { readConfig } from '../../src/config.ts'
+import { openGateway } from '../../src/gateway.ts'
+import { sampleEntry } from '../../test/support/entries.ts'
+import { cardPlaces } from './card-places.ts'
+import { announce } from './measure.ts'
+
+const [site = '', count = '0'] = process.argv.slice(2)
+const data = mkdtempSync(join(tmpdir(), 'dragoman-bench-'))
+process.on('exit', () => rmSync(data, { recursive: true, force: true }))
+const places = cardPlaces(site, Number(count))
+const config = readConfig({
+  PORT: '0',
+  DRAGOMAN_DATA: data,
+  DRAGOMAN_ALLOW_ORIGINS: [...new Set(places.map(({ origin }) => origin))].join(),
+})
+let now = Date.now()
+const gateway = await openGateway(config, { clock: () => now, liveness: { gap_ms: 1 } })
+await gateway.store.write(async (writer) => {
+  for (const { origin, path } of places) {
+    const url = `${origin}${path}`
+    await writer.put(
+      sampleEntry({
+        name: url,
+        manifest_url: url,
+        endpoints: [{ protocol: 'envelope', url: `${url}/agent` }],
+      }),
+    )
+  }
+})
+const { signal } = new AbortController()
+const { prober } = gateway.liveness
+const beat_ms = 10_000
+
+/** How many looks were made. */
+async function pass(milliseconds: number): Promise<number> {
+  let looks = 0
+  for (const end = now + milliseconds; now < end; now += beat_ms) {
+    if (await prober.isDue()) looks += await prober.run(signal)
+  }
+  return looks
+}
+
+// The first look asks everything of everybody; an hour later their turns are spread as they stay.
+await pass(60 * 60_000)
+await gateway.follower.caughtUp(await gateway.store.read.revision())
+await gateway.dense.caughtUp(await gateway.store.read.revision())
+const server = createServer(async (_, response) => {
+  response.end(String(await pass(60 * 60_000)))
+})
+server.listen(0, '127.0.0.1', () => announce(`http://127.0.0.1:${(server.address() as AddressInfo).port}`))

@@ -1,0 +1,27 @@
+import { abortable } from '../../net/deadline.ts'
+import type { Wait } from '../../net/wait.ts'
+
+/** Does work at an origin once nobody else of this process is there, and a moment after the last one was. */
+export type Courtesy = <T>(url: string, signal: AbortSignal, work: () => Promise<T>) => Promise<T>
+
+const never = new AbortController().signal
+
+export function createCourtesy(gap_ms: number, wait: Wait): Courtesy {
+  const turns = new Map<string, Promise<void>>()
+
+  return async (url, signal, work) => {
+    const { origin } = new URL(url)
+    const before = turns.get(origin)
+    const { promise: left, resolve: leave } = Promise.withResolvers<void>()
+    const mine = Promise.all([before, left]).then(() => {
+      if (turns.get(origin) === mine) turns.delete(origin)
+    })
+    turns.set(origin, mine)
+    try {
+      await abortable(before ?? Promise.resolve(), signal)
+      return await work()
+    } finally {
+      void wait(gap_ms, never).then(leave, leave)
+    }
+  }
+}

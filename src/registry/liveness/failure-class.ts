@@ -1,0 +1,40 @@
+import type { Failure } from '../../../schemas/failure.ts'
+import type { FailureClass } from '../../../schemas/liveness.ts'
+
+/** Errors of connections, as Node and undici name them. */
+const byCode: readonly (readonly [RegExp, FailureClass])[] = [
+  [/^(ENOTFOUND|EAI_\w+|ENODATA|ESERVFAIL)$/, 'dns'],
+  [/^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EHOSTDOWN)$/, 'refused'],
+  [/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO_|^EPROTO$|^HOSTNAME_MISMATCH$/, 'tls'],
+]
+
+/** Of the versions and methods of A2A and JSON-RPC: somebody answers, but not in what the card declares. */
+const otherProtocol = new Set(['METHOD_NOT_FOUND', 'VERSION_NOT_SUPPORTED'])
+
+/** By which class a Failure of a request goes. */
+export function classOf({ code, details }: Failure): FailureClass {
+  const { status, code: reason = '' } = details.upstream ?? {}
+  if (code === 'blocked_address') return 'blocked_address'
+  if (status === 401 || status === 403) return 'auth_required'
+  if (status === 429 || code === 'rate_limited') return 'rate_limited'
+  if (code === 'upstream_timeout') return 'timeout'
+  if (code === 'upstream_failed') {
+    if (status !== undefined) return 'server_error'
+    return (
+      byCode.find(([pattern]) => pattern.test(reason))?.[1] ??
+      (isWord(reason) ? 'server_error' : 'broken_off')
+    )
+  }
+  if (otherProtocol.has(reason) || (status !== undefined && status >= 400)) return 'wrong_protocol'
+  return 'invalid_answer'
+}
+
+/** A word of the agent's protocol rather than of a connection. */
+function isWord(reason: string): boolean {
+  return reason === 'INTERNAL_ERROR' || reason === 'INVALID_AGENT_RESPONSE' || reason === 'UNAVAILABLE'
+}
+
+/** Whether an agent that answers so is alive: it asks for a credential, or for patience. */
+export function answers(failure: FailureClass): boolean {
+  return failure === 'auth_required' || failure === 'rate_limited'
+}

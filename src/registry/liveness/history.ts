@@ -1,0 +1,47 @@
+import type { Liveness, StoredLiveness } from '../../../schemas/liveness.ts'
+
+type History = StoredLiveness['history']
+
+const dayMilliseconds = 24 * 3_600_000
+const daysKept = 30
+const latenciesKept = 50
+/** Between two looks further apart nobody watched. */
+const longestWatch = 25 * 3_600_000
+
+/** The history with the time between two looks, in milliseconds since the epoch, in which the agent was up or not. */
+export function withSpan(history: History, from: number, to: number, isUp: boolean): History {
+  const seconds = (to - from) / 1000
+  if (seconds <= 0 || to - from > longestWatch) return history
+  const today = Math.floor(to / dayMilliseconds)
+  const [, up, all] = history.days.find(([day]) => day === today) ?? [today, 0, 0]
+  const others = history.days.filter(([day]) => day !== today && day > today - daysKept)
+  const days = [...others, [today, round(up + (isUp ? seconds : 0)), round(all + seconds)] as const]
+  return { ...history, days: days.map(([day, ...sums]) => [day, ...sums]) }
+}
+
+/** The history with what answers took, in milliseconds. */
+export function withLatencies(history: History, took: readonly number[]): History {
+  return { ...history, latencies: [...history.latencies, ...took].slice(-latenciesKept) }
+}
+
+/** What a history shows at a time. */
+export function figuresOf(
+  { days, latencies }: History,
+  now: number,
+): Pick<Liveness, 'uptime_30d' | 'p50_ms' | 'p95_ms'> {
+  const first = Math.floor(now / dayMilliseconds) - daysKept
+  const kept = days.filter(([day]) => day > first)
+  const all = kept.reduce((sum, [, , seconds]) => sum + seconds, 0)
+  const up = kept.reduce((sum, [, seconds]) => sum + seconds, 0)
+  const sorted = latencies.toSorted((one, other) => one - other)
+  const at = (share: number) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? null
+  return {
+    uptime_30d: all > 0 ? Math.round((up / all) * 10_000) / 10_000 : null,
+    p50_ms: at(0.5),
+    p95_ms: at(0.95),
+  }
+}
+
+function round(seconds: number): number {
+  return Math.round(seconds * 10) / 10
+}

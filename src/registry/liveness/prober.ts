@@ -1,0 +1,131 @@
+import { type Signal, type StoredLiveness, unseen } from '../../../schemas/liveness.ts'
+import type { Store, StoredEntry } from '../../store/store.ts'
+import { type LookOptions, lookAt } from './look.ts'
+import { nextAt } from './schedule.ts'
+import { judge } from './verdict.ts'
+import { createWatcher, originOf, watchOf } from './watcher.ts'
+
+/** Looks whether listed agents are alive. */
+export interface Prober {
+  /** Whether anything waits to be looked at. */
+  isDue(): Promise<boolean>
+  /** Looks at what is due, some hundreds at most; how many that were. */
+  run(signal: AbortSignal): Promise<number>
+  /** Looks at one agent by every signal, due or not; the revision then. Throws what the signal aborts with. */
+  check(entry: StoredEntry, signal: AbortSignal): Promise<Checked>
+}
+
+export interface Checked {
+  readonly signals: readonly Signal[]
+  readonly revision: number
+}
+
+export interface ProberOptions extends LookOptions {
+  readonly store: Store
+  /** 0 to below 1. */
+  readonly random: () => number
+  /** Told of an entry whose card is another one than the registry knows. */
+  readonly onCard: (id: string, signal: AbortSignal) => Promise<void>
+  /** Hears of faults that are not an agent's. */
+  readonly failed: (fault: unknown) => void
+  /** Milliseconds after which one run begins no more looks; 60,000 when left out. */
+  readonly budget_ms?: number
+}
+
+const dayMilliseconds = 24 * 3_600_000
+/** Looked through for agents at different origins, looked at in one run, and of those at one origin. */
+const mostDue = 2000
+const mostTaken = 500
+const mostOfOrigin = 100
+/** Origins that are asked at the same time. */
+const atOnce = 32
+/** Looks that are written down together: each commit costs every process what it has read. */
+const batch = 100
+
+export function createProber(options: ProberOptions): Prober {
+  const { store, clock, random, onCard, failed, budget_ms = 60_000 } = options
+  const watcher = createWatcher(store)
+  const time = (later = 0) => new Date(clock() + later).toISOString()
+
+  const due = (limit: number) => store.liveness.due(time(), time(2 * dayMilliseconds), limit)
+
+  async function run(signal: AbortSignal): Promise<number> {
+    await watcher.catchUp(signal)
+    const queues = inQueues(await due(mostDue))
+    const count = queues.reduce((sum, queue) => sum + queue.length, 0)
+    const enough = AbortSignal.timeout(budget_ms)
+    const looks: StoredLiveness[] = []
+    async function work(): Promise<void> {
+      for (let queue = queues.shift(); queue && !enough.aborted; queue = queues.shift()) {
+        for (const before of queue) {
+          if (signal.aborted || enough.aborted) return
+          const look = await attempt(before, signal)
+          if (look) looks.push(look)
+          if (looks.length >= batch) await store.liveness.save(looks.splice(0))
+        }
+      }
+    }
+    await Promise.all(Array.from({ length: atOnce }, work))
+    if (looks.length > 0) await store.liveness.save(looks.splice(0))
+    return count
+  }
+
+  async function attempt(before: StoredLiveness, signal: AbortSignal): Promise<StoredLiveness | undefined> {
+    try {
+      const entry = await store.read.entry({ id: before.entry_id })
+      if (!entry || watchOf(entry).place !== before.place) return undefined
+      return (await look(entry, before, false, signal)).after
+    } catch (fault) {
+      if (signal.aborted) return undefined
+      failed(fault)
+      return { ...before, next_at: nextAt(clock(), 0, 0, random()) }
+    }
+  }
+
+  async function look(entry: StoredEntry, before: StoredLiveness, thorough: boolean, signal: AbortSignal) {
+    const found = await lookAt(entry, before, thorough, options, signal)
+    if (!found) return { after: nowhere(before), signals: [] }
+    const { card } = found
+    const isNews =
+      card !== null && entry.owner && entry.card_sha256 !== null && card.sha256 !== entry.card_sha256
+    if (isNews) await onCard(entry.id, signal).catch((fault) => signal.aborted || failed(fault))
+    return { after: judge(before, found, clock(), random()), signals: found.signals }
+  }
+
+  /** It states endpoints, and none in a protocol that is spoken here. */
+  function nowhere(before: StoredLiveness): StoredLiveness {
+    const shown = { ...unseen, checked_at: time(), failure: 'no_endpoint' as const }
+    return { ...before, shown, next_at: time(dayMilliseconds) }
+  }
+
+  async function check(entry: StoredEntry, signal: AbortSignal): Promise<Checked> {
+    await store.liveness.watch([watchOf(entry)])
+    const before = await store.liveness.get(entry.id)
+    if (!before) return { signals: [], revision: await store.read.revision() }
+    const { after, signals } = await look(entry, before, true, signal)
+    signal.throwIfAborted()
+    return { signals, revision: await store.liveness.save([after]) }
+  }
+
+  return {
+    check,
+    run,
+    isDue: async () => (await watcher.isBehind()) || (await due(1)).length > 0,
+  }
+}
+
+/** One queue an origin, so that nobody is asked by several at once; the longest due first. */
+function inQueues(due: readonly StoredLiveness[]): StoredLiveness[][] {
+  const queues = new Map<string, StoredLiveness[]>()
+  let taken = 0
+  for (const one of due) {
+    if (taken === mostTaken) break
+    const origin = originOf(one.place)
+    const queue = queues.get(origin) ?? []
+    if (queue.length === mostOfOrigin) continue
+    queue.push(one)
+    queues.set(origin, queue)
+    taken += 1
+  }
+  return [...queues.values()]
+}

@@ -1,0 +1,52 @@
+import { LRUCache } from 'lru-cache'
+import type { Reader } from '../../store/store.ts'
+import type { Prober } from './prober.ts'
+
+/** Looks at agents that failed somebody who called them, without waiting for their turn. */
+export interface Suspicion extends AsyncDisposable {
+  /** Hears with what code a call to an agent ended. */
+  heard(packageName: string, code: string): void
+}
+
+export interface SuspicionOptions {
+  readonly read: Pick<Reader, 'entry'>
+  readonly prober: Pick<Prober, 'check'>
+  readonly clock: () => number
+  readonly failed: (fault: unknown) => void
+}
+
+const trouble = new Set(['upstream_failed', 'upstream_timeout', 'upstream_invalid'])
+const mostAtOnce = 8
+const mostRemembered = 1000
+/** Between two looks at one agent for this reason. */
+const restMilliseconds = 60_000
+
+export function createSuspicion({ read, prober, clock, failed }: SuspicionOptions): Suspicion {
+  const stop = new AbortController()
+  const looked = new LRUCache<string, number>({ max: mostRemembered })
+  const underway = new Set<Promise<void>>()
+
+  async function look(package_name: string): Promise<void> {
+    try {
+      const entry = await read.entry({ package_name })
+      if (entry) await prober.check(entry, stop.signal)
+    } catch (fault) {
+      if (!stop.signal.aborted) failed(fault)
+    }
+  }
+
+  return {
+    heard(packageName, code) {
+      if (!trouble.has(code) || underway.size >= mostAtOnce || stop.signal.aborted) return
+      const since = clock() - (looked.get(packageName) ?? Number.NEGATIVE_INFINITY)
+      if (since >= 0 && since < restMilliseconds) return
+      looked.set(packageName, clock())
+      const work = look(packageName).finally(() => underway.delete(work))
+      underway.add(work)
+    },
+    async [Symbol.asyncDispose]() {
+      stop.abort()
+      await Promise.all(underway)
+    },
+  }
+}

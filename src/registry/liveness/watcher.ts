@@ -1,0 +1,52 @@
+import { setImmediate as turnOfOthers } from 'node:timers/promises'
+import type { LivenessStore, Watch } from '../../../schemas/liveness.ts'
+import type { Store, StoredEntry } from '../../store/store.ts'
+
+const note = 'liveness-watched'
+const pageSize = 200
+
+/**
+ * Tells the liveness store what has come, moved and gone since the last time, by the log of changes; where that stands
+ * is a note in the store, so that whichever process looks next goes on from there.
+ */
+export function createWatcher({ read, changes, notes, liveness }: Watched) {
+  async function step(after: number): Promise<number | undefined> {
+    const page = await changes(after, pageSize)
+    const last = page.at(-1)
+    if (!last) return undefined
+    const ids = new Set(page.filter(({ kind }) => kind !== 'liveness').map((change) => change.entry_id))
+    const found = await Promise.all([...ids].map((id) => read.entry({ id }).catch(() => undefined)))
+    await liveness.watch(found.flatMap((entry) => entry ?? []).map(watchOf))
+    await notes.set(note, String(last.revision))
+    return last.revision
+  }
+
+  const seen = async () => Number((await notes.get(note)) ?? 0)
+
+  return {
+    isBehind: async () => (await read.revision()) > (await seen()),
+    async catchUp(signal: AbortSignal): Promise<void> {
+      let after: number | undefined = await seen()
+      while (after !== undefined && !signal.aborted) {
+        after = await step(after)
+        await turnOfOthers()
+      }
+    },
+  }
+}
+
+type Watched = Pick<Store, 'read' | 'changes' | 'notes'> & { readonly liveness: Pick<LivenessStore, 'watch'> }
+
+/** Whether an entry is looked at, and where. */
+export function watchOf(entry: StoredEntry): Watch {
+  const { id, manifest_url, endpoints, hosted, deleted, state, suspended } = entry
+  const isNowhere = manifest_url === null && endpoints.length === 0
+  const place = hosted || deleted || isNowhere ? null : JSON.stringify([manifest_url, endpoints])
+  return { entry_id: id, place, active: state === 'ACTIVE' && !suspended }
+}
+
+/** The origin that a look at this place asks first. */
+export function originOf(place: string): string {
+  const [manifest_url, endpoints] = JSON.parse(place) as [string | null, { url: string }[]]
+  return new URL(manifest_url ?? endpoints[0]?.url ?? '').origin
+}

@@ -1,0 +1,13 @@
+import type { Kysely } from 'kysely'
+import type { Tables } from './tables.ts'
+
+/** Takes so many numbers of a counter; the last of them. Within a transaction, as late as can be: it locks. */
+export async function takeNumbers(db: Kysely<Tables>, name: string, count: number): Promise<number> {
+  const counter = await db
+    .updateTable('counter')
+    .set((row) => ({ value: row('value', '+', count) }))
+    .where('name', '=', name)
+    .returning('value')
+    .executeTakeFirstOrThrow()
+  return counter.value
+}

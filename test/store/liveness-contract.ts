@@ -1,0 +1,125 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import {
+  type LivenessStatus,
+  type LivenessStore,
+  type StoredLiveness,
+  unseen,
+} from '../../schemas/liveness.ts'
+import { sampleEntry } from '../support/entries.ts'
+import { type StoreHome, storeTime } from './contract.ts'
+
+const at = (after: number) => new Date(storeTime + after).toISOString()
+const place = '["https://example.com/card",[]]'
+const tomorrow = at(2 * 24 * 3_600_000)
+
+/** What every store must do with how agents fare, whichever database it stands on. */
+export function livenessContract(name: string, open: () => Promise<StoreHome>): void {
+  describe(`liveness on ${name}`, () => {
+    let home: StoreHome
+    let store: LivenessStore
+    beforeEach(async () => {
+      home = await open()
+      store = home.store.liveness
+    })
+    afterEach(() => home[Symbol.asyncDispose]())
+
+    const watch = (entry_id: string, more = {}) => store.watch([{ entry_id, place, active: true, ...more }])
+    const due = async (now = at(0)) => (await store.due(now, tomorrow, 10)).map((one) => one.entry_id)
+    const seen = async (id: string, status: LivenessStatus, more: Partial<StoredLiveness> = {}) => {
+      const before = await store.get(id)
+      if (!before) throw new Error(`Nobody watches ${id}.`)
+      return { ...before, next_at: at(10), shown: { ...unseen, status, checked_at: at(0) }, ...more }
+    }
+
+    test('is looked for at once where it is new, and when it says after that', async () => {
+      await watch('one')
+      expect(await due()).toEqual(['one'])
+      await store.save([await seen('one', 'alive')])
+      expect(await due()).toEqual([])
+      await watch('one')
+      expect(await due(at(9))).toEqual([])
+      expect(await due(at(10))).toEqual(['one'])
+    })
+
+    test('is kept whole, for every instance', async () => {
+      await watch('one')
+      const look = await seen('one', 'degraded', {
+        failures: 2,
+        silent_since: at(-5),
+        history: { days: [[20_000, 1.5, 3]], latencies: [1, 2] },
+        card: { etag: '"x"', last_modified: null, sha256: 'ff', malformed: 'No name.' },
+        asked_at: at(-1),
+        asked_failure: 'timeout',
+      })
+      await store.save([look])
+      const other = (await home.another()).liveness
+      expect(await other.get('one')).toEqual(look)
+      expect(await other.get('two')).toBeUndefined()
+      expect([...(await other.shown(['one', 'two']))]).toEqual([['one', look.shown]])
+    })
+
+    test('is a change of the registry only where the status is another', async () => {
+      const entry = sampleEntry()
+      await home.store.write((writer) => writer.put(entry))
+      await watch(entry.id)
+      expect(await store.save([await seen(entry.id, 'alive')])).toBe(2)
+      expect(await store.save([await seen(entry.id, 'alive')])).toBe(2)
+      expect(await store.save([await seen(entry.id, 'dead')])).toBe(3)
+      expect(await home.store.changes(1, 10)).toEqual([
+        { revision: 2, entry_id: entry.id, kind: 'liveness', at: at(0) },
+        { revision: 3, entry_id: entry.id, kind: 'liveness', at: at(0) },
+      ])
+      expect(await home.store.read.entry({ id: entry.id })).toEqual({ ...entry, revision: 1 })
+    })
+
+    test('is told of from any look on', async () => {
+      for (const id of ['one', 'two']) await watch(id)
+      expect(await store.since(0, 10)).toEqual({ shown: new Map(), sequence: 0 })
+      await store.save([await seen('one', 'alive')])
+      await store.save([await seen('two', 'alive')])
+      const all = await store.since(0, 10)
+      expect([[...all.shown.keys()].toSorted(), all.sequence]).toEqual([['one', 'two'], 2])
+      expect([...(await store.since(1, 10)).shown.keys()]).toEqual(['two'])
+      expect((await store.since(2, 10)).sequence).toBe(2)
+      expect(await store.since(0, 1)).toMatchObject({ sequence: 1 })
+    })
+
+    test('of what has moved is looked for anew, and what was on its way to the old place is dropped', async () => {
+      await watch('one')
+      const look = await seen('one', 'alive')
+      await watch('one', { place: '["https://example.com/other",[]]' })
+      await store.save([look])
+      expect((await store.get('one'))?.shown.status).toBe('unknown')
+      await store.save([
+        await seen('one', 'alive', {
+          card: { etag: null, last_modified: null, sha256: 'f', malformed: null },
+        }),
+      ])
+      await watch('one')
+      expect(await store.get('one')).toMatchObject({ card: null, next_at: at(0), shown: { status: 'alive' } })
+    })
+
+    test('rests where it is not watched by itself, and is forgotten where there is nothing to watch', async () => {
+      await watch('one')
+      const look = await seen('one', 'dead')
+      await watch('one', { active: false })
+      await store.save([look])
+      expect(await due(at(100))).toEqual([])
+      expect((await store.get('one'))?.shown.status).toBe('dead')
+      await watch('one')
+      expect(await due()).toEqual(['one'])
+      const before = await home.store.read.revision()
+      await watch('one', { place: null })
+      expect(await store.get('one')).toBeUndefined()
+      expect(await home.store.read.revision()).toBe(before + 1)
+      await watch('one', { place: null })
+      expect(await home.store.read.revision()).toBe(before + 1)
+    })
+
+    test('that a clock ahead of time put off is due', async () => {
+      await watch('one')
+      await store.save([await seen('one', 'alive', { next_at: at(400 * 24 * 3_600_000) })])
+      expect(await due()).toEqual(['one'])
+    })
+  })
+}
