@@ -48,3 +48,19 @@ export function isUnder(packageName: string, namespace: string): boolean {
   if (packageName === namespace) return true
   return packageName.startsWith(`${namespace}.`) || packageName.startsWith(`${namespace}/`)
 }
+
+/** Names the envelope `{to, action, params}` among the protocol bindings of A2A. */
+export const envelopeBinding = 'urn:dragoman:envelope:1'
+
+/** The extension by which a card of A2A says how the agent is called through the registry. */
+export const registryExtension = 'urn:dragoman:registry:1'
+
+/** What may be asked of a listed agent beside its own capabilities. */
+export const listedActions = {
+  /** Of A2A agents: a message in words or as data. */
+  message: 'send_message',
+  /** Answers what an agent asked back. */
+  continuation: 'continue_task',
+  /** Of agents that can be asked what they can do. */
+  description: 'list_capabilities',
+} as const

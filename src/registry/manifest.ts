@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Capability, Endpoint } from '../../schemas/entry.ts'
 import { Failure } from '../../schemas/failure.ts'
 import { isRecord } from '../../schemas/json.ts'
-import { PackageName, packageNameOf, testTag } from '../../schemas/names.ts'
+import { envelopeBinding, PackageName, packageNameOf, testTag } from '../../schemas/names.ts'
 
 /** What a registry keeps of an agent card, in whichever form it was written. */
 export interface Manifest {
@@ -30,9 +30,6 @@ const Interface = z.looseObject({
   protocolVersion: z.string().optional(),
   tenant: z.string().optional(),
 })
-/** Names the envelope `{to, action, params}` among the protocol bindings of A2A. */
-export const envelopeBinding = 'urn:dragoman:envelope:1'
-
 /** A2A cards 0.1 to 1.0 as people write them, and the interface's own shape. */
 const AnyCard = z.looseObject({
   name: text.max(200),

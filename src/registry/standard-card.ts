@@ -1,9 +1,6 @@
-import { addressOf } from '../../schemas/names.ts'
+import { addressOf, envelopeBinding, listedActions, registryExtension } from '../../schemas/names.ts'
 import type { StoredEntry } from '../store/store.ts'
-import { envelopeBinding } from './manifest.ts'
 import { registryPackage, type Site } from './site.ts'
-
-const registryExtension = 'urn:dragoman:registry:1'
 
 /** For a client that says it speaks 1.0; or for one that does not say, which may speak 0.3. */
 export type StandardShape = '1.0' | 'any'
@@ -71,7 +68,7 @@ export function renderStandardCard(
 /** A card names a skill at least. */
 function skillsOf(capabilities: StoredEntry['capabilities']): StoredEntry['capabilities'] {
   if (capabilities.length > 0) return capabilities
-  return [{ name: 'send_message', description: 'Takes a message in words or as data.' }]
+  return [{ name: listedActions.message, description: 'Takes a message in words or as data.' }]
 }
 
 /** 0.3 knows one URL, one protocol version, and no tenants (its section 5.5). */

@@ -4,6 +4,7 @@ import type { EntryDetail } from '../../schemas/card.ts'
 import { Capability } from '../../schemas/entry.ts'
 import { Failure } from '../../schemas/failure.ts'
 import { isRecord, type Json, type JsonObject, type JsonSchema } from '../../schemas/json.ts'
+import { listedActions } from '../../schemas/names.ts'
 import { assertPlain } from '../../schemas/plain.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import { input, output, type Shape } from '../../schemas/shape.ts'
@@ -100,7 +101,7 @@ const common = {
 
 /** What A2A agents take beside what they say that they can do. */
 const message: Capability = {
-  name: 'send_message',
+  name: listedActions.message,
   description: 'Takes a message in words or as data.',
   input_schema: {
     type: 'object',
@@ -109,7 +110,7 @@ const message: Capability = {
   },
 }
 
-const continuing = 'continue_task'
+const continuing = listedActions.continuation
 
 const Continuation = z.strictObject({
   task_id: z.string().min(1).max(4000).describe('As it came with input_required.'),
@@ -145,7 +146,7 @@ const Described = z.object({ capabilities: z.array(Capability) })
 function describeAgent(entry: EntryDetail, options: ListedAgentOptions): Action {
   return {
     ...common,
-    name: 'list_capabilities',
+    name: listedActions.description,
     title: 'List capabilities',
     description: 'What the agent itself says that it can do.',
     input: input(z.strictObject({})),

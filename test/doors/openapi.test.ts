@@ -164,3 +164,23 @@ describe('an answer is as declared', () => {
     for (const [name] of required) expect(answer.headers.get(name), name).not.toBeNull()
   })
 })
+
+describe('a query parameter', () => {
+  const parameter = (path: string, name: string) =>
+    operationOf({ method: 'get', path }).parameters.find((one: { name: string }) => one.name === name)
+
+  test('that the action needs is required, and may not be empty', async () => {
+    const path = '/api/playground/session/:id/export'
+    expect(parameter(path, 'format')).toMatchObject({ required: true })
+    expect(parameter(path, 'format')).not.toHaveProperty('allowEmptyValue')
+    const { json } = await home.request('POST', '/api/playground/session')
+    const answer = await home.request('GET', `/api/playground/session/${json.id}/export?format=`)
+    expect(answer).toMatchObject({ status: 400, json: { code: 'invalid_request' } })
+  })
+
+  test('that may be left out may be empty', async () => {
+    expect(parameter('/public/agents', 'q')).toMatchObject({ allowEmptyValue: true })
+    expect(parameter('/public/agents', 'q')).not.toHaveProperty('required')
+    expect((await home.request('GET', '/public/agents?q=')).status).toBe(200)
+  })
+})

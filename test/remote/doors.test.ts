@@ -85,39 +85,46 @@ const kinds: readonly Kind[] = [
   ),
 ]
 
-describe.each(kinds)('a listed agent of $protocol', ({ start, endpoint, fails }) => {
-  const to = 'com.example.greeter'
-  const stack = new AsyncDisposableStack()
-  let gateway: TestGateway
-  let doors: readonly TestDoor[]
-  let token: string
+/** What tells the agents apart for who searches. */
+const languages = ['Norwegian', 'Welsh', 'Maltese', 'Basque', 'Finnish', 'Latvian', 'Irish', 'Greek']
+const all = kinds.map((kind, at) => ({
+  ...kind,
+  language: languages[at] ?? '',
+  to: `com.example.greeter-${languages[at]?.toLowerCase()}`,
+}))
 
-  beforeAll(async () => {
-    const agent = stack.use(await start())
-    gateway = stack.use(await startGateway({ DRAGOMAN_ALLOW_ORIGINS: agent.origin }))
-    token = await gateway.token('ada')
-    const description = 'Says hello to people in many languages, by their name.'
-    await list(gateway, {
-      package_name: to,
-      description,
-      endpoints: [endpoint(agent.origin, agent.url ?? '')],
-      capabilities,
-    })
-    doors = openDoors(gateway)
-    for (const door of doors) stack.use(door)
-  }, 30_000)
+const stack = new AsyncDisposableStack()
+let gateway: TestGateway
+let doors: readonly TestDoor[]
+let token: string
 
-  afterAll(() => stack.disposeAsync())
+beforeAll(async () => {
+  const agents = await Promise.all(all.map(async ({ start }) => stack.use(await start())))
+  const origins = agents.map(({ origin }) => origin).join()
+  gateway = stack.use(await startGateway({ DRAGOMAN_ALLOW_ORIGINS: origins }))
+  token = await gateway.token('ada')
+  for (const [at, { to, language, endpoint }] of all.entries()) {
+    const { origin = '', url = '' } = agents[at] ?? {}
+    const description = `Says hello to people in ${language}, by their name.`
+    await list(gateway, { package_name: to, description, endpoints: [endpoint(origin, url)], capabilities })
+  }
+  doors = openDoors(gateway)
+  for (const door of doors) stack.use(door)
+}, 30_000)
 
+afterAll(() => stack.disposeAsync())
+
+describe.each(all)('a listed agent of $protocol', ({ to, language, fails }) => {
   test('is found by intent, and called by the name that was found, through every door', async () => {
     const search = {
       to: 'svc.registry',
       action: 'search',
-      params: { query: 'say hello to somebody', limit: 1 },
+      params: { query: `say hello to somebody in ${language}`, limit: 1 },
     }
     for (const door of doors) {
       const found = (await door.call(search, token)) as { output: { agents: { package_name: string }[] } }
       const [first] = found.output.agents
+      expect({ door: door.name, found: first?.package_name }).toEqual({ door: door.name, found: to })
       const envelope = { to: first?.package_name, action: 'greet', params: { name: 'Ada' } }
       expect({ door: door.name, ...(await door.call(envelope, token)) }).toEqual({
         door: door.name,

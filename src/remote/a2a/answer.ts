@@ -69,7 +69,7 @@ function failureOf(state: TaskState, said: readonly Part[]): Failure {
 }
 
 /** Our own code in the ErrorInfo of an error (google.rpc), as gateways of ours write it. */
-export function codeIn(details: unknown): Code | undefined {
+function codeIn(details: unknown): Code | undefined {
   const reasons = Array.isArray(details) ? details.filter(isRecord).map(({ reason }) => reason) : []
   return reasons.map(codeOfReason).find((code) => code !== undefined)
 }

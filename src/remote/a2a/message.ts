@@ -1,12 +1,7 @@
 import { isRecord, type Json, type JsonObject } from '../../../schemas/json.ts'
+import { listedActions, registryExtension } from '../../../schemas/names.ts'
 import type { Part } from '../../../schemas/task.ts'
 import type { RemoteFacts } from '../remote-agent.ts'
-
-/** Declared by agents that take one call as a data part `{action, params}`: every gateway of ours does. */
-const registryExtension = 'urn:dragoman:registry:1'
-
-/** The action that stands for a message to an agent whose skills fit none. */
-export const plainMessage = 'send_message'
 
 /** A call as an A2A message says it: its parts, and the id of the skill that is meant. */
 export interface Said {
@@ -26,7 +21,7 @@ export function say(action: string, params: JsonObject, { card }: Pick<RemoteFac
   const { text, ...rest } = params
   if (typeof text === 'string' && Object.keys(rest).length === 0) return { parts: [{ text }], ...metadata }
   if (!readsJson(skill, card)) return { parts: [{ text: inWords(params) }], ...metadata }
-  if (action !== plainMessage) return { parts: [dataPart(params)], ...metadata }
+  if (action !== listedActions.message) return { parts: [dataPart(params)], ...metadata }
   const { data } = params
   const parts = [
     ...(typeof text === 'string' ? [{ text }] : []),

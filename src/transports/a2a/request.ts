@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { registryExtension } from '../../../schemas/names.ts'
 import type { Call } from '../../router/router.ts'
 import { clientOf } from '../client.ts'
 import { authenticated, type Door } from '../door.ts'
@@ -41,11 +42,8 @@ export function queryOf(url: string): URLSearchParams {
   return new URLSearchParams(url.split('?')[1])
 }
 
-/** The one extension that cards declare; it asks nothing of either side. */
-const declared = 'urn:dragoman:registry:1'
-
-/** Of the extensions that the caller wants, those that are active (section 4.6.2). */
+/** The one extension that cards declare asks nothing of either side. Of the extensions that the caller wants, those that are active (section 4.6.2). */
 export function extensionHeaders({ headers }: IncomingMessage): Headers {
   const asked = String(headers['a2a-extensions'] ?? '').split(',')
-  return asked.some((uri) => uri.trim() === declared) ? { 'A2A-Extensions': declared } : {}
+  return asked.some((uri) => uri.trim() === registryExtension) ? { 'A2A-Extensions': registryExtension } : {}
 }

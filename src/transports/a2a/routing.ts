@@ -1,7 +1,7 @@
 import type { Update } from '../../../schemas/action.ts'
 import type { Envelope } from '../../../schemas/envelope.ts'
 import { isRecord, type Json } from '../../../schemas/json.ts'
-import { packageNameOf } from '../../../schemas/names.ts'
+import { listedActions, packageNameOf } from '../../../schemas/names.ts'
 import { InputRequired, type Part, type StoredTask } from '../../../schemas/task.ts'
 import type { Call } from '../../router/router.ts'
 import type { Door } from '../door.ts'
@@ -108,7 +108,7 @@ function readForeign(to: string, { parts, metadata }: SendParams['message']): As
     return { envelope: { to, action: skill, params: { ...words, ...call } }, in_words: false }
   }
   return {
-    envelope: { to, action: 'send_message', params: { ...words, ...(call && { data: call }) } },
+    envelope: { to, action: listedActions.message, params: { ...words, ...(call && { data: call }) } },
     in_words: false,
   }
 }
@@ -126,7 +126,10 @@ function readContinuation(
   const text = message.parts.map((part) => part.text ?? '').join('\n')
   const input = { ...(text && { text }), ...Object.assign({}, ...data.map(inputIn)) }
   const { agent, task_id } = asking
-  return { envelope: { to: agent, action: 'continue_task', params: { task_id, input } }, in_words: false }
+  return {
+    envelope: { to: agent, action: listedActions.continuation, params: { task_id, input } },
+    in_words: false,
+  }
 }
 
 /** Whoever writes calls as data parts goes on so. */

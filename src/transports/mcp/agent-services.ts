@@ -1,7 +1,7 @@
 import type { EntryDetail } from '../../../schemas/card.ts'
 import type { Capability } from '../../../schemas/entry.ts'
 import { isRecord, type JsonSchema } from '../../../schemas/json.ts'
-import { packageNameOf } from '../../../schemas/names.ts'
+import { listedActions, packageNameOf } from '../../../schemas/names.ts'
 import type { Door } from '../door.ts'
 import { callOf } from './ask.ts'
 import type { McpCaller } from './modern.ts'
@@ -33,7 +33,7 @@ export function createAgentServices(
       return actions.map((action) => namedTool(action.name, hosted, action))
     }
     if (capabilities.length > 0) return listedTools(entry, capabilities)
-    const { capabilities: told } = (await ask(package_name, 'list_capabilities', {}, caller)) as {
+    const { capabilities: told } = (await ask(package_name, listedActions.description, {}, caller)) as {
       capabilities: readonly Capability[]
     }
     return listedTools(entry, told)

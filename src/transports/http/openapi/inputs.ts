@@ -15,15 +15,20 @@ function pathParameters(row: NamedRow): unknown[] {
   }))
 }
 
-/** A form sends the fields that were left empty too: texts and lists may be empty. */
+/** A form sends the fields that were left empty too: texts and lists that may be left out may be empty. */
 function queryParameters({ route, action }: Row): unknown[] {
+  const { required } = action.input.json
+  const needed = new Set(Array.isArray(required) ? required : [])
   return Object.entries(route.query ?? {}).map(([name, field]) => {
     const schema = schemaAt(action.input.json, field.split('.'))
     const value = route.defaults?.[field]
+    const isNeeded = needed.has(field) && value === undefined
+    const mayBeEmpty = !isNeeded && (schema.type === 'string' || schema.type === 'array')
     return {
       name,
       in: 'query',
-      ...((schema.type === 'string' || schema.type === 'array') && { allowEmptyValue: true }),
+      ...(isNeeded && { required: true }),
+      ...(mayBeEmpty && { allowEmptyValue: true }),
       schema: value === undefined ? schema : { ...schema, default: value },
     }
   })
