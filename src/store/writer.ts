@@ -84,6 +84,7 @@ export function createWriter(
   }
 
   async function claims(namespaces: readonly string[]): Promise<Claim[]> {
+    if (namespaces.length === 0) return []
     const rows = await transaction
       .selectFrom('entry')
       .select(['owner', 'owner_namespace', 'proved_namespace'])
@@ -164,6 +165,7 @@ function toRow(entry: StoredEntry): EntryTable {
     proved_namespace: isProved ? proof.domain.split('.').reverse().join('.') : null,
     skeleton: skeletonOf(package_name),
     check_at: deleted ? null : check_at,
+    listed: entry.state === 'ACTIVE' && !entry.suspended && !deleted ? 1 : 0,
     revision: 0,
     document: JSON.stringify(entry),
   }

@@ -7,6 +7,7 @@ import { trust } from './0004-trust.ts'
 import { tasks } from './0005-tasks.ts'
 import { playground } from './0006-playground.ts'
 import { credentials } from './0007-credentials.ts'
+import { listed } from './0009-listed.ts'
 
 const migrations: Record<string, Migration> = {
   '0001-entries': entries,
@@ -16,6 +17,7 @@ const migrations: Record<string, Migration> = {
   '0005-tasks': tasks,
   '0006-playground': playground,
   '0007-credentials': credentials,
+  '0009-listed': listed,
 }
 
 /** Brings the schema up to date, forward only. Throws what the failing migration threw. */
