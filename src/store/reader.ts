@@ -42,8 +42,7 @@ export function createReader(db: Kysely<Tables>, cache: EntryCache, validity: Va
 
   return {
     async entry(reference) {
-      const settling = validity.settle()
-      if (settling) await settling
+      await validity.settle()
       const known = cache.find(reference)
       if (known) return known
       const loaded = await read(
@@ -53,8 +52,7 @@ export function createReader(db: Kysely<Tables>, cache: EntryCache, validity: Va
       return loaded?.entry
     },
     async entries(wanted) {
-      const settling = validity.settle()
-      if (settling) await settling
+      await validity.settle()
       const known = new Map(wanted.map((id) => [id, cache.find({ id })]))
       const missing = wanted.filter((id) => !known.get(id))
       if (missing.length > 0) {
@@ -90,8 +88,7 @@ export function createReader(db: Kysely<Tables>, cache: EntryCache, validity: Va
     },
     audit: (entryId, limit, before) => auditOf(db, entryId, limit, before),
     async revision() {
-      const settling = validity.settle()
-      if (settling) await settling
+      await validity.settle()
       if (cache.revision !== undefined) return cache.revision
       return await read(
         () => currentRevision(db),

@@ -22,6 +22,8 @@ async function openHome(): Promise<StoreHome & { readonly path: string }> {
     path,
     store: await another(),
     another,
+    told: () => nextTurn(),
+    sees_others: true,
     async elsewhere(prefix, count) {
       const { code, stdout, stderr } = await run(process.execPath, [fixture, path, prefix, String(count)])
         .ended
