@@ -1,3 +1,4 @@
+import { placeOf } from './postgres/place.ts'
 import { openSqliteStore } from './sqlite/store.ts'
 import type { Store } from './store.ts'
 
@@ -6,6 +7,18 @@ export interface StorePlace {
   readonly path: string
   /** Of the PostgreSQL database that takes its place. */
   readonly url?: string | undefined
+}
+
+/** As an operator may be told, without what is secret. */
+export function nameOf({ path, url }: StorePlace): string {
+  return url === undefined ? `SQLite in ${path}` : `PostgreSQL at ${placeOf(url)}`
+}
+
+/** The version of what serves the store there. Throws as its opening does. */
+export async function versionOf({ url }: StorePlace): Promise<string> {
+  if (url === undefined) return process.versions.sqlite ?? ''
+  const { askPostgres } = await import('./postgres/about.ts')
+  return (await askPostgres(url)).version
 }
 
 /** Opens the store there; `failed` hears of connections that broke, `clock` is in milliseconds since the epoch. */

@@ -7,18 +7,11 @@ import { placeOf } from './place.ts'
 const oldest = 150_000
 const statementMilliseconds = 5000
 
-export interface About {
-  /** As in `15.14`. */
-  readonly version: string
-  /** Host, port and name of the database. */
-  readonly place: string
-}
-
 /**
- * Asks the server who it is. Throws Failure `unavailable` where it does not answer, `not_configured` where it does
+ * The version of the server, as in `15.14`. Throws Failure `unavailable` where it does not answer, `not_configured` where it does
  * not let us in or cannot be used.
  */
-export async function askPostgres(url: string): Promise<About> {
+export async function askPostgres(url: string): Promise<{ version: string }> {
   const place = placeOf(url)
   const client = new pg.Client(clientOptions(url, { statement: statementMilliseconds, lock: 0 }))
   client.on('error', () => {})
@@ -32,7 +25,7 @@ export async function askPostgres(url: string): Promise<About> {
     if (number < oldest)
       throw unfit(`PostgreSQL ${version} at ${place} is too old; 15 is the oldest that serves.`)
     if (encoding !== 'UTF8') throw unfit(`The database at ${place} is encoded in ${encoding}, not in UTF8.`)
-    return { version: version.split(' ')[0] ?? version, place }
+    return { version: version.split(' ')[0] ?? version }
   } catch (fault) {
     throw explained(storeFailure(fault), place)
   } finally {

@@ -4,6 +4,6 @@ import type { Counters } from './news.ts'
 export const askCounters = `select name, value from counter where name in ('revision', 'identity')`
 
 export function toCounters(rows: readonly { readonly name: string; readonly value: number }[]): Counters {
-  const valueOf = (name: string) => rows.find((row) => row.name === name)?.value ?? 0
-  return { revision: valueOf('revision'), identity: valueOf('identity') }
+  const counted = (name: string) => rows.find((row) => row.name === name)?.value ?? 0
+  return { revision: counted('revision'), identity: counted('identity') }
 }

@@ -41,7 +41,14 @@ export interface PostgresOptions {
  */
 export async function openPostgresStore(url: string, options: PostgresOptions): Promise<Store> {
   const { clock, failed, start_ms = startMilliseconds } = options
-  await patiently(() => askPostgres(url), isUnreachable, start_ms)
+  let isWaiting = false
+  const hello = () =>
+    askPostgres(url).catch((fault) => {
+      if (start_ms > 0 && isUnreachable(fault) && !isWaiting) failed(fault)
+      isWaiting = true
+      throw fault
+    })
+  await patiently(hello, isUnreachable, start_ms)
   await using migrating = over(createPool(url, 1, noLimits, failed))
   await migrate(migrating)
 
