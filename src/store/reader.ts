@@ -1,11 +1,10 @@
 import type { Kysely } from 'kysely'
 import { auditOf } from './audit.ts'
 import type { EntryCache, Loaded } from './entry-cache.ts'
+import { slices } from './slices.ts'
 import type { Reader, Reference } from './store.ts'
 import type { Tables } from './tables.ts'
 import { currentRevision, type EntryRow, findRow, parseEntry } from './writer.ts'
-
-const slice = 500
 
 /** What tells whether the entries in a cache still stand; each dialect has its own way to know. */
 export interface Validity {
@@ -32,8 +31,7 @@ export function createReader(db: Kysely<Tables>, cache: EntryCache, validity: Va
 
   async function load(missing: readonly string[]): Promise<Loaded[]> {
     const found: Loaded[] = []
-    for (let start = 0; start < missing.length; start += slice) {
-      const some = missing.slice(start, start + slice)
+    for (const some of slices(missing)) {
       const rows = await db.selectFrom('entry').select(['id', 'document']).where('id', 'in', some).execute()
       found.push(...rows.map(toLoaded))
     }

@@ -1,8 +1,9 @@
 import type { Kysely } from 'kysely'
 import { actorKey, difference, toActor } from './audit.ts'
 import { skeletonOf } from './skeleton.ts'
+import { slices } from './slices.ts'
 import { type Claim, type Deed, type Reference, StoredEntry, UnreadableEntry, type Writer } from './store.ts'
-import type { AuditTable, EntryTable, Tables } from './tables.ts'
+import type { AuditTable, ChangeTable, EntryTable, Tables } from './tables.ts'
 
 type Event = Omit<AuditTable, 'id' | 'at'>
 
@@ -23,29 +24,26 @@ export function createWriter(
     const at = new Date(clock()).toISOString()
     const last = touched.size > 0 ? await next('revision', touched.size) : await currentRevision(transaction)
     let revision = last - touched.size
+    const changes: ChangeTable[] = []
     for (const { before, entry, deed } of touched.values()) {
       revision += 1
       const document = JSON.stringify({ ...entry, revision })
       await transaction.updateTable('entry').set({ revision, document }).where('id', '=', entry.id).execute()
       const kind = entry.deleted ? ('delete' as const) : ('put' as const)
-      await transaction.insertInto('change').values({ revision, entry_id: entry.id, kind, at }).execute()
+      changes.push({ revision, entry_id: entry.id, kind, at })
       const changed = difference(before, entry)
       if (changed) recorded.push(toEvent(entry.id, deed, revision, changed))
     }
+    for (const some of slices(changes)) await transaction.insertInto('change').values(some).execute()
     await log(at)
     return last
   }
 
   async function log(at: string): Promise<void> {
     if (recorded.length === 0) return
-    let id = (await next('audit', recorded.length)) - recorded.length
-    for (const event of recorded) {
-      id += 1
-      await transaction
-        .insertInto('audit')
-        .values({ ...event, id, at })
-        .execute()
-    }
+    const first = (await next('audit', recorded.length)) - recorded.length + 1
+    const rows = recorded.map((event, index) => ({ ...event, id: first + index, at }))
+    for (const some of slices(rows)) await transaction.insertInto('audit').values(some).execute()
   }
 
   /** Takes so many numbers of a counter; the last of them. */

@@ -56,4 +56,124 @@ describe.skipIf(!postgresFolder)('PostgreSQL', () => {
   credentialContract('PostgreSQL', openHome)
   taskContract('PostgreSQL', openHome)
   sessionContract('PostgreSQL', openHome)
+
+  test('six writers on connections of their own leave no gap and double nothing, and a tail sees all in order', async () => {
+    await using home = await openHome()
+    const stores = [home.store, ...(await Promise.all(Array.from({ length: 5 }, home.another)))]
+    const seen: number[] = []
+    const stop = new AbortController()
+    const tail = (async () => {
+      for await (const _ of home.store.wake(stop.signal)) {
+        const news = await home.store.changes(seen.at(-1) ?? 0, 1000)
+        seen.push(...news.map((change) => change.revision))
+      }
+    })()
+    const written = await Promise.all(
+      stores.map(async (store) => {
+        const own: number[] = []
+        for (let round = 0; round < 15; round++) {
+          const { revision } = await store.write(async (writer) => {
+            await writer.put(sampleEntry())
+            await writer.put(sampleEntry())
+          })
+          own.push(revision - 1, revision)
+        }
+        return own
+      }),
+    )
+    const all = Array.from({ length: 180 }, (_, index) => index + 1)
+    expect(written.flat().toSorted((a, b) => a - b)).toEqual(all)
+    await vi.waitFor(() => expect(seen.at(-1)).toBe(180), { timeout: 2000, interval: 5 })
+    stop.abort()
+    await tail
+    expect(seen).toEqual(all)
+  })
+
+  test('nothing of what others commit is missed while connections are ended, and all of it is heard within two seconds', async () => {
+    await using home = await openHome()
+    const other = await home.another()
+    const entry = sampleEntry()
+    await home.store.write((writer) => writer.put(entry))
+    const stop = new AbortController()
+    const waking = home.store.wake(stop.signal)[Symbol.asyncIterator]()
+    for (const name of ['One', 'Two', 'Three']) {
+      await waking.next()
+      await home.store.read.entry({ id: entry.id })
+      await postgres.query(
+        home.url,
+        `select pg_terminate_backend(pid) from pg_stat_activity
+         where datname = current_database() and pid <> pg_backend_pid()`,
+      )
+      const { revision } = await other.write((writer) => writer.put({ ...entry, name }))
+      const committed = performance.now()
+      while ((await home.store.changes(revision - 1, 1)).length === 0) await waking.next()
+      expect((await home.store.read.entry({ id: entry.id }))?.name).toBe(name)
+      expect(performance.now() - committed).toBeLessThan(2000)
+    }
+    stop.abort()
+  })
+
+  test('a notification that is lost costs a second and no more', async () => {
+    await using home = await openHome()
+    const waking = home.store.wake(new AbortController().signal)[Symbol.asyncIterator]()
+    await waking.next()
+    const entry = sampleEntry({ revision: 1 })
+    const woken = waking.next()
+    // A commit by hand, which notifies nobody.
+    await postgres.query(
+      home.url,
+      `with counted as (update counter set value = 1 where name = 'revision'),
+        logged as (insert into change (revision, entry_id, kind, at) values (1, $1, 'put', ''))
+       insert into entry (id, package_name, skeleton, revision, document) values ($1, $2, '', 1, $3)`,
+      [entry.id, entry.package_name, JSON.stringify(entry)],
+    )
+    const committed = performance.now()
+    await woken
+    expect(performance.now() - committed).toBeLessThan(2000)
+    expect(await home.store.read.entry({ id: entry.id })).toEqual(entry)
+  })
+
+  test('what was read is read again from memory, as the same object, until it changes', async () => {
+    await using home = await openHome()
+    const [kept, changed] = [sampleEntry(), sampleEntry()]
+    await home.store.write(async (writer) => {
+      await writer.put(kept)
+      await writer.put(changed)
+    })
+    const ids = [kept.id, changed.id]
+    const [before] = await home.store.read.entries(ids)
+    // Nobody could tell a query from memory, were the document still the same.
+    await home.spoil(kept.id, '{}')
+    expect((await home.store.read.entries(ids))[0]).toBe(before)
+    await home.store.write((writer) => writer.put({ ...changed, name: 'Changed' }))
+    const [still, now] = await home.store.read.entries(ids)
+    expect(still).toBe(before)
+    expect(now?.name).toBe('Changed')
+    expect(await home.store.read.entry({ package_name: kept.package_name })).toBe(before)
+  })
+
+  test('four processes may open a fresh database at once', async () => {
+    const url = await postgres.createDatabase()
+    const peers = ['a', 'b', 'c', 'd'].map((prefix) => run(process.execPath, [fixture, url, prefix, '2']))
+    const ends = await Promise.all(peers.map((peer) => peer.ended))
+    expect(ends.map(({ code, stderr }) => `${code} ${stderr}`)).toEqual(['0 ', '0 ', '0 ', '0 '])
+    await using store = await open(url)
+    expect(await store.read.revision()).toBe(8)
+  })
+
+  test('of two who publish one name at once the second finds the first', async () => {
+    await using home = await openHome()
+    const stores = [home.store, await home.another()]
+    const outcomes = await Promise.all(
+      stores.map(async (store) => {
+        const { result } = await store.write(async (writer) => {
+          if (await writer.entry({ package_name: 'com.example.one' })) return 'taken'
+          await writer.put(sampleEntry({ package_name: 'com.example.one' }))
+          return 'mine'
+        })
+        return result
+      }),
+    )
+    expect(outcomes.toSorted()).toEqual(['mine', 'taken'])
+  })
 })
