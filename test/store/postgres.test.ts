@@ -10,11 +10,22 @@ import { credentialContract } from './credential-contract.ts'
 import { sessionContract } from './session-contract.ts'
 import { taskContract } from './task-contract.ts'
 
+/** Every table empty and every counter at 0. */
+const emptied = `
+  do $$ declare name text; begin
+    for name in select tablename from pg_tables where schemaname = 'public' and tablename not like 'kysely%' loop
+      execute format('delete from %I', name);
+    end loop;
+    insert into counter values ('revision', 0), ('audit', 0);
+  end $$`
+
 const fixture = resolve(import.meta.dirname, 'elsewhere.ts')
 
 describe.skipIf(!postgresFolder)('PostgreSQL', () => {
   let postgres: TestPostgres
   let migrated: string
+  /** Databases that a test is done with, empty again. */
+  const idle: string[] = []
   beforeAll(async () => {
     postgres = await startPostgres()
     migrated = await postgres.createDatabase()
@@ -27,7 +38,11 @@ describe.skipIf(!postgresFolder)('PostgreSQL', () => {
 
   async function openHome(): Promise<StoreHome & { readonly url: string }> {
     const stack = new AsyncDisposableStack()
-    const url = await postgres.createDatabase(migrated)
+    const url = idle.pop() ?? (await postgres.createDatabase(migrated))
+    stack.defer(async () => {
+      await postgres.query(url, emptied)
+      idle.push(url)
+    })
     const another = async () => stack.use(await open(url))
     return {
       url,
@@ -175,5 +190,92 @@ describe.skipIf(!postgresFolder)('PostgreSQL', () => {
       }),
     )
     expect(outcomes.toSorted()).toEqual(['mine', 'taken'])
+  })
+
+  describe('that cannot be used', () => {
+    const put = (store: Store) => store.write((writer) => writer.put(sampleEntry()))
+
+    test('for a lock that somebody holds too long, is unavailable, and then works', async () => {
+      await using home = await openHome()
+      await using store = await open(`${home.url}&lock_timeout=50`)
+      const entered = Promise.withResolvers<void>()
+      const leave = Promise.withResolvers<void>()
+      const holding = home.store.write(async (writer) => {
+        await writer.put(sampleEntry())
+        entered.resolve()
+        await leave.promise
+      })
+      await entered.promise
+      const busy = { code: 'unavailable', details: { retry_after_s: 1 } }
+      await expect(put(store)).rejects.toMatchObject(busy)
+      // Other realms have locks of their own.
+      expect(await store.credentials.remove('nobody', 'nothing')).toBe(false)
+      leave.resolve()
+      await holding
+      expect((await put(store)).revision).toBe(2)
+    })
+
+    test('for writing alone, can be read and says so', async () => {
+      const url = await postgres.createDatabase(migrated)
+      const name = new URL(url).pathname.slice(1)
+      await postgres.query(url, `alter database ${name} set default_transaction_read_only = on`)
+      await using store = await open(url)
+      expect(await store.read.revision()).toBe(0)
+      const readOnly = { code: 'unavailable', details: { hint: expect.stringContaining('primary') } }
+      await expect(put(store)).rejects.toMatchObject(readOnly)
+    })
+
+    test('because it is not there, is a failure of the start in words, without the password', async () => {
+      const nowhere = open('postgresql://ada:hush-hush@127.0.0.1:1/registry')
+      await expect(nowhere).rejects.toMatchObject({
+        code: 'unavailable',
+        message: expect.stringMatching(
+          /^PostgreSQL at 127\.0\.0\.1:1\/registry cannot be used: .*ECONNREFUSED/,
+        ),
+      })
+      const url = (await postgres.createDatabase()).replace(/test_\d+/, 'missing')
+      const missing = openPostgresStore(url, { clock: Date.now, failed: () => {} })
+      await expect(missing).rejects.toMatchObject({
+        code: 'not_configured',
+        message: expect.stringContaining('database "missing" does not exist'),
+      })
+    })
+
+    test('because it stopped, is unavailable until it is back, and then nothing was lost and all is heard', async () => {
+      await using home = await openHome()
+      const { store } = home
+      const waking = store.wake(new AbortController().signal)[Symbol.asyncIterator]()
+      const entry = sampleEntry()
+      await store.write((writer) => writer.put(entry))
+      expect(await store.read.entry({ id: entry.id })).toBeDefined()
+      await waking.next()
+      await postgres.stop()
+      const gone = { code: 'unavailable', details: { retry_after_s: 1 } }
+      const failing = [
+        put(store),
+        store.changes(0, 1),
+        store.notes.get('x'),
+        store.tasks.get('x'),
+        store.embeddings.keep('m', new Map([['a', Float32Array.of(1)]])),
+        store.identity.endKey(
+          'x',
+          { kind: 'key', issuer: '', name: 'x', before: 0, expires_at: 1, reason: null },
+          0,
+        ),
+      ]
+      await Promise.all(failing.map((work) => expect(work).rejects.toMatchObject(gone)))
+      // What was read is not vouched for any longer than two seconds.
+      await vi.waitFor(() => expect(store.read.entry({ id: entry.id })).rejects.toMatchObject(gone), {
+        timeout: 5000,
+        interval: 100,
+      })
+      await postgres.start()
+      expect((await put(store)).revision).toBe(2)
+      expect(await store.read.entry({ id: entry.id })).toEqual({ ...entry, revision: 1 })
+      await using other = await home.another()
+      const { revision } = await put(other)
+      do await waking.next()
+      while ((await store.read.revision()) < revision)
+    })
   })
 })
