@@ -255,7 +255,9 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
         await put(
           sampleEntry({ package_name: 'com.b.two' }),
           sampleEntry({ package_name: 'com.b.one' }),
+          sampleEntry({ package_name: 'com.b.one_a' }),
           sampleEntry({ package_name: 'com.b.one/more' }),
+          sampleEntry({ package_name: 'com.b.one-a' }),
           sampleEntry({ package_name: 'com.bb' }),
           sampleEntry({ package_name: 'com.c' }),
           sampleEntry({ package_name: 'com.b.staged', state: 'STAGE' }),
@@ -264,11 +266,13 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
         )
         expect(await store.read.listedNames('com.b.', 10)).toEqual([
           'com.b.one',
+          'com.b.one-a',
           'com.b.one/more',
+          'com.b.one_a',
           'com.b.two',
         ])
-        expect(await store.read.listedNames('com.b', 2)).toEqual(['com.b.one', 'com.b.one/more'])
-        expect(await store.read.listedNames('', 10)).toHaveLength(5)
+        expect(await store.read.listedNames('com.b', 2)).toEqual(['com.b.one', 'com.b.one-a'])
+        expect(await store.read.listedNames('', 10)).toHaveLength(7)
         expect(await store.read.listedNames('com.b%', 10)).toEqual([])
       })
 

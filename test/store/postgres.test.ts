@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { Store, StoredEntry } from '../../src/store/store.ts'
 import { sampleEntry } from '../support/entries.ts'
 import { postgresFolder, startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { run } from '../support/processes.ts'
@@ -111,8 +111,8 @@ describe.skipIf(!postgresFolder)('PostgreSQL', () => {
     await home.store.write((writer) => writer.put(entry))
     const stop = new AbortController()
     const waking = home.store.wake(stop.signal)[Symbol.asyncIterator]()
+    await waking.next()
     for (const name of ['One', 'Two', 'Three']) {
-      await waking.next()
       await home.store.read.entry({ id: entry.id })
       await postgres.query(
         home.url,
@@ -121,31 +121,90 @@ describe.skipIf(!postgresFolder)('PostgreSQL', () => {
       )
       const { revision } = await other.write((writer) => writer.put({ ...entry, name }))
       const committed = performance.now()
-      while ((await home.store.changes(revision - 1, 1)).length === 0) await waking.next()
+      do await waking.next()
+      while ((await home.store.changes(revision - 1, 1)).length === 0)
       expect((await home.store.read.entry({ id: entry.id }))?.name).toBe(name)
       expect(performance.now() - committed).toBeLessThan(2000)
     }
     stop.abort()
   })
 
+  /** A commit of another gateway, made by hand, which notifies nobody. */
+  const commitSilently = (url: string, entry: StoredEntry) =>
+    postgres.query(
+      url,
+      `with counted as (update counter set value = $3 where name = 'revision'),
+        logged as (insert into change (revision, entry_id, kind, at) values ($3, $1, 'put', ''))
+       insert into entry (id, package_name, skeleton, revision, document) values ($1, $2, '', $3, $4)
+       on conflict (id) do update set document = excluded.document`,
+      [entry.id, entry.package_name, entry.revision, JSON.stringify(entry)],
+    )
+
   test('a notification that is lost costs a second and no more', async () => {
     await using home = await openHome()
     const waking = home.store.wake(new AbortController().signal)[Symbol.asyncIterator]()
     await waking.next()
-    const entry = sampleEntry({ revision: 1 })
+    // Once this is heard, the ear is there.
+    await (await home.another()).write((writer) => writer.put(sampleEntry()))
+    await waking.next()
     const woken = waking.next()
-    // A commit by hand, which notifies nobody.
-    await postgres.query(
-      home.url,
-      `with counted as (update counter set value = 1 where name = 'revision'),
-        logged as (insert into change (revision, entry_id, kind, at) values (1, $1, 'put', ''))
-       insert into entry (id, package_name, skeleton, revision, document) values ($1, $2, '', 1, $3)`,
-      [entry.id, entry.package_name, JSON.stringify(entry)],
-    )
+    const entry = sampleEntry({ revision: 2 })
+    await commitSilently(home.url, entry)
     const committed = performance.now()
     await woken
     expect(performance.now() - committed).toBeLessThan(2000)
     expect(await home.store.read.entry({ id: entry.id })).toEqual(entry)
+  })
+
+  test('whoever has seen a change in the log reads no entry from before it', async () => {
+    await using home = await openHome()
+    const { store } = home
+    const entry = sampleEntry()
+    await store.write((writer) => writer.put(entry))
+    for (let revision = 2; revision < 12; revision++) {
+      await store.read.entries([entry.id])
+      await commitSilently(home.url, { ...entry, name: `Name ${revision}`, revision })
+      const seen = await store.changes(revision - 1, 10)
+      expect(seen.map((change) => change.revision)).toEqual([revision])
+      const [read] = await store.read.entries([entry.id])
+      expect(read?.name).toBe(`Name ${revision}`)
+      expect(await store.read.revision()).toBe(revision)
+    }
+  })
+
+  test('a database that was restored to an earlier day is read as it is now', async () => {
+    await using home = await openHome()
+    const { store } = home
+    const entry = sampleEntry({ name: 'Then' })
+    await store.write((writer) => writer.put(entry))
+    await store.write((writer) => writer.put({ ...entry, name: 'Now' }))
+    expect((await store.read.entry({ id: entry.id }))?.name).toBe('Now')
+    const document = JSON.stringify({ ...entry, revision: 1 })
+    await postgres.query(
+      home.url,
+      `with counted as (update counter set value = 1 where name = 'revision'),
+        logged as (delete from change where revision = 2)
+       update entry set document = $1`,
+      [document],
+    )
+    const restored = async () => expect((await store.read.entry({ id: entry.id }))?.name).toBe('Then')
+    await vi.waitFor(restored, { timeout: 2000, interval: 10 })
+    expect(await store.read.revision()).toBe(1)
+  })
+
+  test('a commit is notified, not waited for until somebody asks', async () => {
+    await using home = await openHome()
+    const other = await home.another()
+    const waking = home.store.wake(new AbortController().signal)[Symbol.asyncIterator]()
+    await waking.next()
+    const started = performance.now()
+    for (let round = 0; round < 6; round++) {
+      const { revision } = await other.write((writer) => writer.put(sampleEntry()))
+      do await waking.next()
+      while ((await home.store.changes(revision - 1, 1)).length === 0)
+    }
+    // By asking alone each of them takes a second.
+    expect(performance.now() - started).toBeLessThan(4500)
   })
 
   test('what was read is read again from memory, as the same object, until it changes', async () => {
