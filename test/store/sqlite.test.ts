@@ -84,6 +84,24 @@ describe('SQLite', () => {
     expect(await store.read.revision()).toBe(8)
   })
 
+  test('a folder of before knows which of its entries are listed', async () => {
+    await using home = await openHome()
+    const spoilt = sampleEntry({ package_name: 'com.spoilt' })
+    await home.store.write(async (writer) => {
+      await writer.put(sampleEntry({ package_name: 'com.listed' }))
+      await writer.put(sampleEntry({ package_name: 'com.staged', state: 'STAGE' }))
+      await writer.put(spoilt)
+    })
+    await home.spoil(spoilt.id, '{"id": ')
+    const database = new DatabaseSync(home.path)
+    database.exec(
+      `alter table entry drop column listed; delete from kysely_migration where name = '0009-listed'`,
+    )
+    database.close()
+    await using store = await openSqliteStore(home.path)
+    expect(await store.read.listedNames('com.', 10)).toEqual(['com.listed'])
+  })
+
   test('a migration that was cut off is made again from the start', async () => {
     await using folder = await temporaryFolder()
     const path = join(folder.path, 'registry.sqlite')

@@ -58,9 +58,9 @@ export function createNews(
     commits.emit('commit')
   }
 
-  /** Drops from the cache what has changed since `applied`. */
+  /** Drops from the cache what has changed since `applied`, or the first thousand of it. */
   async function catchUp(): Promise<void> {
-    const asked = performance.now()
+    const asked = { at: performance.now(), told }
     const rows = await db
       .selectFrom('change')
       .select(['revision', 'entry_id'])
@@ -69,12 +69,20 @@ export function createNews(
       .limit(longestCatchUp)
       .execute()
     const last = rows.at(-1)?.revision ?? applied
+    if (rows.length < longestCatchUp && last < asked.told) return restart(last)
     if (rows.length < longestCatchUp) cache.forget(rows.map((row) => row.entry_id))
     else cache.clear()
     applied = last
     cache.revision = last
-    heardAt = asked
+    heardAt = Math.max(heardAt, asked.at)
     know(last)
+  }
+
+  /** The database was restored to an earlier day: what was told is no longer so. */
+  function restart(revision: number): void {
+    cache.clear()
+    cache.revision = applied = told = revision
+    tell()
   }
 
   function know(revision: number): void {
@@ -90,7 +98,7 @@ export function createNews(
         catching = undefined
       })
       await catching
-    } while (applied < target)
+    } while (applied < Math.min(target, told))
   }
 
   return {
@@ -102,11 +110,8 @@ export function createNews(
       heardAt = Math.max(heardAt, asked.at)
       if (found.identity !== identity) tell()
       identity = found.identity
-      if (found.revision >= asked.told) return know(found.revision)
-      // The database was restored to an earlier day.
-      cache.clear()
-      cache.revision = applied = told = found.revision
-      tell()
+      if (found.revision < asked.told) restart(found.revision)
+      else know(found.revision)
     },
     validity: {
       version: () => told,
