@@ -10,25 +10,28 @@ export function awayContract(server: () => TestPostgres, openHome: () => Promise
   describe('a PostgreSQL that cannot be used', () => {
     const put = (store: Store) => store.write((writer) => writer.put(sampleEntry()))
 
-    test('for a lock that somebody holds too long, is unavailable, and then works', async () => {
-      await using home = await openHome()
-      await using store = await openPlain(`${home.url}&lock_timeout=50`)
-      const entered = Promise.withResolvers<void>()
-      const leave = Promise.withResolvers<void>()
-      const holding = home.store.write(async (writer) => {
-        await writer.put(sampleEntry())
-        entered.resolve()
-        await leave.promise
-      })
-      await entered.promise
-      const busy = { code: 'unavailable', details: { retry_after_s: 1 } }
-      await expect(put(store)).rejects.toMatchObject(busy)
-      // Other realms have locks of their own.
-      expect(await store.credentials.remove('nobody', 'nothing')).toBe(false)
-      leave.resolve()
-      await holding
-      expect((await put(store)).revision).toBe(2)
-    })
+    test.each(['lock_timeout=50', 'statement_timeout=400', 'query_timeout=400'])(
+      'for as long as a statement may take, is unavailable, and then works: %s',
+      async (limit) => {
+        await using home = await openHome()
+        await using store = await openPlain(`${home.url}&${limit}`)
+        const entered = Promise.withResolvers<void>()
+        const leave = Promise.withResolvers<void>()
+        const holding = home.store.write(async (writer) => {
+          await writer.put(sampleEntry())
+          entered.resolve()
+          await leave.promise
+        })
+        await entered.promise
+        const busy = { code: 'unavailable', details: { retry_after_s: 1 } }
+        await expect(put(store)).rejects.toMatchObject(busy)
+        // Other realms have locks of their own.
+        expect(await store.credentials.remove('nobody', 'nothing')).toBe(false)
+        leave.resolve()
+        await holding
+        expect((await put(store)).revision).toBe(2)
+      },
+    )
 
     test('for writing alone, can be read and says so', async () => {
       const url = await server().createDatabase()

@@ -104,6 +104,9 @@ export function newsContract(server: () => TestPostgres, openHome: () => Promise
     await woken
     expect(performance.now() - committed).toBeLessThan(2000)
     expect(await home.store.read.entry({ id: entry.id })).toEqual(entry)
+    // So it is for revocations, which take no revision.
+    await server().query(home.url, `insert into counter values ('identity', 1)`)
+    expect((await waking.next()).done).toBe(false)
   })
 
   test('whoever has seen a change in the log reads no entry from before it', async () => {
