@@ -15,6 +15,16 @@ export const settings = {
   PORT: [z.coerce.number().int().min(0).max(65_535).default(8080), 'Port to listen on; 0 takes a free one.'],
   HOST: [z.string().min(1).default('127.0.0.1'), 'Address to listen on.'],
   DRAGOMAN_DATA: [z.string().min(1).default('./data'), 'Folder of the database and the signing key.'],
+  DATABASE_URL: [
+    z
+      .string()
+      .refine((url) => /^postgres(ql)?:/.test(url) && URL.canParse(url), {
+        error:
+          'Give postgresql://USER:PASSWORD@HOST:PORT/DATABASE, or leave it out for the embedded database.',
+      })
+      .optional(),
+    'PostgreSQL database that takes the place of the embedded one: postgresql://USER:PASSWORD@HOST:PORT/DATABASE.',
+  ],
   DRAGOMAN_BASE_URL: [origin.optional(), 'Address that callers use, where it is not the one listened on.'],
   DRAGOMAN_SITE_URL: [origin.optional(), "Address that serves the registry's card; the base URL when unset."],
   DRAGOMAN_TOKEN: [z.string().optional(), 'Token that `mcp` over stdio and client commands use.'],
@@ -129,6 +139,11 @@ type Settings = { [K in keyof typeof settings]: z.output<(typeof settings)[K][0]
 /** The configuration, parsed; `data` is absolute. */
 export interface Config extends Settings {
   readonly data: string
+}
+
+/** Where the truth is. */
+export function storePlace({ data, DATABASE_URL: url }: Config): { path: string; url: string | undefined } {
+  return { path: join(data, 'registry.sqlite'), url }
 }
 
 /** The file of the signing keys. */

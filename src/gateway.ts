@@ -10,7 +10,7 @@ import { createAssert } from './auth/assertion.ts'
 import type { Authenticate } from './auth/authenticator.ts'
 import { createVault, readSecretKey } from './auth/vault.ts'
 import { openCalling } from './calling.ts'
-import { type Config, secretPath } from './config.ts'
+import { type Config, secretPath, storePlace } from './config.ts'
 import { openDense } from './dense.ts'
 import { type Identity, openIdentity } from './identity.ts'
 import { type LivenessPorts, type LivenessService, openLiveness } from './liveness.ts'
@@ -33,7 +33,7 @@ import { createLimiter } from './router/limiter.ts'
 import { type Call, createRouter, type Router } from './router/router.ts'
 import { withSessions } from './router/sessions.ts'
 import { createMemoryIndex } from './search/memory-index.ts'
-import { openSqliteStore } from './store/sqlite/store.ts'
+import { openStore } from './store/open-store.ts'
 import type { Store } from './store/store.ts'
 import { createLogger, type Logger } from './telemetry/log.ts'
 import { createMetrics, type Metrics } from './telemetry/metrics.ts'
@@ -94,7 +94,8 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
   const stack = new AsyncDisposableStack()
   const clock = options.clock ?? Date.now
   const log = options.log ?? createLogger(config.DRAGOMAN_LOG ?? 'warn')
-  const store = stack.use(await openSqliteStore(join(config.data, 'registry.sqlite'), clock))
+  const lost = (fault: unknown) => log.warn({ err: fault }, 'store')
+  const store = stack.use(await openStore(storePlace(config), clock, lost))
   const createId = () => v7({ msecs: clock() })
 
   let reached = `http://${config.HOST}:${config.PORT}`

@@ -1,6 +1,8 @@
 import { stat } from 'node:fs/promises'
 import { version } from '../assets.ts'
-import { type Config, keysPath, readConfig, settings } from '../config.ts'
+import { type Config, keysPath, readConfig, settings, storePlace } from '../config.ts'
+import { nameOf, versionOf } from '../store/open-store.ts'
+import { placeOf } from '../store/postgres/place.ts'
 import { openClient } from './client.ts'
 import { print } from './output.ts'
 
@@ -15,7 +17,10 @@ const secret = /TOKEN|KEY/
 /** Checks what a deployment needs and lists every setting. The exit code is 1 where a check fails. */
 export async function doctor(json: boolean): Promise<void> {
   const config = readConfig()
-  const checks = [nodeCheck(), await searchCheck(config), ...(await keyCheck(config)), contactCheck(config)]
+  const store = await storeCheck(config)
+  // Without its store a gateway would wait for it.
+  const registry = store.every(({ ok }) => ok) ? [await searchCheck(config)] : []
+  const checks = [nodeCheck(), ...store, ...registry, ...(await keyCheck(config)), contactCheck(config)]
   const listed = Object.entries(settings).map(([name, [, description]]) => ({
     name,
     value: shown(name, Reflect.get(config, name)),
@@ -33,6 +38,17 @@ export async function doctor(json: boolean): Promise<void> {
 function nodeCheck(): Check {
   const { node } = process.versions
   return { check: 'node', ok: Number(node.split('.')[0]) >= 24, detail: node }
+}
+
+async function storeCheck(config: Config): Promise<Check[]> {
+  if (config.DRAGOMAN_URL) return []
+  const place = storePlace(config)
+  const check = 'store'
+  try {
+    return [{ check, ok: true, detail: `${nameOf(place)}, version ${await versionOf(place)}` }]
+  } catch (fault) {
+    return [{ check, ok: false, detail: fault instanceof Error ? fault.message : String(fault) }]
+  }
 }
 
 async function searchCheck(config: Config): Promise<Check> {
@@ -56,7 +72,9 @@ async function searchCheck(config: Config): Promise<Check> {
 async function keyCheck(config: Config): Promise<Check[]> {
   if (config.DRAGOMAN_URL) return []
   const path = keysPath(config)
-  const mode = ((await stat(path)).mode & 0o777).toString(8)
+  const found = await stat(path).catch(() => undefined)
+  if (!found) return [{ check: 'signing key', ok: false, detail: `${path} is not there yet` }]
+  const mode = (found.mode & 0o777).toString(8)
   return [{ check: 'signing key', ok: mode === '600', detail: `${path}, mode ${mode}` }]
 }
 
@@ -68,5 +86,6 @@ function contactCheck({ DRAGOMAN_CONTACT: contact }: Config): Check {
 function shown(name: string, value: unknown): string {
   if (value === undefined) return ''
   if (secret.test(name)) return '(set)'
+  if (name === 'DATABASE_URL') return placeOf(String(value))
   return Array.isArray(value) ? value.join(',') : String(value)
 }

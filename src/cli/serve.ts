@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { command, version } from '../assets.ts'
-import { readConfig } from '../config.ts'
+import { type Config, readConfig, storePlace } from '../config.ts'
 import { type Gateway, openGateway } from '../gateway.ts'
 import { startChecks } from '../registry/check-loop.ts'
 import { isWildcard, startServer } from '../server.ts'
+import { nameOf } from '../store/open-store.ts'
+import { placeOf } from '../store/postgres/place.ts'
 import { createLogger } from '../telemetry/log.ts'
 import { print, say } from './output.ts'
 
@@ -16,11 +18,13 @@ export async function serve(json: boolean): Promise<void> {
   await using server = await startServer(gateway)
   await using _checks = checksOf(gateway)
   await using _looks = config.DRAGOMAN_LIVENESS === 'on' ? looksOf(gateway) : null
-  if (json) print({ version, url: server.url, data: config.data, mcp: snippet(config.data) })
+  const store = nameOf(storePlace(config))
+  if (json) print({ version, url: server.url, data: config.data, store, mcp: snippet(config) })
   else {
     print(`Dragoman ${version} is listening on ${server.url}`)
     print(`Data: ${config.data}`)
-    print(`MCP client configuration:\n${JSON.stringify(snippet(config.data), null, 2)}`)
+    print(`Store: ${store}`)
+    print(`MCP client configuration:\n${JSON.stringify(snippet(config), null, 2)}`)
   }
   if (isWildcard(config.HOST) && !config.DRAGOMAN_BASE_URL)
     say('DRAGOMAN_BASE_URL is not set: cards name localhost, which only this machine reaches.')
@@ -54,11 +58,16 @@ function looksOf({ liveness, store, log }: Gateway): AsyncDisposable {
 /** Milliseconds: what is looked at in between is written down together. */
 const looksEvery = 10_000
 
-/** For any MCP host: the very Node that runs now, so that the host's own does not matter. */
-function snippet(data: string): unknown {
+/** For any MCP host: the very Node that runs now, so that the host's own does not matter; without secrets. */
+function snippet({ data, DATABASE_URL: url }: Config): unknown {
+  const database = url && { DATABASE_URL: `postgresql://USER:PASSWORD@${placeOf(url)}` }
   return {
     mcpServers: {
-      dragoman: { command: process.execPath, args: [command, 'mcp'], env: { DRAGOMAN_DATA: data } },
+      dragoman: {
+        command: process.execPath,
+        args: [command, 'mcp'],
+        env: { DRAGOMAN_DATA: data, ...database },
+      },
     },
   }
 }

@@ -43,20 +43,21 @@ export async function importLines(
   const last = new Map(read.map(({ line, facts }) => [identity(facts), line]))
   const { result, revision } = await store.write(async (writer) => {
     const counts = { created: 0, updated: 0, unchanged: 0 }
+    const refused: typeof rejected = []
     for (const { line, facts } of read) {
       const again = last.get(identity(facts)) ?? line
       if (again !== line) {
-        rejected.push({ line, reason: `Line ${again} states the same agent again.` })
+        refused.push({ line, reason: `Line ${again} states the same agent again.` })
         continue
       }
       const outcome = await place(writer, facts, deed, new Date(clock()).toISOString(), createId)
       if (outcome in counts) counts[outcome as keyof typeof counts] += 1
-      else rejected.push({ line, reason: outcome })
+      else refused.push({ line, reason: outcome })
     }
-    return counts
+    return { counts, refused }
   })
-  rejected.sort((a, b) => a.line - b.line)
-  return { report: { ...result, rejected }, revision }
+  const all = [...rejected, ...result.refused].sort((a, b) => a.line - b.line)
+  return { report: { ...result.counts, rejected: all }, revision }
 }
 
 function identity({ package_name, source_url }: Facts): string {

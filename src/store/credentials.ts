@@ -1,8 +1,7 @@
-import type { Kysely, Transaction } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { CredentialStore } from './store.ts'
 import type { Tables } from './tables.ts'
-
-type Transact = <T>(work: (transaction: Transaction<Tables>) => Promise<T>) => Promise<T>
+import type { Transact } from './transact.ts'
 
 export function createCredentialStore(reader: Kysely<Tables>, transact: Transact): CredentialStore {
   return {

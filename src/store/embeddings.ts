@@ -1,37 +1,37 @@
 import type { Kysely } from 'kysely'
+import { slices } from './slices.ts'
 import type { Embeddings } from './store.ts'
 import type { Tables } from './tables.ts'
-
-/** Parameters of one statement stay well below SQLite's limit. */
-const slice = 400
 
 /** Vectors as rows of little-endian 32-bit floats, in either dialect. */
 export function createEmbeddings(reader: Kysely<Tables>, writer: Kysely<Tables>): Embeddings {
   return {
     async find(model, hashes) {
       const found = new Map<string, Float32Array>()
-      for (let start = 0; start < hashes.length; start += slice) {
+      for (const some of slices(hashes)) {
         const rows = await reader
           .selectFrom('embedding')
           .select(['content_hash', 'vector'])
           .where('model', '=', model)
-          .where('content_hash', 'in', hashes.slice(start, start + slice))
+          .where('content_hash', 'in', some)
           .execute()
         for (const row of rows) found.set(row.content_hash, toVector(row.vector))
       }
       return found
     },
     async keep(model, vectors) {
-      const rows = [...vectors].map(([content_hash, vector]) => ({
+      // In one order everywhere, so that no two processes wait for each other.
+      const ordered = [...vectors].toSorted(([one], [other]) => (one < other ? -1 : 1))
+      const rows = ordered.map(([content_hash, vector]) => ({
         model,
         content_hash,
         vector: new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength),
       }))
       await writer.transaction().execute(async (transaction) => {
-        for (const row of rows) {
+        for (const some of slices(rows)) {
           await transaction
             .insertInto('embedding')
-            .values(row)
+            .values(some)
             .onConflict((conflict) => conflict.doNothing())
             .execute()
         }

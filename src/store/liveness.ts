@@ -1,4 +1,4 @@
-import type { Kysely, Transaction } from 'kysely'
+import type { Kysely } from 'kysely'
 import {
   type Liveness,
   type LivenessStore,
@@ -7,16 +7,15 @@ import {
   type Watch,
 } from '../../schemas/liveness.ts'
 import { takeNumbers } from './counter.ts'
+import { slices } from './slices.ts'
 import type { LivenessTable, Tables } from './tables.ts'
+import type { Transact } from './transact.ts'
 import { currentRevision } from './writer.ts'
 
 type Database = Kysely<Tables>
-type Commit = <T>(work: (transaction: Transaction<Tables>) => Promise<T>) => Promise<T>
-
-const slice = 500
 
 /** Reads through one connection, writes in transactions; `clock` in milliseconds since the epoch. */
-export function createLivenessStore(reader: Database, commit: Commit, clock: () => number): LivenessStore {
+export function createLivenessStore(reader: Database, commit: Transact, clock: () => number): LivenessStore {
   const now = () => new Date(clock()).toISOString()
 
   return {
@@ -42,8 +41,7 @@ export function createLivenessStore(reader: Database, commit: Commit, clock: () 
 
     async shown(entryIds) {
       const found = new Map<string, Liveness>()
-      for (let start = 0; start < entryIds.length; start += slice) {
-        const some = entryIds.slice(start, start + slice)
+      for (const some of slices(entryIds)) {
         for (const row of await find(reader, some)) found.set(row.entry_id, shownIn(row))
       }
       return found
@@ -130,10 +128,13 @@ async function log(db: Database, entryIds: readonly string[], at: string): Promi
   if (entryIds.length === 0) return await currentRevision(db)
   const last = await takeNumbers(db, 'revision', entryIds.length)
   const first = last - entryIds.length + 1
-  for (const [index, entry_id] of entryIds.entries()) {
-    const change = { revision: first + index, entry_id, kind: 'liveness' as const, at }
-    await db.insertInto('change').values(change).execute()
-  }
+  const changes = entryIds.map((entry_id, index) => ({
+    revision: first + index,
+    entry_id,
+    kind: 'liveness' as const,
+    at,
+  }))
+  for (const some of slices(changes)) await db.insertInto('change').values(some).execute()
   return last
 }
 

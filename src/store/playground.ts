@@ -1,10 +1,10 @@
-import type { Kysely, Transaction } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { PoolBounds, SessionStore, Step, StoredSession } from '../../schemas/playground.ts'
 import { within } from './page.ts'
 import type { PlaygroundSessionTable, Tables } from './tables.ts'
+import type { Transact } from './transact.ts'
 
 type Database = Kysely<Tables>
-type Transact = <T>(work: (transaction: Transaction<Tables>) => Promise<T>) => Promise<T>
 
 /** Sessions that one write forgets at a time. */
 const batch = 200

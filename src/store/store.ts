@@ -218,7 +218,10 @@ export interface Store extends AsyncDisposable {
   readonly sessions: SessionStore
   readonly credentials: CredentialStore
   readonly liveness: LivenessStore
-  /** One transaction: all of `work` or none of it. Inside, nothing is awaited but the writer. */
+  /**
+   * One transaction: all of `work` or none of it. Inside, nothing is awaited but the writer, and nothing outside is
+   * changed: a database may ask for it to be made again.
+   */
   write<T>(work: (transaction: Writer) => Promise<T>): Promise<{ result: T; revision: number }>
   /** Changes with a revision greater than `after`, in order. */
   changes(after: number, limit: number): Promise<readonly Change[]>

@@ -1,7 +1,7 @@
 import type { RevocationKind } from '../../schemas/identity.ts'
 import type { TaskState } from '../../schemas/task.ts'
 
-/** Rows as Kysely sees them: TEXT, INTEGER and BLOB in both dialects, JSON as TEXT. */
+/** Rows as Kysely sees them: text, integer and bytes in both dialects, JSON as text. */
 export interface EntryTable {
   id: string
   package_name: string
@@ -12,6 +12,8 @@ export interface EntryTable {
   /** Of the name, by UTS #39. */
   skeleton: string
   check_at: string | null
+  /** 1 where everybody may see it, else 0. */
+  listed: number
   revision: number
   document: string
 }

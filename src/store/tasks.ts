@@ -1,4 +1,4 @@
-import type { Kysely, Transaction } from 'kysely'
+import type { Kysely } from 'kysely'
 import {
   busyStates,
   isTerminal,
@@ -9,9 +9,9 @@ import {
 } from '../../schemas/task.ts'
 import { within } from './page.ts'
 import type { Tables, TaskTable } from './tables.ts'
+import type { Transact } from './transact.ts'
 
 type Database = Kysely<Tables>
-type Transact = <T>(work: (transaction: Transaction<Tables>) => Promise<T>) => Promise<T>
 
 /** Rows that one write sweeps or evicts at a time. */
 const batch = 200

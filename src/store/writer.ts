@@ -2,8 +2,9 @@ import type { Kysely } from 'kysely'
 import { actorKey, difference, toActor } from './audit.ts'
 import { takeNumbers } from './counter.ts'
 import { skeletonOf } from './skeleton.ts'
+import { slices } from './slices.ts'
 import { type Claim, type Deed, type Reference, StoredEntry, UnreadableEntry, type Writer } from './store.ts'
-import type { AuditTable, EntryTable, Tables } from './tables.ts'
+import type { AuditTable, ChangeTable, EntryTable, Tables } from './tables.ts'
 
 type Event = Omit<AuditTable, 'id' | 'at'>
 
@@ -27,29 +28,26 @@ export function createWriter(
         ? await takeNumbers(transaction, 'revision', touched.size)
         : await currentRevision(transaction)
     let revision = last - touched.size
+    const changes: ChangeTable[] = []
     for (const { before, entry, deed } of touched.values()) {
       revision += 1
       const document = JSON.stringify({ ...entry, revision })
       await transaction.updateTable('entry').set({ revision, document }).where('id', '=', entry.id).execute()
       const kind = entry.deleted ? ('delete' as const) : ('put' as const)
-      await transaction.insertInto('change').values({ revision, entry_id: entry.id, kind, at }).execute()
+      changes.push({ revision, entry_id: entry.id, kind, at })
       const changed = difference(before, entry)
       if (changed) recorded.push(toEvent(entry.id, deed, revision, changed))
     }
+    for (const some of slices(changes)) await transaction.insertInto('change').values(some).execute()
     await log(at)
     return last
   }
 
   async function log(at: string): Promise<void> {
     if (recorded.length === 0) return
-    let id = (await takeNumbers(transaction, 'audit', recorded.length)) - recorded.length
-    for (const event of recorded) {
-      id += 1
-      await transaction
-        .insertInto('audit')
-        .values({ ...event, id, at })
-        .execute()
-    }
+    const first = (await takeNumbers(transaction, 'audit', recorded.length)) - recorded.length + 1
+    const rows = recorded.map((event, index) => ({ ...event, id: first + index, at }))
+    for (const some of slices(rows)) await transaction.insertInto('audit').values(some).execute()
   }
 
   async function entry(reference: Reference): Promise<StoredEntry | undefined> {
@@ -77,6 +75,7 @@ export function createWriter(
   }
 
   async function claims(namespaces: readonly string[]): Promise<Claim[]> {
+    if (namespaces.length === 0) return []
     const rows = await transaction
       .selectFrom('entry')
       .select(['owner', 'owner_namespace', 'proved_namespace'])
@@ -157,6 +156,7 @@ function toRow(entry: StoredEntry): EntryTable {
     proved_namespace: isProved ? proof.domain.split('.').reverse().join('.') : null,
     skeleton: skeletonOf(package_name),
     check_at: deleted ? null : check_at,
+    listed: entry.state === 'ACTIVE' && !entry.suspended && !deleted ? 1 : 0,
     revision: 0,
     document: JSON.stringify(entry),
   }

@@ -1,10 +1,12 @@
-import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { openStore } from '../../src/store/open-store.ts'
 import { sampleEntry, sampleId } from '../support/entries.ts'
 
-// A process that commits entries one by one and prints the revision of each: elsewhere.ts PATH PREFIX COUNT.
-const [path = '', prefix = '', count = '0'] = process.argv.slice(2)
+// A process that commits entries one by one and prints the revision of each: elsewhere.ts PLACE PREFIX COUNT,
+// where PLACE is a file or the address of a PostgreSQL database.
+const [place = '', prefix = '', count = '0'] = process.argv.slice(2)
 const start = Number.parseInt(Buffer.from(prefix).toString('hex').slice(-10), 16)
-await using store = await openSqliteStore(path)
+const url = place.startsWith('postgresql:') ? place : undefined
+await using store = await openStore({ path: place, url }, Date.now, () => {})
 for (let number = 0; number < Number(count); number++) {
   const entry = sampleEntry({ id: sampleId(start * 1000 + number), package_name: `${prefix}-${number}` })
   const { revision } = await store.write((writer) => writer.put(entry))

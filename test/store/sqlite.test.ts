@@ -23,6 +23,8 @@ async function openHome(): Promise<StoreHome & { readonly path: string }> {
     path,
     store: await another(),
     another,
+    told: () => nextTurn(),
+    sees_others: true,
     async elsewhere(prefix, count) {
       const { code, stdout, stderr } = await run(process.execPath, [fixture, path, prefix, String(count)])
         .ended
@@ -82,6 +84,24 @@ describe('SQLite', () => {
     expect(ends.map(({ code, stderr }) => `${code} ${stderr}`)).toEqual(['0 ', '0 ', '0 ', '0 '])
     await using store = await openSqliteStore(path)
     expect(await store.read.revision()).toBe(8)
+  })
+
+  test('a folder of before knows which of its entries are listed', async () => {
+    await using home = await openHome()
+    const spoilt = sampleEntry({ package_name: 'com.spoilt' })
+    await home.store.write(async (writer) => {
+      await writer.put(sampleEntry({ package_name: 'com.listed' }))
+      await writer.put(sampleEntry({ package_name: 'com.staged', state: 'STAGE' }))
+      await writer.put(spoilt)
+    })
+    await home.spoil(spoilt.id, '{"id": ')
+    const database = new DatabaseSync(home.path)
+    database.exec(
+      `alter table entry drop column listed; delete from kysely_migration where name = '0009-listed'`,
+    )
+    database.close()
+    await using store = await openSqliteStore(home.path)
+    expect(await store.read.listedNames('com.', 10)).toEqual(['com.listed'])
   })
 
   test('a migration that was cut off is made again from the start', async () => {

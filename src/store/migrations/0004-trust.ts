@@ -1,15 +1,17 @@
 import type { Kysely } from 'kysely'
 import type { Migration } from 'kysely/migration'
 import { skeletonOf } from '../skeleton.ts'
+import { columnTypes } from './column-types.ts'
 
 export const trust: Migration = {
   async up(db: Kysely<unknown>) {
+    const { integer, text } = columnTypes(db)
     for (const column of ['owner', 'proved_namespace', 'check_at']) {
-      await db.schema.alterTable('entry').addColumn(column, 'text').execute()
+      await db.schema.alterTable('entry').addColumn(column, text).execute()
     }
     await db.schema
       .alterTable('entry')
-      .addColumn('skeleton', 'text', (column) => column.notNull().defaultTo(''))
+      .addColumn('skeleton', text, (column) => column.notNull().defaultTo(''))
       .execute()
     await fill(db as Kysely<{ entry: Row }>)
     for (const column of ['proved_namespace', 'check_at', 'skeleton']) {
@@ -17,22 +19,22 @@ export const trust: Migration = {
     }
     await db.schema
       .createTable('audit')
-      .addColumn('id', 'integer', (column) => column.primaryKey())
-      .addColumn('entry_id', 'text', (column) => column.notNull())
-      .addColumn('revision', 'integer')
-      .addColumn('at', 'text', (column) => column.notNull())
-      .addColumn('action', 'text', (column) => column.notNull())
-      .addColumn('actor', 'text')
-      .addColumn('reason', 'text')
-      .addColumn('before', 'text')
-      .addColumn('after', 'text')
+      .addColumn('id', integer, (column) => column.primaryKey())
+      .addColumn('entry_id', text, (column) => column.notNull())
+      .addColumn('revision', integer)
+      .addColumn('at', text, (column) => column.notNull())
+      .addColumn('action', text, (column) => column.notNull())
+      .addColumn('actor', text)
+      .addColumn('reason', text)
+      .addColumn('before', text)
+      .addColumn('after', text)
       .execute()
     await db.schema.createIndex('audit_entry').on('audit').columns(['entry_id', 'id']).execute()
     await db.schema
       .createTable('lease')
-      .addColumn('name', 'text', (column) => column.primaryKey())
-      .addColumn('holder', 'text', (column) => column.notNull())
-      .addColumn('until', 'text', (column) => column.notNull())
+      .addColumn('name', text, (column) => column.primaryKey())
+      .addColumn('holder', text, (column) => column.notNull())
+      .addColumn('until', text, (column) => column.notNull())
       .execute()
     const counter = db as Kysely<{ counter: { name: string; value: number } }>
     await counter.insertInto('counter').values({ name: 'audit', value: 0 }).execute()

@@ -8,6 +8,7 @@ import { tasks } from './0005-tasks.ts'
 import { playground } from './0006-playground.ts'
 import { credentials } from './0007-credentials.ts'
 import { liveness } from './0008-liveness.ts'
+import { listed } from './0009-listed.ts'
 
 const migrations: Record<string, Migration> = {
   '0001-entries': entries,
@@ -18,6 +19,7 @@ const migrations: Record<string, Migration> = {
   '0006-playground': playground,
   '0007-credentials': credentials,
   '0008-liveness': liveness,
+  '0009-listed': listed,
 }
 
 /** Brings the schema up to date, forward only. Throws what the failing migration threw. */

@@ -1,0 +1,33 @@
+import { placeOf } from './postgres/place.ts'
+import { openSqliteStore } from './sqlite/store.ts'
+import type { Store } from './store.ts'
+
+export interface StorePlace {
+  /** Of the embedded database. */
+  readonly path: string
+  /** Of the PostgreSQL database that takes its place. */
+  readonly url?: string | undefined
+}
+
+/** As an operator may be told, without what is secret. */
+export function nameOf({ path, url }: StorePlace): string {
+  return url === undefined ? `SQLite in ${path}` : `PostgreSQL at ${placeOf(url)}`
+}
+
+/** The version of what serves the store there. Throws as its opening does. */
+export async function versionOf({ url }: StorePlace): Promise<string> {
+  if (url === undefined) return process.versions.sqlite ?? ''
+  const { askPostgres } = await import('./postgres/about.ts')
+  return (await askPostgres(url)).version
+}
+
+/** Opens the store there; `failed` hears of connections that broke, `clock` is in milliseconds since the epoch. */
+export async function openStore(
+  { path, url }: StorePlace,
+  clock: () => number,
+  failed: (fault: unknown) => void,
+): Promise<Store> {
+  if (url === undefined) return await openSqliteStore(path, clock)
+  const { openPostgresStore } = await import('./postgres/store.ts')
+  return await openPostgresStore(url, { clock, failed })
+}

@@ -1,0 +1,59 @@
+import type { Kysely } from 'kysely'
+import { createCredentialStore } from './credentials.ts'
+import { createEmbeddings } from './embeddings.ts'
+import { createIdentityStore } from './identity.ts'
+import { createLeases } from './leases.ts'
+import { createLivenessStore } from './liveness.ts'
+import { createNotes } from './notes.ts'
+import { createSessionStore } from './playground.ts'
+import type { Store } from './store.ts'
+import type { Tables } from './tables.ts'
+import { createTaskStore } from './tasks.ts'
+import type { Realm, Transact } from './transact.ts'
+import { createWriter } from './writer.ts'
+
+/** What a dialect brings. */
+export interface Database {
+  readonly reader: Kysely<Tables>
+  readonly writer: Kysely<Tables>
+  readonly transact: (realm: Realm) => Transact
+  /** As `transact`; those who wait for a commit are woken. */
+  readonly commit: (realm: Realm) => Transact
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number
+}
+
+/** All of a store that is the same in either dialect. */
+export function overSql({
+  reader,
+  writer,
+  transact,
+  commit,
+  clock,
+}: Database): Omit<Store, 'read' | 'wake' | typeof Symbol.asyncDispose> {
+  const commitEntries = commit('entries')
+  return {
+    embeddings: createEmbeddings(reader, writer),
+    notes: createNotes(reader, writer),
+    leases: createLeases(writer),
+    identity: createIdentityStore(reader, commit('identity')),
+    tasks: createTaskStore(reader, transact('tasks'), clock),
+    sessions: createSessionStore(reader, transact('sessions'), clock),
+    credentials: createCredentialStore(reader, transact('credentials')),
+    liveness: createLivenessStore(reader, commit('liveness'), clock),
+    write: (work) =>
+      commitEntries(async (transaction) => {
+        const { writer: port, commit: number } = createWriter(transaction, clock)
+        const result = await work(port)
+        return { result, revision: await number() }
+      }),
+    changes: (after, limit) =>
+      reader
+        .selectFrom('change')
+        .selectAll()
+        .where('revision', '>', after)
+        .orderBy('revision')
+        .limit(limit)
+        .execute(),
+  }
+}

@@ -1,0 +1,81 @@
+import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely'
+import pg from 'pg'
+import { isUnreachable, storeFailure } from './faults.ts'
+import { patiently } from './patience.ts'
+
+/** Milliseconds; 0 is no limit. */
+export interface Limits {
+  readonly statement: number
+  /** For a lock that another transaction holds. */
+  readonly lock: number
+}
+
+const connectMilliseconds = 5000
+/** How much later than the server we ourselves give a statement up: it may be the server that hangs. */
+const graceMilliseconds = 2000
+const patienceMilliseconds = 1000
+
+/** int8 and numeric, which counts and sums are, as numbers: none of ours is beyond 2^53. */
+const numbers = new Set([20, 1700])
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+    numbers.has(oid) ? Number : pg.types.getTypeParser(oid, format),
+}
+
+/** How each connection of ours is made. */
+export function clientOptions(url: string, { statement, lock }: Limits): pg.ClientConfig {
+  return {
+    connectionString: url,
+    fallback_application_name: 'dragoman',
+    connectionTimeoutMillis: connectMilliseconds,
+    statement_timeout: statement,
+    lock_timeout: lock,
+    idle_in_transaction_session_timeout: statement,
+    query_timeout: statement && statement + graceMilliseconds,
+    keepAlive: true,
+    types,
+  }
+}
+
+/**
+ * At most `max` connections; one that cannot be made is tried again for a second. What goes wrong is told as
+ * `storeFailure` has it; `failed` hears of idle connections that break.
+ */
+export function createPool(
+  url: string,
+  max: number,
+  limits: Limits,
+  failed: (fault: unknown) => void,
+): PostgresPool {
+  const pool = new pg.Pool({ ...clientOptions(url, limits), max, idleTimeoutMillis: 60_000 })
+  pool.on('error', failed)
+  return {
+    options: pool.options,
+    end: () => pool.end(),
+    async connect() {
+      try {
+        return guarded(await patiently(() => pool.connect(), isUnreachable, patienceMilliseconds))
+      } catch (fault) {
+        throw storeFailure(fault)
+      }
+    },
+  }
+}
+
+/** A connection that is not used again once it has failed as one. */
+function guarded(client: pg.PoolClient): PostgresPoolClient {
+  let isBroken = false
+  async function query<R>(text: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>> {
+    if (isBroken) throw storeFailure(new Error('Connection terminated'))
+    try {
+      return (await client.query(text, [...parameters])) as unknown as PostgresQueryResult<R>
+    } catch (fault) {
+      isBroken ||= isUnreachable(fault)
+      throw storeFailure(fault)
+    }
+  }
+  return {
+    query: query as PostgresPoolClient['query'],
+    release: (discard) => client.release(discard || isBroken),
+  }
+}

@@ -1,0 +1,120 @@
+import { EventEmitter } from 'node:events'
+import { CompiledQuery, Kysely, PostgresDialect, type PostgresPool, sql } from 'kysely'
+import { createEntryCache } from '../entry-cache.ts'
+import { migrate } from '../migrations/index.ts'
+import { overSql } from '../over-sql.ts'
+import { createReader } from '../reader.ts'
+import type { Store } from '../store.ts'
+import type { CounterTable, Tables } from '../tables.ts'
+import type { Realm, Transact } from '../transact.ts'
+import { wakeOn } from '../wake.ts'
+import { askPostgres } from './about.ts'
+import { createPool } from './connect.ts'
+import { askCounters, toCounters } from './counters.ts'
+import { channel, openEar } from './ear.ts'
+import { isUnreachable } from './faults.ts'
+import { createNews } from './news.ts'
+import { patiently } from './patience.ts'
+import { createTransact } from './transact.ts'
+
+/** Connections of one process, with one more that listens. */
+const readers = 10
+const writers = 5
+const readLimits = { statement: 10_000, lock: 5000 }
+const writeLimits = { statement: 15_000, lock: 5000 }
+/** A migration takes what time it takes, and so does waiting for the process that makes it. */
+const noLimits = { statement: 0, lock: 0 }
+/** How long a start waits for a server that does not answer: both may have been started together. */
+const startMilliseconds = 15_000
+
+export interface PostgresOptions {
+  /** Milliseconds since the epoch; dates the changes. */
+  readonly clock: () => number
+  /** Hears of connections that broke; what they were doing is told to whoever wanted it. */
+  readonly failed: (fault: unknown) => void
+  /** How long a start waits for the server. */
+  readonly start_ms?: number
+}
+
+/**
+ * Opens the store in the database at `url`, and brings its schema up to date. Throws Failure `unavailable` where
+ * nothing answers there for a while, `not_configured` where what answers cannot be used.
+ */
+export async function openPostgresStore(url: string, options: PostgresOptions): Promise<Store> {
+  const { clock, failed, start_ms = startMilliseconds } = options
+  let isWaiting = false
+  const hello = () =>
+    askPostgres(url).catch((fault) => {
+      if (start_ms > 0 && isUnreachable(fault) && !isWaiting) failed(fault)
+      isWaiting = true
+      throw fault
+    })
+  await patiently(hello, isUnreachable, start_ms)
+  await using migrating = over(createPool(url, 1, noLimits, failed))
+  await migrate(migrating)
+
+  await using stack = new AsyncDisposableStack()
+  const reader = stack.use(over(createPool(url, readers, readLimits, failed)))
+  const writer = stack.use(over(createPool(url, writers, writeLimits, failed)))
+  const commits = new EventEmitter().setMaxListeners(0)
+  const cache = createEntryCache()
+  const { rows } = await reader.executeQuery<CounterTable>(CompiledQuery.raw(askCounters))
+  const news = createNews(reader, cache, commits, toCounters(rows))
+  stack.use(openEar({ url, news, failed }))
+
+  const transact = createTransact(writer)
+  const commit = (realm: Realm): Transact => {
+    const transactRealm = transact(realm)
+    return async (work) => {
+      const done = await transactRealm(async (transaction) => {
+        const result = await work(transaction)
+        if (realm === 'identity') await countIdentity(transaction)
+        await sql`select pg_notify(${channel}, '')`.execute(transaction)
+        return result
+      })
+      if (realm === 'identity') news.tell()
+      return done
+    }
+  }
+  const store = overSql({ reader, writer, transact, commit, clock })
+  const opened = stack.move()
+  return {
+    ...store,
+    async write(work) {
+      const done = await store.write(work)
+      news.know(done.revision)
+      return done
+    },
+    liveness: {
+      ...store.liveness,
+      async save(looks) {
+        const revision = await store.liveness.save(looks)
+        news.know(revision)
+        return revision
+      },
+    },
+    async changes(after, limit) {
+      const changes = await store.changes(after, limit)
+      news.know(changes.at(-1)?.revision ?? 0)
+      return changes
+    },
+    read: createReader(reader, cache, news.validity),
+    wake: (signal) => wakeOn(news.version, commits, signal),
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  }
+}
+
+function over(pool: PostgresPool): Kysely<Tables> {
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+}
+
+/** Entries have their revision; of the rest that others wait for, a count tells. */
+async function countIdentity(db: Kysely<Tables>): Promise<void> {
+  await db
+    .insertInto('counter')
+    .values({ name: 'identity', value: 1 })
+    .onConflict((conflict) =>
+      conflict.column('name').doUpdateSet((row) => ({ value: row('counter.value', '+', 1) })),
+    )
+    .execute()
+}

@@ -1,0 +1,48 @@
+import { type Kysely, sql } from 'kysely'
+import type { Tables } from '../tables.ts'
+import type { Realm, Transact } from '../transact.ts'
+import { isConflict, isUnreachable } from './faults.ts'
+import { patiently } from './patience.ts'
+
+/** Names our locks among those of others in the same database. */
+const lockClass = 0x64726167
+const locks: Record<Realm, number> = {
+  entries: 1,
+  identity: 2,
+  tasks: 3,
+  sessions: 4,
+  credentials: 5,
+  liveness: 6,
+}
+const patienceMilliseconds = 1000
+
+/**
+ * Transactions of one realm, one after another in all processes, as SQLite has them: each holds the realm's lock from
+ * its beginning, so what it reads stands until it commits. Within this process they wait without a connection.
+ */
+export function createTransact(writer: Kysely<Tables>): (realm: Realm) => Transact {
+  return (realm) => {
+    let last: Promise<unknown> = Promise.resolve()
+
+    const once: Transact = async (work) => {
+      let hasBegun = false
+      const attempt = () =>
+        writer.transaction().execute(async (transaction) => {
+          await sql`select pg_advisory_xact_lock(${lockClass}::int, ${locks[realm]}::int)`.execute(
+            transaction,
+          )
+          hasBegun = true
+          return await work(transaction)
+        })
+      // Once work has begun, a lost connection may have taken the answer to a commit with it.
+      const again = (fault: unknown) => isConflict(fault) || (isUnreachable(fault) && !hasBegun)
+      return await patiently(attempt, again, patienceMilliseconds)
+    }
+
+    return (work) => {
+      const done = last.then(() => once(work))
+      last = done.catch(() => {})
+      return done
+    }
+  }
+}

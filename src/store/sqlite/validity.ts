@@ -1,0 +1,40 @@
+import type { EventEmitter } from 'node:events'
+import type { EntryCache } from '../entry-cache.ts'
+import type { Validity } from '../reader.ts'
+
+/**
+ * What is kept stands for as long as SQLite's `data_version` says that nobody has committed. The version is asked
+ * once a turn of the event loop and after each commit of this store: what a caller knows of was committed before its
+ * request came, and so before the turn.
+ */
+export function createValidity(
+  cache: EntryCache,
+  dataVersion: () => number,
+  commits: EventEmitter,
+): Validity {
+  let seen = Number.NaN
+  let isFresh = false
+  const expire = () => {
+    isFresh = false
+  }
+  commits.on('commit', expire)
+
+  /** Forgets everything where somebody has committed. */
+  function version(): number {
+    const now = dataVersion()
+    if (now !== seen) cache.clear()
+    seen = now
+    return now
+  }
+
+  return {
+    version,
+    settle() {
+      if (isFresh) return undefined
+      version()
+      isFresh = true
+      setImmediate(expire)
+      return undefined
+    },
+  }
+}

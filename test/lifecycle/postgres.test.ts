@@ -1,0 +1,104 @@
+import { cp } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { run, temporaryFolder } from '../support/command.ts'
+import { startGateway } from '../support/gateway.ts'
+import { postgresFolder, startPostgres, type TestPostgres } from '../support/postgres.ts'
+import { publication } from '../support/registry.ts'
+
+describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => {
+  let postgres: TestPostgres
+  beforeAll(async () => {
+    postgres = await startPostgres()
+  })
+  afterAll(() => postgres?.[Symbol.asyncDispose]())
+
+  test('share agents, tokens, keys, sessions and tasks, each with a data folder of its own', async () => {
+    await using folders = await temporaryFolder()
+    const DATABASE_URL = await postgres.createDatabase()
+    const [here, there] = [join(folders.path, 'here'), join(folders.path, 'there')]
+    await using one = await startGateway({ DATABASE_URL, DRAGOMAN_DATA: here })
+    // The signing keys are the operator's to hand on.
+    await cp(join(here, 'keys'), join(there, 'keys'), { recursive: true })
+    await using two = await startGateway({ DATABASE_URL, DRAGOMAN_DATA: there })
+    await Promise.all([one.gateway.ready, two.gateway.ready])
+    const token = await one.token('ada')
+    const soon = { timeout: 2000, interval: 10 }
+
+    const { status, json: entry } = await one.request('POST', '/api/agents/publish', {
+      token,
+      body: publication('com.example.umbrella', { description: 'Tells whether umbrellas are needed.' }),
+    })
+    expect(status).toBe(201)
+    await one.request('POST', `/api/agents/${entry.id}/go-live`, { token })
+    await vi.waitFor(async () => {
+      const { json } = await two.request('GET', '/public/agents?q=umbrellas')
+      expect(json.agents[0]).toMatchObject({ package_name: 'com.example.umbrella' })
+    }, soon)
+    const changed = await two.request('PUT', `/api/agents/${entry.id}`, { token, body: { name: 'Parasol' } })
+    expect(changed.status).toBe(200)
+    await vi.waitFor(async () => {
+      const { json } = await one.request('GET', '/public/agents/com.example.umbrella')
+      expect(json.name).toBe('Parasol')
+    }, soon)
+
+    const { json: key } = await one.request('POST', '/api/keys', { token, body: { label: 'k' } })
+    const withKey = () => two.request('GET', '/api/keys', { token: key.key })
+    expect((await withKey()).status).toBe(200)
+    await one.request('DELETE', `/api/keys/${key.id}`, { token })
+    await vi.waitFor(async () => expect((await withKey()).status).toBe(401), soon)
+
+    const session = (await one.request('POST', '/api/playground/session')).json
+    const discovered = await two.request('POST', `/api/playground/session/${session.id}/discover`, {
+      body: { query: 'umbrellas' },
+    })
+    expect(discovered.status).toBe(200)
+
+    const message = {
+      configuration: { returnImmediately: true },
+      message: {
+        messageId: 'm',
+        role: 'ROLE_USER',
+        parts: [{ data: { to: 'svc.registry', action: 'search_agents', params: { query: 'umbrellas' } } }],
+      },
+    }
+    const headers = { 'A2A-Version': '1.0', 'Content-Type': 'application/a2a+json' }
+    const sent = await one.request('POST', '/a2a/v1/message:send', { token, headers, body: message })
+    const id = sent.json.task?.id
+    const task = await two.request('GET', `/a2a/v1/tasks/${id}`, { token, headers })
+    expect([task.status, task.json.id]).toEqual([200, id])
+  })
+
+  test('commands work on the database, and doctor says which it is, without its password', async () => {
+    await using folder = await temporaryFolder()
+    const DATABASE_URL = `${await postgres.createDatabase()}&password=hush-hush`
+    const environment = { DATABASE_URL, DRAGOMAN_DATA: folder.path }
+    const found = await run(['search', 'wiki', '--json'], environment)
+    expect(JSON.parse(found.stdout).agents[0].package_name).toBe('svc.utility.wiki')
+    const { code, stdout, stderr } = await run(['doctor', '--json'], environment)
+    expect(`${stdout}${stderr}`).not.toContain('hush-hush')
+    const { checks } = JSON.parse(stdout)
+    expect(code).toBe(0)
+    expect(checks[1]).toMatchObject({
+      check: 'store',
+      ok: true,
+      detail: expect.stringMatching(/^PostgreSQL at .*\/test_\d+, version \d+/),
+    })
+  })
+})
+
+test('an address of another kind of database is refused, and not repeated', async () => {
+  const { code, stderr } = await run(['doctor'], { DATABASE_URL: 'mysql://root:hush-hush@db/x' })
+  expect(code).toBe(2)
+  expect(stderr).toContain('DATABASE_URL: Give postgresql://')
+  expect(stderr).not.toContain('hush-hush')
+})
+
+test('a database that nobody serves is a failure of one line to doctor', async () => {
+  await using folder = await temporaryFolder()
+  const DATABASE_URL = 'postgresql://ada:hush-hush@127.0.0.1:1/registry'
+  const { code, stdout, stderr } = await run(['doctor'], { DATABASE_URL, DRAGOMAN_DATA: folder.path })
+  expect([code, stderr]).toEqual([1, ''])
+  expect(stdout).toContain('FAIL store: PostgreSQL at 127.0.0.1:1/registry cannot be used')
+  expect(stdout).not.toContain('hush-hush')
+})

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest'
+import { Failure } from '../../schemas/failure.ts'
+import { isConflict, isUnreachable, storeFailure } from '../../src/store/postgres/faults.ts'
+import { placeOf } from '../../src/store/postgres/place.ts'
+
+const withCode = (code: string) => Object.assign(new Error('x'), { code })
+
+test.each([
+  ['53100', 'storage_full'],
+  ['25006', 'unavailable'],
+  ['40001', 'unavailable'],
+  ['40P01', 'unavailable'],
+  ['55P03', 'unavailable'],
+  ['57014', 'unavailable'],
+  ['25P03', 'unavailable'],
+  ['53300', 'unavailable'],
+  ['57P01', 'unavailable'],
+  ['57P03', 'unavailable'],
+  ['08006', 'unavailable'],
+  ['ECONNREFUSED', 'unavailable'],
+  ['ENOENT', 'unavailable'],
+  ['28P01', 'not_configured'],
+  ['3D000', 'not_configured'],
+  ['22021', 'invalid_request'],
+])('what PostgreSQL or the way to it calls %s is %s to a caller', (thrown, code) => {
+  const fault = withCode(thrown)
+  expect(storeFailure(fault)).toMatchObject({ code, cause: fault })
+})
+
+test.each([
+  'Connection terminated unexpectedly',
+  'Query read timeout',
+  'timeout exceeded when trying to connect',
+])('what pg says without a code is known by its words: %s', (words) => {
+  expect(storeFailure(new Error(words))).toMatchObject({ code: 'unavailable' })
+  expect(isUnreachable(storeFailure(new Error(words)))).toBe(true)
+})
+
+test('only what lost against another may be made again', () => {
+  expect(isConflict(storeFailure(withCode('40P01')))).toBe(true)
+  expect(isConflict(storeFailure(withCode('57014')))).toBe(false)
+})
+
+test.each([
+  [withCode('23505')],
+  [withCode('42P01')],
+  [new Error('x')],
+  [new Failure('conflict', 'x')],
+  [undefined],
+])('what is nobody’s business stays as it was thrown', (thrown) => expect(storeFailure(thrown)).toBe(thrown))
+
+test.each([
+  ['postgres://ada:secret@db.example.com:5433/registry?sslmode=require', 'db.example.com:5433/registry'],
+  ['postgresql://db/registry?password=secret', 'db/registry'],
+  ['postgresql:///registry?host=/run/postgresql', '/run/postgresql/registry'],
+  ['postgres://', 'localhost'],
+])('a database is shown without what is secret: %s', (url, place) => expect(placeOf(url)).toBe(place))

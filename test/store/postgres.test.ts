@@ -1,0 +1,84 @@
+import { resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { postgresFolder, startPostgres, type TestPostgres } from '../support/postgres.ts'
+import { run } from '../support/processes.ts'
+import { storeContract } from './contract.ts'
+import { credentialContract } from './credential-contract.ts'
+import { livenessContract } from './liveness-contract.ts'
+import { awayContract } from './postgres-away.ts'
+import { openPlain, type PostgresHome } from './postgres-home.ts'
+import { newsContract } from './postgres-news.ts'
+import { sessionContract } from './session-contract.ts'
+import { taskContract } from './task-contract.ts'
+
+/** Every table empty and every counter at 0. */
+const emptied = `
+  do $$ declare name text; begin
+    for name in select tablename from pg_tables where schemaname = 'public' and tablename not like 'kysely%' loop
+      execute format('delete from %I', name);
+    end loop;
+    insert into counter values ('revision', 0), ('audit', 0), ('liveness', 0);
+  end $$`
+
+const fixture = resolve(import.meta.dirname, 'elsewhere.ts')
+
+describe.skipIf(!postgresFolder)('PostgreSQL', () => {
+  let postgres: TestPostgres
+  let migrated: string
+  /** Databases that a test is done with, empty again. */
+  const idle: string[] = []
+  beforeAll(async () => {
+    postgres = await startPostgres()
+    migrated = await postgres.createDatabase()
+    await using _ = await openPlain(migrated)
+  })
+  afterAll(() => postgres?.[Symbol.asyncDispose]())
+
+  async function openHome(): Promise<PostgresHome> {
+    const stack = new AsyncDisposableStack()
+    const url = idle.pop() ?? (await postgres.createDatabase(migrated))
+    stack.defer(async () => {
+      await postgres.query(url, emptied)
+      idle.push(url)
+    })
+    const another = async () => stack.use(await openPlain(url))
+    return {
+      url,
+      store: await another(),
+      another,
+      sees_others: false,
+      told: (store, revision) =>
+        vi.waitFor(async () => expect(await store.read.revision()).toBeGreaterThanOrEqual(revision), {
+          timeout: 2000,
+          interval: 1,
+        }),
+      async elsewhere(prefix, count) {
+        const { code, stdout, stderr } = await run(process.execPath, [fixture, url, prefix, String(count)])
+          .ended
+        if (code !== 0) throw new Error(stderr)
+        return stdout.trim().split('\n').map(Number)
+      },
+      async spoil(id, document) {
+        await postgres.query(url, 'update entry set document = $1 where id = $2', [document, id])
+      },
+      [Symbol.asyncDispose]: () => stack.disposeAsync(),
+    }
+  }
+
+  storeContract('PostgreSQL', openHome)
+  credentialContract('PostgreSQL', openHome)
+  taskContract('PostgreSQL', openHome)
+  sessionContract('PostgreSQL', openHome)
+  livenessContract('PostgreSQL', openHome)
+  newsContract(() => postgres, openHome)
+  awayContract(() => postgres, openHome)
+
+  test('four processes may open a fresh database at once', async () => {
+    const url = await postgres.createDatabase()
+    const peers = ['a', 'b', 'c', 'd'].map((prefix) => run(process.execPath, [fixture, url, prefix, '2']))
+    const ends = await Promise.all(peers.map((peer) => peer.ended))
+    expect(ends.map(({ code, stderr }) => `${code} ${stderr}`)).toEqual(['0 ', '0 ', '0 ', '0 '])
+    await using store = await openPlain(url)
+    expect(await store.read.revision()).toBe(8)
+  })
+})
