@@ -3,7 +3,7 @@ import { agentReference } from './publication.ts'
 
 /** Fields that are the connection's own, or say things of us. */
 const notOurs =
-  /^(host|cookie|connection|content-.*|transfer-.*|accept(-.*)?|via|te|upgrade|expect|dragoman-.*|a2a-.*|mcp-.*|x-forwarded-.*)$/
+  /^(host|cookie|connection|keep-alive|proxy-.*|content-.*|transfer-.*|trailer|accept(-.*)?|via|te|upgrade|expect|user-agent|forwarded|x-forwarded-.*|last-event-id|sec-.*|dragoman-.*|a2a-.*|mcp-.*)$/
 
 /** What a caller shows one agent when the gateway calls it for that caller. */
 export const CredentialWish = z.strictObject({

@@ -56,7 +56,7 @@ export function openCalling(options: CallingOptions): Calling {
     secret,
     observe,
     async headers({ entry, url, principal }) {
-      const assertion = assert(new URL(url).origin, principal)
+      const assertion = assert(url, principal)
       const own = principal ? await credentials.headersFor(entry.id, url, principal) : {}
       return { ...own, 'dragoman-assertion': await assertion }
     },

@@ -23,7 +23,7 @@ const freshMilliseconds = 60_000
 const mostKept = 10_000
 
 /**
- * Signs assertions (RFC 7519; `act` as in RFC 8693, 4.1): `aud` is the agent's origin, `act` says that the gateway
+ * Signs assertions (RFC 7519; `act` as in RFC 8693, 4.1): `aud` is the address that is called, `act` says that the gateway
  * acts, and `sub` is a name of the caller that is the same at each call to that agent and tells nobody else anything.
  * No door of ours takes one for a token: its type is another.
  */

@@ -12,14 +12,15 @@ export interface Circuit {
 const second = 1_000
 const failuresToOpen = 5
 const rest_ms = 30 * second
+const day = 24 * 3_600 * second
 const trouble: ReadonlySet<Code> = new Set<Code>(['upstream_failed', 'upstream_timeout', 'upstream_invalid'])
 
 /**
- * Leaves an upstream alone for as long as it asked for (`retry_after_s` of a failure), and for half a minute after five
+ * Leaves an upstream alone for as long as it asked for (`retry_after_s` of a failure; `longest_ms` at most), and for half a minute after five
  * failures in a row; then one attempt is let through, and decides. Cockatiel's breaker knows Date.now alone, so it counts
  * while our clock keeps the time: to it, half-open comes at once.
  */
-export function createCircuit(host: string, clock: Clock): Circuit {
+export function createCircuit(host: string, clock: Clock, longest_ms = day): Circuit {
   let closedUntil = Number.NEGATIVE_INFINITY
   const breaker = circuitBreaker(
     // An attempt that its caller gave up says nothing of the upstream, but as a probe it has not proved it well.
@@ -27,7 +28,7 @@ export function createCircuit(host: string, clock: Clock): Circuit {
     { halfOpenAfter: 0, breaker: new ConsecutiveBreaker(failuresToOpen) },
   )
   const rest = (milliseconds: number) => {
-    closedUntil = Math.max(closedUntil, clock() + milliseconds)
+    closedUntil = Math.max(closedUntil, clock() + Math.min(milliseconds, longest_ms))
   }
   breaker.onBreak((reason) => {
     if ('error' in reason && isTrouble(reason.error)) rest(rest_ms)

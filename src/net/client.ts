@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import { Agent, request as send } from 'undici'
 import { readBody } from './body.ts'
 import { guardedConnector, type Lookup } from './connector.ts'
+import { cutExplanation } from './cut-off.ts'
 import { abortable } from './deadline.ts'
 import type { FetchResponse } from './fetch.ts'
 import { type Hop, nextHop } from './redirect.ts'
@@ -56,11 +57,15 @@ export function createClient(lookup: Lookup, rules: Rules, { idle_ms, connection
     open,
     async exchange(hop, signal, maxBytes) {
       const { status, headers, body } = await open(hop, signal)
+      using cut = cutExplanation(status, body)
       try {
         const next = nextHop(hop, status, headers.location, rules)
         if (next) return next
         const bytes = hop.method === 'HEAD' ? new Uint8Array() : await readBody(body, headers, maxBytes)
         return { status, headers, body: bytes }
+      } catch (error) {
+        if (!cut?.has_passed) throw error
+        return { status, headers, body: new Uint8Array() }
       } finally {
         body.destroy()
       }

@@ -3,16 +3,25 @@ import { Failure } from '../../schemas/failure.ts'
 import { createCircuit, leftAlone } from './circuit.ts'
 import { abortable } from './deadline.ts'
 import { createPace, type Pace } from './pace.ts'
+import { createShares, type Share } from './shares.ts'
 import { type Clock, steady, type Wait } from './wait.ts'
 
 /** How an upstream wants to be treated. */
 export interface Limits extends Pace {
   /** How many requests may be under way together; others wait for their turn. */
   readonly together: number
+  /** How many of those one caller may have, of callers that are told apart; all when absent. */
+  readonly each?: number
+  /** How long it is left alone at most when it asks for that, in milliseconds; a day when absent. */
+  readonly longest_rest_ms?: number
 }
 
 /** Lets an attempt through once its upstream may be asked. */
-export type Gate = <Value>(signal: AbortSignal, attempt: () => Promise<Value>) => Promise<Value>
+export type Gate = <Value>(
+  signal: AbortSignal,
+  attempt: () => Promise<Value>,
+  caller?: string,
+) => Promise<Value>
 
 const longestQueue = 100
 const patience_ms = 3_000
@@ -23,17 +32,24 @@ const patience_ms = 3_000
  */
 export function createGate(host: string, limits: Limits, clock: Clock, wait: Wait): Gate {
   const time = steady(clock)
-  const circuit = createCircuit(host, time)
+  const circuit = createCircuit(host, time, limits.longest_rest_ms)
   const pace = createPace(limits, patience_ms, time, wait)
   const places = bulkhead(limits.together, longestQueue)
+  const { each } = limits
+  const share =
+    each === undefined ? unshared : createShares(host, { each, waiting: longestQueue, patience_ms })
 
-  return async (signal, attempt) => {
+  return async (signal, attempt, caller = '') => {
     try {
       circuit.check()
       const crowd = await pace(signal)
       if (crowd) throw leftAlone(host, crowd.wait_ms)
-      const done = places.execute(() => circuit.run(attempt), signal)
-      return await abortable(done, signal)
+      const run = () =>
+        abortable(
+          places.execute(() => circuit.run(attempt), signal),
+          signal,
+        )
+      return await share(caller, signal, run)
     } catch (thrown) {
       if (thrown instanceof BulkheadRejectedError) throw leftAlone(host, patience_ms)
       if (!signal.aborted || thrown instanceof Failure) throw thrown
@@ -41,3 +57,5 @@ export function createGate(host: string, limits: Limits, clock: Clock, wait: Wai
     }
   }
 }
+
+const unshared: Share = (_, __, work) => work()

@@ -1,12 +1,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Failure } from '../../schemas/failure.ts'
+import { cutExplanation } from './cut-off.ts'
 import type { Method, Open, OpenResponse } from './fetch.ts'
+import { createValueMeter } from './value-meter.ts'
 
 export interface WebFetchOptions {
   /** Most bytes of one body. */
   readonly max_bytes: number
   /** Most bytes that are read at once: one event of an event stream, any other body; as many as the body when absent. */
   readonly max_message_bytes?: number
+  /** Most values (RFC 8259) in that, which cost more than their bytes tell; as many as there are when absent. */
+  readonly max_message_values?: number
 }
 
 /** After so many bytes others have their turn: what is buffered is read without one. */
@@ -51,36 +55,47 @@ export function createWebFetch(open: Open, options: WebFetchOptions): typeof glo
 }
 
 function bounded(
-  { body, headers, explain }: OpenResponse,
-  { max_bytes, max_message_bytes = max_bytes }: WebFetchOptions,
+  { status, body, headers, explain }: OpenResponse,
+  { max_bytes, max_message_bytes = max_bytes, max_message_values = Infinity }: WebFetchOptions,
 ): ReadableStream<Uint8Array> {
   const chunks = body.iterator()
+  const cut = cutExplanation(status, body)
   const isEvents = /^text\/event-stream\b/i.test(headers['content-type'] ?? '')
   const unread = isEvents ? createEventMeter() : createMeter()
   const all = createMeter()
+  const values = createValueMeter(isEvents)
   let turned = 0
   return new ReadableStream({
     async pull(controller) {
       try {
         const { done, value } = await chunks.next()
-        if (done) return controller.close()
+        if (done) return end(controller)
         const bytes = all(value)
         assertWithin(max_bytes, bytes)
         assertWithin(max_message_bytes, unread(value))
+        if (values(value) > max_message_values) throw tooMany(max_message_values)
         if (bytes - turned > turn) {
           turned = bytes
           await nextTurn()
         }
         controller.enqueue(value)
       } catch (error) {
+        if (cut?.has_passed) return end(controller)
+        cut?.[Symbol.dispose]()
         body.destroy()
         controller.error(explain(error))
       }
     },
     cancel() {
+      cut?.[Symbol.dispose]()
       body.destroy()
     },
   })
+
+  function end(controller: ReadableStreamDefaultController): void {
+    cut?.[Symbol.dispose]()
+    controller.close()
+  }
 }
 
 type Meter = (chunk: Uint8Array) => number
@@ -108,6 +123,10 @@ function createEventMeter(): Meter {
 
 function assertWithin(most: number, bytes: number): void {
   if (bytes > most) throw new Failure('upstream_invalid', `The answer is larger than ${most} bytes.`)
+}
+
+function tooMany(most: number): Failure {
+  return new Failure('upstream_invalid', `The answer holds more than ${most} values.`)
 }
 
 function sound(headers: Readonly<Record<string, string>>): Headers {

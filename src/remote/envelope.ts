@@ -1,8 +1,10 @@
 import { Failure } from '../../schemas/failure.ts'
 import type { Json } from '../../schemas/json.ts'
+import { listedActions } from '../../schemas/names.ts'
+import { InputRequired } from '../../schemas/task.ts'
 import type { Fetch, FetchResponse } from '../net/fetch.ts'
 import { retryAfter } from '../net/retry-after.ts'
-import { failureOfProblem, failureOfStatus, notCallable } from './refusal.ts'
+import { failureOfProblem, failureOfStatus, notCallable, wantsCredential } from './refusal.ts'
 import type { Connect, RemoteAgent, RemoteAnswer } from './remote-agent.ts'
 
 /** As much as one message may be. */
@@ -41,8 +43,10 @@ export function createEnvelopeConnect(fetch: Fetch, clock: () => number): Connec
     }
 
     return {
-      async call(action, params, { headers, signal }) {
-        return read(who, await send(action, params, headers, signal), clock)
+      async call(action, params, { headers, signal, task }) {
+        if (!task) return read(who, await send(action, params, headers, signal), clock)
+        const continuation = { task_id: task.task_id, input: params }
+        return read(who, await send(listedActions.continuation, continuation, headers, signal), clock)
       },
       async probe({ headers, signal }) {
         const answer = read(who, await send(noAction, {}, headers, signal), clock)
@@ -62,14 +66,21 @@ function read(who: string, answer: FetchResponse, clock: () => number): RemoteAn
   if (status === 204) return { output: null }
   const value = parse(answer)
   if (status >= 200 && status < 300) {
-    if (value !== undefined) return { output: value }
+    if (value !== undefined) return waitIn(value) ?? { output: value }
     throw new Failure('upstream_invalid', `${who} answers what is not JSON.`, { upstream: { status } })
   }
   const refused = { who, status, retry_after_s: retryAfter(headers['retry-after'], clock()) }
   const failure = failureOfProblem(value, refused)
   if (failure && status < 500 && status !== 429) return { refused: failure }
-  if (status === 401 || status === 403) return { refused: failureOfStatus(status, refused) }
-  throw failure ?? failureOfStatus(status, refused)
+  const thrown = failure ?? failureOfStatus(status, refused)
+  if (wantsCredential(thrown)) return { refused: thrown }
+  throw thrown
+}
+
+/** A task that waits at another gateway, or at an agent that says so as gateways do. */
+function waitIn(value: Json): RemoteAnswer | undefined {
+  const required = InputRequired.safeParse(value).data
+  return required && { waits: { task_id: required.task_id }, question: required.question }
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true })

@@ -30,13 +30,16 @@ export function createGuarded(agent: RemoteAgent, { gate, who, patience_ms }: Gu
   const { describe } = agent
   return {
     call: (action, params, call) =>
-      gate(call.signal, () =>
-        within(call.signal, (signal) => agent.call(action, params, { ...call, signal }).catch(refusedOr)),
+      gate(
+        call.signal,
+        () =>
+          within(call.signal, (signal) => agent.call(action, params, { ...call, signal }).catch(refusedOr)),
+        call.caller,
       ),
     probe: (call) => within(call.signal, (signal) => agent.probe({ ...call, signal })),
     ...(describe && {
       describe: (call) =>
-        gate(call.signal, () => within(call.signal, (signal) => describe({ ...call, signal }))),
+        gate(call.signal, () => within(call.signal, (signal) => describe({ ...call, signal })), call.caller),
     }),
     [Symbol.asyncDispose]: () => agent[Symbol.asyncDispose](),
   }

@@ -19,6 +19,12 @@ const callers: ReadonlySet<Code> = new Set<Code>([
 const longestText = 2000
 const mostErrors = 20
 
+/** Whether an agent wants a credential, or another one: it is well, and refuses this caller. */
+export function wantsCredential({ details: { upstream } }: Failure): boolean {
+  const { status, code } = upstream ?? {}
+  return status === 401 || status === 403 || code === 'unauthenticated' || code === 'forbidden'
+}
+
 /** What to do about an agent that does not let us in. */
 export const credentialHint = 'Store the credential that you have for this agent with set_credential.'
 

@@ -38,8 +38,11 @@ export interface RemotesOptions {
 }
 
 const mostAgents = 1_000
-/** Calls that one agent has under way together; a hundred more wait, and what comes then is refused. */
-const limits = { together: 16, gap_ms: 0, burst: 1 }
+/**
+ * Calls that one agent has under way together, and how many of those one caller; a hundred more wait, and what comes
+ * then is refused. Whoever publishes an agent does not say for how long nobody else may call it.
+ */
+const limits = { together: 16, each: 12, gap_ms: 0, burst: 1, longest_rest_ms: 300_000 }
 const defaultPatience = 25_000
 
 export function createRemotes({

@@ -120,8 +120,28 @@ test('one event that would take long to read is not read', async () => {
   const answer = await agent.call()
   expect(answer.json).toMatchObject({
     code: 'upstream_invalid',
+    detail: 'The answer holds more than 100000 values.',
+  })
+})
+
+test('one event that is long in words is not read either', async () => {
+  await using agent = await streaming((write) => {
+    const text = '[{,'.repeat(1024 * 1024)
+    write({ message: { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text }] } })
+  })
+  expect((await agent.call()).json).toMatchObject({
+    code: 'upstream_invalid',
     detail: expect.stringContaining('larger than 2097152 bytes'),
   })
+})
+
+test('what looks like data in words is words', async () => {
+  await using agent = await streaming((write, response) => {
+    const text = '[{,"'.repeat(50_000)
+    write({ message: { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text }] } })
+    response.end()
+  })
+  expect((await agent.call()).json).toEqual({ text: '[{,"'.repeat(50_000) })
 })
 
 test('many events may be more than one may be', async () => {

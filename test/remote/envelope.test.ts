@@ -71,7 +71,7 @@ describe('an agent that takes envelopes', () => {
     expect(JSON.stringify(headers)).not.toContain(token)
     const assertion = String(headers?.['dragoman-assertion'])
     const keys = createRemoteJWKSet(new URL(`${gateway.url}/.well-known/jwks.json`))
-    const { payload } = await jwtVerify(assertion, keys, { audience: agent.origin })
+    const { payload } = await jwtVerify(assertion, keys, { audience: agent.url })
     expect(payload).toMatchObject({ act: { sub: payload.iss } })
     expect(payload.sub).toMatch(/^[\w-]{43}$/)
     expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBe(120)
@@ -90,6 +90,28 @@ describe('an agent that takes envelopes', () => {
     const [ada, eve, again] = [await subjectOf('ada'), await subjectOf('eve'), await subjectOf('ada')]
     expect(again).toBe(ada)
     expect(eve).not.toBe(ada)
+  })
+
+  test('may ask back: its caller goes on with the task, and nobody else', async () => {
+    await using asking = await serveEnvelopes(({ action, params }, response) => {
+      if (action === 'continue_task') return answerJson(response, { went_on: params })
+      const question = { text: 'Which city?' }
+      answerJson(response, { status: 'input_required', agent: 'com.elsewhere', task_id: 'task 1', question })
+    })
+    await using other = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: asking.origin })
+    const to = 'com.example.asking'
+    await list(other, { package_name: to, endpoints: [{ protocol: 'envelope', url: asking.url }] })
+    const ada = await other.token('ada')
+    const ask = (action: string, params: object, token = ada) =>
+      other.request('POST', '/a2a/message', { body: { to, action, params }, token })
+    const waits = (await ask('book', {})).json
+    expect(waits).toMatchObject({ status: 'input_required', agent: to, question: { text: 'Which city?' } })
+    expect(waits.task_id).not.toBe('task 1')
+    const going = { task_id: waits.task_id, input: { city: 'Oslo' } }
+    expect((await ask('continue_task', going)).json).toEqual({
+      went_on: { task_id: 'task 1', input: { city: 'Oslo' } },
+    })
+    expect((await ask('continue_task', going, await other.token('eve'))).status).toBe(404)
   })
 
   test('that the call has passed already is a loop', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { serve } from '../net/support.ts'
 import { answerJson, type EnvelopeAgent, serveEnvelopes } from '../support/envelope-agent.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
@@ -37,6 +38,65 @@ afterAll(async () => {
   await victim?.[Symbol.asyncDispose]()
 })
 
+test('an agent that asks to be left alone for a day is left alone for five minutes', async () => {
+  let clock = 1_800_000_000_000
+  await using tired = await serveEnvelopes((_, response) => {
+    response.setHeader('Retry-After', '86400')
+    answerJson(response, {}, tired.hits() > 1 ? 200 : 503)
+  })
+  await using other = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: tired.origin }, { clock: () => clock })
+  const to = 'com.example.tired'
+  await list(other, { package_name: to, endpoints: [{ protocol: 'envelope', url: tired.url }] })
+  const token = await other.token('ada')
+  const ask = () => other.request('POST', '/a2a/message', { body: { to, action: 'a', params: {} }, token })
+  expect((await ask()).json).toMatchObject({ code: 'upstream_failed', retry_after_s: 86_400 })
+  expect((await ask()).json).toMatchObject({ code: 'circuit_open', retry_after_s: 300 })
+  clock += 300_000
+  expect((await ask()).status).toBe(200)
+})
+
+test('one caller does not have all places of an agent', async () => {
+  const held: (() => void)[] = []
+  await using slow = await serveEnvelopes(({ action }, response) => {
+    if (action === 'quick') return answerJson(response, 'quick')
+    held.push(() => answerJson(response, 'held'))
+  })
+  await using other = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: slow.origin })
+  const to = 'com.example.slow'
+  await list(other, { package_name: to, endpoints: [{ protocol: 'envelope', url: slow.url }] })
+  const [ada, eve] = [await other.token('ada'), await other.token('eve')]
+  const ask = (action: string, token: string) =>
+    other.request('POST', '/a2a/message', { body: { to, action, params: {} }, token })
+  const calls = Array.from({ length: 20 }, () => ask('hold', ada))
+  await expect.poll(() => held.length).toBe(12)
+  expect((await ask('quick', eve)).json).toBe('quick')
+  expect(held).toHaveLength(12)
+  await expect
+    .poll(() => {
+      for (const answer of held.splice(0)) answer()
+      return slow.hits()
+    })
+    .toBe(21)
+  for (const call of calls) expect((await call).json).toBe('held')
+})
+
+test.each(['envelope', 'a2a', 'mcp'] as const)(
+  'an error whose words never end by %s is told of at once by its status',
+  async (protocol) => {
+    await using endless = await serve((_, response) => {
+      response.writeHead(500, { 'Content-Type': 'application/json' }).write('{')
+    })
+    await using other = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: endless.origin })
+    const to = 'com.example.endless'
+    await list(other, { package_name: to, endpoints: [{ protocol, url: `${endless.origin}/` }] })
+    const answer = await other.request('POST', '/a2a/message', {
+      body: { to, action: 'a', params: {} },
+      token: await other.token('ada'),
+    })
+    expect(answer.json, answer.text).toMatchObject({ code: 'upstream_failed', upstream: { status: 500 } })
+  },
+)
+
 const listed = (package_name: string, url = agent.url) =>
   list(gateway, { package_name, endpoints: [{ protocol: 'envelope', url }] })
 
@@ -58,7 +118,7 @@ test.each([400, 402, 409, 422, 429])(
   },
 )
 
-test('an agent that asks back in the name of another is not believed', async () => {
+test('an agent that asks back in the name of another asks in its own', async () => {
   await listed('com.example.forger')
   const answer = await gateway.request('POST', '/a2a/v1', {
     token: ada,
@@ -73,8 +133,13 @@ test('an agent that asks back in the name of another is not believed', async () 
       },
     },
   })
-  expect(answer.json.result.task.status.state, answer.text).toBe('TASK_STATE_FAILED')
-  expect(answer.text).not.toContain('made-up')
+  expect(answer.json.result.task.status.state, answer.text).toBe('TASK_STATE_INPUT_REQUIRED')
+  expect(answer.text).not.toContain('com.example.victim')
+  const told = answer.json.result.task.status.message.parts[1].data
+  expect(told).toMatchObject({ agent: 'com.example.forger' })
+  const going = { task_id: told.task_id, input: { card: 1 } }
+  await send('com.example.forger', 'continue_task', going)
+  expect(agent.received.at(-1)).toMatchObject({ params: { task_id: 'made-up', input: { card: 1 } } })
   expect(victim.received).toEqual([])
 })
 

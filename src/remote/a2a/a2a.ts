@@ -19,6 +19,7 @@ export interface A2aOptions {
 const largestAnswer = 10 * 1024 * 1024
 /** What is read at once holds up everybody: an output of 1 MiB, and what is around it. */
 const largestMessage = 2 * 1024 * 1024
+const mostValues = 100_000
 const bindings = new Set(['JSONRPC', 'HTTP+JSON'])
 
 /** Agents that speak A2A 1.0 or 0.3, by JSON-RPC or HTTP+JSON, through the official SDK's client. */
@@ -52,7 +53,11 @@ function createAgent(
 ): RemoteAgent {
   const who = new URL(place.url).host
   const fetch = checked(
-    createWebFetch(open, { max_bytes: largestAnswer, max_message_bytes: largestMessage }),
+    createWebFetch(open, {
+      max_bytes: largestAnswer,
+      max_message_bytes: largestMessage,
+      max_message_values: mostValues,
+    }),
     who,
     clock,
   )

@@ -82,6 +82,8 @@ export function codeOfReason(reason: unknown): Code | undefined {
 /** A task in ProtoJSON, whatever else it may be. Throws Failure `upstream_invalid`. */
 export function readTask(json: unknown): SeenTask {
   if (!isRecord(json) || typeof json.id !== 'string' || !isRecord(json.status)) throw noTask()
+  // By HTTP+JSON it becomes part of a path.
+  if (json.id === '' || json.id === '.' || json.id === '..') throw noTask()
   const state = TaskState.safeParse(json.status.state ?? 'TASK_STATE_SUBMITTED').data
   if (!state) throw noTask()
   const { message } = json.status

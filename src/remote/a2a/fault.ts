@@ -2,7 +2,7 @@ import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import { retryAfter } from '../../net/retry-after.ts'
 import { failureIn } from '../../net/web-fetch.ts'
-import { failureOfProblem, failureOfStatus, notCallable, textOf } from '../refusal.ts'
+import { failureOfProblem, failureOfStatus, notCallable, textOf, wantsCredential } from '../refusal.ts'
 import { codeOfReason } from './answer.ts'
 
 /** Errors by which an agent says that it speaks another version, or is none of A2A (JSON-RPC method not found). */
@@ -20,8 +20,7 @@ export type Fault =
 export function faultOf(thrown: unknown, who: string): Fault {
   const failure = failureIn(thrown)
   if (failure) {
-    const wants = failure.details.upstream?.status === 401 || failure.details.upstream?.status === 403
-    return { kind: wants ? 'refused' : 'broken', failure: notCallable(failure) }
+    return { kind: wantsCredential(failure) ? 'refused' : 'broken', failure: notCallable(failure) }
   }
   const error = thrown instanceof Error ? thrown : new Error(String(thrown))
   const reason = reasonOf(error)

@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto'
 import type { Tool } from '@modelcontextprotocol/client'
-import { LRUCache } from 'lru-cache'
+import type { LRUCache } from 'lru-cache'
 import type { Capability, Endpoint } from '../../../schemas/entry.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { abortable } from '../../net/deadline.ts'
+import { wantsCredential } from '../refusal.ts'
 import type { RemoteAgent, RemoteAnswer, RemoteCall } from '../remote-agent.ts'
 import {
   type Connection,
@@ -24,16 +26,21 @@ type Use<Value> = (connection: Connection, exchange: Exchange) => Promise<Value>
 export interface McpAgentOptions extends ConnectionOptions, PoolOptions {
   /** Whose calls share a session or a socket. */
   keeper(call: RemoteCall): string
+  /** What servers said that they can do, of all of them together. */
+  readonly described: DescribedCache
 }
 
-interface Described {
+export interface Described {
   readonly capabilities: readonly Capability[]
   readonly until: number
 }
+export type DescribedCache = Pick<LRUCache<string, Described>, 'get' | 'set'>
 
 const defaultTtl = 60_000
 const longestTtl = 3_600_000
 const everybody = ''
+/** Characters of schemas that are kept of one server for the sake of headers. */
+const mostMirrored = 64 * 1024
 /** SEP-2243: what a header says is not what the body says, or is missing. */
 const headerMismatch = -32020
 /** 2026-07-28: the revision is not spoken there. */
@@ -44,16 +51,21 @@ const unsupportedVersion = '-32022'
  * outlasts a call (a session of the 2025 era, a socket) is kept for each caller; HTTP+SSE is opened for each call.
  */
 export function createMcpAgent(endpoint: Endpoint, options: McpAgentOptions): RemoteAgent {
-  const { current, clock } = options
+  const { current, clock, described } = options
   const isSocket = /^wss?:/i.test(endpoint.url)
   const pool = createPool<Connection>(options)
-  const described = new LRUCache<string, Described>({ max: options.most })
+  const id = randomUUID()
+  /** What was said before the last change is no longer found. */
+  let generation = 0
+  const placeOf = (caller: string) => `${id} ${generation} ${caller}`
   /** Tools that want some of their params in headers too. */
   const mirrored = new Map<string, Tool>()
   let spoken: Spoken | undefined
   const connect = createConnections(endpoint, options, {
     closed: (connection) => pool.drop(connection),
-    toolsChanged: () => described.clear(),
+    toolsChanged: () => {
+      generation++
+    },
   })
 
   /** Connects in the name of the exchange, and remembers what is spoken. What fails here is not about a call's params. */
@@ -132,8 +144,12 @@ export function createMcpAgent(endpoint: Endpoint, options: McpAgentOptions): Re
   async function list({ client }: Connection, exchange: Exchange): Promise<Listing> {
     const listing = await listTools(client, { signal: exchange.signal, timeout: endless })
     mirrored.clear()
+    let kept = 0
     for (const { name, inputSchema } of listing.tools) {
-      if (JSON.stringify(inputSchema).includes('"x-mcp-header"')) mirrored.set(name, { name, inputSchema })
+      const text = JSON.stringify(inputSchema)
+      if (!text.includes('"x-mcp-header"') || kept + text.length > mostMirrored) continue
+      kept += text.length
+      mirrored.set(name, { name, inputSchema })
     }
     return listing
   }
@@ -182,14 +198,14 @@ export function createMcpAgent(endpoint: Endpoint, options: McpAgentOptions): Re
 
     async describe(call) {
       for (const key of [everybody, call.caller]) {
-        const known = described.get(key)
+        const known = described.get(placeOf(key))
         if (known && known.until > clock()) return known.capabilities
       }
       const listing = await exchanged(call, (sdk, exchange) => attempt(sdk, call, exchange, list))
       const { tools, ttl_ms = defaultTtl, is_public } = listing
       const capabilities = capabilitiesOf(tools)
       const until = clock() + Math.min(ttl_ms, longestTtl)
-      described.set(is_public ? everybody : call.caller, { capabilities, until })
+      described.set(placeOf(is_public ? everybody : call.caller), { capabilities, until })
       return capabilities
     },
 
@@ -209,8 +225,6 @@ function isOwnWord(code: string | undefined): boolean {
 /** A server that wants a credential, or says no in its own words, is well; it refuses this caller. */
 function refusedOr(thrown: unknown): { readonly refused: Failure } {
   const failure = Failure.from(thrown)
-  const { status, code } = failure.details.upstream ?? {}
-  const wants = status === 401 || status === 403 || code === 'unauthenticated' || code === 'forbidden'
-  if (wants || isOwnWord(code)) return { refused: failure }
+  if (wantsCredential(failure) || isOwnWord(failure.details.upstream?.code)) return { refused: failure }
   throw failure
 }

@@ -3,10 +3,12 @@ import { isRecord } from '../../../schemas/json.ts'
 import { UpgradeRefused } from '../../client/refused.ts'
 import { translate } from '../../net/translate.ts'
 import { failureIn } from '../../net/web-fetch.ts'
-import { credentialHint, textOf } from '../refusal.ts'
-import type { Exchange, Refusal } from './exchange.ts'
+import { failureOfStatus, textOf } from '../refusal.ts'
+import type { Exchange } from './exchange.ts'
 import { failureOfRpc } from './problem.ts'
 import type { Sdk } from './sdk.ts'
+
+const who = 'The agent'
 
 /** What an exchange was ended by, as the Failure that its caller sees. `caller` is the signal of the call. */
 export function failureOf(thrown: unknown, exchange: Exchange, caller: AbortSignal, sdk: Sdk): Failure {
@@ -21,10 +23,10 @@ export function failureOf(thrown: unknown, exchange: Exchange, caller: AbortSign
   if (rpc?.data instanceof Failure) return rpc.data
   if (rpc) return failureOfRpc(rpc)
   if (exchange.failure) return exchange.failure
-  if (exchange.refused) return failureOfStatus(exchange.refused, thrown)
+  if (exchange.refused) return failureOfStatus(exchange.refused.status, { ...exchange.refused, who })
   if (thrown instanceof UpgradeRefused) {
     const { status, retry_after_s } = thrown
-    return failureOfStatus({ status, ...(retry_after_s !== undefined && { retry_after_s }) }, thrown)
+    return failureOfStatus(status, { who, retry_after_s })
   }
   if (thrown instanceof sdk.SdkError) return failureOfSdk(thrown.code, thrown.message, thrown)
   if (isOfNetwork(thrown)) return translate(thrown, 'The agent', caller, { has_passed: false })
@@ -74,17 +76,6 @@ export function rpcErrorOf(text: unknown) {
 
 function isAboutRequest(status: number): boolean {
   return status >= 400 && status < 500 && ![401, 403, 429].includes(status)
-}
-
-function failureOfStatus({ status, retry_after_s }: Refusal, cause: unknown): Failure {
-  const retry = retry_after_s === undefined ? {} : { retry_after_s }
-  const details = { upstream: { status }, ...retry }
-  const answered = `The agent answered with HTTP ${status}.`
-  if (status === 401 || status === 403) {
-    return new Failure('upstream_failed', answered, { ...details, hint: credentialHint }, cause)
-  }
-  if (status === 429 || status >= 500) return new Failure('upstream_failed', answered, details, cause)
-  return new Failure('upstream_invalid', `${answered} MCP is not spoken there.`, details, cause)
 }
 
 function failureOfSdk(code: string, message: string, cause: unknown): Failure {

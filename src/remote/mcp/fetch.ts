@@ -9,6 +9,7 @@ import type { Current } from './exchange.ts'
 const largest = 10 * 1024 * 1024
 /** What is read at once holds up everybody: an output of 1 MiB, as data and again as text, and what is around it. */
 export const largestMessage = 3 * 1024 * 1024
+const mostValues = 100_000
 
 /**
  * The fetch of the SDK's transports. Each request bears the headers of its call, beside those of the protocol, ends with
@@ -41,7 +42,11 @@ export function createExchangeFetch(open: Open, current: Current, clock: Clock):
       throw note(notCallable(Failure.from(error)))
     }
   }
-  return createWebFetch(told, { max_bytes: largest, max_message_bytes: largestMessage })
+  return createWebFetch(told, {
+    max_bytes: largest,
+    max_message_bytes: largestMessage,
+    max_message_values: mostValues,
+  })
 }
 
 /**

@@ -1,8 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { LRUCache } from 'lru-cache'
 import type { Endpoint } from '../../../schemas/entry.ts'
 import type { Clock } from '../../net/wait.ts'
 import type { Connect, RemoteCall } from '../remote-agent.ts'
-import { createMcpAgent } from './agent.ts'
+import { createMcpAgent, type Described } from './agent.ts'
 import type { ConnectionOptions } from './connection.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -22,6 +23,9 @@ export interface McpOptions extends Pick<ConnectionOptions, 'open' | 'dial' | 'c
   readonly fleeting_headers?: readonly string[]
 }
 
+/** Characters of what servers say that they can do. */
+const mostDescribed = 32 * 1024 * 1024
+
 const bindings: ReadonlySet<string | undefined> = new Set([undefined, 'streamable-http', 'sse'])
 
 /**
@@ -37,12 +41,16 @@ export function createMcpConnect({
   ...options
 }: McpOptions): Connect {
   const current = new AsyncLocalStorage<Exchange>()
+  const described = new LRUCache<string, Described>({
+    maxSize: mostDescribed,
+    sizeCalculation: ({ capabilities }) => JSON.stringify(capabilities).length + 1,
+  })
   return (endpoint) => {
     if (endpoint.protocol !== 'mcp' || !isSpoken(endpoint)) return undefined
     const kept = isSocket(endpoint)
       ? { idle_ms: socket_idle_ms, keeper: keeperOfSockets(fleeting_headers) }
       : { idle_ms: session_idle_ms, keeper: keeperOfSessions }
-    return createMcpAgent(endpoint, { ...options, ...kept, clock, current, most: most_kept })
+    return createMcpAgent(endpoint, { ...options, ...kept, clock, current, described, most: most_kept })
   }
 }
 
