@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Json, JsonObject } from './json.ts'
+import { isRecord, type Json, type JsonObject } from './json.ts'
 
 /** The states of an A2A 1.0 task (section 4.1.3), as ProtoJSON writes them. */
 export const taskStates = [
@@ -37,13 +37,19 @@ export function isTerminal(state: TaskState): boolean {
 }
 
 /** What an action answers where another agent wants to be told more before it goes on. */
-export const InputRequired = z.object({
+const InputRequired = z.object({
   status: z.literal('input_required'),
   agent: z.string().describe('Package name of the agent that asks.'),
   task_id: z.string().describe('Send it with continue_task to the same agent.'),
   question: z.json().describe('What the agent says of what it wants; null where it says nothing.'),
 })
 export type InputRequired = z.infer<typeof InputRequired>
+
+/** An output as what it says where it asks back; undefined for any other. */
+export function inputRequiredIn(output: unknown): InputRequired | undefined {
+  if (!isRecord(output) || output.status !== 'input_required') return undefined
+  return InputRequired.safeParse(output).data
+}
 
 /** Section 4.1.6: one of `text`, `data`, `raw` (base64) and `url`. */
 export interface Part {

@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream'
 import { Agent, request as send } from 'undici'
-import { readBody } from './body.ts'
+import { decoded, tooLarge } from './body.ts'
 import { guardedConnector, type Lookup } from './connector.ts'
-import { cutExplanation } from './cut-off.ts'
 import { abortable } from './deadline.ts'
 import type { FetchResponse } from './fetch.ts'
+import { gather } from './gather.ts'
 import { type Hop, nextHop } from './redirect.ts'
 import type { Rules } from './rules.ts'
 
@@ -55,20 +55,28 @@ export function createClient(lookup: Lookup, rules: Rules, { idle_ms, connection
 
   return {
     open,
-    async exchange(hop, signal, maxBytes) {
-      const { status, headers, body } = await open(hop, signal)
-      using cut = cutExplanation(status, body)
-      try {
-        const next = nextHop(hop, status, headers.location, rules)
-        if (next) return next
-        const bytes = hop.method === 'HEAD' ? new Uint8Array() : await readBody(body, headers, maxBytes)
-        return { status, headers, body: bytes }
-      } catch (error) {
-        if (!cut?.has_passed) throw error
-        return { status, headers, body: new Uint8Array() }
-      } finally {
-        body.destroy()
-      }
+    async exchange(hop, signal, max_bytes) {
+      const { url, method, headers, body } = hop
+      let next: Hop | undefined
+      const { origin, pathname, search } = url
+      const answer = await gather(
+        dispatcher,
+        { origin, path: pathname + search, method, headers, body: body ?? null },
+        {
+          signal,
+          max_bytes,
+          tooLarge: () => tooLarge(max_bytes),
+          wants(status, { location, 'content-length': length }) {
+            next = nextHop(hop, status, location, rules)
+            if (next) return false
+            if (method !== 'HEAD' && Number(length ?? 0) > max_bytes) throw tooLarge(max_bytes)
+            return true
+          },
+        },
+      )
+      if (next) return next
+      const told = plainHeaders(answer.headers)
+      return { status: answer.status, headers: told, body: await decoded(answer.body, told, max_bytes) }
     },
     [Symbol.asyncDispose]: () => dispatcher.destroy(),
   }

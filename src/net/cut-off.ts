@@ -1,5 +1,3 @@
-import type { Readable } from 'node:stream'
-
 export interface CutOff extends Disposable {
   readonly has_passed: boolean
 }
@@ -8,15 +6,15 @@ export interface CutOff extends Disposable {
 const explanationMilliseconds = 1_000
 
 /**
- * Ends the body of an error (RFC 9110, 15.5 and 15.6) that does not end by itself soon: the status says enough. Undefined
- * for any other answer. Whoever reads the body sees it break off.
+ * Ends the body of an error (RFC 9110, 15.5 and 15.6) by `end` when it does not end by itself soon: the status says
+ * enough. Undefined for any other answer.
  */
-export function cutExplanation(status: number, body: Readable): CutOff | undefined {
+export function cutExplanation(status: number, end: () => void): CutOff | undefined {
   if (status < 400) return undefined
   let hasPassed = false
   const timer = setTimeout(() => {
     hasPassed = true
-    body.destroy()
+    end()
   }, explanationMilliseconds)
   return {
     get has_passed() {

@@ -14,8 +14,8 @@ export interface FetchRequest {
   readonly max_bytes?: number
   /** Refuse a redirect that leaves the origin or changes the method: what is sent is meant for that place. */
   readonly stays?: boolean
-  /** For everything together: names, connections, redirects, body; 10,000 when absent. */
-  readonly timeout_ms?: number
+  /** For everything together: names, connections, redirects, body; 10,000 when absent, `none`: what the signal allows. */
+  readonly timeout_ms?: number | 'none'
 }
 
 export interface FetchResponse {

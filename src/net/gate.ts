@@ -1,9 +1,8 @@
-import { BulkheadRejectedError, bulkhead } from 'cockatiel'
 import { Failure } from '../../schemas/failure.ts'
 import { createCircuit, leftAlone } from './circuit.ts'
-import { abortable } from './deadline.ts'
 import { createPace, type Pace } from './pace.ts'
-import { createShares, type Share } from './shares.ts'
+import { createPlaces } from './places.ts'
+import { createShares } from './shares.ts'
 import { type Clock, steady, type Wait } from './wait.ts'
 
 /** How an upstream wants to be treated. */
@@ -34,28 +33,21 @@ export function createGate(host: string, limits: Limits, clock: Clock, wait: Wai
   const time = steady(clock)
   const circuit = createCircuit(host, time, limits.longest_rest_ms)
   const pace = createPace(limits, patience_ms, time, wait)
-  const places = bulkhead(limits.together, longestQueue)
-  const { each } = limits
-  const share =
-    each === undefined ? unshared : createShares(host, { each, waiting: longestQueue, patience_ms })
+  const crowded = () => leftAlone(host, patience_ms)
+  const takePlace = createPlaces(limits.together, longestQueue, crowded)
+  const takeShare = limits.each === undefined ? undefined : createShares(limits.each, longestQueue, crowded)
 
   return async (signal, attempt, caller = '') => {
     try {
       circuit.check()
       const crowd = await pace(signal)
       if (crowd) throw leftAlone(host, crowd.wait_ms)
-      const run = () =>
-        abortable(
-          places.execute(() => circuit.run(attempt), signal),
-          signal,
-        )
-      return await share(caller, signal, run)
+      using _share = takeShare && (await takeShare(caller, signal))
+      using _place = await takePlace(signal)
+      return await circuit.run(attempt)
     } catch (thrown) {
-      if (thrown instanceof BulkheadRejectedError) throw leftAlone(host, patience_ms)
       if (!signal.aborted || thrown instanceof Failure) throw thrown
       throw new Failure('cancelled', 'The caller went away.', {}, thrown)
     }
   }
 }
-
-const unshared: Share = (_, __, work) => work()

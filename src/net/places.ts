@@ -1,8 +1,15 @@
 /** Resolves with a place once there is one, in the order asked for; rejects when the signal aborts. */
 export type TakePlace = (signal: AbortSignal) => Promise<Disposable>
 
-/** A bounded number of places, each held for as long as something lasts. */
-export function createPlaces(most: number): TakePlace {
+/**
+ * A bounded number of places, each held for as long as something lasts. Where more than `longest` wait, `full` says what
+ * is thrown.
+ */
+export function createPlaces(
+  most: number,
+  longest = Number.POSITIVE_INFINITY,
+  full: () => Error = () => new Error('Too many wait.'),
+): TakePlace {
   let taken = 0
   const waiting = new Set<() => void>()
 
@@ -30,6 +37,7 @@ export function createPlaces(most: number): TakePlace {
 
   return async (signal) => {
     if (taken < most) taken++
+    else if (waiting.size >= longest) throw full()
     else await turn(signal)
     let isHeld = true
     return {

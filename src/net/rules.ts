@@ -11,7 +11,7 @@ export interface Rules {
   /** Origins exempt from the rules on addresses, names and ports. */
   readonly allowed: ReadonlySet<string>
   /** Origins refused to everybody, allowed or not; asked anew for each hop. */
-  readonly refused: () => readonly string[]
+  readonly refused: () => readonly URL[]
 }
 
 const maxUrlLength = 2048
@@ -24,14 +24,14 @@ const hint = "The operator may allow this URL's origin in DRAGOMAN_ALLOW_ORIGINS
  */
 export function checkUrl(text: string, rules: Rules): URL {
   if (text.length > maxUrlLength) throw unfit(`The URL is longer than ${maxUrlLength} characters.`)
-  if (!URL.canParse(text)) throw unfit('This is not an absolute URL.')
-  const url = new URL(text)
+  const url = URL.parse(text)
+  if (!url) throw unfit('This is not an absolute URL.')
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw unfit(`Only http and https URLs are fetched, not ${url.protocol.slice(0, 40)}`)
   }
   if (url.username !== '' || url.password !== '') throw unfit('A URL with a user name is not fetched.')
   url.hash = ''
-  if (rules.refused().some((origin) => isSameServer(new URL(origin), url))) {
+  if (rules.refused().some((own) => isSameServer(own, url))) {
     throw new Failure('blocked_address', 'The gateway does not call itself.')
   }
   if (!rules.allowed.has(url.origin)) checkPlace(url, rules)

@@ -62,7 +62,7 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
     is_public: options.is_public ?? isPublicAddress,
     ports: new Set(options.ports ?? [80, 443]),
     allowed: new Set(options.allow_origins?.map((origin) => new URL(origin).origin)),
-    refused: options.refuse_origins ?? (() => []),
+    refused: parsedOnce(options.refuse_origins ?? (() => [])),
   }
   let client: Promise<Client> | undefined
 
@@ -77,7 +77,9 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
     let hop = firstHop(request, rules, options.user_agent)
     client ??= loadClient()
     const { exchange } = await client
-    using deadline = startDeadline(request.signal, request.timeout_ms ?? defaultTimeout)
+    const { signal, timeout_ms = defaultTimeout } = request
+    using limit = timeout_ms === 'none' ? null : startDeadline(signal, timeout_ms)
+    const deadline = limit ?? { signal, has_passed: false }
     try {
       const redirects: string[] = []
       while (true) {
@@ -136,6 +138,19 @@ function assertStays(from: Hop, to: Hop): void {
   throw new Failure('upstream_invalid', `${from.url.host} redirects to ${to.url.origin}.`, {
     hint: 'What was meant for one place is not sent to another. Publish the address that it redirects to.',
   })
+}
+
+/** Addresses that hardly ever change, parsed when they do. */
+function parsedOnce(addresses: () => readonly string[]): () => readonly URL[] {
+  let known: readonly string[] = []
+  let urls: readonly URL[] = []
+  return () => {
+    const now = addresses()
+    const isKnown = now.length === known.length && now.every((address, index) => address === known[index])
+    if (!isKnown) urls = now.map((address) => new URL(address))
+    known = now
+    return urls
+  }
 }
 
 /** Of what only its caller ends. */

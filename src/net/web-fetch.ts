@@ -59,7 +59,7 @@ function bounded(
   { max_bytes, max_message_bytes = max_bytes, max_message_values = Infinity }: WebFetchOptions,
 ): ReadableStream<Uint8Array> {
   const chunks = body.iterator()
-  const cut = cutExplanation(status, body)
+  const cut = cutExplanation(status, () => body.destroy())
   const isEvents = /^text\/event-stream\b/i.test(headers['content-type'] ?? '')
   const unread = isEvents ? createEventMeter() : createMeter()
   const all = createMeter()

@@ -1,7 +1,7 @@
 import { Failure } from '../../schemas/failure.ts'
 import type { Json } from '../../schemas/json.ts'
 import { listedActions } from '../../schemas/names.ts'
-import { InputRequired } from '../../schemas/task.ts'
+import { inputRequiredIn } from '../../schemas/task.ts'
 import type { Fetch, FetchResponse } from '../net/fetch.ts'
 import { retryAfter } from '../net/retry-after.ts'
 import { failureOfProblem, failureOfStatus, notCallable, wantsCredential } from './refusal.ts'
@@ -33,7 +33,7 @@ export function createEnvelopeConnect(fetch: Fetch, clock: () => number): Connec
         body,
         signal,
         max_bytes: largestAnswer,
-        timeout_ms: longestWait,
+        timeout_ms: 'none',
         stays: true,
       }).catch((thrown) => {
         if (!(thrown instanceof Failure)) throw thrown
@@ -57,9 +57,6 @@ export function createEnvelopeConnect(fetch: Fetch, clock: () => number): Connec
   }
 }
 
-/** The time that a call has is its signal's business. */
-const longestWait = 600_000
-
 /** What the answer says. Throws Failure where it says that something is wrong with the other side. */
 function read(who: string, answer: FetchResponse, clock: () => number): RemoteAnswer {
   const { status, headers } = answer
@@ -79,7 +76,7 @@ function read(who: string, answer: FetchResponse, clock: () => number): RemoteAn
 
 /** A task that waits at another gateway, or at an agent that says so as gateways do. */
 function waitIn(value: Json): RemoteAnswer | undefined {
-  const required = InputRequired.safeParse(value).data
+  const required = inputRequiredIn(value)
   return required && { waits: { task_id: required.task_id }, question: required.question }
 }
 

@@ -8,7 +8,7 @@ import { listedActions } from '../../schemas/names.ts'
 import { assertPlain } from '../../schemas/plain.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import { input, output, type Shape } from '../../schemas/shape.ts'
-import { InputRequired } from '../../schemas/task.ts'
+import { type InputRequired, inputRequiredIn } from '../../schemas/task.ts'
 import { viaOf } from '../../schemas/via.ts'
 import { endpointsOf } from './endpoints.ts'
 import { errorsBySchema } from './json-schema.ts'
@@ -208,7 +208,7 @@ async function call(
 
 /** What we say of a task that waits, nobody else says: by it, what a caller answers would go wherever it names. */
 function unforged(packageName: string, output: Json): Json {
-  if (!InputRequired.safeParse(output).success) return output
+  if (!inputRequiredIn(output)) return output
   throw new Failure('upstream_invalid', `${packageName} asks back in a way that cannot be gone on with here.`)
 }
 

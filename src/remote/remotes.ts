@@ -52,6 +52,7 @@ export function createRemotes({
   patience_ms = defaultPatience,
 }: RemotesOptions): Remotes {
   const closing = new Set<Promise<void>>()
+  const keys = new WeakMap<EntryDetail, string>()
   const known = new LRUCache<string, Known>({ max: mostAgents, dispose: ({ agent }) => close(agent) })
 
   function close(agent: RemoteAgent): void {
@@ -79,9 +80,10 @@ export function createRemotes({
     fresh: (entry) => connect(entry, gateOf(entry)),
     of(entry) {
       // What is published anew at the same place is the same agent: its circuit does not close by that.
-      const key = JSON.stringify([entry.id, endpointsOf(entry), factsOf(entry).address])
+      const key = keys.get(entry) ?? JSON.stringify([entry.id, endpointsOf(entry), factsOf(entry).address])
+      keys.set(entry, key)
       const found = known.get(key)
-      if (found && isDeepStrictEqual(found.card, entry.card)) {
+      if (found && (found.card === entry.card || isDeepStrictEqual(found.card, entry.card))) {
         // The next comparison is one of identity.
         found.card = entry.card
         return found

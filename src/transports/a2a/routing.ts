@@ -2,7 +2,7 @@ import type { Update } from '../../../schemas/action.ts'
 import type { Envelope } from '../../../schemas/envelope.ts'
 import { isRecord, type Json } from '../../../schemas/json.ts'
 import { listedActions, packageNameOf } from '../../../schemas/names.ts'
-import { InputRequired, type Part, type StoredTask } from '../../../schemas/task.ts'
+import { type InputRequired, inputRequiredIn, type Part, type StoredTask } from '../../../schemas/task.ts'
 import type { Call } from '../../router/router.ts'
 import type { Door } from '../door.ts'
 import { stringify } from '../stringify.ts'
@@ -55,7 +55,7 @@ export function createRouting({ dispatch, agents }: Pick<Door, 'dispatch' | 'age
     }
     const { output } = await dispatch(asked.envelope, { ...call, emit, accepted: started })
     const { action } = asked.envelope
-    const asking = InputRequired.safeParse(output).data
+    const asking = inputRequiredIn(output)
     if (asking) return await tell({ state: 'TASK_STATE_INPUT_REQUIRED', parts: questionOf(asking) })
     // Written once, as every door does, to be refused where it is too long.
     stringify(output)
@@ -119,7 +119,7 @@ function readContinuation(
   { message: asked }: StoredTask,
   hosted: ReadonlySet<string>,
 ): Asked {
-  const asking = asked?.parts.map(({ data }) => InputRequired.safeParse(data).data).find(Boolean)
+  const asking = asked?.parts.map(({ data }) => inputRequiredIn(data)).find(Boolean)
   if (!asking) return readMessage(params, hosted)
   const { message } = params
   const data = message.parts.flatMap((part, index) => dataOf(part, index))
