@@ -33,9 +33,20 @@ program
 
 program
   .command('import')
-  .argument('<file>', 'JSON lines: A2A agent cards, or MCP servers')
-  .description('list agents from a file; doing it again changes nothing')
-  .action(async (file: string) => (await import('./import.ts')).importFile(file, json()))
+  .argument('<file>', 'JSON lines: A2A agent cards, or MCP servers; or what export wrote')
+  .option('--replace', 'of an export: let go of what the store holds now')
+  .description('list agents from a file, where doing it again changes nothing; or take in a whole registry')
+  .action(async (file: string, { replace = false }) => {
+    const { isExport, restore } = await import('./restore.ts')
+    if (await isExport(file)) return await restore(file, replace, json())
+    await (await import('./import.ts')).importFile(file, json())
+  })
+
+program
+  .command('export')
+  .argument('<file>', 'where to; it holds what only the operator may read')
+  .description('write all that the registry holds to a file, for import into another store')
+  .action(async (file: string) => (await import('./export.ts')).exportRegistry(file, json()))
 
 program
   .command('search')

@@ -4,6 +4,7 @@ import { createEmbeddings } from './embeddings.ts'
 import { createIdentityStore } from './identity.ts'
 import { createLeases } from './leases.ts'
 import { createLivenessStore } from './liveness.ts'
+import { createMoving, type Snapshot } from './moving.ts'
 import { createNotes } from './notes.ts'
 import { createSessionStore } from './playground.ts'
 import type { Store } from './store.ts'
@@ -19,6 +20,8 @@ export interface Database {
   readonly transact: (realm: Realm) => Transact
   /** As `transact`; those who wait for a commit are woken. */
   readonly commit: (realm: Realm) => Transact
+  /** Reads that see one moment. */
+  readonly snapshot: Snapshot
   /** Milliseconds since the epoch. */
   readonly clock: () => number
 }
@@ -29,6 +32,7 @@ export function overSql({
   writer,
   transact,
   commit,
+  snapshot,
   clock,
 }: Database): Omit<Store, 'read' | 'wake' | typeof Symbol.asyncDispose> {
   const commitEntries = commit('entries')
@@ -41,6 +45,7 @@ export function overSql({
     sessions: createSessionStore(reader, transact('sessions'), clock),
     credentials: createCredentialStore(reader, transact('credentials')),
     liveness: createLivenessStore(reader, commit('liveness'), clock),
+    moving: createMoving(snapshot, commitEntries),
     write: (work) =>
       commitEntries(async (transaction) => {
         const { writer: port, commit: number } = createWriter(transaction, clock)

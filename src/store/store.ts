@@ -9,6 +9,7 @@ import {
   Suspension,
   VerificationReport,
 } from '../../schemas/trust.ts'
+import type { Moving } from './moving.ts'
 
 /** A proof as it is kept, with what the next check needs. */
 const StoredProof = VerificationReport.extend({
@@ -218,6 +219,7 @@ export interface Store extends AsyncDisposable {
   readonly sessions: SessionStore
   readonly credentials: CredentialStore
   readonly liveness: LivenessStore
+  readonly moving: Moving
   /**
    * One transaction: all of `work` or none of it. Inside, nothing is awaited but the writer, and nothing outside is
    * changed: a database may ask for it to be made again.

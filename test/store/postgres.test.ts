@@ -5,6 +5,7 @@ import { run } from '../support/processes.ts'
 import { storeContract } from './contract.ts'
 import { credentialContract } from './credential-contract.ts'
 import { livenessContract } from './liveness-contract.ts'
+import { movingContract } from './moving-contract.ts'
 import { awayContract } from './postgres-away.ts'
 import { openPlain, type PostgresHome } from './postgres-home.ts'
 import { newsContract } from './postgres-news.ts'
@@ -70,6 +71,7 @@ describe.skipIf(!postgresFolder)('PostgreSQL', () => {
   taskContract('PostgreSQL', openHome)
   sessionContract('PostgreSQL', openHome)
   livenessContract('PostgreSQL', openHome)
+  movingContract('PostgreSQL', openHome)
   newsContract(() => postgres, openHome)
   awayContract(() => postgres, openHome)
 

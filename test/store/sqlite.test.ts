@@ -9,6 +9,7 @@ import { run } from '../support/processes.ts'
 import { type StoreHome, storeContract, storeTime } from './contract.ts'
 import { credentialContract } from './credential-contract.ts'
 import { livenessContract } from './liveness-contract.ts'
+import { movingContract } from './moving-contract.ts'
 import { sessionContract } from './session-contract.ts'
 import { taskContract } from './task-contract.ts'
 
@@ -45,6 +46,7 @@ credentialContract('SQLite', openHome)
 taskContract('SQLite', openHome)
 sessionContract('SQLite', openHome)
 livenessContract('SQLite', openHome)
+movingContract('SQLite', openHome)
 
 describe('SQLite', () => {
   test('a commit at any moment of a read takes nothing out of its answer and leaves nothing stale', async () => {

@@ -16,7 +16,8 @@ export function createWatcher({ read, changes, notes, liveness }: Watched) {
     if (!last) return undefined
     const ids = new Set(page.filter(({ kind }) => kind !== 'liveness').map((change) => change.entry_id))
     const found = await Promise.all([...ids].map((id) => read.entry({ id }).catch(() => undefined)))
-    await liveness.watch(found.flatMap((entry) => entry ?? []).map(watchOf))
+    const watches = found.flatMap((entry) => entry ?? []).map(watchOf)
+    if (watches.length > 0) await liveness.watch(watches)
     await notes.set(note, String(last.revision))
     return last.revision
   }

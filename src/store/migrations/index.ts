@@ -22,6 +22,9 @@ const migrations: Record<string, Migration> = {
   '0009-listed': listed,
 }
 
+/** In the order in which they are made. */
+export const migrationNames: readonly string[] = Object.keys(migrations).sort()
+
 /** Brings the schema up to date, forward only. Throws what the failing migration threw. */
 export async function migrate<Tables>(db: Kysely<Tables>): Promise<void> {
   const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } })

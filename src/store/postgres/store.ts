@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events'
 import { CompiledQuery, Kysely, PostgresDialect, type PostgresPool, sql } from 'kysely'
 import { createEntryCache } from '../entry-cache.ts'
 import { migrate } from '../migrations/index.ts'
+import type { Snapshot } from '../moving.ts'
 import { overSql } from '../over-sql.ts'
 import { createReader } from '../reader.ts'
 import type { Store } from '../store.ts'
@@ -76,7 +77,13 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
       return done
     }
   }
-  const store = overSql({ reader, writer, transact, commit, clock })
+  const snapshot: Snapshot = (work) =>
+    reader.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work)
+  const store = overSql({ reader, writer, transact, commit, snapshot, clock })
+  const known = (revision: number) => {
+    news.know(revision)
+    return revision
+  }
   const opened = stack.move()
   return {
     ...store,
@@ -87,11 +94,8 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
     },
     liveness: {
       ...store.liveness,
-      async save(looks) {
-        const revision = await store.liveness.save(looks)
-        news.know(revision)
-        return revision
-      },
+      watch: async (watches) => known(await store.liveness.watch(watches)),
+      save: async (looks) => known(await store.liveness.save(looks)),
     },
     async changes(after, limit) {
       const changes = await store.changes(after, limit)

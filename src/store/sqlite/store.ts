@@ -1,7 +1,8 @@
 import { EventEmitter } from 'node:events'
-import { Kysely } from 'kysely'
+import { Kysely, sql } from 'kysely'
 import { createEntryCache } from '../entry-cache.ts'
 import { migrate } from '../migrations/index.ts'
+import type { Snapshot } from '../moving.ts'
 import { overSql } from '../over-sql.ts'
 import { createReader } from '../reader.ts'
 import type { Store } from '../store.ts'
@@ -35,6 +36,15 @@ export async function openSqliteStore(path: string, clock: () => number = Date.n
       throw storeFailure(thrown)
     }
   }
+  const snapshot: Snapshot = (work) =>
+    reader.connection().execute(async (db) => {
+      await sql`begin`.execute(db)
+      try {
+        return await work(db)
+      } finally {
+        await sql`rollback`.execute(db)
+      }
+    })
   const commit: Transact = async (work) => {
     const done = await transact(work)
     commits.emit('commit')
@@ -43,7 +53,7 @@ export async function openSqliteStore(path: string, clock: () => number = Date.n
 
   return {
     // SQLite has one writer at a time, whatever the realm.
-    ...overSql({ reader, writer, transact: () => transact, commit: () => commit, clock }),
+    ...overSql({ reader, writer, transact: () => transact, commit: () => commit, snapshot, clock }),
     read: createReader(reader, cache, createValidity(cache, dataVersion, commits)),
     wake: (signal) => wakeOn(dataVersion, commits, signal),
     async [Symbol.asyncDispose]() {

@@ -1,0 +1,38 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { open, rename, rm } from 'node:fs/promises'
+import { version } from '../assets.ts'
+import { print } from './output.ts'
+import { openOwnStore } from './own-store.ts'
+
+/**
+ * Writes all that the registry holds to a file of JSON lines, as it stands at one moment: a head, a line a row, and an
+ * end that tells whether all of it is there. The file is there whole or not at all, and only its owner may read it.
+ */
+export async function exportRegistry(file: string, json: boolean): Promise<void> {
+  await using store = await openOwnStore()
+  const part = `${file}.${randomUUID()}.part`
+  try {
+    const { revision, rows } = await store.moving.out(async ({ migrations, revision, rows }) => {
+      await using handle = await open(part, 'wx', 0o600)
+      const hash = createHash('sha256')
+      const write = async (lines: string) => {
+        hash.update(lines)
+        await handle.writeFile(lines)
+      }
+      let count = 0
+      const at = new Date().toISOString()
+      await write(`${JSON.stringify({ dragoman: 'export', format: 1, version, at, revision, migrations })}\n`)
+      for await (const some of rows()) {
+        await write(some.map((row) => `${JSON.stringify(row)}\n`).join(''))
+        count += some.length
+      }
+      await handle.writeFile(`${JSON.stringify({ end: true, rows: count, sha256: hash.digest('hex') })}\n`)
+      await handle.sync()
+      return { revision, rows: count }
+    })
+    await rename(part, file)
+    print(json ? { file, revision, rows } : `${rows} rows at revision ${revision} in ${file}`)
+  } finally {
+    await rm(part, { force: true })
+  }
+}

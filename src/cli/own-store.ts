@@ -1,0 +1,20 @@
+import { Failure } from '../../schemas/failure.ts'
+import { readConfig, storePlace } from '../config.ts'
+import { openStore } from '../store/open-store.ts'
+import type { Store } from '../store/store.ts'
+import { say } from './output.ts'
+
+/** The store of this machine's configuration, with no gateway over it. */
+export async function openOwnStore(): Promise<Store> {
+  const config = readConfig()
+  if (config.DRAGOMAN_URL) {
+    throw new Failure(
+      'invalid_request',
+      'A whole registry is moved where its store is, not through a gateway.',
+      {
+        hint: 'Leave DRAGOMAN_URL out, and name the store by DRAGOMAN_DATA or DATABASE_URL.',
+      },
+    )
+  }
+  return await openStore(storePlace(config), Date.now, (fault) => say(String(fault)))
+}

@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { z } from 'zod'
+import { Failure } from '../../schemas/failure.ts'
+import type { MovedRow } from '../store/moving.ts'
+import { print } from './output.ts'
+import { openOwnStore } from './own-store.ts'
+
+const Head = z.object({
+  dragoman: z.literal('export'),
+  format: z.literal(1),
+  revision: z.int().nonnegative(),
+  migrations: z.array(z.string()),
+})
+const Row = z.tuple([z.string(), z.record(z.string(), z.union([z.string(), z.number(), z.null()]))])
+const End = z.object({ end: z.literal(true), rows: z.int(), sha256: z.string() })
+
+const together = 500
+
+/** Whether a file's first line is the head of an export. */
+export async function isExport(file: string): Promise<boolean> {
+  for await (const line of linesOf(file)) return line.startsWith('{"dragoman":"export"')
+  return false
+}
+
+/** Takes an export into the store of this configuration: all of it or nothing. */
+export async function restore(file: string, replace: boolean, json: boolean): Promise<void> {
+  await using store = await openOwnStore()
+  const lines = linesOf(file)
+  const first = await lines.next()
+  const head = parse(Head, 1, first.value ?? '')
+  const hash = createHash('sha256').update(`${first.value}\n`)
+  const rows = await store.moving.in(
+    { migrations: head.migrations, rows: () => rowsOf(lines, hash) },
+    replace,
+  )
+  const { revision } = head
+  print(json ? { file, revision, rows } : `${rows} rows up to revision ${revision} from ${file}`)
+}
+
+/** Throws Failure `invalid_request` for a file that is cut short or was changed, before the last row is taken in. */
+async function* rowsOf(
+  lines: AsyncIterable<string>,
+  hash: ReturnType<typeof createHash>,
+): AsyncGenerator<readonly MovedRow[]> {
+  let some: MovedRow[] = []
+  let number = 1
+  let rows = 0
+  for await (const line of lines) {
+    number++
+    if (line.startsWith('{"end":')) {
+      const end = parse(End, number, line)
+      if (end.rows !== rows || end.sha256 !== hash.digest('hex'))
+        throw spoilt('It was changed since it was written.')
+      yield some
+      return
+    }
+    hash.update(`${line}\n`)
+    some.push(parse(Row, number, line))
+    rows++
+    if (some.length < together) continue
+    yield some
+    some = []
+  }
+  throw spoilt('It ends before its end.')
+}
+
+function parse<T>(shape: z.ZodType<T>, number: number, line: string): T {
+  try {
+    return shape.parse(JSON.parse(line))
+  } catch (fault) {
+    throw spoilt(`Line ${number} is not one of an export.`, fault)
+  }
+}
+
+function spoilt(why: string, cause?: unknown): Failure {
+  return new Failure('invalid_request', `The export cannot be used. ${why}`, {}, cause)
+}
+
+async function* linesOf(file: string): AsyncGenerator<string> {
+  const input = createReadStream(file)
+  try {
+    yield* createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })
+  } catch (fault) {
+    throw new Failure('invalid_request', `${file} cannot be read.`, {}, fault)
+  } finally {
+    input.destroy()
+  }
+}

@@ -1,0 +1,51 @@
+import { readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { run, temporaryFolder } from '../support/command.ts'
+
+const publication = {
+  package_name: 'com.example.moved',
+  name: 'Moved',
+  description: 'Lived elsewhere before.',
+  endpoints: [{ protocol: 'a2a', url: 'https://example.com/a2a' }],
+}
+
+test('a registry is exported from one folder and imported into another, whole or not at all', async () => {
+  await using folder = await temporaryFolder()
+  const [from, to] = [{ DRAGOMAN_DATA: join(folder.path, 'a') }, { DRAGOMAN_DATA: join(folder.path, 'b') }]
+  const [file, again, cut] = ['export.jsonl', 'again.jsonl', 'cut.jsonl'].map((name) =>
+    join(folder.path, name),
+  ) as [string, string, string]
+  await writeFile(join(folder.path, 'agent.json'), JSON.stringify(publication))
+  const published = await run(['publish', join(folder.path, 'agent.json'), '--live', '--json'], from)
+  expect(published.code, published.stderr).toBe(0)
+
+  const exported = await run(['export', file, '--json'], from)
+  expect(exported.code, exported.stderr).toBe(0)
+  const { revision, rows } = JSON.parse(exported.stdout)
+  expect((await stat(file)).mode & 0o777).toBe(0o600)
+  expect((await run(['export', join(folder.path, 'no/such/folder')], from)).code).toBe(1)
+
+  const lines = (await readFile(file, 'utf8')).trimEnd().split('\n')
+  expect(lines).toHaveLength(rows + 2)
+  await writeFile(cut, lines.slice(0, -2).join('\n'))
+  expect((await run(['import', cut], to)).stderr).toContain('It ends before its end.')
+  await writeFile(cut, lines.join('\n').replace('Lived elsewhere', 'Lived nowhere'))
+  expect((await run(['import', cut], to)).stderr).toContain('It was changed since it was written.')
+
+  const imported = await run(['import', file, '--json'], to)
+  expect(imported.code, imported.stderr).toBe(0)
+  expect(JSON.parse(imported.stdout)).toMatchObject({ revision, rows })
+  await run(['export', again], to)
+  const [head, ...rest] = (await readFile(again, 'utf8')).trimEnd().split('\n')
+  expect(JSON.parse(head ?? '')).toMatchObject({ revision })
+  expect(rest.slice(0, -1)).toEqual(lines.slice(1, -1))
+
+  const found = await run(['search', 'moved', '--json'], to)
+  expect(JSON.parse(found.stdout).agents[0]).toMatchObject({ package_name: 'com.example.moved' })
+  const refused = await run(['import', file], to)
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('--replace') })
+  expect((await run(['import', file, '--replace'], to)).code).toBe(0)
+  const remote = await run(['export', file], { ...to, DRAGOMAN_URL: 'http://127.0.0.1:9' })
+  expect(remote).toMatchObject({ code: 2, stderr: expect.stringContaining('DRAGOMAN_URL') })
+})
