@@ -57,7 +57,10 @@ export const settings = {
     list.default([]),
     'Addresses of reverse proxies whose X-Forwarded-For is believed, comma-separated.',
   ],
-  DRAGOMAN_RATE_LIMIT: [z.enum(['on', 'off']).default('on'), 'Turn rate limits off, for benchmarks.'],
+  DRAGOMAN_RATE_LIMIT: [
+    z.enum(['on', 'shared', 'off']).default('on'),
+    'Count calls in each gateway, or together in PostgreSQL (shared; plain reads stay local); off for benchmarks.',
+  ],
   DRAGOMAN_LOG: [
     z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).optional(),
     'Log level; info for serve and warn for other commands when unset.',
@@ -172,5 +175,11 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     throw new Failure('invalid_request', `The configuration is wrong. ${message}`, { errors })
   }
   const values = parsed.data as Settings
+  if (values.DRAGOMAN_RATE_LIMIT === 'shared' && !values.DATABASE_URL) {
+    const detail = 'Calls are counted together in PostgreSQL: set DATABASE_URL too.'
+    throw new Failure('invalid_request', `The configuration is wrong. DRAGOMAN_RATE_LIMIT: ${detail}`, {
+      errors: [{ pointer: '/DRAGOMAN_RATE_LIMIT', detail }],
+    })
+  }
   return { ...values, data: resolve(values.DRAGOMAN_DATA) }
 }

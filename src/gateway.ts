@@ -5,6 +5,7 @@ import { createAgents } from '../agents/index.ts'
 import { createSessionBook, type SessionBookOptions } from '../agents/playground/sessions.ts'
 import { createExtractor } from '../agents/reader/extractor.ts'
 import type { Agent } from '../schemas/action.ts'
+import { openAdmission } from './admission.ts'
 import { extractWorker, version } from './assets.ts'
 import { createAssert } from './auth/assertion.ts'
 import type { Authenticate } from './auth/authenticator.ts'
@@ -29,7 +30,6 @@ import { createRegistry } from './registry/registry.ts'
 import { createResolve } from './registry/resolve.ts'
 import type { Site } from './registry/site.ts'
 import { createKeep, createSnapshot, restored } from './registry/snapshot.ts'
-import { createLimiter } from './router/limiter.ts'
 import { type Call, createRouter, type Router } from './router/router.ts'
 import { withSessions } from './router/sessions.ts'
 import { createMemoryIndex } from './search/memory-index.ts'
@@ -239,7 +239,8 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
   await follower.caughtUp(await listHosted({ store, clock, createId, domain: trust.domain }, agents, version))
 
   const failed = (fault: unknown) => log.error({ err: fault }, 'door')
-  const admit = config.DRAGOMAN_RATE_LIMIT === 'off' ? () => undefined : createLimiter(clock)
+  const uncounted = (fault: unknown) => log.warn({ err: fault }, 'rate limits')
+  const { admit } = stack.use(await openAdmission(config, clock, uncounted))
   const count = (call: Call) => admit({ to: 'svc.registry', action: 'task' }, call)
   const desk = stack.use(createDesk({ store: store.tasks, clock, failed, count, ...options.tasks }))
   const names = new Set(

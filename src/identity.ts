@@ -106,7 +106,7 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
     published: ring.published,
     external: issuers.map((one) => one.issuer),
     count(client) {
-      if (config.DRAGOMAN_RATE_LIMIT === 'on') take('token', client, attempts)
+      if (config.DRAGOMAN_RATE_LIMIT !== 'off') take('token', client, attempts)
     },
     onRevocation: revocations.onChange,
     createKey: keys.create,

@@ -1,7 +1,8 @@
 import type { Envelope } from '../../schemas/envelope.ts'
+import { Failure } from '../../schemas/failure.ts'
 import { packageNameOf } from '../../schemas/names.ts'
 import { createBuckets } from './buckets.ts'
-import type { Call, RouterOptions } from './router.ts'
+import type { Allowance, Call, RouterOptions } from './router.ts'
 
 /** Calls a minute for an anonymous caller; a caller with a token has ten times as many. */
 const perMinute = { read: 600, search: 120, execute: 20, session: 20, probe: 6 }
@@ -9,11 +10,23 @@ type Class = keyof typeof perMinute
 
 const withToken = 10
 
+/** Counts as `Take` does, for several gateways together; what it throws beside `rate_limited` is not the caller's affair. */
+export type TakeShared = (
+  policy: string,
+  caller: string,
+  limit: number,
+) => Promise<Omit<Allowance, 'policy' | 'limit'>>
+
+export interface Sharing {
+  readonly take: TakeShared
+  readonly failed: (fault: unknown) => void
+}
+
 /**
- * Counts a call against its caller and its class. A caller is its token's subject, else its network address; calls
+ * Counts a call against its caller and its class; where counts are shared all but plain reads are. A caller is its token's subject, else its network address; calls
  * of a local process and calls made by agents are not counted.
  */
-export function createLimiter(clock: () => number): RouterOptions['admit'] {
+export function createLimiter(clock: () => number, shared?: Sharing): RouterOptions['admit'] {
   const take = createBuckets(clock)
 
   return (envelope, call) => {
@@ -21,7 +34,23 @@ export function createLimiter(clock: () => number): RouterOptions['admit'] {
     if (caller === undefined) return undefined
     const policy = classOf(envelope)
     const limit = perMinute[policy] * (call.principal && !call.principal.confined_to ? withToken : 1)
-    return take(policy, caller, limit)
+    return shared && policy !== 'read' ? together(shared, policy, caller, limit) : take(policy, caller, limit)
+  }
+
+  /** While the others cannot be asked each gateway counts for itself. */
+  async function together(
+    { take: takeShared, failed }: Sharing,
+    policy: string,
+    caller: string,
+    limit: number,
+  ): Promise<Allowance> {
+    try {
+      return { policy, limit, ...(await takeShared(policy, caller, limit)) }
+    } catch (thrown) {
+      if (thrown instanceof Failure && thrown.code === 'rate_limited') throw thrown
+      failed(thrown)
+      return take(policy, caller, limit)
+    }
   }
 }
 

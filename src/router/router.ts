@@ -68,7 +68,7 @@ export interface Observation {
 export interface RouterOptions {
   readonly resolve: Resolve
   /** Counts the call against its caller's limit. Throws Failure `rate_limited`. */
-  readonly admit: (envelope: Envelope, call: Call) => Allowance | undefined
+  readonly admit: (envelope: Envelope, call: Call) => Allowance | undefined | Promise<Allowance>
   /** Called once at the start of each call; what it returns is called once at its end. */
   readonly observe: (envelope: Envelope, id: string) => (observation: Observation) => void
   /** The registry revision that reads are made at. */
@@ -112,7 +112,7 @@ export function createRouter(options: RouterOptions): Router {
     if (via.length > maximumHops) {
       throw new Failure('loop_detected', `The call passed ${maximumHops} agents already.`)
     }
-    const allowance = options.admit({ to, action: name, params }, call)
+    const allowance = await options.admit({ to, action: name, params }, call)
     const agent = await options.resolve(packageNameOf(to), call)
     if (!agent) throw new Failure('not_found', `No agent answers to ${to}.`)
     const action = findAction(agent, name)

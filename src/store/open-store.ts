@@ -21,6 +21,12 @@ export async function versionOf({ url }: StorePlace): Promise<string> {
   return (await askPostgres(url)).version
 }
 
+/** Where several gateways over one database count calls together. */
+export async function openRates(url: string, failed: (fault: unknown) => void) {
+  const { openSharedRates } = await import('./postgres/shared-rates.ts')
+  return openSharedRates(url, failed)
+}
+
 /** Opens the store there; `failed` hears of connections that broke, `clock` is in milliseconds since the epoch. */
 export async function openStore(
   { path, url }: StorePlace,

@@ -13,6 +13,28 @@ describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => 
   })
   afterAll(() => postgres?.[Symbol.asyncDispose]())
 
+  test('count calls together where they are told to, and each for itself while the database is away', async () => {
+    await using own = await startPostgres()
+    const shared = { DATABASE_URL: await own.createDatabase(), DRAGOMAN_RATE_LIMIT: 'shared' }
+    await using one = await startGateway(shared)
+    await using two = await startGateway(shared)
+    const session = (gateway: typeof one) => gateway.request('POST', '/api/playground/session')
+    const statuses: number[] = []
+    for (let call = 0; call < 11; call++) {
+      for (const gateway of [one, two]) statuses.push((await session(gateway)).status)
+    }
+    expect(statuses).toEqual([...Array(20).fill(201), 429, 429])
+    const refused = await session(one)
+    expect(refused.json).toMatchObject({ code: 'rate_limited' })
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(50)
+    const search = (gateway: typeof one) => gateway.request('GET', '/public/agents?q=weather')
+    expect((await search(one)).headers.get('ratelimit')).toMatch(/r=119/)
+    expect((await search(two)).headers.get('ratelimit')).toMatch(/r=118/)
+    await own.stop()
+    // Nobody is let through unlimited, and nobody is refused for it.
+    expect((await search(two)).headers.get('ratelimit')).toMatch(/r=119/)
+  })
+
   test('share agents, tokens, keys, sessions and tasks, each with a data folder of its own', async () => {
     await using folders = await temporaryFolder()
     const DATABASE_URL = await postgres.createDatabase()

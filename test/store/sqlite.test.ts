@@ -106,6 +106,17 @@ describe('SQLite', () => {
     expect(await store.read.listedNames('com.', 10)).toEqual(['com.listed'])
   })
 
+  test('a folder of a newer version is not touched, and says so', async () => {
+    await using home = await openHome()
+    const database = new DatabaseSync(home.path)
+    database.exec(`insert into kysely_migration values ('9999-later', '2030-01-01')`)
+    database.close()
+    await expect(home.another()).rejects.toMatchObject({
+      code: 'not_configured',
+      message: 'The store was made by a newer version (9999-later).',
+    })
+  })
+
   test('a migration that was cut off is made again from the start', async () => {
     await using folder = await temporaryFolder()
     const path = join(folder.path, 'registry.sqlite')

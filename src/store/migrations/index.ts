@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
+import { Failure } from '../../../schemas/failure.ts'
 import { entries } from './0001-entries.ts'
 import { embeddings } from './0002-embeddings.ts'
 import { identity } from './0003-identity.ts'
@@ -9,6 +10,7 @@ import { playground } from './0006-playground.ts'
 import { credentials } from './0007-credentials.ts'
 import { liveness } from './0008-liveness.ts'
 import { listed } from './0009-listed.ts'
+import { rate } from './0013-rate.ts'
 
 const migrations: Record<string, Migration> = {
   '0001-entries': entries,
@@ -20,6 +22,7 @@ const migrations: Record<string, Migration> = {
   '0007-credentials': credentials,
   '0008-liveness': liveness,
   '0009-listed': listed,
+  '0013-rate': rate,
 }
 
 /** In the order in which they are made. */
@@ -29,5 +32,17 @@ export const migrationNames: readonly string[] = Object.keys(migrations).sort()
 export async function migrate<Tables>(db: Kysely<Tables>): Promise<void> {
   const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } })
   const { error } = await migrator.migrateToLatest()
-  if (error) throw error
+  if (!error) return
+  const newer = await newerThanOurs(db as Kysely<unknown>).catch(() => [])
+  if (newer.length === 0) throw error
+  throw new Failure('not_configured', `The store was made by a newer version (${newer.join(', ')}).`, {
+    hint: 'Start that version, or restore the backup from before the upgrade.',
+  })
+}
+
+/** What was made here and is not known to us. */
+async function newerThanOurs(db: Kysely<unknown>): Promise<string[]> {
+  const made = db as Kysely<{ kysely_migration: { name: string } }>
+  const rows = await made.selectFrom('kysely_migration').select('name').execute()
+  return rows.map(({ name }) => name).filter((name) => !Object.hasOwn(migrations, name))
 }

@@ -1,0 +1,69 @@
+import { hash } from 'node:crypto'
+import pg from 'pg'
+import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible'
+import { Failure } from '../../../schemas/failure.ts'
+import { clientOptions } from './connect.ts'
+
+/** What is left of a limit that all gateways over one database count together. */
+export interface SharedAllowance {
+  readonly remaining: number
+  readonly reset_s: number
+}
+
+/** Counts one call of a caller under a policy, of `limit` a minute. Throws Failure `rate_limited`, and what PostgreSQL throws. */
+export type TakeShared = (policy: string, caller: string, limit: number) => Promise<SharedAllowance>
+
+const connections = 2
+/** Milliseconds: a count that takes longer is made elsewhere. */
+const limits = { statement: 1_000, lock: 500 }
+const minute = 60
+
+/** Minutes that begin with a caller's first call. Callers stand in the table by a hash. */
+export function openSharedRates(
+  url: string,
+  failed: (fault: unknown) => void,
+): { readonly take: TakeShared } & AsyncDisposable {
+  const storeClient = new pg.Pool({
+    ...clientOptions(url, limits),
+    max: connections,
+    idleTimeoutMillis: 60_000,
+  })
+  storeClient.on('error', failed)
+  const limiters = new Map<string, RateLimiterPostgres>()
+
+  function limiterOf(policy: string, points: number): RateLimiterPostgres {
+    const name = `${policy} ${points}`
+    const known = limiters.get(name)
+    if (known) return known
+    const limiter = new RateLimiterPostgres({
+      storeClient,
+      storeType: 'pool',
+      tableName: 'rate',
+      tableCreated: true,
+      keyPrefix: policy,
+      points,
+      duration: minute,
+      // Whoever has had enough costs no more statements.
+      inMemoryBlockOnConsumed: points + 1,
+    })
+    limiters.set(name, limiter)
+    return limiter
+  }
+
+  return {
+    async take(policy, caller, limit) {
+      try {
+        const { remainingPoints, msBeforeNext } = await limiterOf(policy, limit).consume(
+          hash('sha256', caller, 'base64url'),
+        )
+        return { remaining: remainingPoints, reset_s: Math.ceil(msBeforeNext / 1000) }
+      } catch (thrown) {
+        if (!(thrown instanceof RateLimiterRes)) throw thrown
+        throw new Failure('rate_limited', `More than ${limit} calls a minute (${policy}).`, {
+          retry_after_s: Math.max(1, Math.ceil(thrown.msBeforeNext / 1000)),
+        })
+      }
+    },
+    [Symbol.asyncDispose]: () => storeClient.end(),
+  }
+}

@@ -1,0 +1,33 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+
+const root = resolve(import.meta.dirname, '..')
+const execute = promisify(execFile)
+const analyze = '/usr/bin/systemd-analyze'
+
+test('the image takes what is there, or what its build makes', async () => {
+  const file = await readFile(join(root, 'deploy/Dockerfile'), 'utf8')
+  const sources = [...file.matchAll(/^COPY (?:--from=build )?(.+) \S+$/gm)].flatMap(([, list = '']) =>
+    list.split(' '),
+  )
+  expect(sources.length).toBeGreaterThan(5)
+  for (const source of sources.map((one) => one.replace(/^\/app\//, ''))) {
+    if (source === 'dist') continue
+    expect(existsSync(join(root, source)), source).toBe(true)
+  }
+  const { files, scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
+  expect(scripts.build).toBeDefined()
+  const needed = files.filter((one: string) => !/\.md$|^LICENSE$/.test(one))
+  for (const one of needed) expect(sources, one).toContain(`/app/${one}`)
+})
+
+test.skipIf(!existsSync(analyze))('the systemd unit is one', async () => {
+  // It fails where Node stands elsewhere on this machine.
+  const verified = execute(analyze, ['verify', join(root, 'deploy/dragoman.service')])
+  const { stderr } = await verified.catch((fault: { stderr: string }) => fault)
+  expect(stderr).not.toMatch(/dragoman\.service.*(Unknown|Invalid|ignoring)/i)
+})
