@@ -1,7 +1,10 @@
 import { join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Kysely } from 'kysely'
 import { describe, expect, test } from 'vitest'
+import { listed } from '../../src/store/migrations/0009-listed.ts'
+import { sqliteDialect } from '../../src/store/sqlite/dialect.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { temporaryFolder } from '../support/command.ts'
 import { sampleEntry } from '../support/entries.ts'
@@ -98,9 +101,8 @@ describe('SQLite', () => {
     })
     await home.spoil(spoilt.id, '{"id": ')
     const database = new DatabaseSync(home.path)
-    database.exec(
-      `alter table entry drop column listed; delete from kysely_migration where name = '0009-listed'`,
-    )
+    database.exec('alter table entry drop column listed')
+    await listed.up(new Kysely<unknown>({ dialect: sqliteDialect(database) }))
     database.close()
     await using store = await openSqliteStore(home.path)
     expect(await store.read.listedNames('com.', 10)).toEqual(['com.listed'])
