@@ -54,7 +54,7 @@ export function createFinder({
   /** What everybody may see is remembered for as long as the truth stands where the index does. */
   async function search(input: SearchInput, caller: Caller, signal: AbortSignal): Promise<SearchOutput> {
     await Promise.all([follower.ready, dense?.ready])
-    const revision = await reader.revision()
+    const revision = caller ? await upToDate() : await reader.revision()
     if (caller || !isSettledAt(revision)) return searchAnew(input, caller, signal)
     const question = JSON.stringify([input, dense?.progress().model])
     const state = `${revision}.${vitals.swept}`
@@ -63,6 +63,13 @@ export function createFinder({
     const found = await searchAnew(input, caller, signal)
     if (found.degraded !== undefined || !isSettledAt(revision)) return found
     return memo.offer(question, state, found)
+  }
+
+  /** Who may have written, at whichever gateway, finds it at this one. */
+  async function upToDate(): Promise<number> {
+    const revision = await reader.latest()
+    await follower.caughtUp(revision)
+    return revision
   }
 
   function isSettledAt(revision: number): boolean {
@@ -115,6 +122,7 @@ export function createFinder({
   }
 
   async function stored(agent: string, caller: Caller): Promise<StoredEntry> {
+    if (caller) await reader.latest()
     const entry = await reader.entry(toReference(agent))
     if (entry && isVisible(entry, caller)) return entry
     const close = await suggest(agent)

@@ -10,6 +10,8 @@ import { currentRevision, type EntryRow, findRow, parseEntry } from './writer.ts
 export interface Validity {
   /** Drops what no longer stands. Asked before each read; undefined where that needed no waiting. */
   settle(): Promise<void> | undefined
+  /** Learns of all that is committed by now, by whomever; absent where every read does. */
+  ask?(): Promise<void>
   /** Differs from what it was where somebody may have committed meanwhile. */
   version(): number
 }
@@ -85,16 +87,22 @@ export function createReader(db: Kysely<Tables>, cache: EntryCache, validity: Va
       return rows.map((row) => row.package_name)
     },
     audit: (entryId, limit, before) => auditOf(db, entryId, limit, before),
-    async revision() {
-      await validity.settle()
-      if (cache.revision !== undefined) return cache.revision
-      return await read(
-        () => currentRevision(db),
-        (now) => {
-          cache.revision = now
-        },
-      )
+    revision,
+    async latest() {
+      await validity.ask?.()
+      return await revision()
     },
+  }
+
+  async function revision(): Promise<number> {
+    await validity.settle()
+    if (cache.revision !== undefined) return cache.revision
+    return await read(
+      () => currentRevision(db),
+      (now) => {
+        cache.revision = now
+      },
+    )
   }
 }
 

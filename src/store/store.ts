@@ -110,6 +110,8 @@ export interface Reader {
   entries(ids: readonly string[]): Promise<readonly StoredEntry[]>
   /** The last committed revision; 0 for an empty store. */
   revision(): Promise<number>
+  /** The same, and whatever any process had committed when it was asked is seen by the reads after it. */
+  latest(): Promise<number>
   /** Ids of those to be checked by now, or implausibly late, the longest due first. Times are RFC 3339. */
   due(now: string, latest: string, limit: number): Promise<readonly string[]>
   /** Names of listed entries that begin with the prefix, in order. */

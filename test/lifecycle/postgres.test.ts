@@ -13,6 +13,27 @@ describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => 
   })
   afterAll(() => postgres?.[Symbol.asyncDispose]())
 
+  test('show a writer at once what was written at another', async () => {
+    await using folders = await temporaryFolder()
+    const DATABASE_URL = await postgres.createDatabase()
+    const [here, there] = [join(folders.path, 'here'), join(folders.path, 'there')]
+    await using one = await startGateway({ DATABASE_URL, DRAGOMAN_DATA: here })
+    await cp(join(here, 'keys'), join(there, 'keys'), { recursive: true })
+    await using two = await startGateway({ DATABASE_URL, DRAGOMAN_DATA: there })
+    await Promise.all([one.gateway.ready, two.gateway.ready])
+    const token = await one.token('ada')
+    const body = publication('com.example.counted')
+    const { json: entry } = await one.request('POST', '/api/agents/publish', { token, body })
+    for (let version = 1; version <= 30; version++) {
+      const [writing, reading] = version % 2 ? [one, two] : [two, one]
+      await writing.request('PUT', `/api/agents/${entry.id}`, { token, body: { name: `No. ${version}` } })
+      const seen = reading.request('GET', `/public/agents/${entry.id}`, { token })
+      const listed = reading.request('GET', `/api/agents?mine=true&q=${version}`, { token })
+      expect((await seen).json.name).toBe(`No. ${version}`)
+      expect((await listed).json.agents[0]).toMatchObject({ name: `No. ${version}` })
+    }
+  })
+
   test('count calls together where they are told to, and each for itself while the database is away', async () => {
     await using own = await startPostgres()
     const shared = { DATABASE_URL: await own.createDatabase(), DRAGOMAN_RATE_LIMIT: 'shared' }

@@ -1,4 +1,9 @@
-import type { Counters } from './news.ts'
+/** What changes with the commits that somebody waits for. */
+export interface Counters {
+  readonly revision: number
+  /** Of API keys and revocations. */
+  readonly identity: number
+}
 
 /** The one statement by which a process looks whether anything happened. */
 export const askCounters = `select name, value from counter where name in ('revision', 'identity')`

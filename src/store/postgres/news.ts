@@ -1,15 +1,9 @@
 import type { EventEmitter } from 'node:events'
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { EntryCache } from '../entry-cache.ts'
 import type { Validity } from '../reader.ts'
-import type { Tables } from '../tables.ts'
-
-/** What changes with the commits that somebody waits for. */
-export interface Counters {
-  readonly revision: number
-  /** Of API keys and revocations. */
-  readonly identity: number
-}
+import type { CounterTable, Tables } from '../tables.ts'
+import { askCounters, type Counters, toCounters } from './counters.ts'
 
 /** What this process knows of commits, its own and those of others. */
 export interface News {
@@ -91,6 +85,39 @@ export function createNews(
     tell()
   }
 
+  let asking: Promise<void> | undefined
+  let askingNext: Promise<void> | undefined
+
+  async function ask(): Promise<void> {
+    const asked = { at: performance.now(), told }
+    heard(toCounters((await sql.raw<CounterTable>(askCounters).execute(db)).rows), asked)
+  }
+
+  /** Those who ask while a question is under way share the next one: the answer to that one may be from before. */
+  function askTogether(): Promise<void> {
+    if (!asking) {
+      asking = ask().finally(() => {
+        asking = undefined
+      })
+      return asking
+    }
+    askingNext ??= asking
+      .catch(() => {})
+      .then(() => {
+        askingNext = undefined
+        return askTogether()
+      })
+    return askingNext
+  }
+
+  function heard(found: Counters, asked: Asked): void {
+    heardAt = Math.max(heardAt, asked.at)
+    if (found.identity !== identity) tell()
+    identity = found.identity
+    if (found.revision < asked.told) restart(found.revision)
+    else know(found.revision)
+  }
+
   async function settle(): Promise<void> {
     const target = told
     do {
@@ -106,15 +133,10 @@ export function createNews(
     ask: () => ({ at: performance.now(), told }),
     tell,
     know,
-    heard(found, asked) {
-      heardAt = Math.max(heardAt, asked.at)
-      if (found.identity !== identity) tell()
-      identity = found.identity
-      if (found.revision < asked.told) restart(found.revision)
-      else know(found.revision)
-    },
+    heard,
     validity: {
       version: () => told,
+      ask: askTogether,
       settle: () =>
         told === applied && performance.now() - heardAt < trustMilliseconds ? undefined : settle(),
     },
