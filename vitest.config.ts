@@ -5,6 +5,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts', 'agents/**/*.test.ts'],
     exclude: ['test/soak/**'],
     testTimeout: 30_000,
+    // Files share the modules of their worker, which hold no state: importing a gateway takes longer than most tests.
+    isolate: false,
     // Most files wait for processes and timers rather than compute.
     maxWorkers: 3,
   },
