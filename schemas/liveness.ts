@@ -143,8 +143,8 @@ export interface LivenessStore {
     sequence: number,
     limit: number,
   ): Promise<{ readonly shown: ReadonlyMap<string, Liveness>; readonly sequence: number }>
-  /** Begins, moves or ends looking; what is new or elsewhere is due at once. */
-  watch(watches: readonly Watch[]): Promise<void>
+  /** Begins, moves or ends looking; what is new or elsewhere is due at once. The revision then, 0 for no watches. */
+  watch(watches: readonly Watch[]): Promise<number>
   /** Writes down looks, all at once; those at a place that has changed meanwhile are dropped. The revision then. */
   save(looks: readonly StoredLiveness[]): Promise<number>
 }

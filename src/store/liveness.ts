@@ -62,12 +62,12 @@ export function createLivenessStore(reader: Database, commit: Transact, clock: (
     },
 
     async watch(watches) {
-      if (watches.length === 0) return
-      await commit(async (db) => {
+      if (watches.length === 0) return 0
+      return await commit(async (db) => {
         const at = now()
         const turned: string[] = []
         for (const one of watches) if (await watch(db, one, at)) turned.push(one.entry_id)
-        await log(db, turned, at)
+        return await log(db, turned, at)
       })
     },
 

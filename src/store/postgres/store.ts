@@ -87,6 +87,11 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
     },
     liveness: {
       ...store.liveness,
+      async watch(watches) {
+        const revision = await store.liveness.watch(watches)
+        news.know(revision)
+        return revision
+      },
       async save(looks) {
         const revision = await store.liveness.save(looks)
         news.know(revision)
