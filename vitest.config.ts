@@ -13,6 +13,6 @@ export default defineConfig({
     // For the threads and processes that tests start.
     env: { NODE_COMPILE_CACHE: getCompileCacheDir() ?? '' },
     // Most files wait for processes and timers rather than compute.
-    maxWorkers: 3,
+    maxWorkers: 4,
   },
 })
