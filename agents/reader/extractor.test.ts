@@ -76,7 +76,7 @@ describe('the extractor', () => {
     ['eat', 'upstream_invalid'],
     ['die', 'internal'],
   ])('outlives a page that makes its thread %s', async (html, code) => {
-    await using extractor = createExtractor({ worker: obedient })
+    await using extractor = createExtractor({ worker: obedient, deadline_ms: 20_000 })
     expect(await rejection(extractor.extract(page(html), signal))).toMatchObject({ code })
     expect((await extractor.extract(page('next'), signal)).content).toBe('next')
   })

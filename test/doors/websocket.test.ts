@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { modernRequest } from '../support/mcp.ts'
-import { replay } from '../support/replay.ts'
+import { type Replay, replay } from '../support/replay.ts'
 import { openSocket, type Refused } from '../support/socket.ts'
 
 const start = 1_800_000_000_000
@@ -144,19 +144,27 @@ describe.each(paths)('frames on %s', (path, protocol) => {
 })
 
 test('cancelled MCP calls give their places back', async () => {
-  await using page = await replay({ 'GET /': { fault: 'hang' } })
-  await using reading = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: page.url })
+  await using stack = new AsyncDisposableStack()
+  // One host is asked for few pages at once.
+  const hosts: Replay[] = []
+  for (let host = 0; host < 4; host++) hosts.push(stack.use(await replay({ 'GET /': { fault: 'hang' } })))
+  const origins = hosts.map(({ url }) => url).join(',')
+  await using reading = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: origins })
   const token = await reading.token('reader')
   await using peer = await openSocket(`${reading.url}/mcp/ws`, ['mcp', `bearer.${token}`])
+  const answered: unknown[] = []
+  peer.socket.on('message', (data) => answered.push(JSON.parse(String(data)).id))
   const ids = Array.from({ length: 16 }, (_, id) => id + 1)
   for (const id of ids) {
     // Each call has a page of its own, so that none shares another's fetch.
-    const call = { name: 'reader_extract_content', arguments: { url: `${page.url}/?page=${id}` } }
-    peer.send(modernRequest(id, 'tools/call', call))
+    const url = `${hosts[id % 4]?.url}/?page=${id}`
+    peer.send(modernRequest(id, 'tools/call', { name: 'reader_extract_content', arguments: { url } }))
   }
-  await page.arrived(ids.length)
+  await Promise.all(hosts.map((host) => host.arrived(4)))
   for (const requestId of ids)
     peer.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } })
   peer.send(ping('/mcp/ws', 99))
   expect(await peer.answer(99)).toHaveProperty('result')
+  // None of them was given up because it took too long.
+  expect(answered).toEqual([99])
 })

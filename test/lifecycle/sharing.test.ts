@@ -23,7 +23,7 @@ test('a server, an import and two MCP processes share one folder and lose nothin
   await using folder = await temporaryFolder()
   const environment = { DRAGOMAN_DATA: folder.path, DRAGOMAN_LOG: 'silent', PATH: process.env.PATH ?? '' }
   const list = join(folder.path, 'list.jsonl')
-  await writeFile(list, Array.from({ length: 600 }, (_, number) => server(number)).join('\n'))
+  await writeFile(list, Array.from({ length: 300 }, (_, number) => server(number)).join('\n'))
   await using gateway = await serve(folder.path)
   const token = (await runCommand(['token', 'create', '--sub', 'ada'], environment)).stdout.trim()
   const identified = { ...environment, DRAGOMAN_TOKEN: token }
@@ -54,12 +54,12 @@ test('a server, an import and two MCP processes share one folder and lose nothin
     publishBy(second, 'com.second'),
     publishOverHttp(),
   ])
-  expect(JSON.parse(imported.stdout)).toMatchObject({ created: 600, rejected: [] })
+  expect(JSON.parse(imported.stdout)).toMatchObject({ created: 300, rejected: [] })
 
   await using store = await openSqliteStore(join(folder.path, 'registry.sqlite'))
   const log = await store.changes(0, 1000)
-  expect(log.map((change) => change.revision)).toEqual(Array.from({ length: 634 }, (_, index) => index + 1))
-  expect(new Set(log.map((change) => change.entry_id)).size).toBe(634)
+  expect(log.map((change) => change.revision)).toEqual(Array.from({ length: 334 }, (_, index) => index + 1))
+  expect(new Set(log.map((change) => change.entry_id)).size).toBe(334)
 
   const overHttp = async () => {
     const answer = await fetch(`${gateway.url}/public/agents?limit=1`)
@@ -72,11 +72,11 @@ test('a server, an import and two MCP processes share one folder and lose nothin
   }
   const started = performance.now()
   const seen = { http: 0, stdio: 0 }
-  for (let turn = 0; Math.min(seen.http, seen.stdio) < 604 && performance.now() - started < 2000; turn++) {
+  for (let turn = 0; Math.min(seen.http, seen.stdio) < 304 && performance.now() - started < 2000; turn++) {
     seen.http = await overHttp()
     seen.stdio = await overStdio(`total ${turn}`)
   }
-  expect(seen).toEqual({ http: 604, stdio: 604 })
+  expect(seen).toEqual({ http: 304, stdio: 304 })
   expect([await first.end(), await second.end()]).toEqual([0, 0])
 })
 

@@ -14,7 +14,10 @@ beforeAll(async () => {
   vi.spyOn(console, 'debug').mockImplementation(() => {})
   home = await startGateway()
 })
-afterAll(() => home[Symbol.asyncDispose]())
+afterAll(async () => {
+  vi.restoreAllMocks()
+  await home[Symbol.asyncDispose]()
+})
 
 /** The key that a card's signature names, from where the card says. */
 async function keyOf(card: { signatures: { protected: string }[] }): Promise<JWK> {

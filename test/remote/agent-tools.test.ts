@@ -43,8 +43,8 @@ test('what was served of an agent is forgotten once the agent has changed', asyn
   const capabilities = [{ name: 'look', description: 'Looks.' }]
   const id = await list(gateway, { package_name, endpoints, capabilities })
   const [token, owner] = [await gateway.token('ada'), await gateway.token('owner')]
-  const listen = vi.spyOn(AbortSignal.prototype, 'addEventListener')
-  const leave = vi.spyOn(AbortSignal.prototype, 'removeEventListener')
+  using listen = vi.spyOn(AbortSignal.prototype, 'addEventListener')
+  using leave = vi.spyOn(AbortSignal.prototype, 'removeEventListener')
   const held = () => {
     const signals = new Map<unknown, Set<unknown>>()
     listen.mock.calls.forEach(([type, listener], call) => {
@@ -62,5 +62,4 @@ test('what was served of an agent is forgotten once the agent has changed', asyn
     await toolsAt(gateway.url, token)
   }
   await expect.poll(held).toBeLessThan(6)
-  vi.restoreAllMocks()
 })

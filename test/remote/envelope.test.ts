@@ -19,7 +19,7 @@ let token: string
 beforeAll(async () => {
   agent = await serveEnvelopes()
   gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: agent.origin })
-  token = await gateway.token('ada')
+  token = await gateway.token('ada-the-caller')
   const endpoints = [{ protocol: 'envelope' as const, url: agent.url }]
   await list(gateway, { package_name: 'com.example.weather', endpoints, capabilities })
 })
@@ -75,7 +75,7 @@ describe('an agent that takes envelopes', () => {
     expect(payload).toMatchObject({ act: { sub: payload.iss } })
     expect(payload.sub).toMatch(/^[\w-]{43}$/)
     expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBe(120)
-    expect(JSON.stringify(payload)).not.toContain('ada')
+    expect(JSON.stringify(payload)).not.toContain('ada-the-caller')
     expect(decodeProtectedHeader(assertion).typ).toBe('dragoman-assertion+jwt')
     const misused = await send('com.example.weather', 'forecast', { city: 'Oslo' }, { token: assertion })
     expect(misused.status).toBe(401)

@@ -22,13 +22,20 @@ const protocols: readonly (readonly [string, (origin: string) => Endpoint])[] = 
 /** Milliseconds that an agent may take in these tests. */
 const patience_ms = 1_000
 
+const slugOf = (name: string) => name.replaceAll(/[^a-z]/g, '-')
+const misdeeds = new Map(faults.map(([name, misdeed]) => [slugOf(name), misdeed]))
+
 describe.each(protocols)('an agent that speaks %s', (_, endpointAt) => {
   let faulty: FaultyAgent
   let gateway: TestGateway
   let token: string
 
   beforeAll(async () => {
-    faulty = await serveFaults(() => {})
+    // Each fault has a path of its own, so that all can be met at once.
+    faulty = await serveFaults((request, response) => {
+      const slug = request.url?.split('/')[1] ?? ''
+      misdeeds.get(slug)?.(request, response)
+    })
     gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: faulty.origin }, { patience_ms })
     token = await gateway.token('ada')
   })
@@ -38,10 +45,9 @@ describe.each(protocols)('an agent that speaks %s', (_, endpointAt) => {
     await faulty?.[Symbol.asyncDispose]()
   })
 
-  test.each(faults)('and %s is told of as such', async (name, misdeed, code) => {
-    faulty.become(misdeed)
-    const package_name = `com.example.${name.replaceAll(/[^a-z]/g, '-')}`
-    await list(gateway, { package_name, endpoints: [endpointAt(faulty.origin)] })
+  async function meet([name, , code]: (typeof faults)[number]): Promise<void> {
+    const package_name = `com.example.${slugOf(name)}`
+    await list(gateway, { package_name, endpoints: [endpointAt(`${faulty.origin}/${slugOf(name)}`)] })
     const answer = await gateway.request('POST', '/a2a/message', {
       body: { to: package_name, action: 'anything', params: {} },
       token,
@@ -49,7 +55,14 @@ describe.each(protocols)('an agent that speaks %s', (_, endpointAt) => {
     expect(answer.json, answer.text).toMatchObject({ code })
     expect(answer.headers.get('content-type')).toBe('application/problem+json')
     expect(answer.text).not.toMatch(/Oh no|node_modules|at file:/)
-  })
+  }
+
+  const [slow, quick] = [true, false].map((isSlow) =>
+    faults.filter(([, , code]) => (code === 'upstream_timeout') === isSlow),
+  )
+  test.each(quick ?? [])('and %s is told of as such', (...fault) => meet(fault))
+  // These are but waited for.
+  test.concurrent.each(slow ?? [])('and %s is told of as such', (...fault) => meet(fault))
 })
 
 describe('an agent that fails', () => {

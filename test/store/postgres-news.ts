@@ -109,6 +109,20 @@ export function newsContract(server: () => TestPostgres, openHome: () => Promise
     expect((await waking.next()).done).toBe(false)
   })
 
+  test('whoever asks for the latest sees it, told of it or not', async () => {
+    await using home = await openHome()
+    const { read } = home.store
+    const entry = sampleEntry()
+    await home.store.write((writer) => writer.put(entry))
+    for (let revision = 2; revision < 12; revision++) {
+      await read.entries([entry.id])
+      await commitSilently(home.url, { ...entry, name: `Name ${revision}`, revision })
+      const asked = await Promise.all(Array.from({ length: 5 }, () => read.latest()))
+      expect(asked).toEqual(Array(5).fill(revision))
+      expect((await read.entry({ id: entry.id }))?.name).toBe(`Name ${revision}`)
+    }
+  })
+
   test('whoever has seen a change in the log reads no entry from before it', async () => {
     await using home = await openHome()
     const { store } = home

@@ -28,8 +28,12 @@ const northEast = unit(1, 1)
 /** A difference of direction that floats tell, and integers of 8 bits do not. */
 const hair = 0.02
 
-/** What every vector store does. `open` gives an empty one; property tests open one for each of their `runs`. */
-export function vectorStoreContract(name: string, open: Open, { runs = 50 } = {}): void {
+/**
+ * What every vector store does. `open` gives an empty one; property tests open one for each of their `runs`. A slow store
+ * may be asked a `share` of the questions of tests that ask many.
+ */
+export function vectorStoreContract(name: string, open: Open, { runs = 50, share = 1 } = {}): void {
+  const part = (many: number) => Math.ceil(many * share)
   describe(`a vector store: ${name}`, () => {
     const opened = async (changes: readonly VectorChange[] = [], dimensions = 2) => {
       const store = await open(dimensions)
@@ -130,7 +134,7 @@ export function vectorStoreContract(name: string, open: Open, { runs = 50 } = {}
         await pair.apply(Array.from({ length: 900 }, (_, index) => put(`${index}`, [near()])))
         // Of this one integers say everything.
         await pair.apply([put('plain', [unit(1, ...new Array<number>(63).fill(0))])])
-        for (let query = 0; query < 20; query++) await expectExact(pair, near(), {}, 10)
+        for (let query = 0; query < part(20); query++) await expectExact(pair, near(), {}, 10)
       })
 
       it.each([1, 3, 16, 33, 100])('is exact with %i dimensions', async (dimensions) => {
@@ -144,7 +148,7 @@ export function vectorStoreContract(name: string, open: Open, { runs = 50 } = {}
           ),
         )
         for (const limit of [1, 10, 200]) {
-          for (let query = 0; query < 5; query++) await expectExact(pair, vectors(), {}, limit)
+          for (let query = 0; query < part(5); query++) await expectExact(pair, vectors(), {}, limit)
         }
       })
 
@@ -157,7 +161,7 @@ export function vectorStoreContract(name: string, open: Open, { runs = 50 } = {}
             put(`${index}`, Array.from({ length: (index % 51) + 1 }, vectors)),
           ),
         )
-        for (let query = 0; query < 20; query++) await expectExact(pair, vectors(), {}, 10)
+        for (let query = 0; query < part(20); query++) await expectExact(pair, vectors(), {}, 10)
       })
 
       it('is exact where one number is far greater than the others', async () => {
@@ -167,7 +171,7 @@ export function vectorStoreContract(name: string, open: Open, { runs = 50 } = {}
         const pair = new Pair(await opened([], 32))
         await using _ = pair.store
         await pair.apply(Array.from({ length: 400 }, (_, index) => put(`${index}`, [lopsided()])))
-        for (let query = 0; query < 20; query++) await expectExact(pair, lopsided(), {}, 10)
+        for (let query = 0; query < part(20); query++) await expectExact(pair, lopsided(), {}, 10)
       })
     })
 
@@ -218,7 +222,8 @@ export function vectorStoreContract(name: string, open: Open, { runs = 50 } = {}
             put(`${index}`, [vectors()], { state: index < 1100 ? 'STAGE' : 'ACTIVE' }),
           ),
         )
-        for (let query = 0; query < 5; query++) await expectExact(pair, vectors(), { state: 'ACTIVE' }, 20)
+        for (let query = 0; query < part(5); query++)
+          await expectExact(pair, vectors(), { state: 'ACTIVE' }, 20)
       })
 
       it('finds nothing where all are left out', async () => {
@@ -361,7 +366,7 @@ export function vectorStoreContract(name: string, open: Open, { runs = 50 } = {}
             changed.map((id, index) => (index % 3 ? gone(id) : put(id, some((index % 4) + 1)))),
           )
           await pair.apply(Array.from({ length: 150 }, (_, index) => put(`${round}-${index}`, some(1))))
-          for (let query = 0; query < 10; query++) await expectExact(pair, vectors(), {}, 10)
+          for (let query = 0; query < part(10); query++) await expectExact(pair, vectors(), {}, 10)
         }
       })
 
@@ -370,11 +375,11 @@ export function vectorStoreContract(name: string, open: Open, { runs = 50 } = {}
         const pair = new Pair(await opened([], 8))
         await using _ = pair.store
         await pair.apply(Array.from({ length: 100 }, (_, index) => put(`${index}`, [vectors()])))
-        for (let index = 0; index < 60; index++) {
+        for (let index = 0; index < part(60); index++) {
           await pair.apply([put(`late ${index}`, [vectors(), vectors()]), gone(`${index}`)])
         }
-        expect(pair.store.applied_revision).toBe(61)
-        for (let query = 0; query < 10; query++) await expectExact(pair, vectors(), {}, 100)
+        expect(pair.store.applied_revision).toBe(part(60) + 1)
+        for (let query = 0; query < part(10); query++) await expectExact(pair, vectors(), {}, 100)
       })
 
       it('keeps its own copy of the vectors', async () => {

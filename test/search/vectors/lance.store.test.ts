@@ -4,7 +4,6 @@ import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { VectorStore } from '../../../src/search/vector-store.ts'
 import { Folder } from '../../../src/search/vectors/lance/folder.ts'
@@ -12,6 +11,7 @@ import {
   type LanceVectorStoreOptions,
   openLanceVectorStore,
 } from '../../../src/search/vectors/lance/lance-vector-store.ts'
+import { hostileFilters } from './hostile-filters.ts'
 import { Oracle, Pair } from './oracle.ts'
 import { clusteredVectors, expectExact, gone, idsOf, put, signal, unit } from './support.ts'
 
@@ -141,11 +141,11 @@ describe('a lance store', () => {
     const asking = (async () => {
       for (; !asked.signal.aborted; await pause(1)) await store.nearest(vectors(), {}, 10, signal)
     })()
-    for (let round = 0; round < 40; round++)
+    for (let round = 0; round < 20; round++)
       await pair.apply([put(`${round}`, [vectors(), vectors()]), gone(`${round - 5}`)])
     asked.abort()
     expect(await asking).toBeUndefined()
-    await vi.waitFor(async () => expect((await filesOf(folder, '/data/')).length).toBeLessThan(40), 5000)
+    await vi.waitFor(async () => expect((await filesOf(folder, '/data/')).length).toBeLessThan(20), 5000)
     await expectExact(pair, vectors(), {}, 100)
   })
 })
@@ -220,95 +220,7 @@ describe('the folder of a lance store', () => {
   })
 })
 
-describe('a filter in SQL', () => {
-  const hostile = fc.oneof(
-    fc.string({ unit: 'binary', maxLength: 12 }),
-    fc
-      .array(
-        fc.constantFrom(
-          "'",
-          "''",
-          '"',
-          '\\',
-          '%',
-          '_',
-          '--',
-          '/*',
-          '*/',
-          ';',
-          '\n',
-          '\r',
-          '\0',
-          '\u0001',
-          '`',
-          ')',
-          '(',
-          ' or ',
-          'true',
-          "' or '1'='1",
-          'null',
-          'É',
-          'ß',
-          'İ',
-          '🙂',
-          '{}',
-          '$1',
-          '?',
-          ',',
-          '[',
-          ']',
-          '\\u0027',
-        ),
-        { maxLength: 6 },
-      )
-      .map((parts) => parts.join('')),
-  )
-
-  it('finds hostile values to the letter', { timeout: 120_000 }, async () => {
-    const pair = new Pair(await open(await newFolder()))
-    await using _ = pair.store
-    const value = hostile.filter((text) => text.isWellFormed())
-    const row = fc.record({
-      owner: fc.option(value),
-      target: fc.option(value.map((text) => text.toLowerCase())),
-      category: fc.option(value.map((text) => text.toLowerCase())),
-      tags: fc.array(
-        value.map((text) => text.toLowerCase()),
-        { maxLength: 3 },
-      ),
-    })
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(row, { minLength: 1, maxLength: 8 }),
-        fc.array(value, { maxLength: 2 }),
-        async (rows, others) => {
-          await pair.apply([...pair.oracle.entries.keys()].map(gone))
-          await pair.apply(rows.map((fields, index) => put(`${index}`, [east], fields)))
-          const filters = [
-            ...rows.flatMap(({ owner, target, category, tags }) => [
-              { ...(owner !== null && { owner }), ...(category !== null && { category }) },
-              {
-                ...(target !== null && {
-                  target: target.toUpperCase().toLowerCase() === target ? target.toUpperCase() : target,
-                }),
-              },
-              { tags },
-            ]),
-            ...others.flatMap((text) => [
-              { owner: text },
-              { category: text },
-              { target: text },
-              { tags: [text] },
-            ]),
-            { tags: others },
-          ]
-          for (const filter of filters) await expectExact(pair, east, filter, 10)
-        },
-      ),
-      { numRuns: 20 },
-    )
-  })
-})
+hostileFilters('lance', async (dimensions) => open(await newFolder(), { dimensions }), { runs: 6 })
 
 describe('a lance store whose process is killed', () => {
   const script = (folder: string) => `
@@ -323,7 +235,7 @@ describe('a lance store whose process is killed', () => {
 
   it('has all that was acknowledged', { timeout: 60_000 }, async () => {
     const folder = await newFolder()
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < 2; round++) {
       const child = spawn(process.execPath, ['--input-type=module', '-e', script(folder)], {
         stdio: ['ignore', 'pipe', 'inherit'],
       })

@@ -14,5 +14,5 @@ afterAll(() => rm(root, { recursive: true, force: true }))
 vectorStoreContract(
   'lance',
   async (dimensions) => openLanceVectorStore({ folder: await mkdtemp(join(root, 'store-')), dimensions }),
-  { runs: 10 },
+  { runs: 4, share: 0.3 },
 )

@@ -70,7 +70,7 @@ describe('word pieces', () => {
           expect([piece, twin].map(known.idOf)).toEqual([piece, twin].map((one) => vocabulary.indexOf(one)))
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: 300 },
     )
   })
 
@@ -119,6 +119,7 @@ describe('word pieces', () => {
     const times = await growth(
       () => cutWhole(small),
       () => cutWhole(large),
+      3,
     )
     expect(times).toBeLessThan(10)
   })

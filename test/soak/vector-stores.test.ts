@@ -1,0 +1,37 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll } from 'vitest'
+import { openLanceVectorStore } from '../../src/search/vectors/lance/lance-vector-store.ts'
+import { createMemoryVectorStore } from '../../src/search/vectors/memory/memory-vector-store.ts'
+import { vectorStoreContract } from '../search/vectors/contract.ts'
+import { hostileFilters } from '../search/vectors/hostile-filters.ts'
+
+/** What `npm test` asks of each vector store, asked far more often. */
+const rounds = Number(process.env.SOAK_ROUNDS ?? 20)
+const worker = new URL('../../src/search/vectors/memory/worker.ts', import.meta.url)
+
+let root: string
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'dragoman-vectors-'))
+})
+afterAll(() => rm(root, { recursive: true, force: true }))
+
+const openLance = async (dimensions: number) =>
+  openLanceVectorStore({ folder: await mkdtemp(join(root, 'store-')), dimensions })
+
+vectorStoreContract('memory', async (dimensions) => createMemoryVectorStore({ dimensions }), {
+  runs: 150 * rounds,
+})
+vectorStoreContract(
+  'memory, scanned in a thread',
+  async (dimensions) => createMemoryVectorStore({ dimensions, worker, worker_rows: 0 }),
+  { runs: 15 * rounds },
+)
+vectorStoreContract(
+  'memory, chosen by sketches',
+  async (dimensions) => createMemoryVectorStore({ dimensions, exact_rows: 0 }),
+  { runs: 50 * rounds },
+)
+vectorStoreContract('lance', openLance, { runs: 5 * rounds })
+hostileFilters('lance', openLance, { runs: 10 * rounds })
