@@ -183,3 +183,8 @@ export function readConfig(environment: Record<string, string | undefined> = pro
   }
   return { ...values, data: resolve(values.DRAGOMAN_DATA) }
 }
+
+/** Every address of the machine, and none that anybody could be told. */
+export function isWildcard(host: string): boolean {
+  return host === '0.0.0.0' || host === '::'
+}

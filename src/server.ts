@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { Failure } from '../schemas/failure.ts'
 import { version } from './assets.ts'
+import { isWildcard } from './config.ts'
 import type { Gateway } from './gateway.ts'
 import { a2aJsonRpcMount } from './transports/a2a/json-rpc.ts'
 import { a2aRestMounts } from './transports/a2a/rest.ts'
@@ -115,11 +116,6 @@ async function listen(server: Server, { config }: Gateway): Promise<string> {
   server.removeAllListeners('error')
   const { port } = server.address() as AddressInfo
   return `http://${hostName(config.HOST)}:${port}`
-}
-
-/** Every address of the machine, and none that anybody could be told. */
-export function isWildcard(host: string): boolean {
-  return host === '0.0.0.0' || host === '::'
 }
 
 /** What callers on this machine say; nobody can be reached at a wildcard address. */

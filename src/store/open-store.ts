@@ -1,3 +1,4 @@
+import type { AboutPostgres } from './postgres/about.ts'
 import { placeOf } from './postgres/place.ts'
 import { openSqliteStore } from './sqlite/store.ts'
 import type { Store } from './store.ts'
@@ -14,11 +15,13 @@ export function nameOf({ path, url }: StorePlace): string {
   return url === undefined ? `SQLite in ${path}` : `PostgreSQL at ${placeOf(url)}`
 }
 
-/** The version of what serves the store there. Throws as its opening does. */
-export async function versionOf({ url }: StorePlace): Promise<string> {
-  if (url === undefined) return process.versions.sqlite ?? ''
+/** What serves the store there: for SQLite its version alone. Throws as its opening does. */
+export async function aboutStore({
+  url,
+}: StorePlace): Promise<Pick<AboutPostgres, 'version'> & Partial<AboutPostgres>> {
+  if (url === undefined) return { version: process.versions.sqlite ?? '' }
   const { askPostgres } = await import('./postgres/about.ts')
-  return (await askPostgres(url)).version
+  return await askPostgres(url)
 }
 
 /** Where several gateways over one database count calls together. */

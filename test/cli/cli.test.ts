@@ -135,6 +135,13 @@ describe('the command line over a data folder', () => {
     expect(checks.every((check: { ok: boolean }) => check.ok)).toBe(true)
     expect(settings.map((one: { name: string }) => one.name)).toContain('DRAGOMAN_CONTACT')
   })
+
+  test('doctor says that callers would be told an address that is none', async () => {
+    await using folder = await temporaryFolder()
+    const { code, stdout } = await run(['doctor'], { DRAGOMAN_DATA: folder.path, HOST: '0.0.0.0' })
+    expect(code).toBe(1)
+    expect(stdout).toContain('FAIL address: HOST is 0.0.0.0: set DRAGOMAN_BASE_URL')
+  })
 })
 
 describe('the command line as a client of a running gateway', () => {

@@ -122,11 +122,24 @@ describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => 
     expect(`${stdout}${stderr}`).not.toContain('hush-hush')
     const { checks } = JSON.parse(stdout)
     expect(code).toBe(0)
-    expect(checks[1]).toMatchObject({
+    expect(checks.every((check: { ok: boolean }) => check.ok)).toBe(true)
+    expect(checks).toContainEqual({
       check: 'store',
       ok: true,
       detail: expect.stringMatching(/^PostgreSQL at .*\/test_\d+, version \d+/),
     })
+    expect(checks).toContainEqual({ check: 'clock', ok: true, detail: expect.stringContaining('together') })
+    expect(checks.map((one: { check: string }) => one.check)).toContain('connections')
+  })
+
+  test('doctor says of a database that takes no writes that it does not', async () => {
+    await using folder = await temporaryFolder()
+    const DATABASE_URL = await postgres.createDatabase()
+    const name = new URL(DATABASE_URL).pathname.slice(1)
+    await postgres.query(DATABASE_URL, `alter database ${name} set default_transaction_read_only = on`)
+    const { code, stdout } = await run(['doctor'], { DATABASE_URL, DRAGOMAN_DATA: folder.path })
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/^FAIL store: .*takes no writes/m)
   })
 })
 

@@ -1,0 +1,113 @@
+import { mkdir, stat, statfs } from 'node:fs/promises'
+import { type Config, isWildcard, keysPath, storePlace } from '../config.ts'
+import { aboutStore, nameOf } from '../store/open-store.ts'
+import { openClient } from './client.ts'
+
+/** One thing that a deployment needs, and whether it has it. */
+export interface Check {
+  readonly check: string
+  readonly ok: boolean
+  readonly detail: string
+}
+
+/** As many connections as one gateway may take, with shared rate limits. */
+const connectionsOfOne = 18
+const apartMilliseconds = 5_000
+const megabyte = 1024 * 1024
+const leastFree = 200 * megabyte
+
+/** Everything that can be looked at from here. */
+export async function checkDeployment(config: Config): Promise<Check[]> {
+  // A client of a gateway has nothing of its own but that.
+  if (config.DRAGOMAN_URL) return [nodeCheck(), await searchCheck(config)]
+  const own = [nodeCheck(), addressCheck(config), await dataCheck(config)]
+  const store = await storeChecks(config)
+  // Without its store a gateway would wait for it.
+  const registry = [...own, ...store].every(({ ok }) => ok) ? [await searchCheck(config)] : []
+  return [...own, ...store, ...registry, await keyCheck(config), contactCheck(config)]
+}
+
+function nodeCheck(): Check {
+  const { node } = process.versions
+  return { check: 'node', ok: Number(node.split('.')[0]) >= 24, detail: node }
+}
+
+function addressCheck({ HOST, DRAGOMAN_BASE_URL: base }: Config): Check {
+  const check = 'address'
+  if (base) return { check, ok: true, detail: base }
+  if (!isWildcard(HOST)) return { check, ok: true, detail: `${HOST}, which this machine alone reaches` }
+  return { check, ok: false, detail: `HOST is ${HOST}: set DRAGOMAN_BASE_URL to what callers use` }
+}
+
+async function dataCheck({ data }: Config): Promise<Check> {
+  const check = 'data folder'
+  try {
+    await mkdir(data, { recursive: true })
+    const { bavail, bsize } = await statfs(data)
+    const free = bavail * bsize
+    return { check, ok: free >= leastFree, detail: `${data}, ${Math.floor(free / megabyte)} MB free` }
+  } catch (fault) {
+    return { check, ok: false, detail: `${data}: ${wordsOf(fault)}` }
+  }
+}
+
+async function storeChecks(config: Config): Promise<Check[]> {
+  const place = storePlace(config)
+  const asked = Date.now()
+  try {
+    const { version, now, connections, is_read_only = false } = await aboutStore(place)
+    const store = { check: 'store', ok: !is_read_only, detail: `${nameOf(place)}, version ${version}` }
+    if (is_read_only) store.detail += ', which takes no writes: a replica?'
+    return [
+      store,
+      ...(now === undefined ? [] : [clockCheck(now - (asked + Date.now()) / 2)]),
+      ...(connections ? [connectionCheck(connections)] : []),
+    ]
+  } catch (fault) {
+    return [{ check: 'store', ok: false, detail: wordsOf(fault) }]
+  }
+}
+
+function clockCheck(ahead: number): Check {
+  const seconds = Math.round(ahead / 100) / 10
+  const apart =
+    seconds === 0 ? 'together' : `${Math.abs(seconds)} s ${seconds > 0 ? 'behind' : 'ahead of'} the database`
+  return { check: 'clock', ok: Math.abs(ahead) < apartMilliseconds, detail: apart }
+}
+
+function connectionCheck({ most, used }: { most: number; used: number }): Check {
+  const left = most - used
+  const room = `${left} of ${most} connections are free; a gateway takes up to ${connectionsOfOne}`
+  return { check: 'connections', ok: left >= connectionsOfOne, detail: room }
+}
+
+function wordsOf(fault: unknown): string {
+  return fault instanceof Error ? fault.message : String(fault)
+}
+
+async function searchCheck(config: Config): Promise<Check> {
+  const where = config.DRAGOMAN_URL ?? config.data
+  try {
+    await using client = await openClient(config)
+    const params = { limit: 1 }
+    const { total } = (await client.send({ to: 'svc.registry', action: 'search_agents', params })) as {
+      total: number
+    }
+    return { check: 'registry', ok: true, detail: `${total} agents in ${where}` }
+  } catch (fault) {
+    return { check: 'registry', ok: false, detail: `${where}: ${wordsOf(fault)}` }
+  }
+}
+
+async function keyCheck(config: Config): Promise<Check> {
+  const path = keysPath(config)
+  const found = await stat(path).catch(() => undefined)
+  if (!found) return { check: 'signing key', ok: false, detail: `${path} is not there yet` }
+  const mode = (found.mode & 0o777).toString(8)
+  return { check: 'signing key', ok: mode === '600', detail: `${path}, mode ${mode}` }
+}
+
+/** Not a fault: everything but the wiki agent works without. */
+function contactCheck({ DRAGOMAN_CONTACT: contact }: Config): Check {
+  return { check: 'contact', ok: true, detail: contact ?? 'not set: the wiki agent answers not_configured' }
+}
