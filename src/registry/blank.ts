@@ -11,5 +11,6 @@ export const blank = {
   suspended: null,
   check_at: null,
   deleted: false,
+  versions_after: 0,
   revision: 0,
 } as const satisfies Partial<StoredEntry>

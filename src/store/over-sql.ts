@@ -10,6 +10,7 @@ import type { Store } from './store.ts'
 import type { Tables } from './tables.ts'
 import { createTaskStore } from './tasks.ts'
 import type { Realm, Transact } from './transact.ts'
+import { createVersionStore } from './versions.ts'
 import { createWriter } from './writer.ts'
 
 /** What a dialect brings. */
@@ -35,6 +36,7 @@ export function overSql({
   return {
     embeddings: createEmbeddings(reader, writer),
     notes: createNotes(reader, writer),
+    versions: createVersionStore(reader),
     leases: createLeases(writer),
     identity: createIdentityStore(reader, commit('identity')),
     tasks: createTaskStore(reader, transact('tasks'), clock),

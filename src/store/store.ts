@@ -62,6 +62,8 @@ export const StoredEntry = z.object({
   created_at: z.string(),
   updated_at: z.string(),
   deleted: z.boolean(),
+  /** Versions up to this revision are those of an entry that had the name before, and was deleted. */
+  versions_after: z.int().default(0),
   /** Set by the store at commit. */
   revision: z.int(),
 })
@@ -74,6 +76,41 @@ export class UnreadableEntry extends Error {
   constructor(id: string, cause: unknown) {
     super(`The stored entry ${id} cannot be read.`, { cause })
   }
+}
+
+/** One version of an entry: what everybody could see of it from then on, which never changes. */
+export interface Version {
+  /** Of the commit that published it. */
+  readonly revision: number
+  /** As its publisher calls it. */
+  readonly version: string | null
+  /** Sorts as versions do; empty for what is no version of Semantic Versioning. */
+  readonly precedence: string
+  readonly published_at: string
+  /** Of what it says, in hex. */
+  readonly sha256: string
+}
+
+export interface PublishedVersion extends Version {
+  readonly content: Partial<StoredEntry>
+}
+
+/** What entries were, of those versions alone that came after a revision. */
+export interface VersionStore {
+  /** The highest version first, those without an order after all others, the newest of one version first. */
+  list(
+    entryId: string,
+    after: number,
+    limit: number,
+    beyond?: Pick<Version, 'precedence' | 'revision'>,
+  ): Promise<readonly Version[]>
+  count(entryId: string, after: number): Promise<number>
+  /** By its revision, or the newest that its publisher calls so. */
+  find(
+    entryId: string,
+    after: number,
+    wanted: { readonly revision: number } | { readonly version: string },
+  ): Promise<PublishedVersion | undefined>
 }
 
 /** One committed change; `revision` is gapless, starting at 1. */
@@ -127,6 +164,8 @@ export interface Writer {
   put(entry: StoredEntry, deed?: Deed): Promise<void>
   /** Logs what changes nothing of the entry. */
   record(entryId: string, deed: Deed): Promise<void>
+  /** Digests of what was ever published of an entry under a version string, by an entry of before too. */
+  published(entryId: string, version: string): Promise<readonly string[]>
   /** When this actor last did this to the entry. */
   lastDone(entryId: string, action: string, actor: Actor): Promise<string | undefined>
 }
@@ -212,6 +251,7 @@ export interface Store extends AsyncDisposable {
   readonly read: Reader
   readonly embeddings: Embeddings
   readonly notes: Notes
+  readonly versions: VersionStore
   readonly leases: Leases
   readonly identity: IdentityStore
   readonly tasks: TaskStore

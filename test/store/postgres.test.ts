@@ -10,6 +10,7 @@ import { openPlain, type PostgresHome } from './postgres-home.ts'
 import { newsContract } from './postgres-news.ts'
 import { sessionContract } from './session-contract.ts'
 import { taskContract } from './task-contract.ts'
+import { versionContract } from './version-contract.ts'
 
 /** Every table empty and every counter at 0. */
 const emptied = `
@@ -66,6 +67,7 @@ describe.skipIf(!postgresFolder)('PostgreSQL', () => {
   }
 
   storeContract('PostgreSQL', openHome)
+  versionContract('PostgreSQL', openHome)
   credentialContract('PostgreSQL', openHome)
   taskContract('PostgreSQL', openHome)
   sessionContract('PostgreSQL', openHome)

@@ -11,6 +11,7 @@ import { credentialContract } from './credential-contract.ts'
 import { livenessContract } from './liveness-contract.ts'
 import { sessionContract } from './session-contract.ts'
 import { taskContract } from './task-contract.ts'
+import { versionContract } from './version-contract.ts'
 
 const fixture = resolve(import.meta.dirname, 'elsewhere.ts')
 
@@ -42,6 +43,7 @@ async function openHome(): Promise<StoreHome & { readonly path: string }> {
 
 storeContract('SQLite', openHome)
 credentialContract('SQLite', openHome)
+versionContract('SQLite', openHome)
 taskContract('SQLite', openHome)
 sessionContract('SQLite', openHome)
 livenessContract('SQLite', openHome)
@@ -86,22 +88,29 @@ describe('SQLite', () => {
     expect(await store.read.revision()).toBe(8)
   })
 
-  test('a folder of before knows which of its entries are listed', async () => {
+  test('a folder of before knows which of its entries are listed, each in its first version', async () => {
     await using home = await openHome()
+    const listed = sampleEntry({ package_name: 'com.listed', version: '1.0.0' })
+    const staged = sampleEntry({ package_name: 'com.staged', state: 'STAGE' })
     const spoilt = sampleEntry({ package_name: 'com.spoilt' })
     await home.store.write(async (writer) => {
-      await writer.put(sampleEntry({ package_name: 'com.listed' }))
-      await writer.put(sampleEntry({ package_name: 'com.staged', state: 'STAGE' }))
+      await writer.put(listed)
+      await writer.put(staged)
       await writer.put(spoilt)
     })
     await home.spoil(spoilt.id, '{"id": ')
     const database = new DatabaseSync(home.path)
     database.exec(
-      `alter table entry drop column listed; delete from kysely_migration where name = '0009-listed'`,
+      `alter table entry drop column listed; drop table version; delete from kysely_migration where name >= '0009-listed'`,
     )
     database.close()
     await using store = await openSqliteStore(home.path)
     expect(await store.read.listedNames('com.', 10)).toEqual(['com.listed'])
+    expect(await store.versions.find(listed.id, 0, { version: '1.0.0' })).toMatchObject({
+      revision: 1,
+      published_at: listed.updated_at,
+    })
+    for (const { id } of [staged, spoilt]) expect(await store.versions.count(id, 0)).toBe(0)
   })
 
   test('a migration that was cut off is made again from the start', async () => {

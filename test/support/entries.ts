@@ -35,6 +35,7 @@ export function sampleEntry(overrides: Partial<StoredEntry> = {}): StoredEntry {
     created_at: '2026-01-01T00:00:00.000Z',
     updated_at: '2026-01-01T00:00:00.000Z',
     deleted: false,
+    versions_after: 0,
     revision: 0,
     ...overrides,
   }
