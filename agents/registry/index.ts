@@ -9,6 +9,7 @@ import { getAgent } from './get-agent.ts'
 import { getCard, getExtendedCard } from './get-card.ts'
 import { importEntries } from './import-entries.ts'
 import { listKeys } from './list-keys.ts'
+import { listVersions } from './list-versions.ts'
 import type { Credentials, Identity, Registry } from './port.ts'
 import { publish } from './publish.ts'
 import { report } from './report.ts'
@@ -40,6 +41,7 @@ export function createRegistryAgent(registry: Registry, identity: Identity, cred
       search(registry),
       completeName(registry),
       getAgent(registry),
+      listVersions(registry),
       getCard(registry, packageName),
       getExtendedCard(registry, packageName),
       publish(registry),

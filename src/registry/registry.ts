@@ -10,6 +10,7 @@ import type { DenseArms } from './dense-arms.ts'
 import { type Committed, createEditor, type EditorOptions } from './editor.ts'
 import { createFinder } from './finder.ts'
 import type { Follower } from './follower.ts'
+import { createHistory } from './history.ts'
 import { importLines } from './importer.ts'
 import type { Prober } from './liveness/prober.ts'
 import type { Vitals } from './liveness/vitals.ts'
@@ -37,6 +38,7 @@ export function createRegistry(options: RegistryOptions) {
   const { vitals, prober } = options.liveness
   const views = createViews(site, vitals)
   const { stored, ...finder } = createFinder({ reader: store.read, index, follower, dense, views, vitals })
+  const history = createHistory(store, { ...finder, stored }, views)
   const editor = createEditor(options)
   const verifier = createVerifier({ ...options, reader: store.read, editor })
   const { report, audit, ...custody } = createCustody(store, editor, options.clock)
@@ -60,6 +62,7 @@ export function createRegistry(options: RegistryOptions) {
 
   return {
     ...finder,
+    ...history,
     ...createCards({ finder: { ...finder, stored }, site, agents: options.agents, signer: options.signer }),
     async check(agent: string, caller: Principal | null, signal: AbortSignal): Promise<LivenessOutcome> {
       const entry = await stored(agent, caller)

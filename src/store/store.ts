@@ -104,7 +104,8 @@ export interface VersionStore {
     limit: number,
     beyond?: Pick<Version, 'precedence' | 'revision'>,
   ): Promise<readonly Version[]>
-  count(entryId: string, after: number): Promise<number>
+  /** How many there are, and the revision of the newest, 0 where there is none. */
+  extent(entryId: string, after: number): Promise<{ readonly total: number; readonly newest: number }>
   /** By its revision, or the newest that its publisher calls so. */
   find(
     entryId: string,

@@ -20,11 +20,11 @@ export function createVersionStore(db: Kysely<Tables>): VersionStore {
         : all
       return further.orderBy('precedence', 'desc').orderBy('revision', 'desc').limit(limit).execute()
     },
-    async count(entryId, after) {
-      const { count } = await those(entryId, after)
-        .select(({ fn }) => fn.countAll().as('count'))
+    async extent(entryId, after) {
+      const { total, newest } = await those(entryId, after)
+        .select(({ fn }) => [fn.countAll().as('total'), fn.max('revision').as('newest')])
         .executeTakeFirstOrThrow()
-      return Number(count)
+      return { total: Number(total), newest: Number(newest ?? 0) }
     },
     async find(entryId, after, wanted) {
       const row = await ('revision' in wanted
