@@ -124,7 +124,7 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
 
   // Last in, first out: the tails stop before the store closes.
   const troubled = (fault: unknown) => log.error({ err: fault }, 'index')
-  const words = createSnapshot(join(config.data, 'index', 'words'), `${version}/1`, store, troubled)
+  const words = createSnapshot(join(config.data, 'index', 'words'), `${version}/2`, store, troubled)
   const [dense, saved] = await Promise.all([openDense(config, store, outside, troubled), words.read()])
   stack.use(dense)
   const arms = { meaning: () => dense.meaning, failed: troubled }

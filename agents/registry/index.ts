@@ -5,6 +5,7 @@ import { completeName } from './complete-name.ts'
 import { createKey } from './create-key.ts'
 import { deleteCredential, listCredentials, setCredential } from './credentials.ts'
 import { deleteKey } from './delete-key.ts'
+import { deprecate } from './deprecate.ts'
 import { getAgent } from './get-agent.ts'
 import { getCard, getExtendedCard } from './get-card.ts'
 import { importEntries } from './import-entries.ts'
@@ -54,6 +55,7 @@ export function createRegistryAgent(registry: Registry, identity: Identity, cred
       claim(registry),
       transfer(registry),
       suspend(registry),
+      deprecate(registry),
       report(registry),
       audit(registry),
       check(registry),

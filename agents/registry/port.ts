@@ -56,6 +56,14 @@ export interface Registry {
     asked: Change & { readonly suspended: boolean; readonly reason: string },
     caller: Caller,
   ): Promise<EntryDetail>
+  deprecate(
+    asked: Change & {
+      readonly deprecated: boolean
+      readonly message?: string | undefined
+      readonly successor?: string | undefined
+    },
+    caller: Caller,
+  ): Promise<EntryDetail>
   report(
     report: { readonly agent: string; readonly reason: string; readonly detail?: string | undefined },
     caller: Caller,

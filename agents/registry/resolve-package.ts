@@ -20,6 +20,7 @@ const Output = EntryDetail.pick({
   version: true,
   verification_level: true,
   manifest_url: true,
+  deprecated: true,
   card: true,
 })
 type Output = z.infer<typeof Output>
@@ -48,6 +49,7 @@ export function resolvePackage(registry: Registry): Action<z.output<typeof Input
   })
 }
 
-function partOf({ package_name, version, verification_level, manifest_url, card }: EntryDetail): Output {
-  return { package_name, version, verification_level, manifest_url, card }
+function partOf(found: EntryDetail): Output {
+  const { package_name, version, verification_level, manifest_url, deprecated, card } = found
+  return { package_name, version, verification_level, manifest_url, deprecated, card }
 }

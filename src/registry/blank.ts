@@ -9,6 +9,7 @@ export const blank = {
   manifest: null,
   proof: null,
   suspended: null,
+  deprecated: null,
   check_at: null,
   deleted: false,
   versions_after: 0,

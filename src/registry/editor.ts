@@ -245,6 +245,7 @@ function assertRevision(entry: StoredEntry, expected: number | undefined): void 
   if (expected === undefined || expected === entry.revision) return
   throw new Failure('precondition_failed', `${entry.package_name} is at revision ${entry.revision}.`, {
     hint: 'Read it again and decide anew.',
+    revision: entry.revision,
   })
 }
 

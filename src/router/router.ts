@@ -1,4 +1,5 @@
 import type { Action, Agent, Context, Update } from '../../schemas/action.ts'
+import type { Deprecation } from '../../schemas/deprecation.ts'
 import { type Envelope, envelopeShape } from '../../schemas/envelope.ts'
 import { Failure } from '../../schemas/failure.ts'
 import type { Json } from '../../schemas/json.ts'
@@ -39,6 +40,8 @@ export interface Reply {
   /** For reads: the registry revision that the output is at least as new as. */
   readonly revision?: number
   readonly allowance?: Allowance
+  /** Of the agent that answered. */
+  readonly deprecated?: Deprecation
 }
 
 /** What is left of a caller's rate limit. */
@@ -123,7 +126,14 @@ export function createRouter(options: RouterOptions): Router {
     const revision = action.effect === 'read' ? options.revision() : undefined
     const output = (await run(agent, action, input, call, id, via)) as Json
     if (options.check_outputs) checkOutput(action, output)
-    return { output, action, ...(revision !== undefined && { revision }), ...(allowance && { allowance }) }
+    const { deprecated } = agent
+    return {
+      output,
+      action,
+      ...(revision !== undefined && { revision }),
+      ...(allowance && { allowance }),
+      ...(deprecated && { deprecated }),
+    }
   }
 
   async function run(

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Deprecation } from '../../schemas/deprecation.ts'
 import { Capability, Endpoint, Package, State, VerificationLevel } from '../../schemas/entry.ts'
 import {
   type Actor,
@@ -57,6 +58,7 @@ export const StoredEntry = z.object({
   manifest: ManifestReport.nullable().default(null),
   proof: StoredProof.nullable().default(null),
   suspended: Suspension.nullable().default(null),
+  deprecated: Deprecation.nullable().default(null),
   /** When the manifest and the proof are to be looked at again; null: never. */
   check_at: z.string().nullable().default(null),
   created_at: z.string(),

@@ -31,6 +31,7 @@ export function sampleEntry(overrides: Partial<StoredEntry> = {}): StoredEntry {
     manifest: null,
     proof: null,
     suspended: null,
+    deprecated: null,
     check_at: null,
     created_at: '2026-01-01T00:00:00.000Z',
     updated_at: '2026-01-01T00:00:00.000Z',

@@ -63,6 +63,17 @@ export const custodyRoutes: readonly Route[] = [
   },
   {
     method: 'post',
+    path: '/api/agents/:id/deprecate',
+    summary: 'Deprecate an agent, or take that back',
+    to: registry,
+    action: 'deprecate',
+    entry: true,
+    parameters: { id: 'agent' },
+    body: 'whole',
+    conditional: true,
+  },
+  {
+    method: 'post',
     path: '/api/agents/:id/suspend',
     summary: 'Suspend an agent, or lift a suspension',
     to: registry,

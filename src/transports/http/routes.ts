@@ -16,6 +16,7 @@ const listed = {
     state: 'filters.state',
     mine: 'filters.mine',
     live: 'filters.live',
+    deprecated: 'filters.deprecated',
     limit: 'limit',
     cursor: 'cursor',
     sort: 'sort',
