@@ -20,6 +20,8 @@ export interface Action<Input = unknown, Output = unknown, Part = unknown> {
   readonly access: Access
   /** MCP annotations, cache headers, retries and idempotency follow from this. */
   readonly effect: 'read' | 'write' | 'call'
+  /** What makes it twice creates twice: its input has an `idempotency_key`, and the router makes it once for each. */
+  readonly idempotency?: 'key'
   /** Shown on cards, as skills and in tools/list. */
   readonly advertised: boolean
   /** False: the card shows the action without its input schema. */

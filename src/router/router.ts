@@ -9,6 +9,7 @@ import { assertPlain } from '../../schemas/plain.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import { authorise } from './authorise.ts'
 import { startDeadline } from './deadline.ts'
+import type { Once } from './once.ts'
 
 /** Who is at the other end of the wire. */
 export interface Client {
@@ -80,6 +81,8 @@ export interface RouterOptions {
   readonly createId: () => string
   /** Parse our own outputs too: in tests and in development. */
   readonly check_outputs: boolean
+  /** Does the work of a call once, however often it is sent. */
+  readonly once: Once
 }
 
 const defaultDeadline = 10_000
@@ -163,7 +166,9 @@ export function createRouter(options: RouterOptions): Router {
         return (await dispatch(envelope, { principal, signal, id, deadline: ends, via: passed })).output
       },
     }
-    return await deadline.race(action.run(input, context))
+    const { principal } = call
+    const work = (asked: unknown) => action.run(asked, context)
+    return await deadline.race(options.once({ agent, action, principal }, input, work))
   }
 
   return { dispatch }

@@ -6,6 +6,7 @@ import { createLeases } from './leases.ts'
 import { createLivenessStore } from './liveness.ts'
 import { createNotes } from './notes.ts'
 import { createSessionStore } from './playground.ts'
+import { createRepeatStore } from './repeats.ts'
 import type { Store } from './store.ts'
 import type { Tables } from './tables.ts'
 import { createTaskStore } from './tasks.ts'
@@ -37,6 +38,7 @@ export function overSql({
     embeddings: createEmbeddings(reader, writer),
     notes: createNotes(reader, writer),
     versions: createVersionStore(reader),
+    repeats: createRepeatStore(transact('repeats'), clock),
     leases: createLeases(writer),
     identity: createIdentityStore(reader, commit('identity')),
     tasks: createTaskStore(reader, transact('tasks'), clock),

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { isRecord } from '../../schemas/json.ts'
+import { orderedText } from '../../schemas/json.ts'
 import { precedenceOf } from './precedence.ts'
 import { StoredEntry } from './store.ts'
 import type { VersionTable } from './tables.ts'
@@ -32,7 +32,7 @@ export function isListed({ state, suspended, deleted }: Listing): boolean {
 
 /** SHA-256, in hex, of what an entry says, in whichever order its keys stand. */
 export function contentDigest(entry: Readonly<Record<string, unknown>>): string {
-  return hash('sha256', JSON.stringify(contentOf(entry), inOrder), 'hex')
+  return hash('sha256', orderedText(contentOf(entry)), 'hex')
 }
 
 /** The version that an entry is, as it was published at a revision. */
@@ -55,9 +55,4 @@ export function versionRow(
 
 function contentOf(entry: Readonly<Record<string, unknown>>): object {
   return Object.fromEntries(fields.map((field) => [field, entry[field] ?? null]))
-}
-
-function inOrder(_: string, value: unknown): unknown {
-  if (!isRecord(value)) return value
-  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
 }

@@ -24,6 +24,7 @@ export type StoredProof = z.infer<typeof StoredProof>
 import type { Revocation } from '../../schemas/identity.ts'
 import type { LivenessStore } from '../../schemas/liveness.ts'
 import type { SessionStore } from '../../schemas/playground.ts'
+import type { RepeatStore } from '../../schemas/repeat.ts'
 import { Scope } from '../../schemas/scope.ts'
 import type { TaskStore } from '../../schemas/task.ts'
 
@@ -255,6 +256,7 @@ export interface Store extends AsyncDisposable {
   readonly embeddings: Embeddings
   readonly notes: Notes
   readonly versions: VersionStore
+  readonly repeats: RepeatStore
   readonly leases: Leases
   readonly identity: IdentityStore
   readonly tasks: TaskStore

@@ -151,7 +151,19 @@ export interface VersionTable {
   document: string
 }
 
+export interface RepeatTable {
+  /** [issuer, subject] as JSON. */
+  owner: string
+  action: string
+  key: string
+  digest: string
+  holder: string
+  output: string | null
+  expires_at: number
+}
+
 export interface Tables {
+  repeat: RepeatTable
   version: VersionTable
   entry: EntryTable
   change: ChangeTable

@@ -8,6 +8,7 @@ import { livenessContract } from './liveness-contract.ts'
 import { awayContract } from './postgres-away.ts'
 import { openPlain, type PostgresHome } from './postgres-home.ts'
 import { newsContract } from './postgres-news.ts'
+import { repeatContract } from './repeat-contract.ts'
 import { sessionContract } from './session-contract.ts'
 import { taskContract } from './task-contract.ts'
 import { versionContract } from './version-contract.ts'
@@ -68,6 +69,7 @@ describe.skipIf(!postgresFolder)('PostgreSQL', () => {
 
   storeContract('PostgreSQL', openHome)
   versionContract('PostgreSQL', openHome)
+  repeatContract('PostgreSQL', openHome)
   credentialContract('PostgreSQL', openHome)
   taskContract('PostgreSQL', openHome)
   sessionContract('PostgreSQL', openHome)

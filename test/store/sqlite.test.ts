@@ -9,6 +9,7 @@ import { run } from '../support/processes.ts'
 import { type StoreHome, storeContract, storeTime } from './contract.ts'
 import { credentialContract } from './credential-contract.ts'
 import { livenessContract } from './liveness-contract.ts'
+import { repeatContract } from './repeat-contract.ts'
 import { sessionContract } from './session-contract.ts'
 import { taskContract } from './task-contract.ts'
 import { versionContract } from './version-contract.ts'
@@ -44,6 +45,7 @@ async function openHome(): Promise<StoreHome & { readonly path: string }> {
 storeContract('SQLite', openHome)
 credentialContract('SQLite', openHome)
 versionContract('SQLite', openHome)
+repeatContract('SQLite', openHome)
 taskContract('SQLite', openHome)
 sessionContract('SQLite', openHome)
 livenessContract('SQLite', openHome)
@@ -101,7 +103,7 @@ describe('SQLite', () => {
     await home.spoil(spoilt.id, '{"id": ')
     const database = new DatabaseSync(home.path)
     database.exec(
-      `alter table entry drop column listed; drop table version; delete from kysely_migration where name >= '0009-listed'`,
+      `alter table entry drop column listed; drop table version; drop table repeat; delete from kysely_migration where name >= '0009-listed'`,
     )
     database.close()
     await using store = await openSqliteStore(home.path)

@@ -10,6 +10,7 @@ import { credentials } from './0007-credentials.ts'
 import { liveness } from './0008-liveness.ts'
 import { listed } from './0009-listed.ts'
 import { versions } from './0010-versions.ts'
+import { repeats } from './0011-repeats.ts'
 
 const migrations: Record<string, Migration> = {
   '0001-entries': entries,
@@ -22,6 +23,7 @@ const migrations: Record<string, Migration> = {
   '0008-liveness': liveness,
   '0009-listed': listed,
   '0010-versions': versions,
+  '0011-repeats': repeats,
 }
 
 /** Brings the schema up to date, forward only. Throws what the failing migration threw. */

@@ -39,9 +39,20 @@ export async function readInput(
       'Over HTTP the header If-Match says that, with the ETag of the entry.',
     )
   }
+  if (action.idempotency === 'key') {
+    if (Object.hasOwn(body, 'idempotency_key'))
+      throw misplaced('idempotency_key', 'Over HTTP the header Idempotency-Key says that.')
+    const key = request.headers['idempotency-key']
+    if (typeof key === 'string') input.idempotency_key = unquoted(key)
+  }
   const revision = route.conditional ? revisionAsked(request, etags) : undefined
   if (revision !== undefined) input.expected_revision = revision
   return input
+}
+
+/** A key is a string of RFC 9651, in quotes; many clients leave them out. */
+function unquoted(key: string): string {
+  return /^"(.*)"$/.exec(key.trim())?.[1] ?? key.trim()
 }
 
 /** RFC 9110 section 13.1: what must be there still, and `If-None-Match: *`, which holds of nothing that is there. */

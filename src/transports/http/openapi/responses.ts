@@ -102,6 +102,7 @@ const challenge = (required: boolean) => ({
 const headersOf: Readonly<Record<number, object>> = {
   401: challenge(true),
   403: challenge(false),
+  409: retryAfter(false),
   429: retryAfter(true),
   502: retryAfter(false),
   503: retryAfter(false),
