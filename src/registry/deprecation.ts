@@ -18,7 +18,7 @@ const longestChain = 100
 
 /**
  * Says of an entry that nobody should begin to use it, or takes that back. Throws Failure `wrong_state` where there is
- * nothing to take back, `invalid_request` for a successor that is not listed, `conflict` for one that leads back here.
+ * nothing to take back, `not_found` for a successor that is not listed, `conflict` for one that leads back here.
  */
 export function createDeprecate(editor: Pick<Editor, 'change'>) {
   return async function deprecate(
@@ -45,7 +45,7 @@ async function successorOf(
 ): Promise<string> {
   const first = await writer.entry(toReference(successor))
   if (!first || !isListed(first)) {
-    throw new Failure('invalid_request', `No agent is listed as ${successor}.`, {
+    throw new Failure('not_found', `No agent is listed as ${successor}.`, {
       errors: [{ pointer: '/successor', detail: 'Name an agent that everybody can see.' }],
     })
   }

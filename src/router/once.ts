@@ -35,8 +35,8 @@ export type Once = (
  * Does the work of a call with an `idempotency_key` once for each caller, action and key, in all processes, and gives
  * whoever sends it again what came of it, for a day (draft-ietf-httpapi-idempotency-key-header-07). What fails
  * is forgotten. It is to be raced against the caller's signal from without: who sends again is often who left.
- * Throws Failure `unauthenticated` for a key of nobody, `invalid_request` where the input is another one than before,
- * `conflict` with `retry_after_s` while the first still runs.
+ * Throws Failure `unauthenticated` for a key of nobody, `conflict` where the input is another one than before and,
+ * with `retry_after_s`, while the first still runs.
  */
 export function createOnce({ store, clock, createId, failed }: OnceOptions): Once {
   return async ({ agent, action, principal }, input, work) => {
@@ -77,7 +77,7 @@ function answerOf(
   call: RepeatedCall,
 ): unknown {
   if (digest !== call.digest) {
-    throw new Failure('invalid_request', 'This key was used for another call.', {
+    throw new Failure('conflict', 'This key was used for another call.', {
       errors: [{ pointer: '/idempotency_key', detail: 'Another input needs a key of its own.' }],
     })
   }

@@ -80,7 +80,8 @@ describe('a creating call with a key', () => {
     const name = fresh()
     expect((await publish(publication(name), 'k')).status).toBe(201)
     const other = await publish(publication(fresh()), 'k')
-    expect([other.status, other.json.errors[0].pointer]).toEqual([400, '/idempotency_key'])
+    expect(other.headers.get('retry-after')).toBeNull()
+    expect([other.status, other.json.errors[0].pointer]).toEqual([409, '/idempotency_key'])
     expect((await publish(publication(fresh()), '""')).status).toBe(400)
     expect((await publish(publication(fresh()), 'x'.repeat(201))).status).toBe(400)
     const body = { ...publication(fresh()), idempotency_key: 'k' }

@@ -74,7 +74,7 @@ describe('a successor', () => {
     await registry.publish(publication(hidden), ada, new AbortController().signal)
     for (const successor of [hidden, 'com.deprecation.none']) {
       await expect(deprecate(name, { successor })).rejects.toMatchObject({
-        code: 'invalid_request',
+        code: 'not_found',
         message: `No agent is listed as ${successor}.`,
         details: { errors: [{ pointer: '/successor' }] },
       })

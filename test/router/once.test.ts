@@ -68,7 +68,7 @@ test('another input under the same key is refused', async () => {
   const { send } = open(async () => 1)
   await send({ idempotency_key: 'a', x: 1 })
   await expect(send({ idempotency_key: 'a', x: 2 })).rejects.toMatchObject({
-    code: 'invalid_request',
+    code: 'conflict',
     details: { errors: [{ pointer: '/idempotency_key' }] },
   })
 })
