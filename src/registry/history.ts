@@ -57,10 +57,10 @@ export function createHistory(
   }
 
   async function resolve(agent: string, wanted: WantedVersion, caller: Caller): Promise<EntryDetail> {
-    const entry = await finder.stored(agent, caller)
     const { version, revision } = wanted
-    if (revision === undefined && (version === undefined || version === entry.version))
-      return await finder.get(agent, caller)
+    if (version === undefined && revision === undefined) return await finder.get(agent, caller)
+    const entry = await finder.stored(agent, caller)
+    if (version === entry.version && revision === undefined) return await finder.get(agent, caller)
     const found = await findWanted(entry, wanted)
     if (found === 'current') return await finder.get(agent, caller)
     if (found) return views.detail({ ...entry, ...found.content }, caller)
