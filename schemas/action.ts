@@ -1,3 +1,4 @@
+import type { Deprecation } from './deprecation.ts'
 import type { Envelope } from './envelope.ts'
 import type { Json } from './json.ts'
 import type { Principal, Scope } from './scope.ts'
@@ -19,6 +20,8 @@ export interface Action<Input = unknown, Output = unknown, Part = unknown> {
   readonly access: Access
   /** MCP annotations, cache headers, retries and idempotency follow from this. */
   readonly effect: 'read' | 'write' | 'call'
+  /** What makes it twice creates twice: its input has an `idempotency_key`, and the router makes it once for each. */
+  readonly idempotency?: 'key'
   /** Shown on cards, as skills and in tools/list. */
   readonly advertised: boolean
   /** False: the card shows the action without its input schema. */
@@ -39,6 +42,8 @@ export interface Agent {
   readonly version?: string
   /** False keeps a hosted agent out of the registry's lists; it stays callable. */
   readonly listed?: boolean
+  /** Whoever calls it is told so. */
+  readonly deprecated?: Deprecation
   // biome-ignore lint/suspicious/noExplicitAny: an agent holds actions of every input and output; run is contravariant in both
   readonly actions: readonly Action<any, any, any>[]
   /** An agent that does not say what it can do: the action of any name that is not among its `actions`. */

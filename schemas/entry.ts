@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Deprecation } from './deprecation.ts'
 import { Liveness } from './liveness.ts'
 import { ContentFlag, SignatureStatus, Suspension } from './trust.ts'
 
@@ -77,6 +78,7 @@ export const Entry = z.object({
   card_sha256: z.string().nullable().describe('Of the card as it was last read at its manifest URL, in hex.'),
   changed_since_verified: z.boolean().describe('The card is no longer the one that was verified.'),
   suspended: Suspension.nullable().describe('Shown to the owner and to admins only; hidden from all others.'),
+  deprecated: Deprecation.nullable().describe('Nobody should begin to use it; it still answers.'),
   liveness: Liveness.describe('Whether the agent answers, as the gateway last saw it.'),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),

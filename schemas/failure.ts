@@ -81,6 +81,8 @@ export interface Details {
   /** The scope that is missing. */
   readonly scope?: Scope
   readonly retry_after_s?: number
+  /** That the entry is at. */
+  readonly revision?: number
   readonly upstream?: { readonly code?: string; readonly status?: number }
   readonly manifest_url?: string | null
   readonly endpoints?: readonly Endpoint[]
@@ -126,7 +128,7 @@ export function problem(failure: Failure, id: string): Problem {
     detail: failure.message,
     code: failure.code,
     instance: id,
-    retryable: row.retryable,
+    retryable: row.retryable || failure.details.retry_after_s !== undefined,
     ...failure.details,
   }
 }

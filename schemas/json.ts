@@ -20,3 +20,13 @@ export function schemaAt(schema: JsonSchema, path: readonly PropertyKey[]): Json
   }
   return isRecord(current) ? current : {}
 }
+
+/** JSON in which the keys of every object stand in one order: the same value is the same text. */
+export function orderedText(value: unknown): string {
+  return JSON.stringify(value, inOrder)
+}
+
+function inOrder(_: string, value: unknown): unknown {
+  if (!isRecord(value)) return value
+  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+}

@@ -12,6 +12,7 @@ export const Filters = z.strictObject({
     .boolean()
     .optional()
     .describe('True: agents that answer. False: those that are dead or stale. Of some nobody knows.'),
+  deprecated: z.boolean().optional().describe('False leaves out agents that nobody should begin to use.'),
   mine: z.boolean().optional().describe('Only agents that you own.'),
 })
 

@@ -30,6 +30,7 @@ import { createRegistry } from './registry/registry.ts'
 import { createResolve } from './registry/resolve.ts'
 import type { Site } from './registry/site.ts'
 import { createKeep, createSnapshot, restored } from './registry/snapshot.ts'
+import { createOnce } from './router/once.ts'
 import { type Call, createRouter, type Router } from './router/router.ts'
 import { withSessions } from './router/sessions.ts'
 import { createMemoryIndex } from './search/memory-index.ts'
@@ -116,15 +117,13 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
     )
   const outside = (allow_origins: readonly string[], idle_ms?: number) =>
     reach({ allow_origins, ...(idle_ms !== undefined && { idle_ms }) }).fetch
-  const upstreams = (allowed: readonly string[]) => {
-    const fetch = outside(allowed)
-    return stack.use(createUpstreams({ fetch, clock, wait: options.wait ?? systemWait }))
-  }
+  const upstreams = (allowed: readonly string[]) =>
+    stack.use(createUpstreams({ fetch: outside(allowed), clock, wait: options.wait ?? systemWait }))
   const world = outside(config.DRAGOMAN_ALLOW_ORIGINS)
 
   // Last in, first out: the tails stop before the store closes.
   const troubled = (fault: unknown) => log.error({ err: fault }, 'index')
-  const words = createSnapshot(join(config.data, 'index', 'words'), `${version}/1`, store, troubled)
+  const words = createSnapshot(join(config.data, 'index', 'words'), `${version}/2`, store, troubled)
   const [dense, saved] = await Promise.all([openDense(config, store, outside, troubled), words.read()])
   stack.use(dense)
   const arms = { meaning: () => dense.meaning, failed: troubled }
@@ -255,6 +254,7 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
     clock,
     createId: randomUUID,
     check_outputs: config.DRAGOMAN_CHECK_OUTPUTS === 'on',
+    once: createOnce({ store: store.repeats, clock, createId: randomUUID, failed }),
   })
   return {
     ...withSessions(router, 'svc.playground'),

@@ -1,20 +1,23 @@
 import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
+import { idempotencyKey } from '../../schemas/repeat.ts'
 import { input, output } from '../../schemas/shape.ts'
 import type { Sessions } from './port.ts'
 import { admit } from './who.ts'
 
+const Input = z.strictObject({ idempotency_key: idempotencyKey })
 const Created = z.object({ id: z.string(), expires_at: z.iso.datetime() })
 
-export function createSession(sessions: Sessions): Action<Record<string, never>, z.infer<typeof Created>> {
+export function createSession(sessions: Sessions): Action<z.output<typeof Input>, z.infer<typeof Created>> {
   return defineAction({
     name: 'create_session',
     title: 'Create a session',
     description: 'Starts a playground session of one hour. One made with a token is its owner’s alone.',
-    input: input(z.strictObject({})),
+    input: input(Input),
     output: output(Created),
     access: 'public',
     effect: 'write',
+    idempotency: 'key',
     advertised: false,
     async run(_, { principal }) {
       admit(principal)

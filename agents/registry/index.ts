@@ -5,10 +5,12 @@ import { completeName } from './complete-name.ts'
 import { createKey } from './create-key.ts'
 import { deleteCredential, listCredentials, setCredential } from './credentials.ts'
 import { deleteKey } from './delete-key.ts'
+import { deprecate } from './deprecate.ts'
 import { getAgent } from './get-agent.ts'
 import { getCard, getExtendedCard } from './get-card.ts'
 import { importEntries } from './import-entries.ts'
 import { listKeys } from './list-keys.ts'
+import { listVersions } from './list-versions.ts'
 import type { Credentials, Identity, Registry } from './port.ts'
 import { publish } from './publish.ts'
 import { report } from './report.ts'
@@ -40,6 +42,7 @@ export function createRegistryAgent(registry: Registry, identity: Identity, cred
       search(registry),
       completeName(registry),
       getAgent(registry),
+      listVersions(registry),
       getCard(registry, packageName),
       getExtendedCard(registry, packageName),
       publish(registry),
@@ -52,6 +55,7 @@ export function createRegistryAgent(registry: Registry, identity: Identity, cred
       claim(registry),
       transfer(registry),
       suspend(registry),
+      deprecate(registry),
       report(registry),
       audit(registry),
       check(registry),

@@ -7,6 +7,7 @@ import type { Principal } from '../../schemas/scope.ts'
 import type { NameCompletion, SearchInput, SearchOutput } from '../../schemas/search.ts'
 import type { AuditEvent, ProofRequest, VerificationOutcome } from '../../schemas/trust.ts'
 import type { Validation, ValidationRequest } from '../../schemas/validation.ts'
+import type { VersionPage, WantedVersion } from '../../schemas/version.ts'
 
 type Caller = Principal | null
 
@@ -19,6 +20,9 @@ export interface Registry {
   /** Listed package names that begin with a prefix, in order. */
   completeName(prefix: string, limit: number): Promise<NameCompletion>
   get(agent: string, caller: Caller): Promise<EntryDetail>
+  versions(agent: string, limit: number, cursor: string | undefined, caller: Caller): Promise<VersionPage>
+  /** As it was in a version. Throws Failure `not_found` with versions that there are. */
+  resolve(agent: string, wanted: WantedVersion, caller: Caller): Promise<EntryDetail>
   /**
    * The card in the interface's shape, or the standard one where there is one; `through` asks of any agent for the
    * standard card by which it is called through here.
@@ -50,6 +54,14 @@ export interface Registry {
   validate(asked: ValidationRequest, caller: Caller, signal: AbortSignal): Promise<Validation>
   suspend(
     asked: Change & { readonly suspended: boolean; readonly reason: string },
+    caller: Caller,
+  ): Promise<EntryDetail>
+  deprecate(
+    asked: Change & {
+      readonly deprecated: boolean
+      readonly message?: string | undefined
+      readonly successor?: string | undefined
+    },
     caller: Caller,
   ): Promise<EntryDetail>
   report(

@@ -1,6 +1,7 @@
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { EntryDetail } from '../../schemas/card.ts'
 import { Publication } from '../../schemas/publication.ts'
+import { idempotencyKey } from '../../schemas/repeat.ts'
 import { input, output } from '../../schemas/shape.ts'
 import type { Registry } from './port.ts'
 
@@ -8,7 +9,7 @@ const named = ['package_name', 'name', 'description']
 const some = { minItems: 1 }
 
 /** The same fields as a change, and what a JSON Schema can say of those that a new agent needs. */
-const Complete = Publication.meta({
+const Complete = Publication.extend({ idempotency_key: idempotencyKey }).meta({
   anyOf: [
     { required: ['manifest_url'] },
     { required: [...named, 'capabilities'], properties: { capabilities: some } },
@@ -26,6 +27,7 @@ export function publish(registry: Registry): Action<Publication, EntryDetail> {
     output: output(EntryDetail),
     access: { scope: 'agents:write' },
     effect: 'write',
+    idempotency: 'key',
     advertised: false,
     run: (publication, { principal, signal }) => registry.publish(publication, principal, signal),
   })

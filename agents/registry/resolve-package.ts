@@ -1,20 +1,26 @@
 import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { EntryDetail } from '../../schemas/card.ts'
-import { Failure } from '../../schemas/failure.ts'
 import { agentReference } from '../../schemas/publication.ts'
 import { input, output } from '../../schemas/shape.ts'
 import type { Registry } from './port.ts'
 
 const Input = z.strictObject({
   package_name: agentReference,
-  version: z.string().max(100).optional().describe('The version wanted; the current one when left out.'),
+  version: z
+    .string()
+    .min(1)
+    .max(100)
+    .optional()
+    .describe('The version wanted, a range such as ^1.2, or latest; the current one when left out.'),
+  revision: z.int().min(1).optional().describe('The revision of the version wanted, which names each.'),
 })
 const Output = EntryDetail.pick({
   package_name: true,
   version: true,
   verification_level: true,
   manifest_url: true,
+  deprecated: true,
   card: true,
 })
 type Output = z.infer<typeof Output>
@@ -33,9 +39,7 @@ export function resolvePackage(registry: Registry): Action<z.output<typeof Input
     advertised: true,
     card_input: false,
     async run(asked, { principal }) {
-      const found = await registry.get(asked.package_name, principal)
-      const { version } = found
-      if (asked.version !== undefined && asked.version !== version) throw otherVersion(found, asked.version)
+      const found = await registry.resolve(asked.package_name, asked, principal)
       const known = shown.get(found)
       if (known) return known
       const part = partOf(found)
@@ -45,11 +49,7 @@ export function resolvePackage(registry: Registry): Action<z.output<typeof Input
   })
 }
 
-function partOf({ package_name, version, verification_level, manifest_url, card }: EntryDetail): Output {
-  return { package_name, version, verification_level, manifest_url, card }
-}
-
-function otherVersion({ package_name, version }: Output, asked: string): Failure {
-  const hint = version === null ? 'It states no version.' : `Its version is ${version}.`
-  return new Failure('not_found', `${package_name} has no version ${asked}.`, { hint })
+function partOf(found: EntryDetail): Output {
+  const { package_name, version, verification_level, manifest_url, deprecated, card } = found
+  return { package_name, version, verification_level, manifest_url, deprecated, card }
 }

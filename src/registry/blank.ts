@@ -9,7 +9,9 @@ export const blank = {
   manifest: null,
   proof: null,
   suspended: null,
+  deprecated: null,
   check_at: null,
   deleted: false,
+  versions_after: 0,
   revision: 0,
 } as const satisfies Partial<StoredEntry>

@@ -32,6 +32,7 @@ export function renderCard(stored: StoredEntry, site: Site): Card {
     defaultInputModes: ['application/json'],
     defaultOutputModes: ['application/json'],
     ...(endpoints.length > 0 && { endpoints }),
+    ...(stored.deprecated && { deprecated: stored.deprecated }),
     ...(stored.hosted ? security : { rendered_by: addressOf(registryPackage) }),
   }
 }

@@ -39,11 +39,19 @@ interface Texts {
   readonly capabilities: readonly Capability[]
   /** Given out whole to whoever asks for it. */
   readonly card?: Record<string, unknown> | null
+  readonly deprecated?: { readonly message: string | null } | null
 }
 
 /** What a language model should be wary of in an entry's texts, each flag once, in the order of the rules. */
-export function contentFlags({ name, description, tags, capabilities, card }: Texts): ContentFlag[] {
-  const texts = textsIn([name, description, tags, capabilities, card])
+export function contentFlags({
+  name,
+  description,
+  tags,
+  capabilities,
+  card,
+  deprecated,
+}: Texts): ContentFlag[] {
+  const texts = textsIn([name, description, tags, capabilities, card, deprecated?.message])
   const raised = rules.filter(([, phrase]) => texts.some((text) => phrase.test(text)))
   return [...new Set(raised.map(([flag]) => flag))]
 }

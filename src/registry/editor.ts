@@ -21,6 +21,7 @@ import {
 import { toReference } from './reference.ts'
 import { listable, withCard } from './refresh.ts'
 import { afterMoving } from './standing.ts'
+import { assertNewVersion } from './version-rule.ts'
 
 /** What the registry writes on behalf of owners. Every function answers with the entry as committed. */
 export interface Editor {
@@ -40,7 +41,12 @@ export interface Editor {
 
 /** What is done, and why; who does it is the caller. */
 export type Named = Omit<Deed, 'actor'>
-export type Edit = (entry: StoredEntry, principal: Principal, at: string) => StoredEntry
+export type Edit = (
+  entry: StoredEntry,
+  principal: Principal,
+  at: string,
+  writer: Writer,
+) => StoredEntry | Promise<StoredEntry>
 
 export interface Committed {
   readonly id: string
@@ -96,6 +102,7 @@ export function createEditor({ store, clock, createId, fetchCard }: EditorOption
         stated: Object.keys(stated(publication)),
         check_at: facts.manifest_url ? at : null,
         id: taken?.id ?? createId(),
+        versions_after: taken?.revision ?? 0,
         state: 'STAGE',
         verification_level: 'unverified' satisfies VerificationLevel,
         owner: {
@@ -125,7 +132,9 @@ export function createEditor({ store, clock, createId, fetchCard }: EditorOption
       assertMay(principal, entry, agent)
       assertRevision(entry, expected_revision)
       const at = now()
-      return { ...edit(entry, principal, at), updated_at: at }
+      const next = { ...(await edit(entry, principal, at, writer)), updated_at: at }
+      await assertNewVersion(writer, entry, next)
+      return next
     })
   }
 
@@ -236,6 +245,7 @@ function assertRevision(entry: StoredEntry, expected: number | undefined): void 
   if (expected === undefined || expected === entry.revision) return
   throw new Failure('precondition_failed', `${entry.package_name} is at revision ${entry.revision}.`, {
     hint: 'Read it again and decide anew.',
+    revision: entry.revision,
   })
 }
 

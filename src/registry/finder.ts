@@ -184,12 +184,13 @@ function within(tokens: number, agents: Found[]): Found[] {
 
 /** Everybody searches what is ACTIVE; with `mine`, an owner searches their own in either state. */
 function toFilter(filters: NonNullable<SearchInput['filters']>, caller: Caller): Filter {
-  const { target, category, tags, state, mine, live } = filters
+  const { target, category, tags, state, mine, live, deprecated } = filters
   const common = {
     ...(target && { target }),
     ...(category && { category }),
     ...(tags && { tags }),
     ...(live !== undefined && { live }),
+    ...(deprecated !== undefined && { deprecated }),
   }
   if (!mine) {
     if (state === 'STAGE') throw needsMine()

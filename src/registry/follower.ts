@@ -166,6 +166,7 @@ function toDocument(entry: StoredEntry, liveness: LivenessStatus = 'unknown'): S
     created_at,
     capabilities,
     liveness,
+    deprecated: entry.deprecated !== null,
   }
 }
 

@@ -1,6 +1,7 @@
 import { Failure } from '../../schemas/failure.ts'
 import { isUnder, testTag } from '../../schemas/names.ts'
 import type { Principal } from '../../schemas/scope.ts'
+import { isListed } from '../store/published.ts'
 import type { Claim, StoredEntry } from '../store/store.ts'
 import { isId } from './reference.ts'
 
@@ -30,7 +31,7 @@ export function mayRead(principal: Principal | null, entry: StoredEntry): boolea
 /** True where the entry exists for this caller at all. */
 export function isVisible(entry: StoredEntry, principal: Principal | null): boolean {
   if (entry.deleted) return false
-  return (entry.state === 'ACTIVE' && !entry.suspended) || mayRead(principal, entry)
+  return isListed(entry) || mayRead(principal, entry)
 }
 
 /** The claimed namespace that the name stands under, or null. */

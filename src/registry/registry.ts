@@ -7,9 +7,11 @@ import type { SearchIndex } from '../search/search-index.ts'
 import { type CardsOptions, createCards } from './cards.ts'
 import { createCustody, type Recipient, type Suspending } from './custody.ts'
 import type { DenseArms } from './dense-arms.ts'
+import { createDeprecate, type Deprecating } from './deprecation.ts'
 import { type Committed, createEditor, type EditorOptions } from './editor.ts'
 import { createFinder } from './finder.ts'
 import type { Follower } from './follower.ts'
+import { createHistory } from './history.ts'
 import { importLines } from './importer.ts'
 import type { Prober } from './liveness/prober.ts'
 import type { Vitals } from './liveness/vitals.ts'
@@ -37,7 +39,9 @@ export function createRegistry(options: RegistryOptions) {
   const { vitals, prober } = options.liveness
   const views = createViews(site, vitals)
   const { stored, ...finder } = createFinder({ reader: store.read, index, follower, dense, views, vitals })
+  const history = createHistory(store, { ...finder, stored }, views)
   const editor = createEditor(options)
+  const deprecate = createDeprecate(editor)
   const verifier = createVerifier({ ...options, reader: store.read, editor })
   const { report, audit, ...custody } = createCustody(store, editor, options.clock)
 
@@ -60,6 +64,7 @@ export function createRegistry(options: RegistryOptions) {
 
   return {
     ...finder,
+    ...history,
     ...createCards({ finder: { ...finder, stored }, site, agents: options.agents, signer: options.signer }),
     async check(agent: string, caller: Principal | null, signal: AbortSignal): Promise<LivenessOutcome> {
       const entry = await stored(agent, caller)
@@ -85,6 +90,7 @@ export function createRegistry(options: RegistryOptions) {
       return { id, package_name, revision }
     },
     suspend: (asked: Suspending, caller: Principal | null) => settled(custody.suspend(asked, caller), caller),
+    deprecate: (asked: Deprecating, caller: Principal | null) => settled(deprecate(asked, caller), caller),
     report,
     audit,
     async remove(...[change, caller]: Parameters<typeof editor.remove>) {

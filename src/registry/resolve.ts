@@ -31,6 +31,7 @@ export function createResolve(
     const known = agents.get(to)
     if (known) return known
     const entry = await listed(to, principal)
-    return agents.get(entry.package_name) ?? agentOf(entry)
+    const agent = agents.get(entry.package_name) ?? agentOf(entry)
+    return entry.deprecated ? { ...agent, deprecated: entry.deprecated } : agent
   }
 }

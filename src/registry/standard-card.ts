@@ -16,7 +16,7 @@ export function renderStandardCard(
   { base_url }: Site,
   shape: StandardShape,
 ): Record<string, unknown> {
-  const { package_name, name, description, version, tags, capabilities } = stored
+  const { package_name, name, description, version, tags, capabilities, deprecated } = stored
   const own = package_name === registryPackage
   const tenant = own ? {} : { tenant: package_name }
   // What a listed agent is told in words is for it to understand.
@@ -40,7 +40,12 @@ export function renderStandardCard(
         {
           uri: registryExtension,
           description: 'The address of the agent in an envelope, and the input of each action.',
-          params: { agent_id: addressOf(package_name), package_name, actions: capabilities },
+          params: {
+            agent_id: addressOf(package_name),
+            package_name,
+            actions: capabilities,
+            ...(deprecated && { deprecated }),
+          },
         },
       ],
     },

@@ -97,6 +97,7 @@ function render(stored: StoredEntry, liveness: Liveness, site: Site): Entry {
     card_sha256: stored.card_sha256,
     changed_since_verified: hasChanged(stored),
     suspended: null,
+    deprecated: stored.deprecated,
     liveness,
     created_at: stored.created_at,
     updated_at: stored.updated_at,

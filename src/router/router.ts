@@ -1,4 +1,5 @@
 import type { Action, Agent, Context, Update } from '../../schemas/action.ts'
+import type { Deprecation } from '../../schemas/deprecation.ts'
 import { type Envelope, envelopeShape } from '../../schemas/envelope.ts'
 import { Failure } from '../../schemas/failure.ts'
 import type { Json } from '../../schemas/json.ts'
@@ -8,6 +9,7 @@ import { assertPlain } from '../../schemas/plain.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import { authorise } from './authorise.ts'
 import { startDeadline } from './deadline.ts'
+import type { Once } from './once.ts'
 
 /** Who is at the other end of the wire. */
 export interface Client {
@@ -39,6 +41,8 @@ export interface Reply {
   /** For reads: the registry revision that the output is at least as new as. */
   readonly revision?: number
   readonly allowance?: Allowance
+  /** Of the agent that answered. */
+  readonly deprecated?: Deprecation
 }
 
 /** What is left of a caller's rate limit. */
@@ -77,6 +81,8 @@ export interface RouterOptions {
   readonly createId: () => string
   /** Parse our own outputs too: in tests and in development. */
   readonly check_outputs: boolean
+  /** Does the work of a call once, however often it is sent. */
+  readonly once: Once
 }
 
 const defaultDeadline = 10_000
@@ -123,7 +129,14 @@ export function createRouter(options: RouterOptions): Router {
     const revision = action.effect === 'read' ? options.revision() : undefined
     const output = (await run(agent, action, input, call, id, via)) as Json
     if (options.check_outputs) checkOutput(action, output)
-    return { output, action, ...(revision !== undefined && { revision }), ...(allowance && { allowance }) }
+    const { deprecated } = agent
+    return {
+      output,
+      action,
+      ...(revision !== undefined && { revision }),
+      ...(allowance && { allowance }),
+      ...(deprecated && { deprecated }),
+    }
   }
 
   async function run(
@@ -153,7 +166,9 @@ export function createRouter(options: RouterOptions): Router {
         return (await dispatch(envelope, { principal, signal, id, deadline: ends, via: passed })).output
       },
     }
-    return await deadline.race(action.run(input, context))
+    const { principal } = call
+    const work = (asked: unknown) => action.run(asked, context)
+    return await deadline.race(options.once({ agent, action, principal }, input, work))
   }
 
   return { dispatch }

@@ -5,7 +5,10 @@ import { type PostingList, Postings } from './postings.ts'
 import type { Facets, Filter, SearchDocument } from './search-index.ts'
 
 /** What filters ask for. Category, target and tags are lower-case. */
-export type Attributes = Pick<SearchDocument, 'state' | 'owner' | 'target' | 'category' | 'tags' | 'liveness'>
+export type Attributes = Pick<
+  SearchDocument,
+  'state' | 'owner' | 'target' | 'category' | 'tags' | 'liveness' | 'deprecated'
+>
 
 /** Slots with `marks[slot] === mark` are in. Valid until the next change. */
 export interface Selection {
@@ -14,7 +17,7 @@ export interface Selection {
   readonly total: number
 }
 
-type Attribute = 'state' | 'owner' | 'target' | 'category' | 'tags' | 'live'
+type Attribute = 'state' | 'owner' | 'target' | 'category' | 'tags' | 'live' | 'deprecated'
 type Value = readonly [Attribute, string]
 
 const maxFacetValues = 50
@@ -29,6 +32,7 @@ export class AttributeIndex {
     category: new Postings(),
     tags: new Postings(),
     live: new Postings(),
+    deprecated: new Postings(),
   }
   #documents = 0
   /** Searches ask for the same again and again, such as what is ACTIVE. */
@@ -84,7 +88,8 @@ export class AttributeIndex {
   }
 }
 
-function valuesOf({ state, owner, target, category, tags, liveness = 'unknown' }: Attributes): Value[] {
+function valuesOf(attributes: Attributes): Value[] {
+  const { state, owner, target, category, tags, liveness = 'unknown', deprecated = false } = attributes
   return [
     ...value('state', state),
     ...value('owner', owner),
@@ -92,10 +97,11 @@ function valuesOf({ state, owner, target, category, tags, liveness = 'unknown' }
     ...value('category', category),
     ...[...new Set(tags)].flatMap((tag) => value('tags', tag)),
     ...value('live', isLive(liveness)?.toString()),
+    ...value('deprecated', deprecated.toString()),
   ]
 }
 
-function conditionsOf({ state, owner, target, category, tags = [], live }: Filter): Value[] {
+function conditionsOf({ state, owner, target, category, tags = [], live, deprecated }: Filter): Value[] {
   return [
     ...value('state', state),
     ...value('owner', owner),
@@ -103,6 +109,7 @@ function conditionsOf({ state, owner, target, category, tags = [], live }: Filte
     ...value('category', category?.toLowerCase()),
     ...tags.flatMap((tag) => value('tags', tag.toLowerCase())),
     ...value('live', live?.toString()),
+    ...value('deprecated', deprecated?.toString()),
   ]
 }
 

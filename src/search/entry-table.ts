@@ -1,10 +1,10 @@
 import { AttributeIndex, type Attributes } from './attribute-index.ts'
-import { weightOf } from './liveness-weight.ts'
 import { orders } from './order.ts'
 import { OrderedSlots } from './ordered-slots.ts'
 import { joinDoubles, joinIntegers, partOf } from './ragged.ts'
 import type { Position, SearchDocument } from './search-index.ts'
 import type { Parts, Sections } from './sections.ts'
+import { type Standing, weightsOf } from './standing-weights.ts'
 import { type IndexedText, TextIndex } from './text-index.ts'
 
 /** What is kept of a document beside its terms. */
@@ -137,8 +137,8 @@ export class EntryTable {
     this.#free.push(slot)
   }
 
-  #weigh(slot: number, { liveness = 'unknown' }: Attributes): void {
-    const weight = weightOf[liveness]
+  #weigh(slot: number, standing: Standing): void {
+    const weight = Object.values(weightsOf(standing)).reduce((product, one) => product * one, 1)
     if (weight < 1) this.weights.set(slot, weight)
   }
 
@@ -156,7 +156,8 @@ function entryOf(document: KeptDocument, text: IndexedText): TableEntry {
 }
 
 function kept(document: SearchDocument): KeptDocument {
-  const { id, name, created_at, state, owner, target, category, tags, capabilities, liveness } = document
+  const { id, name, created_at, state, owner, target, category, tags, capabilities } = document
+  const { liveness, deprecated } = document
   return {
     id,
     name,
@@ -167,6 +168,7 @@ function kept(document: SearchDocument): KeptDocument {
     category,
     tags,
     ...(liveness && { liveness }),
+    ...(deprecated && { deprecated }),
     capabilities: capabilities.map((one) => one.name),
   }
 }

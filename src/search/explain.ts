@@ -1,6 +1,7 @@
 import type { Match } from '../../schemas/card.ts'
 import { addWeight } from './capability-terms.ts'
 import type { TableEntry } from './entry-table.ts'
+import { weightsOf } from './standing-weights.ts'
 import type { WeighedTerm } from './text-index.ts'
 import type { Near } from './vector-store.ts'
 
@@ -14,7 +15,6 @@ export function explain(
   query: readonly WeighedTerm[],
   lexical: number,
   near: Near | undefined,
-  weight?: number,
 ): Match {
   const found = query.filter(({ list }) => list.has(slot))
   // Sums of floats may pass the largest cosine by a hair.
@@ -27,7 +27,7 @@ export function explain(
     scores: {
       lexical,
       ...(similarity !== null && { semantic: similarity }),
-      ...(weight !== undefined && { liveness: weight }),
+      ...weightsOf(entry.document),
     },
   }
 }

@@ -130,7 +130,6 @@ class MemoryIndex implements SearchIndex {
         terms,
         lexical(slot, position.id),
         likeness?.near.get(position.id),
-        weights.get(slot),
       ),
       position,
     }))
@@ -155,7 +154,7 @@ class MemoryIndex implements SearchIndex {
   async #compare(
     meaning: Meaning | undefined,
     text: string,
-    { live: _, ...filter }: Filter,
+    { live: _, deprecated: __, ...filter }: Filter,
     board: Scoreboard,
     signal: AbortSignal,
   ): Promise<{ likeness?: Likeness; degraded?: string }> {

@@ -16,6 +16,8 @@ export interface SearchDocument {
   readonly owner: string | null
   /** `unknown` when left out. */
   readonly liveness?: LivenessStatus
+  /** False when left out. */
+  readonly deprecated?: boolean
   /** RFC 3339. */
   readonly created_at: string
   readonly capabilities: readonly { readonly name: string; readonly description: string }[]
@@ -36,6 +38,7 @@ export interface Filter {
   readonly tags?: readonly string[]
   /** Of some agents nobody knows: they are neither. */
   readonly live?: boolean
+  readonly deprecated?: boolean
 }
 
 /** `relevance` without a text is `newest`. */

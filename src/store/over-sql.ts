@@ -7,10 +7,12 @@ import { createLivenessStore } from './liveness.ts'
 import { createMoving, type Snapshot } from './moving.ts'
 import { createNotes } from './notes.ts'
 import { createSessionStore } from './playground.ts'
+import { createRepeatStore } from './repeats.ts'
 import type { Store } from './store.ts'
 import type { Tables } from './tables.ts'
 import { createTaskStore } from './tasks.ts'
 import type { Realm, Transact } from './transact.ts'
+import { createVersionStore } from './versions.ts'
 import { createWriter } from './writer.ts'
 
 /** What a dialect brings. */
@@ -39,6 +41,8 @@ export function overSql({
   return {
     embeddings: createEmbeddings(reader, writer),
     notes: createNotes(reader, writer),
+    versions: createVersionStore(reader),
+    repeats: createRepeatStore(transact('repeats'), clock),
     leases: createLeases(writer),
     identity: createIdentityStore(reader, commit('identity')),
     tasks: createTaskStore(reader, transact('tasks'), clock),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Deprecation } from '../../schemas/deprecation.ts'
 import { Capability, Endpoint, Package, State, VerificationLevel } from '../../schemas/entry.ts'
 import {
   type Actor,
@@ -24,6 +25,7 @@ export type StoredProof = z.infer<typeof StoredProof>
 import type { Revocation } from '../../schemas/identity.ts'
 import type { LivenessStore } from '../../schemas/liveness.ts'
 import type { SessionStore } from '../../schemas/playground.ts'
+import type { RepeatStore } from '../../schemas/repeat.ts'
 import { Scope } from '../../schemas/scope.ts'
 import type { TaskStore } from '../../schemas/task.ts'
 
@@ -58,11 +60,14 @@ export const StoredEntry = z.object({
   manifest: ManifestReport.nullable().default(null),
   proof: StoredProof.nullable().default(null),
   suspended: Suspension.nullable().default(null),
+  deprecated: Deprecation.nullable().default(null),
   /** When the manifest and the proof are to be looked at again; null: never. */
   check_at: z.string().nullable().default(null),
   created_at: z.string(),
   updated_at: z.string(),
   deleted: z.boolean(),
+  /** Versions up to this revision are those of an entry that had the name before, and was deleted. */
+  versions_after: z.int().default(0),
   /** Set by the store at commit. */
   revision: z.int(),
 })
@@ -75,6 +80,42 @@ export class UnreadableEntry extends Error {
   constructor(id: string, cause: unknown) {
     super(`The stored entry ${id} cannot be read.`, { cause })
   }
+}
+
+/** One version of an entry: what everybody could see of it from then on, which never changes. */
+export interface Version {
+  /** Of the commit that published it. */
+  readonly revision: number
+  /** As its publisher calls it. */
+  readonly version: string | null
+  /** Sorts as versions do; empty for what is no version of Semantic Versioning. */
+  readonly precedence: string
+  readonly published_at: string
+  /** Of what it says, in hex. */
+  readonly sha256: string
+}
+
+export interface PublishedVersion extends Version {
+  readonly content: Partial<StoredEntry>
+}
+
+/** What entries were, of those versions alone that came after a revision. */
+export interface VersionStore {
+  /** The highest version first, those without an order after all others, the newest of one version first. */
+  list(
+    entryId: string,
+    after: number,
+    limit: number,
+    beyond?: Pick<Version, 'precedence' | 'revision'>,
+  ): Promise<readonly Version[]>
+  /** How many there are, and the revision of the newest, 0 where there is none. */
+  extent(entryId: string, after: number): Promise<{ readonly total: number; readonly newest: number }>
+  /** By its revision, or the newest that its publisher calls so. */
+  find(
+    entryId: string,
+    after: number,
+    wanted: { readonly revision: number } | { readonly version: string },
+  ): Promise<PublishedVersion | undefined>
 }
 
 /** One committed change; `revision` is gapless, starting at 1. */
@@ -130,6 +171,8 @@ export interface Writer {
   put(entry: StoredEntry, deed?: Deed): Promise<void>
   /** Logs what changes nothing of the entry. */
   record(entryId: string, deed: Deed): Promise<void>
+  /** Digests of what was ever published of an entry under a version string, by an entry of before too. */
+  published(entryId: string, version: string): Promise<readonly string[]>
   /** When this actor last did this to the entry. */
   lastDone(entryId: string, action: string, actor: Actor): Promise<string | undefined>
 }
@@ -215,6 +258,8 @@ export interface Store extends AsyncDisposable {
   readonly read: Reader
   readonly embeddings: Embeddings
   readonly notes: Notes
+  readonly versions: VersionStore
+  readonly repeats: RepeatStore
   readonly leases: Leases
   readonly identity: IdentityStore
   readonly tasks: TaskStore

@@ -138,7 +138,33 @@ export interface LivenessTable {
   document: string
 }
 
+export interface VersionTable {
+  entry_id: string
+  /** Of the commit that published it. */
+  revision: number
+  version: string | null
+  /** Sorts as versions do; empty for what is no version of Semantic Versioning. */
+  precedence: string
+  published_at: string
+  /** Of what the document says, in hex. */
+  sha256: string
+  document: string
+}
+
+export interface RepeatTable {
+  /** [issuer, subject] as JSON. */
+  owner: string
+  action: string
+  key: string
+  digest: string
+  holder: string
+  output: string | null
+  expires_at: number
+}
+
 export interface Tables {
+  repeat: RepeatTable
+  version: VersionTable
   entry: EntryTable
   change: ChangeTable
   counter: CounterTable

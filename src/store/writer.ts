@@ -1,10 +1,11 @@
 import type { Kysely } from 'kysely'
 import { actorKey, difference, toActor } from './audit.ts'
 import { takeNumbers } from './counter.ts'
+import { contentDigest, isListed, versionRow } from './published.ts'
 import { skeletonOf } from './skeleton.ts'
 import { slices } from './slices.ts'
 import { type Claim, type Deed, type Reference, StoredEntry, UnreadableEntry, type Writer } from './store.ts'
-import type { AuditTable, ChangeTable, EntryTable, Tables } from './tables.ts'
+import type { AuditTable, ChangeTable, EntryTable, Tables, VersionTable } from './tables.ts'
 
 type Event = Omit<AuditTable, 'id' | 'at'>
 
@@ -29,18 +30,42 @@ export function createWriter(
         : await currentRevision(transaction)
     let revision = last - touched.size
     const changes: ChangeTable[] = []
+    const versions: VersionTable[] = []
     for (const { before, entry, deed } of touched.values()) {
       revision += 1
       const document = JSON.stringify({ ...entry, revision })
       await transaction.updateTable('entry').set({ revision, document }).where('id', '=', entry.id).execute()
       const kind = entry.deleted ? ('delete' as const) : ('put' as const)
       changes.push({ revision, entry_id: entry.id, kind, at })
+      versions.push(...(await publishedBy(before, entry, revision, at)))
       const changed = difference(before, entry)
       if (changed) recorded.push(toEvent(entry.id, deed, revision, changed))
     }
     for (const some of slices(changes)) await transaction.insertInto('change').values(some).execute()
+    for (const some of slices(versions)) await transaction.insertInto('version').values(some).execute()
     await log(at)
     return last
+  }
+
+  /** A version where everybody sees from now on what they saw in none before. */
+  async function publishedBy(
+    before: StoredEntry | undefined,
+    entry: StoredEntry,
+    revision: number,
+    at: string,
+  ): Promise<VersionTable[]> {
+    if (!isListed(entry)) return []
+    const version = versionRow(entry, revision, at)
+    if (!before) return [version]
+    if (isListed(before) && contentDigest(before) === version.sha256) return []
+    const last = await transaction
+      .selectFrom('version')
+      .select('sha256')
+      .where('entry_id', '=', entry.id)
+      .where('revision', '>', entry.versions_after)
+      .orderBy('revision', 'desc')
+      .executeTakeFirst()
+    return last?.sha256 === version.sha256 ? [] : [version]
   }
 
   async function log(at: string): Promise<void> {
@@ -113,6 +138,15 @@ export function createWriter(
     async record(entryId, deed) {
       recorded.push(toEvent(entryId, deed, null, { before: null, after: null }))
     },
+    async published(entryId, version) {
+      const rows = await transaction
+        .selectFrom('version')
+        .select('sha256')
+        .where('entry_id', '=', entryId)
+        .where('version', '=', version)
+        .execute()
+      return rows.map((row) => row.sha256)
+    },
     async lastDone(entryId, action, actor) {
       const row = await transaction
         .selectFrom('audit')
@@ -156,7 +190,7 @@ function toRow(entry: StoredEntry): EntryTable {
     proved_namespace: isProved ? proof.domain.split('.').reverse().join('.') : null,
     skeleton: skeletonOf(package_name),
     check_at: deleted ? null : check_at,
-    listed: entry.state === 'ACTIVE' && !entry.suspended && !deleted ? 1 : 0,
+    listed: isListed(entry) ? 1 : 0,
     revision: 0,
     document: JSON.stringify(entry),
   }

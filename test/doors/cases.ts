@@ -109,6 +109,55 @@ export const cases: readonly Case[] = [
     output: () => {},
   },
   {
+    name: 'resolve_package of the latest version',
+    envelope: {
+      to: 'svc.registry',
+      action: 'resolve_package',
+      params: { package_name: 'svc.utility.reader', version: 'latest' },
+    },
+    output: () => {},
+  },
+  {
+    name: 'resolve_package of a version that there never was',
+    envelope: {
+      to: 'svc.registry',
+      action: 'resolve_package',
+      params: { package_name: 'svc.utility.reader', version: '99.0.0' },
+    },
+    code: 'not_found',
+  },
+  {
+    name: 'the versions of an agent',
+    envelope: { to: registry, action: 'list_versions', params: { agent: 'svc.utility.wiki' } },
+    output: (output) => {
+      if ((output as { total: number }).total !== 1) throw new Error('no version')
+    },
+    rest: { method: 'GET', path: '/public/agents/svc.utility.wiki/versions' },
+  },
+  {
+    name: 'the versions of an agent in STAGE',
+    envelope: { to: registry, action: 'list_versions', params: { agent: 'com.example.staged' } },
+    code: 'not_found',
+    rest: { method: 'GET', path: '/api/agents/com.example.staged/versions' },
+  },
+  {
+    name: 'a deprecation of a hosted agent',
+    envelope: { to: registry, action: 'deprecate', params: { agent: 'svc.utility.wiki' } },
+    as: 'good',
+    code: 'hosted_agent',
+    rest: { method: 'POST', path: '/api/agents/svc.utility.wiki/deprecate', body: {} },
+  },
+  {
+    name: 'a creating call with a key that is none',
+    envelope: {
+      to: registry,
+      action: 'publish',
+      params: { ...publication('com.example.keyed'), idempotency_key: 'two words' },
+    },
+    as: 'good',
+    code: 'invalid_request',
+  },
+  {
     name: "the registry's card",
     envelope: { to: registry, action: 'get_card', params: {} },
     output: () => {},

@@ -58,6 +58,10 @@ const deeds: readonly Deed[] = [
   },
   { action: 'resolve_package', expected: reads, by: 'package_name' },
   {
+    action: 'list_versions',
+    expected: { ...reads, deleted: row(no, 'ok', no, 'ok', 'ok') },
+  },
+  {
     action: 'audit',
     expected: {
       STAGE: row(who, 'ok', no, 'ok', 'ok'),
@@ -90,6 +94,7 @@ const deeds: readonly Deed[] = [
       deleted: nobodySigned,
     },
   },
+  { action: 'deprecate', params: { message: 'Use another.' }, expected: writes('ok', 'ok', 'ok') },
   {
     action: 'suspend',
     params: { reason: 'Because.' },

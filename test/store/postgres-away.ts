@@ -68,8 +68,19 @@ export function awayContract(server: () => TestPostgres, openHome: () => Promise
       await store.write((writer) => writer.put(entry))
       expect(await store.read.entry({ id: entry.id })).toBeDefined()
       await waking.next()
+      const [begun, broken] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      const between = store.write(async (writer) => {
+        await writer.put(sampleEntry())
+        begun.resolve()
+        await broken.promise
+      })
+      await begun.promise
       await server().stop()
       const gone = { code: 'unavailable', details: { retry_after_s: 1 } }
+      // Its connection breaks while nothing is asked of it.
+      await expect(store.changes(0, 1)).rejects.toMatchObject(gone)
+      broken.resolve()
+      await expect(between).rejects.toMatchObject(gone)
       const failing = [
         put(store),
         store.changes(0, 1),

@@ -9,8 +9,10 @@ import { movingContract } from './moving-contract.ts'
 import { awayContract } from './postgres-away.ts'
 import { openPlain, type PostgresHome } from './postgres-home.ts'
 import { newsContract } from './postgres-news.ts'
+import { repeatContract } from './repeat-contract.ts'
 import { sessionContract } from './session-contract.ts'
 import { taskContract } from './task-contract.ts'
+import { versionContract } from './version-contract.ts'
 
 /** Every table empty and every counter at 0. */
 const emptied = `
@@ -67,6 +69,8 @@ describe.skipIf(!postgresFolder)('PostgreSQL', () => {
   }
 
   storeContract('PostgreSQL', openHome)
+  versionContract('PostgreSQL', openHome)
+  repeatContract('PostgreSQL', openHome)
   credentialContract('PostgreSQL', openHome)
   taskContract('PostgreSQL', openHome)
   sessionContract('PostgreSQL', openHome)

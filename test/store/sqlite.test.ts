@@ -3,7 +3,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Kysely } from 'kysely'
 import { describe, expect, test } from 'vitest'
-import { listed } from '../../src/store/migrations/0009-listed.ts'
+import { listed as listedMigration } from '../../src/store/migrations/0009-listed.ts'
+import { versions as versionsMigration } from '../../src/store/migrations/0010-versions.ts'
 import { sqliteDialect } from '../../src/store/sqlite/dialect.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { temporaryFolder } from '../support/command.ts'
@@ -13,8 +14,10 @@ import { type StoreHome, storeContract, storeTime } from './contract.ts'
 import { credentialContract } from './credential-contract.ts'
 import { livenessContract } from './liveness-contract.ts'
 import { movingContract } from './moving-contract.ts'
+import { repeatContract } from './repeat-contract.ts'
 import { sessionContract } from './session-contract.ts'
 import { taskContract } from './task-contract.ts'
+import { versionContract } from './version-contract.ts'
 
 const fixture = resolve(import.meta.dirname, 'elsewhere.ts')
 
@@ -46,6 +49,8 @@ async function openHome(): Promise<StoreHome & { readonly path: string }> {
 
 storeContract('SQLite', openHome)
 credentialContract('SQLite', openHome)
+versionContract('SQLite', openHome)
+repeatContract('SQLite', openHome)
 taskContract('SQLite', openHome)
 sessionContract('SQLite', openHome)
 livenessContract('SQLite', openHome)
@@ -91,21 +96,30 @@ describe('SQLite', () => {
     expect(await store.read.revision()).toBe(8)
   })
 
-  test('a folder of before knows which of its entries are listed', async () => {
+  test('a folder of before knows which of its entries are listed, each in its first version', async () => {
     await using home = await openHome()
+    const listed = sampleEntry({ package_name: 'com.listed', version: '1.0.0' })
+    const staged = sampleEntry({ package_name: 'com.staged', state: 'STAGE' })
     const spoilt = sampleEntry({ package_name: 'com.spoilt' })
     await home.store.write(async (writer) => {
-      await writer.put(sampleEntry({ package_name: 'com.listed' }))
-      await writer.put(sampleEntry({ package_name: 'com.staged', state: 'STAGE' }))
+      await writer.put(listed)
+      await writer.put(staged)
       await writer.put(spoilt)
     })
     await home.spoil(spoilt.id, '{"id": ')
     const database = new DatabaseSync(home.path)
-    database.exec('alter table entry drop column listed')
-    await listed.up(new Kysely<unknown>({ dialect: sqliteDialect(database) }))
+    database.exec('alter table entry drop column listed; drop table version')
+    const older = new Kysely<unknown>({ dialect: sqliteDialect(database) })
+    await listedMigration.up(older)
+    await versionsMigration.up(older)
     database.close()
     await using store = await openSqliteStore(home.path)
     expect(await store.read.listedNames('com.', 10)).toEqual(['com.listed'])
+    expect(await store.versions.find(listed.id, 0, { version: '1.0.0' })).toMatchObject({
+      revision: 1,
+      published_at: listed.updated_at,
+    })
+    for (const { id } of [staged, spoilt]) expect((await store.versions.extent(id, 0)).total).toBe(0)
   })
 
   test('a folder of a newer version is not touched, and says so', async () => {

@@ -31,10 +31,12 @@ export function sampleEntry(overrides: Partial<StoredEntry> = {}): StoredEntry {
     manifest: null,
     proof: null,
     suspended: null,
+    deprecated: null,
     check_at: null,
     created_at: '2026-01-01T00:00:00.000Z',
     updated_at: '2026-01-01T00:00:00.000Z',
     deleted: false,
+    versions_after: 0,
     revision: 0,
     ...overrides,
   }

@@ -37,6 +37,7 @@ export function routerOver(agents: readonly Agent[], options: Partial<RouterOpti
     clock: Date.now,
     createId: () => 'made-id',
     check_outputs: true,
+    once: (_, input, work) => work(input),
     ...options,
   })
   return { ...router, observations }

@@ -10,6 +10,8 @@ import { playground } from './0006-playground.ts'
 import { credentials } from './0007-credentials.ts'
 import { liveness } from './0008-liveness.ts'
 import { listed } from './0009-listed.ts'
+import { versions } from './0010-versions.ts'
+import { repeats } from './0011-repeats.ts'
 import { rate } from './0013-rate.ts'
 
 const migrations: Record<string, Migration> = {
@@ -22,6 +24,8 @@ const migrations: Record<string, Migration> = {
   '0007-credentials': credentials,
   '0008-liveness': liveness,
   '0009-listed': listed,
+  '0010-versions': versions,
+  '0011-repeats': repeats,
   '0013-rate': rate,
 }
 

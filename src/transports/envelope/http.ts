@@ -6,6 +6,7 @@ import { clientOf } from '../client.ts'
 import { authenticated, type Door, failureOf } from '../door.ts'
 import type { Mount } from '../http/app.ts'
 import { readJsonBody } from '../http/body.ts'
+import { deprecationHeaders } from '../http/deprecation.ts'
 import { answerAsEvents, wantsEvents } from '../http/event-answer.ts'
 import { requestId } from '../http/identity.ts'
 import { allowanceHeaders, type Headers, send, sendFailure } from '../http/respond.ts'
@@ -32,10 +33,11 @@ export function envelopeMount(door: Door, ending: AbortSignal = new AbortControl
         await answerAsEvents({ door, request, response, headers, ending }, envelope as Envelope, call)
         return
       }
-      const { output, allowance } = await door.dispatch(envelope as Envelope, call)
+      const { output, allowance, deprecated } = await door.dispatch(envelope as Envelope, call)
       const headers = {
         ...echo,
         ...allowanceHeaders(allowance),
+        ...deprecationHeaders(deprecated),
         'X-Request-Id': id,
         'Content-Type': 'application/json',
       }

@@ -13,7 +13,7 @@ export interface Etags {
   ofRegistry(revision: number | undefined, principal: Principal | null, variant?: string): string | undefined
   /** A letter for lists as they are rendered now. */
   listVariant(): string
-  /** The revision in an If-Match header; 0, which no entry is at, where it names none. */
+  /** The latest revision in an If-Match header, the only one that may be current; 0, which no entry is at, for none. */
   revision(header: string): number
 }
 
@@ -43,7 +43,8 @@ export function createEtags(rendering: string, looks: () => number = () => 0): E
     ofRegistry: (revision, principal, variant = 'r') =>
       revision === undefined ? undefined : tag(variant, revision, principal),
     revision(header) {
-      return Number(pattern.exec(header.trim())?.[1] ?? 0)
+      const named = header.split(',').map((one) => Number(pattern.exec(one.trim())?.[1] ?? 0))
+      return Math.max(...named)
     },
   }
 }

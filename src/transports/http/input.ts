@@ -39,11 +39,27 @@ export async function readInput(
       'Over HTTP the header If-Match says that, with the ETag of the entry.',
     )
   }
-  const condition = request.headers['if-match']
-  if (route.conditional && condition !== undefined && condition !== '*') {
-    input.expected_revision = etags.revision(condition)
+  if (action.idempotency === 'key') {
+    if (Object.hasOwn(body, 'idempotency_key'))
+      throw misplaced('idempotency_key', 'Over HTTP the header Idempotency-Key says that.')
+    const key = request.headers['idempotency-key']
+    if (typeof key === 'string') input.idempotency_key = unquoted(key)
   }
+  const revision = route.conditional ? revisionAsked(request, etags) : undefined
+  if (revision !== undefined) input.expected_revision = revision
   return input
+}
+
+/** A key is a string of RFC 9651, in quotes; many clients leave them out. */
+function unquoted(key: string): string {
+  return /^"(.*)"$/.exec(key.trim())?.[1] ?? key.trim()
+}
+
+/** RFC 9110 section 13.1: what must be there still, and `If-None-Match: *`, which holds of nothing that is there. */
+function revisionAsked({ headers }: IncomingMessage, etags: Etags): number | undefined {
+  if (headers['if-none-match']?.trim() === '*') return 0
+  const condition = headers['if-match']?.trim()
+  return condition === undefined || condition === '*' ? undefined : etags.revision(condition)
 }
 
 /** A2A 1.0 section 3.6.1; a client that takes cards of A2A by their media type means the newest. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Action } from '../../../schemas/action.ts'
 import { Failure } from '../../../schemas/failure.ts'
-import type { Json } from '../../../schemas/json.ts'
+import { isRecord, type Json } from '../../../schemas/json.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { allow } from '../../router/authorise.ts'
 import type { Reply } from '../../router/router.ts'
@@ -9,6 +9,7 @@ import { clientOf } from '../client.ts'
 import { authenticated, type Door, failureOf } from '../door.ts'
 import { toPayload } from '../stringify.ts'
 import { hasBody } from './body.ts'
+import { deprecationHeaders } from './deprecation.ts'
 import { type Etags, matches } from './etag.ts'
 import { answerAsEvents, resumption, wantsEvents } from './event-answer.ts'
 import { requestId } from './identity.ts'
@@ -67,6 +68,8 @@ export function serve(
       const headers: Headers = { ...cors, ...allowanceHeaders(reply.allowance), 'X-Request-Id': id }
       const etag = etagOf(route, variant, reply, principal, etags)
       if (etag) headers.ETag = etag
+      if (route.entry && isRecord(reply.output))
+        Object.assign(headers, deprecationHeaders(reply.output.deprecated))
       if (route.unkept) headers['Cache-Control'] = 'no-store'
       else if (route.method === 'get') {
         headers['Cache-Control'] =
@@ -154,7 +157,7 @@ export function signalOf(response: ServerResponse): AbortSignal {
 export const corsHeaders: Headers = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers':
-    'ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id',
+    'Deprecation, ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id',
 }
 
 /** What any web page may read: public reads, without credentials. */

@@ -35,13 +35,19 @@ function queryParameters({ route, action }: Row): unknown[] {
 }
 
 /** RFC 9110 section 13. */
-function conditions({ route }: Row): unknown[] {
-  const header = (name: string, description: string) => [
-    { name, in: 'header', description, schema: { type: 'string' } },
+function conditions({ route, action }: Row): unknown[] {
+  const header = (name: string, description: string, schema: JsonSchema = { type: 'string' }) => [
+    { name, in: 'header', description, schema },
   ]
   if (route.events) return header('Last-Event-ID', 'Number of the last event that the caller has.')
   if (route.method === 'get' && !route.unkept)
     return header('If-None-Match', 'ETags that the caller has: 304 where one holds.')
+  if (action.idempotency === 'key')
+    return header(
+      'Idempotency-Key',
+      'Names this call: sent again within a day it is not made again. Needs a token.',
+      { type: 'string', pattern: '^[!-~]{1,200}$' },
+    )
   if (route.conditional)
     return header('If-Match', 'ETag of the entry as last read: 412 where it has changed.')
   return []
@@ -58,6 +64,7 @@ export function bodySchema({ route, action }: Row): JsonSchema {
   const taken = new Set([
     ...Object.values(route.parameters ?? {}),
     ...(route.conditional ? ['expected_revision'] : []),
+    ...(action.idempotency === 'key' ? ['idempotency_key'] : []),
   ])
   const left = ([name]: [string, unknown]) => !taken.has(name)
   const { properties, required, ...rest } = schema

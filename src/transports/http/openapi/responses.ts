@@ -15,6 +15,7 @@ export function responsesOf(row: Row, output: unknown, links: object): Record<st
       ...common,
       ...allowance,
       ...((isKept || route.entry) && etag),
+      ...(route.entry && deprecation),
       ...(status === 201 && route.entry && location),
     },
     ...(status !== 204 && { content }),
@@ -81,6 +82,10 @@ const allowance = {
   'RateLimit-Policy': header('The limit that applies.', text),
 }
 const etag = { ETag: header('Validates this representation (RFC 9110 section 8.8.3).', text, true) }
+const deprecation = {
+  Deprecation: header('Since when nobody should begin to use the agent (RFC 9745).', text),
+  Link: header('The agent that takes its place, as successor-version.', text),
+}
 const location = {
   Location: header('Where the new entry is.', { type: 'string', format: 'uri-reference' }, true),
 }
@@ -97,6 +102,7 @@ const challenge = (required: boolean) => ({
 const headersOf: Readonly<Record<number, object>> = {
   401: challenge(true),
   403: challenge(false),
+  409: retryAfter(false),
   429: retryAfter(true),
   502: retryAfter(false),
   503: retryAfter(false),
@@ -128,6 +134,7 @@ export const problemComponents = {
         },
         hint: text,
         nearest: { type: 'array', items: text },
+        revision: { type: 'integer', description: 'That the entry is at.' },
       },
     },
   },

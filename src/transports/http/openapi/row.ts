@@ -3,7 +3,8 @@ import type { JsonSchema } from '../../../../schemas/json.ts'
 import type { Route } from '../route.ts'
 
 /** What of an action a document shows. */
-export interface Described extends Pick<Action, 'title' | 'description' | 'access' | 'effect' | 'part'> {
+export interface Described
+  extends Pick<Action, 'title' | 'description' | 'access' | 'effect' | 'part' | 'idempotency'> {
   readonly input: { readonly json: JsonSchema }
   readonly output: { readonly json: JsonSchema }
 }

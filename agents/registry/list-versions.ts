@@ -1,0 +1,27 @@
+import { z } from 'zod'
+import { type Action, defineAction } from '../../schemas/action.ts'
+import { agentReference } from '../../schemas/publication.ts'
+import { input, output } from '../../schemas/shape.ts'
+import { VersionPage } from '../../schemas/version.ts'
+import type { Registry } from './port.ts'
+
+const Input = z.strictObject({
+  agent: agentReference,
+  limit: z.int().min(1).max(100).default(20),
+  cursor: z.string().max(2000).optional().describe('next_cursor of the page before.'),
+})
+
+export function listVersions(registry: Registry): Action<z.output<typeof Input>, VersionPage> {
+  return defineAction({
+    name: 'list_versions',
+    title: 'List the versions of an agent',
+    description:
+      'Everything that was published of an agent, the highest version first. resolve_package gives the card of each.',
+    input: input(Input),
+    output: output(VersionPage),
+    access: 'public',
+    effect: 'read',
+    advertised: false,
+    run: ({ agent, limit, cursor }, { principal }) => registry.versions(agent, limit, cursor, principal),
+  })
+}

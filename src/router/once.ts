@@ -1,0 +1,89 @@
+import { hash } from 'node:crypto'
+import type { Action, Agent } from '../../schemas/action.ts'
+import { Failure } from '../../schemas/failure.ts'
+import { isRecord, orderedText } from '../../schemas/json.ts'
+import type { RepeatedCall, RepeatStore } from '../../schemas/repeat.ts'
+import type { Principal } from '../../schemas/scope.ts'
+
+/** How long a call may run before it counts as lost, with its process; above every deadline of an action with keys. */
+const leaseMilliseconds = 60_000
+const keptMilliseconds = 24 * 3_600_000
+const again_s = 1
+
+export interface OnceOptions {
+  readonly store: RepeatStore
+  readonly clock: () => number
+  readonly createId: () => string
+  /** Hears of answers that could not be kept. */
+  readonly failed: (fault: unknown) => void
+}
+
+/** What a call is, beside its input. */
+export interface Keyed {
+  readonly agent: Pick<Agent, 'package_name'>
+  readonly action: Pick<Action, 'name' | 'idempotency'>
+  readonly principal: Principal | null
+}
+
+export type Once = (
+  call: Keyed,
+  input: unknown,
+  work: (input: unknown) => Promise<unknown>,
+) => Promise<unknown>
+
+/**
+ * Does the work of a call with an `idempotency_key` once for each caller, action and key, in all processes, and gives
+ * whoever sends it again what came of it, for a day (draft-ietf-httpapi-idempotency-key-header-07). What fails
+ * is forgotten. It is to be raced against the caller's signal from without: who sends again is often who left.
+ * Throws Failure `unauthenticated` for a key of nobody, `conflict` where the input is another one than before and,
+ * with `retry_after_s`, while the first still runs.
+ */
+export function createOnce({ store, clock, createId, failed }: OnceOptions): Once {
+  return async ({ agent, action, principal }, input, work) => {
+    if (action.idempotency !== 'key' || !isRecord(input)) return await work(input)
+    const { idempotency_key: key, ...rest } = input
+    if (typeof key !== 'string') return await work(rest)
+    const call: RepeatedCall = {
+      owner: ownerOf(principal),
+      action: `${agent.package_name} ${action.name}`,
+      key,
+      digest: hash('sha256', orderedText(rest), 'hex'),
+    }
+    const holder = createId()
+    const earlier = await store.begin(call, holder, clock() + leaseMilliseconds)
+    if (earlier) return answerOf(earlier, call)
+    const output = await work(rest).catch(async (fault) => {
+      await store.forget(call, holder).catch(failed)
+      throw fault
+    })
+    await store.keep(call, holder, JSON.stringify(output), clock() + keptMilliseconds).catch(failed)
+    return output
+  }
+}
+
+function ownerOf(principal: Principal | null): string {
+  if (principal) return JSON.stringify([principal.issuer, principal.subject])
+  throw new Failure(
+    'unauthenticated',
+    'A key for repeated calls is its caller’s own: this needs a bearer token.',
+    {
+      hint: 'Leave the key out, or send a token.',
+    },
+  )
+}
+
+function answerOf(
+  { digest, output }: { readonly digest: string; readonly output: string | null },
+  call: RepeatedCall,
+): unknown {
+  if (digest !== call.digest) {
+    throw new Failure('conflict', 'This key was used for another call.', {
+      errors: [{ pointer: '/idempotency_key', detail: 'Another input needs a key of its own.' }],
+    })
+  }
+  if (output !== null) return JSON.parse(output)
+  throw new Failure('conflict', 'The call with this key is still running.', {
+    retry_after_s: again_s,
+    hint: 'Send it again a little later, with the same key.',
+  })
+}

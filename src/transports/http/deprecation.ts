@@ -1,0 +1,16 @@
+import { Deprecation } from '../../../schemas/deprecation.ts'
+import type { Headers } from './respond.ts'
+
+/** RFC 9745, with the successor as RFC 5829 links it. Nothing for what is not deprecated. */
+export function deprecationHeaders(deprecated: unknown): Headers {
+  if (deprecated === undefined || deprecated === null) return {}
+  const { success, data } = Deprecation.safeParse(deprecated)
+  if (!success) return {}
+  const { at, successor } = data
+  return {
+    Deprecation: `@${Math.floor(Date.parse(at) / 1000)}`,
+    ...(successor !== null && {
+      Link: `</public/agents/${encodeURIComponent(successor)}>; rel="successor-version"`,
+    }),
+  }
+}

@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { deprecatedWeight } from '../../src/search/standing-weights.ts'
+import { mostRepeats } from '../../src/store/repeats.ts'
+import { startGateway } from '../support/gateway.ts'
+import { run } from '../support/processes.ts'
+import { publication } from '../support/registry.ts'
+
+const guide = readFileSync(join(import.meta.dirname, '../../docs/versions.md'), 'utf8')
+const blocks = [...guide.matchAll(/^```(sh|json)\n([\s\S]*?)^```$/gm)].map(([, kind, text = '']) => ({
+  kind,
+  text,
+}))
+
+test('docs/versions.md: the requests are answered as it says, twice where they are made once', async () => {
+  await using home = await startGateway()
+  const token = await home.token('ada')
+  const first = { description: 'Forecasts for any town.', version: '1.0.0' }
+  for (const body of [publication('com.example.weather', first), publication('com.example.climate')]) {
+    expect((await home.request('POST', '/api/agents/publish', { body, token })).status).toBe(201)
+    await home.request('POST', `/api/agents/${body.package_name}/go-live`, { token })
+  }
+  const ask = async (script: string) => {
+    const here = script.replaceAll('http://127.0.0.1:8080', home.url).replace('curl ', 'curl -sS ')
+    const { code, stdout, stderr } = await run('bash', ['-euc', `TOKEN=${token}\n${here}`]).ended
+    expect(code, stderr).toBe(0)
+    return JSON.parse(stdout)
+  }
+  let said: unknown
+  let asked = 0
+  for (const { kind, text } of blocks) {
+    if (kind === 'json') expect(said).toMatchObject(JSON.parse(text))
+    else {
+      said = await ask(text)
+      asked += 1
+      if (text.includes('Idempotency-Key')) expect(await ask(text)).toEqual(said)
+    }
+  }
+  expect(asked).toBe(5)
+})
+
+test('docs/versions.md has the weight and the bound that hold', () => {
+  expect(guide).toContain(`counts for ${deprecatedWeight} of what it fits`)
+  expect(guide).toContain(`the newest ${mostRepeats.toLocaleString('en')} are kept`)
+})
