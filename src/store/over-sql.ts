@@ -10,6 +10,7 @@ import type { Store } from './store.ts'
 import type { Tables } from './tables.ts'
 import { createTaskStore } from './tasks.ts'
 import type { Realm, Transact } from './transact.ts'
+import { createWebhookStore } from './webhooks.ts'
 import { createWriter } from './writer.ts'
 
 /** What a dialect brings. */
@@ -41,6 +42,7 @@ export function overSql({
     sessions: createSessionStore(reader, transact('sessions'), clock),
     credentials: createCredentialStore(reader, transact('credentials')),
     liveness: createLivenessStore(reader, commit('liveness'), clock),
+    webhooks: createWebhookStore(reader, transact('webhooks')),
     write: (work) =>
       commitEntries(async (transaction) => {
         const { writer: port, commit: number } = createWriter(transaction, clock)

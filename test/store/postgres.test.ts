@@ -10,6 +10,7 @@ import { openPlain, type PostgresHome } from './postgres-home.ts'
 import { newsContract } from './postgres-news.ts'
 import { sessionContract } from './session-contract.ts'
 import { taskContract } from './task-contract.ts'
+import { webhookContract } from './webhook-contract.ts'
 
 /** Every table empty and every counter at 0. */
 const emptied = `
@@ -70,6 +71,7 @@ describe.skipIf(!postgresFolder)('PostgreSQL', () => {
   taskContract('PostgreSQL', openHome)
   sessionContract('PostgreSQL', openHome)
   livenessContract('PostgreSQL', openHome)
+  webhookContract('PostgreSQL', openHome)
   newsContract(() => postgres, openHome)
   awayContract(() => postgres, openHome)
 

@@ -11,6 +11,7 @@ import { credentialContract } from './credential-contract.ts'
 import { livenessContract } from './liveness-contract.ts'
 import { sessionContract } from './session-contract.ts'
 import { taskContract } from './task-contract.ts'
+import { webhookContract } from './webhook-contract.ts'
 
 const fixture = resolve(import.meta.dirname, 'elsewhere.ts')
 
@@ -45,6 +46,7 @@ credentialContract('SQLite', openHome)
 taskContract('SQLite', openHome)
 sessionContract('SQLite', openHome)
 livenessContract('SQLite', openHome)
+webhookContract('SQLite', openHome)
 
 describe('SQLite', () => {
   test('a commit at any moment of a read takes nothing out of its answer and leaves nothing stale', async () => {
@@ -96,12 +98,14 @@ describe('SQLite', () => {
     })
     await home.spoil(spoilt.id, '{"id": ')
     const database = new DatabaseSync(home.path)
-    database.exec(
-      `alter table entry drop column listed; delete from kysely_migration where name = '0009-listed'`,
-    )
+    database.exec(`
+      alter table entry drop column listed; alter table change drop column seen; drop table webhook;
+      delete from kysely_migration where name >= '0009-listed'`)
     database.close()
     await using store = await openSqliteStore(home.path)
     expect(await store.read.listedNames('com.', 10)).toEqual(['com.listed'])
+    const changes = await store.changes(0, 10)
+    expect(changes.map(({ seen }) => seen)).toEqual(['listed', 'unseen', 'unseen'])
   })
 
   test('a migration that was cut off is made again from the start', async () => {

@@ -9,6 +9,7 @@ import { playground } from './0006-playground.ts'
 import { credentials } from './0007-credentials.ts'
 import { liveness } from './0008-liveness.ts'
 import { listed } from './0009-listed.ts'
+import { changes } from './0012-changes.ts'
 
 const migrations: Record<string, Migration> = {
   '0001-entries': entries,
@@ -20,6 +21,7 @@ const migrations: Record<string, Migration> = {
   '0007-credentials': credentials,
   '0008-liveness': liveness,
   '0009-listed': listed,
+  '0012-changes': changes,
 }
 
 /** Brings the schema up to date, forward only. Throws what the failing migration threw. */

@@ -13,6 +13,7 @@ const locks: Record<Realm, number> = {
   sessions: 4,
   credentials: 5,
   liveness: 6,
+  webhooks: 7,
 }
 const patienceMilliseconds = 1000
 
