@@ -12,6 +12,7 @@ import { createVault, readSecretKey } from './auth/vault.ts'
 import { openCalling } from './calling.ts'
 import { type Config, secretPath, storePlace } from './config.ts'
 import { openDense } from './dense.ts'
+import { openFollowing } from './following.ts'
 import { type Identity, openIdentity } from './identity.ts'
 import { type LivenessPorts, type LivenessService, openLiveness } from './liveness.ts'
 import type { ResolveTxt } from './net/resolver.ts'
@@ -19,6 +20,7 @@ import { createSafeFetch, type SafeFetchOptions } from './net/safe-fetch.ts'
 import { createUpstreams } from './net/upstream.ts'
 import { systemWait, type Wait } from './net/wait.ts'
 import { priceOrigins, pricePlaces } from './places.ts'
+import type { ChangeFeed, ChangeFeedOptions } from './registry/changes/feed.ts'
 import { changesWorthKeeping } from './registry/dense-arm.ts'
 import type { DenseArms } from './registry/dense-arms.ts'
 import { type Follower, follow } from './registry/follower.ts'
@@ -55,6 +57,7 @@ export interface Gateway extends AsyncDisposable {
   readonly dense: DenseArms
   readonly trust: Trust
   readonly liveness: LivenessService
+  readonly changes: ChangeFeed
   /** The tasks of A2A. */
   readonly desk: Desk
   readonly log: Logger
@@ -85,6 +88,8 @@ export interface GatewayOptions {
   readonly liveness?: Pick<LivenessPorts, 'random' | 'timeout_ms' | 'gap_ms'>
   /** Bounds and spans of A2A's tasks. */
   readonly tasks?: Pick<DeskOptions, 'bounds' | 'spans'>
+  /** How many may follow the registry. */
+  readonly followers?: ChangeFeedOptions['bounds']
   /** Bounds of playground sessions, and how often other processes' steps are looked for. */
   readonly sessions?: Pick<SessionBookOptions, 'bounds' | 'look_ms'>
 }
@@ -185,6 +190,15 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
     secret: trust.secret,
     liveness,
   })
+  const changes = stack.use(
+    openFollowing({
+      store,
+      site,
+      vitals: liveness.vitals,
+      failed: (fault) => log.error({ err: fault }, 'changes'),
+      bounds: options.followers,
+    }),
+  )
   const sessions = createSessionBook({
     store: store.sessions,
     clock,
@@ -226,6 +240,7 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
     registry,
     identity,
     credentials: calling.credentials,
+    changes,
     wiki: {
       ...upstreams([originOf(config.DRAGOMAN_WIKI_URL)]),
       url: config.DRAGOMAN_WIKI_URL,
@@ -267,6 +282,7 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
     dense,
     trust,
     liveness,
+    changes,
     desk,
     log,
     metrics,

@@ -9,7 +9,7 @@ import { getAgent } from './get-agent.ts'
 import { getCard, getExtendedCard } from './get-card.ts'
 import { importEntries } from './import-entries.ts'
 import { listKeys } from './list-keys.ts'
-import type { Credentials, Identity, Registry } from './port.ts'
+import type { Changes, Credentials, Identity, Registry } from './port.ts'
 import { publish } from './publish.ts'
 import { report } from './report.ts'
 import { resolvePackage } from './resolve-package.ts'
@@ -21,11 +21,17 @@ import { goLive, remove, unpublish } from './transitions.ts'
 import { update } from './update.ts'
 import { validate } from './validate.ts'
 import { claim, verify } from './verify.ts'
+import { watchChanges } from './watch-changes.ts'
 
 const packageName = 'svc.registry'
 
 /** The registry as an agent. */
-export function createRegistryAgent(registry: Registry, identity: Identity, credentials: Credentials): Agent {
+export function createRegistryAgent(
+  registry: Registry,
+  identity: Identity,
+  credentials: Credentials,
+  changes: Changes,
+): Agent {
   return defineAgent({
     package_name: packageName,
     name: 'Dragoman registry',
@@ -54,6 +60,7 @@ export function createRegistryAgent(registry: Registry, identity: Identity, cred
       suspend(registry),
       report(registry),
       audit(registry),
+      watchChanges(changes),
       check(registry),
       importEntries(registry),
       createKey(identity),

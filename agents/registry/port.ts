@@ -1,4 +1,5 @@
 import type { EntryDetail } from '../../schemas/card.ts'
+import type { ChangePage, RegistryChange } from '../../schemas/change.ts'
 import type { Credential, CredentialWish } from '../../schemas/credential.ts'
 import type { ApiKey, KeyWish, NewApiKey, RevocationKind, RevocationWish } from '../../schemas/identity.ts'
 import type { LivenessOutcome } from '../../schemas/liveness.ts'
@@ -82,6 +83,22 @@ export interface Identity {
   listKeys(caller: Principal): Promise<ApiKey[]>
   deleteKey(key: string, caller: Principal): Promise<void>
   revoke(wish: RevocationWish, caller: Principal): Promise<{ revoked: RevocationKind }>
+}
+
+/** What it needs of whoever tells what becomes of the registry. */
+export interface Changes {
+  /** Throws Failure `invalid_request` for a revision that is still to come. */
+  page(since: number, limit: number): Promise<ChangePage>
+  /** What came after a revision and what comes, until the signal aborts; first of all where that is nothing yet. */
+  follow(
+    since: number,
+    who: { readonly counted_as: string | undefined; readonly has_token: boolean },
+    signal: AbortSignal,
+  ): AsyncIterable<{
+    readonly changes: readonly RegistryChange[]
+    readonly up_to: number
+    readonly complete: boolean
+  }>
 }
 
 /** What it needs of whoever keeps what callers show other agents. */

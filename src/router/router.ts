@@ -8,6 +8,7 @@ import { assertPlain } from '../../schemas/plain.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import { authorise } from './authorise.ts'
 import { startDeadline } from './deadline.ts'
+import { callerOf } from './limiter.ts'
 
 /** Who is at the other end of the wire. */
 export interface Client {
@@ -29,6 +30,10 @@ export interface Call {
   /** At the other end of the wire; absent for a local process and for calls that agents make here, never limited. */
   readonly client?: Client
   readonly emit?: (update: Update) => Promise<void>
+  /** `progress`: of what is emitted the caller hears that alone, and no parts. */
+  readonly hears?: 'progress'
+  /** Ends what would not end by itself, when the gateway stops. */
+  readonly ending?: AbortSignal
   /** Called once, when the call is let in and its input read, before its action runs; what it throws ends the call. */
   readonly accepted?: () => Promise<void>
 }
@@ -134,15 +139,16 @@ export function createRouter(options: RouterOptions): Router {
     id: string,
     via: readonly string[],
   ): Promise<unknown> {
-    const limit =
-      action.deadline_ms === 'none' ? Number.POSITIVE_INFINITY : (action.deadline_ms ?? defaultDeadline)
-    using deadline = startDeadline(call.signal, limit)
+    const { perform, limit } = workOf(action, call)
+    using deadline = startDeadline(endOf(call, limit), limit)
     const { signal } = deadline
     signal.throwIfAborted()
     const ends = Math.min(options.clock() + limit, call.deadline ?? Number.POSITIVE_INFINITY)
+    const caller = callerOf(call)
     const context: Context = {
       id,
       principal: call.principal,
+      ...(caller !== undefined && { counted_as: caller }),
       signal,
       deadline: ends,
       via,
@@ -153,7 +159,7 @@ export function createRouter(options: RouterOptions): Router {
         return (await dispatch(envelope, { principal, signal, id, deadline: ends, via: passed })).output
       },
     }
-    return await deadline.race(action.run(input, context))
+    return await deadline.race(perform(input, context))
   }
 
   return { dispatch }
@@ -172,11 +178,27 @@ function findAction(agent: Agent, name: string): Action {
 }
 
 /** Who cannot hear the parts of a subscription would wait for its end alone. */
-function assertHeard({ name, part, deadline_ms }: Action, { emit }: Call): void {
-  if (!part || deadline_ms !== 'none' || emit) return
+function assertHeard({ name, part, deadline_ms, unheard }: Action, call: Call): void {
+  if (!part || deadline_ms !== 'none' || unheard || isHeardBy(call)) return
   throw new Failure('not_callable', `${name} streams, which this way of calling it does not.`, {
     hint: 'Ask over HTTP under Accept: text/event-stream, or by SendStreamingMessage of A2A.',
   })
+}
+
+function isHeardBy({ emit, hears }: Call): boolean {
+  return emit !== undefined && hears === undefined
+}
+
+/** What is to be done, and how many milliseconds it may take. */
+function workOf(action: Action, call: Call): { perform: Action['run']; limit: number } {
+  const { deadline_ms = defaultDeadline, run, unheard } = action
+  if (unheard && !isHeardBy(call)) return { perform: unheard, limit: defaultDeadline }
+  return { perform: run, limit: deadline_ms === 'none' ? Number.POSITIVE_INFINITY : deadline_ms }
+}
+
+/** What would not end by itself ends with the gateway too. */
+function endOf({ signal, ending }: Call, limit: number): AbortSignal {
+  return ending && !Number.isFinite(limit) ? AbortSignal.any([signal, ending]) : signal
 }
 
 /** Our own mistake, not the caller's. */

@@ -1,4 +1,5 @@
 import { isRecord, type Json } from '../../../schemas/json.ts'
+import { followingRoutes } from './following-routes.ts'
 import { playgroundRoutes } from './playground-routes.ts'
 import type { Route } from './route.ts'
 
@@ -323,5 +324,6 @@ export const routes: readonly Route[] = [
     parameters: { id: 'key' },
     status: 204,
   },
+  ...followingRoutes,
   ...playgroundRoutes,
 ]

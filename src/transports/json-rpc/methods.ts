@@ -3,7 +3,7 @@ import type { Agent } from '../../../schemas/action.ts'
 import type { Envelope } from '../../../schemas/envelope.ts'
 import { codes, Failure, problem } from '../../../schemas/failure.ts'
 import type { JsonObject } from '../../../schemas/json.ts'
-import { shortName } from '../../../schemas/names.ts'
+import { packageNameOf, shortName } from '../../../schemas/names.ts'
 import { nearest } from '../../../schemas/nearest.ts'
 import type { Call, Router } from '../../router/router.ts'
 
@@ -19,6 +19,7 @@ export interface MethodsOptions {
  * `rpc.discover`, which describes them all (OpenRPC, service discovery).
  */
 export function createMethods({ dispatch, agents, discover }: MethodsOptions): JSONRPCServer<Call> {
+  const isSubscription = subscriptionsOf(agents)
   const server = new JSONRPCServer<Call>({ errorListener: () => {} })
   server.mapErrorToJSONRPCErrorResponse = (id, thrown) => {
     const error =
@@ -29,7 +30,10 @@ export function createMethods({ dispatch, agents, discover }: MethodsOptions): J
   function add(method: string, toEnvelope: (params: JsonObject) => Envelope): void {
     server.addMethod(method, async (params, call) => {
       const envelope = toEnvelope((params ?? {}) as JsonObject)
-      return await dispatch(envelope, call).then(
+      // Nobody who does not subscribe expects to be told anything before the answer.
+      const { emit, ...rest } = call
+      const heard = emit && isSubscription(envelope) ? call : rest
+      return await dispatch(envelope, heard).then(
         ({ output }) => output,
         (thrown) => {
           throw exception(Failure.from(thrown), call.id ?? '')
@@ -49,6 +53,15 @@ export function createMethods({ dispatch, agents, discover }: MethodsOptions): J
     }
   }
   return server
+}
+
+function subscriptionsOf(agents: readonly Agent[]): (envelope: Envelope) => boolean {
+  const names = new Set(
+    agents.flatMap(({ package_name, actions }) =>
+      actions.flatMap(({ deadline_ms, name }) => (deadline_ms === 'none' ? `${package_name} ${name}` : [])),
+    ),
+  )
+  return ({ to, action }) => typeof to === 'string' && names.has(`${packageNameOf(to)} ${action}`)
 }
 
 function exception(failure: Failure, requestId: string): JSONRPCErrorException {
