@@ -27,8 +27,8 @@ export interface Action<Input = unknown, Output = unknown, Part = unknown> {
   readonly deadline_ms?: number | 'none'
   run(input: Input, context: Context<Part>): Promise<Output>
   /**
-   * What a subscription answers where nobody hears its parts, under the usual deadline. Without it such a call is
-   * refused, as its caller would wait for the end alone.
+   * What a subscription answers where nobody hears its parts or all of them would be kept, under the usual deadline.
+   * Without it whoever hears none is refused, as they would wait for the end alone.
    */
   unheard?(input: Input, context: Context<Part>): Promise<Output>
 }

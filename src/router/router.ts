@@ -30,8 +30,8 @@ export interface Call {
   /** At the other end of the wire; absent for a local process and for calls that agents make here, never limited. */
   readonly client?: Client
   readonly emit?: (update: Update) => Promise<void>
-  /** `progress`: of what is emitted the caller hears that alone, and no parts. */
-  readonly hears?: 'progress'
+  /** Of what is emitted: `progress` alone, and no parts; or all of it, which is `kept`, so that it must have an end. */
+  readonly hears?: 'progress' | 'kept'
   /** Ends what would not end by itself, when the gateway stops. */
   readonly ending?: AbortSignal
   /** Called once, when the call is let in and its input read, before its action runs; what it throws ends the call. */
@@ -179,20 +179,16 @@ function findAction(agent: Agent, name: string): Action {
 
 /** Who cannot hear the parts of a subscription would wait for its end alone. */
 function assertHeard({ name, part, deadline_ms, unheard }: Action, call: Call): void {
-  if (!part || deadline_ms !== 'none' || unheard || isHeardBy(call)) return
+  if (!part || deadline_ms !== 'none' || unheard || (call.emit && call.hears !== 'progress')) return
   throw new Failure('not_callable', `${name} streams, which this way of calling it does not.`, {
     hint: 'Ask over HTTP under Accept: text/event-stream, or by SendStreamingMessage of A2A.',
   })
 }
 
-function isHeardBy({ emit, hears }: Call): boolean {
-  return emit !== undefined && hears === undefined
-}
-
 /** What is to be done, and how many milliseconds it may take. */
 function workOf(action: Action, call: Call): { perform: Action['run']; limit: number } {
   const { deadline_ms = defaultDeadline, run, unheard } = action
-  if (unheard && !isHeardBy(call)) return { perform: unheard, limit: defaultDeadline }
+  if (unheard && (!call.emit || call.hears)) return { perform: unheard, limit: defaultDeadline }
   return { perform: run, limit: deadline_ms === 'none' ? Number.POSITIVE_INFINITY : deadline_ms }
 }
 

@@ -27,12 +27,16 @@ export function createMethods({ dispatch, agents, discover }: MethodsOptions): J
     return { jsonrpc: '2.0', id, error }
   }
 
-  function add(method: string, toEnvelope: (params: JsonObject) => Envelope): void {
+  /** Nobody who does not subscribe expects to be told anything before the answer. */
+  function add(
+    method: string,
+    toEnvelope: (params: JsonObject) => Envelope,
+    subscribes: (envelope: Envelope) => boolean = isSubscription,
+  ): void {
     server.addMethod(method, async (params, call) => {
       const envelope = toEnvelope((params ?? {}) as JsonObject)
-      // Nobody who does not subscribe expects to be told anything before the answer.
       const { emit, ...rest } = call
-      const heard = emit && isSubscription(envelope) ? call : rest
+      const heard = emit && subscribes(envelope) ? call : rest
       return await dispatch(envelope, heard).then(
         ({ output }) => output,
         (thrown) => {
@@ -43,7 +47,12 @@ export function createMethods({ dispatch, agents, discover }: MethodsOptions): J
   }
 
   server.addMethod('rpc.discover', discover)
-  add('message.send', (params) => params as unknown as Envelope)
+  // As over its own WebSocket, an envelope is told of updates where it has a name to tell them by.
+  add(
+    'message.send',
+    (params) => params as unknown as Envelope,
+    (envelope) => isSubscription(envelope) && envelope.message_id !== undefined,
+  )
   for (const agent of agents) {
     const prefix = shortName(agent.package_name)
     for (const { name, aliases = [] } of agent.actions) {
