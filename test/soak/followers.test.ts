@@ -43,7 +43,7 @@ async function stir({ gateway }: TestGateway, random: () => number, stop: AbortS
     const next: StoredEntry = {
       ...entry,
       name: `Number ${step}`,
-      state: random() < 0.7 ? 'ACTIVE' : 'STAGE',
+      state: random() < 0.5 ? 'ACTIVE' : 'STAGE',
       suspended: random() < 0.1 ? { reason: 'spam', at: entry.created_at } : null,
       deleted: random() < 0.1,
     }
@@ -122,6 +122,8 @@ test(`a follower that is cut off ${isShort ? 100 : 2000} times ends with exactly
     const many = 1 + Math.floor(random() * 30)
     if (random() < 0.5) await follow((heard) => heard >= many)
     else await follow(() => false, random() * 40)
+    // Much may happen to one agent while nobody looks.
+    await pause(random() * 40)
   }
   stop.abort()
   const revision = await stirring

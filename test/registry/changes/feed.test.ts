@@ -19,6 +19,8 @@ let store: Store
 let feed: ChangeFeed
 /** How often the log was read. */
 let reads: number
+/** Opens once the tail may learn where the log ends. */
+let gate: Promise<void>
 /** What the log seems to be where a database was restored. */
 let restoredTo: number
 const faults: unknown[] = []
@@ -28,10 +30,17 @@ beforeEach(async () => {
   const folder = stack.use(await temporaryFolder())
   store = stack.use(await openSqliteStore(join(folder.path, 'registry.sqlite')))
   reads = 0
+  gate = Promise.resolve()
   restoredTo = Number.POSITIVE_INFINITY
   const watched: Store = {
     ...store,
-    read: { ...store.read, revision: async () => Math.min(restoredTo, await store.read.revision()) },
+    read: {
+      ...store.read,
+      async revision() {
+        await gate
+        return Math.min(restoredTo, await store.read.revision())
+      },
+    },
     async changes(after, limit) {
       reads += 1
       return (await store.changes(after, limit)).filter(({ revision }) => revision <= restoredTo)
@@ -206,6 +215,22 @@ describe('a follower', () => {
     expect(seen).toEqual(Array.from({ length: 1501 }, (_, index) => index + 1))
     stop.abort()
     await Promise.all([following.return(undefined), close.return(undefined)])
+  })
+
+  test('misses nothing that is written before the tail has begun', async () => {
+    const begin = Promise.withResolvers<void>()
+    gate = begin.promise
+    const stop = new AbortController()
+    const following = feed.follow(0, someone, stop.signal)
+    expect((await following.next()).value).toMatchObject({ changes: [], complete: true })
+    const next = following.next()
+    // By then it has found nothing more, and waits.
+    while (reads < 2) await nextTurn()
+    await put(sampleEntry())
+    begin.resolve()
+    expect((await next).value).toMatchObject({ changes: [{ revision: 1 }] })
+    stop.abort()
+    await following.return(undefined)
   })
 
   test('misses nothing that is written while it begins', async () => {
