@@ -40,7 +40,10 @@ export const WebhookEdit = z.strictObject({
 })
 export type WebhookEdit = z.output<typeof WebhookEdit>
 
-/** Why a delivery failed: its target may not be called, was silent, broke off, answered nonsense or not with 2xx. */
+/**
+ * Why a delivery failed: its target may not be called, was silent, is not there or broke off, answered nonsense, sent
+ * it elsewhere or answered other than 2xx; or its secret cannot be opened, as the gateway's key is another.
+ */
 export const DeliveryFailure = z.enum([
   'blocked_address',
   'timeout',
@@ -48,6 +51,7 @@ export const DeliveryFailure = z.enum([
   'invalid',
   'redirect',
   'status',
+  'secret',
 ])
 export type DeliveryFailure = z.infer<typeof DeliveryFailure>
 
@@ -132,8 +136,8 @@ export interface WebhookStore {
   /** False where there was none. */
   remove(id: string): Promise<boolean>
   /**
-   * Those whose attempt is due by `now`, or implausibly late, and who lack something of `revision`; the longest due
-   * first, without those of `busy`.
+   * Those whose attempt is due by `now`, or implausibly late, and who are not at `revision`; the longest due first,
+   * without those of `busy`.
    */
   due(asked: WebhooksDue): Promise<readonly StoredWebhook[]>
 }

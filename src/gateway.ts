@@ -12,15 +12,13 @@ import { createVault, readSecretKey } from './auth/vault.ts'
 import { openCalling } from './calling.ts'
 import { type Config, secretPath, storePlace } from './config.ts'
 import { openDense } from './dense.ts'
-import { openFollowing } from './following.ts'
+import { type Following, type FollowingOptions, openFollowing } from './following.ts'
 import { type Identity, openIdentity } from './identity.ts'
 import { type LivenessPorts, type LivenessService, openLiveness } from './liveness.ts'
 import type { ResolveTxt } from './net/resolver.ts'
-import { createSafeFetch, type SafeFetchOptions } from './net/safe-fetch.ts'
-import { createUpstreams } from './net/upstream.ts'
-import { systemWait, type Wait } from './net/wait.ts'
+import { systemWait } from './net/wait.ts'
+import { createOutside, type OutsideOptions } from './outside.ts'
 import { priceOrigins, pricePlaces } from './places.ts'
-import type { ChangeFeed, ChangeFeedOptions } from './registry/changes/feed.ts'
 import { changesWorthKeeping } from './registry/dense-arm.ts'
 import type { DenseArms } from './registry/dense-arms.ts'
 import { type Follower, follow } from './registry/follower.ts'
@@ -57,7 +55,8 @@ export interface Gateway extends AsyncDisposable {
   readonly dense: DenseArms
   readonly trust: Trust
   readonly liveness: LivenessService
-  readonly changes: ChangeFeed
+  /** Who follows the registry, and how. */
+  readonly following: Following
   /** The tasks of A2A. */
   readonly desk: Desk
   readonly log: Logger
@@ -72,13 +71,9 @@ export interface Gateway extends AsyncDisposable {
 }
 
 /** What tests may set. */
-export interface GatewayOptions {
+export interface GatewayOptions extends OutsideOptions {
   readonly clock?: () => number
-  readonly wait?: Wait
   readonly log?: Logger
-  readonly lookup?: SafeFetchOptions['lookup']
-  readonly is_public?: SafeFetchOptions['is_public']
-  readonly ports?: SafeFetchOptions['ports']
   readonly resolveTxt?: ResolveTxt
   /** Where the files of a domain are that is to be proved. */
   readonly originOf?: (domain: string) => string
@@ -88,8 +83,7 @@ export interface GatewayOptions {
   readonly liveness?: Pick<LivenessPorts, 'random' | 'timeout_ms' | 'gap_ms'>
   /** Bounds and spans of A2A's tasks. */
   readonly tasks?: Pick<DeskOptions, 'bounds' | 'spans'>
-  /** How many may follow the registry. */
-  readonly followers?: ChangeFeedOptions['bounds']
+  readonly following?: FollowingOptions
   /** Bounds of playground sessions, and how often other processes' steps are looked for. */
   readonly sessions?: Pick<SessionBookOptions, 'bounds' | 'look_ms'>
 }
@@ -108,24 +102,9 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
     const base_url = config.DRAGOMAN_BASE_URL ?? reached
     return { base_url, site_url: config.DRAGOMAN_SITE_URL ?? base_url }
   }
-  const reach = (settings: Partial<SafeFetchOptions>) =>
-    stack.use(
-      createSafeFetch({
-        user_agent: userAgent(config),
-        refuse_origins: () => [site().base_url],
-        ...(options.lookup && { lookup: options.lookup }),
-        ...(options.is_public && { is_public: options.is_public }),
-        ...(options.ports && { ports: options.ports }),
-        ...settings,
-      }),
-    )
-  const outside = (allow_origins: readonly string[], idle_ms?: number) =>
-    reach({ allow_origins, ...(idle_ms !== undefined && { idle_ms }) }).fetch
-  const upstreams = (allowed: readonly string[]) => {
-    const fetch = outside(allowed)
-    return stack.use(createUpstreams({ fetch, clock, wait: options.wait ?? systemWait }))
-  }
-  const world = outside(config.DRAGOMAN_ALLOW_ORIGINS)
+  const { reach, outside, upstreams } = createOutside({ stack, config, site, clock, options })
+  const beyond = reach({ allow_origins: config.DRAGOMAN_ALLOW_ORIGINS })
+  const world = beyond.fetch
 
   // Last in, first out: the tails stop before the store closes.
   const troubled = (fault: unknown) => log.error({ err: fault }, 'index')
@@ -190,13 +169,18 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
     secret: trust.secret,
     liveness,
   })
-  const changes = stack.use(
+  const vault = createVault(await secretKey(config))
+  const following = stack.use(
     openFollowing({
       store,
       site,
+      clock,
+      createId,
       vitals: liveness.vitals,
+      seals: vault,
+      outside: beyond,
       failed: (fault) => log.error({ err: fault }, 'changes'),
-      bounds: options.followers,
+      options: options.following,
     }),
   )
   const sessions = createSessionBook({
@@ -224,7 +208,7 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
         clock,
       }),
       store: store.credentials,
-      vault: createVault(await secretKey(config)),
+      vault,
       get: registry.get,
       namesOf: async (ids) =>
         new Map((await store.read.entries(ids)).map((one) => [one.id, one.package_name])),
@@ -240,7 +224,8 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
     registry,
     identity,
     credentials: calling.credentials,
-    changes,
+    changes: following.changes,
+    webhooks: following.webhooks,
     wiki: {
       ...upstreams([originOf(config.DRAGOMAN_WIKI_URL)]),
       url: config.DRAGOMAN_WIKI_URL,
@@ -282,7 +267,7 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
     dense,
     trust,
     liveness,
-    changes,
+    following,
     desk,
     log,
     metrics,
@@ -303,10 +288,6 @@ async function secretKey(config: Config): Promise<Uint8Array> {
   return DRAGOMAN_SECRET_KEY
     ? Buffer.from(DRAGOMAN_SECRET_KEY, 'base64url')
     : await readSecretKey(secretPath(config))
-}
-
-function userAgent({ DRAGOMAN_CONTACT }: Config): string {
-  return DRAGOMAN_CONTACT ? `Dragoman/${version} (${DRAGOMAN_CONTACT})` : `Dragoman/${version}`
 }
 
 /** The origin of an upstream's address; a `{lang}` in its host leaves it to the public-address rule. */

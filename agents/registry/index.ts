@@ -9,7 +9,7 @@ import { getAgent } from './get-agent.ts'
 import { getCard, getExtendedCard } from './get-card.ts'
 import { importEntries } from './import-entries.ts'
 import { listKeys } from './list-keys.ts'
-import type { Changes, Credentials, Identity, Registry } from './port.ts'
+import type { Changes, Credentials, Identity, Registry, Webhooks } from './port.ts'
 import { publish } from './publish.ts'
 import { report } from './report.ts'
 import { resolvePackage } from './resolve-package.ts'
@@ -22,6 +22,7 @@ import { update } from './update.ts'
 import { validate } from './validate.ts'
 import { claim, verify } from './verify.ts'
 import { watchChanges } from './watch-changes.ts'
+import { createWebhook, deleteWebhook, getWebhook, listWebhooks, updateWebhook } from './webhooks.ts'
 
 const packageName = 'svc.registry'
 
@@ -31,6 +32,7 @@ export function createRegistryAgent(
   identity: Identity,
   credentials: Credentials,
   changes: Changes,
+  webhooks: Webhooks,
 ): Agent {
   return defineAgent({
     package_name: packageName,
@@ -70,6 +72,11 @@ export function createRegistryAgent(
       setCredential(credentials),
       listCredentials(credentials),
       deleteCredential(credentials),
+      createWebhook(webhooks),
+      listWebhooks(webhooks),
+      getWebhook(webhooks),
+      updateWebhook(webhooks),
+      deleteWebhook(webhooks),
     ],
   })
 }

@@ -8,6 +8,7 @@ import type { Principal } from '../../schemas/scope.ts'
 import type { NameCompletion, SearchInput, SearchOutput } from '../../schemas/search.ts'
 import type { AuditEvent, ProofRequest, VerificationOutcome } from '../../schemas/trust.ts'
 import type { Validation, ValidationRequest } from '../../schemas/validation.ts'
+import type { NewWebhook, Webhook, WebhookEdit, WebhookWish } from '../../schemas/webhook.ts'
 
 type Caller = Principal | null
 
@@ -99,6 +100,16 @@ export interface Changes {
     readonly up_to: number
     readonly complete: boolean
   }>
+}
+
+/** What it needs of whoever posts changes to those who asked for that. Webhooks of others are not found. */
+export interface Webhooks {
+  /** Throws Failure `blocked_address`, `invalid_request` and `conflict`. */
+  create(wish: WebhookWish, caller: Principal): Promise<NewWebhook>
+  list(caller: Principal): Promise<Webhook[]>
+  get(id: string, caller: Principal): Promise<Webhook>
+  update(id: string, edit: WebhookEdit, caller: Principal): Promise<Webhook>
+  remove(id: string, caller: Principal): Promise<void>
 }
 
 /** What it needs of whoever keeps what callers show other agents. */

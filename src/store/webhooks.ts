@@ -61,7 +61,7 @@ export function createWebhookStore(reader: Kysely<Tables>, transact: Transact): 
         .selectFrom('webhook')
         .selectAll()
         .where((row) => row.or([row('next_at', '<=', now), row('next_at', '>', latest)]))
-        .where('position', '<', revision)
+        .where('position', '!=', revision)
         .$if(busy.length > 0, (query) => query.where('id', 'not in', busy))
         .orderBy('next_at')
         .limit(limit)

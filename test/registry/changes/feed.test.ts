@@ -3,9 +3,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { RegistryChange } from '../../../schemas/change.ts'
 import { unseen } from '../../../schemas/liveness.ts'
-import { openFollowing } from '../../../src/following.ts'
-import type { ChangeFeed, FollowedSpan } from '../../../src/registry/changes/feed.ts'
+import { type ChangeFeed, createChangeFeed, type FollowedSpan } from '../../../src/registry/changes/feed.ts'
+import { createReadChanges } from '../../../src/registry/changes/read.ts'
 import { noVitals } from '../../../src/registry/liveness/vitals.ts'
+import { createViews } from '../../../src/registry/view.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
 import type { Store, StoredEntry } from '../../../src/store/store.ts'
 import { temporaryFolder } from '../../support/command.ts'
@@ -47,9 +48,8 @@ beforeEach(async () => {
     },
   }
   const failed = (fault: unknown) => void faults.push(fault)
-  feed = stack.use(
-    openFollowing({ store: watched, site, vitals: noVitals, failed, bounds: { address: 500 } }),
-  )
+  const read = createReadChanges({ store: watched, views: createViews(site), vitals: noVitals, failed })
+  feed = stack.use(createChangeFeed({ store: watched, read, failed, bounds: { address: 500 } }))
 })
 afterEach(async () => {
   await stack.disposeAsync()
