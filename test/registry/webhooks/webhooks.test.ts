@@ -6,6 +6,7 @@ import { startChecks } from '../../../src/registry/check-loop.ts'
 import type { StoredEntry } from '../../../src/store/store.ts'
 import { sampleEntry } from '../../support/entries.ts'
 import { startGateway, type TestGateway } from '../../support/gateway.ts'
+import { list } from '../../support/listed.ts'
 import { createTime, type Time } from '../../support/time.ts'
 import { serveTargets, type Targets } from './targets.ts'
 
@@ -23,7 +24,7 @@ beforeEach(async () => {
     { DRAGOMAN_ALLOW_ORIGINS: targets.url },
     { clock: time.clock, following: { random: () => 0.5, timeout_ms: 300 } },
   )
-  token = await home.token('ada')
+  token = await home.token('ada', { ttl_s: 90 * 24 * 3600 })
 })
 afterEach(async () => {
   await home[Symbol.asyncDispose]()
@@ -131,11 +132,11 @@ describe('a delivery', () => {
   test('brings what was asked for alone: kinds, and agents of one’s own', async () => {
     await create('/gone', { kinds: ['deleted', 'unlisted'] })
     await create('/mine', { mine: true, kinds: ['liveness'] })
-    const issuer = home.gateway.identity.issuer
-    const mine = sampleEntry({ owner: { issuer, subject: 'ada', namespace: null } })
+    const endpoints = [{ protocol: 'envelope' as const, url: 'https://example.com/' }]
+    const mine = await list(home, { package_name: 'com.example.mine', endpoints }, token)
     const other = sampleEntry()
-    await put(mine, other)
-    for (const { id } of [mine, other]) {
+    await put(other)
+    for (const id of [mine, other.id]) {
       await home.gateway.store.liveness.watch([{ entry_id: id, place: 'here', active: true }])
       const look = await home.gateway.store.liveness.get(id)
       if (look) await home.gateway.store.liveness.save([{ ...look, shown: { ...unseen, status: 'dead' } }])
@@ -145,7 +146,7 @@ describe('a delivery', () => {
     const bodies = Object.fromEntries(targets.received.map(({ path, body }) => [path, JSON.parse(body).data]))
     expect(bodies['/gone'].changes).toMatchObject([{ revision, kind: 'deleted', id: other.id }])
     expect(bodies['/mine'].changes).toMatchObject([
-      { kind: 'liveness', id: mine.id, liveness: { status: 'dead' } },
+      { kind: 'liveness', id: mine, liveness: { status: 'dead' } },
     ])
     expect(targets.received).toHaveLength(2)
   })
