@@ -7,7 +7,7 @@ import type { Webhooks } from './port.ts'
 
 const common = { access: { scope: 'agents:write' }, advertised: false } as const
 
-const Named = z.strictObject({ webhook: z.uuid().describe('Its id.') })
+const Named = z.strictObject({ webhook: z.string().min(1).max(100).describe('Its id.') })
 type Named = z.infer<typeof Named>
 const Edit = WebhookEdit.extend(Named.shape)
 type Edit = z.output<typeof Edit>
