@@ -9,6 +9,8 @@ export interface AgentNeeds {
   readonly registry: Parameters<typeof createRegistryAgent>[0]
   readonly identity: Parameters<typeof createRegistryAgent>[1]
   readonly credentials: Parameters<typeof createRegistryAgent>[2]
+  readonly changes: Parameters<typeof createRegistryAgent>[3]
+  readonly webhooks: Parameters<typeof createRegistryAgent>[4]
   readonly wiki: Parameters<typeof createWiki>[0]
   readonly finance: Parameters<typeof createFinance>[0]
   readonly reader: Parameters<typeof createReader>[0]
@@ -18,7 +20,7 @@ export interface AgentNeeds {
 /** The agents that the gateway hosts: one line an agent. */
 export function createAgents(needs: AgentNeeds): readonly Agent[] {
   return [
-    createRegistryAgent(needs.registry, needs.identity, needs.credentials),
+    createRegistryAgent(needs.registry, needs.identity, needs.credentials, needs.changes, needs.webhooks),
     createWiki(needs.wiki),
     createFinance(needs.finance),
     createReader(needs.reader),

@@ -29,6 +29,11 @@ export interface Action<Input = unknown, Output = unknown, Part = unknown> {
   /** Milliseconds the action may run; 10,000 when absent, `none` for subscriptions ended by the signal. */
   readonly deadline_ms?: number | 'none'
   run(input: Input, context: Context<Part>): Promise<Output>
+  /**
+   * What a subscription answers where nobody hears its parts or all of them would be kept, under the usual deadline.
+   * Without it whoever hears none is refused, as they would wait for the end alone.
+   */
+  unheard?(input: Input, context: Context<Part>): Promise<Output>
 }
 
 /** A set of actions under one package name. */
@@ -59,6 +64,8 @@ export interface Context<Part = unknown> {
   /** The request's id, as logged and as shown in problem bodies. */
   readonly id: string
   readonly principal: Principal | null
+  /** Whom it counts against: the subject of its token, else a network address; absent for a local process. */
+  readonly counted_as?: string
   /** Aborts when the caller goes away or the deadline passes. */
   readonly signal: AbortSignal
   /** Milliseconds since the epoch; Infinity for actions without one. */

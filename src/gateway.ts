@@ -13,12 +13,12 @@ import { createVault, readSecretKey } from './auth/vault.ts'
 import { openCalling } from './calling.ts'
 import { type Config, secretPath, storePlace } from './config.ts'
 import { openDense } from './dense.ts'
+import { type Following, type FollowingOptions, openFollowing } from './following.ts'
 import { type Identity, openIdentity } from './identity.ts'
 import { type LivenessPorts, type LivenessService, openLiveness } from './liveness.ts'
 import type { ResolveTxt } from './net/resolver.ts'
-import { createSafeFetch, type SafeFetchOptions } from './net/safe-fetch.ts'
-import { createUpstreams } from './net/upstream.ts'
-import { systemWait, type Wait } from './net/wait.ts'
+import { systemWait } from './net/wait.ts'
+import { createOutside, type OutsideOptions } from './outside.ts'
 import { priceOrigins, pricePlaces } from './places.ts'
 import { changesWorthKeeping } from './registry/dense-arm.ts'
 import type { DenseArms } from './registry/dense-arms.ts'
@@ -56,6 +56,8 @@ export interface Gateway extends AsyncDisposable {
   readonly dense: DenseArms
   readonly trust: Trust
   readonly liveness: LivenessService
+  /** Who follows the registry, and how. */
+  readonly following: Following
   /** The tasks of A2A. */
   readonly desk: Desk
   readonly log: Logger
@@ -70,13 +72,9 @@ export interface Gateway extends AsyncDisposable {
 }
 
 /** What tests may set. */
-export interface GatewayOptions {
+export interface GatewayOptions extends OutsideOptions {
   readonly clock?: () => number
-  readonly wait?: Wait
   readonly log?: Logger
-  readonly lookup?: SafeFetchOptions['lookup']
-  readonly is_public?: SafeFetchOptions['is_public']
-  readonly ports?: SafeFetchOptions['ports']
   readonly resolveTxt?: ResolveTxt
   /** Where the files of a domain are that is to be proved. */
   readonly originOf?: (domain: string) => string
@@ -86,6 +84,7 @@ export interface GatewayOptions {
   readonly liveness?: Pick<LivenessPorts, 'random' | 'timeout_ms' | 'gap_ms'>
   /** Bounds and spans of A2A's tasks. */
   readonly tasks?: Pick<DeskOptions, 'bounds' | 'spans'>
+  readonly following?: FollowingOptions
   /** Bounds of playground sessions, and how often other processes' steps are looked for. */
   readonly sessions?: Pick<SessionBookOptions, 'bounds' | 'look_ms'>
 }
@@ -104,22 +103,9 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
     const base_url = config.DRAGOMAN_BASE_URL ?? reached
     return { base_url, site_url: config.DRAGOMAN_SITE_URL ?? base_url }
   }
-  const reach = (settings: Partial<SafeFetchOptions>) =>
-    stack.use(
-      createSafeFetch({
-        user_agent: userAgent(config),
-        refuse_origins: () => [site().base_url],
-        ...(options.lookup && { lookup: options.lookup }),
-        ...(options.is_public && { is_public: options.is_public }),
-        ...(options.ports && { ports: options.ports }),
-        ...settings,
-      }),
-    )
-  const outside = (allow_origins: readonly string[], idle_ms?: number) =>
-    reach({ allow_origins, ...(idle_ms !== undefined && { idle_ms }) }).fetch
-  const upstreams = (allowed: readonly string[]) =>
-    stack.use(createUpstreams({ fetch: outside(allowed), clock, wait: options.wait ?? systemWait }))
-  const world = outside(config.DRAGOMAN_ALLOW_ORIGINS)
+  const { reach, outside, upstreams } = createOutside({ stack, config, site, clock, options })
+  const beyond = reach({ allow_origins: config.DRAGOMAN_ALLOW_ORIGINS })
+  const world = beyond.fetch
 
   // Last in, first out: the tails stop before the store closes.
   const troubled = (fault: unknown) => log.error({ err: fault }, 'index')
@@ -184,6 +170,20 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
     secret: trust.secret,
     liveness,
   })
+  const vault = createVault(await secretKey(config))
+  const following = stack.use(
+    openFollowing({
+      store,
+      site,
+      clock,
+      createId,
+      vitals: liveness.vitals,
+      seals: vault,
+      outside: beyond,
+      failed: (fault) => log.error({ err: fault }, 'changes'),
+      options: options.following,
+    }),
+  )
   const sessions = createSessionBook({
     store: store.sessions,
     clock,
@@ -209,7 +209,7 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
         clock,
       }),
       store: store.credentials,
-      vault: createVault(await secretKey(config)),
+      vault,
       get: registry.get,
       namesOf: async (ids) =>
         new Map((await store.read.entries(ids)).map((one) => [one.id, one.package_name])),
@@ -225,6 +225,8 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
     registry,
     identity,
     credentials: calling.credentials,
+    changes: following.changes,
+    webhooks: following.webhooks,
     wiki: {
       ...upstreams([originOf(config.DRAGOMAN_WIKI_URL)]),
       url: config.DRAGOMAN_WIKI_URL,
@@ -268,6 +270,7 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
     dense,
     trust,
     liveness,
+    following,
     desk,
     log,
     metrics,
@@ -288,10 +291,6 @@ async function secretKey(config: Config): Promise<Uint8Array> {
   return DRAGOMAN_SECRET_KEY
     ? Buffer.from(DRAGOMAN_SECRET_KEY, 'base64url')
     : await readSecretKey(secretPath(config))
-}
-
-function userAgent({ DRAGOMAN_CONTACT }: Config): string {
-  return DRAGOMAN_CONTACT ? `Dragoman/${version} (${DRAGOMAN_CONTACT})` : `Dragoman/${version}`
 }
 
 /** The origin of an upstream's address; a `{lang}` in its host leaves it to the public-address rule. */

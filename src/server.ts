@@ -88,7 +88,11 @@ export async function startServer(gateway: Gateway): Promise<RunningServer> {
     door: gateway,
     refuseHost,
     allowsOrigin,
-    sockets: [envelopeSocket(gateway), jsonRpcSocket(gateway, version), mcpSocket(service, failed)],
+    sockets: [
+      envelopeSocket(gateway, ending.signal),
+      jsonRpcSocket(gateway, version, ending.signal),
+      mcpSocket(service, failed),
+    ],
   })
   gateway.identity.onRevocation(() => void upgrades.identify())
   server.on('request', (request, response) => {

@@ -11,7 +11,7 @@ import { getCard, getExtendedCard } from './get-card.ts'
 import { importEntries } from './import-entries.ts'
 import { listKeys } from './list-keys.ts'
 import { listVersions } from './list-versions.ts'
-import type { Credentials, Identity, Registry } from './port.ts'
+import type { Changes, Credentials, Identity, Registry, Webhooks } from './port.ts'
 import { publish } from './publish.ts'
 import { report } from './report.ts'
 import { resolvePackage } from './resolve-package.ts'
@@ -23,11 +23,19 @@ import { goLive, remove, unpublish } from './transitions.ts'
 import { update } from './update.ts'
 import { validate } from './validate.ts'
 import { claim, verify } from './verify.ts'
+import { watchChanges } from './watch-changes.ts'
+import { createWebhook, deleteWebhook, getWebhook, listWebhooks, updateWebhook } from './webhooks.ts'
 
 const packageName = 'svc.registry'
 
 /** The registry as an agent. */
-export function createRegistryAgent(registry: Registry, identity: Identity, credentials: Credentials): Agent {
+export function createRegistryAgent(
+  registry: Registry,
+  identity: Identity,
+  credentials: Credentials,
+  changes: Changes,
+  webhooks: Webhooks,
+): Agent {
   return defineAgent({
     package_name: packageName,
     name: 'Dragoman registry',
@@ -58,6 +66,7 @@ export function createRegistryAgent(registry: Registry, identity: Identity, cred
       deprecate(registry),
       report(registry),
       audit(registry),
+      watchChanges(changes),
       check(registry),
       importEntries(registry),
       createKey(identity),
@@ -67,6 +76,11 @@ export function createRegistryAgent(registry: Registry, identity: Identity, cred
       setCredential(credentials),
       listCredentials(credentials),
       deleteCredential(credentials),
+      createWebhook(webhooks),
+      listWebhooks(webhooks),
+      getWebhook(webhooks),
+      updateWebhook(webhooks),
+      deleteWebhook(webhooks),
     ],
   })
 }

@@ -1,4 +1,5 @@
 import type { EntryDetail } from '../../schemas/card.ts'
+import type { ChangePage, RegistryChange } from '../../schemas/change.ts'
 import type { Credential, CredentialWish } from '../../schemas/credential.ts'
 import type { ApiKey, KeyWish, NewApiKey, RevocationKind, RevocationWish } from '../../schemas/identity.ts'
 import type { LivenessOutcome } from '../../schemas/liveness.ts'
@@ -8,6 +9,7 @@ import type { NameCompletion, SearchInput, SearchOutput } from '../../schemas/se
 import type { AuditEvent, ProofRequest, VerificationOutcome } from '../../schemas/trust.ts'
 import type { Validation, ValidationRequest } from '../../schemas/validation.ts'
 import type { VersionPage, WantedVersion } from '../../schemas/version.ts'
+import type { NewWebhook, Webhook, WebhookEdit, WebhookWish } from '../../schemas/webhook.ts'
 
 type Caller = Principal | null
 
@@ -94,6 +96,32 @@ export interface Identity {
   listKeys(caller: Principal): Promise<ApiKey[]>
   deleteKey(key: string, caller: Principal): Promise<void>
   revoke(wish: RevocationWish, caller: Principal): Promise<{ revoked: RevocationKind }>
+}
+
+/** What it needs of whoever tells what becomes of the registry. */
+export interface Changes {
+  /** Throws Failure `invalid_request` for a revision that is still to come. */
+  page(since: number, limit: number): Promise<ChangePage>
+  /** What came after a revision and what comes, until the signal aborts; first of all where that is nothing yet. */
+  follow(
+    since: number,
+    who: { readonly counted_as: string | undefined; readonly has_token: boolean },
+    signal: AbortSignal,
+  ): AsyncIterable<{
+    readonly changes: readonly RegistryChange[]
+    readonly up_to: number
+    readonly complete: boolean
+  }>
+}
+
+/** What it needs of whoever posts changes to those who asked for that. Webhooks of others are not found. */
+export interface Webhooks {
+  /** Throws Failure `blocked_address`, `invalid_request` and `conflict`. */
+  create(wish: WebhookWish, caller: Principal): Promise<NewWebhook>
+  list(caller: Principal): Promise<Webhook[]>
+  get(id: string, caller: Principal): Promise<Webhook>
+  update(id: string, edit: WebhookEdit, caller: Principal): Promise<Webhook>
+  remove(id: string, caller: Principal): Promise<void>
 }
 
 /** What it needs of whoever keeps what callers show other agents. */

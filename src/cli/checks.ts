@@ -69,7 +69,8 @@ async function storeChecks(config: Config): Promise<Check[]> {
 }
 
 function clockCheck(ahead: number): Check {
-  const seconds = Math.round(ahead / 100) / 10
+  // Less than a second may be the way there and back.
+  const seconds = Math.round(ahead / 1000)
   const apart =
     seconds === 0 ? 'together' : `${Math.abs(seconds)} s ${seconds > 0 ? 'behind' : 'ahead of'} the database`
   return { check: 'clock', ok: Math.abs(ahead) < apartMilliseconds, detail: apart }

@@ -3,6 +3,7 @@ import { command, version } from '../assets.ts'
 import { type Config, isWildcard, readConfig, storePlace } from '../config.ts'
 import { type Gateway, openGateway } from '../gateway.ts'
 import { startChecks } from '../registry/check-loop.ts'
+import { runMilliseconds } from '../registry/webhooks/deliverer.ts'
 import { startServer } from '../server.ts'
 import { nameOf } from '../store/open-store.ts'
 import { placeOf } from '../store/postgres/place.ts'
@@ -17,6 +18,7 @@ export async function serve(json: boolean): Promise<void> {
   await gateway.ready
   await using server = await startServer(gateway)
   await using _checks = checksOf(gateway)
+  await using _deliveries = deliveriesOf(gateway)
   await using _looks = config.DRAGOMAN_LIVENESS === 'on' ? looksOf(gateway) : null
   const store = nameOf(storePlace(config))
   if (json) print({ version, url: server.url, data: config.data, store, mcp: snippet(config) })
@@ -54,6 +56,24 @@ function looksOf({ liveness, store, log }: Gateway): AsyncDisposable {
     beat_ms: looksEvery,
   })
 }
+
+function deliveriesOf({ following, store, log }: Gateway): AsyncDisposable {
+  return startChecks({
+    checker: following.deliverer,
+    leases: store.leases,
+    lease: 'webhooks',
+    holder: randomUUID(),
+    clock: Date.now,
+    failed: (fault) => log.error({ err: fault }, 'webhooks'),
+    beat_ms: deliversEvery,
+    lease_ms: deliversFor,
+  })
+}
+
+/** Milliseconds between two looks at what webhooks wait for. */
+const deliversEvery = 1000
+/** Milliseconds: a run begins nothing in its second half, and no attempt takes longer than that. */
+const deliversFor = 2 * runMilliseconds
 
 /** Milliseconds: what is looked at in between is written down together. */
 const looksEvery = 10_000

@@ -14,6 +14,8 @@ export interface FetchRequest {
   readonly max_bytes?: number
   /** Refuse a redirect that leaves the origin or changes the method: what is sent is meant for that place. */
   readonly stays?: boolean
+  /** Refuse every redirect. */
+  readonly unmoved?: boolean
   /** For everything together: names, connections, redirects, body; 10,000 when absent, `none`: what the signal allows. */
   readonly timeout_ms?: number | 'none'
 }
@@ -51,5 +53,5 @@ export interface OpenResponse {
  * the caller's signal and the silence of the other side end it. Throws as Fetch does.
  */
 export type Open = (
-  request: Omit<FetchRequest, 'max_bytes' | 'timeout_ms' | 'stays'>,
+  request: Omit<FetchRequest, 'max_bytes' | 'timeout_ms' | 'stays' | 'unmoved'>,
 ) => Promise<OpenResponse>

@@ -37,6 +37,8 @@ export interface SafeFetch extends AsyncDisposable {
   readonly fetch: Fetch
   readonly open: Open
   readonly dial: Dial
+  /** What the address alone tells of whether it is fetched. Throws as Fetch does. */
+  readonly check: (url: string) => URL
 }
 
 const maxRedirects = 5
@@ -88,6 +90,7 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
         if (redirects.length === maxRedirects) {
           throw new Failure('upstream_invalid', `${hop.url.host} redirects more than ${maxRedirects} times.`)
         }
+        if (request.unmoved) throw moved(hop, answer)
         if (request.stays) assertStays(hop, answer)
         redirects.push(hop.url.href)
         hop = answer
@@ -130,7 +133,14 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
   }
 
   const dial = createDial(options.lookup ?? systemLookup, rules)
-  return { fetch, open, dial, [Symbol.asyncDispose]: async () => (await client)?.[Symbol.asyncDispose]() }
+  const check = (url: string) => checkUrl(url, rules)
+  return {
+    fetch,
+    open,
+    dial,
+    check,
+    [Symbol.asyncDispose]: async () => (await client)?.[Symbol.asyncDispose](),
+  }
 }
 
 function assertStays(from: Hop, to: Hop): void {
@@ -151,6 +161,17 @@ function parsedOnce(addresses: () => readonly string[]): () => readonly URL[] {
     known = now
     return urls
   }
+}
+
+function moved(from: Hop, to: Hop): Failure {
+  return new Failure(
+    'upstream_invalid',
+    `${from.url.host} redirects to ${to.url.origin}, which is not followed.`,
+    {
+      hint: 'Give the address that it redirects to.',
+      upstream: { code: 'redirect' },
+    },
+  )
 }
 
 /** Of what only its caller ends. */

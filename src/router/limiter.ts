@@ -54,7 +54,8 @@ export function createLimiter(clock: () => number, shared?: Sharing): RouterOpti
   }
 }
 
-function callerOf({ principal, client }: Call): string | undefined {
+/** Its token's subject, else its network address; undefined for a local process. */
+export function callerOf({ principal, client }: Pick<Call, 'principal' | 'client'>): string | undefined {
   if (client === undefined) return undefined
   return principal && !principal.confined_to
     ? JSON.stringify([principal.issuer, principal.subject])

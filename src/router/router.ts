@@ -9,6 +9,7 @@ import { assertPlain } from '../../schemas/plain.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import { authorise } from './authorise.ts'
 import { startDeadline } from './deadline.ts'
+import { callerOf } from './limiter.ts'
 import type { Once } from './once.ts'
 
 /** Who is at the other end of the wire. */
@@ -31,6 +32,10 @@ export interface Call {
   /** At the other end of the wire; absent for a local process and for calls that agents make here, never limited. */
   readonly client?: Client
   readonly emit?: (update: Update) => Promise<void>
+  /** Of what is emitted: `progress` alone, and no parts; or all of it, which is `kept`, so that it must have an end. */
+  readonly hears?: 'progress' | 'kept'
+  /** Ends what would not end by itself, when the gateway stops. */
+  readonly ending?: AbortSignal
   /** Called once, when the call is let in and its input read, before its action runs; what it throws ends the call. */
   readonly accepted?: () => Promise<void>
 }
@@ -147,15 +152,16 @@ export function createRouter(options: RouterOptions): Router {
     id: string,
     via: readonly string[],
   ): Promise<unknown> {
-    const limit =
-      action.deadline_ms === 'none' ? Number.POSITIVE_INFINITY : (action.deadline_ms ?? defaultDeadline)
-    using deadline = startDeadline(call.signal, limit)
+    const { perform, limit } = workOf(action, call)
+    using deadline = startDeadline(endOf(call, limit), limit)
     const { signal } = deadline
     signal.throwIfAborted()
     const ends = Math.min(options.clock() + limit, call.deadline ?? Number.POSITIVE_INFINITY)
+    const caller = callerOf(call)
     const context: Context = {
       id,
       principal: call.principal,
+      ...(caller !== undefined && { counted_as: caller }),
       signal,
       deadline: ends,
       via,
@@ -167,7 +173,7 @@ export function createRouter(options: RouterOptions): Router {
       },
     }
     const { principal } = call
-    const work = (asked: unknown) => action.run(asked, context)
+    const work = (asked: unknown) => perform(asked, context)
     return await deadline.race(options.once({ agent, action, principal }, input, work))
   }
 
@@ -187,11 +193,23 @@ function findAction(agent: Agent, name: string): Action {
 }
 
 /** Who cannot hear the parts of a subscription would wait for its end alone. */
-function assertHeard({ name, part, deadline_ms }: Action, { emit }: Call): void {
-  if (!part || deadline_ms !== 'none' || emit) return
+function assertHeard({ name, part, deadline_ms, unheard }: Action, call: Call): void {
+  if (!part || deadline_ms !== 'none' || unheard || (call.emit && call.hears !== 'progress')) return
   throw new Failure('not_callable', `${name} streams, which this way of calling it does not.`, {
     hint: 'Ask over HTTP under Accept: text/event-stream, or by SendStreamingMessage of A2A.',
   })
+}
+
+/** What is to be done, and how many milliseconds it may take. */
+function workOf(action: Action, call: Call): { perform: Action['run']; limit: number } {
+  const { deadline_ms = defaultDeadline, run, unheard } = action
+  if (unheard && (!call.emit || call.hears)) return { perform: unheard, limit: defaultDeadline }
+  return { perform: run, limit: deadline_ms === 'none' ? Number.POSITIVE_INFINITY : deadline_ms }
+}
+
+/** What would not end by itself ends with the gateway too. */
+function endOf({ signal, ending }: Call, limit: number): AbortSignal {
+  return ending && !Number.isFinite(limit) ? AbortSignal.any([signal, ending]) : signal
 }
 
 /** Our own mistake, not the caller's. */

@@ -131,6 +131,7 @@ async function log(db: Database, entryIds: readonly string[], at: string): Promi
     entry_id,
     kind: 'liveness' as const,
     at,
+    seen: 'listed' as const,
   }))
   for (const some of slices(changes)) await db.insertInto('change').values(some).execute()
   return last

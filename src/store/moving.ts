@@ -46,6 +46,7 @@ const keys: Keys = {
   playground_step: ['session', 'number'],
   credential: ['owner', 'entry_id'],
   liveness: ['entry_id'],
+  webhook: ['id'],
   version: ['entry_id', 'revision'],
   repeat: ['owner', 'action', 'key'],
   embedding: null,

@@ -13,6 +13,7 @@ import type { Tables } from './tables.ts'
 import { createTaskStore } from './tasks.ts'
 import type { Realm, Transact } from './transact.ts'
 import { createVersionStore } from './versions.ts'
+import { createWebhookStore } from './webhooks.ts'
 import { createWriter } from './writer.ts'
 
 /** What a dialect brings. */
@@ -50,6 +51,7 @@ export function overSql({
     credentials: createCredentialStore(reader, transact('credentials')),
     liveness: createLivenessStore(reader, commit('liveness'), clock),
     moving: createMoving(snapshot, commitEntries),
+    webhooks: createWebhookStore(reader, transact('webhooks')),
     write: (work) =>
       commitEntries(async (transaction) => {
         const { writer: port, commit: number } = createWriter(transaction, clock)

@@ -28,6 +28,7 @@ import type { SessionStore } from '../../schemas/playground.ts'
 import type { RepeatStore } from '../../schemas/repeat.ts'
 import { Scope } from '../../schemas/scope.ts'
 import type { TaskStore } from '../../schemas/task.ts'
+import type { WebhookStore } from '../../schemas/webhook.ts'
 
 /** An entry as the truth holds it: URLs of our own are null or relative, rendered at read. */
 export const StoredEntry = z.object({
@@ -125,6 +126,11 @@ export interface Change {
   /** `liveness`: the entry stands as it was, but whether its agent answers has changed. */
   readonly kind: 'put' | 'delete' | 'liveness'
   readonly at: string
+  /**
+   * What it was to everybody: they see the entry as it is now, they have seen it before and no longer do, or they
+   * never came to see it. Of liveness always `listed`.
+   */
+  readonly seen: 'listed' | 'gone' | 'unseen'
 }
 
 /** Who does what to an entry; the actor is null where the gateway does it by itself. */
@@ -267,6 +273,7 @@ export interface Store extends AsyncDisposable {
   readonly credentials: CredentialStore
   readonly liveness: LivenessStore
   readonly moving: Moving
+  readonly webhooks: WebhookStore
   /**
    * One transaction: all of `work` or none of it. Inside, nothing is awaited but the writer, and nothing outside is
    * changed: a database may ask for it to be made again.

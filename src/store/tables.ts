@@ -1,5 +1,6 @@
 import type { RevocationKind } from '../../schemas/identity.ts'
 import type { TaskState } from '../../schemas/task.ts'
+import type { Change } from './store.ts'
 
 /** Rows as Kysely sees them: text, integer and bytes in both dialects, JSON as text. */
 export interface EntryTable {
@@ -21,8 +22,9 @@ export interface EntryTable {
 export interface ChangeTable {
   revision: number
   entry_id: string
-  kind: 'put' | 'delete' | 'liveness'
+  kind: Change['kind']
   at: string
+  seen: Change['seen']
 }
 
 export interface AuditTable {
@@ -162,6 +164,26 @@ export interface RepeatTable {
   expires_at: number
 }
 
+export interface WebhookTable {
+  id: string
+  /** [issuer, subject] as JSON. */
+  owner: string
+  url: string
+  sealed: string
+  kinds: string
+  /** 1 or 0. */
+  mine: number
+  created_at: string
+  version: number
+  position: number
+  pending: number | null
+  next_at: string | null
+  failures: number
+  failing_since: string | null
+  disabled_at: string | null
+  deliveries: string
+}
+
 export interface Tables {
   repeat: RepeatTable
   version: VersionTable
@@ -179,4 +201,5 @@ export interface Tables {
   playground_step: PlaygroundStepTable
   credential: CredentialTable
   liveness: LivenessTable
+  webhook: WebhookTable
 }

@@ -9,6 +9,18 @@ import type { AuditTable, ChangeTable, EntryTable, Tables, VersionTable } from '
 
 type Event = Omit<AuditTable, 'id' | 'at'>
 
+interface Touched {
+  readonly before: Known
+  readonly entry: StoredEntry
+  readonly deed: Deed
+}
+
+/** What stood there, where something did and can be read, and whether everybody saw it. */
+interface Known {
+  readonly entry?: StoredEntry
+  readonly listed: boolean
+}
+
 const byGateway: Deed = { actor: null, action: 'write' }
 
 /**
@@ -19,7 +31,7 @@ export function createWriter(
   transaction: Kysely<Tables>,
   clock: () => number,
 ): { writer: Writer; commit: () => Promise<number> } {
-  const touched = new Map<string, { before: StoredEntry | undefined; entry: StoredEntry; deed: Deed }>()
+  const touched = new Map<string, Touched>()
   const recorded: Event[] = []
 
   async function commit(): Promise<number> {
@@ -36,9 +48,10 @@ export function createWriter(
       const document = JSON.stringify({ ...entry, revision })
       await transaction.updateTable('entry').set({ revision, document }).where('id', '=', entry.id).execute()
       const kind = entry.deleted ? ('delete' as const) : ('put' as const)
-      changes.push({ revision, entry_id: entry.id, kind, at })
-      versions.push(...(await publishedBy(before, entry, revision, at)))
-      const changed = difference(before, entry)
+      const seen = isListed(entry) ? 'listed' : before.listed ? 'gone' : 'unseen'
+      changes.push({ revision, entry_id: entry.id, kind, at, seen })
+      versions.push(...(await publishedBy(before.entry, entry, revision, at)))
+      const changed = difference(before.entry, entry)
       if (changed) recorded.push(toEvent(entry.id, deed, revision, changed))
     }
     for (const some of slices(changes)) await transaction.insertInto('change').values(some).execute()
@@ -81,7 +94,7 @@ export function createWriter(
   }
 
   async function put(entry: StoredEntry, deed: Deed = byGateway): Promise<void> {
-    const before = touched.has(entry.id) ? touched.get(entry.id)?.before : await known(entry.id)
+    const before = touched.get(entry.id)?.before ?? (await known(entry.id))
     const { id, ...rest } = toRow(entry)
     await transaction
       .insertInto('entry')
@@ -91,12 +104,16 @@ export function createWriter(
     touched.set(id, { before, entry, deed })
   }
 
-  /** What stood there, where it can be read. */
-  async function known(id: string): Promise<StoredEntry | undefined> {
-    return await entry({ id }).catch((fault) => {
-      if (fault instanceof UnreadableEntry) return undefined
+  async function known(id: string): Promise<Known> {
+    const row = await findRow(transaction, { id })
+    if (!row) return { listed: false }
+    const listed = row.listed === 1
+    try {
+      return { listed, entry: parseEntry(row) }
+    } catch (fault) {
+      if (fault instanceof UnreadableEntry) return { listed }
       throw fault
-    })
+    }
   }
 
   async function claims(namespaces: readonly string[]): Promise<Claim[]> {
@@ -202,8 +219,11 @@ export interface EntryRow {
   readonly document: string
 }
 
-export async function findRow(db: Kysely<Tables>, reference: Reference): Promise<EntryRow | undefined> {
-  const select = db.selectFrom('entry').select(['id', 'document'])
+export async function findRow(
+  db: Kysely<Tables>,
+  reference: Reference,
+): Promise<(EntryRow & Pick<EntryTable, 'listed'>) | undefined> {
+  const select = db.selectFrom('entry').select(['id', 'listed', 'document'])
   const query =
     'id' in reference
       ? select.where('id', '=', reference.id)

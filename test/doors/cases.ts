@@ -43,6 +43,11 @@ const isLook = (output: Json) => {
   if (!('liveness' in (output as object))) throw new Error('no liveness')
 }
 
+const isChanges = (output: Json) => {
+  const { changes } = output as { changes: object[] }
+  if (changes.length === 0) throw new Error('no changes')
+}
+
 /** What every door must answer alike. */
 export const cases: readonly Case[] = [
   {
@@ -98,6 +103,24 @@ export const cases: readonly Case[] = [
     envelope: { to: registry, action: 'get_agent', params: { agent: 'custom.svc.utility.wiki' } },
     output: () => {},
     rest: { method: 'GET', path: '/public/agents/custom.svc.utility.wiki' },
+  },
+  {
+    name: 'what happened since a revision',
+    envelope: { to: registry, action: 'watch_changes', params: { since: 1, limit: 2 } },
+    output: isChanges,
+    rest: { method: 'GET', path: '/public/changes?since=1&limit=2' },
+  },
+  {
+    name: 'what happened since a revision that is still to come',
+    envelope: { to: registry, action: 'watch_changes', params: { since: 123_456 } },
+    code: 'invalid_request',
+    rest: { method: 'GET', path: '/public/changes?since=123456' },
+  },
+  {
+    name: 'what happened since no revision at all',
+    envelope: { to: registry, action: 'watch_changes', params: { since: 'yesterday' } },
+    code: 'invalid_request',
+    rest: { method: 'GET', path: '/public/changes?since=yesterday' },
   },
   {
     name: 'resolve_package',

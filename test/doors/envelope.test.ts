@@ -109,7 +109,7 @@ describe('the envelope over WebSocket', () => {
       tags: [],
       actions: [count],
     }
-    const door = envelopeSocket(doorOver([agent]))
+    const door = envelopeSocket(doorOver([agent]), new AbortController().signal)
     await using upgrades = await listenForSockets(() => ({ run: async () => {} }), { sockets: [door] })
     await using peer = await openSocket(`http://127.0.0.1:${upgrades.port}/a2a/message`, ['envelope'])
     const frames: unknown[] = []

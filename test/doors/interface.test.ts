@@ -115,6 +115,18 @@ const steps: readonly Step[] = [
   { method: 'POST', path: at('/api/keys'), body: { label: 'walk' }, open: 401, signed: 201 },
   { method: 'GET', path: at('/api/keys'), open: 401, signed: 200 },
   { method: 'DELETE', path: () => `/api/keys/${key}`, open: 401, signed: 204 },
+  { method: 'GET', path: at('/public/changes'), open: 200, signed: 200 },
+  {
+    method: 'POST',
+    path: at('/api/webhooks'),
+    body: { url: 'https://example.com/hook' },
+    open: 401,
+    signed: 201,
+  },
+  { method: 'GET', path: at('/api/webhooks'), open: 401, signed: 200 },
+  { method: 'GET', path: at('/api/webhooks/none'), open: 401, signed: 404 },
+  { method: 'PUT', path: at('/api/webhooks/none'), body: {}, open: 401, signed: 404 },
+  { method: 'DELETE', path: at('/api/webhooks/none'), open: 401, signed: 404 },
   { method: 'POST', path: at('/api/playground/session'), open: 201, signed: 201 },
   {
     method: 'POST',

@@ -1,8 +1,11 @@
 import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { serveTargets } from '../registry/webhooks/targets.ts'
 import { run, temporaryFolder } from '../support/command.ts'
+import { eventsOf, take } from '../support/events.ts'
 import { startGateway } from '../support/gateway.ts'
+import { list } from '../support/listed.ts'
 import { postgresFolder, startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { publication } from '../support/registry.ts'
 
@@ -110,6 +113,50 @@ describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => 
     const id = sent.json.task?.id
     const task = await two.request('GET', `/a2a/v1/tasks/${id}`, { token, headers })
     expect([task.status, task.json.id]).toEqual([200, id])
+  })
+
+  test('tell followers of either what becomes of the registry, and go on with each other’s', async () => {
+    await using folders = await temporaryFolder()
+    await using targets = await serveTargets()
+    const DATABASE_URL = await postgres.createDatabase()
+    const [here, there] = [join(folders.path, 'here'), join(folders.path, 'there')]
+    const settings = { DATABASE_URL, DRAGOMAN_ALLOW_ORIGINS: targets.url }
+    await using one = await startGateway({ ...settings, DRAGOMAN_DATA: here })
+    await cp(join(here, 'keys'), join(there, 'keys'), { recursive: true })
+    await using two = await startGateway({ ...settings, DRAGOMAN_DATA: there })
+    const endpoints = [{ protocol: 'envelope' as const, url: 'https://example.com/' }]
+    const token = await one.token('ada')
+    const body = { url: `${targets.url}/hook`, since: 0 }
+    expect((await one.request('POST', '/api/webhooks', { token, body })).status).toBe(201)
+    const stop = new AbortController()
+    const headers = { Accept: 'text/event-stream' }
+    const answer = await fetch(`${two.url}/public/changes`, { headers, signal: stop.signal })
+    const heard = eventsOf(answer)
+    const parts: number[] = []
+    const hear = async () => {
+      const [one] = await take(heard, 1)
+      if (one?.event === 'part') parts.push(Number(one.id))
+    }
+    while (parts.length < 4) await hear()
+    for (let count = 0; count < 5; count++) {
+      const writer = count % 2 === 0 ? one : two
+      const other = count % 2 === 0 ? two : one
+      await list(writer, { package_name: `com.example.a${count}`, endpoints }, token)
+      const { revision } = (await writer.request('GET', '/public/changes?since=4')).json
+      // What one has told of the other takes at once, whatever it has heard by then.
+      const page = await other.request('GET', `/public/changes?since=${revision}`)
+      expect(page.status).toBe(200)
+    }
+    const { changes } = (await one.request('GET', '/public/changes?since=4')).json
+    while ((parts.at(-1) ?? 0) < changes.at(-1).revision) await hear()
+    expect(parts).toEqual([...new Set(parts)].sort((a, b) => a - b))
+    const { signal } = new AbortController()
+    await one.gateway.following.deliverer.run(signal)
+    await two.gateway.following.deliverer.run(signal)
+    const revisions = targets.revisions('/hook')
+    expect(revisions.at(-1)).toBe(changes.at(-1).revision)
+    expect(new Set(revisions).size).toBe(revisions.length)
+    stop.abort()
   })
 
   test('commands work on the database, and doctor says which it is, without its password', async () => {

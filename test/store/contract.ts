@@ -180,6 +180,7 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
             entry_id: id,
             kind: 'put',
             at: new Date(storeTime).toISOString(),
+            seen: 'listed',
           })),
         )
         expect((await store.read.entry({ id: second.id }))?.revision).toBe(2)
@@ -212,6 +213,31 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
         await put({ ...entry, deleted: true })
         expect((await store.changes(1, 10)).map(({ kind }) => kind)).toEqual(['delete'])
         expect((await store.read.entry({ package_name: entry.package_name }))?.deleted).toBe(true)
+      })
+
+      test('a change says what it was to everybody', async () => {
+        const entry = sampleEntry({ state: 'STAGE' })
+        const suspended = { at: '2026-01-01T00:00:00.000Z', reason: 'spam' }
+        await put(entry)
+        await put({ ...entry, state: 'ACTIVE' })
+        await put({ ...entry, state: 'ACTIVE', name: 'Another' })
+        await put({ ...entry, state: 'ACTIVE', suspended })
+        await put({ ...entry, state: 'ACTIVE', suspended, deleted: true })
+        expect((await store.changes(0, 10)).map(({ seen }) => seen)).toEqual([
+          'unseen',
+          'listed',
+          'listed',
+          'gone',
+          'unseen',
+        ])
+      })
+
+      test('an entry that cannot be read is gone all the same, where everybody saw it', async () => {
+        const [seen, hidden] = [sampleEntry(), sampleEntry({ state: 'STAGE' })]
+        await put(seen, hidden)
+        for (const { id } of [seen, hidden]) await home.spoil(id, '{}')
+        await put({ ...seen, deleted: true }, { ...hidden, deleted: true })
+        expect((await store.changes(2, 10)).map((change) => change.seen)).toEqual(['gone', 'unseen'])
       })
 
       test('changes come in pages', async () => {

@@ -66,8 +66,8 @@ export function livenessContract(name: string, open: () => Promise<StoreHome>): 
       expect(await store.save([await seen(entry.id, 'alive')])).toBe(2)
       expect(await store.save([await seen(entry.id, 'dead')])).toBe(3)
       expect(await home.store.changes(1, 10)).toEqual([
-        { revision: 2, entry_id: entry.id, kind: 'liveness', at: at(0) },
-        { revision: 3, entry_id: entry.id, kind: 'liveness', at: at(0) },
+        { revision: 2, entry_id: entry.id, kind: 'liveness', at: at(0), seen: 'listed' },
+        { revision: 3, entry_id: entry.id, kind: 'liveness', at: at(0), seen: 'listed' },
       ])
       expect(await home.store.read.entry({ id: entry.id })).toEqual({ ...entry, revision: 1 })
     })

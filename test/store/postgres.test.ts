@@ -13,6 +13,7 @@ import { repeatContract } from './repeat-contract.ts'
 import { sessionContract } from './session-contract.ts'
 import { taskContract } from './task-contract.ts'
 import { versionContract } from './version-contract.ts'
+import { webhookContract } from './webhook-contract.ts'
 
 /** Every table empty and every counter at 0. */
 const emptied = `
@@ -76,6 +77,7 @@ describe.skipIf(!postgresFolder)('PostgreSQL', () => {
   sessionContract('PostgreSQL', openHome)
   livenessContract('PostgreSQL', openHome)
   movingContract('PostgreSQL', openHome)
+  webhookContract('PostgreSQL', openHome)
   newsContract(() => postgres, openHome)
   awayContract(() => postgres, openHome)
 

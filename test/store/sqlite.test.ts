@@ -5,6 +5,7 @@ import { Kysely } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { listed as listedMigration } from '../../src/store/migrations/0009-listed.ts'
 import { versions as versionsMigration } from '../../src/store/migrations/0010-versions.ts'
+import { changes as changesMigration } from '../../src/store/migrations/0012-changes.ts'
 import { sqliteDialect } from '../../src/store/sqlite/dialect.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { temporaryFolder } from '../support/command.ts'
@@ -18,6 +19,7 @@ import { repeatContract } from './repeat-contract.ts'
 import { sessionContract } from './session-contract.ts'
 import { taskContract } from './task-contract.ts'
 import { versionContract } from './version-contract.ts'
+import { webhookContract } from './webhook-contract.ts'
 
 const fixture = resolve(import.meta.dirname, 'elsewhere.ts')
 
@@ -55,6 +57,7 @@ taskContract('SQLite', openHome)
 sessionContract('SQLite', openHome)
 livenessContract('SQLite', openHome)
 movingContract('SQLite', openHome)
+webhookContract('SQLite', openHome)
 
 describe('SQLite', () => {
   test('a commit at any moment of a read takes nothing out of its answer and leaves nothing stale', async () => {
@@ -108,10 +111,13 @@ describe('SQLite', () => {
     })
     await home.spoil(spoilt.id, '{"id": ')
     const database = new DatabaseSync(home.path)
-    database.exec('alter table entry drop column listed; drop table version')
+    database.exec(`
+      alter table entry drop column listed; drop table version;
+      alter table change drop column seen; drop table webhook`)
     const older = new Kysely<unknown>({ dialect: sqliteDialect(database) })
     await listedMigration.up(older)
     await versionsMigration.up(older)
+    await changesMigration.up(older)
     database.close()
     await using store = await openSqliteStore(home.path)
     expect(await store.read.listedNames('com.', 10)).toEqual(['com.listed'])
@@ -119,6 +125,8 @@ describe('SQLite', () => {
       revision: 1,
       published_at: listed.updated_at,
     })
+    const changes = await store.changes(0, 10)
+    expect(changes.map(({ seen }) => seen)).toEqual(['listed', 'unseen', 'unseen'])
     for (const { id } of [staged, spoilt]) expect((await store.versions.extent(id, 0)).total).toBe(0)
   })
 

@@ -6,14 +6,14 @@ export interface Heard {
   readonly data: any
 }
 
-/** The events of an answer as they come; comments are left out. */
+/** The events of an answer as they come; comments and times to retry are left out. */
 export async function* eventsOf(answer: Response): AsyncGenerator<Heard> {
   let text = ''
   for await (const chunk of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
     text += chunk
     const blocks = text.split('\n\n')
     text = blocks.pop() ?? ''
-    for (const block of blocks) if (!block.startsWith(':')) yield eventIn(block)
+    for (const block of blocks) if (block.includes('data: ')) yield eventIn(block)
   }
 }
 

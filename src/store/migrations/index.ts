@@ -12,6 +12,7 @@ import { liveness } from './0008-liveness.ts'
 import { listed } from './0009-listed.ts'
 import { versions } from './0010-versions.ts'
 import { repeats } from './0011-repeats.ts'
+import { changes } from './0012-changes.ts'
 import { rate } from './0013-rate.ts'
 
 const migrations: Record<string, Migration> = {
@@ -26,6 +27,7 @@ const migrations: Record<string, Migration> = {
   '0009-listed': listed,
   '0010-versions': versions,
   '0011-repeats': repeats,
+  '0012-changes': changes,
   '0013-rate': rate,
 }
 

@@ -14,6 +14,7 @@ const locks: Record<Realm, number> = {
   credentials: 5,
   liveness: 6,
   repeats: 7,
+  webhooks: 8,
 }
 const patienceMilliseconds = 1000
 

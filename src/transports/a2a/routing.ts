@@ -53,7 +53,7 @@ export function createRouting({ dispatch, agents }: Pick<Door, 'dispatch' | 'age
       await tell(toldOf(update, streamed))
       streamed ||= 'part' in update
     }
-    const { output } = await dispatch(asked.envelope, { ...call, emit, accepted: started })
+    const { output } = await dispatch(asked.envelope, { ...call, emit, hears: 'kept', accepted: started })
     const { action } = asked.envelope
     const asking = inputRequiredIn(output)
     if (asking) return await tell({ state: 'TASK_STATE_INPUT_REQUIRED', parts: questionOf(asking) })

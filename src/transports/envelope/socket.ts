@@ -9,9 +9,9 @@ import type { SocketDoor } from '../websocket/upgrade.ts'
 
 /**
  * `ws://…/a2a/message`: one text frame is one envelope, and one comes back for it, with `output` or `error` beside
- * the `message_id` and `reply_to` that it had. Where it had a `message_id`, frames with `update` may come before.
+ * the `message_id` and `reply_to` that it had. Where it had a `message_id`, frames with `update` may come before. `ending` ends what streams.
  */
-export function envelopeSocket(door: Door): SocketDoor {
+export function envelopeSocket(door: Door, ending: AbortSignal): SocketDoor {
   async function answer(text: string, connection: Connection): Promise<void> {
     const id = randomUUID()
     const envelope = parse(text)
@@ -27,6 +27,7 @@ export function envelopeSocket(door: Door): SocketDoor {
         client,
         signal,
         id,
+        ending,
         ...(echo.message_id !== undefined && {
           emit: (update: object) => reply('update', JSON.stringify(update)),
         }),

@@ -2,8 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Action, Update } from '../../../schemas/action.ts'
 import type { Envelope } from '../../../schemas/envelope.ts'
 import { Failure, problem } from '../../../schemas/failure.ts'
-import { isRecord } from '../../../schemas/json.ts'
-import { addressOf } from '../../../schemas/names.ts'
+import { isRecord, type Json } from '../../../schemas/json.ts'
 import type { Call } from '../../router/router.ts'
 import { authenticated, type Door, failureOf } from '../door.ts'
 import { stringify } from '../stringify.ts'
@@ -50,13 +49,14 @@ export async function answerAsEvents(
   call: Call & { readonly id: string },
 ): Promise<void> {
   let stream: EventStream | undefined
+  let isOver = false
   const lapse = new AbortController()
-  const ends = isEndless(door, envelope) ? [ending] : []
-  const signal = AbortSignal.any([call.signal, lapse.signal, ...ends])
+  const signal = AbortSignal.any([call.signal, lapse.signal])
 
   function open(): EventStream {
     stream ??= openEvents(response, {
       headers,
+      ...(id_field !== undefined && { retry_ms }),
       check: async () => await authenticated(door, request.headers.authorization),
       lapsed: (thrown) => lapse.abort(failureOf(door, thrown)),
     })
@@ -64,27 +64,27 @@ export async function answerAsEvents(
   }
 
   async function emit(update: Update): Promise<void> {
-    if (signal.aborted) return
+    if (isOver || signal.aborted) return
     if (!('part' in update)) return await open().write({ event: 'progress', data: JSON.stringify(update) })
     const { part } = update
     const id = id_field !== undefined && isRecord(part) ? { id: String(part[id_field]) } : {}
-    await open().write({ event: 'part', ...id, data: JSON.stringify(part) })
+    await open().write({ event: 'part', ...id, data: stringify(part as Json) })
   }
 
   try {
-    const { output } = await door.dispatch(envelope, { ...call, signal, emit })
+    const { output } = await door.dispatch(envelope, { ...call, signal, emit, ending })
     const data = stringify(output)
     open().end({ event: 'result', data })
   } catch (thrown) {
     if (!stream) throw thrown
     stream.end({ event: 'error', data: JSON.stringify(problem(failureOf(door, thrown), call.id)) })
+  } finally {
+    isOver = true
   }
 }
 
-function isEndless({ agents }: Door, { to, action }: Partial<Envelope>): boolean {
-  const agent = agents.find(({ package_name }) => to === package_name || to === addressOf(package_name))
-  return agent?.actions.find(({ name }) => name === action)?.deadline_ms === 'none'
-}
+/** How long a client waits before it asks again for what it can go on with. */
+const retry_ms = 2000
 
 export function stopping(): Failure {
   return new Failure('unavailable', 'The gateway is about to stop.', {

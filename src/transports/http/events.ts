@@ -22,6 +22,8 @@ export interface EventStreamOptions {
   readonly check?: () => Promise<unknown>
   readonly lapsed?: (thrown: unknown) => void
   readonly keep_alive_ms?: number
+  /** How long the caller's client is to wait before it connects again, in milliseconds. */
+  readonly retry_ms?: number
   /** How long a caller may leave what was written untaken, before its connection is closed. */
   readonly patience_ms?: number
 }
@@ -31,7 +33,7 @@ const patienceMilliseconds = 60_000
 
 /** Begins an answer of server-sent events, with comments that keep the connection alive. */
 export function openEvents(response: ServerResponse, options: EventStreamOptions = {}): EventStream {
-  const { headers, check, lapsed = () => {} } = options
+  const { headers, check, lapsed = () => {}, retry_ms } = options
   const { keep_alive_ms = keepAliveMilliseconds, patience_ms = patienceMilliseconds } = options
   response.writeHead(200, {
     'X-Content-Type-Options': 'nosniff',
@@ -41,6 +43,7 @@ export function openEvents(response: ServerResponse, options: EventStreamOptions
     'X-Accel-Buffering': 'no',
   })
   response.flushHeaders()
+  if (retry_ms !== undefined) response.write(`retry: ${retry_ms}\n\n`)
   const beat = setInterval(() => void keepAlive().catch(lapsed), keep_alive_ms).unref()
   response.once('close', () => clearInterval(beat))
 

@@ -1,5 +1,6 @@
 import { isRecord, type Json } from '../../../schemas/json.ts'
 import { custodyRoutes } from './custody-routes.ts'
+import { followingRoutes } from './following-routes.ts'
 import { playgroundRoutes } from './playground-routes.ts'
 import type { Route } from './route.ts'
 
@@ -256,5 +257,6 @@ export const routes: readonly Route[] = [
     parameters: { id: 'key' },
     status: 204,
   },
+  ...followingRoutes,
   ...playgroundRoutes,
 ]

@@ -1,5 +1,7 @@
+import type { Update } from '../../../schemas/action.ts'
 import { codes, Failure, problem } from '../../../schemas/failure.ts'
-import { isRecord, type JsonObject } from '../../../schemas/json.ts'
+import { isRecord, type Json, type JsonObject } from '../../../schemas/json.ts'
+import { stringify } from '../stringify.ts'
 
 /** Most requests in one batch. */
 export const maximumBatch = 50
@@ -23,6 +25,13 @@ export function errorFrame(
 ): string {
   const error = { code, message: failure.message, data: problem(failure, requestId) }
   return JSON.stringify({ jsonrpc: '2.0', error, id })
+}
+
+/** Tells the caller of a subscription, by the id of its request, what came; its answer follows at the end. */
+export function updateFrame(update: Update, id: Id): string {
+  const told =
+    'part' in update ? `"part":${stringify(update.part as Json)}` : JSON.stringify(update).slice(1, -1)
+  return `{"jsonrpc":"2.0","method":"update","params":{"id":${JSON.stringify(id)},${told}}}`
 }
 
 export const parseError = -32700

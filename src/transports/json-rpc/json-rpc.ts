@@ -1,4 +1,5 @@
 import type { JSONRPCResponse } from 'json-rpc-2.0'
+import type { Update } from '../../../schemas/action.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import type { Call } from '../../router/router.ts'
@@ -13,13 +14,16 @@ import {
   parseError,
   readRequest,
   unsound,
+  updateFrame,
 } from './frames.ts'
 import { createMethods, unknownMethod } from './methods.ts'
 import { openRpc } from './openrpc.ts'
 
 /** What a call needs beside what each request of a batch gets for itself: its id, and who calls by then. */
-export interface Caller extends Omit<Call, 'id' | 'principal'> {
+export interface Caller extends Omit<Call, 'id' | 'principal' | 'emit'> {
   identify(): Principal | null | Promise<Principal | null>
+  /** Sends a notification; resolves when the caller can take more. Absent where there is no way to send one. */
+  readonly notify?: (text: string) => Promise<void>
 }
 
 /** Answers one message, a request or a batch; undefined where nothing is to be answered (notifications). */
@@ -40,9 +44,11 @@ export function createJsonRpc(door: Door, version: string, createId: () => strin
     if (!methods.hasMethod(method)) {
       return id === undefined ? undefined : errorFrame(unknownMethod(method, agents), requestId, id)
     }
-    const { identify, ...rest } = caller
+    const { identify, notify, ...rest } = caller
     try {
-      const call = { ...rest, principal: await identify(), id: requestId }
+      const heard = notify && id !== undefined
+      const emit = heard && ((update: Update) => notify(updateFrame(update, id)))
+      const call = { ...rest, principal: await identify(), id: requestId, ...(emit && { emit }) }
       const response = await methods.receive(request, call)
       return response && id !== undefined ? write(response, requestId, id) : undefined
     } catch (thrown) {
@@ -58,7 +64,8 @@ export function createJsonRpc(door: Door, version: string, createId: () => strin
       const failure = unsound('', `A batch holds at most ${maximumBatch} requests, not ${frames.length}.`)
       return errorFrame(failure, createId(), null, invalidRequest)
     }
-    const answers = await answerMembers(frames, (frame, refusal) => answerOne(frame, caller, refusal))
+    const { notify: _, ...silent } = caller
+    const answers = await answerMembers(frames, (frame, refusal) => answerOne(frame, silent, refusal))
     return answers.length > 0 ? `[${answers.join(',')}]` : undefined
   }
 

@@ -3,7 +3,7 @@ import type { Agent } from '../../../schemas/action.ts'
 import type { Envelope } from '../../../schemas/envelope.ts'
 import { codes, Failure, problem } from '../../../schemas/failure.ts'
 import type { JsonObject } from '../../../schemas/json.ts'
-import { shortName } from '../../../schemas/names.ts'
+import { packageNameOf, shortName } from '../../../schemas/names.ts'
 import { nearest } from '../../../schemas/nearest.ts'
 import type { Call, Router } from '../../router/router.ts'
 
@@ -19,6 +19,7 @@ export interface MethodsOptions {
  * `rpc.discover`, which describes them all (OpenRPC, service discovery).
  */
 export function createMethods({ dispatch, agents, discover }: MethodsOptions): JSONRPCServer<Call> {
+  const isSubscription = subscriptionsOf(agents)
   const server = new JSONRPCServer<Call>({ errorListener: () => {} })
   server.mapErrorToJSONRPCErrorResponse = (id, thrown) => {
     const error =
@@ -26,10 +27,17 @@ export function createMethods({ dispatch, agents, discover }: MethodsOptions): J
     return { jsonrpc: '2.0', id, error }
   }
 
-  function add(method: string, toEnvelope: (params: JsonObject) => Envelope): void {
+  /** Nobody who does not subscribe expects to be told anything before the answer. */
+  function add(
+    method: string,
+    toEnvelope: (params: JsonObject) => Envelope,
+    subscribes: (envelope: Envelope) => boolean = isSubscription,
+  ): void {
     server.addMethod(method, async (params, call) => {
       const envelope = toEnvelope((params ?? {}) as JsonObject)
-      return await dispatch(envelope, call).then(
+      const { emit, ...rest } = call
+      const heard = emit && subscribes(envelope) ? call : rest
+      return await dispatch(envelope, heard).then(
         ({ output }) => output,
         (thrown) => {
           throw exception(Failure.from(thrown), call.id ?? '')
@@ -39,7 +47,12 @@ export function createMethods({ dispatch, agents, discover }: MethodsOptions): J
   }
 
   server.addMethod('rpc.discover', discover)
-  add('message.send', (params) => params as unknown as Envelope)
+  // As over its own WebSocket, an envelope is told of updates where it has a name to tell them by.
+  add(
+    'message.send',
+    (params) => params as unknown as Envelope,
+    (envelope) => isSubscription(envelope) && envelope.message_id !== undefined,
+  )
   for (const agent of agents) {
     const prefix = shortName(agent.package_name)
     for (const { name, aliases = [] } of agent.actions) {
@@ -49,6 +62,15 @@ export function createMethods({ dispatch, agents, discover }: MethodsOptions): J
     }
   }
   return server
+}
+
+function subscriptionsOf(agents: readonly Agent[]): (envelope: Envelope) => boolean {
+  const names = new Set(
+    agents.flatMap(({ package_name, actions }) =>
+      actions.flatMap(({ deadline_ms, name }) => (deadline_ms === 'none' ? `${package_name} ${name}` : [])),
+    ),
+  )
+  return ({ to, action }) => typeof to === 'string' && names.has(`${packageNameOf(to)} ${action}`)
 }
 
 function exception(failure: Failure, requestId: string): JSONRPCErrorException {

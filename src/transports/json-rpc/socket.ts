@@ -5,8 +5,11 @@ import type { Door } from '../door.ts'
 import type { SocketDoor } from '../websocket/upgrade.ts'
 import { createJsonRpc } from './json-rpc.ts'
 
-/** `ws://…/rpc`: one text frame is one JSON-RPC message. */
-export function jsonRpcSocket(door: Door, version: string): SocketDoor {
+/**
+ * `ws://…/rpc`: one text frame is one JSON-RPC message. To a subscription notifications come before its answer, which
+ * comes when `ending` ends it.
+ */
+export function jsonRpcSocket(door: Door, version: string, ending: AbortSignal): SocketDoor {
   const answer = createJsonRpc(door, version, randomUUID)
   return {
     path: '/rpc',
@@ -21,7 +24,7 @@ export function jsonRpcSocket(door: Door, version: string): SocketDoor {
       }
       connection.read((text) => ({
         async run() {
-          const body = await answer(text, { identify, client, signal })
+          const body = await answer(text, { identify, client, signal, ending, notify: connection.send })
           if (body !== undefined) await connection.send(body)
         },
       }))

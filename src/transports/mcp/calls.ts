@@ -32,6 +32,7 @@ export function createCallTool(door: Door, tools: ReadonlyMap<string, Tool>): Ca
         id,
         ...(client !== undefined && { client }),
         ...(progressToken !== undefined && {
+          hears: 'progress' as const,
           async emit(update: object) {
             if ('progress' in update) await notify('notifications/progress', { progressToken, ...update })
           },

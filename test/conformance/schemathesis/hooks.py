@@ -44,6 +44,12 @@ def before_call(context, case, kwargs):
         # Agents in STAGE are shown to their owner, who says so.
         if fields.get("state") == "STAGE":
             fields["mine"] = "true" if fields is case.query else True
+        # A revision is one that has been.
+        if fields.get("since") is not None:
+            fields["since"] = "1" if fields is case.query else 1
+        # A webhook's address is a place that may be called.
+        if "/webhooks" in case.path and isinstance(fields.get("url"), str):
+            fields["url"] = "https://example.com/hook"
     # In a query a comma begins the next tag.
     if isinstance(case.query, dict) and isinstance(case.query.get("tags"), list):
         case.query["tags"] = [tag.replace(",", "") for tag in case.query["tags"]]

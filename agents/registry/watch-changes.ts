@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import { type Action, defineAction } from '../../schemas/action.ts'
+import { ChangePage, RegistryChange } from '../../schemas/change.ts'
+import { input, output } from '../../schemas/shape.ts'
+import type { Changes } from './port.ts'
+
+const Input = z.strictObject({
+  since: z
+    .int()
+    .min(0)
+    .default(0)
+    .describe('Revision that you have: what happened after it is told. 0 is everything from the beginning.'),
+  limit: z.int().min(1).max(100).default(100).describe('Revisions that a page looks at, 1 to 100.'),
+})
+
+/** Says as progress where it begins, and where there is nothing more by now. */
+export function watchChanges(changes: Changes): Action<z.output<typeof Input>, ChangePage, RegistryChange> {
+  return defineAction({
+    name: 'watch_changes',
+    title: 'Follow the registry',
+    description:
+      'What happened to listed agents after a revision, in order: listed (new or changed), unlisted, deleted, liveness. Streams it as it happens where the caller can hear that; a page otherwise.',
+    input: input(Input),
+    output: output(ChangePage),
+    part: output(RegistryChange),
+    access: 'public',
+    effect: 'read',
+    advertised: false,
+    deadline_ms: 'none',
+    unheard: ({ since, limit }) => changes.page(since, limit),
+    async run({ since }, { principal, counted_as, signal, emit }) {
+      const who = { counted_as, has_token: principal !== null && principal.confined_to === undefined }
+      let at = since
+      let begun = false
+      let complete = false
+      for await (const span of changes.follow(since, who, signal)) {
+        if (!begun) await emit({ progress: since, message: 'Following.' })
+        begun = true
+        for (const part of span.changes) await emit({ part })
+        at = span.up_to
+        if (span.complete && !complete) await emit({ progress: at, message: 'This is everything by now.' })
+        complete ||= span.complete
+      }
+      return { changes: [], next_since: at, revision: at, more: false }
+    },
+  })
+}

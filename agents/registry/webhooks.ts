@@ -1,0 +1,84 @@
+import { z } from 'zod'
+import { type Action, defineAction } from '../../schemas/action.ts'
+import { input, output } from '../../schemas/shape.ts'
+import { NewWebhook, Webhook, WebhookEdit, WebhookWish } from '../../schemas/webhook.ts'
+import { someone } from './caller.ts'
+import type { Webhooks } from './port.ts'
+
+const common = { access: { scope: 'agents:write' }, advertised: false } as const
+
+const Named = z.strictObject({ webhook: z.string().min(1).max(100).describe('Its id.') })
+type Named = z.infer<typeof Named>
+const Edit = WebhookEdit.extend(Named.shape)
+type Edit = z.output<typeof Edit>
+const List = z.object({ webhooks: z.array(Webhook) })
+type List = z.infer<typeof List>
+
+export function createWebhook(webhooks: Webhooks): Action<WebhookWish, NewWebhook> {
+  return defineAction({
+    ...common,
+    name: 'create_webhook',
+    title: 'Create a webhook',
+    description:
+      'Has changes of the registry posted to an address as they come, signed, in order, each at least once.',
+    input: input(WebhookWish),
+    output: output(NewWebhook),
+    effect: 'write',
+    run: (wish, { principal }) => webhooks.create(wish, someone(principal)),
+  })
+}
+
+export function listWebhooks(webhooks: Webhooks): Action<Record<string, never>, List> {
+  return defineAction({
+    ...common,
+    name: 'list_webhooks',
+    title: 'List webhooks',
+    description: 'Your webhooks, the newest first, with how their last deliveries went.',
+    input: input(z.strictObject({})),
+    output: output(List),
+    effect: 'read',
+    run: async (_, { principal }) => ({ webhooks: await webhooks.list(someone(principal)) }),
+  })
+}
+
+export function getWebhook(webhooks: Webhooks): Action<Named, Webhook> {
+  return defineAction({
+    ...common,
+    name: 'get_webhook',
+    title: 'Read a webhook',
+    description: 'One of your webhooks, with how its last deliveries went and why some failed.',
+    input: input(Named),
+    output: output(Webhook),
+    effect: 'read',
+    run: ({ webhook }, { principal }) => webhooks.get(webhook, someone(principal)),
+  })
+}
+
+export function updateWebhook(webhooks: Webhooks): Action<Edit, Webhook> {
+  return defineAction({
+    ...common,
+    name: 'update_webhook',
+    title: 'Update a webhook',
+    description: 'Changes what you give and leaves the rest; enables what was given up, from where it stood.',
+    input: input(Edit),
+    output: output(Webhook),
+    effect: 'write',
+    run: ({ webhook, ...edit }, { principal }) => webhooks.update(webhook, edit, someone(principal)),
+  })
+}
+
+export function deleteWebhook(webhooks: Webhooks): Action<Named, Record<string, never>> {
+  return defineAction({
+    ...common,
+    name: 'delete_webhook',
+    title: 'Delete a webhook',
+    description: 'Posts nothing more.',
+    input: input(Named),
+    output: output(z.strictObject({})),
+    effect: 'write',
+    async run({ webhook }, { principal }) {
+      await webhooks.remove(webhook, someone(principal))
+      return {}
+    },
+  })
+}

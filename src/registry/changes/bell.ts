@@ -1,0 +1,24 @@
+/** Wakes one who waits; rung while nobody waits, it wakes the next one at once. */
+export interface Bell {
+  readonly ring: () => void
+  rung(): Promise<void>
+}
+
+export function createBell(): Bell {
+  let hasRung = false
+  let wake = () => {}
+  return {
+    ring() {
+      hasRung = true
+      wake()
+    },
+    async rung() {
+      if (!hasRung) {
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+      hasRung = false
+    },
+  }
+}

@@ -1,0 +1,123 @@
+import type { ChangePage, RegistryChange } from '../../../schemas/change.ts'
+import { Failure } from '../../../schemas/failure.ts'
+import type { Store } from '../../store/store.ts'
+import { createBell } from './bell.ts'
+import type { ReadChanges, Span } from './read.ts'
+import { createSeats, type SeatBounds } from './seats.ts'
+import { startTail, type Tail } from './tail.ts'
+
+/** What becomes of the registry, for those who follow it. */
+export interface ChangeFeed extends AsyncDisposable {
+  /** Throws Failure `invalid_request` for a revision that is still to come. */
+  page(since: number, limit: number): Promise<ChangePage>
+  /**
+   * Everything after a revision, in order, and then what comes, until the signal aborts; each span once the one
+   * before has been taken. Throws as `page` does, and Failure `rate_limited` or `unavailable` where too many follow,
+   * or where the registry has been set back meanwhile.
+   */
+  follow(since: number, who: Follower, signal: AbortSignal): AsyncGenerator<FollowedSpan>
+}
+
+export interface Follower {
+  /** Whom it counts against; undefined for a local process. */
+  readonly counted_as: string | undefined
+  readonly has_token: boolean
+}
+
+export interface FollowedSpan {
+  readonly changes: readonly RegistryChange[]
+  readonly up_to: number
+  /** There is nothing more by now. */
+  readonly complete: boolean
+}
+
+export interface ChangeFeedOptions {
+  readonly store: Pick<Store, 'wake' | 'read'>
+  readonly read: ReadChanges
+  readonly failed: (fault: unknown) => void
+  readonly bounds?: Partial<SeatBounds> | undefined
+}
+
+const pageSize = 100
+
+/** One tail reads for all followers; whoever is far behind, or slow, reads the log at its own pace and costs no memory. */
+export function createChangeFeed({ store, read, failed, bounds }: ChangeFeedOptions): ChangeFeed {
+  const take = createSeats(bounds)
+  let followers = 0
+  let tail: Tail | undefined
+  let restarts = 0
+
+  async function readAfter(since: number, limit: number): Promise<Span> {
+    const span = await read(since, limit)
+    if (span) return span
+    throw beyond(since, await store.read.revision())
+  }
+
+  function join(): Tail {
+    followers += 1
+    tail ??= startTail({
+      store,
+      read,
+      failed,
+      restarted() {
+        restarts += 1
+      },
+    })
+    return tail
+  }
+
+  async function leave(): Promise<void> {
+    followers -= 1
+    if (followers > 0) return
+    const last = tail
+    tail = undefined
+    await last?.[Symbol.asyncDispose]()
+  }
+
+  return {
+    async page(since, limit) {
+      const { told, up_to, complete } = await readAfter(since, limit)
+      const revision = complete ? up_to : Math.max(up_to, await store.read.revision())
+      const changes = told.map(({ change }) => change)
+      return { changes, next_since: up_to, revision, more: up_to < revision }
+    },
+    async *follow(since, who, signal) {
+      using _seat = take(who)
+      const followed = join()
+      const begun = restarts
+      const bell = createBell()
+      const unhear = followed.onMove(bell.ring)
+      signal.addEventListener('abort', bell.ring, { once: true })
+      try {
+        for (let at: number | undefined; !signal.aborted; ) {
+          if (restarts !== begun) throw setBack(at ?? since)
+          const { told, up_to, complete } =
+            followed.after(at ?? since) ?? (await readAfter(at ?? since, pageSize))
+          if (up_to === at) await bell.rung()
+          else yield { changes: told.map(({ change }) => change), up_to, complete }
+          at = up_to
+        }
+      } finally {
+        signal.removeEventListener('abort', bell.ring)
+        unhear()
+        await leave()
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await tail?.[Symbol.asyncDispose]()
+    },
+  }
+}
+
+function beyond(since: number, revision: number): Failure {
+  return new Failure('invalid_request', `The registry is at revision ${revision}, before ${since}.`, {
+    errors: [{ pointer: '/since', detail: `This is at most ${revision}.` }],
+    hint: 'Begin anew with since=0 where the registry was restored from a backup.',
+  })
+}
+
+function setBack(at: number): Failure {
+  return new Failure('unavailable', `The registry was restored to a day before revision ${at}.`, {
+    hint: 'Begin anew with since=0.',
+  })
+}

@@ -1,0 +1,103 @@
+import type { RegistryChange } from '../../../schemas/change.ts'
+import { type Code, Failure } from '../../../schemas/failure.ts'
+import type { Delivery, DeliveryFailure, StoredWebhook } from '../../../schemas/webhook.ts'
+import { retryAfter } from '../../net/retry-after.ts'
+import type { Fetch } from '../../net/safe-fetch.ts'
+import { signed } from './signature.ts'
+
+/** Keeps secrets; `place` is what one belongs to. */
+export interface Seals {
+  seal(secret: string, place: string): string
+  open(sealed: string, place: string): string | undefined
+}
+
+export interface Attempt {
+  readonly delivery: Delivery
+  /** Seconds that the target asks to be left alone; 0 where it asks for none. */
+  readonly asked_s: number
+}
+
+export interface DeliverOptions {
+  readonly fetch: Fetch
+  readonly seals: Seals
+  readonly clock: () => number
+  /** For the target's answer, in milliseconds. */
+  readonly timeout_ms: number
+}
+
+/** Makes one attempt to deliver changes that are not none. What it throws is that the signal aborted. */
+export type Deliver = (
+  webhook: StoredWebhook,
+  changes: readonly RegistryChange[],
+  up_to: number,
+  signal: AbortSignal,
+) => Promise<Attempt>
+
+const mostBytes = 1024 * 1024
+const longestDetail = 300
+
+export function createDeliver({ fetch, seals, clock, timeout_ms }: DeliverOptions): Deliver {
+  return async (webhook, changes, up_to, signal) => {
+    const begun = clock()
+    // What is sent again is the same, so it has the same name; what has grown meanwhile has another.
+    const id = `msg_${webhook.id}_${webhook.position}_${up_to}`
+    const end = (
+      status: number | null,
+      failure: DeliveryFailure | null,
+      detail: string | null,
+    ): Delivery => ({
+      id,
+      at: new Date(begun).toISOString(),
+      ok: failure === null,
+      status,
+      failure,
+      detail: detail?.slice(0, longestDetail) ?? null,
+      ms: Math.max(0, Math.round(clock() - begun)),
+    })
+    const secret = seals.open(webhook.sealed, placeOf(webhook))
+    if (secret === undefined) return { delivery: end(null, 'secret', unopened), asked_s: 0 }
+    const timestamp = changes.at(-1)?.at
+    const body = JSON.stringify({ type: 'registry.changes', timestamp, data: { changes, next_since: up_to } })
+    const headers = {
+      'content-type': 'application/json',
+      ...signed(secret, id, Math.floor(begun / 1000), body),
+    }
+    try {
+      const { status, headers: told } = await fetch({
+        url: webhook.url,
+        method: 'POST',
+        headers,
+        body,
+        signal,
+        unmoved: true,
+        max_bytes: mostBytes,
+        timeout_ms,
+      })
+      if (status >= 200 && status < 300) return { delivery: end(status, null, null), asked_s: 0 }
+      const asked_s = retryAfter(told['retry-after'], clock()) ?? 0
+      return { delivery: end(status, 'status', `It answered ${status}.`), asked_s }
+    } catch (thrown) {
+      if (signal.aborted) throw thrown
+      const failure = Failure.from(thrown)
+      if (failure.code === 'internal') throw thrown
+      return { delivery: end(null, classOf(failure), failure.message), asked_s: 0 }
+    }
+  }
+}
+
+const unopened = 'The secret cannot be opened: the key of the gateway is another. Make the webhook anew.'
+
+/** What a secret belongs to. */
+export function placeOf({ owner, id }: Pick<StoredWebhook, 'owner' | 'id'>): string {
+  return JSON.stringify(['webhook', owner, id])
+}
+
+const classes: Partial<Record<Code, DeliveryFailure>> = {
+  blocked_address: 'blocked_address',
+  upstream_timeout: 'timeout',
+  upstream_failed: 'unreachable',
+}
+
+function classOf({ code, details }: Failure): DeliveryFailure {
+  return details.upstream?.code === 'redirect' ? 'redirect' : (classes[code] ?? 'invalid')
+}

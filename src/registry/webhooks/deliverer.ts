@@ -1,0 +1,107 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { StoredWebhook, WebhookStore } from '../../../schemas/webhook.ts'
+import type { Store } from '../../store/store.ts'
+import type { ReadChanges, Told } from '../changes/read.ts'
+import { ownerKey } from '../follower.ts'
+import type { Deliver } from './deliver.ts'
+import { failed as failedProgress, moved } from './schedule.ts'
+
+/** Delivers what webhooks wait for. One process of all that share the store does so at a time. */
+export interface Deliverer {
+  isDue(): Promise<boolean>
+  /** Delivers until nothing is due or the time for a run is over; how many attempts it made. */
+  run(signal: AbortSignal): Promise<number>
+}
+
+export interface DelivererOptions {
+  readonly store: { readonly webhooks: WebhookStore; readonly read: Pick<Store['read'], 'revision'> }
+  readonly read: ReadChanges
+  readonly deliver: Deliver
+  readonly clock: () => number
+  /** From 0 to 1. */
+  readonly random: () => number
+  readonly failed: (fault: unknown) => void
+}
+
+/** Webhooks that are delivered to at once: one that hangs holds up no other. */
+const mostAtOnce = 16
+const pageSize = 100
+/** A run begins nothing after this, so that it ends well before the lease does that it is made under. */
+export const runMilliseconds = 15_000
+/** Between two looks at what has become due while others hang. */
+const beatMilliseconds = 500
+/** An attempt that is due later than this was put off by a clock that has been set back since. */
+const implausible = 24 * 3_600_000
+
+export function createDeliverer(options: DelivererOptions): Deliverer {
+  const { store, read, deliver, clock, random, failed } = options
+  const { webhooks } = store
+
+  async function due(limit: number, busy: readonly string[]): Promise<readonly StoredWebhook[]> {
+    const now = new Date(clock()).toISOString()
+    const latest = new Date(clock() + implausible).toISOString()
+    return await webhooks.due({ now, latest, limit, busy, revision: await store.read.revision() })
+  }
+
+  /** One step of one webhook: false where there was nothing to do. */
+  async function step(webhook: StoredWebhook, signal: AbortSignal): Promise<boolean> {
+    const { id, version, position, pending } = webhook
+    const span = await read(position, pageSize)
+    if (!span) {
+      // The registry was restored to an earlier day: what comes now is told from there on.
+      await webhooks.move(id, version, moved(webhook, await store.read.revision(), clock()))
+      return true
+    }
+    const up_to = pending !== null && pending > position ? Math.min(pending, span.up_to) : span.up_to
+    if (up_to === position) return false
+    const changes = span.told.filter(wantedBy(webhook, up_to)).map(({ change }) => change)
+    if (changes.length === 0) return await webhooks.move(id, version, moved(webhook, up_to, clock()))
+    const { delivery, asked_s } = await deliver(webhook, changes, up_to, signal)
+    const now = clock()
+    const progress = delivery.ok
+      ? moved(webhook, up_to, now, delivery)
+      : failedProgress(webhook, delivery, { up_to, now, random: random(), asked_s })
+    return await webhooks.move(id, version, progress)
+  }
+
+  return {
+    isDue: async () => (await due(1, [])).length > 0,
+    async run(signal) {
+      const busy = new Map<string, Promise<void>>()
+      /** Those for whom this run does no more. */
+      const done = new Set<string>()
+      const ends = clock() + runMilliseconds
+      let steps = 0
+
+      async function serve(webhook: StoredWebhook): Promise<void> {
+        try {
+          if (!(await step(webhook, signal))) done.add(webhook.id)
+        } catch (fault) {
+          done.add(webhook.id)
+          if (!signal.aborted) failed(fault)
+        } finally {
+          busy.delete(webhook.id)
+        }
+      }
+
+      for (;;) {
+        const room = signal.aborted || clock() >= ends ? 0 : mostAtOnce - busy.size
+        const found = room > 0 ? await due(room, [...busy.keys(), ...done]) : []
+        for (const webhook of found) busy.set(webhook.id, serve(webhook))
+        steps += found.length
+        if (busy.size === 0) return steps
+        const rest = new AbortController()
+        const beat = pause(beatMilliseconds, undefined, { signal: rest.signal }).catch(() => {})
+        await Promise.race([...busy.values(), beat])
+        rest.abort()
+      }
+    },
+  }
+}
+
+function wantedBy({ kinds, mine, owner }: StoredWebhook, up_to: number): (told: Told) => boolean {
+  return ({ change, owner: own }) =>
+    change.revision <= up_to &&
+    kinds.includes(change.kind) &&
+    (!mine || (own !== null && ownerKey(own) === owner))
+}

@@ -1,0 +1,286 @@
+import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { RegistryChange } from '../../../schemas/change.ts'
+import { unseen } from '../../../schemas/liveness.ts'
+import { type ChangeFeed, createChangeFeed, type FollowedSpan } from '../../../src/registry/changes/feed.ts'
+import { createReadChanges } from '../../../src/registry/changes/read.ts'
+import { noVitals } from '../../../src/registry/liveness/vitals.ts'
+import { createViews } from '../../../src/registry/view.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
+import type { Store, StoredEntry } from '../../../src/store/store.ts'
+import { temporaryFolder } from '../../support/command.ts'
+import { sampleEntry } from '../../support/entries.ts'
+
+const site = () => ({ base_url: 'http://127.0.0.1', site_url: 'http://127.0.0.1' })
+const someone = { counted_as: 'somebody', has_token: false }
+
+let stack: AsyncDisposableStack
+let store: Store
+let feed: ChangeFeed
+/** How often the log was read. */
+let reads: number
+/** Opens once the tail may learn where the log ends. */
+let gate: Promise<void>
+/** What the log seems to be where a database was restored. */
+let restoredTo: number
+const faults: unknown[] = []
+
+beforeEach(async () => {
+  stack = new AsyncDisposableStack()
+  const folder = stack.use(await temporaryFolder())
+  store = stack.use(await openSqliteStore(join(folder.path, 'registry.sqlite')))
+  reads = 0
+  gate = Promise.resolve()
+  restoredTo = Number.POSITIVE_INFINITY
+  const watched: Store = {
+    ...store,
+    read: {
+      ...store.read,
+      async revision() {
+        await gate
+        return Math.min(restoredTo, await store.read.revision())
+      },
+    },
+    async changes(after, limit) {
+      reads += 1
+      return (await store.changes(after, limit)).filter(({ revision }) => revision <= restoredTo)
+    },
+  }
+  const failed = (fault: unknown) => void faults.push(fault)
+  const read = createReadChanges({ store: watched, views: createViews(site), vitals: noVitals, failed })
+  feed = stack.use(createChangeFeed({ store: watched, read, failed, bounds: { address: 500 } }))
+})
+afterEach(async () => {
+  await stack.disposeAsync()
+  expect(faults.splice(0)).toEqual([])
+})
+
+const put = (...entries: StoredEntry[]) =>
+  store.write(async (writer) => {
+    for (const entry of entries) await writer.put(entry)
+  })
+const told = async (since = 0) => (await feed.page(since, 100)).changes
+const brief = (changes: readonly RegistryChange[]) =>
+  changes.map(({ revision, kind, id }) => ({ revision, kind, id }))
+
+/** Follows until it has everything up to a revision. */
+async function collect(from: AsyncGenerator<FollowedSpan>, up_to: number): Promise<RegistryChange[]> {
+  const changes: RegistryChange[] = []
+  for (;;) {
+    const { value } = await from.next()
+    if (!value) return changes
+    changes.push(...value.changes)
+    if (value.up_to >= up_to) return changes
+  }
+}
+
+describe('a page of changes', () => {
+  test('tells of each listed entry once, as it is now, at its newest revision', async () => {
+    const [first, second] = [sampleEntry(), sampleEntry()]
+    await put(first, second)
+    await put({ ...first, name: 'Changed' })
+    const page = await feed.page(0, 100)
+    expect(page).toMatchObject({ next_since: 3, revision: 3, more: false })
+    expect(page.changes).toMatchObject([
+      { revision: 2, kind: 'listed', id: second.id },
+      { revision: 3, kind: 'listed', id: first.id, agent: { name: 'Changed', revision: 3 } },
+    ])
+  })
+
+  test('says nothing of what nobody but its owner has ever seen', async () => {
+    const entry = sampleEntry({ state: 'STAGE' })
+    await put(entry)
+    await put({ ...entry, name: 'Secret' })
+    await put({ ...entry, deleted: true })
+    expect(await feed.page(0, 100)).toEqual({ changes: [], next_since: 3, revision: 3, more: false })
+  })
+
+  test('says that what was seen has gone, and not what becomes of it in hiding', async () => {
+    const entry = sampleEntry()
+    await put(entry)
+    await put({ ...entry, state: 'STAGE' })
+    await put({ ...entry, state: 'STAGE', name: 'Secret' })
+    await put({ ...entry, state: 'STAGE', deleted: true })
+    const [gone, ...more] = await told()
+    expect(more).toEqual([])
+    expect(gone).toEqual({
+      revision: 2,
+      kind: 'unlisted',
+      at: expect.any(String),
+      id: entry.id,
+      package_name: entry.package_name,
+    })
+    expect(JSON.stringify(gone)).not.toContain('Secret')
+  })
+
+  test('tells a suspension from a deletion, and a return from both', async () => {
+    const entry = sampleEntry()
+    await put(entry)
+    await put({ ...entry, suspended: { reason: 'spam', at: entry.created_at } })
+    await put(entry)
+    await put({ ...entry, deleted: true })
+    await put(entry)
+    expect(brief(await told())).toEqual([
+      { revision: 2, kind: 'unlisted', id: entry.id },
+      { revision: 4, kind: 'deleted', id: entry.id },
+      { revision: 5, kind: 'listed', id: entry.id },
+    ])
+  })
+
+  test('tells of liveness, of what is listed and of the newest alone', async () => {
+    const [shown, hidden] = [sampleEntry(), sampleEntry({ state: 'STAGE' })]
+    await put(shown, hidden)
+    for (const { id } of [shown, hidden]) {
+      await store.liveness.watch([{ entry_id: id, place: 'here', active: true }])
+      const look = await store.liveness.get(id)
+      if (!look) throw new Error('It is not watched.')
+      for (const status of ['alive', 'dead'] as const) {
+        await store.liveness.save([{ ...look, shown: { ...unseen, status } }])
+      }
+    }
+    expect(brief(await told(2))).toEqual([{ revision: 4, kind: 'liveness', id: shown.id }])
+  })
+
+  test('is short where entries are long, and the next one goes on there', async () => {
+    const long = Array.from({ length: 6 }, () => sampleEntry({ description: 'x'.repeat(200_000) }))
+    await put(...long)
+    const seen: string[] = []
+    let since = 0
+    for (let more = true; more; ) {
+      const page = await feed.page(since, 100)
+      expect(JSON.stringify(page).length).toBeLessThan(1024 * 1024)
+      seen.push(...page.changes.map(({ id }) => id))
+      more = page.more
+      since = page.next_since
+    }
+    expect(seen).toEqual(long.map(({ id }) => id))
+  })
+
+  test('of a revision that is still to come is refused, with the one that is', async () => {
+    await put(sampleEntry())
+    expect(await feed.page(1, 100)).toEqual({ changes: [], next_since: 1, revision: 1, more: false })
+    await expect(feed.page(2, 100)).rejects.toMatchObject({
+      code: 'invalid_request',
+      message: 'The registry is at revision 1, before 2.',
+      details: { errors: [{ pointer: '/since' }] },
+    })
+  })
+})
+
+describe('a follower', () => {
+  test('gets what there is and then what comes, each change once and in order', async () => {
+    await put(sampleEntry(), sampleEntry())
+    const stop = new AbortController()
+    const following = feed.follow(0, someone, stop.signal)
+    expect(brief(await collect(following, 2)).map(({ revision }) => revision)).toEqual([1, 2])
+    const next = following.next()
+    const { revision } = await put(sampleEntry())
+    expect((await next).value).toMatchObject({ changes: [{ revision }], up_to: revision })
+    stop.abort()
+    expect((await following.next()).done).toBe(true)
+  })
+
+  test('shares one reading of the log with all others, and gets the very same change', async () => {
+    await put(sampleEntry())
+    const stop = new AbortController()
+    const all = Array.from({ length: 400 }, () => feed.follow(1, someone, stop.signal))
+    await Promise.all(all.map((one) => one.next()))
+    // Those that come first read for themselves until the tail has begun; from here on it has.
+    await put(sampleEntry())
+    await Promise.all(all.map((one) => one.next()))
+    const before = reads
+    const waiting = all.map((one) => one.next())
+    await put(sampleEntry())
+    const spans = await Promise.all(waiting)
+    expect(reads - before).toBeLessThan(5)
+    const changes = new Set(spans.map(({ value }) => value?.changes[0]))
+    expect(changes.size).toBe(1)
+    expect(Object.isFrozen([...changes][0])).toBe(true)
+    stop.abort()
+    await Promise.all(all.map((one) => one.return(undefined)))
+  })
+
+  test('that takes nothing for a long while misses nothing when it goes on', async () => {
+    const stop = new AbortController()
+    const following = feed.follow(0, someone, stop.signal)
+    const close = feed.follow(0, someone, stop.signal)
+    await Promise.all([following.next(), close.next()])
+    for (let batch = 0; batch < 15; batch++) {
+      const { revision } = await put(...Array.from({ length: 100 }, () => sampleEntry()))
+      await collect(close, revision)
+    }
+    const { revision } = await put(sampleEntry())
+    const seen = (await collect(following, revision)).map((change) => change.revision)
+    expect(seen).toEqual(Array.from({ length: 1501 }, (_, index) => index + 1))
+    stop.abort()
+    await Promise.all([following.return(undefined), close.return(undefined)])
+  })
+
+  test('misses nothing that is written before the tail has begun', async () => {
+    const begin = Promise.withResolvers<void>()
+    gate = begin.promise
+    const stop = new AbortController()
+    const following = feed.follow(0, someone, stop.signal)
+    expect((await following.next()).value).toMatchObject({ changes: [], complete: true })
+    const next = following.next()
+    // By then it has found nothing more, and waits.
+    while (reads < 2) await nextTurn()
+    await put(sampleEntry())
+    begin.resolve()
+    expect((await next).value).toMatchObject({ changes: [{ revision: 1 }] })
+    stop.abort()
+    await following.return(undefined)
+  })
+
+  test('misses nothing that is written while it begins', async () => {
+    for (let round = 0; round < 20; round++) {
+      const since = await store.read.revision()
+      const stop = new AbortController()
+      const following = feed.follow(since, someone, stop.signal)
+      const seen = collect(following, since + 3)
+      for (let count = 0; count < 3; count++) {
+        await put(sampleEntry())
+        await nextTurn()
+      }
+      expect((await seen).map(({ revision }) => revision)).toEqual([since + 1, since + 2, since + 3])
+      stop.abort()
+      await following.return(undefined)
+    }
+  })
+
+  test('hears where the database is that of an earlier day, and goes on from there without a restart', async () => {
+    await put(sampleEntry(), sampleEntry())
+    const stop = new AbortController()
+    const following = feed.follow(2, someone, stop.signal)
+    await following.next()
+    const next = following.next()
+    // The tail has begun once it has told of this.
+    await put(sampleEntry())
+    await next
+    restoredTo = 1
+    const ended = following.next()
+    await put(sampleEntry())
+    await expect(ended).rejects.toMatchObject({ code: 'unavailable' })
+    const again = feed.follow(3, someone, stop.signal)
+    await expect(again.next()).rejects.toMatchObject({ code: 'invalid_request' })
+    const anew = feed.follow(0, someone, stop.signal)
+    expect((await anew.next()).value).toMatchObject({ changes: [{ revision: 1 }], up_to: 1 })
+    stop.abort()
+    await anew.return(undefined)
+  })
+
+  test('has a seat among so many, and gives it back', async () => {
+    const { signal } = new AbortController()
+    const all = Array.from({ length: 500 }, () => feed.follow(0, someone, signal))
+    await Promise.all(all.map((one) => one.next()))
+    const another = () => feed.follow(0, someone, signal)
+    await expect(another().next()).rejects.toMatchObject({ code: 'rate_limited' })
+    const other = feed.follow(0, { ...someone, counted_as: 'another' }, signal)
+    await other.next()
+    await all[0]?.return(undefined)
+    const last = another()
+    expect((await last.next()).done).toBe(false)
+    await Promise.all([...all, other, last].map((one) => one.return(undefined)))
+  })
+})

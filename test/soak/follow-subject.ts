@@ -1,0 +1,29 @@
+// A gateway that changes when its parent says so, and tells what it holds.
+import { setTimeout as pause } from 'node:timers/promises'
+import { sampleEntry } from '../support/entries.ts'
+import { startGateway } from '../support/gateway.ts'
+
+const home = await startGateway({}, { following: { followers: { all: 5000, address: 5000 } } })
+process.on('disconnect', async () => {
+  await home[Symbol.asyncDispose]()
+  process.exit()
+})
+const { store, follower } = home.gateway
+const entry = sampleEntry({ description: 'Does something. '.repeat(20) })
+
+process.on('message', async (changes: number) => {
+  let revision = 0
+  for (let count = 0; count < changes; count++) {
+    const name = `Number ${count}`
+    revision = (await store.write((writer) => writer.put({ ...entry, name }))).revision
+    await follower.caughtUp(revision)
+  }
+  for (let round = 0; round < 5; round++) {
+    globalThis.gc?.()
+    await pause(10)
+  }
+  const { heapUsed, external, rss } = process.memoryUsage()
+  const sockets = process.getActiveResourcesInfo().filter((one) => one === 'TCPSocketWrap').length
+  process.send?.({ revision, heap: heapUsed + external, rss, sockets })
+})
+process.send?.({ url: home.url })
