@@ -8,6 +8,7 @@ import type { Store } from '../store.ts'
 import type { CounterTable, Tables } from '../tables.ts'
 import type { Realm, Transact } from '../transact.ts'
 import { wakeOn } from '../wake.ts'
+import { currentRevision } from '../writer.ts'
 import { askPostgres } from './about.ts'
 import { createPool } from './connect.ts'
 import { askCounters, toCounters } from './counters.ts'
@@ -87,6 +88,10 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
     },
     liveness: {
       ...store.liveness,
+      async watch(watches) {
+        await store.liveness.watch(watches)
+        news.know(await currentRevision(reader))
+      },
       async save(looks) {
         const revision = await store.liveness.save(looks)
         news.know(revision)
