@@ -27,8 +27,8 @@ export interface EarlierCall {
 
 /** Which calls were made, for all processes that share the store. Times in milliseconds since the epoch. */
 export interface RepeatStore {
-  /** Undefined where it is new: it is the holder's until then. Of one owner the oldest that are done make room. */
-  begin(call: RepeatedCall, holder: string, until: number): Promise<EarlierCall | undefined>
+  /** Undefined where it is new: it is the holder's until then. Of one owner `most` are kept: the oldest that are done make room. */
+  begin(call: RepeatedCall, holder: string, until: number, most: number): Promise<EarlierCall | undefined>
   /** Keeps what came of it. Does nothing where it is no longer the holder's. */
   keep(call: RepeatedCall, holder: string, output: string, until: number): Promise<void>
   /** As if it had not been made. Does nothing where it is no longer the holder's. */

@@ -36,11 +36,19 @@ export interface RunningServer extends AsyncDisposable {
   readonly url: string
 }
 
-const drainMilliseconds = 300
+const defaultDrain = 300
 const deadlineMilliseconds = 10_000
 
+export interface ServerOptions {
+  /** How long answers still go out that say that the connection closes, in milliseconds; 300 when absent. */
+  readonly drain_ms?: number
+}
+
 /** Opens every door of a gateway on its configured host and port. Disposing drains: no answer is cut off. */
-export async function startServer(gateway: Gateway): Promise<RunningServer> {
+export async function startServer(
+  gateway: Gateway,
+  { drain_ms = defaultDrain }: ServerOptions = {},
+): Promise<RunningServer> {
   const state = { draining: false }
   const ending = new AbortController()
   const server = createServer({
@@ -107,7 +115,7 @@ export async function startServer(gateway: Gateway): Promise<RunningServer> {
     async [Symbol.asyncDispose]() {
       if (state.draining) return
       state.draining = true
-      await Promise.all([drain(server, upgrades, ending), gateway.desk[Symbol.asyncDispose]()])
+      await Promise.all([drain(server, upgrades, ending, drain_ms), gateway.desk[Symbol.asyncDispose]()])
     },
   }
 }
@@ -139,8 +147,13 @@ function cannotListen({ HOST, PORT }: Gateway['config'], fault: NodeJS.ErrnoExce
 }
 
 /** For a moment answers still go out and say that the connection closes; then what is idle closes, then all. */
-async function drain(server: Server, upgrades: Upgrades, ending: AbortController): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, drainMilliseconds))
+async function drain(
+  server: Server,
+  upgrades: Upgrades,
+  ending: AbortController,
+  milliseconds: number,
+): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, milliseconds))
   ending.abort(stopping())
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   const idle = setInterval(() => server.closeIdleConnections(), 50)

@@ -9,6 +9,8 @@ import type { Principal } from '../../schemas/scope.ts'
 const leaseMilliseconds = 60_000
 const keptMilliseconds = 24 * 3_600_000
 const again_s = 1
+/** Calls of one caller that are kept; the oldest that is done makes room. */
+export const mostRepeats = 1000
 
 export interface OnceOptions {
   readonly store: RepeatStore
@@ -50,7 +52,7 @@ export function createOnce({ store, clock, createId, failed }: OnceOptions): Onc
       digest: hash('sha256', orderedText(rest), 'hex'),
     }
     const holder = createId()
-    const earlier = await store.begin(call, holder, clock() + leaseMilliseconds)
+    const earlier = await store.begin(call, holder, clock() + leaseMilliseconds, mostRepeats)
     if (earlier) return answerOf(earlier, call)
     const output = await work(rest).catch(async (fault) => {
       await store.forget(call, holder).catch(failed)

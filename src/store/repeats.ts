@@ -3,17 +3,14 @@ import type { RepeatedCall, RepeatStore } from '../../schemas/repeat.ts'
 import type { Tables } from './tables.ts'
 import type { Transact } from './transact.ts'
 
-/** Calls of one owner that are kept. */
-export const mostRepeats = 1000
-
 export function createRepeatStore(transact: Transact, clock: () => number): RepeatStore {
   return {
-    begin: (call, holder, until) =>
+    begin: (call, holder, until, most) =>
       transact(async (db) => {
         await db.deleteFrom('repeat').where('expires_at', '<=', clock()).execute()
         const known = await those(db, call).select(['digest', 'output']).executeTakeFirst()
         if (known) return known
-        await makeRoom(db, call.owner)
+        await makeRoom(db, call.owner, most)
         await db
           .insertInto('repeat')
           .values({ ...call, holder, output: null, expires_at: until })
@@ -54,13 +51,13 @@ function those(db: Kysely<Tables>, { owner, action, key }: RepeatedCall) {
 }
 
 /** For one more. */
-async function makeRoom(db: Kysely<Tables>, owner: string): Promise<void> {
+async function makeRoom(db: Kysely<Tables>, owner: string, most: number): Promise<void> {
   const { count } = await db
     .selectFrom('repeat')
     .select(({ fn }) => fn.countAll().as('count'))
     .where('owner', '=', owner)
     .executeTakeFirstOrThrow()
-  const excess = Number(count) + 1 - mostRepeats
+  const excess = Number(count) + 1 - most
   if (excess <= 0) return
   const oldest = await db
     .selectFrom('repeat')

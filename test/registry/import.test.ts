@@ -1,10 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { StoredEntry } from '../../src/store/store.ts'
+import { publishedLists } from '../support/published-lists.ts'
 import { admin, openRegistry, person, publication, signal, type TestRegistry } from '../support/registry.ts'
-
-const data = resolve(import.meta.dirname, '../../../shared/data')
 
 const server = (more: object = {}) =>
   JSON.stringify({
@@ -196,34 +193,4 @@ describe('an import', () => {
   })
 })
 
-describe.skipIf(!existsSync(data))('the lists that people published', () => {
-  test('are listed nearly whole, and importing them again bumps no revision', async () => {
-    await using registry = await openRegistry()
-    const lists = ['mcp-servers.jsonl', 'a2a-cards.jsonl'].map((file) =>
-      readFileSync(`${data}/${file}`, 'utf8').trimEnd().split('\n'),
-    )
-    async function importAll(): Promise<number[][]> {
-      const totals: number[][] = []
-      for (const lines of lists) {
-        const total = [0, 0, 0, 0]
-        for (let start = 0; start < lines.length; start += 200) {
-          const part = counts(await registry.importLines(lines.slice(start, start + 200), start + 1))
-          for (const [at, count] of part.entries()) total[at] = (total[at] ?? 0) + count
-        }
-        totals.push(total)
-      }
-      return totals
-    }
-    const [servers, cards] = await importAll()
-    expect(servers?.[0]).toBeGreaterThanOrEqual(4540)
-    expect(cards?.[0]).toBeGreaterThanOrEqual(128)
-    expect((await registry.find({ limit: 1 })).total).toBe((servers?.[0] ?? 0) + (cards?.[0] ?? 0))
-    const before = await registry.store.read.revision()
-    const again = await importAll()
-    expect(again.map(([created, updated]) => [created, updated])).toEqual([
-      [0, 0],
-      [0, 0],
-    ])
-    expect(await registry.store.read.revision()).toBe(before)
-  })
-})
+publishedLists(600, [595, 128])

@@ -74,7 +74,8 @@ export async function startGateway(
     DRAGOMAN_DATA: data,
   })
   const gateway = await openGateway(config, { log: createLogger('silent'), ...options })
-  const server = await startServer(gateway)
+  // Who stops a gateway in a test has no more to ask of it.
+  const server = await startServer(gateway, { drain_ms: 0 })
   const clock = options.clock ?? Date.now
   return {
     url: server.url,
