@@ -27,8 +27,9 @@ const misdeeds = new Map(faults.map(([name, misdeed]) => [slugOf(name), misdeed]
 
 describe.each(protocols)('an agent that speaks %s', (_, endpointAt) => {
   let faulty: FaultyAgent
-  let gateway: TestGateway
-  let token: string
+  /** Whoever does answer has the time that this machine takes. */
+  let patient: TestGateway
+  let hasty: TestGateway
 
   beforeAll(async () => {
     // Each fault has a path of its own, so that all can be met at once.
@@ -36,21 +37,24 @@ describe.each(protocols)('an agent that speaks %s', (_, endpointAt) => {
       const slug = request.url?.split('/')[1] ?? ''
       misdeeds.get(slug)?.(request, response)
     })
-    gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: faulty.origin }, { patience_ms })
-    token = await gateway.token('ada')
+    const environment = { DRAGOMAN_ALLOW_ORIGINS: faulty.origin }
+    patient = await startGateway(environment)
+    hasty = await startGateway(environment, { patience_ms })
   })
 
   afterAll(async () => {
-    await gateway?.[Symbol.asyncDispose]()
+    await patient?.[Symbol.asyncDispose]()
+    await hasty?.[Symbol.asyncDispose]()
     await faulty?.[Symbol.asyncDispose]()
   })
 
   async function meet([name, , code]: (typeof faults)[number]): Promise<void> {
+    const gateway = code === 'upstream_timeout' ? hasty : patient
     const package_name = `com.example.${slugOf(name)}`
     await list(gateway, { package_name, endpoints: [endpointAt(`${faulty.origin}/${slugOf(name)}`)] })
     const answer = await gateway.request('POST', '/a2a/message', {
       body: { to: package_name, action: 'anything', params: {} },
-      token,
+      token: await gateway.token('ada'),
     })
     expect(answer.json, answer.text).toMatchObject({ code })
     expect(answer.headers.get('content-type')).toBe('application/problem+json')
