@@ -84,16 +84,21 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
         }
       }
 
-      for (;;) {
-        const room = signal.aborted || clock() >= ends ? 0 : mostAtOnce - busy.size
-        const found = room > 0 ? await due(room, [...busy.keys(), ...done]) : []
-        for (const webhook of found) busy.set(webhook.id, serve(webhook))
-        steps += found.length
-        if (busy.size === 0) return steps
-        const rest = new AbortController()
-        const beat = pause(beatMilliseconds, undefined, { signal: rest.signal }).catch(() => {})
-        await Promise.race([...busy.values(), beat])
-        rest.abort()
+      try {
+        for (;;) {
+          const room = signal.aborted || clock() >= ends ? 0 : mostAtOnce - busy.size
+          const found = room > 0 ? await due(room, [...busy.keys(), ...done]) : []
+          for (const webhook of found) busy.set(webhook.id, serve(webhook))
+          steps += found.length
+          if (busy.size === 0) return steps
+          const rest = new AbortController()
+          const beat = pause(beatMilliseconds, undefined, { signal: rest.signal }).catch(() => {})
+          await Promise.race([...busy.values(), beat])
+          rest.abort()
+        }
+      } finally {
+        // Where the store cannot be asked, the next run begins nothing that this one still does.
+        await Promise.all(busy.values())
       }
     },
   }
