@@ -123,16 +123,21 @@ export interface StoredWebhook extends WebhookProgress {
   readonly version: number
 }
 
+/** What its owner sets; how far it has come is not theirs to say. */
+export type WebhookSettings = Partial<
+  Omit<StoredWebhook, 'id' | 'owner' | 'version' | 'position' | 'pending'>
+>
+
 export interface WebhookStore {
   /** False, and not added, where its owner has `most`. */
   add(webhook: StoredWebhook, most: number): Promise<boolean>
   get(id: string): Promise<StoredWebhook | undefined>
   /** The newest first. */
   list(owner: string): Promise<readonly StoredWebhook[]>
-  /** Sets what its owner may; false where it is no longer, or was set by another meanwhile. */
-  set(webhook: StoredWebhook): Promise<boolean>
-  /** Writes how far it has come; false where its owner has set it otherwise or it is no longer. */
-  move(id: string, version: number, progress: WebhookProgress): Promise<boolean>
+  /** Sets that alone; false where it is no longer, or was set by another since that version. */
+  set(id: string, version: number, settings: WebhookSettings): Promise<boolean>
+  /** Writes how far it has come; false where its owner has set it otherwise, another has moved it, or it is no longer. */
+  move(from: Pick<StoredWebhook, 'id' | 'version' | 'position'>, progress: WebhookProgress): Promise<boolean>
   /** False where there was none. */
   remove(id: string): Promise<boolean>
   /**

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Dispatcher } from 'undici'
+import { createCollected } from './collected.ts'
 import { cutExplanation } from './cut-off.ts'
 
 export interface Gathered {
@@ -27,8 +28,7 @@ export function gather(
   { signal, max_bytes, wants, tooLarge }: GatherOptions,
 ): Promise<Gathered> {
   return new Promise((resolve, reject) => {
-    const chunks: Uint8Array[] = []
-    let length = 0
+    const collected = createCollected()
     let controller: Dispatcher.DispatchController | undefined
     let head: Omit<Gathered, 'body'> | undefined
     let cut: Disposable | undefined
@@ -73,15 +73,13 @@ export function gather(
       },
       onResponseData(_, chunk) {
         if (isOver) return
-        length += chunk.length
-        if (length > max_bytes) fail(tooLarge())
-        else chunks.push(chunk)
+        if (collected.length + chunk.length > max_bytes) fail(tooLarge())
+        else collected.add(chunk)
       },
       onResponseEnd() {
         if (isOver || !head) return
         over()
-        const [only = nothing] = chunks
-        resolve({ ...head, body: chunks.length > 1 ? Buffer.concat(chunks, length) : only })
+        resolve({ ...head, body: collected.bytes() })
       },
       onResponseError(_, error) {
         if (isOver) return

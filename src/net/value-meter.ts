@@ -11,14 +11,14 @@ export function createValueMeter(isEvents: boolean): (chunk: Uint8Array) => numb
   let isBlank = false
   return (chunk) => {
     for (const byte of chunk) {
-      if (isEscaped) isEscaped = false
+      if (byte === lineFeed || byte === carriageReturn) {
+        // No string of JSON holds one; what looked like a string in a comment of a stream ends there.
+        isText = isEscaped = false
+        if (isEvents && isBlank && byte === lineFeed) values = 0
+      } else if (isEscaped) isEscaped = false
       else if (isText && byte === backslash) isEscaped = true
       else if (byte === quote) isText = !isText
-      else if (byte === lineFeed) {
-        // No string of JSON holds one.
-        isText = false
-        if (isEvents && isBlank) values = 0
-      } else if (!isText && (byte === comma || byte === bracket || byte === brace)) values++
+      else if (!isText && (byte === comma || byte === bracket || byte === brace)) values++
       isBlank = byte === lineFeed || (isBlank && byte === carriageReturn)
     }
     return values

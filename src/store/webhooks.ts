@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { StoredWebhook, WebhookProgress, WebhookStore } from '../../schemas/webhook.ts'
+import type { StoredWebhook, WebhookStore } from '../../schemas/webhook.ts'
 import type { Tables, WebhookTable } from './tables.ts'
 import type { Transact } from './transact.ts'
 
@@ -30,24 +30,24 @@ export function createWebhookStore(reader: Kysely<Tables>, transact: Transact): 
         .execute()
       return rows.map(parse)
     },
-    set: ({ id, version, ...webhook }) =>
+    set: (id, version, settings) =>
       transact(async (db) => {
-        const { id: _, owner: __, ...row } = toRow({ ...webhook, id, version: version + 1 })
         const { numUpdatedRows } = await db
           .updateTable('webhook')
-          .set(row)
+          .set({ ...columnsOf(settings), version: version + 1 })
           .where('id', '=', id)
           .where('version', '=', version)
           .executeTakeFirst()
         return numUpdatedRows > 0n
       }),
-    move: (id, version, progress) =>
+    move: ({ id, version, position }, progress) =>
       transact(async (db) => {
         const { numUpdatedRows } = await db
           .updateTable('webhook')
-          .set(progressRow(progress))
+          .set(columnsOf(progress))
           .where('id', '=', id)
           .where('version', '=', version)
+          .where('position', '=', position)
           .executeTakeFirst()
         return numUpdatedRows > 0n
       }),
@@ -80,8 +80,13 @@ function toRow({ kinds, mine, deliveries, ...rest }: StoredWebhook): WebhookTabl
   }
 }
 
-function progressRow({ deliveries, ...rest }: WebhookProgress) {
-  return { ...rest, deliveries: JSON.stringify(deliveries) }
+function columnsOf({ kinds, mine, deliveries, ...rest }: Partial<StoredWebhook>): Partial<WebhookTable> {
+  return {
+    ...rest,
+    ...(kinds && { kinds: JSON.stringify(kinds) }),
+    ...(mine !== undefined && { mine: mine ? 1 : 0 }),
+    ...(deliveries && { deliveries: JSON.stringify(deliveries) }),
+  }
 }
 
 function parse({ kinds, mine, deliveries, ...rest }: WebhookTable): StoredWebhook {

@@ -59,7 +59,7 @@ export function webhookContract(name: string, open: () => Promise<StoreHome>): v
       expect(await ids({ revision: 0 })).toEqual([sampleId(3)])
     })
 
-    test('moves on, unless its owner has set it otherwise meanwhile', async () => {
+    test('moves on, unless another has moved it or its owner has set it otherwise meanwhile, who does not say how far it is', async () => {
       await using home = await open()
       const { webhooks } = home.store
       await webhooks.add(webhook(1), 9)
@@ -81,12 +81,14 @@ export function webhookContract(name: string, open: () => Promise<StoreHome>): v
         disabled_at: null,
         deliveries: [delivery],
       }
-      expect(await webhooks.move(sampleId(1), 1, progress)).toBe(true)
+      expect(await webhooks.move(webhook(1), progress)).toBe(true)
       const moved = webhook(1, progress)
       expect(await webhooks.get(sampleId(1))).toEqual(moved)
-      expect(await webhooks.set({ ...moved, url: 'https://example.org/', kinds: ['liveness'] })).toBe(true)
-      expect(await webhooks.set(moved)).toBe(false)
-      expect(await webhooks.move(sampleId(1), 1, { ...progress, position: 5 })).toBe(false)
+      expect(await webhooks.move(webhook(1), { ...progress, position: 1 })).toBe(false)
+      const settings = { url: 'https://example.org/', kinds: ['liveness' as const] }
+      expect(await webhooks.set(sampleId(1), 1, settings)).toBe(true)
+      expect(await webhooks.set(sampleId(1), 1, { mine: false })).toBe(false)
+      expect(await webhooks.move(moved, { ...progress, position: 5 })).toBe(false)
       expect(await webhooks.get(sampleId(1))).toEqual({
         ...moved,
         url: 'https://example.org/',

@@ -45,23 +45,23 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 
   /** One step of one webhook: false where there was nothing to do. */
   async function step(webhook: StoredWebhook, signal: AbortSignal): Promise<boolean> {
-    const { id, version, position, pending } = webhook
+    const { position, pending } = webhook
     const span = await read(position, pageSize)
     if (!span) {
       // The registry was restored to an earlier day: what comes now is told from there on.
-      await webhooks.move(id, version, moved(webhook, await store.read.revision(), clock()))
+      await webhooks.move(webhook, moved(webhook, await store.read.revision(), clock()))
       return true
     }
     const up_to = pending !== null && pending > position ? Math.min(pending, span.up_to) : span.up_to
     if (up_to === position) return false
     const changes = span.told.filter(wantedBy(webhook, up_to)).map(({ change }) => change)
-    if (changes.length === 0) return await webhooks.move(id, version, moved(webhook, up_to, clock()))
+    if (changes.length === 0) return await webhooks.move(webhook, moved(webhook, up_to, clock()))
     const { delivery, asked_s } = await deliver(webhook, changes, up_to, signal)
     const now = clock()
     const progress = delivery.ok
       ? moved(webhook, up_to, now, delivery)
       : failedProgress(webhook, delivery, { up_to, now, random: random(), asked_s })
-    return await webhooks.move(id, version, progress)
+    return await webhooks.move(webhook, progress)
   }
 
   return {
@@ -84,16 +84,21 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
         }
       }
 
-      for (;;) {
-        const room = signal.aborted || clock() >= ends ? 0 : mostAtOnce - busy.size
-        const found = room > 0 ? await due(room, [...busy.keys(), ...done]) : []
-        for (const webhook of found) busy.set(webhook.id, serve(webhook))
-        steps += found.length
-        if (busy.size === 0) return steps
-        const rest = new AbortController()
-        const beat = pause(beatMilliseconds, undefined, { signal: rest.signal }).catch(() => {})
-        await Promise.race([...busy.values(), beat])
-        rest.abort()
+      try {
+        for (;;) {
+          const room = signal.aborted || clock() >= ends ? 0 : mostAtOnce - busy.size
+          const found = room > 0 ? await due(room, [...busy.keys(), ...done]) : []
+          for (const webhook of found) busy.set(webhook.id, serve(webhook))
+          steps += found.length
+          if (busy.size === 0) return steps
+          const rest = new AbortController()
+          const beat = pause(beatMilliseconds, undefined, { signal: rest.signal }).catch(() => {})
+          await Promise.race([...busy.values(), beat])
+          rest.abort()
+        }
+      } finally {
+        // Where the store cannot be asked, the next run begins nothing that this one still does.
+        await Promise.all(busy.values())
       }
     },
   }

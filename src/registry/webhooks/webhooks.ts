@@ -5,6 +5,7 @@ import type {
   StoredWebhook,
   Webhook,
   WebhookEdit,
+  WebhookSettings,
   WebhookStore,
   WebhookWish,
 } from '../../../schemas/webhook.ts'
@@ -91,15 +92,14 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     async update(id, { enabled, kinds, ...edit }, caller) {
       if (edit.url !== undefined) check(edit.url)
       const webhook = await own(id, caller)
-      const set: StoredWebhook = {
-        ...webhook,
+      const settings: WebhookSettings = {
         url: edit.url ?? webhook.url,
         mine: edit.mine ?? webhook.mine,
         kinds: kinds ? [...new Set(kinds)] : webhook.kinds,
         ...(enabled === true && { next_at: now(), failures: 0, failing_since: null, disabled_at: null }),
         ...(enabled === false && { next_at: null }),
       }
-      if (await webhooks.set(set)) return shown(set)
+      if (await webhooks.set(id, webhook.version, settings)) return shown({ ...webhook, ...settings })
       throw new Failure('conflict', 'The webhook was changed or deleted meanwhile.', { hint: 'Try again.' })
     },
     async remove(id, caller) {

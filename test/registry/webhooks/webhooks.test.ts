@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { unseen } from '../../../schemas/liveness.ts'
 import type { Delivery } from '../../../schemas/webhook.ts'
 import { startChecks } from '../../../src/registry/check-loop.ts'
@@ -263,7 +263,7 @@ describe('a delivery', () => {
   test('whose secret cannot be opened says so', async () => {
     const { id } = await create('/hook')
     const stored = await home.gateway.store.webhooks.get(id)
-    if (stored) await home.gateway.store.webhooks.set({ ...stored, sealed: 'nonsense' })
+    if (stored) await home.gateway.store.webhooks.set(id, stored.version, { sealed: 'nonsense' })
     await put(sampleEntry())
     await deliver()
     expect((await read(id)).deliveries).toMatchObject([{ failure: 'secret' }])
@@ -292,6 +292,42 @@ describe('a delivery', () => {
     await expect.poll(() => targets.revisions('/hook').length, { timeout: 10_000 }).toBe(20)
     expect(targets.revisions('/hook')).toEqual(written)
     await Promise.all(loops.map((loop) => loop[Symbol.asyncDispose]()))
+  })
+
+  test('is made once, though its owner changes the webhook at the same moment', async () => {
+    const { id } = await create('/hook')
+    const { webhooks } = home.gateway.store
+    const get = webhooks.get
+    const { revision } = await put(sampleEntry())
+    // Between what the owner's change reads and what it writes, the delivery comes to its end.
+    const reading = vi.spyOn(webhooks, 'get').mockImplementationOnce(async (asked) => {
+      const read = await get(asked)
+      await deliver()
+      return read
+    })
+    expect((await ask('PUT', `/${id}`, { mine: false })).status).toBe(200)
+    reading.mockRestore()
+    expect(await read(id)).toMatchObject({ delivered_revision: revision, deliveries: [{ ok: true }] })
+    await deliver()
+    expect(targets.revisions('/hook')).toEqual([revision])
+  })
+
+  test('is waited for where the store cannot be asked what else is due, or the next run would make it too', async () => {
+    const { id } = await create('/slow')
+    await create('/quick')
+    const lost = new Error('The store is away.')
+    const due = vi.spyOn(home.gateway.store.webhooks, 'due')
+    const both = Promise.withResolvers<void>()
+    targets.answers.set('/slow', () => both.resolve())
+    targets.answers.set('/quick', (response) => {
+      void both.promise.then(() => {
+        due.mockRejectedValueOnce(lost)
+        response.end()
+      })
+    })
+    await put(sampleEntry())
+    await expect(deliver()).rejects.toBe(lost)
+    expect((await read(id)).deliveries).toMatchObject([{ failure: 'timeout' }])
   })
 
   test('that is cut off in the middle is made again under the same name, and is no failure', async () => {

@@ -1,0 +1,75 @@
+import type { Dispatcher } from 'undici'
+import { expect, test } from 'vitest'
+import { gather } from '../../src/net/gather.ts'
+import { rejection } from './support.ts'
+
+/** A dispatcher that does nothing by itself: the test says what comes. */
+function scripted() {
+  const aborted: unknown[] = []
+  const controller = { abort: (reason: Error) => void aborted.push(reason) } as never
+  let handler: Required<Dispatcher.DispatchHandler> | undefined
+  const dispatch = (_: unknown, given: Dispatcher.DispatchHandler) => {
+    handler = given as typeof handler
+    return true
+  }
+  return {
+    dispatcher: { dispatch } as unknown as Dispatcher,
+    aborted,
+    start: () => handler?.onRequestStart(controller, undefined),
+    head: (status: number) => handler?.onResponseStart(controller, status, {}, ''),
+    data: (chunk: Uint8Array) => handler?.onResponseData(controller, chunk as Buffer),
+    end: () => handler?.onResponseEnd(controller, {}),
+  }
+}
+
+const options = (signal: AbortSignal, max_bytes = 100) => ({
+  signal,
+  max_bytes,
+  wants: () => true,
+  tooLarge: () => new Error('too large'),
+})
+const request = { origin: 'http://example.com', path: '/', method: 'GET' } as const
+
+test('an answer costs its bytes, however small the chunks are that it comes in: none of them is kept', async () => {
+  const { dispatcher, start, head, data, end } = scripted()
+  const answer = gather(dispatcher, request, options(new AbortController().signal, 5))
+  start()
+  head(200)
+  const chunk = new Uint8Array(1)
+  for (const byte of Buffer.from('bytes')) {
+    chunk[0] = byte
+    data(chunk)
+  }
+  end()
+  expect(Buffer.from((await answer).body).toString()).toBe('bytes')
+})
+
+test('an answer ends with the first byte too many', async () => {
+  const { dispatcher, aborted, start, head, data } = scripted()
+  const answer = rejection(gather(dispatcher, request, options(new AbortController().signal, 2)))
+  start()
+  head(200)
+  data(new Uint8Array(2))
+  expect(aborted).toEqual([])
+  data(new Uint8Array(1))
+  expect(await answer).toMatchObject({ message: 'too large' })
+  expect(aborted).toHaveLength(1)
+})
+
+test.each([['before it has a connection'], ['before its head'], ['in the middle of its body']])(
+  'an exchange whose caller leaves %s holds no connection',
+  async (when) => {
+    const { dispatcher, aborted, start, head, data } = scripted()
+    const caller = new AbortController()
+    const answer = rejection(gather(dispatcher, request, options(caller.signal)))
+    if (when !== 'before it has a connection') start()
+    if (when === 'in the middle of its body') {
+      head(200)
+      data(new Uint8Array(1))
+    }
+    caller.abort(new Error('left'))
+    if (when === 'before it has a connection') start()
+    expect(await answer).toMatchObject({ message: 'left' })
+    expect(aborted).toHaveLength(1)
+  },
+)
