@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'vitest'
 import type { Store } from '../../src/store/store.ts'
 import type { Served } from '../support/serve.ts'
-import { type Answer, ask, expectRunning, type Nodes } from './nodes.ts'
+import { type Answer, expectAnswered, type Nodes } from './nodes.ts'
 import { type Book, expectedStanding, type Known, standing } from './writers.ts'
 
 const patienceMilliseconds = 120_000
@@ -62,7 +62,7 @@ export async function expectAgreement(nodes: Nodes, { known, unsure }: Book): Pr
 
   /** What each node answers to the owner, once it is known to be the same. */
   async function everywhere(name: string): Promise<Answer[]> {
-    const ask = (node: Served) => expectAny(node, `/api/agents/${name}`, token)
+    const ask = (node: Served) => expectAnswered(node, 'GET', `/api/agents/${name}`, { token })
     const answers = await Promise.all(nodes.up().map(ask))
     for (const answer of answers) expect(answer).toEqual(answers[0])
     return answers
@@ -131,16 +131,9 @@ async function found(node: Served, token: string): Promise<unknown[]> {
 }
 
 async function expectAnswer<T>(node: Served, path: string, token?: string): Promise<T> {
-  const { status, json } = await expectAny(node, path, token)
+  const { status, json } = await expectAnswered(node, 'GET', path, token === undefined ? {} : { token })
   expect([path, status, json]).toEqual([path, 200, json])
   return json as T
-}
-
-async function expectAny(node: Served, path: string, token?: string): Promise<Answer> {
-  const answer = await ask(node, 'GET', path, token === undefined ? {} : { token })
-  if (answer) return answer
-  await expectRunning(node)
-  throw new Error(`${node.url}${path} does not answer.`)
 }
 
 function* chunks<T>(all: readonly T[], size: number): Generator<readonly T[]> {

@@ -84,12 +84,20 @@ export async function expectRunning({ process, ended }: Served): Promise<void> {
   throw new Error(`A node ended by ${code ?? signal}: ${stderr}`)
 }
 
+/** As `ask`; throws where nobody answers. */
+export async function expectAnswered(node: Served, ...asked: Asked): Promise<Answer> {
+  const answer = await ask(node, ...asked)
+  if (answer) return answer
+  await expectRunning(node)
+  throw new Error(`${node.url} does not answer ${asked[0]} ${asked[1]}.`)
+}
+
+type Asked = [method: string, path: string, options?: { token?: string; body?: unknown }]
+
 /** Undefined where the connection broke, before an answer or amid it. Without the number that each problem has. */
 export async function ask(
   { url }: Served,
-  method: string,
-  path: string,
-  { token, body }: { token?: string; body?: unknown } = {},
+  ...[method, path, { token, body } = {}]: Asked
 ): Promise<Answer | undefined> {
   try {
     const answer = await fetch(`${url}${path}`, {
