@@ -12,6 +12,7 @@ const benchmarks: Record<string, () => Promise<readonly Row[]>> = {
   mcp: async () => (await import('./mcp.ts')).mcp(),
   search: async () => (await import('./search.ts')).search(),
   start: async () => (await import('./start.ts')).start(),
+  store: async () => (await import('./store.ts')).store(),
 }
 
 const { positionals, values } = parseArgs({

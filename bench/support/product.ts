@@ -17,6 +17,7 @@ const config = readConfig({
   DRAGOMAN_DATA: data,
   DRAGOMAN_RATE_LIMIT: 'off',
   DRAGOMAN_LOG: 'info',
+  ...(process.env.DATABASE_URL && { DATABASE_URL: process.env.DATABASE_URL }),
   DRAGOMAN_ALLOW_ORIGINS: process.env.DRAGOMAN_ALLOW_ORIGINS,
 })
 const gateway = await openGateway(config)

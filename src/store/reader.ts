@@ -10,8 +10,8 @@ import { currentRevision, type EntryRow, findRow, parseEntry } from './writer.ts
 export interface Validity {
   /** Drops what no longer stands. Asked before each read; undefined where that needed no waiting. */
   settle(): Promise<void> | undefined
-  /** Learns of all that is committed by now, by whomever; absent where every read does. */
-  ask?(): Promise<void>
+  /** Learns of all that is committed by now, by whomever. */
+  ask(): Promise<void>
   /** Differs from what it was where somebody may have committed meanwhile. */
   version(): number
 }
@@ -89,7 +89,7 @@ export function createReader(db: Kysely<Tables>, cache: EntryCache, validity: Va
     audit: (entryId, limit, before) => auditOf(db, entryId, limit, before),
     revision,
     async latest() {
-      await validity.ask?.()
+      await validity.ask()
       return await revision()
     },
   }

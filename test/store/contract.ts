@@ -351,6 +351,21 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
         }
       })
 
+      test.each([
+        ['asks for the latest', () => store.read.latest()],
+        ['reads the log', async () => (await store.changes(0, 100)).at(-1)?.revision],
+      ])('whoever %s reads what another instance committed by then', async (_, ask) => {
+        const other = await home.another()
+        const entry = sampleEntry()
+        await put(entry)
+        for (let revision = 2; revision < 7; revision++) {
+          await store.read.entry({ id: entry.id })
+          await other.write((writer) => writer.put({ ...entry, name: `Name ${revision}` }))
+          expect(await ask()).toBe(revision)
+          expect((await store.read.entry({ id: entry.id }))?.name).toBe(`Name ${revision}`)
+        }
+      })
+
       test('are whole and never older than what was committed before them, whatever else goes on', async () => {
         const other = await home.another()
         const entries = Array.from({ length: 6 }, () => sampleEntry())

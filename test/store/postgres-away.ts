@@ -60,6 +60,19 @@ export function awayContract(server: () => TestPostgres, openHome: () => Promise
       })
     })
 
+    test('because it stopped amid a transaction that asks nothing just then, fails that transaction alone', async () => {
+      await using home = await openHome()
+      const entry = sampleEntry()
+      const amid = home.store.write(async (writer) => {
+        await writer.put(entry)
+        await server().stop()
+        await server().start()
+        await writer.put(entry)
+      })
+      await expect(amid).rejects.toMatchObject({ code: 'unavailable' })
+      expect((await put(home.store)).revision).toBe(1)
+    })
+
     test('because it stopped, is unavailable until it is back, and then nothing was lost and all is heard', async () => {
       await using home = await openHome()
       const { store } = home

@@ -39,17 +39,18 @@ function findFolder(): string | undefined {
   })
 }
 
-/** PostgreSQL refuses to be run by root: then it is run by nobody. */
-const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
+/** PostgreSQL refuses to be run by root: then it is run by nobody. Undefined where it is run as we are. */
+export const postgresUser = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined
 
-export async function startPostgres(): Promise<TestPostgres> {
+/** `changed` are settings by the names of postgresql.conf; without them nothing is synced to the disk. */
+export async function startPostgres(changed: Record<string, string> = {}): Promise<TestPostgres> {
   const stack = new AsyncDisposableStack()
   const folder = stack.use(await temporaryFolder())
-  if (nobody.uid !== undefined) chownSync(folder.path, nobody.uid, nobody.gid)
+  if (postgresUser) chownSync(folder.path, postgresUser.uid, postgresUser.gid)
   const data = join(folder.path, 'data')
   const run = (name: string, ...args: string[]) =>
     execute(join(postgresFolder ?? '', name), args, {
-      ...nobody,
+      ...postgresUser,
       cwd: folder.path,
       env: { LC_ALL: 'C.UTF-8' },
     })
@@ -75,6 +76,7 @@ export async function startPostgres(): Promise<TestPostgres> {
     max_connections: '200',
     shared_buffers: '16MB',
     autovacuum: 'off',
+    ...changed,
   }
   const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const start = async () => {

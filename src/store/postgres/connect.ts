@@ -49,6 +49,8 @@ export function createPool(
 ): PostgresPool {
   const pool = new pg.Pool({ ...clientOptions(url, limits), max, idleTimeoutMillis: 60_000 })
   pool.on('error', failed)
+  // The pool listens to idle connections alone; one that breaks in use fails what is asked of it.
+  pool.on('connect', (client) => client.on('error', () => {}))
   return {
     options: pool.options,
     end: () => pool.end(),

@@ -51,10 +51,25 @@ export async function openSqliteStore(path: string, clock: () => number = Date.n
     return done
   }
 
+  const validity = createValidity(cache, dataVersion, commits)
+  // SQLite has one writer at a time, whatever the realm.
+  const store = overSql({
+    reader,
+    writer,
+    transact: () => transact,
+    commit: () => commit,
+    snapshot,
+    clock,
+  })
   return {
-    // SQLite has one writer at a time, whatever the realm.
-    ...overSql({ reader, writer, transact: () => transact, commit: () => commit, snapshot, clock }),
-    read: createReader(reader, cache, createValidity(cache, dataVersion, commits)),
+    ...store,
+    async changes(after, limit) {
+      const changes = await store.changes(after, limit)
+      // Whoever knows of a change is never given the entry from before it.
+      await validity.ask()
+      return changes
+    },
+    read: createReader(reader, cache, validity),
     wake: (signal) => wakeOn(dataVersion, commits, signal),
     async [Symbol.asyncDispose]() {
       await writer.destroy()

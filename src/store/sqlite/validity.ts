@@ -4,8 +4,8 @@ import type { Validity } from '../reader.ts'
 
 /**
  * What is kept stands for as long as SQLite's `data_version` says that nobody has committed. The version is asked
- * once a turn of the event loop and after each commit of this store: what a caller knows of was committed before its
- * request came, and so before the turn.
+ * once a turn of the event loop, after each commit of this store, and by whoever must know what is committed by now:
+ * a request may come in the middle of a turn, and so may a commit of another process that its caller knows of.
  */
 export function createValidity(
   cache: EntryCache,
@@ -29,6 +29,9 @@ export function createValidity(
 
   return {
     version,
+    async ask() {
+      version()
+    },
     settle() {
       if (isFresh) return undefined
       version()

@@ -1,0 +1,73 @@
+import { httpLoad, type Shot } from './load.ts'
+import { compare, median, type Row, type Subject, startSubject } from './measure.ts'
+
+const entries = '1000'
+const count = 4000
+const rounds = 7
+const module = new URL('./product.ts', import.meta.url)
+
+const shots: Record<string, Shot> = {
+  'list of 30': { method: 'GET', path: '/public/agents?limit=30' },
+  'one agent': { method: 'GET', path: '/public/agents/svc.utility.wiki' },
+}
+
+/** What anonymous callers read most, from a gateway over PostgreSQL against one over SQLite. */
+export async function reads(database: string): Promise<Row[]> {
+  await using ours = await startSubject(module, [entries], { DATABASE_URL: database })
+  await using embedded = await startSubject(module, [entries])
+  const rows: Row[] = []
+  for (const [name, shot] of Object.entries(shots)) {
+    rows.push(
+      ...(await compare(
+        `PostgreSQL: ${name} (SQLite)`,
+        { subject: ours, load: httpLoad(ours.url, shot) },
+        { subject: embedded, load: httpLoad(embedded.url, shot) },
+        { rounds },
+      )),
+    )
+  }
+  return rows
+}
+
+/**
+ * What two gateways over one PostgreSQL answer when both are asked at once, against one that is asked alone. Whoever
+ * asks, and the database, compute on the same machine: so what counts is requests in a second of the gateways' own CPU
+ * time, a core for each.
+ */
+export async function nodes(database: string): Promise<Row[]> {
+  await using first = await startSubject(module, [entries], { DATABASE_URL: database })
+  await using second = await startSubject(module, [entries], { DATABASE_URL: database })
+  const rows: Row[] = []
+  for (const [name, shot] of Object.entries(shots)) {
+    const ask = [first, second].map((node) => ({ node, load: httpLoad(node.url, shot) })) as [Asked, Asked]
+    const both = async () => {
+      const rates = await Promise.all(ask.map(perCpuSecond))
+      return rates.reduce((sum, rate) => sum + rate)
+    }
+    await both()
+    const [two, one]: [number[], number[]] = [[], []]
+    for (let round = 0; round < rounds; round++) {
+      two.push(await both())
+      one.push(await perCpuSecond(ask[round % 2] as Asked))
+    }
+    rows.push({
+      name: `two nodes on PostgreSQL (one): ${name}, by the gateways' CPU`,
+      value: Math.round(median(two)),
+      unit: '1/s',
+      baseline: Math.round(median(one)),
+      ratio: Number(median(two.map((rate, at) => rate / (one[at] ?? rate))).toPrecision(3)),
+    })
+  }
+  return rows
+}
+
+interface Asked {
+  readonly node: Subject
+  readonly load: (count: number) => Promise<void>
+}
+
+async function perCpuSecond({ node, load }: Asked): Promise<number> {
+  const before = await node.cpu()
+  await load(count)
+  return (count * 1_000_000) / ((await node.cpu()) - before)
+}

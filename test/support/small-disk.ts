@@ -1,0 +1,44 @@
+import { spawnSync } from 'node:child_process'
+import { open, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { temporaryFolder } from './command.ts'
+
+/** A folder whose disk can be filled up. */
+export interface SmallDisk extends AsyncDisposable {
+  readonly path: string
+  /** Until not a byte is left. */
+  fill(): Promise<void>
+  /** Gives back what `fill` took. */
+  free(): Promise<void>
+}
+
+/** A disk in memory of so many megabytes; undefined where none can be mounted. */
+export async function mountSmallDisk(megabytes: number): Promise<SmallDisk | undefined> {
+  await using stack = new AsyncDisposableStack()
+  const { path } = stack.use(await temporaryFolder())
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'none', path])
+  if (mounted.status !== 0) return undefined
+  stack.defer(() => void spawnSync('umount', ['--lazy', path]))
+  const ballast = join(path, 'ballast')
+  const mounting = stack.move()
+  return {
+    path,
+    async fill() {
+      await using file = await open(ballast, 'a')
+      for (const size of [65_536, 512, 1]) {
+        while (await writes(file, Buffer.alloc(size)));
+      }
+    },
+    free: () => rm(ballast),
+    [Symbol.asyncDispose]: () => mounting.disposeAsync(),
+  }
+}
+
+async function writes(file: { write(bytes: Buffer): Promise<{ bytesWritten: number }> }, bytes: Buffer) {
+  try {
+    return (await file.write(bytes)).bytesWritten === bytes.length
+  } catch (fault) {
+    if (fault instanceof Error && 'code' in fault && fault.code === 'ENOSPC') return false
+    throw fault
+  }
+}
