@@ -67,11 +67,6 @@ export function createPool(
 /** A connection that is not used again once it has failed as one. */
 function guarded(client: pg.PoolClient): PostgresPoolClient {
   let isBroken = false
-  // A connection that breaks between two statements is told of here alone; without a listener the process would end.
-  const breaks = () => {
-    isBroken = true
-  }
-  client.on('error', breaks)
   async function query<R>(text: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>> {
     if (isBroken) throw storeFailure(new Error('Connection terminated'))
     try {
@@ -83,9 +78,6 @@ function guarded(client: pg.PoolClient): PostgresPoolClient {
   }
   return {
     query: query as PostgresPoolClient['query'],
-    release(discard) {
-      client.off('error', breaks)
-      client.release(discard || isBroken)
-    },
+    release: (discard) => client.release(discard || isBroken),
   }
 }
