@@ -1,13 +1,11 @@
-import { randomUUID } from 'node:crypto'
 import { command, version } from '../assets.ts'
 import { type Config, isWildcard, readConfig, storePlace } from '../config.ts'
-import { type Gateway, openGateway } from '../gateway.ts'
-import { startChecks } from '../registry/check-loop.ts'
-import { runMilliseconds } from '../registry/webhooks/deliverer.ts'
+import { openGateway } from '../gateway.ts'
 import { startServer } from '../server.ts'
 import { nameOf } from '../store/open-store.ts'
 import { placeOf } from '../store/postgres/place.ts'
 import { createLogger } from '../telemetry/log.ts'
+import { startJobs } from './jobs.ts'
 import { print, say } from './output.ts'
 
 /** Runs until SIGTERM or SIGINT, then drains. A second signal ends at once. */
@@ -17,9 +15,7 @@ export async function serve(json: boolean): Promise<void> {
   await using gateway = await openGateway(config, { log: createLogger(config.DRAGOMAN_LOG ?? 'info') })
   await gateway.ready
   await using server = await startServer(gateway)
-  await using _checks = checksOf(gateway)
-  await using _deliveries = deliveriesOf(gateway)
-  await using _looks = config.DRAGOMAN_LIVENESS === 'on' ? looksOf(gateway) : null
+  await using _jobs = startJobs(gateway)
   const store = nameOf(storePlace(config))
   if (json) print({ version, url: server.url, data: config.data, store, mcp: snippet(config) })
   else {
@@ -33,50 +29,6 @@ export async function serve(json: boolean): Promise<void> {
   if (!config.DRAGOMAN_CONTACT) say('DRAGOMAN_CONTACT is not set: the wiki agent answers not_configured.')
   await ending
 }
-
-function checksOf({ trust, store, log }: Gateway): AsyncDisposable {
-  const failed = (fault: unknown) => log.error({ err: fault }, 'checks')
-  return startChecks({
-    checker: trust.checker,
-    leases: store.leases,
-    holder: randomUUID(),
-    clock: Date.now,
-    failed,
-  })
-}
-
-function looksOf({ liveness, store, log }: Gateway): AsyncDisposable {
-  return startChecks({
-    checker: liveness.prober,
-    leases: store.leases,
-    lease: 'liveness',
-    holder: randomUUID(),
-    clock: Date.now,
-    failed: (fault) => log.error({ err: fault }, 'liveness'),
-    beat_ms: looksEvery,
-  })
-}
-
-function deliveriesOf({ following, store, log }: Gateway): AsyncDisposable {
-  return startChecks({
-    checker: following.deliverer,
-    leases: store.leases,
-    lease: 'webhooks',
-    holder: randomUUID(),
-    clock: Date.now,
-    failed: (fault) => log.error({ err: fault }, 'webhooks'),
-    beat_ms: deliversEvery,
-    lease_ms: deliversFor,
-  })
-}
-
-/** Milliseconds between two looks at what webhooks wait for. */
-const deliversEvery = 1000
-/** Milliseconds: a run begins nothing in its second half, and no attempt takes longer than that. */
-const deliversFor = 2 * runMilliseconds
-
-/** Milliseconds: what is looked at in between is written down together. */
-const looksEvery = 10_000
 
 /** For any MCP host: the very Node that runs now, so that the host's own does not matter; without secrets. */
 function snippet({ data, DATABASE_URL: url }: Config): unknown {

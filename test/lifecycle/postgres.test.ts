@@ -16,14 +16,24 @@ describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => 
   })
   afterAll(() => postgres?.[Symbol.asyncDispose]())
 
-  test('show a writer at once what was written at another', async () => {
-    await using folders = await temporaryFolder()
+  /** Two gateways over one database, each with a folder of its own; the keys are the operator's to hand on. */
+  async function startPair(settings: Record<string, string> = {}) {
+    const stack = new AsyncDisposableStack()
+    const { path } = stack.use(await temporaryFolder())
     const DATABASE_URL = await postgres.createDatabase()
-    const [here, there] = [join(folders.path, 'here'), join(folders.path, 'there')]
-    await using one = await startGateway({ DATABASE_URL, DRAGOMAN_DATA: here })
+    const [here, there] = [join(path, 'here'), join(path, 'there')]
+    const start = async (DRAGOMAN_DATA: string) =>
+      stack.use(await startGateway({ ...settings, DATABASE_URL, DRAGOMAN_DATA }))
+    const one = await start(here)
     await cp(join(here, 'keys'), join(there, 'keys'), { recursive: true })
-    await using two = await startGateway({ DATABASE_URL, DRAGOMAN_DATA: there })
+    const two = await start(there)
     await Promise.all([one.gateway.ready, two.gateway.ready])
+    return { one, two, [Symbol.asyncDispose]: () => stack.disposeAsync() }
+  }
+
+  test('show a writer at once what was written at another', async () => {
+    await using pair = await startPair()
+    const { one, two } = pair
     const token = await one.token('ada')
     const body = publication('com.example.counted')
     const { json: entry } = await one.request('POST', '/api/agents/publish', { token, body })
@@ -60,14 +70,8 @@ describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => 
   })
 
   test('share agents, tokens, keys, sessions and tasks, each with a data folder of its own', async () => {
-    await using folders = await temporaryFolder()
-    const DATABASE_URL = await postgres.createDatabase()
-    const [here, there] = [join(folders.path, 'here'), join(folders.path, 'there')]
-    await using one = await startGateway({ DATABASE_URL, DRAGOMAN_DATA: here })
-    // The signing keys are the operator's to hand on.
-    await cp(join(here, 'keys'), join(there, 'keys'), { recursive: true })
-    await using two = await startGateway({ DATABASE_URL, DRAGOMAN_DATA: there })
-    await Promise.all([one.gateway.ready, two.gateway.ready])
+    await using pair = await startPair()
+    const { one, two } = pair
     const token = await one.token('ada')
     const soon = { timeout: 2000, interval: 10 }
 
@@ -116,14 +120,9 @@ describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => 
   })
 
   test('tell followers of either what becomes of the registry, and go on with each other’s', async () => {
-    await using folders = await temporaryFolder()
     await using targets = await serveTargets()
-    const DATABASE_URL = await postgres.createDatabase()
-    const [here, there] = [join(folders.path, 'here'), join(folders.path, 'there')]
-    const settings = { DATABASE_URL, DRAGOMAN_ALLOW_ORIGINS: targets.url }
-    await using one = await startGateway({ ...settings, DRAGOMAN_DATA: here })
-    await cp(join(here, 'keys'), join(there, 'keys'), { recursive: true })
-    await using two = await startGateway({ ...settings, DRAGOMAN_DATA: there })
+    await using pair = await startPair({ DRAGOMAN_ALLOW_ORIGINS: targets.url })
+    const { one, two } = pair
     const endpoints = [{ protocol: 'envelope' as const, url: 'https://example.com/' }]
     const token = await one.token('ada')
     const body = { url: `${targets.url}/hook`, since: 0 }
