@@ -76,22 +76,16 @@ export function createWriter(
   }
 
   async function put(entry: StoredEntry, deed: Deed = byGateway): Promise<void> {
+    const before = touched.has(entry.id)
+      ? touched.get(entry.id)?.before
+      : (read.get(entry.id) ?? (await known(entry.id)))
     const { id, ...rest } = toRow(entry)
-    // Statements are made in the order in which they are asked for, so the first does not see the second.
-    const [before] = await together([
-      beforeOf(id),
-      transaction
-        .insertInto('entry')
-        .values({ id, ...rest })
-        .onConflict((conflict) => conflict.column('id').doUpdateSet(rest))
-        .execute(),
-    ])
+    await transaction
+      .insertInto('entry')
+      .values({ id, ...rest })
+      .onConflict((conflict) => conflict.column('id').doUpdateSet(rest))
+      .execute()
     touched.set(id, { before, entry, deed })
-  }
-
-  async function beforeOf(id: string): Promise<StoredEntry | undefined> {
-    const put = touched.get(id)
-    return put ? put.before : (read.get(id) ?? (await known(id)))
   }
 
   /** What stood there, where it can be read. */

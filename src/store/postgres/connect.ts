@@ -71,20 +71,12 @@ function guarded(client: pg.PoolClient): PostgresPoolClient {
   let isBroken = false
   async function query<R>(text: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>> {
     if (isBroken) throw storeFailure(new Error('Connection terminated'))
-    if (text === 'begin') return begin()
     try {
       return (await client.query(text, [...parameters])) as unknown as PostgresQueryResult<R>
     } catch (fault) {
       isBroken ||= isUnreachable(fault)
       throw storeFailure(fault)
     }
-  }
-  /** Nobody needs its answer: what is asked next goes out with it, and nothing after that where it failed. */
-  function begin<R>(): PostgresQueryResult<R> {
-    client.query('begin').catch(() => {
-      isBroken = true
-    })
-    return { command: 'BEGIN', rowCount: 0, rows: [] } as unknown as PostgresQueryResult<R>
   }
   return {
     query: query as PostgresPoolClient['query'],
