@@ -4,7 +4,6 @@ import { PackageName } from '../../schemas/names.ts'
 import type { Change, Publication } from '../../schemas/publication.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import type { Deed, Store, StoredEntry, Writer } from '../store/store.ts'
-import { together } from '../store/together.ts'
 import { blank } from './blank.ts'
 import { contentFlags } from './content-flags.ts'
 import { cardName } from './listing.ts'
@@ -86,14 +85,10 @@ export function createEditor({ store, clock, createId, fetchCard }: EditorOption
     assertTags(principal, facts.tags)
     return await commit({ action: 'publish' }, principal, async (writer) => {
       const { package_name } = facts
-      const [claims, taken, lookalikes] = await together([
-        writer.claims(namespacesOver(package_name)),
-        writer.entry({ package_name }),
-        writer.lookalikes(package_name),
-      ])
-      assertMayCreate(principal, package_name, claims)
+      assertMayCreate(principal, package_name, await writer.claims(namespacesOver(package_name)))
+      const taken = await writer.entry({ package_name })
       assertFree(taken, package_name, principal)
-      assertDistinct(principal, package_name, lookalikes)
+      assertDistinct(principal, package_name, await writer.lookalikes(package_name))
       const at = now()
       const entry: StoredEntry = {
         ...blank,

@@ -11,24 +11,3 @@ export async function takeNumbers(db: Kysely<Tables>, name: string, count: numbe
     .executeTakeFirstOrThrow()
   return counter.value
 }
-
-/** The same of the log of changes and of what was done, in one statement. */
-export async function takeRevisions(
-  db: Kysely<Tables>,
-  counts: { readonly revision: number; readonly audit: number },
-): Promise<{ revision: number; audit: number }> {
-  const rows = await db
-    .updateTable('counter')
-    .set((row) => ({
-      value: row(
-        'value',
-        '+',
-        row.case('name').when('revision').then(counts.revision).else(counts.audit).end(),
-      ),
-    }))
-    .where('name', 'in', ['revision', 'audit'])
-    .returning(['name', 'value'])
-    .execute()
-  const last = (name: string) => rows.find((row) => row.name === name)?.value ?? 0
-  return { revision: last('revision'), audit: last('audit') }
-}

@@ -1,11 +1,10 @@
 import type { Kysely } from 'kysely'
 import { actorKey, difference, toActor } from './audit.ts'
-import { takeRevisions } from './counter.ts'
+import { takeNumbers } from './counter.ts'
 import { skeletonOf } from './skeleton.ts'
 import { slices } from './slices.ts'
 import { type Claim, type Deed, type Reference, StoredEntry, UnreadableEntry, type Writer } from './store.ts'
 import type { AuditTable, ChangeTable, EntryTable, Tables } from './tables.ts'
-import { together } from './together.ts'
 
 type Event = Omit<AuditTable, 'id' | 'at'>
 
@@ -21,64 +20,43 @@ export function createWriter(
 ): { writer: Writer; commit: () => Promise<number> } {
   const touched = new Map<string, { before: StoredEntry | undefined; entry: StoredEntry; deed: Deed }>()
   const recorded: Event[] = []
-  /** As they stood before this transaction: nobody else writes while it goes on. */
-  const read = new Map<string, StoredEntry>()
 
   async function commit(): Promise<number> {
-    if (touched.size === 0 && recorded.length === 0) return await currentRevision(transaction)
     const at = new Date(clock()).toISOString()
-    const done = [...touched.values()].map((one) => ({ ...one, changed: difference(one.before, one.entry) }))
-    const said = done.filter(({ changed }) => changed !== undefined).length
-    const last = await takeRevisions(transaction, {
-      revision: done.length,
-      audit: recorded.length + said,
-    })
-    const first = last.revision - done.length + 1
-    const numbered = done.map((one, index) => ({ ...one, revision: first + index }))
-    const events = numbered.flatMap(({ entry, deed, revision, changed }) =>
-      changed ? toEvent(entry.id, deed, revision, changed) : [],
-    )
-    const logged = [...log(numbered, at), ...audit([...recorded, ...events], last.audit, at)]
-    await together([...logged, settle(numbered)])
-    return last.revision
+    const last =
+      touched.size > 0
+        ? await takeNumbers(transaction, 'revision', touched.size)
+        : await currentRevision(transaction)
+    let revision = last - touched.size
+    const changes: ChangeTable[] = []
+    for (const { before, entry, deed } of touched.values()) {
+      revision += 1
+      const document = JSON.stringify({ ...entry, revision })
+      await transaction.updateTable('entry').set({ revision, document }).where('id', '=', entry.id).execute()
+      const kind = entry.deleted ? ('delete' as const) : ('put' as const)
+      changes.push({ revision, entry_id: entry.id, kind, at })
+      const changed = difference(before, entry)
+      if (changed) recorded.push(toEvent(entry.id, deed, revision, changed))
+    }
+    for (const some of slices(changes)) await transaction.insertInto('change').values(some).execute()
+    await log(at)
+    return last
   }
 
-  async function settle(numbered: readonly { entry: StoredEntry; revision: number }[]): Promise<void> {
-    for (const some of slices(numbered)) await together(some.map(number))
-  }
-
-  function number({ entry, revision }: { entry: StoredEntry; revision: number }): Promise<unknown> {
-    const document = JSON.stringify({ ...entry, revision })
-    return transaction.updateTable('entry').set({ revision, document }).where('id', '=', entry.id).execute()
-  }
-
-  function log(
-    numbered: readonly { entry: StoredEntry; revision: number }[],
-    at: string,
-  ): Promise<unknown>[] {
-    const changes = numbered.map(({ entry, revision }): ChangeTable => {
-      return { revision, entry_id: entry.id, kind: entry.deleted ? 'delete' : 'put', at }
-    })
-    return [...slices(changes)].map((some) => transaction.insertInto('change').values(some).execute())
-  }
-
-  function audit(events: readonly Event[], last: number, at: string): Promise<unknown>[] {
-    const first = last - events.length + 1
-    const rows = events.map((event, index) => ({ ...event, id: first + index, at }))
-    return [...slices(rows)].map((some) => transaction.insertInto('audit').values(some).execute())
+  async function log(at: string): Promise<void> {
+    if (recorded.length === 0) return
+    const first = (await takeNumbers(transaction, 'audit', recorded.length)) - recorded.length + 1
+    const rows = recorded.map((event, index) => ({ ...event, id: first + index, at }))
+    for (const some of slices(rows)) await transaction.insertInto('audit').values(some).execute()
   }
 
   async function entry(reference: Reference): Promise<StoredEntry | undefined> {
     const row = await findRow(transaction, reference)
-    const found = row && parseEntry(row)
-    if (found && !touched.has(found.id)) read.set(found.id, found)
-    return found
+    return row && parseEntry(row)
   }
 
   async function put(entry: StoredEntry, deed: Deed = byGateway): Promise<void> {
-    const before = touched.has(entry.id)
-      ? touched.get(entry.id)?.before
-      : (read.get(entry.id) ?? (await known(entry.id)))
+    const before = touched.has(entry.id) ? touched.get(entry.id)?.before : await known(entry.id)
     const { id, ...rest } = toRow(entry)
     await transaction
       .insertInto('entry')

@@ -1,12 +1,11 @@
 import { join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { Kysely, sql } from 'kysely'
+import { Kysely } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { listed } from '../../src/store/migrations/0009-listed.ts'
 import { sqliteDialect } from '../../src/store/sqlite/dialect.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
-import { together } from '../../src/store/together.ts'
 import { temporaryFolder } from '../support/command.ts'
 import { sampleEntry } from '../support/entries.ts'
 import { run } from '../support/processes.ts'
@@ -53,21 +52,6 @@ livenessContract('SQLite', openHome)
 movingContract('SQLite', openHome)
 
 describe('SQLite', () => {
-  test('that rolled a transaction back by itself is told nothing more of it', async () => {
-    using database = new DatabaseSync(':memory:')
-    database.exec('create table thing (id integer primary key)')
-    const db = new Kysely<{ thing: { id: number } }>({ dialect: sqliteDialect(database) })
-    const insert = (id: number) => sql`insert or rollback into thing values (${id})`
-    const broken = db.transaction().execute(async (transaction) => {
-      await insert(1).execute(transaction)
-      await together([1, 2].map((id) => insert(id).execute(transaction)))
-    })
-    await expect(broken).rejects.toThrow('UNIQUE')
-    expect(database.prepare('select id from thing').all()).toEqual([])
-    await db.transaction().execute(async (transaction) => insert(3).execute(transaction))
-    expect(database.prepare('select count(*) as found from thing').get()).toEqual({ found: 1 })
-  })
-
   test('a commit at any moment of a read takes nothing out of its answer and leaves nothing stale', async () => {
     await using home = await openHome()
     const { store, path } = home

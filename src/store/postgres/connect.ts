@@ -33,8 +33,6 @@ export function clientOptions(url: string, { statement, lock }: Limits): pg.Clie
     idle_in_transaction_session_timeout: statement,
     query_timeout: statement && statement + graceMilliseconds,
     keepAlive: true,
-    // Statements that wait for nobody go out together, and are answered in their order.
-    pipeline: true,
     types,
   }
 }

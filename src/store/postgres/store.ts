@@ -7,7 +7,6 @@ import { overSql } from '../over-sql.ts'
 import { createReader } from '../reader.ts'
 import type { Store } from '../store.ts'
 import type { CounterTable, Tables } from '../tables.ts'
-import { together } from '../together.ts'
 import type { Realm, Transact } from '../transact.ts'
 import { wakeOn } from '../wake.ts'
 import { askPostgres } from './about.ts'
@@ -69,10 +68,9 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
     const transactRealm = transact(realm)
     return async (work) => {
       const done = await transactRealm(async (transaction) => {
-        // Told at the commit and not before, so it may go out with the first statement.
-        const notified = sql`select pg_notify(${channel}, '')`.execute(transaction)
-        const [result] = await together([work(transaction), notified])
+        const result = await work(transaction)
         if (realm === 'identity') await countIdentity(transaction)
+        await sql`select pg_notify(${channel}, '')`.execute(transaction)
         return result
       })
       if (realm === 'identity') news.tell()

@@ -56,17 +56,14 @@ class SqliteDriver implements Driver {
 
   async beginTransaction(connection: DatabaseConnection): Promise<void> {
     await patiently(() => connection.executeQuery(CompiledQuery.raw('begin immediate')))
-    this.#connection.isWithin = true
   }
 
   async commitTransaction(connection: DatabaseConnection): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw('commit'))
-    this.#connection.isWithin = false
   }
 
   /** A full disk has SQLite roll back by itself; to do it again would hide that fault behind another. */
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    this.#connection.isWithin = false
     if (!this.#database.isTransaction) return
     await connection.executeQuery(CompiledQuery.raw('rollback'))
   }
@@ -75,8 +72,6 @@ class SqliteDriver implements Driver {
 }
 
 class SqliteConnection implements DatabaseConnection {
-  /** A transaction has begun, and was not ended by us. */
-  isWithin = false
   readonly #database: DatabaseSync
   readonly #statements = new Map<string, StatementSync>()
 
@@ -85,9 +80,6 @@ class SqliteConnection implements DatabaseConnection {
   }
 
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    if (this.isWithin && !this.#database.isTransaction) {
-      throw new Error('SQLite has rolled the transaction back; nothing more is written in it.')
-    }
     const statement = this.#prepare(sql)
     const values = parameters as SQLInputValue[]
     if (statement.columns().length > 0) return { rows: statement.all(...values) as R[] }
