@@ -22,6 +22,8 @@ export interface Action<Input = unknown, Output = unknown, Part = unknown> {
   readonly effect: 'read' | 'write' | 'call'
   /** What makes it twice creates twice: its input has an `idempotency_key`, and the router makes it once for each. */
   readonly idempotency?: 'key'
+  /** Its input or its output is a secret that is told once: it is not called where calls are kept. */
+  readonly secret?: true
   /** Shown on cards, as skills and in tools/list. */
   readonly advertised: boolean
   /** False: the card shows the action without its input schema. */
@@ -74,8 +76,8 @@ export interface Context<Part = unknown> {
   readonly via: readonly string[]
   /** Resolves when the caller can take more. Does nothing where the door cannot stream. */
   emit(update: Update<Part>): Promise<void>
-  /** Calls another agent as the same principal, under the same signal, having passed this one. */
-  call(envelope: Envelope): Promise<Json>
+  /** Calls another agent as the same principal, under the same signal, having passed this one; `kept` where it will be. */
+  call(envelope: Envelope, kept?: 'kept'): Promise<Json>
 }
 
 /** Types an action; adds nothing at run time. */

@@ -33,7 +33,7 @@ export async function takeStep(
   assertShort(envelope)
   await sessions.reserve(session, principal)
   const started = clock()
-  const came = await call(envelope).then(
+  const came = await call(envelope, 'kept').then(
     (output) => ({ output }),
     (thrown) => ({ failure: Failure.from(thrown) }),
   )

@@ -14,6 +14,7 @@ export function createKey(identity: Identity): Action<KeyWish, NewApiKey> {
     output: output(NewApiKey),
     access: 'bearer',
     effect: 'write',
+    secret: true,
     advertised: false,
     run: (wish, { principal }) => identity.createKey(wish, someone(principal)),
   })

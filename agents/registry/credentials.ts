@@ -19,6 +19,7 @@ export function setCredential(credentials: Credentials): Action<CredentialWish, 
     input: input(CredentialWish),
     output: output(Credential),
     effect: 'write',
+    secret: true,
     run: (wish, { principal }) => credentials.set(wish, someone(principal)),
   })
 }

@@ -24,6 +24,7 @@ export function createWebhook(webhooks: Webhooks): Action<WebhookWish, NewWebhoo
     input: input(WebhookWish),
     output: output(NewWebhook),
     effect: 'write',
+    secret: true,
     run: (wish, { principal }) => webhooks.create(wish, someone(principal)),
   })
 }

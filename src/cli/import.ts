@@ -1,9 +1,8 @@
-import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { createInterface } from 'node:readline'
 import { SingleBar } from 'cli-progress'
 import { Failure } from '../../schemas/failure.ts'
 import { openClient } from './client.ts'
+import { linesOf } from './lines.ts'
 import { print, say } from './output.ts'
 
 interface Report {
@@ -58,10 +57,7 @@ async function* batches(file: string): AsyncGenerator<{ first: number; lines: st
   let characters = 0
   let first = 1
   let number = 0
-  for await (const line of createInterface({
-    input: createReadStream(file),
-    crlfDelay: Number.POSITIVE_INFINITY,
-  })) {
+  for await (const line of linesOf(file)) {
     number += 1
     if (lines.length > 0 && (lines.length >= batchLines || characters + line.length > batchCharacters)) {
       yield { first, lines }

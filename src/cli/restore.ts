@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { createInterface } from 'node:readline'
 import { z } from 'zod'
 import { Failure } from '../../schemas/failure.ts'
 import type { MovedRow } from '../store/moving.ts'
+import { linesOf } from './lines.ts'
 import { print } from './output.ts'
 import { openOwnStore } from './own-store.ts'
 
@@ -76,15 +75,4 @@ function parse<T>(shape: z.ZodType<T>, number: number, line: string): T {
 
 function spoilt(why: string, cause?: unknown): Failure {
   return new Failure('invalid_request', `The export cannot be used. ${why}`, {}, cause)
-}
-
-async function* linesOf(file: string): AsyncGenerator<string> {
-  const input = createReadStream(file)
-  try {
-    yield* createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })
-  } catch (fault) {
-    throw new Failure('invalid_request', `${file} cannot be read.`, {}, fault)
-  } finally {
-    input.destroy()
-  }
 }

@@ -4,7 +4,7 @@ import type { Change } from '../../schemas/publication.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import type { AuditEvent } from '../../schemas/trust.ts'
 import type { Store, StoredEntry } from '../store/store.ts'
-import { decodeCursor, encodeCursor } from './cursor.ts'
+import { decodeCursor, encodeCursor, numberIn } from './cursor.ts'
 import type { Committed, Editor } from './editor.ts'
 import { assertNotSuspended, isAdmin, isVisible, mayRead } from './permissions.ts'
 import { toReference } from './reference.ts'
@@ -96,7 +96,7 @@ export function createCustody(store: Store, editor: Editor, clock: () => number)
       throw new Failure('forbidden', `The log of ${entry.package_name} is its owner's.`)
     }
     const question = ['audit', entry.id]
-    const before = cursor === undefined ? undefined : Number(decodeCursor(cursor, question).id)
+    const before = cursor === undefined ? undefined : numberIn(decodeCursor(cursor, question).id)
     const found = await store.read.audit(entry.id, limit + 1, before)
     const events = found.slice(0, limit).map((event) => anonymised(event, caller))
     const last = events.at(-1)

@@ -6,7 +6,7 @@ import type { Principal } from '../../schemas/scope.ts'
 import type { VersionPage, WantedVersion } from '../../schemas/version.ts'
 import { isListed } from '../store/published.ts'
 import type { PublishedVersion, Store, StoredEntry, Version, VersionStore } from '../store/store.ts'
-import { decodeCursor, encodeCursor } from './cursor.ts'
+import { decodeCursor, encodeCursor, numberIn } from './cursor.ts'
 import type { Finder } from './finder.ts'
 import { isVisible, mayRead } from './permissions.ts'
 import { toReference } from './reference.ts'
@@ -123,5 +123,5 @@ function placeIn(
 ): Pick<Version, 'precedence' | 'revision'> | undefined {
   if (cursor === undefined) return undefined
   const { key, id } = decodeCursor(cursor, question)
-  return { precedence: String(key), revision: Number(id) }
+  return { precedence: String(key), revision: numberIn(id) }
 }

@@ -83,11 +83,13 @@ const inPlayground: ReadonlyMap<string, Class> = new Map([
   ['export_session', 'search'],
 ])
 
+/** A webhook is posted to at once, from the beginning if asked, and its owner reads how that went. */
+const probing = new Set(['verify', 'claim', 'check', 'create_webhook', 'update_webhook'])
 const heavy = new Set(['search', 'discover', 'validate'])
 
 /** Asks name servers and sites of the caller's choice before it answers. */
 function asksOutside(action: Envelope['action'], params: Envelope['params']): boolean {
-  if (action === 'verify' || action === 'claim' || action === 'check') return true
+  if (probing.has(action)) return true
   if (params?.manifest_url === undefined) return false
   const isTold = params.name !== undefined && params.description !== undefined
   return action === 'validate' || (action === 'publish' && !isTold)

@@ -130,6 +130,7 @@ export function createRouter(options: RouterOptions): Router {
     authorise(agent, action, call.principal)
     const input = action.input.parse(params)
     assertHeard(action, call)
+    assertKeepable(action, call)
     if (call.accepted) await call.accepted()
     const revision = action.effect === 'read' ? options.revision() : undefined
     const output = (await run(agent, action, input, call, id, via)) as Json
@@ -166,10 +167,11 @@ export function createRouter(options: RouterOptions): Router {
       deadline: ends,
       via,
       emit: call.emit ?? ignore,
-      call: async (envelope) => {
+      call: async (envelope, kept) => {
         const { principal } = call
         const passed = [...via, agent.package_name]
-        return (await dispatch(envelope, { principal, signal, id, deadline: ends, via: passed })).output
+        const within = { principal, signal, id, deadline: ends, via: passed }
+        return (await dispatch(envelope, kept ? { ...within, hears: kept } : within)).output
       },
     }
     const { principal } = call
@@ -198,6 +200,18 @@ function assertHeard({ name, part, deadline_ms, unheard }: Action, call: Call): 
   throw new Failure('not_callable', `${name} streams, which this way of calling it does not.`, {
     hint: 'Ask over HTTP under Accept: text/event-stream, or by SendStreamingMessage of A2A.',
   })
+}
+
+/** What is stored encrypted, or as its hash alone, does not lie beside that in the clear. */
+function assertKeepable({ name, secret }: Action, { hears }: Call): void {
+  if (!secret || hears !== 'kept') return
+  throw new Failure(
+    'not_callable',
+    `${name} tells a secret, and this way of calling it keeps what is told.`,
+    {
+      hint: 'Call it by REST, JSON-RPC, MCP or an envelope, or by SendMessage of A2A without returnImmediately.',
+    },
+  )
 }
 
 /** What is to be done, and how many milliseconds it may take. */

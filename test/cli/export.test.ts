@@ -1,6 +1,7 @@
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { run, temporaryFolder } from '../support/command.ts'
 
 const publication = {
@@ -20,6 +21,10 @@ test('a registry is exported from one folder and imported into another, whole or
   const published = await run(['publish', join(folder.path, 'agent.json'), '--live', '--json'], from)
   expect(published.code, published.stderr).toBe(0)
 
+  {
+    await using store = await openSqliteStore(join(from.DRAGOMAN_DATA, 'registry.sqlite'))
+    await store.notes.set('said', 'what some \u2028 and \u2029 take for the end of a line')
+  }
   const exported = await run(['export', file, '--json'], from)
   expect(exported.code, exported.stderr).toBe(0)
   const { revision, rows } = JSON.parse(exported.stdout)

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Publication } from '../../schemas/publication.ts'
+import { encodeCursor } from '../../src/registry/cursor.ts'
 import { admin, codeOf, openRegistry, person, publication, type TestRegistry } from '../support/registry.ts'
 
 let registry: TestRegistry
@@ -92,6 +93,12 @@ describe('the history of an agent', () => {
     expect(await strings(name, null)).toEqual(['1.0.1'])
     expect(await codeOf(registry.resolve(name, { version: '1.0.0' }, null))).toBe('not_found')
   })
+})
+
+test.each(['NaN', '1e300', '1.5', 'x'])('a cursor that somebody made up of %s is refused', async (id) => {
+  const agent = await registry.get(await live(), null)
+  const cursor = encodeCursor({ key: '', id }, ['versions', agent.id])
+  expect(await codeOf(registry.versions(agent.id, 20, cursor, null))).toBe('invalid_request')
 })
 
 describe('a version that its owner states', () => {

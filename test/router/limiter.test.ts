@@ -65,6 +65,8 @@ test.each([
   ['searches for a proof', 'verify', {}, registry, 6],
   ['claims', 'claim', {}, registry, 6],
   ['looks at agents', 'check', {}, registry, 6],
+  ['new webhooks', 'create_webhook', { url: 'x' }, registry, 6],
+  ['changes of webhooks', 'update_webhook', { enabled: true }, registry, 6],
   ['calls to agents that are not there', 'search', {}, 'com.example.nobody', 600],
 ] as const)(
   '%s of an anonymous caller are counted, and ten times as many with a token',

@@ -1,0 +1,25 @@
+import { createReadStream } from 'node:fs'
+import { Failure } from '../../schemas/failure.ts'
+
+/**
+ * The lines of a file of JSON lines, without what ends them: LF or CRLF alone, for JSON texts may hold U+2028 and
+ * U+2029, at which `node:readline` cuts too. Throws Failure `invalid_request` where the file cannot be read.
+ */
+export async function* linesOf(file: string): AsyncGenerator<string> {
+  const input = createReadStream(file, { encoding: 'utf8' })
+  let rest = ''
+  try {
+    for await (const chunk of input) {
+      const lines = `${rest}${chunk}`.split('\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) yield withoutReturn(line)
+    }
+  } catch (fault) {
+    throw new Failure('invalid_request', `${file} cannot be read.`, {}, fault)
+  }
+  if (rest !== '') yield withoutReturn(rest)
+}
+
+function withoutReturn(line: string): string {
+  return line.endsWith('\r') ? line.slice(0, -1) : line
+}

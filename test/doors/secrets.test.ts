@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { a2aVersion, message } from '../support/a2a.ts'
+import { everyScope, startGateway, type TestGateway } from '../support/gateway.ts'
+
+let home: TestGateway
+let token: string
+beforeAll(async () => {
+  home = await startGateway()
+  token = await home.token('ada', { scopes: everyScope })
+})
+afterAll(() => home[Symbol.asyncDispose]())
+
+const kept = async () =>
+  await home.gateway.store.moving.out(async ({ rows }) => {
+    const found: unknown[] = []
+    for await (const page of rows())
+      found.push(...page.filter(([table]) => table === 'task' || table === 'playground_step'))
+    return found
+  })
+const send = (action: string, params: object, configuration: object) =>
+  home.request('POST', '/a2a/v1/svc.registry/message:send', {
+    token,
+    headers: a2aVersion,
+    body: { ...message([{ data: { action, params } }]), configuration },
+  })
+
+const calls = [
+  ['create_webhook', { url: 'https://example.com/hook' }, /whsec_/],
+  ['create_key', { scopes: ['agents:read'], ttl_s: 3600 }, /drg_/],
+] as const
+
+test.each(calls)(
+  'what %s tells once is told in a message, and no task keeps it',
+  async (action, params, secret) => {
+    const asTask = await send(action, params, { returnImmediately: true })
+    expect(asTask.json).toMatchObject({ error: { message: expect.stringContaining('tells a secret') } })
+    expect((await send(action, params, {})).text).toMatch(secret)
+    expect(await kept()).toEqual([])
+  },
+)
+
+test.each(calls)(
+  'what %s tells once is not told in a playground, which keeps it',
+  async (action, params, secret) => {
+    const { json } = await home.request('POST', '/api/playground/session', { token })
+    const { id } = (await home.request('GET', '/public/agents/svc.registry')).json
+    for (const agent of ['svc.registry', id]) {
+      const body = { agent, capability: action, input: params }
+      const answer = await home.request('POST', `/api/playground/session/${json.id}/execute`, { token, body })
+      expect(answer.json).toMatchObject({ code: 'not_callable' })
+    }
+    expect(JSON.stringify(await kept())).not.toMatch(secret)
+  },
+)
