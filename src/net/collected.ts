@@ -6,7 +6,7 @@ export interface Collected {
 }
 
 export function createCollected(): Collected {
-  let place = new Uint8Array()
+  let place: Uint8Array = new Uint8Array()
   let length = 0
 
   function grow(least: number): void {
@@ -20,6 +20,12 @@ export function createCollected(): Collected {
       return length
     },
     add(chunk) {
+      // Most answers are one chunk: nothing is copied then, and nothing is ever written into it.
+      if (length === 0) {
+        place = chunk
+        length = chunk.length
+        return
+      }
       const next = length + chunk.length
       if (next > place.length) grow(next)
       place.set(chunk, length)

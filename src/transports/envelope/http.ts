@@ -46,7 +46,8 @@ export function envelopeMount(door: Door, ending: AbortSignal = new AbortControl
       sendFailure(door, request, response, failureOf(door, thrown), id, echo)
     }
   }
-  return { method: 'post', path: '/a2a/message', handler }
+  const path = '/a2a/message'
+  return { method: 'post', path, handler, direct: path }
 }
 
 /** The body is the action's output and nothing else, so the sender's own names come back beside it. */
