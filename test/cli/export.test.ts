@@ -33,10 +33,12 @@ test('a registry is exported from one folder and imported into another, whole or
 
   const lines = (await readFile(file, 'utf8')).trimEnd().split('\n')
   expect(lines).toHaveLength(rows + 2)
+  const changed = join(folder.path, 'changed.jsonl')
   await writeFile(cut, lines.slice(0, -2).join('\n'))
-  expect((await run(['import', cut], to)).stderr).toContain('It ends before its end.')
-  await writeFile(cut, lines.join('\n').replace('Lived elsewhere', 'Lived nowhere'))
-  expect((await run(['import', cut], to)).stderr).toContain('It was changed since it was written.')
+  await writeFile(changed, lines.join('\n').replace('Lived elsewhere', 'Lived nowhere'))
+  const spoilt = await Promise.all([cut, changed].map((one) => run(['import', one], to)))
+  expect(spoilt[0]?.stderr).toContain('It ends before its end.')
+  expect(spoilt[1]?.stderr).toContain('It was changed since it was written.')
 
   const imported = await run(['import', file, '--json'], to)
   expect(imported.code, imported.stderr).toBe(0)

@@ -12,12 +12,12 @@ import { clusteredVectors, idsOf, put, signal, unit } from './support.ts'
 const worker = new URL('../../../src/search/vectors/memory/worker.ts', import.meta.url)
 const inThread = (dimensions: number) => createMemoryVectorStore({ dimensions, worker, worker_rows: 0 })
 
-vectorStoreContract('memory', async (dimensions) => createMemoryVectorStore({ dimensions }), { runs: 60 })
+vectorStoreContract('memory', async (dimensions) => createMemoryVectorStore({ dimensions }), { runs: 25 })
 vectorStoreContract('memory, scanned in a thread', async (dimensions) => inThread(dimensions), { runs: 8 })
 vectorStoreContract(
   'memory, chosen by sketches',
   async (dimensions) => createMemoryVectorStore({ dimensions, exact_rows: 0 }),
-  { runs: 40 },
+  { runs: 15 },
 )
 
 describe('the vectors in memory', () => {
