@@ -10,7 +10,7 @@ export function createCollected(): Collected {
   let length = 0
 
   function grow(least: number): void {
-    const grown = new Uint8Array(Math.max(least, 2 * place.length))
+    const grown = Buffer.allocUnsafeSlow(Math.max(least, 2 * place.length))
     grown.set(place)
     place = grown
   }

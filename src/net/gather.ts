@@ -20,6 +20,8 @@ export interface GatherOptions {
 }
 
 const nothing = new Uint8Array()
+/** Bytes after which others have their turn. */
+const turn = 64 * 1024
 
 /** One exchange of undici with the whole of its answer: a stream between would cost as much again. */
 export function gather(
@@ -33,6 +35,7 @@ export function gather(
     let head: Omit<Gathered, 'body'> | undefined
     let cut: Disposable | undefined
     let isOver = false
+    let inTurn = 0
 
     function over(): void {
       isOver = true
@@ -46,6 +49,13 @@ export function gather(
       over()
       settle()
       controller?.abort(reason)
+    }
+
+    /** What is buffered already would be read at once, and hold up everybody. */
+    function giveTurn(): void {
+      inTurn = 0
+      controller?.pause()
+      setImmediate(() => controller?.resume())
     }
 
     const fail = (error: Error) => leave(() => reject(error), error)
@@ -73,8 +83,10 @@ export function gather(
       },
       onResponseData(_, chunk) {
         if (isOver) return
-        if (collected.length + chunk.length > max_bytes) fail(tooLarge())
-        else collected.add(chunk)
+        if (collected.length + chunk.length > max_bytes) return fail(tooLarge())
+        collected.add(chunk)
+        inTurn += chunk.length
+        if (inTurn > turn) giveTurn()
       },
       onResponseEnd() {
         if (isOver || !head) return

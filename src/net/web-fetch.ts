@@ -14,7 +14,7 @@ export interface WebFetchOptions {
 }
 
 /** After so many bytes others have their turn: what is buffered is read without one. */
-const turn = 128 * 1024
+const turn = 64 * 1024
 const methods: ReadonlySet<string> = new Set<Method>(['GET', 'POST', 'HEAD', 'DELETE'])
 /** Statuses whose answer has no body (Fetch Standard, 2.2.3). */
 const bodiless = new Set([101, 103, 204, 205, 304])

@@ -6,7 +6,12 @@ import { rejection } from './support.ts'
 /** A dispatcher that does nothing by itself: the test says what comes. */
 function scripted() {
   const aborted: unknown[] = []
-  const controller = { abort: (reason: Error) => void aborted.push(reason) } as never
+  const told: string[] = []
+  const controller = {
+    abort: (reason: Error) => void aborted.push(reason),
+    pause: () => void told.push('pause'),
+    resume: () => void told.push('resume'),
+  } as never
   let handler: Required<Dispatcher.DispatchHandler> | undefined
   const dispatch = (_: unknown, given: Dispatcher.DispatchHandler) => {
     handler = given as typeof handler
@@ -15,6 +20,7 @@ function scripted() {
   return {
     dispatcher: { dispatch } as unknown as Dispatcher,
     aborted,
+    told,
     start: () => handler?.onRequestStart(controller, undefined),
     head: (status: number) => handler?.onResponseStart(controller, status, {}, ''),
     data: (chunk: Uint8Array) => handler?.onResponseData(controller, chunk as Buffer),
@@ -43,6 +49,19 @@ test('an answer costs its bytes, however small the chunks are that it comes in: 
   }
   end()
   expect(Buffer.from((await answer).body).toString()).toBe('bytes')
+})
+
+test('a long answer gives others their turn', async () => {
+  const { dispatcher, told, start, head, data, end } = scripted()
+  const answer = gather(dispatcher, request, options(new AbortController().signal, 1_000_000))
+  start()
+  head(200)
+  for (let at = 0; at < 5; at++) data(new Uint8Array(32 * 1024))
+  expect(told).toEqual(['pause'])
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(told).toEqual(['pause', 'resume'])
+  end()
+  expect((await answer).body.length).toBe(5 * 32 * 1024)
 })
 
 test('an answer ends with the first byte too many', async () => {
