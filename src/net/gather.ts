@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Dispatcher } from 'undici'
 import { createCollected } from './collected.ts'
 import { cutExplanation } from './cut-off.ts'
+import { turnBytes } from './turn.ts'
 
 export interface Gathered {
   readonly status: number
@@ -20,8 +21,6 @@ export interface GatherOptions {
 }
 
 const nothing = new Uint8Array()
-/** Bytes after which others have their turn. */
-const turn = 64 * 1024
 
 /** One exchange of undici with the whole of its answer: a stream between would cost as much again. */
 export function gather(
@@ -51,7 +50,6 @@ export function gather(
       controller?.abort(reason)
     }
 
-    /** What is buffered already would be read at once, and hold up everybody. */
     function giveTurn(): void {
       inTurn = 0
       controller?.pause()
@@ -86,7 +84,7 @@ export function gather(
         if (collected.length + chunk.length > max_bytes) return fail(tooLarge())
         collected.add(chunk)
         inTurn += chunk.length
-        if (inTurn > turn) giveTurn()
+        if (inTurn > turnBytes) giveTurn()
       },
       onResponseEnd() {
         if (isOver || !head) return

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Failure } from '../../schemas/failure.ts'
 import { cutExplanation } from './cut-off.ts'
 import type { Method, Open, OpenResponse } from './fetch.ts'
+import { turnBytes } from './turn.ts'
 import { createValueMeter } from './value-meter.ts'
 
 export interface WebFetchOptions {
@@ -9,12 +10,10 @@ export interface WebFetchOptions {
   readonly max_bytes: number
   /** Most bytes that are read at once: one event of an event stream, any other body; as many as the body when absent. */
   readonly max_message_bytes?: number
-  /** Most values (RFC 8259) in that, which cost more than their bytes tell; as many as there are when absent. */
-  readonly max_message_values?: number
+  /** Most values (RFC 8259) in that, which cost more than their bytes tell. */
+  readonly max_message_values: number
 }
 
-/** After so many bytes others have their turn: what is buffered is read without one. */
-const turn = 64 * 1024
 const methods: ReadonlySet<string> = new Set<Method>(['GET', 'POST', 'HEAD', 'DELETE'])
 /** Statuses whose answer has no body (Fetch Standard, 2.2.3). */
 const bodiless = new Set([101, 103, 204, 205, 304])
@@ -56,7 +55,7 @@ export function createWebFetch(open: Open, options: WebFetchOptions): typeof glo
 
 function bounded(
   { status, body, headers, explain }: OpenResponse,
-  { max_bytes, max_message_bytes = max_bytes, max_message_values = Infinity }: WebFetchOptions,
+  { max_bytes, max_message_bytes = max_bytes, max_message_values }: WebFetchOptions,
 ): ReadableStream<Uint8Array> {
   const chunks = body.iterator()
   const cut = cutExplanation(status, () => body.destroy())
@@ -74,7 +73,7 @@ function bounded(
         assertWithin(max_bytes, bytes)
         assertWithin(max_message_bytes, unread(value))
         if (values(value) > max_message_values) throw tooMany(max_message_values)
-        if (bytes - turned > turn) {
+        if (bytes - turned > turnBytes) {
           turned = bytes
           await nextTurn()
         }

@@ -5,6 +5,9 @@ import { assertPlain } from '../../schemas/plain.ts'
 /** As much as any message here may be, in characters. */
 const largest = 1024 * 1024
 
+/** Values (RFC 8259) of one message of A2A or MCP: reading more would hold up everybody. */
+export const mostValues = 100_000
+
 /** What another agent answers, as any message here is: plain and not too long. Throws Failure `upstream_invalid`. */
 export function sound(who: string, output: Json): Json {
   if (!isShort(output)) {

@@ -5,6 +5,7 @@ import type { Open } from '../../net/fetch.ts'
 import type { Wait } from '../../net/wait.ts'
 import { createWebFetch } from '../../net/web-fetch.ts'
 import type { Connect, RemoteAgent, RemoteAnswer, RemoteFacts } from '../remote-agent.ts'
+import { mostValues } from '../sound.ts'
 import { type A2aClient, createA2aClient, type Interface } from './client.ts'
 import { checked, faultOf } from './fault.ts'
 import { follow } from './follow.ts'
@@ -19,7 +20,6 @@ export interface A2aOptions {
 const largestAnswer = 10 * 1024 * 1024
 /** What is read at once holds up everybody: an output of 1 MiB, and what is around it. */
 const largestMessage = 2 * 1024 * 1024
-const mostValues = 100_000
 const bindings = new Set(['JSONRPC', 'HTTP+JSON'])
 
 /** Agents that speak A2A 1.0 or 0.3, by JSON-RPC or HTTP+JSON, through the official SDK's client. */

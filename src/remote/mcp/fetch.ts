@@ -4,12 +4,12 @@ import { retryAfter } from '../../net/retry-after.ts'
 import type { Clock } from '../../net/wait.ts'
 import { createWebFetch } from '../../net/web-fetch.ts'
 import { notCallable } from '../refusal.ts'
+import { mostValues } from '../sound.ts'
 import type { Current } from './exchange.ts'
 
 const largest = 10 * 1024 * 1024
 /** What is read at once holds up everybody: an output of 1 MiB, as data and again as text, and what is around it. */
 export const largestMessage = 3 * 1024 * 1024
-const mostValues = 100_000
 
 /**
  * The fetch of the SDK's transports. Each request bears the headers of its call, beside those of the protocol, ends with
