@@ -1,18 +1,35 @@
-/** Bytes that come in chunks, in one place that grows: a thousand chunks of a byte cost a thousand bytes, not objects. */
+/**
+ * Bytes that come in chunks. A large chunk is kept as it is: a copy would cost the garbage collector as much again.
+ * Small ones are copied together: a thousand chunks of a byte cost a thousand bytes, not objects.
+ */
 export interface Collected {
   readonly length: number
   add(chunk: Uint8Array): void
   bytes(): Uint8Array
 }
 
+const pageBytes = 16 * 1024
+
 export function createCollected(): Collected {
-  let place: Uint8Array = new Uint8Array()
+  const parts: Uint8Array[] = []
+  let page: Uint8Array = new Uint8Array()
+  /** What is on the page but in no part yet. */
+  let [start, end] = [0, 0]
   let length = 0
 
-  function grow(least: number): void {
-    const grown = Buffer.allocUnsafeSlow(Math.max(least, 2 * place.length))
-    grown.set(place)
-    place = grown
+  function close(): void {
+    if (end > start) parts.push(page.subarray(start, end))
+    start = end
+  }
+
+  function copy(chunk: Uint8Array): void {
+    if (end + chunk.length > page.length) {
+      close()
+      page = Buffer.allocUnsafeSlow(Math.max(pageBytes, chunk.length))
+      start = end = 0
+    }
+    page.set(chunk, end)
+    end += chunk.length
   }
 
   return {
@@ -20,17 +37,18 @@ export function createCollected(): Collected {
       return length
     },
     add(chunk) {
-      // Most answers are one chunk: nothing is copied then, and nothing is ever written into it.
-      if (length === 0) {
-        place = chunk
-        length = chunk.length
-        return
-      }
-      const next = length + chunk.length
-      if (next > place.length) grow(next)
-      place.set(chunk, length)
-      length = next
+      // Most answers are one chunk: nothing is copied then.
+      if (length === 0 || chunk.length >= pageBytes) {
+        close()
+        parts.push(chunk)
+      } else copy(chunk)
+      length += chunk.length
     },
-    bytes: () => place.subarray(0, length),
+    bytes() {
+      close()
+      const [first = page, second] = parts
+      return second ? Buffer.concat(parts, length) : first
+    },
   }
 }
+

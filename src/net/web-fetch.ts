@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Failure } from '../../schemas/failure.ts'
 import { cutExplanation } from './cut-off.ts'
 import type { Method, Open, OpenResponse } from './fetch.ts'
+import { readWhole } from './read-whole.ts'
 import { turnBytes } from './turn.ts'
 import { createValueMeter } from './value-meter.ts'
 
@@ -49,20 +50,53 @@ export function createWebFetch(open: Open, options: WebFetchOptions): typeof glo
       answer.body.destroy()
       return new Response(null, shown)
     }
-    return new Response(bounded(answer, options), shown)
+    // An error is read only as far as its reader cares.
+    const comes = status >= 300 || isEvents(answer)
+    return new Response(comes ? bounded(answer, options) : await whole(answer, options), shown)
+  }
+}
+
+function isEvents({ headers }: OpenResponse): boolean {
+  return /^text\/event-stream\b/i.test(headers['content-type'] ?? '')
+}
+
+/** The whole of an answer that is one message: a stream between would cost several times as much. */
+async function whole(
+  { body, headers, explain }: OpenResponse,
+  options: WebFetchOptions,
+): Promise<Uint8Array> {
+  const { max_bytes, max_message_bytes = max_bytes, max_message_values } = options
+  const most = Math.min(max_bytes, max_message_bytes)
+  try {
+    assertWithin(most, Number(headers['content-length'] ?? 0))
+    const bytes = await readWhole(body, most, () => tooLarge(most))
+    await assertFewValues(bytes, max_message_values)
+    return bytes
+  } catch (error) {
+    body.destroy()
+    throw explain(error)
+  }
+}
+
+async function assertFewValues(bytes: Uint8Array, most: number): Promise<void> {
+  const values = createValueMeter(false)
+  for (let at = 0; at < bytes.length; at += turnBytes) {
+    if (at > 0) await nextTurn()
+    if (values(bytes.subarray(at, at + turnBytes)) > most) throw tooMany(most)
   }
 }
 
 function bounded(
-  { status, body, headers, explain }: OpenResponse,
+  answer: OpenResponse,
   { max_bytes, max_message_bytes = max_bytes, max_message_values }: WebFetchOptions,
 ): ReadableStream<Uint8Array> {
+  const { status, body, explain } = answer
   const chunks = body.iterator()
   const cut = cutExplanation(status, () => body.destroy())
-  const isEvents = /^text\/event-stream\b/i.test(headers['content-type'] ?? '')
-  const unread = isEvents ? createEventMeter() : createMeter()
+  const isStream = isEvents(answer)
+  const unread = isStream ? createEventMeter() : createMeter()
   const all = createMeter()
-  const values = createValueMeter(isEvents)
+  const values = createValueMeter(isStream)
   let turned = 0
   return new ReadableStream({
     async pull(controller) {
@@ -121,7 +155,11 @@ function createEventMeter(): Meter {
 }
 
 function assertWithin(most: number, bytes: number): void {
-  if (bytes > most) throw new Failure('upstream_invalid', `The answer is larger than ${most} bytes.`)
+  if (bytes > most) throw tooLarge(most)
+}
+
+function tooLarge(most: number): Failure {
+  return new Failure('upstream_invalid', `The answer is larger than ${most} bytes.`)
 }
 
 function tooMany(most: number): Failure {

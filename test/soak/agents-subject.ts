@@ -1,8 +1,27 @@
-// Agents that fail in every way, by the first step of the path, in a process of their own.
+// Agents that fail in every way, by the first step of the path, and those who call them: a process of their own.
+import { setTimeout as pause } from 'node:timers/promises'
 import { serve } from '../net/support.ts'
 import { faults } from '../support/faulty-agents.ts'
+import { sendEnvelope } from '../support/send-envelope.ts'
+
+interface Asked {
+  readonly url: string
+  readonly token: string
+  readonly names: readonly string[]
+  readonly calls: number
+  readonly every_ms: number
+}
 
 process.on('disconnect', () => process.exit())
+process.on('message', async ({ url, token, names, calls, every_ms }: Asked) => {
+  const asked: Promise<string>[] = []
+  for (let call = 0; call < calls; call++) {
+    asked.push(sendEnvelope(url, token, names[call % names.length] ?? ''))
+    await pause(every_ms)
+  }
+  await Promise.all(asked)
+  process.send?.('called')
+})
 const faulty = await serve((request, response) => {
   request.resume()
   response.on('error', () => {})

@@ -10,13 +10,12 @@ import { readConfig } from '../../src/config.ts'
 import { openGateway } from '../../src/gateway.ts'
 import { startServer } from '../../src/server.ts'
 
-const [faulty = '', healthy = '', kinds = '0'] = process.argv.slice(2)
+const [faulty = '', healthy = '', kinds = '0', clockRate = '1'] = process.argv.slice(2)
 const data = mkdtempSync(join(tmpdir(), 'dragoman-soak-'))
 process.on('exit', () => rmSync(data, { recursive: true, force: true }))
 process.on('disconnect', () => process.exit())
 
-/** Two thousand times as fast as ours, so that circuits heal in a moment. */
-const clock = () => 1_800_000_000_000 + Math.round(performance.now() * 2000)
+const clock = () => 1_800_000_000_000 + Math.round(performance.now() * Number(clockRate))
 const gateway = await openGateway(
   readConfig({
     PORT: '0',

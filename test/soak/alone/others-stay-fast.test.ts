@@ -1,0 +1,51 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { openFaultyWorld, wellName } from '../faulty-world.ts'
+
+/** Fewer where only a few rounds of each proof are wanted. */
+const rounds = process.env.SOAK_ROUNDS === undefined ? 12 : 5
+
+const percentile = (times: readonly number[], share: number) =>
+  times.toSorted((a, b) => a - b)[Math.floor(times.length * share)] ?? Number.NaN
+
+/** A machine that others use makes a figure jump now and then. */
+const attempts = { retry: 2 }
+
+test.each([
+  { circuits: 'with circuits that open', clockRate: 1, most: 1.5 },
+  // As though there were none: each of twenty calls a second reaches an agent that fails.
+  { circuits: 'with circuits that heal at once', clockRate: 2000, most: 2 },
+])('agents that fail, $circuits, hold up nobody else', attempts, async ({ circuits, clockRate, most }) => {
+  await using world = await openFaultyWorld(clockRate)
+
+  /** Milliseconds that each call of an agent that is well takes, one after another. */
+  async function well(during: Promise<unknown>): Promise<number[]> {
+    const times: number[] = []
+    let over = false
+    void during.finally(() => {
+      over = true
+    })
+    while (!over) {
+      const started = performance.now()
+      expect(await world.send(wellName)).toBe('ok')
+      times.push(performance.now() - started)
+      await pause(5)
+    }
+    return times
+  }
+
+  await well(world.callFailing(150))
+  const quiet: number[] = []
+  const loud: number[] = []
+  for (let round = 0; round < rounds; round++) {
+    quiet.push(...(await well(pause(2500))))
+    loud.push(...(await well(world.callFailing(50))))
+  }
+  const told = [0.5, 0.9, 0.99].map((share) =>
+    [quiet, loud].map((times) => percentile(times, share).toFixed(1)).join(' and '),
+  )
+  console.log(
+    `${circuits}: ${quiet.length} and ${loud.length} calls, p50 ${told[0]}, p90 ${told[1]}, p99 ${told[2]} ms`,
+  )
+  expect(percentile(loud, 0.99)).toBeLessThan(most * percentile(quiet, 0.99))
+})

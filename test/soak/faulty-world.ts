@@ -1,0 +1,48 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { constants, setPriority } from 'node:os'
+import { serveEnvelopes } from '../support/envelope-agent.ts'
+import { faults } from '../support/faulty-agents.ts'
+import { sendEnvelope } from '../support/send-envelope.ts'
+
+const protocols = ['envelope', 'a2a', 'mcp']
+/** Agents that fail, each fault by each protocol. */
+export const names = faults.flatMap((_, kind) =>
+  protocols.map((protocol) => `com.example.${protocol}-${kind}`),
+)
+export const wellName = 'com.example.well'
+
+function start(name: 'agents' | 'remote', args: readonly string[] = []) {
+  const child = fork(new URL(`./${name}-subject.ts`, import.meta.url), [...args], {
+    execArgv: ['--expose-gc'],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
+  return { child, [Symbol.dispose]: () => void child.kill('SIGKILL') }
+}
+
+export async function heard<T>(child: ChildProcess): Promise<T> {
+  return (await once(child, 'message'))[0] as T
+}
+
+/** Agents that fail, one that is well, and a gateway before them whose clock runs so many times as fast as ours. */
+export async function openFaultyWorld(clockRate: number) {
+  const stack = new AsyncDisposableStack()
+  const { child: others } = stack.use(start('agents'))
+  const { faulty } = await heard<{ faulty: string }>(others)
+  // Elsewhere they would have a machine of their own: here they take what the gateway leaves.
+  setPriority(others.pid ?? 0, constants.priority.PRIORITY_LOW)
+  const healthy = stack.use(await serveEnvelopes())
+  const args = [faulty, healthy.origin, String(faults.length), String(clockRate)]
+  const { child: gateway } = stack.use(start('remote', args))
+  const place = await heard<{ url: string; token: string }>(gateway)
+  return {
+    gateway,
+    send: (to: string) => sendEnvelope(place.url, place.token, to),
+    /** So many calls of agents that fail, twenty a second, however long each takes; made by another process. */
+    async callFailing(calls: number): Promise<void> {
+      others.send({ ...place, names, calls, every_ms: 50 })
+      await heard(others)
+    },
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  }
+}
