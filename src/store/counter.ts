@@ -11,3 +11,9 @@ export async function takeNumbers(db: Kysely<Tables>, name: string, count: numbe
     .executeTakeFirstOrThrow()
   return counter.value
 }
+
+/** The last committed revision; 0 for an empty store. */
+export async function currentRevision(db: Kysely<Tables>): Promise<number> {
+  const row = await db.selectFrom('counter').select('value').where('name', '=', 'revision').executeTakeFirst()
+  return row?.value ?? 0
+}

@@ -6,11 +6,10 @@ import {
   unseen,
   type Watch,
 } from '../../schemas/liveness.ts'
-import { takeNumbers } from './counter.ts'
+import { currentRevision, takeNumbers } from './counter.ts'
 import { slices } from './slices.ts'
 import type { LivenessTable, Tables } from './tables.ts'
 import type { Transact } from './transact.ts'
-import { currentRevision } from './writer.ts'
 
 type Database = Kysely<Tables>
 

@@ -1,10 +1,10 @@
 import { type Kysely, sql } from 'kysely'
 import { Failure } from '../../schemas/failure.ts'
+import { currentRevision } from './counter.ts'
 import { migrationNames } from './migrations/index.ts'
 import { slices } from './slices.ts'
 import type { Tables } from './tables.ts'
 import type { Transact } from './transact.ts'
-import { currentRevision } from './writer.ts'
 
 /** A row as it lies, which is the same in every dialect. */
 export type MovedRow = readonly [table: string, row: Readonly<Record<string, string | number | null>>]

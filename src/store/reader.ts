@@ -1,10 +1,11 @@
 import type { Kysely } from 'kysely'
 import { auditOf } from './audit.ts'
+import { currentRevision } from './counter.ts'
 import type { EntryCache, Loaded } from './entry-cache.ts'
 import { slices } from './slices.ts'
 import type { Reader, Reference } from './store.ts'
 import type { Tables } from './tables.ts'
-import { currentRevision, type EntryRow, findRow, parseEntry } from './writer.ts'
+import { type EntryRow, findRow, parseEntry } from './writer.ts'
 
 /** What tells whether the entries in a cache still stand; each dialect has its own way to know. */
 export interface Validity {

@@ -1,92 +1,19 @@
 import type { Kysely } from 'kysely'
-import { actorKey, difference, toActor } from './audit.ts'
-import { takeNumbers } from './counter.ts'
-import { contentDigest, isListed, versionRow } from './published.ts'
+import { actorKey, toActor } from './audit.ts'
+import { commitPuts, type Done, type Known, type Put, toRow, upsert } from './commit.ts'
 import { skeletonOf } from './skeleton.ts'
-import { slices } from './slices.ts'
 import { type Claim, type Deed, type Reference, StoredEntry, UnreadableEntry, type Writer } from './store.ts'
-import type { AuditTable, ChangeTable, EntryTable, Tables, VersionTable } from './tables.ts'
-
-type Event = Omit<AuditTable, 'id' | 'at'>
-
-interface Touched {
-  readonly before: Known
-  readonly entry: StoredEntry
-  readonly deed: Deed
-}
-
-/** What stood there, where something did and can be read, and whether everybody saw it. */
-interface Known {
-  readonly entry?: StoredEntry
-  readonly listed: boolean
-}
+import type { EntryTable, Tables } from './tables.ts'
 
 const byGateway: Deed = { actor: null, action: 'write' }
 
-/**
- * The writer of one transaction, in either dialect. `commit` gives each touched entry the next revision and
- * logs it; the counters are taken there, last, so that their lock is held no longer than a commit.
- */
+/** The writer of one transaction, in either dialect; `commit` gives what it has put its revisions, and logs it. */
 export function createWriter(
   transaction: Kysely<Tables>,
   clock: () => number,
 ): { writer: Writer; commit: () => Promise<number> } {
-  const touched = new Map<string, Touched>()
-  const recorded: Event[] = []
-
-  async function commit(): Promise<number> {
-    const at = new Date(clock()).toISOString()
-    const last =
-      touched.size > 0
-        ? await takeNumbers(transaction, 'revision', touched.size)
-        : await currentRevision(transaction)
-    let revision = last - touched.size
-    const changes: ChangeTable[] = []
-    const versions: VersionTable[] = []
-    for (const { before, entry, deed } of touched.values()) {
-      revision += 1
-      const document = JSON.stringify({ ...entry, revision })
-      await transaction.updateTable('entry').set({ revision, document }).where('id', '=', entry.id).execute()
-      const kind = entry.deleted ? ('delete' as const) : ('put' as const)
-      const seen = isListed(entry) ? 'listed' : before.listed ? 'gone' : 'unseen'
-      changes.push({ revision, entry_id: entry.id, kind, at, seen })
-      versions.push(...(await publishedBy(before.entry, entry, revision, at)))
-      const changed = difference(before.entry, entry)
-      if (changed) recorded.push(toEvent(entry.id, deed, revision, changed))
-    }
-    for (const some of slices(changes)) await transaction.insertInto('change').values(some).execute()
-    for (const some of slices(versions)) await transaction.insertInto('version').values(some).execute()
-    await log(at)
-    return last
-  }
-
-  /** A version where everybody sees from now on what they saw in none before. */
-  async function publishedBy(
-    before: StoredEntry | undefined,
-    entry: StoredEntry,
-    revision: number,
-    at: string,
-  ): Promise<VersionTable[]> {
-    if (!isListed(entry)) return []
-    const version = versionRow(entry, revision, at)
-    if (!before) return [version]
-    if (isListed(before) && contentDigest(before) === version.sha256) return []
-    const last = await transaction
-      .selectFrom('version')
-      .select('sha256')
-      .where('entry_id', '=', entry.id)
-      .where('revision', '>', entry.versions_after)
-      .orderBy('revision', 'desc')
-      .executeTakeFirst()
-    return last?.sha256 === version.sha256 ? [] : [version]
-  }
-
-  async function log(at: string): Promise<void> {
-    if (recorded.length === 0) return
-    const first = (await takeNumbers(transaction, 'audit', recorded.length)) - recorded.length + 1
-    const rows = recorded.map((event, index) => ({ ...event, id: first + index, at }))
-    for (const some of slices(rows)) await transaction.insertInto('audit').values(some).execute()
-  }
+  const puts = new Map<string, Put>()
+  const done: Done[] = []
 
   async function entry(reference: Reference): Promise<StoredEntry | undefined> {
     const row = await findRow(transaction, reference)
@@ -94,14 +21,9 @@ export function createWriter(
   }
 
   async function put(entry: StoredEntry, deed: Deed = byGateway): Promise<void> {
-    const before = touched.get(entry.id)?.before ?? (await known(entry.id))
-    const { id, ...rest } = toRow(entry)
-    await transaction
-      .insertInto('entry')
-      .values({ id, ...rest })
-      .onConflict((conflict) => conflict.column('id').doUpdateSet(rest))
-      .execute()
-    touched.set(id, { before, entry, deed })
+    const before = puts.get(entry.id)?.before ?? (await known(entry.id))
+    await upsert(transaction, [toRow(entry)])
+    puts.set(entry.id, { before, entry, deed })
   }
 
   async function known(id: string): Promise<Known> {
@@ -153,7 +75,7 @@ export function createWriter(
     },
     put,
     async record(entryId, deed) {
-      recorded.push(toEvent(entryId, deed, null, { before: null, after: null }))
+      done.push({ entry_id: entryId, deed })
     },
     async published(entryId, version) {
       const rows = await transaction
@@ -176,40 +98,9 @@ export function createWriter(
       return row?.at
     },
   }
-  return { writer, commit }
-}
-
-function toEvent(
-  entry_id: string,
-  { actor, action, reason = null }: { actor: Deed['actor']; action: string; reason?: string | null },
-  revision: number | null,
-  { before, after }: { before: object | null; after: object | null },
-): Event {
   return {
-    entry_id,
-    revision,
-    action,
-    actor: actorKey(actor),
-    reason,
-    before: before && JSON.stringify(before),
-    after: after && JSON.stringify(after),
-  }
-}
-
-function toRow(entry: StoredEntry): EntryTable {
-  const { id, package_name, owner, proof, verification_level, check_at, deleted } = entry
-  const isProved = owner && proof && verification_level === 'domain_verified' && !deleted
-  return {
-    id,
-    package_name,
-    owner: actorKey(owner),
-    owner_namespace: owner?.namespace ?? null,
-    proved_namespace: isProved ? proof.domain.split('.').reverse().join('.') : null,
-    skeleton: skeletonOf(package_name),
-    check_at: deleted ? null : check_at,
-    listed: isListed(entry) ? 1 : 0,
-    revision: 0,
-    document: JSON.stringify(entry),
+    writer,
+    commit: () => commitPuts(transaction, [...puts.values()], done, new Date(clock()).toISOString()),
   }
 }
 
@@ -229,12 +120,6 @@ export async function findRow(
       ? select.where('id', '=', reference.id)
       : select.where('package_name', '=', reference.package_name)
   return await query.executeTakeFirst()
-}
-
-/** The last committed revision; 0 for an empty store. */
-export async function currentRevision(db: Kysely<Tables>): Promise<number> {
-  const row = await db.selectFrom('counter').select('value').where('name', '=', 'revision').executeTakeFirst()
-  return row?.value ?? 0
 }
 
 /** The entry in a row. Throws UnreadableEntry. */

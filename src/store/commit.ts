@@ -1,0 +1,151 @@
+import type { Kysely } from 'kysely'
+import { actorKey, difference } from './audit.ts'
+import { currentRevision, takeNumbers } from './counter.ts'
+import { contentDigest, isListed, versionRow } from './published.ts'
+import { skeletonOf } from './skeleton.ts'
+import { slices } from './slices.ts'
+import type { Deed, StoredEntry } from './store.ts'
+import type { AuditTable, ChangeTable, EntryTable, Tables, VersionTable } from './tables.ts'
+
+/** What stood there, where something did and can be read, and whether everybody saw it. */
+export interface Known {
+  readonly entry?: StoredEntry
+  readonly listed: boolean
+}
+
+/** An entry as it is to be. */
+export interface Put {
+  readonly before: Known
+  readonly entry: StoredEntry
+  readonly deed: Deed
+}
+
+/** What was done to an entry without changing it. */
+export interface Done {
+  readonly entry_id: string
+  readonly deed: Deed
+}
+
+type Event = Omit<AuditTable, 'id' | 'at'>
+
+/**
+ * Writes entries, each once, and gives each the next revision and its place in the logs; the last revision. The counters
+ * are taken as late as can be, so that their lock is held for little more than a commit.
+ */
+export async function commitPuts(
+  transaction: Kysely<Tables>,
+  puts: readonly Put[],
+  done: readonly Done[],
+  at: string,
+): Promise<number> {
+  const isVersion = await Promise.all(puts.map((put) => saysAnew(transaction, put)))
+  const last =
+    puts.length > 0
+      ? await takeNumbers(transaction, 'revision', puts.length)
+      : await currentRevision(transaction)
+  const events = done.map(({ entry_id, deed }) =>
+    toEvent(entry_id, deed, null, { before: null, after: null }),
+  )
+  const entries: EntryTable[] = []
+  const changes: ChangeTable[] = []
+  const versions: VersionTable[] = []
+  let revision = last - puts.length
+  for (const [index, { before, entry, deed }] of puts.entries()) {
+    revision += 1
+    entries.push(toRow({ ...entry, revision }))
+    const kind = entry.deleted ? ('delete' as const) : ('put' as const)
+    const seen = isListed(entry) ? 'listed' : before.listed ? 'gone' : 'unseen'
+    changes.push({ revision, entry_id: entry.id, kind, at, seen })
+    if (isVersion[index]) versions.push(versionRow(entry, revision, at))
+    const changed = difference(before.entry, entry)
+    if (changed) events.push(toEvent(entry.id, deed, revision, changed))
+  }
+  for (const some of slices(entries)) await upsert(transaction, some)
+  for (const some of slices(changes)) await transaction.insertInto('change').values(some).execute()
+  for (const some of slices(versions)) await transaction.insertInto('version').values(some).execute()
+  await log(transaction, events, at)
+  return last
+}
+
+/** Whether everybody sees from now on what they saw in no version before. */
+async function saysAnew(transaction: Kysely<Tables>, { before, entry }: Put): Promise<boolean> {
+  if (!isListed(entry)) return false
+  if (!before.entry) return true
+  const digest = contentDigest(entry)
+  if (isListed(before.entry) && contentDigest(before.entry) === digest) return false
+  const last = await transaction
+    .selectFrom('version')
+    .select('sha256')
+    .where('entry_id', '=', entry.id)
+    .where('revision', '>', entry.versions_after)
+    .orderBy('revision', 'desc')
+    .executeTakeFirst()
+  return last?.sha256 !== digest
+}
+
+async function log(transaction: Kysely<Tables>, events: readonly Event[], at: string): Promise<void> {
+  if (events.length === 0) return
+  const first = (await takeNumbers(transaction, 'audit', events.length)) - events.length + 1
+  const rows = events.map((event, index) => ({ ...event, id: first + index, at }))
+  for (const some of slices(rows)) await transaction.insertInto('audit').values(some).execute()
+}
+
+function toEvent(
+  entry_id: string,
+  { actor, action, reason = null }: { actor: Deed['actor']; action: string; reason?: string | null },
+  revision: number | null,
+  { before, after }: { before: object | null; after: object | null },
+): Event {
+  return {
+    entry_id,
+    revision,
+    action,
+    actor: actorKey(actor),
+    reason,
+    before: before && JSON.stringify(before),
+    after: after && JSON.stringify(after),
+  }
+}
+
+const columns = [
+  'package_name',
+  'owner',
+  'owner_namespace',
+  'proved_namespace',
+  'skeleton',
+  'check_at',
+  'listed',
+  'revision',
+  'document',
+] as const satisfies (keyof EntryTable)[]
+
+/** Inserts or replaces by id. */
+export async function upsert(transaction: Kysely<Tables>, rows: readonly EntryTable[]): Promise<void> {
+  await transaction
+    .insertInto('entry')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict
+        .column('id')
+        .doUpdateSet((row) => Object.fromEntries(columns.map((name) => [name, row.ref(`excluded.${name}`)]))),
+    )
+    .execute()
+}
+
+/** An entry as its row has it. */
+export function toRow(entry: StoredEntry): EntryTable {
+  const { id, package_name, owner, proof, verification_level, check_at, deleted, revision } = entry
+  const isProved = owner && proof && verification_level === 'domain_verified' && !deleted
+  return {
+    id,
+    package_name,
+    owner: actorKey(owner),
+    owner_namespace: owner?.namespace ?? null,
+    proved_namespace: isProved ? proof.domain.split('.').reverse().join('.') : null,
+    skeleton: skeletonOf(package_name),
+    check_at: deleted ? null : check_at,
+    listed: isListed(entry) ? 1 : 0,
+    revision,
+    document: JSON.stringify(entry),
+  }
+}
