@@ -3,7 +3,7 @@ import { Failure } from '../../schemas/failure.ts'
 import { PackageName } from '../../schemas/names.ts'
 import type { Change, Publication } from '../../schemas/publication.ts'
 import type { Principal } from '../../schemas/scope.ts'
-import type { Deed, Store, StoredEntry, Writer } from '../store/store.ts'
+import type { Decided, Deed, Grounds, Store, StoredEntry } from '../store/store.ts'
 import { blank } from './blank.ts'
 import { contentFlags } from './content-flags.ts'
 import { cardName } from './listing.ts'
@@ -45,7 +45,7 @@ export type Edit = (
   entry: StoredEntry,
   principal: Principal,
   at: string,
-  writer: Writer,
+  grounds: Grounds,
 ) => StoredEntry | Promise<StoredEntry>
 
 export interface Committed {
@@ -68,14 +68,14 @@ export function createEditor({ store, clock, createId, fetchCard }: EditorOption
   async function commit(
     deed: Named,
     actor: Principal,
-    work: (writer: Writer) => Promise<StoredEntry>,
+    decide: (grounds: Grounds) => Promise<Pick<Decided, 'before' | 'entry'>>,
   ): Promise<Committed> {
-    const { result, revision } = await store.write(async (writer) => {
-      const entry = await work(writer)
-      await writer.put({ ...entry, content_flags: contentFlags(entry) }, { ...deed, actor })
-      return entry
+    const { entry, revision } = await store.change(async (grounds) => {
+      const { before, entry } = await decide(grounds)
+      const flagged = { ...entry, content_flags: contentFlags(entry) }
+      return { before, entry: flagged, deed: { ...deed, actor } }
     })
-    return { id: result.id, package_name: result.package_name, revision }
+    return { id: entry.id, package_name: entry.package_name, revision }
   }
 
   async function publish(
@@ -89,12 +89,16 @@ export function createEditor({ store, clock, createId, fetchCard }: EditorOption
     const fetched = lacking && manifest_url ? await fetchCard(manifest_url, signal) : undefined
     const facts = complete({ ...(fetched && listable(fetched.document)), ...stated(publication) })
     assertTags(principal, facts.tags)
-    return await commit({ action: 'publish' }, principal, async (writer) => {
+    return await commit({ action: 'publish' }, principal, async (grounds) => {
       const { package_name } = facts
-      assertMayCreate(principal, package_name, await writer.claims(namespacesOver(package_name)))
-      const taken = await writer.entry({ package_name })
+      const [claims, taken, lookalikes] = await Promise.all([
+        grounds.claims(namespacesOver(package_name)),
+        grounds.entry({ package_name }),
+        grounds.lookalikes(package_name),
+      ])
+      assertMayCreate(principal, package_name, claims)
       assertFree(taken, package_name, principal)
-      assertDistinct(principal, package_name, await writer.lookalikes(package_name))
+      assertDistinct(principal, package_name, lookalikes)
       const at = now()
       const entry: StoredEntry = {
         ...blank,
@@ -115,7 +119,7 @@ export function createEditor({ store, clock, createId, fetchCard }: EditorOption
         created_at: at,
         updated_at: at,
       }
-      return fetched ? sound(withCard(entry, fetched, at)) : entry
+      return { before: taken, entry: fetched ? sound(withCard(entry, fetched, at)) : entry }
     })
   }
 
@@ -127,14 +131,14 @@ export function createEditor({ store, clock, createId, fetchCard }: EditorOption
     assertMay: typeof assertMayChange = assertMayChange,
   ) => {
     const principal = signedIn(caller)
-    return await commit(deed, principal, async (writer) => {
-      const entry = await writer.entry(toReference(agent))
+    return await commit(deed, principal, async (grounds) => {
+      const entry = await grounds.entry(toReference(agent))
       assertMay(principal, entry, agent)
       assertRevision(entry, expected_revision)
       const at = now()
-      const next = { ...(await edit(entry, principal, at, writer)), updated_at: at }
-      await assertNewVersion(writer, entry, next)
-      return next
+      const next = { ...(await edit(entry, principal, at, grounds)), updated_at: at }
+      await assertNewVersion(grounds, entry, next)
+      return { before: entry, entry: next }
     })
   }
 

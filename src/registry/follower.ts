@@ -44,9 +44,10 @@ export function follow(
   const stop = new AbortController()
   const waiting: { revision: number; resolve: () => void }[] = []
   let turn: Promise<void> = Promise.resolve()
+  let next: Promise<void> | undefined
 
   async function applyAll(): Promise<void> {
-    for (;;) {
+    while (index.applied_revision < (await store.read.revision())) {
       const changes = await store.changes(index.applied_revision, pageSize)
       const last = changes.at(-1)
       if (!last) return
@@ -55,6 +56,7 @@ export function follow(
       await vitals?.refresh(ids)
       await apply(await read(ids), last.revision)
       release(last.revision)
+      if (changes.length < pageSize) return
       await turnOfOthers()
     }
   }
@@ -87,10 +89,16 @@ export function follow(
     }
   }
 
-  /** One pass at a time; each asked-for pass starts after the one before it has ended. */
+  /** One pass at a time; whoever asks shares the next one, which starts after the one before it has ended. */
   function pass(): Promise<void> {
-    turn = turn.catch(() => {}).then(applyAll)
-    return turn
+    next ??= turn
+      .catch(() => {})
+      .then(() => {
+        next = undefined
+        return applyAll()
+      })
+    turn = next
+    return next
   }
 
   function release(revision: number): void {

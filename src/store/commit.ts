@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { actorKey, difference } from './audit.ts'
-import { currentRevision, takeNumbers } from './counter.ts'
+import { currentRevision, takeAll } from './counter.ts'
 import { contentDigest, isListed, versionRow } from './published.ts'
 import { skeletonOf } from './skeleton.ts'
 import { slices } from './slices.ts'
@@ -39,13 +39,13 @@ export async function commitPuts(
   at: string,
 ): Promise<number> {
   const isVersion = await Promise.all(puts.map((put) => saysAnew(transaction, put)))
-  const last =
-    puts.length > 0
-      ? await takeNumbers(transaction, 'revision', puts.length)
-      : await currentRevision(transaction)
+  const changed = puts.map(({ before, entry }) => difference(before.entry, entry))
   const events = done.map(({ entry_id, deed }) =>
     toEvent(entry_id, deed, null, { before: null, after: null }),
   )
+  const audited = events.length + changed.filter((one) => one !== undefined).length
+  if (puts.length + audited === 0) return await currentRevision(transaction)
+  const { revision: last, audit } = await takeAll(transaction, { revision: puts.length, audit: audited })
   const entries: EntryTable[] = []
   const changes: ChangeTable[] = []
   const versions: VersionTable[] = []
@@ -57,13 +57,14 @@ export async function commitPuts(
     const seen = isListed(entry) ? 'listed' : before.listed ? 'gone' : 'unseen'
     changes.push({ revision, entry_id: entry.id, kind, at, seen })
     if (isVersion[index]) versions.push(versionRow(entry, revision, at))
-    const changed = difference(before.entry, entry)
-    if (changed) events.push(toEvent(entry.id, deed, revision, changed))
+    const fields = changed[index]
+    if (fields) events.push(toEvent(entry.id, deed, revision, fields))
   }
   for (const some of slices(entries)) await upsert(transaction, some)
   for (const some of slices(changes)) await transaction.insertInto('change').values(some).execute()
   for (const some of slices(versions)) await transaction.insertInto('version').values(some).execute()
-  await log(transaction, events, at)
+  const audits = events.map((event, index) => ({ ...event, id: audit - audited + index + 1, at }))
+  for (const some of slices(audits)) await transaction.insertInto('audit').values(some).execute()
   return last
 }
 
@@ -81,13 +82,6 @@ async function saysAnew(transaction: Kysely<Tables>, { before, entry }: Put): Pr
     .orderBy('revision', 'desc')
     .executeTakeFirst()
   return last?.sha256 !== digest
-}
-
-async function log(transaction: Kysely<Tables>, events: readonly Event[], at: string): Promise<void> {
-  if (events.length === 0) return
-  const first = (await takeNumbers(transaction, 'audit', events.length)) - events.length + 1
-  const rows = events.map((event, index) => ({ ...event, id: first + index, at }))
-  for (const some of slices(rows)) await transaction.insertInto('audit').values(some).execute()
 }
 
 function toEvent(

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { Tables } from './tables.ts'
 
 /** Takes so many numbers of a counter; the last of them. Within a transaction, as late as can be: it locks. */
@@ -10,6 +10,22 @@ export async function takeNumbers(db: Kysely<Tables>, name: string, count: numbe
     .returning('value')
     .executeTakeFirstOrThrow()
   return counter.value
+}
+
+/** The same of several counters in one statement. */
+export async function takeAll<Name extends string>(
+  db: Kysely<Tables>,
+  counts: Readonly<Record<Name, number>>,
+): Promise<Record<Name, number>> {
+  const names = Object.keys(counts) as Name[]
+  const cases = names.map((name) => sql`when ${name} then cast(${counts[name]} as bigint)`)
+  const rows = await db
+    .updateTable('counter')
+    .set({ value: sql`value + case name ${sql.join(cases, sql` `)} end` })
+    .where('name', 'in', names)
+    .returning(['name', 'value'])
+    .execute()
+  return Object.fromEntries(rows.map(({ name, value }) => [name, value])) as Record<Name, number>
 }
 
 /** The last committed revision; 0 for an empty store. */

@@ -27,15 +27,13 @@ export function createEmbeddings(reader: Kysely<Tables>, writer: Kysely<Tables>)
         content_hash,
         vector: new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength),
       }))
-      await writer.transaction().execute(async (transaction) => {
-        for (const some of slices(rows)) {
-          await transaction
-            .insertInto('embedding')
-            .values(some)
-            .onConflict((conflict) => conflict.doNothing())
-            .execute()
-        }
-      })
+      for (const some of slices(rows)) {
+        await writer
+          .insertInto('embedding')
+          .values(some)
+          .onConflict((conflict) => conflict.doNothing())
+          .execute()
+      }
     },
     async count(model) {
       const { total } = await reader

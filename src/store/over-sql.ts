@@ -11,6 +11,7 @@ import { createRepeatStore } from './repeats.ts'
 import type { Store } from './store.ts'
 import type { Tables } from './tables.ts'
 import { createTaskStore } from './tasks.ts'
+import { changeTogether } from './together.ts'
 import type { Realm, Transact } from './transact.ts'
 import { createVersionStore } from './versions.ts'
 import { createWebhookStore } from './webhooks.ts'
@@ -58,6 +59,7 @@ export function overSql({
         const result = await work(port)
         return { result, revision: await number() }
       }),
+    change: changeTogether(commitEntries, clock),
     changes: (after, limit) =>
       reader
         .selectFrom('change')

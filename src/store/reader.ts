@@ -2,10 +2,13 @@ import type { Kysely } from 'kysely'
 import { auditOf } from './audit.ts'
 import { currentRevision } from './counter.ts'
 import type { EntryCache, Loaded } from './entry-cache.ts'
+import { parseEntry } from './grounds.ts'
 import { slices } from './slices.ts'
 import type { Reader, Reference } from './store.ts'
-import type { Tables } from './tables.ts'
-import { type EntryRow, findRow, parseEntry } from './writer.ts'
+import type { EntryTable, Tables } from './tables.ts'
+
+/** A row as it lies: its document unread. */
+type EntryRow = Pick<EntryTable, 'id' | 'document'>
 
 /** What tells whether the entries in a cache still stand; each dialect has its own way to know. */
 export interface Validity {
@@ -109,4 +112,13 @@ export function createReader(db: Kysely<Tables>, cache: EntryCache, validity: Va
 
 function toLoaded(row: EntryRow): Loaded {
   return { entry: parseEntry(row), size: row.document.length }
+}
+
+async function findRow(db: Kysely<Tables>, reference: Reference): Promise<EntryRow | undefined> {
+  const select = db.selectFrom('entry').select(['id', 'document'])
+  const query =
+    'id' in reference
+      ? select.where('id', '=', reference.id)
+      : select.where('package_name', '=', reference.package_name)
+  return await query.executeTakeFirst()
 }

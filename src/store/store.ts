@@ -167,18 +167,29 @@ export interface Reader {
   audit(entryId: string, limit: number, before?: number): Promise<readonly AuditEvent[]>
 }
 
-export interface Writer {
+/** What a change of an entry is decided by. */
+export interface Grounds {
   entry(reference: Reference): Promise<StoredEntry | undefined>
   /** Who holds any of the namespaces given. */
   claims(namespaces: readonly string[]): Promise<readonly Claim[]>
   /** Entries, deleted ones apart, whose names look like this one without being it (UTS #39). */
   lookalikes(packageName: string): Promise<readonly StoredEntry[]>
+  /** Digests of what was ever published of an entry under a version string, by an entry of before too. */
+  published(entryId: string, version: string): Promise<readonly string[]>
+}
+
+/** What stands, as the grounds gave it, and what is to stand in its place. */
+export interface Decided {
+  readonly before: StoredEntry | undefined
+  readonly entry: StoredEntry
+  readonly deed: Deed
+}
+
+export interface Writer extends Grounds {
   /** Inserts or replaces by id. The commit gives it its revision and logs who did it. */
   put(entry: StoredEntry, deed?: Deed): Promise<void>
   /** Logs what changes nothing of the entry. */
   record(entryId: string, deed: Deed): Promise<void>
-  /** Digests of what was ever published of an entry under a version string, by an entry of before too. */
-  published(entryId: string, version: string): Promise<readonly string[]>
   /** When this actor last did this to the entry. */
   lastDone(entryId: string, action: string, actor: Actor): Promise<string | undefined>
 }
@@ -279,6 +290,11 @@ export interface Store extends AsyncDisposable {
    * changed: a database may ask for it to be made again.
    */
   write<T>(work: (transaction: Writer) => Promise<T>): Promise<{ result: T; revision: number }>
+  /**
+   * One change of one entry, as it is to be, which may be decided more than once; the same rules as within `write`. Those
+   * that come together are committed together, each as though it were alone.
+   */
+  change(decide: (grounds: Grounds) => Promise<Decided>): Promise<{ entry: StoredEntry; revision: number }>
   /** Changes with a revision greater than `after`, in order. */
   changes(after: number, limit: number): Promise<readonly Change[]>
   /** Yields soon after a commit by this process, and within two seconds after one by another. */

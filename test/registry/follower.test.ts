@@ -14,12 +14,13 @@ const put = (store: Store, ...entries: ReturnType<typeof sampleEntry>[]) =>
     for (const entry of entries) await writer.put(entry)
   })
 
-/** A store that fails when told, over a fresh file, and an index that follows it. */
-async function openHome(failFirst = 0) {
+/** A store that fails when told, over a fresh file with these entries, and an index that follows it. */
+async function openHome(failFirst = 0, ...entries: ReturnType<typeof sampleEntry>[]) {
   const stack = new AsyncDisposableStack()
   const folder = stack.use(await temporaryFolder())
   const path = join(folder.path, 'registry.sqlite')
   const store = stack.use(await openSqliteStore(path))
+  await put(store, ...entries)
   let failures = failFirst
   const faulty: Store = {
     ...store,
@@ -49,8 +50,7 @@ async function openHome(failFirst = 0) {
 }
 
 test('a fault at the start is told, and made good a moment later', async () => {
-  await using home = await openHome(2)
-  await put(home.store, sampleEntry())
+  await using home = await openHome(2, sampleEntry())
   await home.follower.ready
   expect(home.faults.map(String)).toEqual(['Error: The disk is asleep.', 'Error: The disk is asleep.'])
   await home.follower.caughtUp(1)

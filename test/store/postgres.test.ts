@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { postgresFolder, startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { run } from '../support/processes.ts'
+import { changeContract } from './change-contract.ts'
 import { storeContract } from './contract.ts'
 import { credentialContract } from './credential-contract.ts'
 import { livenessContract } from './liveness-contract.ts'
@@ -70,6 +71,7 @@ describe.skipIf(!postgresFolder)('PostgreSQL', () => {
   }
 
   storeContract('PostgreSQL', openHome)
+  changeContract('PostgreSQL', openHome)
   versionContract('PostgreSQL', openHome)
   repeatContract('PostgreSQL', openHome)
   credentialContract('PostgreSQL', openHome)

@@ -11,6 +11,7 @@ import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { temporaryFolder } from '../support/command.ts'
 import { sampleEntry } from '../support/entries.ts'
 import { run } from '../support/processes.ts'
+import { changeContract } from './change-contract.ts'
 import { type StoreHome, storeContract, storeTime } from './contract.ts'
 import { credentialContract } from './credential-contract.ts'
 import { livenessContract } from './liveness-contract.ts'
@@ -50,6 +51,7 @@ async function openHome(): Promise<StoreHome & { readonly path: string }> {
 }
 
 storeContract('SQLite', openHome)
+changeContract('SQLite', openHome)
 credentialContract('SQLite', openHome)
 versionContract('SQLite', openHome)
 repeatContract('SQLite', openHome)

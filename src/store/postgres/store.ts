@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events'
-import { CompiledQuery, Kysely, PostgresDialect, type PostgresPool, sql } from 'kysely'
+import { CompiledQuery, Kysely, PostgresDialect, type PostgresPool } from 'kysely'
 import { createEntryCache } from '../entry-cache.ts'
 import { migrate } from '../migrations/index.ts'
 import type { Snapshot } from '../moving.ts'
@@ -12,7 +12,7 @@ import { wakeOn } from '../wake.ts'
 import { askPostgres } from './about.ts'
 import { createPool } from './connect.ts'
 import { askCounters, toCounters } from './counters.ts'
-import { channel, openEar } from './ear.ts'
+import { openEar } from './ear.ts'
 import { isUnreachable } from './faults.ts'
 import { createNews } from './news.ts'
 import { patiently } from './patience.ts'
@@ -65,12 +65,11 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
 
   const transact = createTransact(writer)
   const commit = (realm: Realm): Transact => {
-    const transactRealm = transact(realm)
+    const transactRealm = transact(realm, true)
     return async (work) => {
       const done = await transactRealm(async (transaction) => {
         const result = await work(transaction)
         if (realm === 'identity') await countIdentity(transaction)
-        await sql`select pg_notify(${channel}, '')`.execute(transaction)
         return result
       })
       if (realm === 'identity') news.tell()
@@ -89,6 +88,11 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
     ...store,
     async write(work) {
       const done = await store.write(work)
+      news.know(done.revision)
+      return done
+    },
+    async change(decide) {
+      const done = await store.change(decide)
       news.know(done.revision)
       return done
     },

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../tables.ts'
 import type { Realm, Transact } from '../transact.ts'
+import { channel } from './ear.ts'
 import { isConflict, isUnreachable } from './faults.ts'
 import { patiently } from './patience.ts'
 
@@ -22,17 +23,18 @@ const patienceMilliseconds = 1000
  * Transactions of one realm, one after another in all processes, as SQLite has them: each holds the realm's lock from
  * its beginning, so what it reads stands until it commits. Within this process they wait without a connection.
  */
-export function createTransact(writer: Kysely<Tables>): (realm: Realm) => Transact {
-  return (realm) => {
+export function createTransact(writer: Kysely<Tables>): (realm: Realm, telling?: boolean) => Transact {
+  return (realm, telling = false) => {
+    const lock = sql`pg_advisory_xact_lock(${lockClass}::int, ${locks[realm]}::int)`
+    // What is told is heard at the commit: it may be said with the first statement.
+    const first = telling ? sql`select ${lock}, pg_notify(${channel}, '')` : sql`select ${lock}`
     let last: Promise<unknown> = Promise.resolve()
 
     const once: Transact = async (work) => {
       let hasBegun = false
       const attempt = () =>
         writer.transaction().execute(async (transaction) => {
-          await sql`select pg_advisory_xact_lock(${lockClass}::int, ${locks[realm]}::int)`.execute(
-            transaction,
-          )
+          await first.execute(transaction)
           hasBegun = true
           return await work(transaction)
         })

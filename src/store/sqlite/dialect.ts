@@ -9,6 +9,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
+import { isBusy } from './faults.ts'
 import { patiently } from './patience.ts'
 
 /** Kysely over one node:sqlite connection, which only one transaction holds at a time. */
@@ -55,7 +56,7 @@ class SqliteDriver implements Driver {
   }
 
   async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    await patiently(() => connection.executeQuery(CompiledQuery.raw('begin immediate')))
+    await connection.executeQuery(CompiledQuery.raw('begin immediate'))
   }
 
   async commitTransaction(connection: DatabaseConnection): Promise<void> {
@@ -79,7 +80,17 @@ class SqliteConnection implements DatabaseConnection {
     this.#database = database
   }
 
-  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+  /** Outside of a transaction it waits for other writers; within one it is the writer. */
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    try {
+      return this.#execute(query)
+    } catch (fault) {
+      if (this.#database.isTransaction || !isBusy(fault)) throw fault
+      return await patiently(async () => this.#execute(query))
+    }
+  }
+
+  #execute<R>({ sql, parameters }: CompiledQuery): QueryResult<R> {
     const statement = this.#prepare(sql)
     const values = parameters as SQLInputValue[]
     if (statement.columns().length > 0) return { rows: statement.all(...values) as R[] }

@@ -1,0 +1,72 @@
+import { type Put, toRow } from './commit.ts'
+import { claimKey, claimsIn } from './grounds.ts'
+import { skeletonOf } from './skeleton.ts'
+import type { Claim, Grounds } from './store.ts'
+
+/** Grounds, and the memory of which of them were asked for. */
+export interface Sight extends Grounds {
+  /** Whether something that was asked for would be answered otherwise after this. */
+  isChangedBy(mark: Mark): boolean
+}
+
+/** What of a change others may have been decided by. */
+export interface Mark {
+  readonly id: string
+  readonly package_name: string
+  readonly skeleton: string
+  readonly before: readonly Claim[]
+  readonly after: readonly Claim[]
+}
+
+export function markOf({ before, entry }: Put): Mark {
+  const row = toRow(entry)
+  const { id, package_name, skeleton } = row
+  return {
+    id,
+    package_name,
+    skeleton,
+    before: before.entry ? claimsIn(toRow(before.entry)) : [],
+    after: claimsIn(row),
+  }
+}
+
+export function createSight(grounds: Grounds): Sight {
+  const ids = new Set<string>()
+  const names = new Set<string>()
+  const looks = new Set<string>()
+  const asked: { readonly namespaces: readonly string[]; readonly found: readonly Claim[] }[] = []
+
+  return {
+    async entry(reference) {
+      if ('id' in reference) ids.add(reference.id)
+      else names.add(reference.package_name)
+      return await grounds.entry(reference)
+    },
+    async lookalikes(packageName) {
+      looks.add(skeletonOf(packageName))
+      return await grounds.lookalikes(packageName)
+    },
+    async published(entryId, version) {
+      ids.add(entryId)
+      return await grounds.published(entryId, version)
+    },
+    async claims(namespaces) {
+      const found = await grounds.claims(namespaces)
+      asked.push({ namespaces, found })
+      return found
+    },
+    isChangedBy({ id, package_name, skeleton, before, after }) {
+      if (ids.has(id) || names.has(package_name) || looks.has(skeleton)) return true
+      return asked.some(({ namespaces, found }) => {
+        const within = (claims: readonly Claim[]) =>
+          claims.filter(({ namespace }) => namespaces.includes(namespace))
+        return !isAmong(within(after), found) || !isAmong(within(before), after)
+      })
+    },
+  }
+}
+
+function isAmong(some: readonly Claim[], all: readonly Claim[]): boolean {
+  const keys = new Set(all.map(claimKey))
+  return some.every((claim) => keys.has(claimKey(claim)))
+}

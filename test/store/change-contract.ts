@@ -1,0 +1,168 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { Failure } from '../../schemas/failure.ts'
+import { type Grounds, type Store, type StoredEntry, UnreadableEntry } from '../../src/store/store.ts'
+import { sampleEntry } from '../support/entries.ts'
+import type { StoreHome } from './contract.ts'
+
+const deed = { actor: null, action: 'test' }
+const owner = (namespace: string | null, subject = 'ada') => ({ issuer: 'urn:test', subject, namespace })
+
+/** What every store must do with changes that come together, whichever database it stands on. */
+export function changeContract(name: string, open: () => Promise<StoreHome>): void {
+  describe(`changes at once on ${name}`, () => {
+    let home: StoreHome
+    let store: Store
+    beforeEach(async () => {
+      home = await open()
+      store = home.store
+    })
+    afterEach(() => home[Symbol.asyncDispose]())
+
+    /** Publishes an entry whose name is free; `refuse` looks further. */
+    const publish = (entry: StoredEntry, refuse?: (grounds: Grounds) => Promise<boolean>, within = store) =>
+      within.change(async (grounds) => {
+        const before = await grounds.entry({ package_name: entry.package_name })
+        if (before || (await refuse?.(grounds))) throw new Failure('conflict', 'No.')
+        return { before, entry, deed }
+      })
+    const edit = (id: string, change: (entry: StoredEntry) => StoredEntry, within = store) =>
+      within.change(async (grounds) => {
+        const before = await grounds.entry({ id })
+        if (!before) throw new Failure('not_found', 'No.')
+        return { before, entry: change(before), deed }
+      })
+    const codes = async (asked: readonly Promise<unknown>[]) =>
+      (await Promise.allSettled(asked)).map((one) =>
+        one.status === 'fulfilled' ? 'done' : ((one.reason as { code?: string }).code ?? String(one.reason)),
+      )
+
+    test('each has a revision, a change and a mark in the log of its own, and is read as it was written', async () => {
+      const entries = Array.from({ length: 100 }, () => sampleEntry())
+      const done = await Promise.all(entries.map((entry) => publish(entry)))
+      expect(done.map(({ entry }) => entry)).toEqual(entries)
+      expect(done.map(({ revision }) => revision)).toEqual(entries.map((_, index) => index + 1))
+      const changes = await store.changes(0, 200)
+      expect(changes.map(({ entry_id }) => entry_id)).toEqual(entries.map(({ id }) => id))
+      expect(changes.map(({ revision }) => revision)).toEqual(done.map(({ revision }) => revision))
+      for (const [index, entry] of entries.entries()) {
+        expect(await store.read.entry({ id: entry.id })).toEqual({ ...entry, revision: index + 1 })
+        const [event, ...more] = await store.read.audit(entry.id, 5)
+        expect(event).toMatchObject({ revision: index + 1, action: 'test', before: null })
+        expect(more).toEqual([])
+      }
+    })
+
+    test('they share commits', async () => {
+      let decided = 0
+      let commits = 0
+      const stop = new AbortController()
+      const watching = (async () => {
+        for await (const _ of store.wake(stop.signal)) commits++
+      })()
+      await Promise.all(
+        Array.from({ length: 60 }, () =>
+          store.change(async () => {
+            decided++
+            return { before: undefined, entry: sampleEntry(), deed }
+          }),
+        ),
+      )
+      stop.abort()
+      await watching
+      expect(decided).toBe(60)
+      expect(commits).toBeLessThan(10)
+    })
+
+    test('of two that want one name, one has it', async () => {
+      const twins = [sampleEntry(), sampleEntry({ package_name: 'com.sample.twin' })]
+      const entries = [...twins, { ...sampleEntry(), package_name: 'com.sample.twin' }]
+      expect(await codes(entries.map((entry) => publish(entry)))).toEqual(['done', 'done', 'conflict'])
+    })
+
+    test('of two that want names alike, one has hers', async () => {
+      const names = ['com.sample.mail', 'com.sample.rnail']
+      const alike = names.map((package_name) => sampleEntry({ package_name }))
+      const isAlike = (entry: StoredEntry) => async (grounds: Grounds) =>
+        (await grounds.lookalikes(entry.package_name)).length > 0
+      expect(await codes(alike.map((entry) => publish(entry, isAlike(entry))))).toEqual(['done', 'conflict'])
+    })
+
+    test('of two that claim one namespace, one has it, and its holder goes on', async () => {
+      const isOthers = (subject: string) => async (grounds: Grounds) =>
+        (await grounds.claims(['com.new'])).some(({ holder }) => holder.subject !== subject)
+      const wanted = [owner('com.new'), owner('com.new', 'bob'), owner('com.new')]
+      const asked = wanted.map((one) => publish(sampleEntry({ owner: one }), isOthers(one.subject)))
+      expect(await codes(asked)).toEqual(['done', 'conflict', 'done'])
+    })
+
+    test('one that waits for a claim to be given up has it', async () => {
+      const held = sampleEntry({ owner: owner('com.held') })
+      await publish(held)
+      const isHeld = async (grounds: Grounds) => (await grounds.claims(['com.held'])).length > 0
+      const asked = [
+        edit(held.id, (entry) => ({ ...entry, owner: owner(null) })),
+        publish(sampleEntry(), isHeld),
+      ]
+      expect(await codes(asked)).toEqual(['done', 'done'])
+    })
+
+    test('many of one entry, from two instances, are each made upon the one before', async () => {
+      const entries = [sampleEntry(), sampleEntry(), sampleEntry()]
+      for (const entry of entries) await publish({ ...entry, description: '0' })
+      const other = await home.another()
+      const more = (entry: StoredEntry) => ({ ...entry, description: `${Number(entry.description) + 1}` })
+      const asked = Array.from({ length: 60 }, (_, index) =>
+        edit(entries[index % 3]?.id ?? '', more, index % 2 ? store : other),
+      )
+      const done = await Promise.all(asked)
+      expect(new Set(done.map(({ revision }) => revision)).size).toBe(60)
+      await home.told(store, 63)
+      const now = await store.read.entries(entries.map(({ id }) => id))
+      expect(now.map(({ description }) => description)).toEqual(['20', '20', '20'])
+      expect(await store.read.revision()).toBe(63)
+    })
+
+    test('one that is refused, and one that is at fault, hurt no other', async () => {
+      const spoilt = sampleEntry()
+      await publish(spoilt)
+      await home.spoil(spoilt.id, '{"id": 5}')
+      const asked = [
+        publish(sampleEntry()),
+        publish(sampleEntry(), async () => true),
+        store.change(async () => {
+          throw new TypeError('A fault.')
+        }),
+        edit(spoilt.id, (entry) => entry),
+        publish(sampleEntry()),
+      ]
+      const outcomes = await Promise.allSettled(asked)
+      expect(outcomes.map(({ status }) => status)).toEqual([
+        'fulfilled',
+        'rejected',
+        'rejected',
+        'rejected',
+        'fulfilled',
+      ])
+      const reasons = outcomes.map((one) => (one.status === 'rejected' ? one.reason : undefined))
+      expect(reasons[1]).toMatchObject({ code: 'conflict' })
+      expect(reasons[2]).toBeInstanceOf(TypeError)
+      expect(reasons[3]).toBeInstanceOf(UnreadableEntry)
+      expect(await store.read.revision()).toBe(3)
+    })
+
+    test('one whose writing fails leaves no trace, and the others are written', async () => {
+      const taken = sampleEntry()
+      await publish(taken)
+      const blind = { ...sampleEntry(), package_name: taken.package_name }
+      const asked = [
+        publish(sampleEntry()),
+        store.change(async () => ({ before: undefined, entry: blind, deed })),
+        publish(sampleEntry()),
+      ]
+      const outcomes = await Promise.allSettled(asked)
+      expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+      expect((await store.changes(0, 10)).map(({ revision }) => revision)).toEqual([1, 2, 3])
+      expect(await store.read.entry({ id: blind.id })).toBeUndefined()
+    })
+  })
+}
