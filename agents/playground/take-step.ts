@@ -49,6 +49,8 @@ export async function takeStep(
     return { output: came.output, step: number }
   }
   const { failure } = came
+  // A call that cannot be made here may be one that is not to be kept.
+  if (failure.code === 'not_callable') throw failure
   // Why the call failed matters more than why that cannot be kept.
   await sessions.keep(session, { ...step, failure: { ...problem(failure, id) } }).catch(() => {})
   throw failure

@@ -127,10 +127,11 @@ export function createRouter(options: RouterOptions): Router {
     const agent = await options.resolve(packageNameOf(to), call)
     if (!agent) throw new Failure('not_found', `No agent answers to ${to}.`)
     const action = findAction(agent, name)
+    // Before anything else can refuse it: whoever keeps calls keeps what others are refused for.
+    assertKeepable(action, call)
     authorise(agent, action, call.principal)
     const input = action.input.parse(params)
     assertHeard(action, call)
-    assertKeepable(action, call)
     if (call.accepted) await call.accepted()
     const revision = action.effect === 'read' ? options.revision() : undefined
     const output = (await run(agent, action, input, call, id, via)) as Json

@@ -52,3 +52,17 @@ test.each(calls)(
     expect(JSON.stringify(await kept())).not.toMatch(secret)
   },
 )
+
+test.each([
+  ['in full', { agent: 'svc.registry', header: 'x-api-key', value: 'very-secret' }],
+  ['wrongly', { agent: 'svc.registry', value: 'very-secret', more: true }],
+])('a secret that is told %s is not kept by a playground, nor by a task', async (_, params) => {
+  const { json } = await home.request('POST', '/api/playground/session', { token })
+  for (const who of [{ token }, {}]) {
+    const body = { agent: 'svc.registry', capability: 'set_credential', input: params }
+    const answer = await home.request('POST', `/api/playground/session/${json.id}/execute`, { ...who, body })
+    expect(answer.status).toBeGreaterThanOrEqual(400)
+  }
+  await send('set_credential', params, { returnImmediately: true })
+  expect(JSON.stringify(await kept())).not.toContain('very-secret')
+})
