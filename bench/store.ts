@@ -5,10 +5,10 @@ import { writes } from './support/store-writes.ts'
 
 /** Writes and reads over either store; PostgreSQL, where there is one, syncs each commit as SQLite does. */
 export async function store(): Promise<Row[]> {
-  const rows = [await writes('SQLite')]
+  const rows = await writes('SQLite')
   if (!postgresFolder) return rows
   await using postgres = await startPostgres({ fsync: 'on' })
-  rows.push(await writes('PostgreSQL', await postgres.createDatabase()))
+  rows.push(...(await writes('PostgreSQL', await postgres.createDatabase(), await postgres.createDatabase())))
   rows.push(...(await reads(await postgres.createDatabase())))
   return [...rows, ...(await nodes(await postgres.createDatabase()))]
 }

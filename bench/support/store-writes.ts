@@ -6,6 +6,13 @@ import { openGateway } from '../../src/gateway.ts'
 import { openDatabase } from '../../src/store/sqlite/open.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { temporaryFolder } from '../../test/support/command.ts'
+import {
+  type BareWriter,
+  barePublishesOnPostgres,
+  barePublishesOnSqlite,
+  rowsOfLast,
+  type Write,
+} from './bare-publishes.ts'
 import { median, type Row } from './measure.ts'
 
 const callers = 6
@@ -13,10 +20,11 @@ const publishes = 300
 const commits = 600
 const rounds = 7
 
-type Write = (number: number) => Promise<unknown>
-
-/** Publishes a second by 6 callers at once, against the bare driver that commits one row a transaction for as many. */
-export async function writes(name: string, database?: string): Promise<Row> {
+/**
+ * Publishes a second by 6 callers at once, against the bare driver for as many: one that commits one row a transaction,
+ * and one that leaves what a publish leaves (the entry, its change, its mark in the log, two counters, its vectors).
+ */
+export async function writes(name: string, database?: string, same?: string): Promise<Row[]> {
   await using folder = await temporaryFolder()
   const config = readConfig({
     DRAGOMAN_DATA: folder.path,
@@ -25,7 +33,6 @@ export async function writes(name: string, database?: string): Promise<Row> {
   })
   await using gateway = await openGateway(config, { log: createLogger('silent') })
   await gateway.ready
-  await using bare = database === undefined ? bareSqlite(folder.path) : await barePostgres(database)
   const { signal } = new AbortController()
   const publish: Write = (number) =>
     gateway.dispatch(
@@ -40,20 +47,41 @@ export async function writes(name: string, database?: string): Promise<Row> {
     return await perSecond(first, count, write)
   }
   await rate(publishes, publish)
+  await using bare = database === undefined ? bareSqlite(folder.path) : await barePostgres(database)
+  await using full =
+    database === undefined || same === undefined
+      ? await sameOnSqlite(folder.path)
+      : await sameOnPostgres(database, same)
   await rate(commits, bare.commit)
-  const [ours, theirs]: [number[], number[]] = [[], []]
+  await rate(commits, full.commit)
+  const [ours, theirs, alike]: [number[], number[], number[]] = [[], [], []]
   for (let round = 0; round < rounds; round++) {
     ours.push(await rate(publishes, publish))
     theirs.push(await rate(commits, bare.commit))
+    alike.push(await rate(commits, full.commit))
   }
-  const ratios = ours.map((one, at) => one / (theirs[at] ?? one))
-  return {
-    name: `${name}: publishes by ${callers} callers (bare driver: one row a commit)`,
+  const against = (what: string, base: readonly number[]): Row => ({
+    name: `${name}: publishes by ${callers} callers (bare driver: ${what})`,
     value: Math.round(median(ours)),
     unit: '1/s',
-    baseline: Math.round(median(theirs)),
-    ratio: Number(median(ratios).toPrecision(3)),
-  }
+    baseline: Math.round(median(base)),
+    ratio: Number(median(ours.map((one, at) => one / (base[at] ?? one))).toPrecision(3)),
+  })
+  return [against('one row a commit', theirs), against('the same rows a commit', alike)]
+}
+
+async function sameOnSqlite(folder: string): Promise<BareWriter> {
+  const database = openDatabase(join(folder, 'registry.sqlite'))
+  const rows = await rowsOfLast(async (sql) => database.prepare(sql).all())
+  database.close()
+  return await barePublishesOnSqlite(join(folder, 'same.sqlite'), rows)
+}
+
+async function sameOnPostgres(url: string, same: string): Promise<BareWriter> {
+  const pool = new pg.Pool({ connectionString: url, max: 1 })
+  const rows = await rowsOfLast(async (sql) => (await pool.query(sql)).rows)
+  await pool.end()
+  return await barePublishesOnPostgres(same, callers, rows)
 }
 
 function publication(number: number) {
@@ -81,7 +109,7 @@ async function perSecond(first: number, count: number, write: Write): Promise<nu
 }
 
 /** Synced at each commit, as the store is. */
-function bareSqlite(folder: string): { commit: Write } & AsyncDisposable {
+function bareSqlite(folder: string): BareWriter {
   const database = openDatabase(join(folder, 'bare.sqlite'))
   database.exec('create table bare (id integer primary key, document text not null)')
   const insert = database.prepare('insert into bare values (?, ?)')
@@ -95,7 +123,7 @@ function bareSqlite(folder: string): { commit: Write } & AsyncDisposable {
   }
 }
 
-async function barePostgres(url: string): Promise<{ commit: Write } & AsyncDisposable> {
+async function barePostgres(url: string): Promise<BareWriter> {
   const pool = new pg.Pool({ connectionString: url, max: callers })
   await pool.query('create table bare (id bigint primary key, document text not null)')
   return {

@@ -133,7 +133,7 @@ describe('an API key', () => {
     const refused = await home.request('POST', `/api/playground/session/${session.json.id}/execute`, {
       body: { agent: 'svc.registry', capability: 'create_key', input: {} },
     })
-    expect([refused.status, refused.json.code]).toEqual([403, 'forbidden'])
+    expect([refused.status, refused.json.code]).toEqual([409, 'not_callable'])
     const token = await home.token('many')
     for (let made = 0; made < 100; made++) {
       expect((await home.request('POST', '/api/keys', { token })).status).toBe(201)
