@@ -50,6 +50,7 @@ export function createDenseArm(
     async [Symbol.asyncDispose]() {
       stop.abort()
       await follower[Symbol.asyncDispose]()
+      await feed[Symbol.asyncDispose]()
       await keep(1).catch(failed)
       await vectors[Symbol.asyncDispose]()
       await embedder[Symbol.asyncDispose]()

@@ -30,6 +30,8 @@ export interface Finder {
   completeName(prefix: string, limit: number): Promise<NameCompletion>
   /** The same as the truth holds it. */
   stored(agent: string, caller: Caller): Promise<StoredEntry>
+  /** The same as `get`, of what this process has just written: what others have written since is not asked for. */
+  written(id: string, caller: Caller): Promise<EntryDetail>
 }
 
 export interface FinderOptions {
@@ -123,6 +125,10 @@ export function createFinder({
 
   async function stored(agent: string, caller: Caller): Promise<StoredEntry> {
     if (caller) await reader.latest()
+    return await known(agent, caller)
+  }
+
+  async function known(agent: string, caller: Caller): Promise<StoredEntry> {
     const entry = await reader.entry(toReference(agent))
     if (entry && isVisible(entry, caller)) return entry
     const close = await suggest(agent)
@@ -159,6 +165,7 @@ export function createFinder({
     stored,
     completeName,
     get: async (agent, caller) => views.detail(await stored(agent, caller), caller),
+    written: async (id, caller) => views.detail(await known(id, caller), caller),
   }
 }
 

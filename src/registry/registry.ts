@@ -38,7 +38,14 @@ export function createRegistry(options: RegistryOptions) {
   const { store, index, follower, dense, site } = options
   const { vitals, prober } = options.liveness
   const views = createViews(site, vitals)
-  const { stored, ...finder } = createFinder({ reader: store.read, index, follower, dense, views, vitals })
+  const { stored, written, ...finder } = createFinder({
+    reader: store.read,
+    index,
+    follower,
+    dense,
+    views,
+    vitals,
+  })
   const history = createHistory(store, { ...finder, stored }, views)
   const editor = createEditor(options)
   const deprecate = createDeprecate(editor)
@@ -53,7 +60,7 @@ export function createRegistry(options: RegistryOptions) {
   async function settled(work: Promise<Committed>, caller: Principal | null): Promise<EntryDetail> {
     const { id, revision } = await work
     await applied(revision)
-    return await finder.get(id, caller)
+    return await written(id, caller)
   }
 
   async function answered(work: Promise<Verified>): Promise<VerificationOutcome> {

@@ -5,8 +5,9 @@ import type { SearchDocument } from '../search/search-index.ts'
 import type { VectorChange, VectorStore } from '../search/vector-store.ts'
 import type { Embeddings } from '../store/store.ts'
 import type { Derived } from './follower.ts'
+import { createVectorKeep } from './vector-keep.ts'
 
-export interface VectorFeed extends Derived {
+export interface VectorFeed extends Derived, AsyncDisposable {
   /** Texts embedded since the start: those whose vectors were not kept. */
   readonly embedded: number
 }
@@ -19,11 +20,12 @@ export function createVectorFeed(
   signal: AbortSignal,
   failed: (fault: unknown) => void,
 ): VectorFeed {
+  const keep = createVectorKeep(embeddings, embedder.model, failed)
   let embedded = 0
 
   /** The vector of each text, by its hash. */
   async function vectorsOf(texts: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, Float32Array>> {
-    const kept = await embeddings.find(embedder.model, [...texts.keys()])
+    const kept = await keep.find([...texts.keys()])
     const missing = [...texts].filter(([key]) => !kept.has(key))
     if (missing.length === 0) return kept
     const made = await embedder.embed(
@@ -32,8 +34,7 @@ export function createVectorFeed(
       signal,
     )
     const fresh = new Map(missing.map(([key], at) => [key, made[at]?.vector ?? none]))
-    // What cannot be kept is embedded again at the next start: that is all it costs.
-    await embeddings.keep(embedder.model, fresh).catch(failed)
+    await keep.add(fresh)
     embedded += fresh.size
     return new Map([...kept, ...fresh])
   }
@@ -61,6 +62,7 @@ export function createVectorFeed(
       })
       await vectors.apply(next, revision)
     },
+    [Symbol.asyncDispose]: () => keep[Symbol.asyncDispose](),
   }
 }
 

@@ -20,6 +20,13 @@ export interface Put {
   readonly deed: Deed
 }
 
+export interface Committed {
+  /** The last revision then. */
+  readonly revision: number
+  /** As they were written, in the order of their revisions, which follow one another. */
+  readonly rows: readonly EntryTable[]
+}
+
 /** What was done to an entry without changing it. */
 export interface Done {
   readonly entry_id: string
@@ -29,7 +36,7 @@ export interface Done {
 type Event = Omit<AuditTable, 'id' | 'at'>
 
 /**
- * Writes entries, each once, and gives each the next revision and its place in the logs; the last revision. The counters
+ * Writes entries, each once, and gives each the next revision and its place in the logs. The counters
  * are taken as late as can be, so that their lock is held for little more than a commit.
  */
 export async function commitPuts(
@@ -37,14 +44,14 @@ export async function commitPuts(
   puts: readonly Put[],
   done: readonly Done[],
   at: string,
-): Promise<number> {
+): Promise<Committed> {
   const isVersion = await Promise.all(puts.map((put) => saysAnew(transaction, put)))
   const changed = puts.map(({ before, entry }) => difference(before.entry, entry))
   const events = done.map(({ entry_id, deed }) =>
     toEvent(entry_id, deed, null, { before: null, after: null }),
   )
   const audited = events.length + changed.filter((one) => one !== undefined).length
-  if (puts.length + audited === 0) return await currentRevision(transaction)
+  if (puts.length + audited === 0) return { revision: await currentRevision(transaction), rows: [] }
   const { revision: last, audit } = await takeAll(transaction, { revision: puts.length, audit: audited })
   const entries: EntryTable[] = []
   const changes: ChangeTable[] = []
@@ -65,7 +72,7 @@ export async function commitPuts(
   for (const some of slices(versions)) await transaction.insertInto('version').values(some).execute()
   const audits = events.map((event, index) => ({ ...event, id: audit - audited + index + 1, at }))
   for (const some of slices(audits)) await transaction.insertInto('audit').values(some).execute()
-  return last
+  return { revision: last, rows: entries }
 }
 
 /** Whether everybody sees from now on what they saw in no version before. */

@@ -9,7 +9,7 @@ import { createNotes } from './notes.ts'
 import { createSessionStore } from './playground.ts'
 import { createRepeatStore } from './repeats.ts'
 import type { Store } from './store.ts'
-import type { Tables } from './tables.ts'
+import type { EntryTable, Tables } from './tables.ts'
 import { createTaskStore } from './tasks.ts'
 import { changeTogether } from './together.ts'
 import type { Realm, Transact } from './transact.ts'
@@ -28,6 +28,8 @@ export interface Database {
   readonly snapshot: Snapshot
   /** Milliseconds since the epoch. */
   readonly clock: () => number
+  /** Hears of entries that were changed, in the order of their revisions, which follow one another. */
+  readonly wrote?: (rows: readonly EntryTable[]) => void
 }
 
 /** All of a store that is the same in either dialect. */
@@ -38,6 +40,7 @@ export function overSql({
   commit,
   snapshot,
   clock,
+  wrote,
 }: Database): Omit<Store, 'read' | 'wake' | typeof Symbol.asyncDispose> {
   const commitEntries = commit('entries')
   return {
@@ -59,7 +62,7 @@ export function overSql({
         const result = await work(port)
         return { result, revision: await number() }
       }),
-    change: changeTogether(commitEntries, clock),
+    change: changeTogether(commitEntries, clock, wrote),
     changes: (after, limit) =>
       reader
         .selectFrom('change')

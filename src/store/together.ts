@@ -6,7 +6,7 @@ import { createGrounds } from './grounds.ts'
 import { isListed } from './published.ts'
 import { createSight, type Mark, markOf } from './sight.ts'
 import { type Store, UnreadableEntry } from './store.ts'
-import type { Tables } from './tables.ts'
+import type { EntryTable, Tables } from './tables.ts'
 import type { Transact } from './transact.ts'
 
 type Decide = Parameters<Store['change']>[0]
@@ -34,8 +34,13 @@ const ofStore = new Set(['unavailable', 'storage_full', 'not_configured'])
 /**
  * Changes of entries, those that wait for the same commit in one: each is decided by what stood before all of them, and
  * one that an earlier one of them bears upon waits for the next commit. So it is as though they had come one by one.
+ * `wrote` hears what each commit wrote, before those who asked for it do.
  */
-export function changeTogether(commit: Transact, clock: () => number): Store['change'] {
+export function changeTogether(
+  commit: Transact,
+  clock: () => number,
+  wrote?: (rows: readonly EntryTable[]) => void,
+): Store['change'] {
   let waiting: Waiting[] = []
   let isAtWork = false
 
@@ -55,12 +60,13 @@ export function changeTogether(commit: Transact, clock: () => number): Store['ch
   async function attempt(some: readonly Waiting[]): Promise<Waiting[]> {
     let isDecided = false
     try {
-      const outcomes = await commit(async (transaction) => {
+      const { outcomes, rows } = await commit(async (transaction) => {
         isDecided = false
-        const outcomes = await commitAll(transaction, some, new Date(clock()).toISOString())
+        const done = await commitAll(transaction, some, new Date(clock()).toISOString())
         isDecided = true
-        return outcomes
+        return done
       })
+      wrote?.(rows)
       return some.filter((one, index) => !settle(one, outcomes[index] ?? 'again'))
     } catch (fault) {
       const isOfAll = isDecided || (fault instanceof Failure && ofStore.has(fault.code))
@@ -92,7 +98,7 @@ async function commitAll(
   transaction: Kysely<Tables>,
   some: readonly Waiting[],
   at: string,
-): Promise<Outcome[]> {
+): Promise<{ outcomes: Outcome[]; rows: readonly EntryTable[] }> {
   const grounds = createGrounds(transaction, { kept: true })
   const judged = await Promise.all(
     some.map(async ({ decide }) => {
@@ -115,11 +121,13 @@ async function commitAll(
     marks.push(markOf(put))
     return { put, place: puts.push(put) }
   })
-  const last = puts.length > 0 ? await commitPuts(transaction, puts, [], at) : 0
-  return placed.map((one) => {
+  const { revision: last, rows } =
+    puts.length > 0 ? await commitPuts(transaction, puts, [], at) : { revision: 0, rows: [] }
+  const outcomes = placed.map((one) => {
     if (one === 'again' || 'refused' in one) return one
     return { entry: one.put.entry, revision: last - puts.length + one.place }
   })
+  return { outcomes, rows }
 }
 
 /** Throws what was not thrown because of this one change. */

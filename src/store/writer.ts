@@ -42,6 +42,9 @@ export function createWriter(
   }
   return {
     writer,
-    commit: () => commitPuts(transaction, [...puts.values()], done, new Date(clock()).toISOString()),
+    async commit() {
+      const at = new Date(clock()).toISOString()
+      return (await commitPuts(transaction, [...puts.values()], done, at)).revision
+    },
   }
 }

@@ -1,8 +1,9 @@
 import type { EventEmitter } from 'node:events'
 import { type Kysely, sql } from 'kysely'
 import type { EntryCache } from '../entry-cache.ts'
+import { parseEntry } from '../grounds.ts'
 import type { Validity } from '../reader.ts'
-import type { CounterTable, Tables } from '../tables.ts'
+import type { CounterTable, EntryTable, Tables } from '../tables.ts'
 import { askCounters, type Counters, toCounters } from './counters.ts'
 
 /** What this process knows of commits, its own and those of others. */
@@ -14,6 +15,8 @@ export interface News {
   tell(): void
   /** A revision that is committed, by whomever. */
   know(revision: number): void
+  /** Entries of a commit of our own, in the order of their revisions, which follow one another. */
+  wrote(rows: readonly EntryTable[]): void
   /** What a question that was put at `asked`, by `performance.now()`, found. */
   heard(found: Counters, asked: Asked): void
   /** When a question is put, and what was known then. */
@@ -85,6 +88,17 @@ export function createNews(
     tell()
   }
 
+  /** Where nobody else has committed meanwhile, what we wrote need not be read. */
+  function wrote(rows: readonly EntryTable[]): void {
+    const [first, last] = [rows[0], rows.at(-1)]
+    if (!first || !last) return
+    if (!catching && told === applied && applied === first.revision - 1) {
+      for (const row of rows) cache.keep({ entry: parseEntry(row), size: row.document.length })
+      cache.revision = applied = last.revision
+    }
+    know(last.revision)
+  }
+
   let asking: Promise<void> | undefined
   let askingNext: Promise<void> | undefined
 
@@ -133,6 +147,7 @@ export function createNews(
     ask: () => ({ at: performance.now(), told }),
     tell,
     know,
+    wrote,
     heard,
     validity: {
       version: () => told,

@@ -78,7 +78,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
   }
   const snapshot: Snapshot = (work) =>
     reader.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work)
-  const store = overSql({ reader, writer, transact, commit, snapshot, clock })
+  const store = overSql({ reader, writer, transact, commit, snapshot, clock, wrote: news.wrote })
   const known = (revision: number) => {
     news.know(revision)
     return revision
@@ -88,11 +88,6 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
     ...store,
     async write(work) {
       const done = await store.write(work)
-      news.know(done.revision)
-      return done
-    },
-    async change(decide) {
-      const done = await store.change(decide)
       news.know(done.revision)
       return done
     },
