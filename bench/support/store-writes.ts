@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { localPrincipal } from '../../src/auth/authenticator.ts'
 import { readConfig } from '../../src/config.ts'
@@ -47,6 +48,8 @@ export async function writes(name: string, database?: string, same?: string): Pr
     return await perSecond(first, count, write)
   }
   await rate(publishes, publish)
+  // Vectors are kept a moment later.
+  await pause(1000)
   await using bare = database === undefined ? bareSqlite(folder.path) : await barePostgres(database)
   await using full =
     database === undefined || same === undefined

@@ -3,6 +3,7 @@ import { type Kysely, sql } from 'kysely'
 import type { EntryCache } from '../entry-cache.ts'
 import { parseEntry } from '../grounds.ts'
 import type { Validity } from '../reader.ts'
+import { UnreadableEntry } from '../store.ts'
 import type { CounterTable, EntryTable, Tables } from '../tables.ts'
 import { askCounters, type Counters, toCounters } from './counters.ts'
 
@@ -93,10 +94,20 @@ export function createNews(
     const [first, last] = [rows[0], rows.at(-1)]
     if (!first || !last) return
     if (!catching && told === applied && applied === first.revision - 1) {
-      for (const row of rows) cache.keep({ entry: parseEntry(row), size: row.document.length })
+      for (const row of rows) keep(row)
       cache.revision = applied = last.revision
     }
     know(last.revision)
+  }
+
+  function keep(row: EntryTable): void {
+    try {
+      cache.keep({ entry: parseEntry(row), size: row.document.length })
+    } catch (fault) {
+      if (!(fault instanceof UnreadableEntry)) throw fault
+      // It is written; whoever reads it is told.
+      cache.forget([row.id])
+    }
   }
 
   let asking: Promise<void> | undefined

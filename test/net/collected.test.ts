@@ -1,0 +1,49 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { createCollected } from '../../src/net/collected.ts'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
+
+const sizes = fc.array(fc.oneof(fc.integer({ min: 0, max: 40 }), fc.integer({ min: 4000, max: 40_000 })), {
+  maxLength: 60,
+})
+
+test('bytes come out as they went in, in chunks of whatever size, of which none but the large and the first are kept', () => {
+  void fc.assert(
+    fc.property(sizes, (lengths) => {
+      const collected = createCollected()
+      const whole: number[] = []
+      for (const [at, length] of lengths.entries()) {
+        const chunk = new Uint8Array(length).fill(at + 1)
+        whole.push(...chunk)
+        collected.add(chunk)
+        // Whoever gives a small chunk may use its place again.
+        if (collected.length > length && length < 1000) chunk.fill(0)
+      }
+      expect(collected.length).toBe(whole.length)
+      expect(Buffer.compare(Buffer.from(collected.bytes()), Buffer.from(whole))).toBe(0)
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test('an answer of one chunk is that chunk, and one of none is empty', () => {
+  const [one, none] = [createCollected(), createCollected()]
+  const chunk = new Uint8Array([1, 2])
+  one.add(chunk)
+  expect(one.bytes()).toBe(chunk)
+  expect(none.bytes()).toEqual(new Uint8Array())
+})
+
+test('small chunks hold none of the memory that they came in', () => {
+  const collected = createCollected()
+  collectGarbage()
+  const before = process.memoryUsage().arrayBuffers
+  for (let at = 0; at < 2000; at++) collected.add(new Uint8Array(64 * 1024).subarray(0, 1))
+  collectGarbage()
+  expect(collected.length).toBe(2000)
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(8 * 1024 * 1024)
+})
