@@ -37,13 +37,15 @@ type Event = Omit<AuditTable, 'id' | 'at'>
 
 /**
  * Writes entries, each once, and gives each the next revision and its place in the logs. The counters
- * are taken as late as can be, so that their lock is held for little more than a commit.
+ * are taken as late as can be, so that their lock is held for little more than a commit. `standing`: the rows lie there,
+ * but for their revisions.
  */
 export async function commitPuts(
   transaction: Kysely<Tables>,
   puts: readonly Put[],
   done: readonly Done[],
   at: string,
+  { standing = false } = {},
 ): Promise<Committed> {
   const isVersion = await Promise.all(puts.map((put) => saysAnew(transaction, put)))
   const changed = puts.map(({ before, entry }) => difference(before.entry, entry))
@@ -67,7 +69,7 @@ export async function commitPuts(
     const fields = changed[index]
     if (fields) events.push(toEvent(entry.id, deed, revision, fields))
   }
-  for (const some of slices(entries)) await upsert(transaction, some)
+  for (const some of slices(entries)) await upsert(transaction, some, standing ? numbered : columns)
   for (const some of slices(changes)) await transaction.insertInto('change').values(some).execute()
   for (const some of slices(versions)) await transaction.insertInto('version').values(some).execute()
   const audits = events.map((event, index) => ({ ...event, id: audit - audited + index + 1, at }))
@@ -120,15 +122,24 @@ const columns = [
   'document',
 ] as const satisfies (keyof EntryTable)[]
 
-/** Inserts or replaces by id. */
-export async function upsert(transaction: Kysely<Tables>, rows: readonly EntryTable[]): Promise<void> {
+/** What the revision changes of a row that lies there already. */
+const numbered = ['revision', 'document'] as const
+
+/** Inserts, or replaces these columns by id. */
+export async function upsert(
+  transaction: Kysely<Tables>,
+  rows: readonly EntryTable[],
+  replaced: readonly (typeof columns)[number][] = columns,
+): Promise<void> {
   await transaction
     .insertInto('entry')
     .values(rows)
     .onConflict((conflict) =>
       conflict
         .column('id')
-        .doUpdateSet((row) => Object.fromEntries(columns.map((name) => [name, row.ref(`excluded.${name}`)]))),
+        .doUpdateSet((row) =>
+          Object.fromEntries(replaced.map((name) => [name, row.ref(`excluded.${name}`)])),
+        ),
     )
     .execute()
 }

@@ -44,7 +44,7 @@ export function createWriter(
     writer,
     async commit() {
       const at = new Date(clock()).toISOString()
-      return (await commitPuts(transaction, [...puts.values()], done, at)).revision
+      return (await commitPuts(transaction, [...puts.values()], done, at, { standing: true })).revision
     },
   }
 }
