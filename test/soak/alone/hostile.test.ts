@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { serve as serveHere } from '../net/support.ts'
-import { run, temporaryFolder } from '../support/command.ts'
-import { hostilePages } from '../support/hostile-pages.ts'
-import { serve } from '../support/serve.ts'
+import { serve as serveHere } from '../../net/support.ts'
+import { run, temporaryFolder } from '../../support/command.ts'
+import { hostilePages } from '../../support/hostile-pages.ts'
+import { serve } from '../../support/serve.ts'
 
 const rounds = Number(process.env.SOAK_ROUNDS ?? 5)
 const megabyte = 1024 * 1024
