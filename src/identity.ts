@@ -47,7 +47,7 @@ export interface Identity extends AsyncDisposable {
 
 export interface IdentityOptions {
   readonly config: Config
-  readonly store: Pick<Store, 'identity' | 'wake'>
+  readonly store: Pick<Store, 'identity' | 'notes' | 'wake'>
   readonly clock: () => number
   readonly site: () => { readonly base_url: string }
   /** A fetch of its own to the outside, with these origins exempt from the public-address rule. */
@@ -61,10 +61,25 @@ const ownIssuers = new Set([localIssuer, localPrincipal.issuer])
 /** Attempts a minute and address at the token endpoint. */
 const attempts = 60
 
+/**
+ * Why the keys of this gateway are none of the registry's, whose first gateway put its issuer down: owners and tokens of
+ * one issuer are nobody to another. Undefined where they are.
+ */
+export async function strangerTo(
+  store: Pick<Store, 'notes'>,
+  ring: Pick<KeyRing, 'name'>,
+): Promise<string | undefined> {
+  const issuer = await store.notes.settle('issuer', ring.name)
+  if (issuer === ring.name) return undefined
+  return `The registry belongs to ${issuer}, and these keys to ${ring.name}: copy keys/ from the gateway that made it.`
+}
+
 /** Reads keys and revocations, and the issuers of the configuration. Throws Failure `invalid_request` for a bad one. */
 export async function openIdentity(options: IdentityOptions): Promise<Identity> {
   const { config, store, clock, site, outside, failed } = options
   const ring = await openKeyRing(keysPath(config), clock)
+  const stranger = await strangerTo(store, ring)
+  if (stranger) failed(new Error(stranger))
   const own = [...new Set([ring.name, site().base_url])]
   const issuers = await readIssuers(config.DRAGOMAN_ISSUERS, own)
   const revocations = await createRevocations({

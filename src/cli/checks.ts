@@ -1,6 +1,8 @@
 import { mkdir, stat, statfs } from 'node:fs/promises'
+import { openKeyRing } from '../auth/key-ring.ts'
 import { type Config, isWildcard, keysPath, storePlace } from '../config.ts'
-import { aboutStore, nameOf } from '../store/open-store.ts'
+import { strangerTo } from '../identity.ts'
+import { aboutStore, nameOf, openStore } from '../store/open-store.ts'
 import { openClient } from './client.ts'
 
 /** One thing that a deployment needs, and whether it has it. */
@@ -24,7 +26,8 @@ export async function checkDeployment(config: Config): Promise<Check[]> {
   const store = await storeChecks(config)
   // Without its store a gateway would wait for it.
   const registry = [...own, ...store].every(({ ok }) => ok) ? [await searchCheck(config)] : []
-  return [...own, ...store, ...registry, await keyCheck(config), contactCheck(config)]
+  const keys = [await keyCheck(config), ...(registry[0]?.ok ? await issuerCheck(config) : [])]
+  return [...own, ...store, ...registry, ...keys, contactCheck(config)]
 }
 
 function nodeCheck(): Check {
@@ -106,6 +109,14 @@ async function keyCheck(config: Config): Promise<Check> {
   if (!found) return { check: 'signing key', ok: false, detail: `${path} is not there yet` }
   const mode = (found.mode & 0o777).toString(8)
   return { check: 'signing key', ok: mode === '600', detail: `${path}, mode ${mode}` }
+}
+
+/** Whether gateways over the same registry take each other's tokens. */
+async function issuerCheck(config: Config): Promise<Check[]> {
+  await using store = await openStore(storePlace(config), Date.now, () => {})
+  const ring = await openKeyRing(keysPath(config), Date.now)
+  const stranger = await strangerTo(store, ring)
+  return [{ check: 'issuer', ok: stranger === undefined, detail: stranger ?? ring.name }]
 }
 
 /** Not a fault: everything but the wiki agent works without. */

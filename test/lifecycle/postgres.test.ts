@@ -178,6 +178,20 @@ describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => 
     expect(checks.map((one: { check: string }) => one.check)).toContain('connections')
   })
 
+  test('doctor says of a gateway with other keys than its registry was made with that it has', async () => {
+    await using folder = await temporaryFolder()
+    const DATABASE_URL = await postgres.createDatabase()
+    const [first, second] = ['first', 'second'].map((name) => ({
+      DATABASE_URL,
+      DRAGOMAN_DATA: join(folder.path, name),
+    }))
+    expect((await run(['doctor'], first ?? {})).stdout).toMatch(/^ok\s+issuer: urn:dragoman:/m)
+    const { code, stdout, stderr } = await run(['doctor'], second ?? {})
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/^FAIL issuer: The registry belongs to urn:dragoman:.*copy keys\//m)
+    expect(stderr).toContain('copy keys/')
+  })
+
   test('doctor says of a database that takes no writes that it does not', async () => {
     await using folder = await temporaryFolder()
     const DATABASE_URL = await postgres.createDatabase()
