@@ -118,6 +118,37 @@ describe('the change feed', () => {
     expect(await peer.next()).toMatchObject({ id: 2, result: {} })
   })
 
+  test('over the WebSocket of JSON-RPC ends when it is cancelled, and the socket goes on', async () => {
+    const call = (id: number) => ({ jsonrpc: '2.0', id, method: 'registry.watch_changes', params: {} })
+    const cancel = (id: unknown) => ({ jsonrpc: '2.0', method: 'rpc.cancel', params: { id } })
+    await using peer = await opened('/rpc', 'jsonrpc', call(1))
+    await peer.first
+    const answerTo = async (id: number) => {
+      for (;;) {
+        const frame = (await peer.next()) as { id?: number }
+        if (frame.id === id) return frame
+      }
+    }
+    const send = (frame: object) => peer.socket.send(JSON.stringify(frame))
+    send(cancel(1))
+    expect(await answerTo(1)).toMatchObject({ error: { code: -32036, data: { code: 'cancelled' } } })
+    // Sixteen at once is the most: a cancellation passes what waits behind them, and is heard for that too.
+    const ids = Array.from({ length: 20 }, (_, at) => 10 + at)
+    for (const id of ids) send(call(id))
+    for (const id of ids.toReversed()) send(cancel(id))
+    const ended = new Map<number, string | undefined>()
+    while (ended.size < ids.length) {
+      const { id, error } = (await peer.next()) as { id?: number; error?: { data: { code: string } } }
+      if (id !== undefined) ended.set(id, error?.data.code)
+    }
+    expect([...ended.keys()].toSorted()).toEqual(ids)
+    expect(ids.slice(16).map((id) => ended.get(id))).toEqual(Array(4).fill('cancelled'))
+    send({ ...cancel('none'), id: 'asked' })
+    expect(await answerTo('asked' as never)).toMatchObject({ result: { cancelled: false } })
+    send({ jsonrpc: '2.0', id: 2, method: 'registry.get_card', params: {} })
+    expect(await answerTo(2)).toMatchObject({ id: 2, result: {} })
+  })
+
   test('is a page where it is asked for in a batch, without an id, or where parts cannot be told', async () => {
     const params = { since: 0, limit: 1 }
     const call = { jsonrpc: '2.0', id: 1, method: 'registry.watch_changes', params }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Failure } from '../../schemas/failure.ts'
-import { createJsonRpc } from '../../src/transports/json-rpc/json-rpc.ts'
+import { createJsonRpc, readMessage } from '../../src/transports/json-rpc/json-rpc.ts'
 import { doorOver } from '../support/door.ts'
 import { anonymous, principal, sampleAction, sampleAgent } from '../support/router.ts'
 
@@ -26,7 +26,9 @@ function box() {
   const ask = async (count: number, length: number, extra: object[] = [], identify = () => somebody) => {
     const request = (id: number) => ({ jsonrpc: '2.0', id, method: 'box.fill', params: { length } })
     const batch = [...Array.from({ length: count }, (_, id) => request(id)), ...extra]
-    return JSON.parse((await answer(JSON.stringify(batch), { ...anonymous(), identify })) ?? '[]')
+    return JSON.parse(
+      (await answer(readMessage(JSON.stringify(batch)), { ...anonymous(), identify })) ?? '[]',
+    )
   }
   return { seen, ask }
 }

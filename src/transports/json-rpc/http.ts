@@ -6,7 +6,7 @@ import { readBody } from '../http/body.ts'
 import { requestId } from '../http/identity.ts'
 import { send } from '../http/respond.ts'
 import { signalOf } from '../http/rest.ts'
-import { createJsonRpc } from './json-rpc.ts'
+import { createJsonRpc, readMessage } from './json-rpc.ts'
 import { refuseRequest } from './refuse.ts'
 
 /**
@@ -31,7 +31,7 @@ export function jsonRpcMount(door: Door, version: string): Mount {
           signal: signalOf(response),
           identify: () => authenticated(door, authorization),
         }
-        const body = await answer(text, caller)
+        const body = await answer(readMessage(text), caller)
         if (body === undefined) send(request, response, 204, '', { 'X-Request-Id': id })
         else send(request, response, 200, body, headers)
       } catch (thrown) {

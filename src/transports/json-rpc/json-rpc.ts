@@ -18,16 +18,19 @@ import {
 } from './frames.ts'
 import { createMethods, unknownMethod } from './methods.ts'
 import { openRpc } from './openrpc.ts'
+import { cancelMethod } from './running.ts'
 
 /** What a call needs beside what each request of a batch gets for itself: its id, and who calls by then. */
 export interface Caller extends Omit<Call, 'id' | 'principal' | 'emit'> {
   identify(): Principal | null | Promise<Principal | null>
   /** Sends a notification; resolves when the caller can take more. Absent where there is no way to send one. */
   readonly notify?: (text: string) => Promise<void>
+  /** Ends what the same caller waits for. Absent where nothing can be cancelled but by going away. */
+  readonly cancel?: (id: unknown) => boolean
 }
 
-/** Answers one message, a request or a batch; undefined where nothing is to be answered (notifications). */
-export type AnswerMessage = (text: string, caller: Caller) => Promise<string | undefined>
+/** Answers one message as `readMessage` gave it, a request or a batch; undefined where nothing is to be answered. */
+export type AnswerMessage = (message: unknown, caller: Caller) => Promise<string | undefined>
 
 /** JSON-RPC 2.0 over any transport that carries text. `createId` names each request; `version` is the product's. */
 export function createJsonRpc(door: Door, version: string, createId: () => string): AnswerMessage {
@@ -41,10 +44,14 @@ export function createJsonRpc(door: Door, version: string, createId: () => strin
     if ('failure' in request) return errorFrame(request.failure, requestId, request.id, invalidRequest)
     const { id, method } = request
     if (refusal && id !== undefined) return errorFrame(refusal, requestId, id)
+    if (method === cancelMethod && caller.cancel) {
+      const cancelled = caller.cancel(request.params.id)
+      return id === undefined ? undefined : JSON.stringify({ jsonrpc: '2.0', result: { cancelled }, id })
+    }
     if (!methods.hasMethod(method)) {
       return id === undefined ? undefined : errorFrame(unknownMethod(method, agents), requestId, id)
     }
-    const { identify, notify, ...rest } = caller
+    const { identify, notify, cancel: _, ...rest } = caller
     try {
       const heard = notify && id !== undefined
       const emit = heard && ((update: Update) => notify(updateFrame(update, id)))
@@ -69,8 +76,7 @@ export function createJsonRpc(door: Door, version: string, createId: () => strin
     return answers.length > 0 ? `[${answers.join(',')}]` : undefined
   }
 
-  return async (text, caller) => {
-    const message = parse(text)
+  return async (message, caller) => {
     if (message instanceof Failure) return errorFrame(message, createId(), null, parseError)
     return Array.isArray(message) ? answerBatch(message, caller) : answerOne(message, caller)
   }
@@ -85,7 +91,8 @@ function write(response: JSONRPCResponse, requestId: string, id: Id): string {
   }
 }
 
-function parse(text: string): unknown {
+/** The message in a text, or the Failure that it is to be answered with. */
+export function readMessage(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (fault) {

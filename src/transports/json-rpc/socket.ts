@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { Failure } from '../../../schemas/failure.ts'
+import { isRecord } from '../../../schemas/json.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import type { Door } from '../door.ts'
 import type { SocketDoor } from '../websocket/upgrade.ts'
-import { createJsonRpc } from './json-rpc.ts'
+import { createJsonRpc, readMessage } from './json-rpc.ts'
+import { cancelMethod, createRunning } from './running.ts'
 
 /**
  * `ws://…/rpc`: one text frame is one JSON-RPC message. To a subscription notifications come before its answer, which
- * comes when `ending` ends it.
+ * comes when `ending` ends it, or the caller does by `rpc.cancel`, which passes what waits.
  */
 export function jsonRpcSocket(door: Door, version: string, ending: AbortSignal): SocketDoor {
   const answer = createJsonRpc(door, version, randomUUID)
@@ -22,12 +24,21 @@ export function jsonRpcSocket(door: Door, version: string, ending: AbortSignal):
         if (principal === undefined) throw new Failure('unauthenticated', 'The token no longer holds.')
         return principal
       }
-      connection.read((text) => ({
-        async run() {
-          const body = await answer(text, { identify, client, signal, ending, notify: connection.send })
-          if (body !== undefined) await connection.send(body)
-        },
-      }))
+      const running = createRunning(signal)
+      const caller = { identify, client, ending, cancel: running.cancel, notify: connection.send }
+      connection.read((text) => {
+        const message = readMessage(text)
+        const { id, method } = isRecord(message) ? message : {}
+        const begun = running.begin(id)
+        return {
+          urgent: method === cancelMethod,
+          async run() {
+            using one = begun
+            const body = await answer(message, { ...caller, signal: one.signal })
+            if (body !== undefined) await connection.send(body)
+          },
+        }
+      })
     },
   }
 }
