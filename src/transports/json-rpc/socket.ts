@@ -31,7 +31,8 @@ export function jsonRpcSocket(door: Door, version: string, ending: AbortSignal):
         const { id, method } = isRecord(message) ? message : {}
         const begun = running.begin(id)
         return {
-          urgent: method === cancelMethod,
+          // One that wants an answer waits its turn: answers may heap up before a peer that does not read.
+          urgent: method === cancelMethod && id === undefined,
           async run() {
             using one = begun
             const body = await answer(message, { ...caller, signal: one.signal })
