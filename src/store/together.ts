@@ -107,6 +107,7 @@ async function commitAll(
       return { sight, decided }
     }),
   )
+  for (const { sight } of judged) if (sight.fault !== undefined) throw sight.fault
   const puts: Put[] = []
   const marks: Mark[] = []
   const placed = judged.map(({ sight, decided }): Refused | 'again' | { put: Put; place: number } => {
@@ -132,6 +133,5 @@ async function commitAll(
 
 /** Throws what was not thrown because of this one change. */
 function assertOwn(thrown: unknown): void {
-  const isOwn = (thrown instanceof Failure && !ofStore.has(thrown.code)) || thrown instanceof UnreadableEntry
-  if (!isOwn) throw thrown
+  if (!(thrown instanceof Failure || thrown instanceof UnreadableEntry)) throw thrown
 }

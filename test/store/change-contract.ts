@@ -150,6 +150,25 @@ export function changeContract(name: string, open: () => Promise<StoreHome>): vo
       expect(await store.read.revision()).toBe(3)
     })
 
+    test('one whose question the database refuses hurts nobody who asks beside it', async () => {
+      const entry = sampleEntry()
+      await publish(entry)
+      const named = (package_name: string) =>
+        store.change(async (grounds) => {
+          const before = await grounds.entry({ package_name })
+          if (!before) throw new Failure('not_found', 'No.')
+          return { before, entry: before, deed }
+        })
+      const [odd, ...others] = await codes([
+        named('com.sample.\0'),
+        named(entry.package_name),
+        publish(sampleEntry()),
+        named('com.sample.nobody'),
+      ])
+      expect(['invalid_request', 'not_found']).toContain(odd)
+      expect(others).toEqual(['done', 'done', 'not_found'])
+    })
+
     test('one whose writing fails leaves no trace, and the others are written', async () => {
       const taken = sampleEntry()
       await publish(taken)
