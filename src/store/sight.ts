@@ -7,6 +7,8 @@ import { type Claim, type Grounds, UnreadableEntry } from './store.ts'
 export interface Sight extends Grounds {
   /** Whether something that was asked for would be answered otherwise after this. */
   isChangedBy(mark: Mark): boolean
+  /** Whether the changed entry itself was asked for: each change of it bears upon this. */
+  isOn(mark: Mark): boolean
   /** Why the store gave no answer to something, if it did not: the transaction may be of no use since. */
   readonly fault: unknown
 }
@@ -48,7 +50,10 @@ export function createSight(grounds: Grounds): Sight {
     }
   }
 
+  const isOn = ({ id, package_name }: Mark) => ids.has(id) || names.has(package_name)
+
   return {
+    isOn,
     get fault() {
       return fault
     },
@@ -70,8 +75,9 @@ export function createSight(grounds: Grounds): Sight {
       asked.push({ namespaces, found })
       return found
     },
-    isChangedBy({ id, package_name, skeleton, before, after }) {
-      if (ids.has(id) || names.has(package_name) || looks.has(skeleton)) return true
+    isChangedBy(mark) {
+      const { skeleton, before, after } = mark
+      if (isOn(mark) || looks.has(skeleton)) return true
       return asked.some(({ namespaces, found }) => {
         const within = (claims: readonly Claim[]) =>
           claims.filter(({ namespace }) => namespaces.includes(namespace))

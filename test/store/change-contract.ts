@@ -122,6 +122,24 @@ export function changeContract(name: string, open: () => Promise<StoreHome>): vo
       expect(await store.read.revision()).toBe(63)
     })
 
+    test('many of one entry are decided twice at most, in the order in which they came, and hold up no other', async () => {
+      const [entry, stranger] = [sampleEntry(), sampleEntry()]
+      await publish({ ...entry, description: '' })
+      let decided = 0
+      const edits = Array.from({ length: 200 }, (_, index) =>
+        edit(entry.id, (before) => {
+          decided++
+          return { ...before, description: `${before.description}${index} ` }
+        }),
+      )
+      const { revision } = await publish(stranger)
+      await Promise.all(edits)
+      expect(decided).toBeLessThanOrEqual(400)
+      expect(revision).toBeLessThan(10)
+      const inOrder = Array.from({ length: 200 }, (_, index) => `${index} `).join('')
+      expect((await store.read.entry({ id: entry.id }))?.description).toBe(inOrder)
+    })
+
     test('one that is refused, and one that is at fault, hurt no other', async () => {
       const spoilt = sampleEntry()
       await publish(spoilt)
