@@ -50,9 +50,9 @@ export function createWebFetch(open: Open, options: WebFetchOptions): typeof glo
       answer.body.destroy()
       return new Response(null, shown)
     }
-    // An error is read only as far as its reader cares.
-    const comes = status >= 300 || isEvents(answer)
-    return new Response(comes ? bounded(answer, options) : await whole(answer, options), shown)
+    // Whatever is no message is read only as far as its reader cares, and some do not end it.
+    const isMessage = status === 200 && /\bjson\b/i.test(headers['content-type'] ?? '')
+    return new Response(isMessage ? await whole(answer, options) : bounded(answer, options), shown)
   }
 }
 

@@ -30,14 +30,12 @@ export function createVectorKeep(
   function write(): Promise<void> {
     clearTimeout(timer)
     timer = undefined
-    const some = waiting
-    const done = writing.then(async () => {
-      leaving = some
-      if (some.size > 0) await embeddings.keep(model, some).catch(failed)
+    writing = writing.then(async () => {
+      leaving = waiting
+      waiting = new Map()
+      if (leaving.size > 0) await embeddings.keep(model, leaving).catch(failed)
     })
-    waiting = new Map()
-    writing = done
-    return done
+    return writing
   }
 
   return {

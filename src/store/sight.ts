@@ -1,12 +1,16 @@
 import { type Put, toRow } from './commit.ts'
 import { claimKey, claimsIn } from './grounds.ts'
 import { skeletonOf } from './skeleton.ts'
-import type { Claim, Grounds } from './store.ts'
+import { type Claim, type Grounds, UnreadableEntry } from './store.ts'
 
 /** Grounds, and the memory of which of them were asked for. */
 export interface Sight extends Grounds {
   /** Whether something that was asked for would be answered otherwise after this. */
   isChangedBy(mark: Mark): boolean
+  /** Whether the changed entry itself was asked for: each change of it bears upon this. */
+  isOn(mark: Mark): boolean
+  /** Why the store gave no answer to something, if it did not: the transaction may be of no use since. */
+  readonly fault: unknown
 }
 
 /** What of a change others may have been decided by. */
@@ -35,28 +39,45 @@ export function createSight(grounds: Grounds): Sight {
   const names = new Set<string>()
   const looks = new Set<string>()
   const asked: { readonly namespaces: readonly string[]; readonly found: readonly Claim[] }[] = []
+  let fault: unknown
+
+  async function answerTo<T>(question: Promise<T>): Promise<T> {
+    try {
+      return await question
+    } catch (thrown) {
+      if (!(thrown instanceof UnreadableEntry)) fault ??= thrown
+      throw thrown
+    }
+  }
+
+  const isOn = ({ id, package_name }: Mark) => ids.has(id) || names.has(package_name)
 
   return {
+    isOn,
+    get fault() {
+      return fault
+    },
     async entry(reference) {
       if ('id' in reference) ids.add(reference.id)
       else names.add(reference.package_name)
-      return await grounds.entry(reference)
+      return await answerTo(grounds.entry(reference))
     },
     async lookalikes(packageName) {
       looks.add(skeletonOf(packageName))
-      return await grounds.lookalikes(packageName)
+      return await answerTo(grounds.lookalikes(packageName))
     },
     async published(entryId, version) {
       ids.add(entryId)
-      return await grounds.published(entryId, version)
+      return await answerTo(grounds.published(entryId, version))
     },
     async claims(namespaces) {
-      const found = await grounds.claims(namespaces)
+      const found = await answerTo(grounds.claims(namespaces))
       asked.push({ namespaces, found })
       return found
     },
-    isChangedBy({ id, package_name, skeleton, before, after }) {
-      if (ids.has(id) || names.has(package_name) || looks.has(skeleton)) return true
+    isChangedBy(mark) {
+      const { skeleton, before, after } = mark
+      if (isOn(mark) || looks.has(skeleton)) return true
       return asked.some(({ namespaces, found }) => {
         const within = (claims: readonly Claim[]) =>
           claims.filter(({ namespace }) => namespaces.includes(namespace))

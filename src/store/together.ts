@@ -23,8 +23,13 @@ interface Waiting {
   readonly reject: (fault: unknown) => void
 }
 
-/** What became of one: what it did, why it is refused, or nothing yet where one before it changed what it was decided by. */
-type Outcome = Done | Refused | 'again'
+/** To be decided once more, since one before it changed what it was decided by. */
+interface Again {
+  /** The entry that it asked for, if that was what changed. */
+  readonly behind: string | undefined
+}
+
+type Outcome = Done | Refused | Again
 
 /** Changes of one commit. */
 const most = 64
@@ -41,23 +46,22 @@ export function changeTogether(
   clock: () => number,
   wrote?: (rows: readonly EntryTable[]) => void,
 ): Store['change'] {
-  let waiting: Waiting[] = []
+  /** In the order in which they came, and the entry behind whose changes each is. */
+  const waiting = new Map<Waiting, string | undefined>()
   let isAtWork = false
 
   async function work(): Promise<void> {
     isAtWork = true
-    // Those who ask in the same turn come along.
-    await turnOfOthers()
-    while (waiting.length > 0) {
-      const some = waiting.slice(0, most)
-      waiting = waiting.slice(most)
-      waiting.unshift(...(await attempt(some)))
+    while (waiting.size > 0) {
+      // Those who ask in the same turn come along, and others have theirs.
+      await turnOfOthers()
+      await attempt(foremost(waiting))
     }
     isAtWork = false
   }
 
-  /** Commits what can be; gives those that have to be decided again. */
-  async function attempt(some: readonly Waiting[]): Promise<Waiting[]> {
+  /** Commits what can be; those that have to be decided again still wait. */
+  async function attempt(some: readonly Waiting[]): Promise<void> {
     let isDecided = false
     try {
       const { outcomes, rows } = await commit(async (transaction) => {
@@ -67,31 +71,43 @@ export function changeTogether(
         return done
       })
       wrote?.(rows)
-      return some.filter((one, index) => !settle(one, outcomes[index] ?? 'again'))
+      for (const [index, one] of some.entries()) settle(one, outcomes[index])
     } catch (fault) {
       const isOfAll = isDecided || (fault instanceof Failure && ofStore.has(fault.code))
       if (some.length > 1 && !isOfAll) {
         // Nothing was written, and one of them is to blame.
         for (const one of some) await attempt([one])
-        return []
+        return
       }
-      for (const { reject } of some) reject(fault)
-      return []
+      for (const one of some) settle(one, { refused: fault })
     }
+  }
+
+  function settle(one: Waiting, outcome: Outcome = { behind: undefined }): void {
+    if ('behind' in outcome) return void waiting.set(one, outcome.behind)
+    waiting.delete(one)
+    if ('refused' in outcome) one.reject(outcome.refused)
+    else one.resolve(outcome)
   }
 
   return (decide) =>
     new Promise((resolve, reject) => {
-      waiting.push({ decide, resolve, reject })
+      waiting.set({ decide, resolve, reject }, undefined)
       if (!isAtWork) void work()
     })
 }
 
-function settle({ resolve, reject }: Waiting, outcome: Outcome): boolean {
-  if (outcome === 'again') return false
-  if ('refused' in outcome) reject(outcome.refused)
-  else resolve(outcome)
-  return true
+/** The next to be decided. Of those behind one entry the first alone: all others would be decided in vain. */
+function foremost(waiting: ReadonlyMap<Waiting, string | undefined>): Waiting[] {
+  const some: Waiting[] = []
+  const entries = new Set<string>()
+  for (const [one, behind] of waiting) {
+    if (some.length === most) break
+    if (behind !== undefined && entries.has(behind)) continue
+    if (behind !== undefined) entries.add(behind)
+    some.push(one)
+  }
+  return some
 }
 
 async function commitAll(
@@ -107,13 +123,15 @@ async function commitAll(
       return { sight, decided }
     }),
   )
+  for (const { sight } of judged) if (sight.fault !== undefined) throw sight.fault
   const puts: Put[] = []
   const marks: Mark[] = []
-  const placed = judged.map(({ sight, decided }): Refused | 'again' | { put: Put; place: number } => {
+  const placed = judged.map(({ sight, decided }): Refused | Again | { put: Put; place: number } => {
     const isRefused = decided.status === 'rejected'
     if (isRefused) assertOwn(decided.reason)
     const id = isRefused ? undefined : decided.value.entry.id
-    if (marks.some((mark) => mark.id === id || sight.isChangedBy(mark))) return 'again'
+    const mark = marks.find((one) => one.id === id || sight.isChangedBy(one))
+    if (mark) return { behind: mark.id === id || sight.isOn(mark) ? mark.id : undefined }
     if (isRefused) return { refused: decided.reason }
     const { before, entry, deed } = decided.value
     const known = before ? { entry: before, listed: isListed(before) } : { listed: false }
@@ -124,7 +142,7 @@ async function commitAll(
   const { revision: last, rows } =
     puts.length > 0 ? await commitPuts(transaction, puts, [], at) : { revision: 0, rows: [] }
   const outcomes = placed.map((one) => {
-    if (one === 'again' || 'refused' in one) return one
+    if ('behind' in one || 'refused' in one) return one
     return { entry: one.put.entry, revision: last - puts.length + one.place }
   })
   return { outcomes, rows }
@@ -132,6 +150,5 @@ async function commitAll(
 
 /** Throws what was not thrown because of this one change. */
 function assertOwn(thrown: unknown): void {
-  const isOwn = (thrown instanceof Failure && !ofStore.has(thrown.code)) || thrown instanceof UnreadableEntry
-  if (!isOwn) throw thrown
+  if (!(thrown instanceof Failure || thrown instanceof UnreadableEntry)) throw thrown
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { follow } from '../../src/registry/follower.ts'
 import { createMemoryIndex } from '../../src/search/memory-index.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
@@ -148,4 +148,24 @@ test('what knows nothing of liveness is left alone by looks at agents, and keeps
     [1, 1],
     [0, 2],
   ])
+})
+
+test('what another process commits while a page is applied is applied too, though it is the last for ever', async () => {
+  await using home = await openHome(0, sampleEntry())
+  await using other = await openSqliteStore(home.path)
+  await using index = createMemoryIndex()
+  let isFirst = true
+  const derived = {
+    get applied_revision() {
+      return index.applied_revision
+    },
+    async apply(...page: Parameters<typeof index.apply>) {
+      await index.apply(...page)
+      if (isFirst) await put(other, sampleEntry())
+      isFirst = false
+    },
+  }
+  await using follower = follow(home.store, derived, () => {})
+  await follower.ready
+  await vi.waitFor(() => expect(follower.applied_revision).toBe(2))
 })

@@ -38,6 +38,16 @@ test('vectors of many changes are kept in one write a moment later, and found be
   expect([...(await keep.find(['text-3', 'other'])).keys()]).toEqual(['text-3'])
 })
 
+test('what waits for a write that is under way is found', async () => {
+  const { embeddings } = slowStore()
+  await using keep = createVectorKeep(embeddings, 'model', () => {})
+  const first = keep.add(some(0, 200))
+  const second = keep.add(some(200, 400))
+  await Promise.resolve()
+  expect([...(await keep.find(['text-0', 'text-200'])).keys()]).toEqual(['text-0', 'text-200'])
+  await Promise.all([first, second])
+})
+
 test('many that wait are written at once, and whoever brings them waits for that', async () => {
   const { embeddings, kept } = slowStore()
   await using keep = createVectorKeep(embeddings, 'model', () => {})

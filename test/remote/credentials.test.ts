@@ -116,7 +116,7 @@ test('a sealed secret opens for its place and its key alone', () => {
   const sealed = vault.seal('hello', 'here')
   expect(vault.open(sealed, 'here')).toBe('hello')
   expect(vault.open(sealed, 'there')).toBeUndefined()
-  expect(vault.open(`A${sealed.slice(1)}`, 'here')).toBeUndefined()
+  expect(vault.open(`${sealed.startsWith('A') ? 'B' : 'A'}${sealed.slice(1)}`, 'here')).toBeUndefined()
   expect(vault.open('', 'here')).toBeUndefined()
   expect(createVault(Buffer.alloc(32, 2)).open(sealed, 'here')).toBeUndefined()
   expect(vault.seal('hello', 'here')).not.toBe(sealed)

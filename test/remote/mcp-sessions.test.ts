@@ -169,6 +169,15 @@ describe('sessions of the 2025 era', () => {
     expect(server.sessions()).toBe(0)
   })
 
+  test('begin with a server that takes what needs no answer and does not end what it says to it', async () => {
+    await using server = await startHostileServer((request, response, body) => {
+      if (body?.method === 'notifications/initialized') return response.writeHead(202).write(' ')
+      return plain(() => answerJson(response, body, { result: begun }))(request, response, body)
+    })
+    await using remote = agentAt(server.url, { net: { idle_ms: 500 } })
+    expect(await remote.ask('echo')).toEqual({ text: '' })
+  })
+
   test('are not needed where the server has none', async () => {
     await using server = await startHostileServer(
       plain((_, response, body) => answerJson(response, body, { result: begun })),

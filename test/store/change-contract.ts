@@ -122,6 +122,24 @@ export function changeContract(name: string, open: () => Promise<StoreHome>): vo
       expect(await store.read.revision()).toBe(63)
     })
 
+    test('many of one entry are decided twice at most, in the order in which they came, and hold up no other', async () => {
+      const [entry, stranger] = [sampleEntry(), sampleEntry()]
+      await publish({ ...entry, description: '' })
+      let decided = 0
+      const edits = Array.from({ length: 200 }, (_, index) =>
+        edit(entry.id, (before) => {
+          decided++
+          return { ...before, description: `${before.description}${index} ` }
+        }),
+      )
+      const { revision } = await publish(stranger)
+      await Promise.all(edits)
+      expect(decided).toBeLessThanOrEqual(400)
+      expect(revision).toBeLessThan(10)
+      const inOrder = Array.from({ length: 200 }, (_, index) => `${index} `).join('')
+      expect((await store.read.entry({ id: entry.id }))?.description).toBe(inOrder)
+    })
+
     test('one that is refused, and one that is at fault, hurt no other', async () => {
       const spoilt = sampleEntry()
       await publish(spoilt)
@@ -148,6 +166,25 @@ export function changeContract(name: string, open: () => Promise<StoreHome>): vo
       expect(reasons[2]).toBeInstanceOf(TypeError)
       expect(reasons[3]).toBeInstanceOf(UnreadableEntry)
       expect(await store.read.revision()).toBe(3)
+    })
+
+    test('one whose question the database refuses hurts nobody who asks beside it', async () => {
+      const entry = sampleEntry()
+      await publish(entry)
+      const named = (package_name: string) =>
+        store.change(async (grounds) => {
+          const before = await grounds.entry({ package_name })
+          if (!before) throw new Failure('not_found', 'No.')
+          return { before, entry: before, deed }
+        })
+      const [odd, ...others] = await codes([
+        named('com.sample.\0'),
+        named(entry.package_name),
+        publish(sampleEntry()),
+        named('com.sample.nobody'),
+      ])
+      expect(['invalid_request', 'not_found']).toContain(odd)
+      expect(others).toEqual(['done', 'done', 'not_found'])
     })
 
     test('one whose writing fails leaves no trace, and the others are written', async () => {

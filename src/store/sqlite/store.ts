@@ -70,7 +70,8 @@ export async function openSqliteStore(path: string, clock: () => number = Date.n
       return changes
     },
     read: createReader(reader, cache, validity),
-    wake: (signal) => wakeOn(dataVersion, commits, signal),
+    // Whoever is woken by a commit is never given what stood before it.
+    wake: (signal) => wakeOn(validity.version, commits, signal),
     async [Symbol.asyncDispose]() {
       await writer.destroy()
       await reader.destroy()
