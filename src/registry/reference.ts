@@ -10,5 +10,6 @@ export function isId(asked: string): boolean {
 /** An id, a package name or an A2A address, as a store looks it up. */
 export function toReference(asked: string): Reference {
   if (isId(asked)) return { id: asked.toLowerCase() }
-  return { package_name: packageNameOf(asked.toLowerCase()) }
+  // No name has a NUL, and PostgreSQL refuses to be asked for one.
+  return { package_name: packageNameOf(asked.toLowerCase()).replaceAll('\0', '\ufffd') }
 }
