@@ -9,17 +9,17 @@ import { openAdmission } from './admission.ts'
 import { extractWorker, version } from './assets.ts'
 import { createAssert } from './auth/assertion.ts'
 import type { Authenticate } from './auth/authenticator.ts'
-import { createVault, readSecretKey } from './auth/vault.ts'
+import { createVault } from './auth/vault.ts'
 import { openCalling } from './calling.ts'
-import { type Config, secretPath, storePlace } from './config.ts'
+import { type Config, storePlace } from './config.ts'
 import { openDense } from './dense.ts'
 import { type Following, type FollowingOptions, openFollowing } from './following.ts'
-import { type Identity, openIdentity } from './identity.ts'
+import { type Identity, openIdentity, secretKey } from './identity.ts'
 import { type LivenessPorts, type LivenessService, openLiveness } from './liveness.ts'
 import type { ResolveTxt } from './net/resolver.ts'
 import { systemWait } from './net/wait.ts'
 import { createOutside, type OutsideOptions } from './outside.ts'
-import { priceOrigins, pricePlaces } from './places.ts'
+import { originOf, priceOrigins, pricePlaces } from './places.ts'
 import { changesWorthKeeping } from './registry/dense-arm.ts'
 import type { DenseArms } from './registry/dense-arms.ts'
 import { type Follower, follow } from './registry/follower.ts'
@@ -34,6 +34,7 @@ import { createOnce } from './router/once.ts'
 import { type Call, createRouter, type Router } from './router/router.ts'
 import { withSessions } from './router/sessions.ts'
 import { createMemoryIndex } from './search/memory-index.ts'
+import { startPatiently } from './starting.ts'
 import { openStore } from './store/open-store.ts'
 import type { Store } from './store/store.ts'
 import { createLogger, type Logger } from './telemetry/log.ts'
@@ -89,9 +90,19 @@ export interface GatewayOptions extends OutsideOptions {
   readonly sessions?: Pick<SessionBookOptions, 'bounds' | 'look_ms'>
 }
 
-/** Opens the gateway over its data folder. Several processes may do so at once. */
-export async function openGateway(config: Config, options: GatewayOptions = {}): Promise<Gateway> {
-  const stack = new AsyncDisposableStack()
+/**
+ * Opens the gateway over its data folder. Several processes may do so at once. One that fails half-way leaves nothing
+ * open; a store that went away meanwhile is waited for.
+ */
+export function openGateway(config: Config, options: GatewayOptions = {}): Promise<Gateway> {
+  return startPatiently((stack) => assemble(stack, config, options))
+}
+
+async function assemble(
+  stack: AsyncDisposableStack,
+  config: Config,
+  options: GatewayOptions,
+): Promise<Gateway> {
   const clock = options.clock ?? Date.now
   const log = options.log ?? createLogger(config.DRAGOMAN_LOG ?? 'warn')
   const lost = (fault: unknown) => log.warn({ err: fault }, 'store')
@@ -283,17 +294,4 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   }
-}
-
-/** The operator's key, or the one in the data folder. */
-async function secretKey(config: Config): Promise<Uint8Array> {
-  const { DRAGOMAN_SECRET_KEY } = config
-  return DRAGOMAN_SECRET_KEY
-    ? Buffer.from(DRAGOMAN_SECRET_KEY, 'base64url')
-    : await readSecretKey(secretPath(config))
-}
-
-/** The origin of an upstream's address; a `{lang}` in its host leaves it to the public-address rule. */
-function originOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).origin : url
 }

@@ -19,7 +19,8 @@ import { createLocalVerifier } from './auth/local.ts'
 import { createMinter, type Mint } from './auth/minter.ts'
 import { createRevocations } from './auth/revocations.ts'
 import { createRevoker } from './auth/revoker.ts'
-import { type Config, keysPath } from './config.ts'
+import { readSecretKey } from './auth/vault.ts'
+import { type Config, keysPath, secretPath } from './config.ts'
 import type { Fetch } from './net/safe-fetch.ts'
 import { createBuckets } from './router/buckets.ts'
 import type { Store } from './store/store.ts'
@@ -79,7 +80,7 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
   const { config, store, clock, site, outside, failed } = options
   const ring = await openKeyRing(keysPath(config), clock)
   const stranger = await strangerTo(store, ring)
-  if (stranger) failed(new Error(stranger))
+  if (stranger !== undefined) failed(new Error(stranger))
   const own = [...new Set([ring.name, site().base_url])]
   const issuers = await readIssuers(config.DRAGOMAN_ISSUERS, own)
   const revocations = await createRevocations({
@@ -130,4 +131,12 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
     revoke: createRevoker({ revocations, keys, ring, authenticate, clock }),
     [Symbol.asyncDispose]: () => revocations[Symbol.asyncDispose](),
   }
+}
+
+/** The operator's key, or the one in the data folder. */
+export async function secretKey(config: Config): Promise<Uint8Array> {
+  const { DRAGOMAN_SECRET_KEY } = config
+  return DRAGOMAN_SECRET_KEY
+    ? Buffer.from(DRAGOMAN_SECRET_KEY, 'base64url')
+    : await readSecretKey(secretPath(config))
 }

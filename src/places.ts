@@ -28,3 +28,8 @@ export function priceOrigins(config: Config): string[] {
     name.endsWith('_url') && value !== undefined ? [value] : [],
   )
 }
+
+/** The origin of an upstream's address; a `{lang}` in its host leaves it to the public-address rule. */
+export function originOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : url
+}

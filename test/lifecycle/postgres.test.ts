@@ -192,6 +192,20 @@ describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => 
     expect(stderr).toContain('copy keys/')
   })
 
+  test('a gateway that fails in the middle of its start ends', async () => {
+    await using folder = await temporaryFolder()
+    const own = 'http://127.0.0.1:8080'
+    const { code, stderr } = await run(['serve'], {
+      DATABASE_URL: await postgres.createDatabase(),
+      DRAGOMAN_DATA: folder.path,
+      DRAGOMAN_BASE_URL: own,
+      DRAGOMAN_ISSUERS: JSON.stringify([{ issuer: own, audience: 'x', scopes: {} }]),
+      PORT: '0',
+    })
+    expect(code).toBe(2)
+    expect(stderr).toContain('DRAGOMAN_ISSUERS')
+  })
+
   test('doctor says of a database that takes no writes that it does not', async () => {
     await using folder = await temporaryFolder()
     const DATABASE_URL = await postgres.createDatabase()
