@@ -1,4 +1,4 @@
-import { embedderWorker, staticModel } from '../src/assets.ts'
+import { embedderWorker, staticModel } from '../src/app/assets.ts'
 import type { Embedder } from '../src/search/embedder.ts'
 import { createStaticEmbedder } from '../src/search/embedders/static/static-embedder.ts'
 import { createTransformersEmbedder } from '../src/search/embedders/transformers/transformers-embedder.ts'

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { command } from '../src/assets.ts'
+import { command } from '../src/app/assets.ts'
+import { readConfig } from '../src/app/config.ts'
+import { openGateway } from '../src/app/gateway.ts'
 import { localPrincipal } from '../src/auth/authenticator.ts'
-import { readConfig } from '../src/config.ts'
-import { openGateway } from '../src/gateway.ts'
 import { median, type Row } from './support/measure.ts'
 
 const entries = 10_000

@@ -22,8 +22,8 @@ const house: readonly { readonly folder: string; readonly may: readonly string[]
   { folder: 'src/registry', may: ['schemas', 'src/store', 'src/search', 'src/net'] },
   { folder: 'src/transports', may: ['schemas', 'src/router', 'src/auth'] },
   { folder: 'src/client', may: ['schemas', 'src/transports'] },
-  { folder: 'src/config.ts', may: ['schemas'] },
-  { folder: 'src/assets.ts', may: [] },
+  { folder: 'src/app/config.ts', may: ['schemas'] },
+  { folder: 'src/app/assets.ts', may: [] },
   { folder: 'src/cli', may: ['schemas', 'src'] },
   { folder: 'src', may: ['schemas', 'agents', 'src'] },
 ]
@@ -94,6 +94,6 @@ describe('the house', () => {
 
   test('the environment is read in one place', () => {
     const readers = files.filter((file) => /process\.env/.test(readFileSync(join(root, file), 'utf8')))
-    expect(readers).toEqual(['src/config.ts'])
+    expect(readers).toEqual(['src/app/config.ts'])
   })
 })

@@ -1,4 +1,4 @@
-import { vectorsWorker } from '../../src/assets.ts'
+import { vectorsWorker } from '../../src/app/assets.ts'
 import type { Embedder } from '../../src/search/embedder.ts'
 import { createMeaning } from '../../src/search/meaning.ts'
 import { createMemoryIndex } from '../../src/search/memory-index.ts'

@@ -1,9 +1,9 @@
 // Retrieval quality of words alone, meaning alone and both, through the product's own import and search.
 import { once } from 'node:events'
 import { parseArgs } from 'node:util'
+import { readConfig } from '../../src/app/config.ts'
+import { type Gateway, openGateway } from '../../src/app/gateway.ts'
 import { localPrincipal } from '../../src/auth/authenticator.ts'
-import { readConfig } from '../../src/config.ts'
-import { type Gateway, openGateway } from '../../src/gateway.ts'
 import { follow } from '../../src/registry/follower.ts'
 import { createMemoryIndex } from '../../src/search/memory-index.ts'
 import type { SearchIndex } from '../../src/search/search-index.ts'

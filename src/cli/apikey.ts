@@ -1,7 +1,7 @@
 import { Failure } from '../../schemas/failure.ts'
 import { type ApiKey, localIssuer, type NewApiKey } from '../../schemas/identity.ts'
 import type { Principal } from '../../schemas/scope.ts'
-import { readConfig } from '../config.ts'
+import { readConfig } from '../app/config.ts'
 import { openClient } from './client.ts'
 import { print } from './output.ts'
 import { readNamespaces, readScopes, seconds } from './token.ts'

@@ -1,7 +1,7 @@
 import { mkdir, stat, statfs } from 'node:fs/promises'
+import { type Config, isWildcard, keysPath, storePlace } from '../app/config.ts'
+import { strangerTo } from '../app/identity.ts'
 import { openKeyRing } from '../auth/key-ring.ts'
-import { type Config, isWildcard, keysPath, storePlace } from '../config.ts'
-import { strangerTo } from '../identity.ts'
 import { aboutStore, nameOf, openStore } from '../store/open-store.ts'
 import { openClient } from './client.ts'
 

@@ -2,7 +2,7 @@ import type { Envelope } from '../../schemas/envelope.ts'
 import { type Code, codes, type Details, Failure } from '../../schemas/failure.ts'
 import { isRecord, type Json } from '../../schemas/json.ts'
 import type { Principal } from '../../schemas/scope.ts'
-import { type Config, readConfig } from '../config.ts'
+import { type Config, readConfig } from '../app/config.ts'
 
 /** Sends envelopes: to a running gateway where DRAGOMAN_URL names one, else to the data folder, as its operator. */
 export interface Client extends AsyncDisposable {
@@ -16,7 +16,7 @@ export async function openClient(config: Config = readConfig(), as?: Principal):
 
 async function local(config: Config, as?: Principal): Promise<Client> {
   const [{ openGateway }, { localPrincipal }] = await Promise.all([
-    import('../gateway.ts'),
+    import('../app/gateway.ts'),
     import('../auth/authenticator.ts'),
   ])
   const gateway = await openGateway(config)

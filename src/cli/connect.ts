@@ -1,9 +1,9 @@
 import { Failure } from '../../schemas/failure.ts'
+import { readConfig } from '../app/config.ts'
 import { bridge } from '../client/bridge/bridge.ts'
 import { createHttpRemote } from '../client/bridge/http.ts'
 import type { RemoteEvents } from '../client/bridge/line.ts'
 import { createSocketRemote } from '../client/bridge/socket.ts'
-import { readConfig } from '../config.ts'
 import { isLoopback } from '../transports/hosts.ts'
 import { say } from './output.ts'
 

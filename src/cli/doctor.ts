@@ -1,5 +1,5 @@
-import { version } from '../assets.ts'
-import { readConfig, settings } from '../config.ts'
+import { version } from '../app/assets.ts'
+import { readConfig, settings } from '../app/config.ts'
 import { placeOf } from '../store/postgres/place.ts'
 import { checkDeployment } from './checks.ts'
 import { print } from './output.ts'

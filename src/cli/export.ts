@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { open, rename, rm } from 'node:fs/promises'
-import { version } from '../assets.ts'
+import { version } from '../app/assets.ts'
 import { print } from './output.ts'
 import { openOwnStore } from './own-store.ts'
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Gateway } from '../gateway.ts'
+import type { Gateway } from '../app/gateway.ts'
 import { type CheckLoopOptions, startChecks } from '../registry/check-loop.ts'
 import { runMilliseconds } from '../registry/webhooks/deliverer.ts'
 

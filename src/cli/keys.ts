@@ -1,5 +1,5 @@
+import { keysPath, readConfig } from '../app/config.ts'
 import { type KeySummary, openKeyRing } from '../auth/key-ring.ts'
-import { keysPath, readConfig } from '../config.ts'
 import { openClient } from './client.ts'
 import { print } from './output.ts'
 

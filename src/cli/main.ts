@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander'
-import { version } from '../assets.ts'
+import { version } from '../app/assets.ts'
 import { fail, usageError } from './output.ts'
 import { addTrustCommands } from './trust-commands.ts'
 

@@ -1,6 +1,6 @@
-import { version } from '../assets.ts'
-import { readConfig } from '../config.ts'
-import { openGateway } from '../gateway.ts'
+import { version } from '../app/assets.ts'
+import { readConfig } from '../app/config.ts'
+import { openGateway } from '../app/gateway.ts'
 import { createMcpService } from '../transports/mcp/service.ts'
 import { serveMcpStdio } from '../transports/mcp/stdio.ts'
 

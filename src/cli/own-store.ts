@@ -1,5 +1,5 @@
 import { Failure } from '../../schemas/failure.ts'
-import { readConfig, storePlace } from '../config.ts'
+import { readConfig, storePlace } from '../app/config.ts'
 import { openStore } from '../store/open-store.ts'
 import type { Store } from '../store/store.ts'
 import { say } from './output.ts'

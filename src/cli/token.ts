@@ -1,10 +1,10 @@
 import { Failure } from '../../schemas/failure.ts'
 import { PackageName } from '../../schemas/names.ts'
 import { Scope, scopes } from '../../schemas/scope.ts'
+import { keysPath, readConfig } from '../app/config.ts'
 import { longestToken } from '../auth/authenticator.ts'
 import { issuerName, mintToken } from '../auth/issuer.ts'
 import { openKeyRing } from '../auth/key-ring.ts'
-import { keysPath, readConfig } from '../config.ts'
 import { openClient } from './client.ts'
 import { print } from './output.ts'
 

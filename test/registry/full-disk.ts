@@ -1,7 +1,8 @@
 // A gateway over a data folder that fills up: run with the folder; prints what became of it as JSON.
+
+import { readConfig } from '../../src/app/config.ts'
+import { openGateway } from '../../src/app/gateway.ts'
 import { localPrincipal } from '../../src/auth/authenticator.ts'
-import { readConfig } from '../../src/config.ts'
-import { openGateway } from '../../src/gateway.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 
 const { signal } = new AbortController()

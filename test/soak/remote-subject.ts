@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Endpoint } from '../../schemas/entry.ts'
+import { readConfig } from '../../src/app/config.ts'
+import { openGateway } from '../../src/app/gateway.ts'
+import { startServer } from '../../src/app/server.ts'
 import { localPrincipal } from '../../src/auth/authenticator.ts'
 import { mintToken } from '../../src/auth/issuer.ts'
-import { readConfig } from '../../src/config.ts'
-import { openGateway } from '../../src/gateway.ts'
-import { startServer } from '../../src/server.ts'
 
 const [faulty = '', healthy = '', kinds = '0', clockRate = '1'] = process.argv.slice(2)
 const data = mkdtempSync(join(tmpdir(), 'dragoman-soak-'))

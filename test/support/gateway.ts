@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Scope } from '../../schemas/scope.ts'
+import { readConfig } from '../../src/app/config.ts'
+import { type Gateway, type GatewayOptions, openGateway } from '../../src/app/gateway.ts'
+import { type RunningServer, startServer } from '../../src/app/server.ts'
 import { mintToken } from '../../src/auth/issuer.ts'
-import { readConfig } from '../../src/config.ts'
-import { type Gateway, type GatewayOptions, openGateway } from '../../src/gateway.ts'
-import { type RunningServer, startServer } from '../../src/server.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 
 export interface TestGateway extends AsyncDisposable {

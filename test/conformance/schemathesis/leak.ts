@@ -1,4 +1,4 @@
-import type { Gateway } from '../../../src/gateway.ts'
+import type { Gateway } from '../../../src/app/gateway.ts'
 
 /** A fault to be found: whoever has a token reads one agent as an admin does, STAGE and all. */
 export function leaky(gateway: Gateway): Gateway {

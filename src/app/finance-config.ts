@@ -1,4 +1,4 @@
-import type { createFinance } from '../agents/finance/index.ts'
+import type { createFinance } from '../../agents/finance/index.ts'
 import type { Config } from './config.ts'
 
 type Needs = Parameters<typeof createFinance>[0]

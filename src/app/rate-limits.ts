@@ -1,7 +1,7 @@
+import { createLimiter } from '../router/limiter.ts'
+import type { RouterOptions } from '../router/router.ts'
+import { openRates } from '../store/open-store.ts'
 import { type Config, storePlace } from './config.ts'
-import { createLimiter } from './router/limiter.ts'
-import type { RouterOptions } from './router/router.ts'
-import { openRates } from './store/open-store.ts'
 
 type Admit = RouterOptions['admit']
 

@@ -3,16 +3,16 @@ import { fileURLToPath } from 'node:url'
 
 /** From sources the workers are .ts, in the packed build .js; this file has the same ending. */
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
-const root = new URL(extension === 'ts' ? '../' : '../../', import.meta.url)
+const root = new URL(extension === 'ts' ? '../../' : '../../../', import.meta.url)
 
 /** Entry of the worker that turns pages into Markdown. */
-export const extractWorker = new URL(`../agents/reader/worker.${extension}`, import.meta.url)
+export const extractWorker = new URL(`../../agents/reader/worker.${extension}`, import.meta.url)
 
 /** Entry of the worker that scans vectors where that takes long. */
-export const vectorsWorker = new URL(`search/vectors/memory/worker.${extension}`, import.meta.url)
+export const vectorsWorker = new URL(`../search/vectors/memory/worker.${extension}`, import.meta.url)
 
 /** Entry of the worker that runs a local sentence model. */
-export const embedderWorker = new URL(`search/embedders/transformers/worker.${extension}`, import.meta.url)
+export const embedderWorker = new URL(`../search/embedders/transformers/worker.${extension}`, import.meta.url)
 
 /** Folder of the built-in embedding table. */
 export const staticModel = fileURLToPath(new URL('models/static', root))

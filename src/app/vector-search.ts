@@ -1,16 +1,16 @@
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
-import { Failure } from '../schemas/failure.ts'
+import { Failure } from '../../schemas/failure.ts'
+import type { Fetch } from '../net/fetch.ts'
+import { createDenseArm, type DenseArm } from '../registry/dense-arm.ts'
+import { type DenseArms, openDenseArms } from '../registry/dense-arms.ts'
+import { createKeep, createSnapshot, restored } from '../registry/snapshot.ts'
+import type { Embedder } from '../search/embedder.ts'
+import { createStaticEmbedder } from '../search/embedders/static/static-embedder.ts'
+import { createMemoryVectorStore } from '../search/vectors/memory/memory-vector-store.ts'
+import type { Store } from '../store/store.ts'
 import { embedderWorker, staticModel, vectorsWorker, version } from './assets.ts'
 import type { Config } from './config.ts'
-import type { Fetch } from './net/fetch.ts'
-import { createDenseArm, type DenseArm } from './registry/dense-arm.ts'
-import { type DenseArms, openDenseArms } from './registry/dense-arms.ts'
-import { createKeep, createSnapshot, restored } from './registry/snapshot.ts'
-import type { Embedder } from './search/embedder.ts'
-import { createStaticEmbedder } from './search/embedders/static/static-embedder.ts'
-import { createMemoryVectorStore } from './search/vectors/memory/memory-vector-store.ts'
-import type { Store } from './store/store.ts'
 
 /** Which model, as it is remembered from one start to the next: no secrets. */
 type Settings =
@@ -59,7 +59,7 @@ export function openDense(
   /** LanceDB is loaded only here. */
   async function openOnDisk(embedder: Embedder): Promise<DenseArm> {
     const { model, dimensions } = embedder
-    const { openLanceVectorStore } = await import('./search/vectors/lance/lance-vector-store.ts')
+    const { openLanceVectorStore } = await import('../search/vectors/lance/lance-vector-store.ts')
     const folder = join(config.data, 'vectors', fileName(model))
     let arm: DenseArm | undefined
     const vectors = await openLanceVectorStore({
@@ -109,12 +109,12 @@ async function openEmbedder(settings: Settings, config: Config, outside: Outside
   if (settings.embedder === 'static') return createStaticEmbedder(staticModel)
   if (settings.embedder === 'transformers') {
     const { createTransformersEmbedder } = await import(
-      './search/embedders/transformers/transformers-embedder.ts'
+      '../search/embedders/transformers/transformers-embedder.ts'
     )
     const extras = config.DRAGOMAN_EXTRAS ?? join(config.data, 'extras')
     return createTransformersEmbedder({ folder: settings.folder, worker: embedderWorker, extras })
   }
-  const { createHttpEmbedder } = await import('./search/embedders/http/http-embedder.ts')
+  const { createHttpEmbedder } = await import('../search/embedders/http/http-embedder.ts')
   const { url, model } = settings
   const { DRAGOMAN_EMBEDDINGS_KEY: key, DRAGOMAN_EMBEDDINGS_DIMENSIONS: dimensions } = config
   const fetch = outside(URL.canParse(url) ? [new URL(url).origin] : [], patience)

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
-import { Failure } from '../schemas/failure.ts'
+import { Failure } from '../../schemas/failure.ts'
 
 const origin = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''))
 const list = z.string().transform((text) =>

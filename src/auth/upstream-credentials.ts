@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache'
-import type { EntryDetail } from '../schemas/card.ts'
-import type { Credential, CredentialWish } from '../schemas/credential.ts'
-import { Failure } from '../schemas/failure.ts'
-import type { Principal } from '../schemas/scope.ts'
-import type { Vault } from './auth/vault.ts'
-import type { CredentialStore, StoredCredential } from './store/store.ts'
+import type { EntryDetail } from '../../schemas/card.ts'
+import type { Credential, CredentialWish } from '../../schemas/credential.ts'
+import { Failure } from '../../schemas/failure.ts'
+import type { Principal } from '../../schemas/scope.ts'
+import type { CredentialStore, StoredCredential } from '../store/store.ts'
+import type { Vault } from './vault.ts'
 
 /** What callers show other agents when the gateway calls those for them. */
 export interface Credentials {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Failure } from '../../schemas/failure.ts'
-import { startPatiently } from '../../src/starting.ts'
+import { startPatiently } from '../../src/app/retry-start.ts'
 
 /** A start that opens something, and fails so many times after that. */
 function failing(times: number, fault: Error) {
