@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
-import { idempotencyKey } from '../../schemas/repeat.ts'
+import { idempotencyKey } from '../../schemas/idempotency.ts'
 import { input, output } from '../../schemas/shape.ts'
 import type { Sessions } from './port.ts'
 import { admit } from './who.ts'

@@ -1,7 +1,7 @@
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { EntryDetail } from '../../schemas/card.ts'
+import { idempotencyKey } from '../../schemas/idempotency.ts'
 import { Publication } from '../../schemas/publication.ts'
-import { idempotencyKey } from '../../schemas/repeat.ts'
 import { input, output } from '../../schemas/shape.ts'
 import type { Registry } from './port.ts'
 

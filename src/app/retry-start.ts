@@ -1,5 +1,5 @@
 import { Failure } from '../../schemas/failure.ts'
-import { patiently } from '../store/postgres/patience.ts'
+import { patiently } from '../store/postgres/retry.ts'
 
 /** How long a start is made again while its store goes away in the middle of it: a database may be starting too. */
 const startMilliseconds = 15_000

@@ -1,6 +1,6 @@
 import { version } from '../app/assets.ts'
 import { readConfig, settings } from '../app/config.ts'
-import { placeOf } from '../store/postgres/place.ts'
+import { placeOf } from '../store/postgres/redact-url.ts'
 import { checkDeployment } from './checks.ts'
 import { print } from './output.ts'
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { Failure } from '../../schemas/failure.ts'
-import type { MovedRow } from '../store/moving.ts'
+import type { MovedRow } from '../store/dump-restore.ts'
 import { linesOf } from './lines.ts'
 import { print } from './output.ts'
 import { openOwnStore } from './own-store.ts'

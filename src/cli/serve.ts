@@ -3,7 +3,7 @@ import { type Config, isWildcard, readConfig, storePlace } from '../app/config.t
 import { openGateway } from '../app/gateway.ts'
 import { startServer } from '../app/server.ts'
 import { nameOf } from '../store/open-store.ts'
-import { placeOf } from '../store/postgres/place.ts'
+import { placeOf } from '../store/postgres/redact-url.ts'
 import { createLogger } from '../telemetry/log.ts'
 import { startJobs } from './jobs.ts'
 import { print, say } from './output.ts'

@@ -1,7 +1,7 @@
 import { Failure } from '../../schemas/failure.ts'
 import type { Change } from '../../schemas/publication.ts'
 import type { Principal } from '../../schemas/scope.ts'
-import { isListed } from '../store/published.ts'
+import { isListed } from '../store/entries/version-content.ts'
 import type { Grounds, StoredEntry } from '../store/store.ts'
 import type { Committed, Editor } from './editor.ts'
 import { toReference } from './reference.ts'

@@ -1,7 +1,7 @@
 import { Failure } from '../../schemas/failure.ts'
 import { isUnder, testTag } from '../../schemas/names.ts'
 import type { Principal } from '../../schemas/scope.ts'
-import { isListed } from '../store/published.ts'
+import { isListed } from '../store/entries/version-content.ts'
 import type { Claim, StoredEntry } from '../store/store.ts'
 import { isId } from './reference.ts'
 

@@ -1,5 +1,5 @@
 import { Failure } from '../../schemas/failure.ts'
-import { contentDigest } from '../store/published.ts'
+import { contentDigest } from '../store/entries/version-content.ts'
 import type { Grounds, StoredEntry } from '../store/store.ts'
 
 /**

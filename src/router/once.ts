@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import type { Action, Agent } from '../../schemas/action.ts'
 import { Failure } from '../../schemas/failure.ts'
+import type { RepeatedCall, RepeatStore } from '../../schemas/idempotency.ts'
 import { isRecord, orderedText } from '../../schemas/json.ts'
-import type { RepeatedCall, RepeatStore } from '../../schemas/repeat.ts'
 import type { Principal } from '../../schemas/scope.ts'
 
 /** How long a call may run before it counts as lost, with its process; above every deadline of an action with keys. */

@@ -1,5 +1,5 @@
-import type { AboutPostgres } from './postgres/about.ts'
-import { placeOf } from './postgres/place.ts'
+import { placeOf } from './postgres/redact-url.ts'
+import type { AboutPostgres } from './postgres/server-info.ts'
 import { openSqliteStore } from './sqlite/store.ts'
 import type { Store } from './store.ts'
 
@@ -20,7 +20,7 @@ export async function aboutStore({
   url,
 }: StorePlace): Promise<Pick<AboutPostgres, 'version'> & Partial<AboutPostgres>> {
   if (url === undefined) return { version: process.versions.sqlite ?? '' }
-  const { askPostgres } = await import('./postgres/about.ts')
+  const { askPostgres } = await import('./postgres/server-info.ts')
   return await askPostgres(url)
 }
 

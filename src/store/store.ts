@@ -10,7 +10,7 @@ import {
   Suspension,
   VerificationReport,
 } from '../../schemas/trust.ts'
-import type { Moving } from './moving.ts'
+import type { Moving } from './dump-restore.ts'
 
 /** A proof as it is kept, with what the next check needs. */
 const StoredProof = VerificationReport.extend({
@@ -22,10 +22,10 @@ const StoredProof = VerificationReport.extend({
 })
 export type StoredProof = z.infer<typeof StoredProof>
 
+import type { RepeatStore } from '../../schemas/idempotency.ts'
 import type { Revocation } from '../../schemas/identity.ts'
 import type { LivenessStore } from '../../schemas/liveness.ts'
 import type { SessionStore } from '../../schemas/playground.ts'
-import type { RepeatStore } from '../../schemas/repeat.ts'
 import { Scope } from '../../schemas/scope.ts'
 import type { TaskStore } from '../../schemas/task.ts'
 import type { WebhookStore } from '../../schemas/webhook.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Envelope } from '../../schemas/envelope.ts'
 import { Failure } from '../../schemas/failure.ts'
-import type { EarlierCall, RepeatStore } from '../../schemas/repeat.ts'
+import type { EarlierCall, RepeatStore } from '../../schemas/idempotency.ts'
 import { createOnce } from '../../src/router/once.ts'
 import { anonymous, principal, routerOver, sampleAction, sampleAgent } from '../support/router.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Failure } from '../../schemas/failure.ts'
 import { isConflict, isUnreachable, storeFailure } from '../../src/store/postgres/faults.ts'
-import { placeOf } from '../../src/store/postgres/place.ts'
+import { placeOf } from '../../src/store/postgres/redact-url.ts'
 
 const withCode = (code: string) => Object.assign(new Error('x'), { code })
 

@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely'
 import type { Migration } from 'kysely/migration'
-import { versionRow } from '../published.ts'
-import { slices } from '../slices.ts'
-import type { VersionTable } from '../tables.ts'
+import { versionRow } from '../entries/version-content.ts'
+import { slices } from '../sql/chunks.ts'
+import type { VersionTable } from '../sql/tables.ts'
 import { columnTypes } from './column-types.ts'
 
 /** What was published, and when; what is listed already is its own first version. */

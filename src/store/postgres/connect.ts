@@ -1,7 +1,7 @@
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely'
 import pg from 'pg'
 import { isUnreachable, storeFailure } from './faults.ts'
-import { patiently } from './patience.ts'
+import { patiently } from './retry.ts'
 
 /** Milliseconds; 0 is no limit. */
 export interface Limits {

@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely'
-import type { Tables } from '../tables.ts'
-import type { Realm, Transact } from '../transact.ts'
-import { channel } from './ear.ts'
+import type { Tables } from '../sql/tables.ts'
+import type { Realm, Transact } from '../sql/transaction.ts'
 import { isConflict, isUnreachable } from './faults.ts'
-import { patiently } from './patience.ts'
+import { channel } from './listener.ts'
+import { patiently } from './retry.ts'
 
 /** Names our locks among those of others in the same database. */
 const lockClass = 0x64726167

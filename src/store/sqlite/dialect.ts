@@ -10,7 +10,7 @@ import {
   SqliteQueryCompiler,
 } from 'kysely'
 import { isBusy } from './faults.ts'
-import { patiently } from './patience.ts'
+import { patiently } from './retry.ts'
 
 /** Kysely over one node:sqlite connection, which only one transaction holds at a time. */
 export function sqliteDialect(database: DatabaseSync): Dialect {

@@ -1,6 +1,6 @@
 import type { EventEmitter } from 'node:events'
-import type { EntryCache } from '../entry-cache.ts'
-import type { Validity } from '../reader.ts'
+import type { EntryCache } from '../entries/entry-cache.ts'
+import type { Validity } from '../entries/reader.ts'
 
 /**
  * What is kept stands for as long as SQLite's `data_version` says that nobody has committed. The version is asked

@@ -1,0 +1,138 @@
+import { type Kysely, sql } from 'kysely'
+import { Failure } from '../../schemas/failure.ts'
+import { migrationNames } from './migrations/index.ts'
+import { slices } from './sql/chunks.ts'
+import { currentRevision } from './sql/counter.ts'
+import type { Tables } from './sql/tables.ts'
+import type { Transact } from './sql/transaction.ts'
+
+/** A row as it lies, which is the same in every dialect. */
+export type MovedRow = readonly [table: string, row: Readonly<Record<string, string | number | null>>]
+
+/** What a registry consists of, as it stood at one moment. */
+export interface Contents {
+  /** The migrations behind it: it fits a store with the same ones. */
+  readonly migrations: readonly string[]
+  readonly revision: number
+  rows(): AsyncIterable<readonly MovedRow[]>
+}
+
+/** Whole registries from one store into another: ids, versions, owners, proofs, revisions, everything. */
+export interface Moving {
+  /** Shows `work` the contents, which stand still meanwhile. */
+  out<T>(work: (contents: Contents) => Promise<T>): Promise<T>
+  /**
+   * Takes contents in, all or nothing; returns how many rows. Throws Failure `conflict` where the store has other
+   * migrations, or something in it that `replace` does not let go, and `invalid_request` for rows of no table.
+   */
+  in(contents: Omit<Contents, 'revision'>, replace: boolean): Promise<number>
+}
+
+/** Reads in one transaction that sees one moment. */
+export type Snapshot = <T>(work: (db: Kysely<Tables>) => Promise<T>) => Promise<T>
+type Keys = { readonly [Table in keyof Tables]: readonly (keyof Tables[Table] & string)[] | null }
+
+/** Every table by its key; null for what is derived, or of the moment. */
+const keys: Keys = {
+  entry: ['id'],
+  change: ['revision'],
+  audit: ['id'],
+  counter: ['name'],
+  note: ['name'],
+  api_key: ['id'],
+  revocation: ['kind', 'issuer', 'name'],
+  task: ['id'],
+  playground_session: ['id'],
+  playground_step: ['session', 'number'],
+  credential: ['owner', 'entry_id'],
+  liveness: ['entry_id'],
+  webhook: ['id'],
+  version: ['entry_id', 'revision'],
+  repeat: ['owner', 'action', 'key'],
+  embedding: null,
+  lease: null,
+}
+
+const page = 500
+
+export function createMoving(snapshot: Snapshot, transact: Transact): Moving {
+  return {
+    out: (work) =>
+      snapshot(async (db) =>
+        work({ migrations: migrationNames, revision: await currentRevision(db), rows: () => rowsOf(db) }),
+      ),
+
+    async in({ migrations, rows }, replace) {
+      assertSameSchema(migrations)
+      return await transact(async (db) => {
+        if (!replace && (await currentRevision(db)) > 0) throw notEmpty()
+        for (const [table] of moved()) await sql`delete from ${sql.table(table)}`.execute(db)
+        let count = 0
+        for await (const some of rows()) {
+          await insert(db, some)
+          count += some.length
+        }
+        return count
+      })
+    },
+  }
+}
+
+function moved(): [table: string, key: readonly string[]][] {
+  return Object.entries(keys).flatMap(([table, key]) => (key ? [[table, key]] : []))
+}
+
+async function* rowsOf(db: Kysely<Tables>): AsyncGenerator<readonly MovedRow[]> {
+  for (const [table, key] of moved()) {
+    const columns = sql.join(key.map((name) => sql.ref(name)))
+    let after = sql`true`
+    for (;;) {
+      const { rows } = await sql<MovedRow[1]>`
+        select * from ${sql.table(table)} where ${after} order by ${columns} limit ${sql.lit(page)}`.execute(
+        db,
+      )
+      if (rows.length > 0) yield rows.map((row) => [table, row] as const)
+      const last = rows.at(-1)
+      if (!last || rows.length < page) break
+      after = sql`(${columns}) > (${sql.join(key.map((name) => last[name]))})`
+    }
+  }
+}
+
+async function insert(db: Kysely<Tables>, rows: readonly MovedRow[]): Promise<void> {
+  const byTable = Map.groupBy(rows, ([table]) => table)
+  for (const [table, some] of byTable) {
+    if (!Object.hasOwn(keys, table) || keys[table as keyof Tables] === null) throw unknownTable(table)
+    for (const slice of slices(some.map(([, row]) => row))) {
+      await db
+        .insertInto(table as 'note')
+        .values(slice as never)
+        .execute()
+    }
+  }
+}
+
+function assertSameSchema(migrations: readonly string[]): void {
+  const isSame =
+    migrations.length === migrationNames.length &&
+    migrations.every((name, index) => name === migrationNames[index])
+  if (isSame) return
+  const newest = (names: readonly string[]) => names.at(-1) ?? 'none'
+  throw new Failure(
+    'conflict',
+    `It comes from a store at ${newest(migrations)}; this one is at ${newest(migrationNames)}.`,
+    {
+      hint: 'Export and import with the same version of Dragoman: upgrade the older one by starting it with the newer version.',
+    },
+  )
+}
+
+function notEmpty(): Failure {
+  return new Failure('conflict', 'The store that it would go into is not empty.', {
+    hint: 'Stop the gateways and import with --replace: what is there now is then gone.',
+  })
+}
+
+function unknownTable(table: string): Failure {
+  return new Failure('invalid_request', `There is nothing called ${table.slice(0, 60)} in a registry.`)
+}

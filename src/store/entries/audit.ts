@@ -1,0 +1,77 @@
+import { hash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import type { Kysely } from 'kysely'
+import type { Actor, AuditEvent } from '../../../schemas/trust.ts'
+import type { AuditTable, Tables } from '../sql/tables.ts'
+import type { StoredEntry } from '../store.ts'
+
+/** What a change of an entry did, field by field. */
+export interface Difference {
+  readonly before: Record<string, unknown> | null
+  readonly after: Record<string, unknown>
+}
+
+/** What every change touches, what its own hash stands for, and when somebody last looked. */
+const unsaid = new Set(['revision', 'updated_at', 'card', 'check_at'])
+
+/** The fields that differ; undefined where none does that anybody would ask about. */
+export function difference(before: StoredEntry | undefined, after: StoredEntry): Difference | undefined {
+  const [was, is] = [before ? plain(before) : {}, plain(after)]
+  const changed = Object.keys(is).filter((key) => !isDeepStrictEqual(was[key], is[key]))
+  if (changed.length === 0) return undefined
+  const pick = (from: Record<string, unknown>) =>
+    Object.fromEntries(changed.map((key) => [key, outlined(from[key])]))
+  return { before: before ? pick(was) : null, after: pick(is) }
+}
+
+/** In characters of JSON; as much as names and descriptions take. */
+const longestLogged = 20_000
+
+/** What is too long for a log stands there by its length and its SHA-256 in hex. */
+function outlined(value: unknown): unknown {
+  const text = JSON.stringify(value) ?? ''
+  if (text.length <= longestLogged) return value
+  return { characters: text.length, sha256: hash('sha256', text, 'hex') }
+}
+
+/** An entry as the log has it: a check that found nothing new leaves no mark. */
+function plain({ manifest, proof, ...entry }: StoredEntry): Record<string, unknown> {
+  const said = Object.entries(entry).filter(([key]) => !unsaid.has(key))
+  return {
+    ...Object.fromEntries(said),
+    manifest: manifest && { ...manifest, checked_at: undefined },
+    proof: proof && { ...proof, checked_at: undefined },
+  }
+}
+
+export function actorKey(actor: Actor): string | null {
+  return actor && JSON.stringify([actor.issuer, actor.subject])
+}
+
+export function toActor(key: string | null): Actor {
+  if (key === null) return null
+  const [issuer, subject] = JSON.parse(key) as [string, string]
+  return { issuer, subject }
+}
+
+/** Newest first. */
+export async function auditOf(
+  db: Kysely<Tables>,
+  entryId: string,
+  limit: number,
+  before?: number,
+): Promise<AuditEvent[]> {
+  const all = db.selectFrom('audit').selectAll().where('entry_id', '=', entryId)
+  const older = before === undefined ? all : all.where('id', '<', before)
+  const rows = await older.orderBy('id', 'desc').limit(limit).execute()
+  return rows.map(toEvent)
+}
+
+function toEvent({ entry_id: _, actor, before, after, ...row }: AuditTable): AuditEvent {
+  return {
+    ...row,
+    actor: toActor(actor),
+    before: before && JSON.parse(before),
+    after: after && JSON.parse(after),
+  }
+}

@@ -1,0 +1,50 @@
+import { LRUCache } from 'lru-cache'
+import type { Reference, StoredEntry } from '../store.ts'
+
+/** Characters of documents whose entries are kept, and names that are. */
+const cachedCharacters = 64_000_000
+const cachedNames = 20_000
+
+/** An entry and the characters of its document. */
+export interface Loaded {
+  readonly entry: StoredEntry
+  readonly size: number
+}
+
+/** Entries as they were read and parsed. A reader's validity says until when they stand. */
+export interface EntryCache {
+  /** The last committed revision, where it is known. */
+  revision: number | undefined
+  find(reference: Reference): StoredEntry | undefined
+  keep(loaded: Loaded): void
+  forget(ids: Iterable<string>): void
+  /** Forgets everything. */
+  clear(): void
+}
+
+export function createEntryCache(): EntryCache {
+  const entries = new LRUCache<string, StoredEntry>({ maxSize: cachedCharacters })
+  const ids = new LRUCache<string, string>({ max: cachedNames })
+
+  function byName(name: string): StoredEntry | undefined {
+    const entry = entries.get(ids.get(name) ?? '')
+    return entry?.package_name === name ? entry : undefined
+  }
+
+  return {
+    revision: undefined,
+    find: (reference) => ('id' in reference ? entries.get(reference.id) : byName(reference.package_name)),
+    keep({ entry, size }) {
+      entries.set(entry.id, entry, { size })
+      ids.set(entry.package_name, entry.id)
+    },
+    forget(those) {
+      for (const id of those) entries.delete(id)
+    },
+    clear() {
+      entries.clear()
+      ids.clear()
+      this.revision = undefined
+    },
+  }
+}

@@ -1,0 +1,151 @@
+import DataLoader from 'dataloader'
+import type { Kysely } from 'kysely'
+import type { EntryTable, Tables } from '../../sql/tables.ts'
+import { type Claim, type Grounds, StoredEntry, UnreadableEntry } from '../../store.ts'
+import { toActor } from '../audit.ts'
+import { skeletonOf } from '../confusables.ts'
+import type { Known } from './commit.ts'
+
+export interface KnownGrounds extends Grounds {
+  /** What stands under an id. */
+  known(id: string): Promise<Known>
+}
+
+type Row = Pick<EntryTable, 'id' | 'package_name' | 'listed' | 'document' | 'skeleton'>
+
+/** By which rows are asked for. */
+interface Key {
+  readonly column: 'id' | 'package_name' | 'skeleton'
+  readonly value: string
+}
+
+/** Keys of one statement. */
+const maxBatchSize = 200
+
+/**
+ * What changes are decided by, within a transaction. Those who ask in one turn are answered by one statement; where
+ * answers are kept, each question is put once.
+ */
+export function createGrounds(db: Kysely<Tables>, { kept }: { kept: boolean }): KnownGrounds {
+  const options = { cache: kept, maxBatchSize }
+
+  const rowsBy = new DataLoader(
+    async (keys: readonly Key[]) => {
+      const wanted = Map.groupBy(keys, ({ column }) => column)
+      const rows: Row[] = await db
+        .selectFrom('entry')
+        .select(['id', 'package_name', 'skeleton', 'listed', 'document'])
+        .where((row) =>
+          row.or(
+            [...wanted].map(([column, some]) =>
+              row(
+                column,
+                'in',
+                some.map(({ value }) => value),
+              ),
+            ),
+          ),
+        )
+        .execute()
+      return keys.map(({ column, value }) => rows.filter((row) => row[column] === value))
+    },
+    { ...options, cacheKeyFn: ({ column, value }) => `${column} ${value}` },
+  )
+
+  const claimsOn = new DataLoader(async (namespaces: readonly string[]) => {
+    const rows = await db
+      .selectFrom('entry')
+      .select(['owner', 'owner_namespace', 'proved_namespace'])
+      .distinct()
+      .where('owner', 'is not', null)
+      .where((row) =>
+        row.or([row('owner_namespace', 'in', namespaces), row('proved_namespace', 'in', namespaces)]),
+      )
+      .execute()
+    const claims = Map.groupBy(rows.flatMap(claimsIn), (claim) => claim.namespace)
+    return namespaces.map((namespace) => claims.get(namespace) ?? [])
+  }, options)
+
+  const digests = new DataLoader(
+    async (asked: readonly { entry_id: string; version: string }[]) => {
+      const rows = await db
+        .selectFrom('version')
+        .select(['entry_id', 'version', 'sha256'])
+        .where((row) =>
+          row.or(
+            asked.map(({ entry_id, version }) =>
+              row.and([row('entry_id', '=', entry_id), row('version', '=', version)]),
+            ),
+          ),
+        )
+        .execute()
+      return asked.map(({ entry_id, version }) =>
+        rows.flatMap((row) => (row.entry_id === entry_id && row.version === version ? row.sha256 : [])),
+      )
+    },
+    { ...options, maxBatchSize: 50, cacheKeyFn: ({ entry_id, version }) => `${entry_id} ${version}` },
+  )
+
+  return {
+    async entry(reference) {
+      const [row] = await rowsBy.load(
+        'id' in reference
+          ? { column: 'id', value: reference.id }
+          : { column: 'package_name', value: reference.package_name },
+      )
+      return row && parseEntry(row)
+    },
+    async claims(namespaces) {
+      const claims = await Promise.all(namespaces.map((namespace) => claimsOn.load(namespace)))
+      return distinct(claims.flat())
+    },
+    async lookalikes(packageName) {
+      const rows = await rowsBy.load({ column: 'skeleton', value: skeletonOf(packageName) })
+      const others = rows.filter((row) => row.package_name !== packageName)
+      return others.map(parseEntry).filter((entry) => !entry.deleted)
+    },
+    published: (entry_id, version) => digests.load({ entry_id, version }),
+    async known(id) {
+      const [row] = await rowsBy.load({ column: 'id', value: id })
+      if (!row) return { listed: false }
+      const listed = row.listed === 1
+      try {
+        return { listed, entry: parseEntry(row) }
+      } catch (fault) {
+        if (fault instanceof UnreadableEntry) return { listed }
+        throw fault
+      }
+    },
+  }
+}
+
+/** What a row of an entry claims: the namespace that its owner was given, and the one that they have proved. */
+export function claimsIn({
+  owner,
+  owner_namespace,
+  proved_namespace,
+}: Pick<EntryTable, 'owner' | 'owner_namespace' | 'proved_namespace'>): Claim[] {
+  const holder = toActor(owner)
+  if (!holder) return []
+  return [
+    ...(owner_namespace === null ? [] : [{ namespace: owner_namespace, holder, proved: false }]),
+    ...(proved_namespace === null ? [] : [{ namespace: proved_namespace, holder, proved: true }]),
+  ]
+}
+
+export function claimKey({ namespace, holder, proved }: Claim): string {
+  return JSON.stringify([namespace, holder.issuer, holder.subject, proved])
+}
+
+function distinct(claims: readonly Claim[]): Claim[] {
+  return [...new Map(claims.map((claim) => [claimKey(claim), claim])).values()]
+}
+
+/** The entry in a row. Throws UnreadableEntry. */
+export function parseEntry({ id, document }: Pick<Row, 'id' | 'document'>): StoredEntry {
+  try {
+    return StoredEntry.parse(JSON.parse(document))
+  } catch (fault) {
+    throw new UnreadableEntry(id, fault)
+  }
+}

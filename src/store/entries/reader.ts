@@ -1,0 +1,124 @@
+import type { Kysely } from 'kysely'
+import { slices } from '../sql/chunks.ts'
+import { currentRevision } from '../sql/counter.ts'
+import type { EntryTable, Tables } from '../sql/tables.ts'
+import type { Reader, Reference } from '../store.ts'
+import { auditOf } from './audit.ts'
+import type { EntryCache, Loaded } from './entry-cache.ts'
+import { parseEntry } from './group-commit/decision-reads.ts'
+
+/** A row as it lies: its document unread. */
+type EntryRow = Pick<EntryTable, 'id' | 'document'>
+
+/** What tells whether the entries in a cache still stand; each dialect has its own way to know. */
+export interface Validity {
+  /** Drops what no longer stands. Asked before each read; undefined where that needed no waiting. */
+  settle(): Promise<void> | undefined
+  /** Learns of all that is committed by now, by whomever. */
+  ask(): Promise<void>
+  /** Differs from what it was where somebody may have committed meanwhile. */
+  version(): number
+}
+
+/** Reads entries once for as long as they stand: a repeated answer costs no SQL and is the same object. */
+export function createReader(db: Kysely<Tables>, cache: EntryCache, validity: Validity): Reader {
+  /** Reads, and keeps what was read only where nobody has committed meanwhile. */
+  async function read<T>(work: () => Promise<T>, keep: (result: T) => void): Promise<T> {
+    const before = validity.version()
+    const result = await work()
+    if (validity.version() === before) keep(result)
+    return result
+  }
+
+  async function loadOne(reference: Reference): Promise<Loaded | undefined> {
+    const row = await findRow(db, reference)
+    return row && toLoaded(row)
+  }
+
+  async function load(missing: readonly string[]): Promise<Loaded[]> {
+    const found: Loaded[] = []
+    for (const some of slices(missing)) {
+      const rows = await db.selectFrom('entry').select(['id', 'document']).where('id', 'in', some).execute()
+      found.push(...rows.map(toLoaded))
+    }
+    return found
+  }
+
+  return {
+    async entry(reference) {
+      await validity.settle()
+      const known = cache.find(reference)
+      if (known) return known
+      const loaded = await read(
+        () => loadOne(reference),
+        (found) => found && cache.keep(found),
+      )
+      return loaded?.entry
+    },
+    async entries(wanted) {
+      await validity.settle()
+      const known = new Map(wanted.map((id) => [id, cache.find({ id })]))
+      const missing = wanted.filter((id) => !known.get(id))
+      if (missing.length > 0) {
+        const found = await read(
+          () => load(missing),
+          (loaded) => loaded.forEach(cache.keep),
+        )
+        for (const { entry } of found) known.set(entry.id, entry)
+      }
+      return wanted.flatMap((id) => known.get(id) ?? [])
+    },
+    async due(now, latest, limit) {
+      const rows = await db
+        .selectFrom('entry')
+        .select('id')
+        .where((row) => row.or([row('check_at', '<=', now), row('check_at', '>', latest)]))
+        .orderBy('check_at')
+        .limit(limit)
+        .execute()
+      return rows.map((row) => row.id)
+    },
+    async listedNames(prefix, limit) {
+      const rows = await db
+        .selectFrom('entry')
+        .select('package_name')
+        .where('package_name', '>=', prefix)
+        .where('package_name', '<', `${prefix}\u{10ffff}`)
+        .where('listed', '=', 1)
+        .orderBy('package_name')
+        .limit(limit)
+        .execute()
+      return rows.map((row) => row.package_name)
+    },
+    audit: (entryId, limit, before) => auditOf(db, entryId, limit, before),
+    revision,
+    async latest() {
+      await validity.ask()
+      return await revision()
+    },
+  }
+
+  async function revision(): Promise<number> {
+    await validity.settle()
+    if (cache.revision !== undefined) return cache.revision
+    return await read(
+      () => currentRevision(db),
+      (now) => {
+        cache.revision = now
+      },
+    )
+  }
+}
+
+function toLoaded(row: EntryRow): Loaded {
+  return { entry: parseEntry(row), size: row.document.length }
+}
+
+async function findRow(db: Kysely<Tables>, reference: Reference): Promise<EntryRow | undefined> {
+  const select = db.selectFrom('entry').select(['id', 'document'])
+  const query =
+    'id' in reference
+      ? select.where('id', '=', reference.id)
+      : select.where('package_name', '=', reference.package_name)
+  return await query.executeTakeFirst()
+}

@@ -1,0 +1,50 @@
+import type { Kysely } from 'kysely'
+import type { Tables } from '../sql/tables.ts'
+import type { Deed, StoredEntry, Writer } from '../store.ts'
+import { actorKey } from './audit.ts'
+import { commitPuts, type Done, type Put, toRow, upsert } from './group-commit/commit.ts'
+import { createGrounds } from './group-commit/decision-reads.ts'
+
+const byGateway: Deed = { actor: null, action: 'write' }
+
+/** The writer of one transaction, in either dialect; `commit` gives what it has put its revisions, and logs it. */
+export function createWriter(
+  transaction: Kysely<Tables>,
+  clock: () => number,
+): { writer: Writer; commit: () => Promise<number> } {
+  const puts = new Map<string, Put>()
+  const done: Done[] = []
+  const { known, ...grounds } = createGrounds(transaction, { kept: false })
+
+  async function put(entry: StoredEntry, deed: Deed = byGateway): Promise<void> {
+    const before = puts.get(entry.id)?.before ?? (await known(entry.id))
+    await upsert(transaction, [toRow(entry)])
+    puts.set(entry.id, { before, entry, deed })
+  }
+
+  const writer: Writer = {
+    ...grounds,
+    put,
+    async record(entryId, deed) {
+      done.push({ entry_id: entryId, deed })
+    },
+    async lastDone(entryId, action, actor) {
+      const row = await transaction
+        .selectFrom('audit')
+        .select('at')
+        .where('entry_id', '=', entryId)
+        .where('action', '=', action)
+        .where('actor', '=', actorKey(actor))
+        .orderBy('id', 'desc')
+        .executeTakeFirst()
+      return row?.at
+    },
+  }
+  return {
+    writer,
+    async commit() {
+      const at = new Date(clock()).toISOString()
+      return (await commitPuts(transaction, [...puts.values()], done, at, { standing: true })).revision
+    },
+  }
+}

@@ -1,0 +1,76 @@
+import pg from 'pg'
+import { Failure } from '../../../schemas/failure.ts'
+import { clientOptions } from './connect.ts'
+import { storeFailure } from './faults.ts'
+import { placeOf } from './redact-url.ts'
+
+const oldest = 150_000
+const statementMilliseconds = 5000
+
+/** What a PostgreSQL says of itself. */
+export interface AboutPostgres {
+  /** As in `15.14`. */
+  readonly version: string
+  /** By its clock, in milliseconds since the epoch. */
+  readonly now: number
+  readonly connections: { readonly most: number; readonly used: number }
+  readonly is_read_only: boolean
+}
+
+/**
+ * Asks a server about itself. Throws Failure `unavailable` where it does not answer, `not_configured` where it does
+ * not let us in or cannot be used.
+ */
+export async function askPostgres(url: string): Promise<AboutPostgres> {
+  const place = placeOf(url)
+  const client = new pg.Client(clientOptions(url, { statement: statementMilliseconds, lock: 0 }))
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    const { rows } = await client.query(
+      `select current_setting('server_version') as version, current_setting('server_version_num')::int as number,
+        current_setting('server_encoding') as encoding, extract(epoch from clock_timestamp())::float8 as now,
+        current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as most,
+        (select count(*) from pg_stat_activity where backend_type = 'client backend')::int as used,
+        current_setting('transaction_read_only') = 'on' as is_read_only`,
+    )
+    const [{ version, number, encoding, now, most, used, is_read_only }] = rows as [Row]
+    if (number < oldest)
+      throw unfit(`PostgreSQL ${version} at ${place} is too old; 15 is the oldest that serves.`)
+    if (encoding !== 'UTF8') throw unfit(`The database at ${place} is encoded in ${encoding}, not in UTF8.`)
+    return {
+      version: version.split(' ')[0] ?? version,
+      now: now * 1000,
+      connections: { most, used: used - 1 },
+      is_read_only,
+    }
+  } catch (fault) {
+    throw explained(storeFailure(fault), place)
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+interface Row {
+  readonly version: string
+  readonly number: number
+  readonly encoding: string
+  /** Seconds since the epoch. */
+  readonly now: number
+  readonly most: number
+  readonly used: number
+  readonly is_read_only: boolean
+}
+
+function unfit(message: string): Failure {
+  return new Failure('not_configured', message, { hint: 'Set DATABASE_URL to another database.' })
+}
+
+/** Says to the operator, who alone sees it, which server and why. */
+function explained(fault: unknown, place: string): unknown {
+  if (!(fault instanceof Failure) || !(fault.cause instanceof Error)) return fault
+  const { code, message } = fault.cause as Error & { code?: string }
+  const hint = fault.details.hint ?? 'Start it, or set DATABASE_URL to where it is.'
+  const why = message || code
+  return new Failure(fault.code, `PostgreSQL at ${place} cannot be used: ${why}.`, { hint }, fault.cause)
+}

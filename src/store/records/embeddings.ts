@@ -1,0 +1,52 @@
+import type { Kysely } from 'kysely'
+import { slices } from '../sql/chunks.ts'
+import type { Tables } from '../sql/tables.ts'
+import type { Embeddings } from '../store.ts'
+
+/** Vectors as rows of little-endian 32-bit floats, in either dialect. */
+export function createEmbeddings(reader: Kysely<Tables>, writer: Kysely<Tables>): Embeddings {
+  return {
+    async find(model, hashes) {
+      const found = new Map<string, Float32Array>()
+      for (const some of slices(hashes)) {
+        const rows = await reader
+          .selectFrom('embedding')
+          .select(['content_hash', 'vector'])
+          .where('model', '=', model)
+          .where('content_hash', 'in', some)
+          .execute()
+        for (const row of rows) found.set(row.content_hash, toVector(row.vector))
+      }
+      return found
+    },
+    async keep(model, vectors) {
+      // In one order everywhere, so that no two processes wait for each other.
+      const ordered = [...vectors].toSorted(([one], [other]) => (one < other ? -1 : 1))
+      const rows = ordered.map(([content_hash, vector]) => ({
+        model,
+        content_hash,
+        vector: new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength),
+      }))
+      for (const some of slices(rows)) {
+        await writer
+          .insertInto('embedding')
+          .values(some)
+          .onConflict((conflict) => conflict.doNothing())
+          .execute()
+      }
+    },
+    async count(model) {
+      const { total } = await reader
+        .selectFrom('embedding')
+        .select((row) => row.fn.countAll<number>().as('total'))
+        .where('model', '=', model)
+        .executeTakeFirstOrThrow()
+      return total
+    },
+  }
+}
+
+/** A copy, since floats must lie on a multiple of four bytes. */
+function toVector(bytes: Uint8Array): Float32Array {
+  return new Float32Array(Uint8Array.from(bytes).buffer)
+}

@@ -1,0 +1,72 @@
+import type { Kysely } from 'kysely'
+import type { RepeatedCall, RepeatStore } from '../../../schemas/idempotency.ts'
+import type { Tables } from '../sql/tables.ts'
+import type { Transact } from '../sql/transaction.ts'
+
+export function createRepeatStore(transact: Transact, clock: () => number): RepeatStore {
+  return {
+    begin: (call, holder, until, most) =>
+      transact(async (db) => {
+        await db.deleteFrom('repeat').where('expires_at', '<=', clock()).execute()
+        const known = await those(db, call).select(['digest', 'output']).executeTakeFirst()
+        if (known) return known
+        await makeRoom(db, call.owner, most)
+        await db
+          .insertInto('repeat')
+          .values({ ...call, holder, output: null, expires_at: until })
+          .execute()
+        return undefined
+      }),
+    keep: ({ owner, action, key }, holder, output, until) =>
+      transact(async (db) => {
+        await db
+          .updateTable('repeat')
+          .set({ output, expires_at: until })
+          .where('owner', '=', owner)
+          .where('action', '=', action)
+          .where('key', '=', key)
+          .where('holder', '=', holder)
+          .execute()
+      }),
+    forget: ({ owner, action, key }, holder) =>
+      transact(async (db) => {
+        await db
+          .deleteFrom('repeat')
+          .where('owner', '=', owner)
+          .where('action', '=', action)
+          .where('key', '=', key)
+          .where('holder', '=', holder)
+          .where('output', 'is', null)
+          .execute()
+      }),
+  }
+}
+
+function those(db: Kysely<Tables>, { owner, action, key }: RepeatedCall) {
+  return db
+    .selectFrom('repeat')
+    .where('owner', '=', owner)
+    .where('action', '=', action)
+    .where('key', '=', key)
+}
+
+/** For one more. */
+async function makeRoom(db: Kysely<Tables>, owner: string, most: number): Promise<void> {
+  const { count } = await db
+    .selectFrom('repeat')
+    .select(({ fn }) => fn.countAll().as('count'))
+    .where('owner', '=', owner)
+    .executeTakeFirstOrThrow()
+  const excess = Number(count) + 1 - most
+  if (excess <= 0) return
+  const oldest = await db
+    .selectFrom('repeat')
+    .select('holder')
+    .where('owner', '=', owner)
+    .where('output', 'is not', null)
+    .orderBy('expires_at')
+    .limit(excess)
+    .execute()
+  const holders = oldest.map(({ holder }) => holder)
+  if (holders.length > 0) await db.deleteFrom('repeat').where('holder', 'in', holders).execute()
+}

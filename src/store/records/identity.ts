@@ -1,0 +1,78 @@
+import { type Expression, type Kysely, sql, type Transaction } from 'kysely'
+import type { Revocation } from '../../../schemas/identity.ts'
+import type { ApiKeyTable, Tables } from '../sql/tables.ts'
+import { type IdentityStore, StoredKey } from '../store.ts'
+
+type Commit = <T>(work: (transaction: Transaction<Tables>) => Promise<T>) => Promise<T>
+
+/** API keys and revocations as rows, in either dialect. */
+export function createIdentityStore(reader: Kysely<Tables>, commit: Commit): IdentityStore {
+  return {
+    async key(id) {
+      const row = await reader.selectFrom('api_key').selectAll().where('id', '=', id).executeTakeFirst()
+      return row && toKey(row)
+    },
+    async keys(owner) {
+      const all = reader.selectFrom('api_key').selectAll().orderBy('created_at', 'desc').orderBy('id')
+      const query = owner ? all.where('issuer', '=', owner.issuer).where('subject', '=', owner.subject) : all
+      return (await query.execute()).map(toKey)
+    },
+    async addKey(key, most) {
+      const { scopes, namespaces, ...plain } = key
+      const row = { ...plain, scopes: JSON.stringify(scopes), namespaces: JSON.stringify(namespaces) }
+      return await commit(async (transaction) => {
+        const own = (column: 'issuer' | 'subject') => [column, '=', key[column]] as const
+        await transaction
+          .deleteFrom('api_key')
+          .where(...own('issuer'))
+          .where(...own('subject'))
+          .where('expires_at', '<=', key.created_at)
+          .execute()
+        const { count } = await transaction
+          .selectFrom('api_key')
+          .select(({ fn }) => fn.countAll().as('count'))
+          .where(...own('issuer'))
+          .where(...own('subject'))
+          .executeTakeFirstOrThrow()
+        if (Number(count) >= most) return false
+        await transaction.insertInto('api_key').values(row).execute()
+        return true
+      })
+    },
+    async endKey(id, revocation, now) {
+      await commit(async (transaction) => {
+        await transaction.deleteFrom('api_key').where('id', '=', id).execute()
+        await put(transaction, revocation, now)
+      })
+    },
+    revocations: (now) => reader.selectFrom('revocation').selectAll().where('expires_at', '>', now).execute(),
+    async revoke(revocation, now) {
+      await commit((transaction) => put(transaction, revocation, now))
+    },
+  }
+}
+
+/** Whatever else is over goes with it, so that the table holds no more than what still matters. */
+async function put(transaction: Transaction<Tables>, row: Revocation, now: number): Promise<void> {
+  await transaction.deleteFrom('revocation').where('expires_at', '<=', now).execute()
+  await transaction
+    .insertInto('revocation')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict.columns(['kind', 'issuer', 'name']).doUpdateSet((set) => ({
+        before: later(set.ref('excluded.before'), set.ref('revocation.before')),
+        expires_at: later(set.ref('excluded.expires_at'), set.ref('revocation.expires_at')),
+        reason: set.ref('excluded.reason'),
+      })),
+    )
+    .execute()
+}
+
+/** SQLite and PostgreSQL have no common function for the greater of two. */
+function later(one: Expression<number>, other: Expression<number>) {
+  return sql<number>`case when ${one} > ${other} then ${one} else ${other} end`
+}
+
+function toKey({ scopes, namespaces, ...row }: ApiKeyTable): StoredKey {
+  return StoredKey.parse({ ...row, scopes: JSON.parse(scopes), namespaces: JSON.parse(namespaces) })
+}

@@ -1,0 +1,38 @@
+import type { Kysely } from 'kysely'
+import type { Tables } from '../sql/tables.ts'
+import type { Leases } from '../store.ts'
+
+/** A lease longer than this was taken by a clock that has since been set back. */
+const longestMilliseconds = 24 * 3_600_000
+
+export function createLeases(writer: Kysely<Tables>): Leases {
+  return {
+    async take(name, holder, now, until) {
+      const taken = await writer
+        .insertInto('lease')
+        .values({ name, holder, until: time(until) })
+        .onConflict((conflict) =>
+          conflict
+            .column('name')
+            .doUpdateSet({ holder, until: time(until) })
+            .where((row) =>
+              row.or([
+                row('lease.holder', '=', holder),
+                row('lease.until', '<=', time(now)),
+                row('lease.until', '>', time(now + longestMilliseconds)),
+              ]),
+            ),
+        )
+        .returning('holder')
+        .executeTakeFirst()
+      return taken !== undefined
+    },
+    async release(name, holder) {
+      await writer.deleteFrom('lease').where('name', '=', name).where('holder', '=', holder).execute()
+    },
+  }
+}
+
+function time(milliseconds: number): string {
+  return new Date(milliseconds).toISOString()
+}

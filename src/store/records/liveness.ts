@@ -1,0 +1,164 @@
+import type { Kysely } from 'kysely'
+import {
+  type Liveness,
+  type LivenessStore,
+  StoredLiveness,
+  unseen,
+  type Watch,
+} from '../../../schemas/liveness.ts'
+import { slices } from '../sql/chunks.ts'
+import { currentRevision, takeNumbers } from '../sql/counter.ts'
+import type { LivenessTable, Tables } from '../sql/tables.ts'
+import type { Transact } from '../sql/transaction.ts'
+
+type Database = Kysely<Tables>
+
+/** Reads through one connection, writes in transactions; `clock` in milliseconds since the epoch. */
+export function createLivenessStore(reader: Database, commit: Transact, clock: () => number): LivenessStore {
+  const now = () => new Date(clock()).toISOString()
+
+  return {
+    async get(entryId) {
+      const row = await reader
+        .selectFrom('liveness')
+        .selectAll()
+        .where('entry_id', '=', entryId)
+        .executeTakeFirst()
+      return row && parse(row)
+    },
+
+    async due(at, latest, limit) {
+      const rows = await reader
+        .selectFrom('liveness')
+        .selectAll()
+        .where((row) => row.or([row('next_at', '<=', at), row('next_at', '>', latest)]))
+        .orderBy('next_at')
+        .limit(limit)
+        .execute()
+      return rows.map(parse)
+    },
+
+    async shown(entryIds) {
+      const found = new Map<string, Liveness>()
+      for (const some of slices(entryIds)) {
+        for (const row of await find(reader, some)) found.set(row.entry_id, shownIn(row))
+      }
+      return found
+    },
+
+    async since(sequence, limit) {
+      const rows = await reader
+        .selectFrom('liveness')
+        .select(['entry_id', 'shown', 'sequence'])
+        .where('sequence', '>', sequence)
+        .orderBy('sequence')
+        .limit(limit)
+        .execute()
+      return {
+        shown: new Map(rows.map((row) => [row.entry_id, shownIn(row)])),
+        sequence: Number(rows.at(-1)?.sequence ?? sequence),
+      }
+    },
+
+    watch: (watches) =>
+      commit(async (db) => {
+        const at = now()
+        const turned: string[] = []
+        for (const one of watches) if (await watch(db, one, at)) turned.push(one.entry_id)
+        return await log(db, turned, at)
+      }),
+
+    save: (looks) =>
+      commit(async (db) => {
+        const turned: string[] = []
+        const ids = looks.map((look) => look.entry_id)
+        const known = new Map((await find(db, ids)).map((row) => [row.entry_id, row]))
+        const kept = looks.filter(({ entry_id, place }) => known.get(entry_id)?.place === place)
+        if (kept.length === 0) return await currentRevision(db)
+        const first = (await takeNumbers(db, 'liveness', kept.length)) - kept.length + 1
+        for (const [index, look] of kept.entries()) {
+          const before = known.get(look.entry_id)
+          // Whether it is looked at by itself is not for a look to say.
+          const next_at = before?.next_at == null ? null : look.next_at
+          const { entry_id, ...row } = toRow({ ...look, next_at }, first + index)
+          await db.updateTable('liveness').set(row).where('entry_id', '=', entry_id).execute()
+          if (before && shownIn(before).status !== look.shown.status) turned.push(entry_id)
+        }
+        return await log(db, turned, now())
+      }),
+  }
+}
+
+/** True where what is shown of the agent has changed by it. */
+async function watch(db: Database, { entry_id, place, active }: Watch, at: string): Promise<boolean> {
+  const [row] = await find(db, [entry_id])
+  if (place === null) {
+    if (!row) return false
+    await db.deleteFrom('liveness').where('entry_id', '=', entry_id).execute()
+    return shownIn(row).status !== unseen.status
+  }
+  if (!row) {
+    const fresh = { ...blank, entry_id, place, next_at: active ? at : null, shown: unseen }
+    await db.insertInto('liveness').values(toRow(fresh, 0)).execute()
+    return false
+  }
+  const before = parse(row)
+  const moved = before.place === place ? before : { ...before, card: null, asked_at: null, place }
+  const isSettled = moved === before && before.next_at !== null
+  const next_at = active ? (isSettled ? before.next_at : at) : null
+  const { entry_id: _, ...rest } = toRow({ ...moved, next_at }, Number(row.sequence))
+  await db.updateTable('liveness').set(rest).where('entry_id', '=', entry_id).execute()
+  return false
+}
+
+const blank: Omit<StoredLiveness, 'entry_id' | 'place' | 'next_at' | 'shown'> = {
+  silent_since: null,
+  failures: 0,
+  history: { days: [], latencies: [] },
+  card: null,
+  asked_at: null,
+  asked_failure: null,
+}
+
+/** Logs a change of what is shown, so that every process hears of it; the revision then. */
+async function log(db: Database, entryIds: readonly string[], at: string): Promise<number> {
+  if (entryIds.length === 0) return await currentRevision(db)
+  const last = await takeNumbers(db, 'revision', entryIds.length)
+  const first = last - entryIds.length + 1
+  const changes = entryIds.map((entry_id, index) => ({
+    revision: first + index,
+    entry_id,
+    kind: 'liveness' as const,
+    at,
+    seen: 'listed' as const,
+  }))
+  for (const some of slices(changes)) await db.insertInto('change').values(some).execute()
+  return last
+}
+
+async function find(db: Database, entryIds: readonly string[]): Promise<LivenessTable[]> {
+  if (entryIds.length === 0) return []
+  return await db.selectFrom('liveness').selectAll().where('entry_id', 'in', entryIds).execute()
+}
+
+function toRow(
+  { entry_id, place, next_at, shown, ...rest }: StoredLiveness,
+  sequence: number,
+): LivenessTable {
+  return {
+    entry_id,
+    place,
+    next_at,
+    sequence,
+    shown: JSON.stringify(shown),
+    document: JSON.stringify(rest),
+  }
+}
+
+function parse({ document, shown, sequence: _, ...columns }: LivenessTable): StoredLiveness {
+  return StoredLiveness.parse({ ...columns, ...JSON.parse(document), shown: JSON.parse(shown) })
+}
+
+function shownIn({ shown }: Pick<LivenessTable, 'shown'>): Liveness {
+  return Object.freeze(JSON.parse(shown) as Liveness)
+}

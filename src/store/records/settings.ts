@@ -1,0 +1,27 @@
+import type { Kysely } from 'kysely'
+import type { Tables } from '../sql/tables.ts'
+import type { Notes } from '../store.ts'
+
+export function createNotes(reader: Kysely<Tables>, writer: Kysely<Tables>): Notes {
+  const valueIn = async (db: Kysely<Tables>, name: string) =>
+    (await db.selectFrom('note').select('value').where('name', '=', name).executeTakeFirst())?.value
+
+  return {
+    get: (name) => valueIn(reader, name),
+    async settle(name, value) {
+      await writer
+        .insertInto('note')
+        .values({ name, value })
+        .onConflict((conflict) => conflict.doNothing())
+        .execute()
+      return (await valueIn(writer, name)) ?? value
+    },
+    async set(name, value) {
+      await writer
+        .insertInto('note')
+        .values({ name, value })
+        .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
+        .execute()
+    },
+  }
+}

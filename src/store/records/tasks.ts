@@ -1,0 +1,190 @@
+import type { Kysely } from 'kysely'
+import {
+  busyStates,
+  isTerminal,
+  type StoredTask,
+  type TaskBounds,
+  type TaskFilter,
+  type TaskStore,
+} from '../../../schemas/task.ts'
+import { within } from '../sql/page.ts'
+import type { Tables, TaskTable } from '../sql/tables.ts'
+import type { Transact } from '../sql/transaction.ts'
+
+type Database = Kysely<Tables>
+
+/** Rows that one write sweeps or evicts at a time. */
+const batch = 200
+const rounds = 10
+/** Characters of documents that one page holds, beyond its first task. */
+const longestPage = 4 * 1024 * 1024
+
+/** Reads through one connection, writes in transactions; `clock` in milliseconds since the epoch. */
+export function createTaskStore(reader: Database, transact: Transact, clock: () => number): TaskStore {
+  const now = () => new Date(clock()).toISOString()
+
+  return {
+    add: (task, each, all) =>
+      transact(async (db) => {
+        await sweep(db, now())
+        await settle(db, now())
+        const own = await usage(db, task.counted_by)
+        if (own.unfinished >= each.unfinished) return 'busy'
+        if ((await usage(db)).unfinished >= all.unfinished) return 'full'
+        await evict(db, each, (query) => query.where('counted_by', '=', task.counted_by), task.counted_by)
+        const left = await evict(db, all, (query) => query.where('owner', 'is', null))
+        if (left.kept >= all.kept || left.characters >= all.characters) return 'full'
+        await db.insertInto('task').values(toRow(task)).execute()
+        return 'added'
+      }),
+
+    async get(id) {
+      const row = await reader
+        .selectFrom('task')
+        .selectAll()
+        .where('id', '=', id)
+        .where('expires_at', '>', now())
+        .executeTakeFirst()
+      if (!row) return undefined
+      if (row.alive_until === null || row.alive_until > now() || isTerminal(row.state)) return toTask(row)
+      await transact((db) => settle(db, now()))
+      return toTask({ ...row, ...lapsed(row.alive_until) })
+    },
+
+    save: (task, from) =>
+      transact(async (db) => {
+        const { numUpdatedRows } = await db
+          .updateTable('task')
+          .set(toRow(task))
+          .where('id', '=', task.id)
+          .where('state', 'in', from)
+          .where('expires_at', '>', now())
+          .executeTakeFirst()
+        return numUpdatedRows > 0n
+      }),
+
+    async list(filter) {
+      if (await hasLapsed(reader, now())) await transact((db) => settle(db, now()))
+      const matching = matches(reader, filter, now())
+      const counted = await matching.select(({ fn }) => fn.countAll().as('total')).executeTakeFirstOrThrow()
+      const { after } = filter
+      const rest = after
+        ? matching.where((row) =>
+            row.or([
+              row('updated_at', '<', after.updated_at),
+              row.and([row('updated_at', '=', after.updated_at), row('id', '<', after.id)]),
+            ]),
+          )
+        : matching
+      const sizes = await rest
+        .select(['id', 'characters'])
+        .orderBy('updated_at', 'desc')
+        .orderBy('id', 'desc')
+        .limit(filter.limit + 1)
+        .execute()
+      const ids = within(sizes.slice(0, filter.limit), longestPage).map(({ id }) => id)
+      return {
+        tasks: await load(reader, ids),
+        more: sizes.length > ids.length,
+        total: Number(counted.total),
+      }
+    },
+  }
+}
+
+function matches(db: Database, { owner, context_id, state, updated_after }: TaskFilter, now: string) {
+  let query = db.selectFrom('task').where('owner', '=', owner).where('expires_at', '>', now)
+  if (context_id !== undefined) query = query.where('context_id', '=', context_id)
+  if (state !== undefined) query = query.where('state', '=', state)
+  if (updated_after !== undefined) query = query.where('updated_at', '>', updated_after)
+  return query
+}
+
+async function load(db: Database, ids: readonly string[]): Promise<StoredTask[]> {
+  if (ids.length === 0) return []
+  const rows = await db.selectFrom('task').selectAll().where('id', 'in', ids).execute()
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  return ids.flatMap((id) => byId.get(id) ?? []).map(toTask)
+}
+
+/** Forgets what has expired, some at a time. */
+async function sweep(db: Database, now: string): Promise<void> {
+  const over = db.selectFrom('task').select('id').where('expires_at', '<=', now).limit(batch)
+  await db.deleteFrom('task').where('id', 'in', over).execute()
+}
+
+/** What nobody has been at work on for too long has failed, then when that was noticed at the earliest. */
+async function settle(db: Database, now: string): Promise<void> {
+  await db
+    .updateTable('task')
+    .set((row) => ({
+      state: 'TASK_STATE_FAILED',
+      unfinished: 0,
+      updated_at: row.ref('alive_until').$notNull(),
+    }))
+    .where('alive_until', '<=', now)
+    .where('state', 'in', busyStates)
+    .execute()
+}
+
+async function hasLapsed(db: Database, now: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('task')
+    .select('id')
+    .where('alive_until', '<=', now)
+    .where('state', 'in', busyStates)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+function lapsed(alive_until: string): Partial<TaskTable> {
+  return { state: 'TASK_STATE_FAILED', unfinished: 0, updated_at: alive_until }
+}
+
+/** What there is of one, or in all. */
+async function usage(db: Database, counted_by?: string): Promise<TaskBounds> {
+  const all = db.selectFrom('task')
+  const some = counted_by === undefined ? all : all.where('counted_by', '=', counted_by)
+  const { kept, unfinished, characters } = await some
+    .select(({ fn }) => [
+      fn.countAll().as('kept'),
+      fn.sum('unfinished').as('unfinished'),
+      fn.sum('characters').as('characters'),
+    ])
+    .executeTakeFirstOrThrow()
+  return { kept: Number(kept), unfinished: Number(unfinished), characters: Number(characters) }
+}
+
+/** Forgets the oldest of these that are over, until there is room for one more; what there is then. */
+async function evict(
+  db: Database,
+  bounds: TaskBounds,
+  those: (query: ReturnType<typeof finished>) => ReturnType<typeof finished>,
+  counted_by?: string,
+): Promise<TaskBounds> {
+  let left = await usage(db, counted_by)
+  for (let round = 0; round < rounds; round++) {
+    const excess = left.kept - bounds.kept + 1
+    if (excess <= 0 && left.characters < bounds.characters) break
+    const oldest = those(finished(db)).limit(Math.min(batch, Math.max(excess, 1)))
+    const { numDeletedRows } = await db.deleteFrom('task').where('id', 'in', oldest).executeTakeFirstOrThrow()
+    if (numDeletedRows === 0n) break
+    left = await usage(db, counted_by)
+  }
+  return left
+}
+
+function finished(db: Database) {
+  return db.selectFrom('task').select('id').where('unfinished', '=', 0).orderBy('updated_at')
+}
+
+function toRow(task: StoredTask): TaskTable {
+  const { message, history, artifacts, ...columns } = task
+  const document = JSON.stringify({ message, history, artifacts })
+  const unfinished = isTerminal(task.state) ? 0 : 1
+  return { ...columns, unfinished, characters: document.length, document }
+}
+
+function toTask({ document, unfinished: _, characters: __, ...columns }: TaskTable): StoredTask {
+  return { ...columns, ...JSON.parse(document) }
+}

@@ -1,0 +1,75 @@
+import type { Kysely } from 'kysely'
+import { createMoving, type Snapshot } from '../dump-restore.ts'
+import { changeTogether } from '../entries/group-commit/group-commit.ts'
+import { createVersionStore } from '../entries/versions.ts'
+import { createWriter } from '../entries/writer.ts'
+import { createCredentialStore } from '../records/credentials.ts'
+import { createEmbeddings } from '../records/embeddings.ts'
+import { createRepeatStore } from '../records/idempotency.ts'
+import { createIdentityStore } from '../records/identity.ts'
+import { createLeases } from '../records/leases.ts'
+import { createLivenessStore } from '../records/liveness.ts'
+import { createSessionStore } from '../records/sessions.ts'
+import { createNotes } from '../records/settings.ts'
+import { createTaskStore } from '../records/tasks.ts'
+import { createWebhookStore } from '../records/webhooks.ts'
+import type { Store } from '../store.ts'
+import type { EntryTable, Tables } from './tables.ts'
+import type { Realm, Transact } from './transaction.ts'
+
+/** What a dialect brings. */
+export interface Database {
+  readonly reader: Kysely<Tables>
+  readonly writer: Kysely<Tables>
+  readonly transact: (realm: Realm) => Transact
+  /** As `transact`; those who wait for a commit are woken. */
+  readonly commit: (realm: Realm) => Transact
+  /** Reads that see one moment. */
+  readonly snapshot: Snapshot
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number
+  /** Hears of entries that were changed, in the order of their revisions, which follow one another. */
+  readonly wrote?: (rows: readonly EntryTable[]) => void
+}
+
+/** All of a store that is the same in either dialect. */
+export function overSql({
+  reader,
+  writer,
+  transact,
+  commit,
+  snapshot,
+  clock,
+  wrote,
+}: Database): Omit<Store, 'read' | 'wake' | typeof Symbol.asyncDispose> {
+  const commitEntries = commit('entries')
+  return {
+    embeddings: createEmbeddings(reader, writer),
+    notes: createNotes(reader, writer),
+    versions: createVersionStore(reader),
+    repeats: createRepeatStore(transact('repeats'), clock),
+    leases: createLeases(writer),
+    identity: createIdentityStore(reader, commit('identity')),
+    tasks: createTaskStore(reader, transact('tasks'), clock),
+    sessions: createSessionStore(reader, transact('sessions'), clock),
+    credentials: createCredentialStore(reader, transact('credentials')),
+    liveness: createLivenessStore(reader, commit('liveness'), clock),
+    moving: createMoving(snapshot, commitEntries),
+    webhooks: createWebhookStore(reader, transact('webhooks')),
+    write: (work) =>
+      commitEntries(async (transaction) => {
+        const { writer: port, commit: number } = createWriter(transaction, clock)
+        const result = await work(port)
+        return { result, revision: await number() }
+      }),
+    change: changeTogether(commitEntries, clock, wrote),
+    changes: (after, limit) =>
+      reader
+        .selectFrom('change')
+        .selectAll()
+        .where('revision', '>', after)
+        .orderBy('revision')
+        .limit(limit)
+        .execute(),
+  }
+}

@@ -1,0 +1,205 @@
+import type { RevocationKind } from '../../../schemas/identity.ts'
+import type { TaskState } from '../../../schemas/task.ts'
+import type { Change } from '../store.ts'
+
+/** Rows as Kysely sees them: text, integer and bytes in both dialects, JSON as text. */
+export interface EntryTable {
+  id: string
+  package_name: string
+  owner_namespace: string | null
+  /** [issuer, subject] as JSON. */
+  owner: string | null
+  proved_namespace: string | null
+  /** Of the name, by UTS #39. */
+  skeleton: string
+  check_at: string | null
+  /** 1 where everybody may see it, else 0. */
+  listed: number
+  revision: number
+  document: string
+}
+
+export interface ChangeTable {
+  revision: number
+  entry_id: string
+  kind: Change['kind']
+  at: string
+  seen: Change['seen']
+}
+
+export interface AuditTable {
+  id: number
+  entry_id: string
+  revision: number | null
+  at: string
+  action: string
+  /** [issuer, subject] as JSON; null for the gateway. */
+  actor: string | null
+  reason: string | null
+  before: string | null
+  after: string | null
+}
+
+export interface LeaseTable {
+  name: string
+  holder: string
+  until: string
+}
+
+export interface CounterTable {
+  name: string
+  value: number
+}
+
+export interface EmbeddingTable {
+  model: string
+  content_hash: string
+  vector: Uint8Array
+}
+
+export interface NoteTable {
+  name: string
+  value: string
+}
+
+export interface ApiKeyTable {
+  id: string
+  sha256: string
+  issuer: string
+  subject: string
+  scopes: string
+  namespaces: string
+  label: string | null
+  created_at: number
+  expires_at: number
+}
+
+export interface RevocationTable {
+  kind: RevocationKind
+  issuer: string
+  name: string
+  before: number
+  expires_at: number
+  reason: string | null
+}
+
+export interface TaskTable {
+  id: string
+  /** [issuer, subject] as JSON. */
+  owner: string | null
+  counted_by: string
+  context_id: string
+  state: TaskState
+  /** 1 or 0. */
+  unfinished: number
+  updated_at: string
+  expires_at: string
+  alive_until: string | null
+  /** Of the document. */
+  characters: number
+  document: string
+}
+
+export interface PlaygroundSessionTable {
+  id: string
+  /** [issuer, subject] as JSON. */
+  owner: string | null
+  created_at: string
+  expires_at: string
+  /** Calls made, kept by now or not. */
+  begun: number
+  steps: number
+  /** Of the documents of its steps. */
+  characters: number
+}
+
+export interface PlaygroundStepTable {
+  session: string
+  number: number
+  characters: number
+  document: string
+}
+
+export interface CredentialTable {
+  /** [issuer, subject] as JSON. */
+  owner: string
+  entry_id: string
+  origin: string
+  header: string
+  sealed: string
+  created_at: string
+}
+
+export interface LivenessTable {
+  entry_id: string
+  place: string
+  next_at: string | null
+  /** Of the write that last touched it. */
+  sequence: number
+  shown: string
+  document: string
+}
+
+export interface VersionTable {
+  entry_id: string
+  /** Of the commit that published it. */
+  revision: number
+  version: string | null
+  /** Sorts as versions do; empty for what is no version of Semantic Versioning. */
+  precedence: string
+  published_at: string
+  /** Of what the document says, in hex. */
+  sha256: string
+  document: string
+}
+
+export interface RepeatTable {
+  /** [issuer, subject] as JSON. */
+  owner: string
+  action: string
+  key: string
+  digest: string
+  holder: string
+  output: string | null
+  expires_at: number
+}
+
+export interface WebhookTable {
+  id: string
+  /** [issuer, subject] as JSON. */
+  owner: string
+  url: string
+  sealed: string
+  kinds: string
+  /** 1 or 0. */
+  mine: number
+  created_at: string
+  version: number
+  position: number
+  pending: number | null
+  next_at: string | null
+  failures: number
+  failing_since: string | null
+  disabled_at: string | null
+  deliveries: string
+}
+
+export interface Tables {
+  repeat: RepeatTable
+  version: VersionTable
+  entry: EntryTable
+  change: ChangeTable
+  counter: CounterTable
+  embedding: EmbeddingTable
+  note: NoteTable
+  audit: AuditTable
+  lease: LeaseTable
+  api_key: ApiKeyTable
+  revocation: RevocationTable
+  task: TaskTable
+  playground_session: PlaygroundSessionTable
+  playground_step: PlaygroundStepTable
+  credential: CredentialTable
+  liveness: LivenessTable
+  webhook: WebhookTable
+}

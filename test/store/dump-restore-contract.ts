@@ -1,0 +1,122 @@
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import type { MovedRow } from '../../src/store/dump-restore.ts'
+import { migrationNames } from '../../src/store/migrations/index.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import type { Store } from '../../src/store/store.ts'
+import { temporaryFolder } from '../support/command.ts'
+import { sampleEntry } from '../support/entries.ts'
+import { type StoreHome, storeTime } from './contract.ts'
+
+const owner = { issuer: 'urn:test', subject: 'ada', namespace: 'com.ada' }
+
+/** Something of everything that a registry may hold, in more rows than are read at once. */
+async function fill(store: Store): Promise<void> {
+  for (let round = 0; round < 3; round++) {
+    await store.write(async (writer) => {
+      for (let one = 0; one < 200; one++) {
+        await writer.put(sampleEntry({ owner, description: `Zażółć "${round}" \u2028 ${one}` }))
+      }
+    })
+  }
+  await store.write(async (writer) => {
+    await writer.put(sampleEntry({ package_name: 'com.gone', deleted: true }))
+    await writer.put(sampleEntry({ package_name: 'com.staged', state: 'STAGE', version: '1.2.3' }))
+  })
+  await store.notes.set('a note', 'of "ours"')
+  const credential = { owner: '["i","ada"]', entry_id: 'a', origin: 'https://a.example', header: 'x-key' }
+  await store.credentials.put(
+    { ...credential, sealed: 'c2VhbGVk', created_at: '2026-01-01T00:00:00.000Z' },
+    9,
+  )
+  const revocation = { kind: 'subject' as const, issuer: 'urn:test', name: 'eve', reason: null }
+  await store.identity.revoke({ ...revocation, before: 1_900_000_000_000, expires_at: 2_000_000_000_000 }, 0)
+}
+
+async function rowsOf(store: Store): Promise<MovedRow[]> {
+  return await store.moving.out(({ rows }) => all(rows()))
+}
+
+async function all(pages: AsyncIterable<readonly MovedRow[]>): Promise<MovedRow[]> {
+  const rows: MovedRow[] = []
+  for await (const page of pages) rows.push(...page)
+  return rows
+}
+
+function contentsOf(rows: readonly MovedRow[], migrations = migrationNames) {
+  return {
+    migrations,
+    async *rows() {
+      for (let start = 0; start < rows.length; start += 100) yield rows.slice(start, start + 100)
+    },
+  }
+}
+
+async function openSqlite() {
+  const stack = new AsyncDisposableStack()
+  const folder = stack.use(await temporaryFolder())
+  const store = stack.use(await openSqliteStore(join(folder.path, 'registry.sqlite'), () => storeTime))
+  return { store, [Symbol.asyncDispose]: () => stack.disposeAsync() }
+}
+
+/** Whole registries, out of every store and into every other. */
+export function movingContract(name: string, open: () => Promise<StoreHome>): void {
+  describe(`a registry on ${name}`, () => {
+    test('goes out and comes in with every row as it was, and goes on counting where it was', async () => {
+      await using home = await open()
+      await using sqlite = await openSqlite()
+      await using third = await open()
+      await fill(home.store)
+      const rows = await rowsOf(home.store)
+      expect(rows.length).toBeGreaterThan(1200)
+      expect(await sqlite.store.moving.in(contentsOf(rows), false)).toBe(rows.length)
+      expect(await rowsOf(sqlite.store)).toEqual(rows)
+      await third.store.moving.in(contentsOf(await rowsOf(sqlite.store)), false)
+      expect(await rowsOf(third.store)).toEqual(rows)
+      expect(await third.store.read.revision()).toBe(602)
+      expect(await third.store.read.entry({ package_name: 'com.staged' })).toEqual(
+        await home.store.read.entry({ package_name: 'com.staged' }),
+      )
+      expect((await third.store.write((writer) => writer.put(sampleEntry()))).revision).toBe(603)
+    })
+
+    test('goes out as it stood at one moment, whatever is written meanwhile', async () => {
+      await using home = await open()
+      await home.store.write((writer) => writer.put(sampleEntry()))
+      const other = await home.another()
+      const [revision, rows] = await home.store.moving.out(async (contents) => {
+        await other.write((writer) => writer.put(sampleEntry({ package_name: 'com.late' })))
+        return [contents.revision, await all(contents.rows())] as const
+      })
+      expect(revision).toBe(1)
+      expect(rows.filter(([table]) => table === 'entry')).toHaveLength(1)
+      expect(await other.read.revision()).toBe(2)
+    })
+
+    test('does not come into a store that holds something, unless that is let go', async () => {
+      await using home = await open()
+      await home.store.write((writer) => writer.put(sampleEntry({ package_name: 'com.old' })))
+      const refused = home.store.moving.in(contentsOf([]), false)
+      await expect(refused).rejects.toMatchObject({ code: 'conflict' })
+      expect(await home.store.read.entry({ package_name: 'com.old' })).toBeDefined()
+      await home.store.moving.in(contentsOf([['counter', { name: 'revision', value: 7 }]]), true)
+      expect((await rowsOf(home.store)).filter(([table]) => table === 'entry')).toEqual([])
+      const other = await home.another()
+      expect(await other.read.revision()).toBe(7)
+    })
+
+    test('comes in whole or not at all', async () => {
+      await using home = await open()
+      await home.store.write((writer) => writer.put(sampleEntry()))
+      const before = await rowsOf(home.store)
+      const unknown: MovedRow = ['kysely_migration', { name: 'x' }]
+      await expect(
+        home.store.moving.in(contentsOf([['note', { name: 'n', value: 'v' }], unknown]), true),
+      ).rejects.toMatchObject({ code: 'invalid_request' })
+      await expect(home.store.moving.in(contentsOf([], ['0001-entries']), true)).rejects.toMatchObject({
+        code: 'conflict',
+      })
+      expect(await rowsOf(home.store)).toEqual(before)
+    })
+  })
+}

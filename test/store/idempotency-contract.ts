@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest'
+import type { RepeatedCall } from '../../schemas/idempotency.ts'
+import { type StoreHome, storeTime } from './contract.ts'
+
+const call = (more: Partial<RepeatedCall> = {}): RepeatedCall => ({
+  owner: '["i","ada"]',
+  action: 'svc.registry publish',
+  key: 'k1',
+  digest: 'abc',
+  ...more,
+})
+const later = storeTime + 60_000
+const most = 8
+
+/** What every store does with calls that may be sent again. */
+export function repeatContract(name: string, open: () => Promise<StoreHome>): void {
+  describe(`${name}: a call with a key`, () => {
+    test('begins once, whoever asks wherever, and keeps what came of it', async () => {
+      await using home = await open()
+      const other = await home.another()
+      const begun = await Promise.all(
+        Array.from({ length: 8 }, (_, at) =>
+          (at % 2 === 0 ? home.store : other).repeats.begin(call(), `holder-${at}`, later, most),
+        ),
+      )
+      expect(begun.filter((earlier) => earlier === undefined)).toHaveLength(1)
+      expect(begun).toContainEqual({ digest: 'abc', output: null })
+      const holder = `holder-${begun.indexOf(undefined)}`
+      await other.repeats.keep(call(), holder, '{"id":1}', later)
+      expect(await home.store.repeats.begin(call({ digest: 'def' }), 'again', later, most)).toEqual({
+        digest: 'abc',
+        output: '{"id":1}',
+      })
+      await home.store.repeats.forget(call(), holder)
+      expect(await other.repeats.begin(call(), 'again', later, most)).toMatchObject({ output: '{"id":1}' })
+    })
+
+    test('is its own for each caller, action and key', async () => {
+      await using home = await open()
+      const { repeats } = home.store
+      for (const more of [{}, { owner: '["i","eve"]' }, { action: 'svc.playground create' }, { key: 'k2' }])
+        expect(await repeats.begin(call(more), JSON.stringify(more), later, most)).toBeUndefined()
+    })
+
+    test('begins anew once it was forgotten, and when its time is over', async () => {
+      await using home = await open()
+      const { repeats } = home.store
+      await repeats.begin(call(), 'one', later, most)
+      await repeats.forget(call(), 'another')
+      expect(await repeats.begin(call(), 'two', later, most)).toEqual({ digest: 'abc', output: null })
+      await repeats.forget(call(), 'one')
+      expect(await repeats.begin(call(), 'lost', storeTime, most)).toBeUndefined()
+      expect(await repeats.begin(call(), 'next', later, most)).toBeUndefined()
+      await repeats.keep(call(), 'lost', '"too late"', later)
+      await repeats.keep(call(), 'next', '"in time"', storeTime)
+      expect(await repeats.begin(call(), 'after', later, most)).toBeUndefined()
+    })
+
+    test('of one caller there are so many, and the oldest that is done makes room', async () => {
+      await using home = await open()
+      const { repeats } = home.store
+      await repeats.begin(call({ key: 'running' }), 'running', storeTime + 1, most)
+      for (let at = 0; at < most; at++) {
+        await repeats.begin(call({ key: `k-${at}` }), `h-${at}`, later, most)
+        await repeats.keep(call({ key: `k-${at}` }), `h-${at}`, '1', later + at)
+      }
+      expect(await repeats.begin(call({ key: 'k-0' }), 'x', later, most)).toBeUndefined()
+      expect(await repeats.begin(call({ key: 'running' }), 'x2', later, most)).toMatchObject({ output: null })
+      expect(await repeats.begin(call({ key: 'k-2' }), 'x3', later, most)).toMatchObject({ output: '1' })
+    })
+  })
+}

@@ -1,0 +1,198 @@
+import { expect, test, vi } from 'vitest'
+import type { StoredEntry } from '../../src/store/store.ts'
+import { sampleEntry } from '../support/entries.ts'
+import type { TestPostgres } from '../support/postgres.ts'
+import type { PostgresHome } from './postgres-database.ts'
+
+/** Who hears when of what was committed. */
+export function newsContract(server: () => TestPostgres, openHome: () => Promise<PostgresHome>): void {
+  test('of two who publish one name at once the second finds the first', async () => {
+    await using home = await openHome()
+    const stores = [home.store, await home.another()]
+    const outcomes = await Promise.all(
+      stores.map(async (store) => {
+        const { result } = await store.write(async (writer) => {
+          if (await writer.entry({ package_name: 'com.example.one' })) return 'taken'
+          await writer.put(sampleEntry({ package_name: 'com.example.one' }))
+          return 'mine'
+        })
+        return result
+      }),
+    )
+    expect(outcomes.toSorted()).toEqual(['mine', 'taken'])
+  })
+
+  test('six writers on connections of their own leave no gap and double nothing, and a tail sees all in order', async () => {
+    await using home = await openHome()
+    const stores = [home.store, ...(await Promise.all(Array.from({ length: 5 }, home.another)))]
+    const seen: number[] = []
+    const stop = new AbortController()
+    const tail = (async () => {
+      for await (const _ of home.store.wake(stop.signal)) {
+        const news = await home.store.changes(seen.at(-1) ?? 0, 1000)
+        seen.push(...news.map((change) => change.revision))
+      }
+    })()
+    const written = await Promise.all(
+      stores.map(async (store) => {
+        const own: number[] = []
+        for (let round = 0; round < 15; round++) {
+          const { revision } = await store.write(async (writer) => {
+            await writer.put(sampleEntry())
+            await writer.put(sampleEntry())
+          })
+          own.push(revision - 1, revision)
+        }
+        return own
+      }),
+    )
+    const all = Array.from({ length: 180 }, (_, index) => index + 1)
+    expect(written.flat().toSorted((a, b) => a - b)).toEqual(all)
+    await vi.waitFor(() => expect(seen.at(-1)).toBe(180), { timeout: 2000, interval: 5 })
+    stop.abort()
+    await tail
+    expect(seen).toEqual(all)
+  })
+
+  test('nothing of what others commit is missed while connections are ended, and all of it is heard within two seconds', async () => {
+    await using home = await openHome()
+    const other = await home.another()
+    const entry = sampleEntry()
+    await home.store.write((writer) => writer.put(entry))
+    const stop = new AbortController()
+    const waking = home.store.wake(stop.signal)[Symbol.asyncIterator]()
+    await waking.next()
+    for (const name of ['One', 'Two', 'Three']) {
+      await home.store.read.entry({ id: entry.id })
+      await server().query(
+        home.url,
+        `select pg_terminate_backend(pid) from pg_stat_activity
+         where datname = current_database() and pid <> pg_backend_pid()`,
+      )
+      const { revision } = await other.write((writer) => writer.put({ ...entry, name }))
+      const committed = performance.now()
+      do await waking.next()
+      while ((await home.store.changes(revision - 1, 1)).length === 0)
+      expect((await home.store.read.entry({ id: entry.id }))?.name).toBe(name)
+      expect(performance.now() - committed).toBeLessThan(2000)
+    }
+    stop.abort()
+  })
+
+  /** A commit of another gateway, made by hand, which notifies nobody. */
+  const commitSilently = (url: string, entry: StoredEntry) =>
+    server().query(
+      url,
+      `with counted as (update counter set value = $3 where name = 'revision'),
+        logged as (insert into change (revision, entry_id, kind, at) values ($3, $1, 'put', ''))
+       insert into entry (id, package_name, skeleton, revision, document) values ($1, $2, '', $3, $4)
+       on conflict (id) do update set document = excluded.document`,
+      [entry.id, entry.package_name, entry.revision, JSON.stringify(entry)],
+    )
+
+  test('a notification that is lost costs a second and no more', async () => {
+    await using home = await openHome()
+    const waking = home.store.wake(new AbortController().signal)[Symbol.asyncIterator]()
+    await waking.next()
+    // Once this is heard, the ear is there.
+    await (await home.another()).write((writer) => writer.put(sampleEntry()))
+    await waking.next()
+    const woken = waking.next()
+    const entry = sampleEntry({ revision: 2 })
+    await commitSilently(home.url, entry)
+    const committed = performance.now()
+    await woken
+    expect(performance.now() - committed).toBeLessThan(2000)
+    expect(await home.store.read.entry({ id: entry.id })).toEqual(entry)
+    // So it is for revocations, which take no revision.
+    await server().query(home.url, `insert into counter values ('identity', 1)`)
+    expect((await waking.next()).done).toBe(false)
+  })
+
+  test('whoever asks for the latest sees it, told of it or not', async () => {
+    await using home = await openHome()
+    const { read } = home.store
+    const entry = sampleEntry()
+    await home.store.write((writer) => writer.put(entry))
+    for (let revision = 2; revision < 12; revision++) {
+      await read.entries([entry.id])
+      await commitSilently(home.url, { ...entry, name: `Name ${revision}`, revision })
+      const asked = await Promise.all(Array.from({ length: 5 }, () => read.latest()))
+      expect(asked).toEqual(Array(5).fill(revision))
+      expect((await read.entry({ id: entry.id }))?.name).toBe(`Name ${revision}`)
+    }
+  })
+
+  test('whoever has seen a change in the log reads no entry from before it', async () => {
+    await using home = await openHome()
+    const { store } = home
+    const entry = sampleEntry()
+    await store.write((writer) => writer.put(entry))
+    for (let revision = 2; revision < 12; revision++) {
+      await store.read.entries([entry.id])
+      await commitSilently(home.url, { ...entry, name: `Name ${revision}`, revision })
+      const seen = await store.changes(revision - 1, 10)
+      expect(seen.map((change) => change.revision)).toEqual([revision])
+      const [read] = await store.read.entries([entry.id])
+      expect(read?.name).toBe(`Name ${revision}`)
+      expect(await store.read.revision()).toBe(revision)
+    }
+  })
+
+  test.each([true, false])(
+    'a database that was restored to an earlier day is read as it is now, read before or not: %s',
+    async (isRead) => {
+      await using home = await openHome()
+      const { store } = home
+      const entry = sampleEntry({ name: 'Then' })
+      await store.write((writer) => writer.put(entry))
+      await store.write((writer) => writer.put({ ...entry, name: 'Now' }))
+      if (isRead) expect((await store.read.entry({ id: entry.id }))?.name).toBe('Now')
+      const document = JSON.stringify({ ...entry, revision: 1 })
+      await server().query(
+        home.url,
+        `with counted as (update counter set value = 1 where name = 'revision'),
+        logged as (delete from change where revision = 2)
+       update entry set document = $1`,
+        [document],
+      )
+      const restored = async () => expect((await store.read.entry({ id: entry.id }))?.name).toBe('Then')
+      await vi.waitFor(restored, { timeout: 2000, interval: 10 })
+      expect(await store.read.revision()).toBe(1)
+    },
+  )
+
+  test('a commit is notified, not waited for until somebody asks', async () => {
+    await using home = await openHome()
+    const other = await home.another()
+    const waking = home.store.wake(new AbortController().signal)[Symbol.asyncIterator]()
+    await waking.next()
+    const started = performance.now()
+    for (let round = 0; round < 6; round++) {
+      const { revision } = await other.write((writer) => writer.put(sampleEntry()))
+      do await waking.next()
+      while ((await home.store.changes(revision - 1, 1)).length === 0)
+    }
+    // By asking alone each of them takes a second.
+    expect(performance.now() - started).toBeLessThan(4500)
+  })
+
+  test('what was read is read again from memory, as the same object, until it changes', async () => {
+    await using home = await openHome()
+    const [kept, changed] = [sampleEntry(), sampleEntry()]
+    await home.store.write(async (writer) => {
+      await writer.put(kept)
+      await writer.put(changed)
+    })
+    const ids = [kept.id, changed.id]
+    const [before] = await home.store.read.entries(ids)
+    // Nobody could tell a query from memory, were the document still the same.
+    await home.spoil(kept.id, '{}')
+    expect((await home.store.read.entries(ids))[0]).toBe(before)
+    await home.store.write((writer) => writer.put({ ...changed, name: 'Changed' }))
+    const [still, now] = await home.store.read.entries(ids)
+    expect(still).toBe(before)
+    expect(now?.name).toBe('Changed')
+    expect(await home.store.read.entry({ package_name: kept.package_name })).toBe(before)
+  })
+}

@@ -1,0 +1,33 @@
+import fc from 'fast-check'
+import { compare, parse } from 'semver'
+import { expect, test } from 'vitest'
+import { precedenceOf } from '../../src/store/entries/semver-sort-key.ts'
+
+const byBytes = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other))
+
+const number = fc.oneof(fc.nat(12), fc.maxSafeNat())
+const identifier = fc.oneof(
+  number.map(String),
+  fc.stringMatching(/^[0-9A-Za-z-]{1,4}$/),
+  fc.constantFrom('alpha', 'alpha-1', 'beta', 'rc', 'RC', '-', '--', '0a'),
+)
+const version = fc
+  .tuple(fc.tuple(number, number, number), fc.array(identifier, { maxLength: 3 }), fc.boolean())
+  .map(
+    ([core, pre, built]) =>
+      `${core.join('.')}${pre.length > 0 ? `-${pre.join('.')}` : ''}${built ? '+build.7' : ''}`,
+  )
+  .filter((text) => parse(text) !== null)
+
+test('sorts as semver compares', async () => {
+  const alike = fc.property(version, version, (one, other) => {
+    expect(Math.sign(byBytes(precedenceOf(one), precedenceOf(other)))).toBe(compare(one, other))
+  })
+  await fc.assert(alike, { numRuns: 3000 })
+})
+
+test('puts what is no version of semver before all that are', () => {
+  for (const text of [null, '', 'summer', '1', '1.2', '1.2.3.4', '01.2.3', '1.2.99999999999999999999'])
+    expect(precedenceOf(text)).toBe('')
+  expect(byBytes(precedenceOf('0.0.0-0'), '')).toBe(1)
+})
