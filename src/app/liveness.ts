@@ -1,10 +1,10 @@
 import type { Wait } from '../net/wait.ts'
-import { createCourtesy } from '../registry/liveness/courtesy.ts'
+import type { Site } from '../registry/entry/site.ts'
+import { createViews } from '../registry/entry/view.ts'
+import { createVitals, type Vitals } from '../registry/liveness/liveness-cache.ts'
+import { createCourtesy } from '../registry/liveness/per-origin-throttle.ts'
 import { createProber, type Prober, type ProberOptions } from '../registry/liveness/prober.ts'
-import { createSuspicion, type Suspicion } from '../registry/liveness/suspicion.ts'
-import { createVitals, type Vitals } from '../registry/liveness/vitals.ts'
-import type { Site } from '../registry/site.ts'
-import { createViews } from '../registry/view.ts'
+import { createSuspicion, type Suspicion } from '../registry/liveness/reprobe.ts'
 
 /** Who is alive: found out by one process, shown by all. */
 export interface LivenessService extends Disposable {

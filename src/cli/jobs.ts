@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Gateway } from '../app/gateway.ts'
-import { type CheckLoopOptions, startChecks } from '../registry/check-loop.ts'
+import { type CheckLoopOptions, startChecks } from '../registry/verification/check-loop.ts'
 import { runMilliseconds } from '../registry/webhooks/deliverer.ts'
 
 type Job = Pick<CheckLoopOptions, 'checker' | 'beat_ms' | 'lease_ms'> & { readonly lease: string }

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Failure } from '../../schemas/failure.ts'
-import { startChecks } from '../../src/registry/check-loop.ts'
-import { type CheckerOptions, createChecker } from '../../src/registry/checker.ts'
-import { afterProving } from '../../src/registry/standing.ts'
+import { startChecks } from '../../src/registry/verification/check-loop.ts'
+import { type CheckerOptions, createChecker } from '../../src/registry/verification/checker.ts'
 import type { Prove } from '../../src/registry/verification/proof.ts'
+import { afterProving } from '../../src/registry/verification/verification-status.ts'
 import type { StoredEntry } from '../../src/store/store.ts'
 import { sampleEntry } from '../support/entries.ts'
 import {

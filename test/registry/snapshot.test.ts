@@ -1,7 +1,7 @@
 import { readFile, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { createSnapshot, restored } from '../../src/registry/snapshot.ts'
+import { createSnapshot, restored } from '../../src/registry/indexing/snapshot.ts'
 import type { Sections } from '../../src/search/sections.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { temporaryFolder } from '../support/command.ts'

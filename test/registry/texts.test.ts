@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Publication } from '../../schemas/publication.ts'
 import { hiddenIn, hidesCharacters, mixesScripts } from '../../schemas/text.ts'
-import { contentFlags } from '../../src/registry/content-flags.ts'
+import { contentFlags } from '../../src/registry/entry/content-flags.ts'
 import { growth } from '../support/growth.ts'
 import {
   admin,

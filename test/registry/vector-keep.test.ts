@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test, vi } from 'vitest'
-import { createVectorKeep } from '../../src/registry/vector-keep.ts'
+import { createVectorKeep } from '../../src/registry/indexing/vector-keep.ts'
 import type { Embeddings } from '../../src/store/store.ts'
 
 const vector = (number: number) => new Float32Array([number])

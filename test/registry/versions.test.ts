@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Publication } from '../../schemas/publication.ts'
-import { encodeCursor } from '../../src/registry/cursor.ts'
+import { encodeCursor } from '../../src/registry/queries/cursor.ts'
 import { admin, codeOf, openRegistry, person, publication, type TestRegistry } from '../support/registry.ts'
 
 let registry: TestRegistry

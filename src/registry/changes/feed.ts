@@ -1,9 +1,9 @@
 import type { ChangePage, RegistryChange } from '../../../schemas/change.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Store } from '../../store/store.ts'
-import { createBell } from './bell.ts'
-import type { ReadChanges, Span } from './read.ts'
-import { createSeats, type SeatBounds } from './seats.ts'
+import { createBell } from './async-event.ts'
+import { createSeats, type SeatBounds } from './connection-limit.ts'
+import type { ReadChanges, Span } from './read-changes.ts'
 import { startTail, type Tail } from './tail.ts'
 
 /** What becomes of the registry, for those who follow it. */

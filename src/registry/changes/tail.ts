@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Store } from '../../store/store.ts'
-import type { ReadChanges, Span, Told } from './read.ts'
+import type { ReadChanges, Span, Told } from './read-changes.ts'
 
 /** The newest changes, read once for everybody who follows. */
 export interface Tail extends AsyncDisposable {

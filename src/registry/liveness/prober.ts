@@ -1,8 +1,8 @@
 import { type Signal, type StoredLiveness, unseen } from '../../../schemas/liveness.ts'
 import type { Store, StoredEntry } from '../../store/store.ts'
-import { type LookOptions, lookAt } from './look.ts'
+import { type LookOptions, lookAt } from './probe.ts'
 import { nextAt } from './schedule.ts'
-import { judge } from './verdict.ts'
+import { judge } from './status-rules.ts'
 import { createWatcher, originOf, watchOf } from './watcher.ts'
 
 /** Looks whether listed agents are alive. */

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { StoredWebhook, WebhookStore } from '../../../schemas/webhook.ts'
 import type { Store } from '../../store/store.ts'
-import type { ReadChanges, Told } from '../changes/read.ts'
-import { ownerKey } from '../follower.ts'
+import type { ReadChanges, Told } from '../changes/read-changes.ts'
+import { ownerKey } from '../indexing/index-tailer.ts'
 import type { Deliver } from './deliver.ts'
 import { failed as failedProgress, moved } from './schedule.ts'
 

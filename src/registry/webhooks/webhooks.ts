@@ -10,8 +10,8 @@ import type {
   WebhookWish,
 } from '../../../schemas/webhook.ts'
 import type { Store } from '../../store/store.ts'
-import type { ReadChanges } from '../changes/read.ts'
-import { ownerKey } from '../follower.ts'
+import type { ReadChanges } from '../changes/read-changes.ts'
+import { ownerKey } from '../indexing/index-tailer.ts'
 import { placeOf, type Seals } from './deliver.ts'
 import { secretOf } from './signature.ts'
 

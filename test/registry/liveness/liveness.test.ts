@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { startChecks } from '../../../src/registry/check-loop.ts'
+import { startChecks } from '../../../src/registry/verification/check-loop.ts'
 import { serveA2a, serveLegacyA2a } from '../../support/a2a-agents.ts'
 import { list } from '../../support/listed.ts'
 import { behaviours, type LivingAgents, serveLiving, soundAnswer, soundCard } from '../../support/living.ts'

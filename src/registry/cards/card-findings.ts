@@ -1,0 +1,251 @@
+import { z } from 'zod'
+import { Failure } from '../../../schemas/failure.ts'
+import { isRecord } from '../../../schemas/json.ts'
+import { hiddenIn, mixesScripts } from '../../../schemas/text.ts'
+import type { Finding } from '../../../schemas/trust.ts'
+import { contentFlags } from '../entry/content-flags.ts'
+import { excessOf, longestDescription, type Manifest, mostCapabilities, readCard } from './manifest.ts'
+
+/** How a card is written: an A2A version, the registry interface's own shape, or none that is known. */
+export type CardForm = 'a2a-1.0' | 'a2a-0.3' | 'a2a-0.2' | 'a2a-0.1' | 'interface' | 'unknown'
+
+/** What a card says and what is to be said of it. `manifest` is null where it cannot be listed. */
+export interface CardReading {
+  readonly form: CardForm
+  readonly manifest: Manifest | null
+  readonly findings: Finding[]
+}
+
+/** Reads a document as a card and never throws for what it holds. */
+export function readFindings(document: unknown): CardReading {
+  if (!isRecord(document)) {
+    const finding = error(
+      'not_an_object',
+      '',
+      'A card is a JSON object.',
+      'Serve the card itself at this address.',
+    )
+    return { form: 'unknown', manifest: null, findings: [finding] }
+  }
+  const excess = excessOf(document)
+  if (excess) {
+    const finding = error(excess.code, '', excess.detail, 'Make it smaller and flatter.')
+    return { form: 'unknown', manifest: null, findings: [finding] }
+  }
+  const form = formOf(document)
+  const { manifest, findings } = read(document)
+  const hidden = hiddenIn(document).map((field) =>
+    error('hidden_characters', field, 'It holds characters that nobody sees.', 'Leave them out.'),
+  )
+  const refused = [...hidden, ...mixed(document)]
+  const all = [
+    ...findings,
+    ...refused,
+    ...missing(document, form),
+    ...ofSkills(document),
+    ...ofUrls(document),
+    ...ofSigning(document, form),
+    ...(manifest ? ofTexts(manifest) : []),
+  ]
+  const rank = { error: 0, warning: 1, info: 2 }
+  all.sort((a, b) => rank[a.severity] - rank[b.severity])
+  return { form, manifest: refused.length > 0 ? null : manifest, findings: all.slice(0, mostFindings) }
+}
+
+const mostFindings = 100
+
+function mixed({ name }: Record<string, unknown>): Finding[] {
+  if (typeof name !== 'string' || !mixesScripts(name)) return []
+  const message = 'One word mixes letters of scripts that look alike.'
+  return [error('mixed_scripts', '/name', message, 'Write it in one script.')]
+}
+
+export function error(
+  code: string,
+  field: string,
+  message: string,
+  suggestion: string | null = null,
+): Finding {
+  return { severity: 'error', code, field, message, suggestion }
+}
+
+export function warning(
+  code: string,
+  field: string,
+  message: string,
+  suggestion: string | null = null,
+): Finding {
+  return { severity: 'warning', code, field, message, suggestion }
+}
+
+export function info(
+  code: string,
+  field: string,
+  message: string,
+  suggestion: string | null = null,
+): Finding {
+  return { severity: 'info', code, field, message, suggestion }
+}
+
+function read(document: Record<string, unknown>): { manifest: Manifest | null; findings: Finding[] } {
+  try {
+    return { manifest: readCard(document), findings: [] }
+  } catch (thrown) {
+    if (!(thrown instanceof Failure)) throw thrown
+    const errors = thrown.details.errors ?? [{ pointer: '', detail: thrown.message }]
+    const findings = errors.map(({ pointer, detail }) =>
+      document[pointer.slice(1)] === undefined
+        ? error('missing_field', pointer, 'Nothing can be listed without it.', `Add ${pointer.slice(1)}.`)
+        : error('wrong_value', pointer, detail, 'Mend it.'),
+    )
+    return { manifest: null, findings }
+  }
+}
+
+function formOf(document: Record<string, unknown>): CardForm {
+  const { supportedInterfaces, protocolVersion, capabilities, agent_id, skills } = document
+  if (Array.isArray(supportedInterfaces)) return 'a2a-1.0'
+  if (agent_id !== undefined && Array.isArray(capabilities)) return 'interface'
+  const version = typeof protocolVersion === 'string' ? protocolVersion : ''
+  if (version.startsWith('0.1')) return 'a2a-0.1'
+  if (version.startsWith('0.2')) return 'a2a-0.2'
+  if (version.startsWith('1.')) return 'a2a-1.0'
+  if (version !== '' || Array.isArray(skills)) return 'a2a-0.3'
+  return Array.isArray(capabilities) ? 'interface' : 'unknown'
+}
+
+const common = ['version', 'capabilities', 'defaultInputModes', 'defaultOutputModes', 'skills']
+/** What each form requires beside name and description, without which nothing is listed. */
+const required: Record<CardForm, readonly string[]> = {
+  'a2a-1.0': ['supportedInterfaces', ...common],
+  'a2a-0.3': ['protocolVersion', 'url', ...common],
+  'a2a-0.2': ['url', ...common],
+  'a2a-0.1': ['url', ...common],
+  interface: ['agent_id', 'capabilities'],
+  unknown: [],
+}
+
+function missing(document: Record<string, unknown>, form: CardForm): Finding[] {
+  const lacking = required[form].filter((field) => document[field] === undefined)
+  return [
+    ...(form === 'unknown'
+      ? [warning('unknown_form', '', 'It is no version of an A2A card.', 'State protocolVersion and skills.')]
+      : []),
+    ...(form === 'a2a-0.1' || form === 'a2a-0.2'
+      ? [info('old_protocol', '/protocolVersion', 'Few clients read this version.', 'Serve 0.3 or 1.0.')]
+      : []),
+    ...lacking.map((field) =>
+      warning(
+        'missing_field',
+        `/${field}`,
+        `${form} requires it; strict clients refuse the card.`,
+        `Add ${field}.`,
+      ),
+    ),
+  ]
+}
+
+function ofSkills({ skills, capabilities }: Record<string, unknown>): Finding[] {
+  if (skills === undefined) return []
+  if (!Array.isArray(skills)) return [warning('wrong_type', '/skills', 'It is no array.', 'List the skills.')]
+  const ids = new Set<unknown>()
+  const findings: Finding[] = []
+  for (const [index, skill] of skills.entries()) {
+    const at = `/skills/${index}`
+    if (!isRecord(skill)) {
+      findings.push(
+        warning('wrong_type', at, 'A skill is an object.', 'Give it an id, a name and a description.'),
+      )
+      continue
+    }
+    for (const field of ['id', 'name', 'description', 'tags']) {
+      if (skill[field] !== undefined && skill[field] !== '') continue
+      findings.push(
+        warning('missing_field', `${at}/${field}`, `A skill needs its ${field}.`, `Add ${field}.`),
+      )
+    }
+    if (skill.id !== undefined && ids.has(skill.id)) {
+      findings.push(
+        warning('duplicate_skill', `${at}/id`, 'Another skill has this id.', 'Give each its own.'),
+      )
+    }
+    ids.add(skill.id)
+  }
+  if (skills.length > mostCapabilities) {
+    findings.push(warning('too_many_skills', '/skills', `Only the first ${mostCapabilities} are listed.`))
+  }
+  if (skills.length === 0 && !Array.isArray(capabilities)) {
+    findings.push(
+      warning('no_skills', '/skills', 'Nobody finds an agent by what it can do.', 'List its skills.'),
+    )
+  }
+  return findings
+}
+
+const Interfaces = z.array(z.looseObject({ url: z.string() }).catch({ url: '' })).catch([])
+
+function ofUrls(document: Record<string, unknown>): Finding[] {
+  const stated = [
+    ['/url', document.url],
+    ...Interfaces.parse(document.supportedInterfaces).map(({ url }, at) => [
+      `/supportedInterfaces/${at}/url`,
+      url,
+    ]),
+    ...Interfaces.parse(document.additionalInterfaces).map(({ url }, at) => [
+      `/additionalInterfaces/${at}/url`,
+      url,
+    ]),
+  ] as [string, unknown][]
+  return stated.flatMap(([field, url]) => (url === undefined ? [] : ofUrl(field, url)))
+}
+
+function ofUrl(field: string, url: unknown): Finding[] {
+  if (typeof url !== 'string' || !URL.canParse(url)) {
+    return [warning('wrong_url', field, 'It is no absolute URL.', 'Begin it with https://.')]
+  }
+  const { protocol, hostname } = new URL(url)
+  if (/^(localhost|127\.|10\.|192\.168\.|\[?::1)|\.(local|internal)$/.test(hostname)) {
+    return [warning('private_url', field, 'Nobody outside reaches it.', 'State the public address.')]
+  }
+  if (protocol === 'https:' || protocol === 'wss:') return []
+  return [
+    warning('insecure_url', field, 'Calls to it can be read and changed on the way.', 'Serve it over https.'),
+  ]
+}
+
+function ofSigning({ signatures }: Record<string, unknown>, form: CardForm): Finding[] {
+  if (form === 'interface' || (Array.isArray(signatures) && signatures.length > 0)) return []
+  return [
+    info(
+      'unsigned',
+      '/signatures',
+      'Nobody can tell whether it was changed.',
+      'Sign it (A2A 1.0, section 8.4).',
+    ),
+  ]
+}
+
+function ofTexts({ name, description, tags, capabilities, card }: Manifest): Finding[] {
+  const flags = contentFlags({ name, description, tags, capabilities, card })
+  const stated = typeof card.description === 'string' ? card.description : ''
+  return [
+    ...flags.map((flag) =>
+      warning(
+        flag,
+        '',
+        'A text speaks to a language model rather than of the agent.',
+        'Say what the agent does.',
+      ),
+    ),
+    ...(stated.length > longestDescription
+      ? [
+          info(
+            'long_description',
+            '/description',
+            `Only ${longestDescription} characters are listed.`,
+            'Shorten it.',
+          ),
+        ]
+      : []),
+  ]
+}

@@ -1,0 +1,79 @@
+import type { Access, Agent } from '../../../schemas/action.ts'
+import { Failure } from '../../../schemas/failure.ts'
+import { holds, type Principal } from '../../../schemas/scope.ts'
+import type { StoredEntry } from '../../store/store.ts'
+import { capabilityOf } from '../entry/hosted.ts'
+import type { Site } from '../entry/site.ts'
+import type { Finder } from '../queries/search-service.ts'
+import { type CardSigner, signCard } from '../verification/card-signature.ts'
+import { renderStandardCard, type StandardShape } from './standard-card.ts'
+
+type Card = Readonly<Record<string, unknown>>
+
+/** `interface`: in the shape of the interface. */
+export type CardShape = StandardShape | 'interface'
+
+/** Gives cards as they are asked for: the publisher's own, the interface's shape, or the standard one, signed. */
+export interface Cards {
+  /** `through`: in a standard shape, the card by which any agent is called through here, not its publisher's own. */
+  card(agent: string, shape: CardShape, caller: Principal | null, through: boolean): Promise<Card>
+  /** The standard card of a hosted agent with every action that this caller may call. Throws Failure `not_found`. */
+  extendedCard(agent: string, shape: StandardShape, caller: Principal): Promise<Card>
+}
+
+export interface CardsOptions {
+  readonly finder: Pick<Finder, 'stored' | 'get'>
+  readonly site: () => Site
+  /** The hosted agents. */
+  readonly agents: () => readonly Agent[]
+  /** The key that signs now. */
+  readonly signer: () => Promise<Pick<CardSigner, 'private_key' | 'kid'>>
+}
+
+export function createCards({ finder, site, agents, signer }: CardsOptions): Cards {
+  const kept = () => new WeakMap<StoredEntry, { readonly of: string; readonly card: Promise<Card> }>()
+  const signed = { '1.0': kept(), any: kept() }
+
+  type Key = Awaited<ReturnType<typeof signer>>
+
+  async function sign(stored: StoredEntry, shape: StandardShape, here: Site, key: Key): Promise<Card> {
+    const jku = `${here.base_url}/.well-known/jwks.json`
+    return Object.freeze(await signCard(renderStandardCard(stored, here, shape), { ...key, jku }))
+  }
+
+  /** Made once for as long as the entry, the address and the key stand. */
+  async function standardCard(stored: StoredEntry, shape: StandardShape): Promise<Card> {
+    const [here, key] = [site(), await signer()]
+    const of = `${here.base_url} ${key.kid}`
+    const known = signed[shape].get(stored)
+    if (known?.of === of) return await known.card
+    const card = sign(stored, shape, here, key)
+    signed[shape].set(stored, { of, card })
+    return await card
+  }
+
+  return {
+    async card(agent, shape, caller, through) {
+      if (shape === 'interface') return (await finder.get(agent, caller)).card
+      const stored = await finder.stored(agent, caller)
+      return stored.hosted || through
+        ? await standardCard(stored, shape)
+        : (await finder.get(agent, caller)).card
+    },
+    async extendedCard(agent, shape, caller) {
+      const stored = await finder.stored(agent, caller)
+      const hosted = agents().find(({ package_name }) => package_name === stored.package_name)
+      if (!hosted) {
+        throw new Failure('not_found', `${agent} is not hosted here.`, {
+          hint: 'Its own card says what it can do.',
+        })
+      }
+      const capabilities = hosted.actions.filter(({ access }) => permits(access, caller)).map(capabilityOf)
+      return await sign({ ...stored, capabilities }, shape, site(), await signer())
+    },
+  }
+}
+
+function permits(access: Access, caller: Principal): boolean {
+  return access === 'public' || access === 'bearer' || holds(caller, access.scope)
+}

@@ -1,0 +1,42 @@
+import { hash } from 'node:crypto'
+import { Failure } from '../../../schemas/failure.ts'
+import type { Fetch } from '../../net/fetch.ts'
+
+/** A card as it stood at a URL. */
+export interface FetchedCard {
+  readonly document: unknown
+  /** Of the bytes, in hex. */
+  readonly sha256: string
+  /** Where the last redirect led. */
+  readonly url: string
+}
+
+export type FetchCard = (url: string, signal: AbortSignal) => Promise<FetchedCard>
+
+/** In bytes. */
+export const largestManifest = 256 * 1024
+const timeout = 6000
+
+/** Fetches the document at a URL. Throws Failure `upstream_…`, `blocked_address`, `too_large`. */
+export function createManifestReader(fetch: Fetch): FetchCard {
+  return async (url, signal) => {
+    const headers = { accept: 'application/json' }
+    const answer = await fetch({ url, signal, headers, max_bytes: largestManifest, timeout_ms: timeout })
+    if (answer.status !== 200) {
+      throw new Failure('upstream_failed', `The manifest answers ${answer.status}.`, {
+        upstream: { status: answer.status },
+      })
+    }
+    const sha256 = hash('sha256', answer.body, 'hex')
+    return { document: parseManifest(answer.body), sha256, url: answer.url }
+  }
+}
+
+/** The document in the bytes of a card. Throws Failure `upstream_invalid`. */
+export function parseManifest(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+  } catch (fault) {
+    throw new Failure('upstream_invalid', 'The manifest is not JSON.', {}, fault)
+  }
+}

@@ -1,0 +1,213 @@
+import { z } from 'zod'
+import type { Capability, Endpoint } from '../../../schemas/entry.ts'
+import { Failure } from '../../../schemas/failure.ts'
+import { isRecord } from '../../../schemas/json.ts'
+import { envelopeBinding, PackageName, packageNameOf, testTag } from '../../../schemas/names.ts'
+
+/** What a registry keeps of an agent card, in whichever form it was written. */
+export interface Manifest {
+  readonly package_name?: string
+  readonly name: string
+  readonly description: string
+  readonly version: string | null
+  readonly tags: string[]
+  readonly capabilities: Capability[]
+  readonly endpoints: Endpoint[]
+  readonly card: Record<string, unknown>
+}
+
+const text = z.string().trim().min(1)
+const Skill = z.looseObject({
+  id: z.string().optional(),
+  name: z.string().optional(),
+  description: z.string().optional(),
+  tags: z.array(z.unknown()).optional(),
+})
+const Interface = z.looseObject({
+  url: z.string().optional(),
+  transport: z.string().optional(),
+  protocolBinding: z.string().optional(),
+  protocolVersion: z.string().optional(),
+  tenant: z.string().optional(),
+})
+/** A2A cards 0.1 to 1.0 as people write them, and the interface's own shape. */
+const AnyCard = z.looseObject({
+  name: text.max(200),
+  description: text,
+  agent_id: z.string().optional(),
+  package_name: z.string().optional(),
+  version: z.string().optional().catch(undefined),
+  url: z.string().optional().catch(undefined),
+  preferredTransport: z.string().optional().catch(undefined),
+  protocolVersion: z.string().optional().catch(undefined),
+  skills: z.array(Skill).optional().catch(undefined),
+  capabilities: z.union([z.array(z.looseObject({ name: z.string() })), z.unknown()]).optional(),
+  supportedInterfaces: z.array(Interface).optional().catch(undefined),
+  additionalInterfaces: z.array(Interface).optional().catch(undefined),
+  endpoints: z
+    .array(
+      z.looseObject({
+        protocol: z.enum(['a2a', 'mcp', 'envelope']),
+        url: z.string(),
+        version: z.string().optional().catch(undefined),
+        binding: z.string().optional().catch(undefined),
+        tenant: z.string().optional().catch(undefined),
+      }),
+    )
+    .optional()
+    .catch(undefined),
+  a2aEndpoint: z.string().optional().catch(undefined),
+  mcpEndpoint: z.string().optional().catch(undefined),
+  tags: z.array(z.unknown()).optional().catch(undefined),
+  registryTags: z.array(z.unknown()).optional().catch(undefined),
+})
+type AnyCard = z.infer<typeof AnyCard>
+
+export const longestDescription = 4000
+const mostTags = 30
+/** As many as a publication may state. */
+export const mostCapabilities = 200
+const mostEndpoints = 20
+/** As deep as any message may be; more could not be answered with. */
+const deepest = 30
+/** Ten times what the largest cards have; more is work for nothing. */
+const mostValues = 20_000
+
+/** Reads a card. Throws Failure `upstream_invalid` with pointers where it lacks a name or a description. */
+export function readCard(document: unknown): Manifest {
+  const excess = excessOf(document)
+  if (excess) throw new Failure('upstream_invalid', excess.detail)
+  const parsed = AnyCard.safeParse(document)
+  if (!parsed.success) {
+    const errors = parsed.error.issues.map((issue) => ({
+      pointer: `/${issue.path.map(String).join('/')}`,
+      detail: issue.message,
+    }))
+    throw new Failure('upstream_invalid', 'That is not an agent card.', { errors })
+  }
+  const card = parsed.data
+  const [package_name] = namesIn(card)
+  return {
+    ...(package_name !== undefined && { package_name }),
+    name: card.name,
+    description: cut(card.description, longestDescription),
+    version: card.version === undefined ? null : cut(card.version, 100),
+    tags: tagsOf(card),
+    capabilities: capabilitiesOf(card),
+    endpoints: endpointsOf(card),
+    card: document as Record<string, unknown>,
+  }
+}
+
+/** The first characters of a text, without half a character at the end. */
+export function cut(text: string, most: number): string {
+  return text.slice(0, most).replace(/[\uD800-\uDBFF]$/, '')
+}
+
+/** The names that a card gives itself, where they are some, as callers may write them. */
+export function namesIn({ package_name, agent_id }: Record<string, unknown>): string[] {
+  const said = [package_name, agent_id].filter((name) => typeof name === 'string')
+  const names = said.map((name) => PackageName.safeParse(packageNameOf(name.trim().toLowerCase())).data)
+  return names.filter((name) => name !== undefined)
+}
+
+/** Why a card is too much to be read, or undefined. Level by level, so that depth costs no stack. */
+export function excessOf(document: unknown): Excess | undefined {
+  let level: unknown[] = [document]
+  let values = 0
+  for (let depth = 0; depth <= deepest; depth++) {
+    level = level.filter((value) => typeof value === 'object' && value !== null).flatMap(Object.values)
+    values += level.length
+    if (values > mostValues)
+      return { code: 'too_large', detail: `The card has more than ${mostValues} values.` }
+    if (level.length === 0) return undefined
+  }
+  return { code: 'too_deep', detail: `The card is nested deeper than ${deepest} levels.` }
+}
+
+interface Excess {
+  readonly code: 'too_large' | 'too_deep'
+  readonly detail: string
+}
+
+function tagsOf(card: AnyCard): string[] {
+  const all = [
+    ...(card.tags ?? []),
+    ...(card.registryTags ?? []),
+    ...(card.skills ?? []).flatMap((skill) => skill.tags ?? []),
+  ]
+  const words = all.filter((tag) => typeof tag === 'string').map((tag) => tag.trim().toLowerCase())
+  const sound = words.filter((tag) => tag.length > 0 && tag.length <= 50 && tag !== testTag)
+  return [...new Set(sound)].slice(0, mostTags)
+}
+
+/** Capabilities of the interface's shape, then skills, each name once. */
+function capabilitiesOf({ capabilities, skills = [] }: AnyCard): Capability[] {
+  const listed = Array.isArray(capabilities) ? capabilities.filter(isRecord).flatMap(interfaceCapability) : []
+  const all = [...listed, ...skills.flatMap(skillCapability)]
+  const byName = new Map(all.toReversed().map((one) => [one.name, one]))
+  return [...byName.values()].toReversed().slice(0, mostCapabilities)
+}
+
+function skillCapability({ id, name, description = '' }: z.infer<typeof Skill>): Capability | [] {
+  const called = cut((name ?? id ?? '').trim(), 200)
+  return called ? { name: called, description: cut(description, longestDescription) } : []
+}
+
+function interfaceCapability(capability: Record<string, unknown>): Capability | [] {
+  const { name, description, input_schema, read_only } = capability
+  if (typeof name !== 'string' || !name.trim()) return []
+  const schema = z.record(z.string(), z.unknown()).safeParse(input_schema)
+  return {
+    name: cut(name.trim(), 200),
+    description: typeof description === 'string' ? cut(description, longestDescription) : '',
+    ...(schema.success && { input_schema: schema.data }),
+    ...(typeof read_only === 'boolean' && { read_only }),
+  }
+}
+
+function endpointsOf(card: AnyCard): Endpoint[] {
+  const standard = [...(card.supportedInterfaces ?? []), ...(card.additionalInterfaces ?? [])]
+  const own: Stated[] = card.endpoints ?? []
+  const interfaces: Stated[] = standard.map((one) => ({
+    protocol: one.protocolBinding === envelopeBinding ? 'envelope' : 'a2a',
+    url: one.url ?? '',
+    version: one.protocolVersion ?? card.protocolVersion,
+    binding: one.protocolBinding ?? one.transport,
+    tenant: one.tenant,
+  }))
+  const named: Stated[] = [
+    { protocol: 'a2a', url: card.a2aEndpoint ?? '' },
+    { protocol: 'mcp', url: card.mcpEndpoint ?? '' },
+  ]
+  const main = endpoint({
+    protocol: 'a2a',
+    url: card.url ?? '',
+    version: card.protocolVersion,
+    binding: card.preferredTransport,
+  })
+  const all = [...own, ...interfaces, ...named].flatMap(endpoint)
+  if (all.length > 0) return all.slice(0, mostEndpoints)
+  return main
+}
+
+interface Stated {
+  readonly protocol: Endpoint['protocol']
+  readonly url: string
+  readonly version?: string | undefined
+  readonly binding?: string | undefined
+  readonly tenant?: string | undefined
+}
+
+function endpoint({ protocol, url, version, binding, tenant }: Stated): Endpoint[] {
+  if (url.length > 2048 || !URL.canParse(url) || !/^(https?|wss?):$/.test(new URL(url).protocol)) return []
+  return [
+    {
+      protocol,
+      url,
+      ...(version && { version: cut(version, 50) }),
+      ...(binding && { binding: cut(binding, 200) }),
+      ...(tenant && { tenant: cut(tenant, 300) }),
+    },
+  ]
+}

@@ -1,0 +1,51 @@
+import type { Card } from '../../../schemas/card.ts'
+import type { Endpoint } from '../../../schemas/entry.ts'
+import { addressOf } from '../../../schemas/names.ts'
+import type { StoredEntry } from '../../store/store.ts'
+import { registryPackage, type Site } from '../entry/site.ts'
+
+/**
+ * The card of an entry: its publisher's own where we have it, else one rendered in the shape of the interface
+ * with the standard A2A fields that do not collide, which says by `rendered_by` who made it.
+ */
+export function cardOf(stored: StoredEntry, site: Site): Record<string, unknown> {
+  return stored.card ?? renderCard(stored, site)
+}
+
+export function renderCard(stored: StoredEntry, site: Site): Card {
+  const endpoints = endpointsOf(stored, site)
+  const url = endpoints[0]?.url ?? stored.source_url
+  return {
+    agent_id: addressOf(stored.package_name),
+    package_name: stored.package_name,
+    name: stored.name,
+    description: stored.description,
+    ...(stored.version !== null && { version: stored.version }),
+    ...(url && { url }),
+    capabilities: stored.capabilities,
+    skills: stored.capabilities.map(({ name, description }) => ({
+      id: name,
+      name,
+      description,
+      tags: stored.tags,
+    })),
+    defaultInputModes: ['application/json'],
+    defaultOutputModes: ['application/json'],
+    ...(endpoints.length > 0 && { endpoints }),
+    ...(stored.deprecated && { deprecated: stored.deprecated }),
+    ...(stored.hosted ? security : { rendered_by: addressOf(registryPackage) }),
+  }
+}
+
+/** A hosted agent is reached at this gateway, wherever it is listening today. */
+export function endpointsOf(stored: StoredEntry, { base_url }: Site): Endpoint[] {
+  if (!stored.hosted) return stored.endpoints
+  return [
+    { protocol: 'envelope', url: `${base_url}/a2a/message` },
+    { protocol: 'mcp', url: `${base_url}/mcp` },
+  ]
+}
+
+const security = {
+  securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
+}

@@ -1,0 +1,88 @@
+import { addressOf, envelopeBinding, listedActions, registryExtension } from '../../../schemas/names.ts'
+import type { StoredEntry } from '../../store/store.ts'
+import { registryPackage, type Site } from '../entry/site.ts'
+
+/** For a client that says it speaks 1.0; or for one that does not say, which may speak 0.3. */
+export type StandardShape = '1.0' | 'any'
+
+/**
+ * The card of an agent that is called here as A2A 1.0 has it (section 4.4.1), or with what a client of 0.3 looks for beside it. What
+ * A2A has no field for stands in an extension's params, where a signature covers it: the agent's address and the
+ * input schemas of its actions. At the URL that all agents share, the tenant says which is meant; without one it is
+ * the registry, which also reads plain text.
+ */
+export function renderStandardCard(
+  stored: StoredEntry,
+  { base_url }: Site,
+  shape: StandardShape,
+): Record<string, unknown> {
+  const { package_name, name, description, version, tags, capabilities, deprecated } = stored
+  const own = package_name === registryPackage
+  const tenant = own ? {} : { tenant: package_name }
+  // What a listed agent is told in words is for it to understand.
+  const modes = own || !stored.hosted ? ['application/json', 'text/plain'] : ['application/json']
+  return {
+    name,
+    description,
+    version: version ?? '0',
+    supportedInterfaces: [
+      { url: `${base_url}/a2a/v1`, protocolBinding: 'JSONRPC', ...tenant, protocolVersion: '1.0' },
+      { url: `${base_url}/a2a/v1`, protocolBinding: 'HTTP+JSON', ...tenant, protocolVersion: '1.0' },
+      { url: `${base_url}/a2a/message`, protocolBinding: envelopeBinding, protocolVersion: '1.0' },
+    ],
+    ...(shape === 'any' &&
+      legacyFields(own ? `${base_url}/a2a/v1` : `${base_url}/a2a/v1?tenant=${package_name}`, stored.hosted)),
+    capabilities: {
+      streaming: true,
+      pushNotifications: false,
+      extendedAgentCard: stored.hosted,
+      extensions: [
+        {
+          uri: registryExtension,
+          description: 'The address of the agent in an envelope, and the input of each action.',
+          params: {
+            agent_id: addressOf(package_name),
+            package_name,
+            actions: capabilities,
+            ...(deprecated && { deprecated }),
+          },
+        },
+      ],
+    },
+    defaultInputModes: modes,
+    defaultOutputModes: modes,
+    skills: skillsOf(capabilities).map((capability) => ({
+      id: capability.name,
+      name: capability.name,
+      description: capability.description,
+      tags: tags.length > 0 ? tags : ['agent'],
+      inputModes: stored.hosted ? ['application/json'] : modes,
+      outputModes: ['application/json'],
+    })),
+    securitySchemes: {
+      bearer: {
+        // 0.3 says its kind by `type`, 1.0 by the name of the member.
+        ...(shape === 'any' && { type: 'http', scheme: 'Bearer', bearerFormat: 'JWT' }),
+        httpAuthSecurityScheme: { scheme: 'Bearer', bearerFormat: 'JWT' },
+      },
+    },
+    securityRequirements: [{ schemes: { bearer: { list: [] } } }],
+  }
+}
+
+/** A card names a skill at least. */
+function skillsOf(capabilities: StoredEntry['capabilities']): StoredEntry['capabilities'] {
+  if (capabilities.length > 0) return capabilities
+  return [{ name: listedActions.message, description: 'Takes a message in words or as data.' }]
+}
+
+/** 0.3 knows one URL, one protocol version, and no tenants (its section 5.5). */
+function legacyFields(url: string, hosted: boolean): Record<string, unknown> {
+  return {
+    url,
+    preferredTransport: 'JSONRPC',
+    protocolVersion: '0.3.0',
+    supportsAuthenticatedExtendedCard: hosted,
+    security: [{ bearer: [] }],
+  }
+}

@@ -1,0 +1,94 @@
+import type { RegistryChange } from '../../../schemas/change.ts'
+import type { Entry } from '../../../schemas/entry.ts'
+import { type Change, type Store, type StoredEntry, UnreadableEntry } from '../../store/store.ts'
+import type { Views } from '../entry/view.ts'
+import type { Vitals } from '../liveness/liveness-cache.ts'
+
+/** A change as everybody is told of it, and who owns the agent. */
+export interface Told {
+  readonly change: RegistryChange
+  readonly owner: StoredEntry['owner']
+}
+
+/** What the log says between two revisions. */
+export interface Span {
+  readonly told: readonly Told[]
+  /** The last revision that was read; everything up to it is told, or nothing to everybody. */
+  readonly up_to: number
+  /** The log ended there. */
+  readonly complete: boolean
+}
+
+/** Reads changes with a revision greater than `after`; undefined where the log does not reach as far as that. */
+export type ReadChanges = (after: number, limit: number) => Promise<Span | undefined>
+
+export interface ReadChangesOptions {
+  readonly store: Pick<Store, 'changes' | 'read'>
+  readonly views: Pick<Views, 'entry'>
+  readonly vitals: Pick<Vitals, 'of' | 'refresh'>
+  /** Hears of entries that cannot be read, which are left out. */
+  readonly failed: (fault: unknown) => void
+}
+
+/** Characters of changes that one span holds, beyond its first; every door answers with 1 MiB at most. */
+const longestSpan = 512 * 1024
+
+/**
+ * An entry is told of at its newest revision alone: where it has changed again, a later change will tell. That it is
+ * gone is told at once, for what comes after that may be nobody's to see.
+ */
+export function createReadChanges({ store, views, vitals, failed }: ReadChangesOptions): ReadChanges {
+  async function read(ids: readonly string[]): Promise<StoredEntry[]> {
+    try {
+      return [...(await store.read.entries(ids))]
+    } catch (fault) {
+      if (!(fault instanceof UnreadableEntry)) throw fault
+      if (ids.length > 1) return (await Promise.all(ids.map((id) => read([id])))).flat()
+      failed(fault)
+      return []
+    }
+  }
+
+  function tell(row: Change, entry: StoredEntry): RegistryChange | undefined {
+    const { revision, at } = row
+    const facts = { revision, at, id: entry.id, package_name: entry.package_name }
+    if (row.seen === 'gone')
+      return Object.freeze({ ...facts, kind: row.kind === 'delete' ? 'deleted' : 'unlisted' })
+    const isListed = entry.state === 'ACTIVE' && !entry.suspended && !entry.deleted
+    if (!isListed || entry.revision > revision) return undefined
+    if (row.kind === 'liveness')
+      return Object.freeze({ ...facts, kind: 'liveness', liveness: vitals.of(entry) })
+    return Object.freeze({ ...facts, kind: 'listed', agent: views.entry(entry, null) satisfies Entry })
+  }
+
+  return async (after, limit) => {
+    // The row of `after` itself says that the log reaches so far, whatever this process has heard of by now.
+    const rows = await store.changes(Math.max(0, after - 1), after > 0 ? limit + 1 : limit)
+    if (after > 0 && rows[0]?.revision !== after) return undefined
+    const news = newest(after > 0 ? rows.slice(1) : rows)
+    const ids = [...new Set(news.filter(({ seen }) => seen !== 'unseen').map(({ entry_id }) => entry_id))]
+    await vitals.refresh(ids)
+    const entries = new Map((await read(ids)).map((entry) => [entry.id, entry]))
+    const told: Told[] = []
+    let length = 0
+    let up_to = after
+    for (const row of news) {
+      const entry = entries.get(row.entry_id)
+      const change = row.seen === 'unseen' || !entry ? undefined : tell(row, entry)
+      if (change && entry) {
+        length += JSON.stringify(change).length
+        if (told.length > 0 && length > longestSpan) return { told, up_to, complete: false }
+        told.push({ change, owner: entry.owner })
+      }
+      up_to = row.revision
+    }
+    const last = rows.at(-1)?.revision ?? after
+    return { told, up_to: last, complete: rows.length < (after > 0 ? limit + 1 : limit) }
+  }
+}
+
+/** Without what was seen of an agent's liveness before something else was. */
+function newest(rows: readonly Change[]): Change[] {
+  const last = new Map(rows.map((row) => [row.entry_id, row.revision]))
+  return rows.filter((row) => row.kind !== 'liveness' || last.get(row.entry_id) === row.revision)
+}

@@ -1,0 +1,70 @@
+import type { Capability } from '../../../schemas/entry.ts'
+import type { ContentFlag } from '../../../schemas/trust.ts'
+
+/**
+ * Phrases by which a text speaks to a language model instead of about an agent. Each looks at a bounded stretch, so
+ * that time grows with the text alone. A flag warns; nothing is changed or left out because of it.
+ */
+const rules: readonly (readonly [ContentFlag, RegExp])[] = [
+  [
+    'overrides_instructions',
+    /\b(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:previous|prior|earlier|above|preceding|system|other|all|your)\b.{0,30}\b(?:instruction|prompt|rule|guideline|direction|message|polic)/is,
+  ],
+  [
+    'overrides_instructions',
+    /\b(?:you are now|from now on,? you|new (?:system )?instructions?:|system prompt:|act as (?:an? )?(?:unrestricted|jailbroken))/i,
+  ],
+  [
+    'conceals_from_user',
+    /\b(?:do not|don't|never|without)\b.{0,30}\b(?:tell|telling|mention|mentioning|inform|informing|reveal|revealing|show|showing|notify|notifying|alert|alerting|asking)\b.{0,30}\b(?:the )?(?:user|human|operator|person)\b/is,
+  ],
+  [
+    'asks_for_secrets',
+    /\b(?:send|include|pass|provide|read|share|forward|upload|append|attach|exfiltrate)\b.{0,60}(?:~\/\.ssh|id_rsa|\.env\b|\/etc\/passwd|\b(?:private key|system prompt|chat history|conversation history|entire conversation|environment variables|credentials of the user|user's (?:password|credentials|tokens?|api keys?)))/is,
+  ],
+  [
+    'steers_tool_choice',
+    /\b(?:always|must)\b.{0,20}\b(?:use|call|invoke|prefer|choose|select)\b.{0,20}\bthis\b.{0,20}\b(?:tool|agent|server|function)\b|\b(?:before|instead of)\b.{0,20}\b(?:using|calling|invoking)\b.{0,20}\b(?:any|all|every|other)\b.{0,10}\b(?:other )?(?:tool|agent|server|function)s?\b/is,
+  ],
+  [
+    'imitates_markup',
+    /<\/?(?:system|important|instructions?|secret|assistant|user|tool_call|function_calls?)\b[^>]{0,40}>|<\|[a-z_]{2,20}\|>|\[\/?(?:INST|SYS)\]|<!--/i,
+  ],
+]
+
+interface Texts {
+  readonly name: string
+  readonly description: string
+  readonly tags: readonly string[]
+  readonly capabilities: readonly Capability[]
+  /** Given out whole to whoever asks for it. */
+  readonly card?: Record<string, unknown> | null
+  readonly deprecated?: { readonly message: string | null } | null
+}
+
+/** What a language model should be wary of in an entry's texts, each flag once, in the order of the rules. */
+export function contentFlags({
+  name,
+  description,
+  tags,
+  capabilities,
+  card,
+  deprecated,
+}: Texts): ContentFlag[] {
+  const texts = textsIn([name, description, tags, capabilities, card, deprecated?.message])
+  const raised = rules.filter(([, phrase]) => texts.some((text) => phrase.test(text)))
+  return [...new Set(raised.map(([flag]) => flag))]
+}
+
+/** Every string and key at any depth, each once, as a model reads it: in plain letters (NFKC), of spaces but one. */
+function textsIn(value: unknown): string[] {
+  const texts = new Set<string>()
+  const left = [value]
+  while (left.length > 0) {
+    const next = left.pop()
+    if (typeof next === 'string') texts.add(next.normalize('NFKC').replace(/\s+/g, ' '))
+    if (typeof next !== 'object' || next === null) continue
+    for (const [key, one] of Object.entries(next)) left.push(one, Array.isArray(next) ? null : key)
+  }
+  return [...texts]
+}

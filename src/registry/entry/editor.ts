@@ -1,0 +1,281 @@
+import type { State, VerificationLevel } from '../../../schemas/entry.ts'
+import { Failure } from '../../../schemas/failure.ts'
+import { PackageName } from '../../../schemas/names.ts'
+import type { Change, Publication } from '../../../schemas/publication.ts'
+import type { Principal } from '../../../schemas/scope.ts'
+import type { Decided, Deed, Grounds, Store, StoredEntry } from '../../store/store.ts'
+import type { FetchCard } from '../cards/fetch-card.ts'
+import { cardName } from '../import/read-line.ts'
+import { listable, withCard } from '../verification/refresh.ts'
+import { afterMoving } from '../verification/verification-status.ts'
+import { contentFlags } from './content-flags.ts'
+import { blank } from './entry-defaults.ts'
+import {
+  assertDistinct,
+  assertMayChange,
+  assertMayCreate,
+  assertNotSuspended,
+  assertTags,
+  coveringNamespace,
+  namespacesOver,
+  owns,
+} from './permissions.ts'
+import { toReference } from './reference.ts'
+import { assertNewVersion } from './version-rule.ts'
+
+/** What the registry writes on behalf of owners. Every function answers with the entry as committed. */
+export interface Editor {
+  publish(publication: Publication, caller: Principal | null, signal: AbortSignal): Promise<Committed>
+  update(change: Change, publication: Publication, caller: Principal | null): Promise<Committed>
+  move(change: Change, from: State, to: State, caller: Principal | null): Promise<Committed>
+  remove(change: Change, caller: Principal | null): Promise<Committed>
+  /** Any other change: `edit` gives the entry as it is to be, or throws. */
+  change(
+    change: Change,
+    caller: Principal | null,
+    deed: Named,
+    edit: Edit,
+    assertMay?: typeof assertMayChange,
+  ): Promise<Committed>
+}
+
+/** What is done, and why; who does it is the caller. */
+export type Named = Omit<Deed, 'actor'>
+export type Edit = (
+  entry: StoredEntry,
+  principal: Principal,
+  at: string,
+  grounds: Grounds,
+) => StoredEntry | Promise<StoredEntry>
+
+export interface Committed {
+  readonly id: string
+  readonly package_name: string
+  readonly revision: number
+}
+
+export interface EditorOptions {
+  readonly store: Store
+  readonly clock: () => number
+  /** A new UUIDv7. */
+  readonly createId: () => string
+  readonly fetchCard: FetchCard
+}
+
+export function createEditor({ store, clock, createId, fetchCard }: EditorOptions): Editor {
+  const now = () => new Date(clock()).toISOString()
+
+  async function commit(
+    deed: Named,
+    actor: Principal,
+    decide: (grounds: Grounds) => Promise<Pick<Decided, 'before' | 'entry'>>,
+  ): Promise<Committed> {
+    const { entry, revision } = await store.change(async (grounds) => {
+      const { before, entry } = await decide(grounds)
+      const flagged = { ...entry, content_flags: contentFlags(entry) }
+      return { before, entry: flagged, deed: { ...deed, actor } }
+    })
+    return { id: entry.id, package_name: entry.package_name, revision }
+  }
+
+  async function publish(
+    publication: Publication,
+    caller: Principal | null,
+    signal: AbortSignal,
+  ): Promise<Committed> {
+    const principal = signedIn(caller)
+    const lacking = publication.name === undefined || publication.description === undefined
+    const { manifest_url } = publication
+    const fetched = lacking && manifest_url ? await fetchCard(manifest_url, signal) : undefined
+    const facts = complete({ ...(fetched && listable(fetched.document)), ...stated(publication) })
+    assertTags(principal, facts.tags)
+    return await commit({ action: 'publish' }, principal, async (grounds) => {
+      const { package_name } = facts
+      const [claims, taken, lookalikes] = await Promise.all([
+        grounds.claims(namespacesOver(package_name)),
+        grounds.entry({ package_name }),
+        grounds.lookalikes(package_name),
+      ])
+      assertMayCreate(principal, package_name, claims)
+      assertFree(taken, package_name, principal)
+      assertDistinct(principal, package_name, lookalikes)
+      const at = now()
+      const entry: StoredEntry = {
+        ...blank,
+        ...facts,
+        stated: Object.keys(stated(publication)),
+        check_at: facts.manifest_url ? at : null,
+        id: taken?.id ?? createId(),
+        versions_after: taken?.revision ?? 0,
+        state: 'STAGE',
+        verification_level: 'unverified' satisfies VerificationLevel,
+        owner: {
+          issuer: principal.issuer,
+          subject: principal.subject,
+          namespace: coveringNamespace(principal, facts.package_name),
+        },
+        hosted: false,
+        source_url: null,
+        created_at: at,
+        updated_at: at,
+      }
+      return { before: taken, entry: fetched ? sound(withCard(entry, fetched, at)) : entry }
+    })
+  }
+
+  const change: Editor['change'] = async (
+    { agent, expected_revision },
+    caller,
+    deed,
+    edit,
+    assertMay: typeof assertMayChange = assertMayChange,
+  ) => {
+    const principal = signedIn(caller)
+    return await commit(deed, principal, async (grounds) => {
+      const entry = await grounds.entry(toReference(agent))
+      assertMay(principal, entry, agent)
+      assertRevision(entry, expected_revision)
+      const at = now()
+      const next = { ...(await edit(entry, principal, at, grounds)), updated_at: at }
+      await assertNewVersion(grounds, entry, next)
+      return { before: entry, entry: next }
+    })
+  }
+
+  return {
+    publish,
+    change,
+    update: (asked, publication, caller) =>
+      change(asked, caller, { action: 'update' }, (entry, principal, at) => {
+        assertSameName(entry, publication.package_name)
+        if (publication.tags) assertNewTags(principal, publication.tags, entry.tags)
+        return updated(entry, publication, at)
+      }),
+    move: (asked, from, to, caller) =>
+      change(asked, caller, { action: to === 'ACTIVE' ? 'go_live' : 'unpublish' }, (entry) => {
+        assertNotSuspended(entry)
+        if (entry.state === from) return { ...entry, state: to }
+        throw new Failure('wrong_state', `${entry.package_name} is ${entry.state}; this needs ${from}.`)
+      }),
+    remove: (asked, caller) =>
+      change(asked, caller, { action: 'delete' }, (entry) => ({ ...entry, deleted: true })),
+  }
+}
+
+function signedIn(caller: Principal | null): Principal {
+  if (caller) return caller
+  throw new Failure('unauthenticated', 'This needs a bearer token.')
+}
+
+type Facts = Omit<
+  StoredEntry,
+  | keyof typeof blank
+  | 'id'
+  | 'state'
+  | 'verification_level'
+  | 'owner'
+  | 'hosted'
+  | 'source_url'
+  | 'created_at'
+  | 'updated_at'
+>
+
+/** The fields that are there. */
+function stated<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  const present = Object.entries(fields).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(present) as { [K in keyof T]?: Exclude<T[K], undefined> }
+}
+
+/** What a new entry must state, itself or by its manifest. Throws Failure `invalid_request` naming each lack. */
+function complete(facts: Partial<Facts>): Facts {
+  const { name, description, capabilities, endpoints, manifest_url } = facts
+  const package_name = facts.package_name ?? derivedFrom(manifest_url, name)
+  const lacks = [
+    ...(package_name === undefined ? ['package_name'] : []),
+    ...(name === undefined ? ['name'] : []),
+    ...(description === undefined ? ['description'] : []),
+    ...(!manifest_url && !capabilities?.length && !endpoints?.length ? ['capabilities'] : []),
+  ]
+  if (lacks.length > 0 || package_name === undefined || name === undefined || description === undefined) {
+    throw new Failure('invalid_request', `A new agent needs ${lacks.join(', ')}.`, {
+      errors: lacks.map((field) => ({ pointer: `/${field}`, detail: 'This field is required.' })),
+      hint: 'Give manifest_url, or name, description and capabilities or endpoints.',
+    })
+  }
+  return {
+    package_name,
+    name,
+    description,
+    manifest_url: manifest_url ?? null,
+    tags: facts.tags ?? [],
+    category: facts.category ?? null,
+    target: facts.target ?? null,
+    version: facts.version ?? null,
+    capabilities: capabilities ?? [],
+    endpoints: endpoints ?? [],
+    packages: facts.packages ?? [],
+    card: facts.card ?? null,
+  }
+}
+
+/** Throws Failure `upstream_invalid` where what an entry is made of is a card that may not be listed under it. */
+function sound(entry: StoredEntry): StoredEntry {
+  if (entry.manifest?.status !== 'invalid') return entry
+  const wrong = entry.manifest.findings.filter(({ severity }) => severity === 'error')
+  throw new Failure('upstream_invalid', `The manifest cannot be listed: ${entry.manifest.detail}`, {
+    errors: wrong.map(({ field, message }) => ({ pointer: field, detail: message })),
+  })
+}
+
+function derivedFrom(manifestUrl: string | null | undefined, name: string | undefined): string | undefined {
+  if (!manifestUrl || name === undefined) return undefined
+  return PackageName.safeParse(cardName(manifestUrl, name)).data
+}
+
+/** A name is taken by any entry, in STAGE too; a deleted one keeps it for its owner. */
+function assertFree(taken: StoredEntry | undefined, packageName: string, principal: Principal): void {
+  if (!taken) return
+  if (taken.deleted && !taken.owner && !taken.suspended) return
+  if (taken.deleted && owns(principal, taken)) {
+    assertNotSuspended(taken)
+    return
+  }
+  throw new Failure('conflict', `The name ${packageName} is taken.`, {
+    errors: [{ pointer: '/package_name', detail: 'Choose another name.' }],
+  })
+}
+
+function assertRevision(entry: StoredEntry, expected: number | undefined): void {
+  if (expected === undefined || expected === entry.revision) return
+  throw new Failure('precondition_failed', `${entry.package_name} is at revision ${entry.revision}.`, {
+    hint: 'Read it again and decide anew.',
+    revision: entry.revision,
+  })
+}
+
+/** What is stated now wins from now on. The card of one address is not the card of another. */
+function updated(entry: StoredEntry, publication: Publication, at: string): StoredEntry {
+  const said = stated(publication)
+  // Of what nobody owns, its source states all but what an admin puts right.
+  const before = entry.stated ?? (entry.owner ? null : [])
+  const known = before && [...new Set([...before, ...Object.keys(said)])]
+  const { manifest_url } = said
+  const moves = manifest_url !== undefined && manifest_url !== entry.manifest_url
+  const unread = { card: null, card_sha256: null, manifest: null, signature: null, check_at: at }
+  const next = { ...entry, ...(moves && unread), ...said, stated: known }
+  return moves ? afterMoving(next) : next
+}
+
+function assertSameName(entry: StoredEntry, packageName: string | undefined): void {
+  if (packageName === undefined || packageName === entry.package_name) return
+  throw new Failure('conflict', 'A name cannot be changed.', {
+    errors: [{ pointer: '/package_name', detail: `It is ${entry.package_name}.` }],
+  })
+}
+
+function assertNewTags(principal: Principal, tags: readonly string[], before: readonly string[]): void {
+  assertTags(
+    principal,
+    tags.filter((tag) => !before.includes(tag)),
+  )
+}

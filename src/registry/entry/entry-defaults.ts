@@ -1,0 +1,17 @@
+import type { StoredEntry } from '../../store/store.ts'
+
+/** What nobody has earned or found out yet about a new entry. */
+export const blank = {
+  stated: null,
+  card_sha256: null,
+  content_flags: [],
+  signature: null,
+  manifest: null,
+  proof: null,
+  suspended: null,
+  deprecated: null,
+  check_at: null,
+  deleted: false,
+  versions_after: 0,
+  revision: 0,
+} as const satisfies Partial<StoredEntry>

@@ -1,0 +1,86 @@
+import type { Action, Agent } from '../../../schemas/action.ts'
+import type { Capability, VerificationLevel } from '../../../schemas/entry.ts'
+import type { Json } from '../../../schemas/json.ts'
+import type { Store, StoredEntry } from '../../store/store.ts'
+import { blank } from './entry-defaults.ts'
+
+interface Hosting {
+  readonly store: Store
+  readonly clock: () => number
+  readonly createId: () => string
+  /** That of the base URL, where it can be proved; an entry proved for another one begins anew. */
+  readonly domain: string | null
+}
+
+/** Lists the agents that this gateway hosts, writing only those whose content has changed; the revision then. */
+export async function listHosted(
+  { store, clock, createId, domain }: Hosting,
+  agents: readonly Agent[],
+  version: string,
+): Promise<number> {
+  const listed = agents.filter((agent) => agent.listed !== false)
+  const { revision } = await store.write(async (writer) => {
+    for (const agent of listed) {
+      const known = await writer.entry({ package_name: agent.package_name })
+      const at = new Date(clock()).toISOString()
+      const facts = { ...factsOf(agent, version), ...standingOf(known, domain, at) }
+      if (known && contentOf({ ...known, ...facts }) === contentOf(known)) continue
+      const entry = {
+        ...(known ?? { ...blank, id: createId(), created_at: at, verification_level: unproved }),
+        ...facts,
+        updated_at: at,
+      }
+      await writer.put(entry, { actor: null, action: 'list_hosted' })
+    }
+  })
+  return revision
+}
+
+/** Key order does not count: a document read back from the store has its own. */
+function contentOf(entry: StoredEntry): string {
+  const keys = Object.keys(entry).sort()
+  return JSON.stringify(keys.map((key) => [key, Reflect.get(entry, key)]))
+}
+
+/** A process that knows no domain, such as a command beside the server, leaves what was proved. */
+function standingOf(
+  known: StoredEntry | undefined,
+  domain: string | null,
+  at: string,
+): Partial<Pick<StoredEntry, 'verification_level' | 'proof' | 'check_at'>> {
+  if (domain === null || (known?.check_at && (known.proof?.domain ?? domain) === domain)) return {}
+  return { verification_level: unproved, proof: null, check_at: at }
+}
+
+const unproved: VerificationLevel = 'unverified'
+
+function factsOf(
+  agent: Agent,
+  version: string,
+): Omit<StoredEntry, keyof typeof blank | 'id' | 'verification_level' | 'created_at' | 'updated_at'> {
+  return {
+    package_name: agent.package_name,
+    name: agent.name,
+    description: agent.description,
+    state: 'ACTIVE',
+    owner: null,
+    hosted: true,
+    manifest_url: null,
+    tags: [...agent.tags],
+    category: agent.category ?? null,
+    target: agent.target ?? null,
+    version,
+    capabilities: agent.actions.filter((action) => action.advertised).map(capabilityOf),
+    endpoints: [],
+    packages: [],
+    source_url: null,
+    card: null,
+  }
+}
+
+/** An action as a card shows it. */
+export function capabilityOf(action: Action): Capability {
+  const { name, description } = action
+  if (action.card_input === false) return { name, description }
+  return { name, description, input_schema: action.input.json as Record<string, Json> }
+}

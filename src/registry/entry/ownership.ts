@@ -1,0 +1,122 @@
+import { Failure } from '../../../schemas/failure.ts'
+import { localIssuer } from '../../../schemas/identity.ts'
+import type { Change } from '../../../schemas/publication.ts'
+import type { Principal } from '../../../schemas/scope.ts'
+import type { AuditEvent } from '../../../schemas/trust.ts'
+import type { Store, StoredEntry } from '../../store/store.ts'
+import { decodeCursor, encodeCursor, numberIn } from '../queries/cursor.ts'
+import type { Committed, Editor } from './editor.ts'
+import { assertNotSuspended, isAdmin, isVisible, mayRead } from './permissions.ts'
+import { toReference } from './reference.ts'
+
+export interface Recipient {
+  readonly subject: string
+  /** The issuer of its tokens; the local one when left out. */
+  readonly issuer?: string | undefined
+}
+
+export interface Suspending extends Change {
+  /** False lifts a suspension. */
+  readonly suspended: boolean
+  readonly reason: string
+}
+
+export interface Report {
+  readonly agent: string
+  readonly reason: string
+  readonly detail?: string | undefined
+}
+
+export interface AuditPage {
+  readonly events: AuditEvent[]
+  readonly next_cursor: string | null
+}
+
+/** Whose an entry is, whether it may be seen, and what was done to it. */
+export interface Custody {
+  transfer(change: Change, to: Recipient, caller: Principal | null): Promise<Committed>
+  suspend(asked: Suspending, caller: Principal | null): Promise<Committed>
+  /** Says to the owner and to admins that something is wrong; the same report within a day counts once. */
+  report(report: Report, caller: Principal | null): Promise<void>
+  /** What was done to an entry, newest first, deleted ones too; its owner and admins may ask. */
+  audit(
+    agent: string,
+    limit: number,
+    cursor: string | undefined,
+    caller: Principal | null,
+  ): Promise<AuditPage>
+}
+
+const dayMilliseconds = 24 * 3_600_000
+
+export function createCustody(store: Store, editor: Editor, clock: () => number): Custody {
+  /** A proof, and what a signature is worth by it, is its owner's, and so does not pass to the next one. */
+  const transfer: Custody['transfer'] = (change, { subject, issuer = localIssuer }, caller) =>
+    editor.change(change, caller, { action: 'transfer' }, (entry, _, at) => {
+      assertNotSuspended(entry)
+      const owner = { issuer, subject, namespace: null }
+      const check_at = entry.manifest_url === null ? null : at
+      const unproved = { verification_level: 'unverified', proof: null, signature: null } as const
+      return { ...entry, ...unproved, owner, check_at }
+    })
+
+  const suspend: Custody['suspend'] = ({ suspended, reason, ...change }, caller) =>
+    editor.change(
+      change,
+      caller,
+      { action: suspended ? 'suspend' : 'lift_suspension', reason },
+      (entry, by, at) => {
+        if (!isAdmin(by)) throw new Failure('forbidden', 'Suspending needs admin.', { scope: 'admin' })
+        if (suspended === (entry.suspended !== null)) {
+          throw new Failure(
+            'wrong_state',
+            `${entry.package_name} is ${suspended ? 'already' : 'not'} suspended.`,
+          )
+        }
+        return { ...entry, suspended: suspended ? { reason, at } : null }
+      },
+    )
+
+  async function report({ agent, reason, detail }: Report, caller: Principal | null): Promise<void> {
+    if (!caller) throw new Failure('unauthenticated', 'This needs a bearer token.')
+    const yesterday = new Date(clock() - dayMilliseconds).toISOString()
+    await store.write(async (writer) => {
+      const entry = seen(await writer.entry(toReference(agent)), caller, agent)
+      const last = await writer.lastDone(entry.id, 'report', caller)
+      if (last !== undefined && last > yesterday) return
+      const said = detail === undefined ? reason : `${reason}: ${detail}`
+      await writer.record(entry.id, { actor: caller, action: 'report', reason: said })
+    })
+  }
+
+  const audit: Custody['audit'] = async (agent, limit, cursor, caller) => {
+    const entry = await store.read.entry(toReference(agent))
+    if (!entry || !(isVisible(entry, caller) || mayRead(caller, entry))) throw unlisted(agent)
+    if (!caller || !mayRead(caller, entry)) {
+      throw new Failure('forbidden', `The log of ${entry.package_name} is its owner's.`)
+    }
+    const question = ['audit', entry.id]
+    const before = cursor === undefined ? undefined : numberIn(decodeCursor(cursor, question).id)
+    const found = await store.read.audit(entry.id, limit + 1, before)
+    const events = found.slice(0, limit).map((event) => anonymised(event, caller))
+    const last = events.at(-1)
+    const more = found.length > limit && last
+    return { events, next_cursor: more ? encodeCursor({ key: 'id', id: String(last.id) }, question) : null }
+  }
+
+  return { transfer, suspend, report, audit }
+}
+
+/** Whoever reports is named to admins alone. */
+function anonymised(event: AuditEvent, caller: Principal): AuditEvent {
+  return event.action === 'report' && !isAdmin(caller) ? { ...event, actor: null } : event
+}
+
+function seen(entry: StoredEntry | undefined, caller: Principal, agent: string): StoredEntry {
+  if (entry && isVisible(entry, caller)) return entry
+  throw unlisted(agent)
+}
+
+function unlisted(agent: string): Failure {
+  return new Failure('not_found', `No agent is listed as ${agent}.`)
+}

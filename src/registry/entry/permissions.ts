@@ -1,0 +1,157 @@
+import { Failure } from '../../../schemas/failure.ts'
+import { isUnder, testTag } from '../../../schemas/names.ts'
+import type { Principal } from '../../../schemas/scope.ts'
+import { isListed } from '../../store/entries/version-content.ts'
+import type { Claim, StoredEntry } from '../../store/store.ts'
+import { isId } from './reference.ts'
+
+/** Names that the operator alone gives. */
+const operatorPrefix = 'svc.'
+/** Nor any that reads like one. */
+const operatorName = /^svc(?![a-z0-9])/
+/** The prefix of A2A addresses; a name under it could not be told from an address. */
+const addressPrefix = 'custom.'
+
+export function isAdmin(principal: Principal | null): boolean {
+  return principal?.scopes.has('admin') ?? false
+}
+
+export function owns(principal: Principal, { owner }: StoredEntry): boolean {
+  return owner !== null && isSame(owner, principal)
+}
+
+/** Owner, a namespace claim that covers the name, or admin: who may act, and see an entry in STAGE. */
+export function mayRead(principal: Principal | null, entry: StoredEntry): boolean {
+  if (!principal) return false
+  return (
+    isAdmin(principal) || owns(principal, entry) || coveringNamespace(principal, entry.package_name) !== null
+  )
+}
+
+/** True where the entry exists for this caller at all. */
+export function isVisible(entry: StoredEntry, principal: Principal | null): boolean {
+  if (entry.deleted) return false
+  return isListed(entry) || mayRead(principal, entry)
+}
+
+/** The claimed namespace that the name stands under, or null. */
+export function coveringNamespace(principal: Principal, packageName: string): string | null {
+  return principal.namespaces.find((namespace) => isUnder(packageName, namespace)) ?? null
+}
+
+/** Every namespace that could cover the name: `a.b/c` → `a`, `a.b`, `a.b/c`. */
+export function namespacesOver(packageName: string): string[] {
+  const ends = [...packageName.matchAll(/[./]/g)].map((match) => match.index)
+  return [...ends.map((end) => packageName.slice(0, end)), packageName]
+}
+
+/** Throws Failure `not_found` to whoever may not see the entry, `hosted_agent` and `forbidden` to whoever may. */
+export function assertMayChange(
+  principal: Principal | null,
+  entry: StoredEntry | undefined,
+  asked: string,
+): asserts entry is StoredEntry {
+  if (!entry || !isVisible(entry, principal))
+    throw new Failure('not_found', `No agent is listed as ${asked}.`)
+  if (entry.hosted) {
+    throw new Failure(
+      'hosted_agent',
+      `${entry.package_name} is part of this gateway and changes with it alone.`,
+    )
+  }
+  if (!mayRead(principal, entry)) {
+    throw new Failure('forbidden', `${entry.package_name} belongs to somebody else.`, {
+      hint: 'Use a token of its owner, or one whose namespace claim covers the name.',
+    })
+  }
+}
+
+/** Throws Failure `wrong_state` where the entry has an owner; else as `assertMayChange`. */
+export function assertMayClaim(
+  principal: Principal | null,
+  entry: StoredEntry | undefined,
+  asked: string,
+): asserts entry is StoredEntry {
+  if (!entry || !isVisible(entry, principal) || entry.hosted) {
+    assertMayChange(principal, entry, asked)
+    return
+  }
+  assertNotSuspended(entry)
+  if (entry.owner === null) return
+  throw new Failure(
+    'wrong_state',
+    `${entry.package_name} has an owner; only what is unclaimed can be claimed.`,
+    {
+      hint: 'Its owner can transfer it.',
+    },
+  )
+}
+
+/**
+ * Throws Failure `invalid_request` or `forbidden` where nobody, or not this caller, may take the name. A namespace in a
+ * token is for tokens with it; one that was proved is for each who proved it, or one within it, and the name is within.
+ */
+export function assertMayCreate(principal: Principal, packageName: string, claims: readonly Claim[]): void {
+  if (packageName.startsWith(addressPrefix)) {
+    throw new Failure('invalid_request', `Names do not begin with ${addressPrefix}`, {
+      errors: [{ pointer: '/package_name', detail: `${addressPrefix} begins A2A addresses.` }],
+    })
+  }
+  if (isId(packageName)) {
+    throw new Failure('invalid_request', 'A name does not look like an id.', {
+      errors: [{ pointer: '/package_name', detail: 'It could not be told from the id of an entry.' }],
+    })
+  }
+  if (isAdmin(principal)) return
+  if (operatorName.test(packageName)) {
+    throw new Failure('forbidden', `Names under ${operatorPrefix} belong to the operator.`)
+  }
+  const hasProved = claims.some(({ proved, holder }) => proved && isSame(holder, principal))
+  const foreign = claims.find(({ namespace, proved }) => {
+    return !(proved && hasProved) && !principal.namespaces.some((own) => isUnder(namespace, own))
+  })
+  if (foreign === undefined) return
+  const { namespace, proved } = foreign
+  throw new Failure(
+    'forbidden',
+    proved
+      ? `Whoever proved the domain of ${namespace} names what is under it.`
+      : `The namespace ${namespace} is claimed.`,
+    { hint: `A token with the namespace claim ${namespace} may create names under it.` },
+  )
+}
+
+function isSame(one: Claim['holder'], other: Claim['holder']): boolean {
+  return one.issuer === other.issuer && one.subject === other.subject
+}
+
+/** Throws Failure `conflict` where the name can be taken for that of somebody else's agent. */
+export function assertDistinct(
+  principal: Principal,
+  packageName: string,
+  lookalikes: readonly StoredEntry[],
+): void {
+  if (isAdmin(principal)) return
+  const foreign = lookalikes.find((entry) => !owns(principal, entry))
+  if (!foreign) return
+  throw new Failure('conflict', `The name ${packageName} can be taken for that of another agent.`, {
+    errors: [{ pointer: '/package_name', detail: 'It looks like a name in use. Choose another one.' }],
+    ...(isVisible(foreign, principal) && { nearest: [foreign.package_name] }),
+  })
+}
+
+/** Throws Failure `suspended`. */
+export function assertNotSuspended({ package_name, suspended }: StoredEntry): void {
+  if (!suspended) return
+  throw new Failure('suspended', `${package_name} is suspended: ${suspended.reason}`, {
+    hint: 'It can be updated and deleted; an admin of the registry lifts the suspension.',
+  })
+}
+
+/** Throws Failure `reserved_tag` where anyone but an admin sets the tag of the hosted test agents. */
+export function assertTags(principal: Principal, tags: readonly string[]): void {
+  if (!tags.includes(testTag) || isAdmin(principal)) return
+  throw new Failure('reserved_tag', `The tag ${testTag} is kept for the hosted test agents.`, {
+    errors: [{ pointer: '/tags', detail: `Leave ${testTag} out.` }],
+  })
+}

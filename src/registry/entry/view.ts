@@ -1,0 +1,119 @@
+import type { EntryDetail } from '../../../schemas/card.ts'
+import type { Entry } from '../../../schemas/entry.ts'
+import type { Liveness } from '../../../schemas/liveness.ts'
+import type { Principal } from '../../../schemas/scope.ts'
+import type { StoredEntry } from '../../store/store.ts'
+import { cardOf, endpointsOf } from '../cards/render-card.ts'
+import { noVitals, type Vitals } from '../liveness/liveness-cache.ts'
+import { mayRead } from './permissions.ts'
+import { manifestUrl, type Site } from './site.ts'
+
+/** Renders what the truth holds as callers see it. */
+export interface Views {
+  entry(stored: StoredEntry, principal: Principal | null): Entry
+  detail(stored: StoredEntry, principal: Principal | null): EntryDetail
+}
+
+/** Public views are made once: the same frozen object is given out until the entry or its liveness changes. */
+export function createViews(site: () => Site, vitals: Pick<Vitals, 'of'> = noVitals): Views {
+  const publicEntry = once(vitals, (stored: StoredEntry, liveness) =>
+    Object.freeze(render(stored, liveness, site())),
+  )
+  const publicDetail = once(vitals, (stored: StoredEntry) =>
+    Object.freeze(withoutReasons(detailed(stored, publicEntry(stored)))),
+  )
+
+  function detailed(stored: StoredEntry, view: Entry): EntryDetail {
+    return {
+      ...view,
+      capabilities: stored.capabilities,
+      card: Object.freeze(cardOf(stored, site())),
+      verification: reportOf(stored.proof),
+      manifest: stored.manifest,
+      signature_report: stored.signature,
+    }
+  }
+
+  /** Everybody sees what was checked and when; why it failed is for the owner. */
+  function withoutReasons(detail: EntryDetail): EntryDetail {
+    const { verification, manifest } = detail
+    return {
+      ...detail,
+      verification: verification && { ...verification, detail: null },
+      manifest: manifest && { ...manifest, detail: null, findings: [] },
+    }
+  }
+
+  /** Owners and admins see who owns the entry; everybody else sees the public view. */
+  function own(stored: StoredEntry, principal: Principal | null): Entry | undefined {
+    if (stored.hosted || !mayRead(principal, stored)) return undefined
+    return { ...publicEntry(stored), owner: stored.owner, suspended: stored.suspended }
+  }
+
+  return {
+    entry: (stored, principal) => own(stored, principal) ?? publicEntry(stored),
+    detail(stored, principal) {
+      const mine = own(stored, principal)
+      return mine ? detailed(stored, mine) : publicDetail(stored)
+    },
+  }
+}
+
+/** Made again where the entry's liveness is another object than it was. */
+function once<Value>(
+  vitals: Pick<Vitals, 'of'>,
+  make: (stored: StoredEntry, liveness: Liveness) => Value,
+): (stored: StoredEntry) => Value {
+  const made = new WeakMap<StoredEntry, { readonly liveness: Liveness; readonly value: Value }>()
+  return (stored) => {
+    const liveness = vitals.of(stored)
+    const known = made.get(stored)
+    if (known?.liveness === liveness) return known.value
+    const value = make(stored, liveness)
+    made.set(stored, { liveness, value })
+    return value
+  }
+}
+
+function render(stored: StoredEntry, liveness: Liveness, site: Site): Entry {
+  return {
+    id: stored.id,
+    package_name: stored.package_name,
+    name: stored.name,
+    description: stored.description,
+    verification_level: stored.verification_level,
+    manifest_url: stored.manifest_url ?? manifestUrl(site, stored.package_name),
+    tags: stored.tags,
+    category: stored.category,
+    target: stored.target,
+    state: stored.state,
+    version: stored.version,
+    owner: stored.owner && { namespace: stored.owner.namespace },
+    endpoints: endpointsOf(stored, site),
+    packages: stored.packages,
+    source_url: stored.source_url,
+    content_flags: stored.content_flags,
+    signature: stored.signature?.status ?? 'none',
+    card_sha256: stored.card_sha256,
+    changed_since_verified: hasChanged(stored),
+    suspended: null,
+    deprecated: stored.deprecated,
+    liveness,
+    created_at: stored.created_at,
+    updated_at: stored.updated_at,
+    revision: stored.revision,
+  }
+}
+
+/** True where the card was read since it was verified and is another one. */
+function hasChanged({ proof, card_sha256, verification_level }: StoredEntry): boolean {
+  if (verification_level !== 'domain_verified' || !proof?.card_sha256) return false
+  return card_sha256 !== proof.card_sha256
+}
+
+/** The proof without what only the next check needs. */
+function reportOf(proof: StoredEntry['proof']): EntryDetail['verification'] {
+  if (!proof) return null
+  const { method, domain, proved_at, checked_at, failures, failing_since, detail } = proof
+  return { method, domain, proved_at, checked_at, failures, failing_since, detail }
+}

@@ -1,0 +1,128 @@
+import { z } from 'zod'
+import { Failure } from '../../../schemas/failure.ts'
+import type { Principal } from '../../../schemas/scope.ts'
+import type { Deed, Store, StoredEntry, Writer } from '../../store/store.ts'
+import { contentFlags } from '../entry/content-flags.ts'
+import { blank } from '../entry/entry-defaults.ts'
+import { type Facts, readLine } from './read-line.ts'
+
+/** What became of the lines; a line number counts from 1. */
+export interface ImportReport {
+  readonly created: number
+  readonly updated: number
+  readonly unchanged: number
+  readonly rejected: readonly { readonly line: number; readonly reason: string }[]
+}
+
+export interface ImporterOptions {
+  readonly store: Store
+  readonly clock: () => number
+  readonly createId: () => string
+}
+
+/**
+ * Lists each line as an ACTIVE, unclaimed entry, all in one transaction. A line that is in already, by name and
+ * upstream URL, is updated where it differs; a name taken by another upstream gets `-2`, `-3` … behind it.
+ */
+export async function importLines(
+  { store, clock, createId }: ImporterOptions,
+  lines: readonly string[],
+  first: number,
+  caller: Principal | null,
+): Promise<{ report: ImportReport; revision: number }> {
+  const rejected: { line: number; reason: string }[] = []
+  const read: { line: number; facts: Facts }[] = []
+  for (const [at, text] of lines.entries()) {
+    try {
+      read.push({ line: first + at, facts: readLine(text) })
+    } catch (fault) {
+      rejected.push({ line: first + at, reason: reasonOf(fault) })
+    }
+  }
+  const deed: Deed = { actor: caller, action: 'import' }
+  const last = new Map(read.map(({ line, facts }) => [identity(facts), line]))
+  const { result, revision } = await store.write(async (writer) => {
+    const counts = { created: 0, updated: 0, unchanged: 0 }
+    const refused: typeof rejected = []
+    for (const { line, facts } of read) {
+      const again = last.get(identity(facts)) ?? line
+      if (again !== line) {
+        refused.push({ line, reason: `Line ${again} states the same agent again.` })
+        continue
+      }
+      const outcome = await place(writer, facts, deed, new Date(clock()).toISOString(), createId)
+      if (outcome in counts) counts[outcome as keyof typeof counts] += 1
+      else refused.push({ line, reason: outcome })
+    }
+    return { counts, refused }
+  })
+  const all = [...rejected, ...result.refused].sort((a, b) => a.line - b.line)
+  return { report: { ...result.counts, rejected: all }, revision }
+}
+
+function identity({ package_name, source_url }: Facts): string {
+  return `${package_name} ${source_url}`
+}
+
+async function place(
+  writer: Writer,
+  facts: Facts,
+  deed: Deed,
+  at: string,
+  createId: () => string,
+): Promise<string> {
+  for (let number = 1; ; number++) {
+    const package_name = number === 1 ? facts.package_name : `${facts.package_name}-${number}`
+    const taken = await writer.entry({ package_name })
+    if (!taken) {
+      const entry = { ...fresh(at, createId()), ...facts, package_name, content_flags: contentFlags(facts) }
+      await writer.put(entry, deed)
+      return 'created'
+    }
+    if (taken.source_url !== facts.source_url) continue
+    if (taken.owner) return `${package_name} is claimed; its owner publishes it.`
+    if (taken.deleted) return `${package_name} was deleted here.`
+    // What an admin has put right stays as it is.
+    const kept = pick(taken, taken.stated ?? [])
+    const next = { ...taken, ...facts, ...kept, package_name }
+    if (
+      JSON.stringify(next) === JSON.stringify({ ...taken, ...pick(taken, Object.keys(facts)), package_name })
+    )
+      return 'unchanged'
+    await writer.put({ ...next, content_flags: contentFlags(next), updated_at: at }, deed)
+    return 'updated'
+  }
+}
+
+/** Some fields as they stand. */
+function pick(entry: StoredEntry, fields: readonly string[]): Partial<StoredEntry> {
+  return Object.fromEntries(fields.map((key) => [key, Reflect.get(entry, key)]))
+}
+
+function fresh(at: string, id: string): Omit<StoredEntry, keyof Facts> {
+  return {
+    ...blank,
+    id,
+    state: 'ACTIVE',
+    verification_level: 'unclaimed',
+    owner: null,
+    hosted: false,
+    target: null,
+    created_at: at,
+    updated_at: at,
+  }
+}
+
+function reasonOf(fault: unknown): string {
+  if (fault instanceof z.ZodError) {
+    return fault.issues.map((issue) => `${issue.path.join('.') || 'line'}: ${issue.message}`).join('; ')
+  }
+  if (fault instanceof Failure) {
+    return [
+      fault.message,
+      ...(fault.details.errors ?? []).map((one) => `${one.pointer}: ${one.detail}`),
+    ].join(' ')
+  }
+  if (fault instanceof SyntaxError) return `Not JSON: ${fault.message}`
+  throw fault
+}

@@ -1,0 +1,115 @@
+import { z } from 'zod'
+import type { Capability } from '../../../schemas/entry.ts'
+import { Failure } from '../../../schemas/failure.ts'
+import { PackageName } from '../../../schemas/names.ts'
+import { hiddenIn, mixesScripts } from '../../../schemas/text.ts'
+import type { StoredEntry } from '../../store/store.ts'
+import { cut, longestDescription, mostCapabilities, readCard } from '../cards/manifest.ts'
+
+/** What an imported line states of an agent. */
+export type Facts = Pick<
+  StoredEntry,
+  | 'package_name'
+  | 'name'
+  | 'description'
+  | 'manifest_url'
+  | 'tags'
+  | 'category'
+  | 'version'
+  | 'capabilities'
+  | 'endpoints'
+  | 'packages'
+  | 'card'
+> & { source_url: string }
+
+const McpServer = z.object({
+  packageName: z.string().min(1),
+  name: z.string().trim().min(1).max(200),
+  description: z.string().trim().min(1).max(4000),
+  category: z.string().nullish(),
+  url: z.url({ protocol: /^https?$/ }),
+  runtime: z.string().min(1).max(40),
+  tools: z
+    .array(z.object({ name: z.string().min(1).max(200), description: z.string().default('') }))
+    .default([]),
+})
+
+/** What one line states, whichever of the two kinds it is. Throws ZodError, Failure or SyntaxError. */
+export function readLine(text: string): Facts {
+  const document: unknown = JSON.parse(text)
+  const isServer = z.looseObject({ packageName: z.string() }).safeParse(document).success
+  const facts = isServer ? fromServer(McpServer.parse(document)) : fromCard(document)
+  PackageName.parse(facts.package_name)
+  if (/^(custom\.|svc(?![a-z0-9]))/.test(facts.package_name)) {
+    throw new Failure('invalid_request', `${facts.package_name} is a name that lists do not give.`)
+  }
+  const errors = hiddenIn(document).map((pointer) => ({ pointer, detail: 'hides characters.' }))
+  if (mixesScripts(facts.name)) errors.push({ pointer: '/name', detail: 'mixes scripts that look alike.' })
+  if (errors.length > 0) throw new Failure('invalid_request', 'It shows other than it is.', { errors })
+  return facts
+}
+
+function fromServer(server: z.infer<typeof McpServer>): Facts {
+  const registryType = { node: 'npm', python: 'pypi' }[server.runtime] ?? slug(server.runtime)
+  const capabilities: Capability[] = server.tools.slice(0, mostCapabilities).map(({ name, description }) => ({
+    name,
+    description: cut(description, longestDescription),
+  }))
+  return {
+    package_name: derivedName(`${registryType}.${server.packageName.replace(/^@/, '')}`),
+    name: server.name,
+    description: server.description,
+    manifest_url: null,
+    tags: ['mcp'],
+    category: server.category ? slug(server.category).slice(0, 40) : null,
+    version: null,
+    capabilities,
+    endpoints: [],
+    packages: [{ registry_type: registryType, identifier: server.packageName }],
+    source_url: server.url,
+    card: null,
+  }
+}
+
+function fromCard(document: unknown): Facts {
+  const { package_name: _, ...manifest } = readCard(document)
+  const { wellKnownURI, wellKnownUri, url } = document as Record<string, unknown>
+  const [where, service] = [wellKnownURI ?? wellKnownUri ?? url, url].filter(isUrl)
+  if (where === undefined) throw new Failure('invalid_request', 'The card says nowhere where it stands.')
+  return {
+    ...manifest,
+    package_name: cardName(where, manifest.name),
+    manifest_url: where,
+    category: null,
+    packages: [],
+    source_url: service ?? where,
+  }
+}
+
+function isUrl(value: unknown): value is string {
+  return typeof value === 'string' && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
+}
+
+/** The name of an agent that has none but its card: where the card stands, reversed, and what it is called. */
+export function cardName(url: string, name: string): string {
+  const host = new URL(url).hostname.split('.').reverse().join('.')
+  return derivedName(`${host}/${name.replaceAll('/', '-')}`)
+}
+
+/** Lower-cased, every run outside `[a-z0-9._-]` one dash, at most one slash, 200 characters. */
+function derivedName(name: string): string {
+  const [head = '', ...tail] = name.split('/')
+  const parts = tail.length > 0 ? [slug(head), slug(tail.join('-'))] : [slug(head)]
+  return parts
+    .filter(Boolean)
+    .join('/')
+    .slice(0, 195)
+    .replace(/[^a-z0-9]+$/, '')
+}
+
+function slug(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/[^a-z0-9._-]+/g, '-')
+    .replace(/^[^a-z0-9]+|[^a-z0-9]+$/g, '')
+}

@@ -1,0 +1,31 @@
+import type { SearchIndex } from '../../search/search-index.ts'
+import type { Derived } from './index-tailer.ts'
+
+/** The set of agents that everybody finds, watched for members that come and go. */
+export interface Listed {
+  /** What changes are to be applied to, that they are seen. */
+  readonly index: Derived
+  /** Hears of each change of the set, until what it gives back is called. */
+  onChange(listener: () => void): () => void
+}
+
+export function watchListed(index: Pick<SearchIndex, 'applied_revision' | 'apply' | 'lists'>): Listed {
+  const listeners = new Set<() => void>()
+  return {
+    index: {
+      get applied_revision() {
+        return index.applied_revision
+      },
+      async apply(changes, revision) {
+        const before = changes.map(({ id }) => index.lists(id))
+        await index.apply(changes, revision)
+        if (changes.every(({ id }, at) => index.lists(id) === before[at])) return
+        for (const listener of listeners) listener()
+      },
+    },
+    onChange(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+  }
+}

@@ -1,0 +1,74 @@
+import { hash } from 'node:crypto'
+import { documentTexts } from '../../search/document-texts.ts'
+import type { Embedder } from '../../search/embedder.ts'
+import type { SearchDocument } from '../../search/search-index.ts'
+import type { VectorChange, VectorStore } from '../../search/vector-store.ts'
+import type { Embeddings } from '../../store/store.ts'
+import type { Derived } from './index-tailer.ts'
+import { createVectorKeep } from './vector-keep.ts'
+
+export interface VectorFeed extends Derived, AsyncDisposable {
+  /** Texts embedded since the start: those whose vectors were not kept. */
+  readonly embedded: number
+}
+
+/** Gives a vector store the vectors of entries: those kept with the truth, and new ones for new texts, which it keeps. */
+export function createVectorFeed(
+  embeddings: Embeddings,
+  embedder: Embedder,
+  vectors: VectorStore,
+  signal: AbortSignal,
+  failed: (fault: unknown) => void,
+): VectorFeed {
+  const keep = createVectorKeep(embeddings, embedder.model, failed)
+  let embedded = 0
+
+  /** The vector of each text, by its hash. */
+  async function vectorsOf(texts: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, Float32Array>> {
+    const kept = await keep.find([...texts.keys()])
+    const missing = [...texts].filter(([key]) => !kept.has(key))
+    if (missing.length === 0) return kept
+    const made = await embedder.embed(
+      missing.map(([, text]) => text),
+      'document',
+      signal,
+    )
+    const fresh = new Map(missing.map(([key], at) => [key, made[at]?.vector ?? none]))
+    await keep.add(fresh)
+    embedded += fresh.size
+    return new Map([...kept, ...fresh])
+  }
+
+  return {
+    get embedded() {
+      return embedded
+    },
+    get applied_revision() {
+      return vectors.applied_revision
+    },
+    async apply(changes, revision) {
+      const keyed = changes.map(({ id, document }) => ({
+        id,
+        document,
+        keys: document ? keysOf(document) : [],
+      }))
+      const found = await vectorsOf(new Map(keyed.flatMap(({ keys }) => keys)))
+      const next = keyed.map(({ id, document, keys }): VectorChange => {
+        const entry = document && {
+          attributes: document,
+          vectors: keys.map(([key]) => found.get(key) ?? none),
+        }
+        return { id, entry }
+      })
+      await vectors.apply(next, revision)
+    },
+    [Symbol.asyncDispose]: () => keep[Symbol.asyncDispose](),
+  }
+}
+
+const none = new Float32Array(0)
+
+/** Each text of an entry under the hash of its content. */
+function keysOf(document: SearchDocument): [string, string][] {
+  return documentTexts(document).map((text) => [hash('sha256', text, 'base64url'), text])
+}

@@ -1,0 +1,96 @@
+import type { Meaning } from '../../search/meaning.ts'
+import type { Store } from '../../store/store.ts'
+import type { DenseArm } from './vector-index.ts'
+
+/** Which model serves, and how far another that is to take over has come. */
+export interface DenseProgress {
+  readonly model: string
+  readonly applied_revision: number
+  readonly embedded: number
+  readonly next?: { readonly model: string; readonly applied_revision: number; readonly embedded: number }
+}
+
+/** The dense arm that serves, and the one that takes over once it knows every entry. */
+export interface DenseArms extends AsyncDisposable {
+  /** Resolves once the arm that serves knows what was committed at the start. */
+  readonly ready: Promise<void>
+  readonly meaning: Meaning
+  caughtUp(revision: number): Promise<void>
+  progress(): DenseProgress
+}
+
+export interface DenseArmsOptions<Settings> {
+  readonly store: Store
+  /** What the operator asks for. */
+  readonly wanted: Settings
+  /** What always works and embeds at once. */
+  readonly standby: Settings
+  /** Throws Failure where the model cannot be had. */
+  open(settings: Settings): Promise<DenseArm>
+  failed(fault: unknown): void
+}
+
+const note = 'dense_arm'
+
+/**
+ * Opens the arm that is wanted. Where it has never known every entry of this store, it embeds them in the background
+ * while the one that did before serves, or the standby. Throws where the one wanted cannot be opened.
+ */
+export async function openDenseArms<Settings>(options: DenseArmsOptions<Settings>): Promise<DenseArms> {
+  const { store, wanted, standby, open, failed } = options
+  const target = await open(wanted)
+  const before = await store.notes.get(note)
+  let serving = target
+  if (!sameSettings(wanted, standby) && before !== JSON.stringify(wanted)) serving = await openBefore()
+
+  async function openBefore(): Promise<DenseArm> {
+    if (before !== undefined) {
+      try {
+        return await open(JSON.parse(before) as Settings)
+      } catch (fault) {
+        failed(fault)
+      }
+    }
+    return await open(standby)
+  }
+
+  /** The target serves from the moment it knows every entry. */
+  async function takeOver(): Promise<void> {
+    await target.follower.ready
+    if (ended) return
+    await store.notes.set(note, JSON.stringify(wanted))
+    if (serving === target) return
+    const old = serving
+    serving = target
+    await old[Symbol.asyncDispose]()
+  }
+
+  let ended = false
+  const ready = serving.ready
+  const takingOver = takeOver().catch(failed)
+  return {
+    ready,
+    get meaning() {
+      return serving.meaning
+    },
+    caughtUp: (revision) => serving.follower.caughtUp(revision),
+    progress() {
+      const next = serving === target ? undefined : progressOf(target)
+      return { ...progressOf(serving), ...(next && { next }) }
+    },
+    async [Symbol.asyncDispose]() {
+      ended = true
+      await target[Symbol.asyncDispose]()
+      await takingOver
+      if (serving !== target) await serving[Symbol.asyncDispose]()
+    },
+  }
+}
+
+function progressOf({ model, embedded, follower }: DenseArm) {
+  return { model, applied_revision: follower.applied_revision, embedded }
+}
+
+function sameSettings(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
+}

@@ -1,0 +1,59 @@
+import type { Embedder } from '../../search/embedder.ts'
+import { createMeaning, type Meaning } from '../../search/meaning.ts'
+import type { VectorStore } from '../../search/vector-store.ts'
+import type { Store } from '../../store/store.ts'
+import { type Follower, follow } from './index-tailer.ts'
+import type { Keep } from './snapshot.ts'
+import { createVectorFeed } from './vector-feed.ts'
+
+/** One model at work: its vectors of every entry, kept in step with the truth, and what queries mean to it. */
+export interface DenseArm extends AsyncDisposable {
+  readonly model: string
+  readonly meaning: Meaning
+  readonly follower: Follower
+  /** Resolves once it knows everything that was committed at the start, or is in trouble: words wait for nobody. */
+  readonly ready: Promise<void>
+  /** Texts embedded since the start. */
+  readonly embedded: number
+}
+
+/** A write waits less for meaning than for words. */
+const patience = 1000
+
+/** So many changes cost the next start more than writing them down costs this one. */
+export const changesWorthKeeping = 500
+
+/** Takes over the embedder and the vectors: disposing the arm disposes them. */
+export function createDenseArm(
+  store: Store,
+  embedder: Embedder,
+  vectors: VectorStore,
+  failed: (fault: unknown) => void,
+  keep: Keep = async () => {},
+): DenseArm {
+  const stop = new AbortController()
+  const { promise: inTrouble, resolve: giveUp } = Promise.withResolvers<void>()
+  const feed = createVectorFeed(store.embeddings, embedder, vectors, stop.signal, failed)
+  const troubled = (fault: unknown) => {
+    failed(fault)
+    giveUp()
+  }
+  const follower = follow(store, feed, troubled, { trouble: 'wait', patience })
+  return {
+    model: embedder.model,
+    meaning: createMeaning(embedder, vectors),
+    follower,
+    ready: Promise.race([follower.ready.then(() => keep(changesWorthKeeping).catch(failed)), inTrouble]),
+    get embedded() {
+      return feed.embedded
+    },
+    async [Symbol.asyncDispose]() {
+      stop.abort()
+      await follower[Symbol.asyncDispose]()
+      await feed[Symbol.asyncDispose]()
+      await keep(1).catch(failed)
+      await vectors[Symbol.asyncDispose]()
+      await embedder[Symbol.asyncDispose]()
+    },
+  }
+}

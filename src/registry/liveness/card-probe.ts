@@ -1,0 +1,104 @@
+import { hash } from 'node:crypto'
+import { Failure } from '../../../schemas/failure.ts'
+import type { Signal, StoredLiveness } from '../../../schemas/liveness.ts'
+import type { Fetch, FetchResponse } from '../../net/fetch.ts'
+import { retryAfter } from '../../net/retry-after.ts'
+import { readFindings } from '../cards/card-findings.ts'
+import { largestManifest, parseManifest } from '../cards/fetch-card.ts'
+import { answers, classOf } from './failure-class.ts'
+
+type Card = StoredLiveness['card']
+
+/** What the one conditional request for a card found. */
+export interface CardLook {
+  readonly signals: readonly Signal[]
+  readonly card: Card
+  /** The card is another one than it was. */
+  readonly has_changed: boolean
+  /** Something of the agent is there, whether well-formed or not. */
+  readonly is_there: boolean
+  readonly retry_after_s?: number | undefined
+}
+
+export interface CardLookOptions {
+  readonly fetch: Fetch
+  readonly clock: () => number
+  readonly timeout_ms: number
+}
+
+/** Reads the card at a URL unless it stands as `known` says (RFC 9110 section 13). Throws what the signal aborts with. */
+export async function lookAtCard(
+  url: string,
+  known: Card,
+  { fetch, clock, timeout_ms }: CardLookOptions,
+  signal: AbortSignal,
+): Promise<CardLook> {
+  const started = performance.now()
+  const took = () => Math.round(performance.now() - started)
+  try {
+    const headers = { accept: 'application/json', ...validatorsOf(known) }
+    const answer = await fetch({ url, signal, headers, max_bytes: largestManifest, timeout_ms })
+    const card: Signal = { signal: 'card', ok: true, failure: null, detail: null, ms: took() }
+    if (answer.status === 304 && known) return unchanged(card, known)
+    if (answer.status !== 200) return refused(answer, card, known, clock())
+    return read(answer, card, known)
+  } catch (thrown) {
+    if (!(thrown instanceof Failure)) throw thrown
+    signal.throwIfAborted()
+    const failure = thrown.code === 'too_large' ? 'card_invalid' : classOf(thrown)
+    const card: Signal = { signal: 'card', ok: false, failure, detail: thrown.message, ms: null }
+    return { signals: [card], card: known, has_changed: false, is_there: false }
+  }
+}
+
+function validatorsOf(known: Card): Record<string, string> {
+  return {
+    ...(known?.etag && { 'if-none-match': known.etag }),
+    ...(known?.last_modified && { 'if-modified-since': known.last_modified }),
+  }
+}
+
+function unchanged(card: Signal, known: NonNullable<Card>): CardLook {
+  return { signals: [card, formOf(known.malformed)], card: known, has_changed: false, is_there: true }
+}
+
+function refused({ status, headers }: FetchResponse, card: Signal, known: Card, now: number): CardLook {
+  const upstream = new Failure('upstream_failed', `The card answers ${status}.`, { upstream: { status } })
+  const found = classOf(upstream)
+  const isThere = answers(found)
+  const failure = isThere ? found : 'card_unreachable'
+  return {
+    signals: [{ ...card, ok: isThere, failure, detail: upstream.message }],
+    card: known,
+    has_changed: false,
+    is_there: isThere,
+    retry_after_s: retryAfter(headers['retry-after'], now),
+  }
+}
+
+function read({ body, headers }: FetchResponse, card: Signal, known: Card): CardLook {
+  const sha256 = hash('sha256', body, 'hex')
+  const validators = { etag: headerOf(headers.etag), last_modified: headerOf(headers['last-modified']) }
+  if (known?.sha256 === sha256) return unchanged(card, { ...known, ...validators })
+  const has_changed = known !== null
+  try {
+    const { findings } = readFindings(parseManifest(body))
+    const malformed = findings.find(({ severity }) => severity === 'error')?.message ?? null
+    const found = { ...validators, sha256, malformed }
+    return { signals: [card, formOf(malformed)], card: found, has_changed, is_there: true }
+  } catch (thrown) {
+    if (!(thrown instanceof Failure)) throw thrown
+    return { signals: [card, formOf(thrown.message)], card: null, has_changed, is_there: false }
+  }
+}
+
+const longestHeader = 300
+
+function headerOf(value: string | undefined): string | null {
+  return value !== undefined && value.length <= longestHeader ? value : null
+}
+
+function formOf(malformed: string | null): Signal {
+  const failure = malformed === null ? null : ('card_invalid' as const)
+  return { signal: 'form', ok: malformed === null, failure, detail: malformed, ms: null }
+}

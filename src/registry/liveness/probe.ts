@@ -1,0 +1,106 @@
+import type { EntryDetail } from '../../../schemas/card.ts'
+import { Failure } from '../../../schemas/failure.ts'
+import type { Signal, StoredLiveness } from '../../../schemas/liveness.ts'
+import type { Fetch } from '../../net/fetch.ts'
+import type { StoredEntry } from '../../store/store.ts'
+import { type CardLook, lookAtCard } from './card-probe.ts'
+import { answers, classOf } from './failure-class.ts'
+import type { Courtesy } from './per-origin-throttle.ts'
+import { askedEvery } from './schedule.ts'
+import type { Look } from './status-rules.ts'
+
+/** An agent as it is asked in its own protocol. */
+export interface Askable {
+  /** Where it answers. */
+  readonly url: string
+  /**
+   * Resolves where the agent answers in its protocol, with its refusal where it refused; changes nothing there.
+   * Throws Failure.
+   */
+  ask(signal: AbortSignal): Promise<Failure | undefined>
+}
+
+export interface LookOptions {
+  readonly fetch: Fetch
+  readonly clock: () => number
+  readonly courtesy: Courtesy
+  /** Undefined where the entry has no endpoint that is spoken here. */
+  readonly askable: (entry: EntryDetail) => Askable | undefined
+  readonly detail: (stored: StoredEntry) => EntryDetail
+  /** For one request. */
+  readonly timeout_ms: number
+}
+
+/** What a look found, and whether the card is another one than it was. */
+export interface Found extends Look {
+  readonly has_changed: boolean
+}
+
+/**
+ * Looks at an agent: at its card by one conditional request and, where that tells too little or `thorough` is asked
+ * for, at whether it answers. Undefined where there is nothing to look at. Throws what the signal aborts with.
+ */
+export async function lookAt(
+  stored: StoredEntry,
+  before: StoredLiveness,
+  thorough: boolean,
+  options: LookOptions,
+  signal: AbortSignal,
+): Promise<Found | undefined> {
+  const { courtesy } = options
+  const { manifest_url } = stored
+  const card =
+    manifest_url === null
+      ? undefined
+      : await courtesy(manifest_url, signal, () => lookAtCard(manifest_url, before.card, options, signal))
+  const isEnough = card && !thorough && !callsForMore(card, before, options.clock())
+  const askable = isEnough ? undefined : options.askable(options.detail(stored))
+  const answer =
+    askable && (await courtesy(askable.url, signal, () => ask(askable, options.timeout_ms, signal)))
+  if (!card && !answer) return undefined
+  const signals = [...(card?.signals ?? []), ...(answer ? [answer.signal] : [])]
+  return {
+    signals,
+    card: card?.card ?? null,
+    is_live: answer ? answer.signal.ok : (card?.is_there ?? false),
+    has_changed: card?.has_changed ?? false,
+    retry_after_s: Math.max(card?.retry_after_s ?? 0, answer?.retry_after_s ?? 0),
+  }
+}
+
+/** Where the card is new, fails or has changed, where the agent did not answer last time, and once a day. */
+function callsForMore(
+  card: CardLook,
+  { asked_at, asked_failure, ...before }: StoredLiveness,
+  now: number,
+): boolean {
+  if (before.card === null || card.has_changed || card.signals.some(({ ok }) => !ok)) return true
+  if (asked_at === null || asked_failure !== null) return true
+  const since = now - Date.parse(asked_at)
+  return since >= askedEvery || since < 0
+}
+
+interface Answer {
+  readonly signal: Signal
+  readonly retry_after_s?: number | undefined
+}
+
+async function ask({ url, ask }: Askable, timeout_ms: number, signal: AbortSignal): Promise<Answer> {
+  const started = performance.now()
+  const told = (failure: Signal['failure'], detail: string | null, retry_after_s?: number): Answer => {
+    const ok = failure === null || answers(failure)
+    const ms = ok ? Math.round(performance.now() - started) : null
+    return { signal: { signal: 'answer', ok, failure, detail, ms }, retry_after_s }
+  }
+  const limit = AbortSignal.timeout(timeout_ms)
+  try {
+    const refusal = await ask(AbortSignal.any([signal, limit]))
+    const failure = refusal && classOf(refusal)
+    return failure && answers(failure) ? told(failure, refusal.message) : told(null, null)
+  } catch (thrown) {
+    signal.throwIfAborted()
+    if (limit.aborted) return told('timeout', `${new URL(url).host} did not answer in time.`)
+    if (thrown instanceof Failure) return told(classOf(thrown), thrown.message, thrown.details.retry_after_s)
+    throw thrown
+  }
+}

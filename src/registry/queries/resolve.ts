@@ -1,0 +1,37 @@
+import type { Agent } from '../../../schemas/action.ts'
+import type { EntryDetail } from '../../../schemas/card.ts'
+import { Failure } from '../../../schemas/failure.ts'
+import type { Principal } from '../../../schemas/scope.ts'
+
+/**
+ * Hosted agents first, then a listed entry as the agent behind it. Only what is ACTIVE is called; an owner is told so
+ * of their own entry, where others learn nothing.
+ */
+export function createResolve(
+  hosted: readonly Agent[],
+  get: (name: string, caller: Principal | null) => Promise<EntryDetail>,
+  agentOf: (entry: EntryDetail) => Agent,
+): (to: string, call: { readonly principal: Principal | null }) => Promise<Agent> {
+  const agents = new Map(hosted.map((agent) => [agent.package_name, agent]))
+
+  async function listed(to: string, caller: Principal | null): Promise<EntryDetail> {
+    try {
+      return await get(to, null)
+    } catch (thrown) {
+      if (caller === null) throw thrown
+      const own = await get(to, caller).catch(() => undefined)
+      if (!own) throw thrown
+      throw new Failure('wrong_state', `${own.package_name} is not called while it is not listed.`, {
+        hint: 'Go live with it first.',
+      })
+    }
+  }
+
+  return async (to, { principal }) => {
+    const known = agents.get(to)
+    if (known) return known
+    const entry = await listed(to, principal)
+    const agent = agents.get(entry.package_name) ?? agentOf(entry)
+    return entry.deprecated ? { ...agent, deprecated: entry.deprecated } : agent
+  }
+}

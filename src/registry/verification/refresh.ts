@@ -1,0 +1,94 @@
+import { Failure } from '../../../schemas/failure.ts'
+import type { Finding, ManifestReport } from '../../../schemas/trust.ts'
+import type { StoredEntry } from '../../store/store.ts'
+import { error, info, readFindings } from '../cards/card-findings.ts'
+import type { FetchedCard } from '../cards/fetch-card.ts'
+import { type Manifest, namesIn } from '../cards/manifest.ts'
+
+/** What follows the manifest unless the owner stated it. */
+const followed = ['name', 'description', 'version', 'tags', 'capabilities', 'endpoints'] as const
+
+/** An entry after its card was read: what its owner did not state follows the card, what differs is a finding. */
+export function withCard(
+  entry: StoredEntry,
+  { document, sha256, url }: FetchedCard,
+  at: string,
+): StoredEntry {
+  const { manifest, findings } = readFindings(document)
+  const all = [...findings, ...aboutEntry(entry, manifest, url)]
+  const wrong = all.find(({ severity }) => severity === 'error')
+  if (!manifest || wrong) {
+    const report = reportOf('invalid', at, wrong?.message ?? 'The card cannot be listed.', all)
+    return { ...entry, card_sha256: sha256, manifest: report }
+  }
+  const stated = new Set<string>(entry.stated ?? followed)
+  const facts = followed.filter((field) => !stated.has(field)).map((field) => [field, manifest[field]])
+  return {
+    ...entry,
+    ...Object.fromEntries(facts),
+    card: manifest.card,
+    card_sha256: sha256,
+    manifest: reportOf('ok', at, null, all),
+  }
+}
+
+/** An entry after its card could not be read: what was read before stands. */
+export function withoutCard(entry: StoredEntry, failure: Failure, at: string): StoredEntry {
+  return { ...entry, manifest: reportOf('unreachable', at, failure.message, entry.manifest?.findings ?? []) }
+}
+
+function reportOf(
+  status: ManifestReport['status'],
+  checked_at: string,
+  detail: string | null,
+  findings: Finding[],
+): ManifestReport {
+  return { status, checked_at, detail, findings }
+}
+
+function aboutEntry(entry: StoredEntry, manifest: Manifest | null, url: string): Finding[] {
+  if (!manifest) return []
+  return [...ofName(entry, manifest), ...ofRedirect(entry, url), ...ofDifferences(entry, manifest)]
+}
+
+function ofName({ package_name }: StoredEntry, manifest: Manifest): Finding[] {
+  const named = namesIn(manifest.card).find((name) => name !== package_name)
+  if (named === undefined) return []
+  const message = `The card calls itself ${named}, not ${package_name}.`
+  return [error('other_package', '/agent_id', message, 'Publish it under the name in its card.')]
+}
+
+function ofRedirect({ manifest_url }: StoredEntry, url: string): Finding[] {
+  if (manifest_url === null || new URL(manifest_url).host === new URL(url).host) return []
+  return [
+    info('redirected', '', `The manifest URL leads to ${new URL(url).host}.`, 'State the final address.'),
+  ]
+}
+
+/** What the owner stated wins; that it differs is said. */
+function ofDifferences(entry: StoredEntry, manifest: Manifest): Finding[] {
+  const stated = entry.stated ?? followed
+  const differs = followed.filter(
+    (field) => stated.includes(field) && outline(entry[field]) !== outline(manifest[field]),
+  )
+  return differs.map((field) =>
+    info('differs_from_manifest', `/${field}`, `The registry lists another ${field} than the card.`),
+  )
+}
+
+/** Of capabilities, their names: descriptions are for each side to word. */
+function outline(value: unknown): string {
+  if (!Array.isArray(value)) return JSON.stringify(value)
+  return JSON.stringify(value.map((one) => one?.name ?? one?.url ?? one).sort())
+}
+
+/** What a card must have for an entry to be made from it. Throws Failure `upstream_invalid` with its errors. */
+export function listable(document: unknown): Manifest {
+  const { manifest, findings } = readFindings(document)
+  if (manifest) return manifest
+  const wrong = findings.filter(({ severity }) => severity === 'error')
+  const errors = wrong.map(({ field, message }) => ({ pointer: field, detail: message }))
+  throw new Failure('upstream_invalid', `The manifest cannot be listed: ${wrong[0]?.message ?? ''}`, {
+    errors,
+  })
+}

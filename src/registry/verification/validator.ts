@@ -1,0 +1,122 @@
+import { Failure } from '../../../schemas/failure.ts'
+import { Publication } from '../../../schemas/publication.ts'
+import type { Principal } from '../../../schemas/scope.ts'
+import { input } from '../../../schemas/shape.ts'
+import type { Finding } from '../../../schemas/trust.ts'
+import type { Validation, ValidationRequest } from '../../../schemas/validation.ts'
+import { error, readFindings } from '../cards/card-findings.ts'
+import { type FetchCard, largestManifest } from '../cards/fetch-card.ts'
+import type { Manifest } from '../cards/manifest.ts'
+import { cardName } from '../import/read-line.ts'
+
+export type Validate = (
+  asked: ValidationRequest,
+  caller: Principal | null,
+  signal: AbortSignal,
+) => Promise<Validation>
+
+/** Says what would become of a card or a publication, and writes nothing. */
+export function createValidator(fetchCard: FetchCard): Validate {
+  return async ({ manifest_url, card, publication }, caller, signal) => {
+    if (card) return isFetchable(card) ? ofCard(card) : unfetchable
+    if (publication) return ofPublication(publication)
+    if (!caller) throw new Failure('unauthenticated', 'Fetching a manifest needs a bearer token.')
+    if (manifest_url === undefined) throw new Failure('invalid_request', 'There is nothing to validate.')
+    return await ofUrl(manifest_url, fetchCard, signal)
+  }
+}
+
+/** One that is served larger would not be read. */
+function isFetchable(card: Record<string, unknown>): boolean {
+  return Buffer.byteLength(JSON.stringify(card)) <= largestManifest
+}
+
+const unfetchable: Validation = {
+  valid: false,
+  form: null,
+  findings: [error('too_large', '', `A card is read up to ${largestManifest} bytes.`, 'Make it smaller.')],
+  preview: null,
+  card_sha256: null,
+}
+
+async function ofUrl(manifestUrl: string, fetchCard: FetchCard, signal: AbortSignal): Promise<Validation> {
+  try {
+    const { document, sha256 } = await fetchCard(manifestUrl, signal)
+    return { ...ofCard(document, manifestUrl), card_sha256: sha256 }
+  } catch (thrown) {
+    if (!(thrown instanceof Failure) || thrown.code === 'cancelled') throw thrown
+    const { code, message } = thrown
+    const finding = error(code, '', message, thrown.details.hint ?? 'Serve the card as JSON at this address.')
+    return { valid: false, form: null, findings: [finding], preview: null, card_sha256: null }
+  }
+}
+
+function ofCard(document: unknown, manifestUrl?: string): Validation {
+  const { form, manifest, findings } = readFindings(document)
+  return {
+    valid: isSound(findings),
+    form,
+    findings,
+    preview: manifest && previewOf(manifest, manifestUrl),
+    card_sha256: null,
+  }
+}
+
+const shape = input(Publication)
+
+function ofPublication(publication: Record<string, unknown>): Validation {
+  try {
+    const stated = shape.parse(publication)
+    const findings = lacks(stated)
+    return { valid: isSound(findings), form: null, findings, preview: null, card_sha256: null }
+  } catch (thrown) {
+    if (!(thrown instanceof Failure)) throw thrown
+    const { errors = [], nearest } = thrown.details
+    const suggestion = nearest ? `Did you mean ${nearest.join(', ')}?` : null
+    const findings = errors.map(({ pointer, detail }) => error('invalid_field', pointer, detail, suggestion))
+    return { valid: false, form: null, findings, preview: null, card_sha256: null }
+  }
+}
+
+function lacks({
+  manifest_url,
+  name,
+  description,
+  capabilities,
+  endpoints,
+  package_name,
+}: Publication): Finding[] {
+  if (manifest_url !== undefined) return []
+  const missing = [
+    ...(package_name === undefined ? ['package_name'] : []),
+    ...(name === undefined ? ['name'] : []),
+    ...(description === undefined ? ['description'] : []),
+    ...(!capabilities?.length && !endpoints?.length ? ['capabilities'] : []),
+  ]
+  return missing.map((field) =>
+    error(
+      'missing_field',
+      `/${field}`,
+      'Without a manifest it must be stated.',
+      `Add ${field}, or manifest_url.`,
+    ),
+  )
+}
+
+function isSound(findings: readonly Finding[]): boolean {
+  return findings.every(({ severity }) => severity !== 'error')
+}
+
+function previewOf(manifest: Manifest, manifestUrl: string | undefined): Validation['preview'] {
+  const { name, description, version, tags, capabilities, endpoints } = manifest
+  const derived = manifestUrl === undefined ? null : cardName(manifestUrl, name)
+  return {
+    package_name: manifest.package_name ?? derived,
+    name,
+    description,
+    version,
+    tags,
+    capabilities: capabilities.map((capability) => capability.name),
+    endpoints: endpoints.map((endpoint) => endpoint.url),
+  }
+}

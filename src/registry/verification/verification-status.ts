@@ -1,0 +1,79 @@
+import type { StoredEntry, StoredProof } from '../../store/store.ts'
+import { type Agreement, agreement, provableDomains } from './domain.ts'
+import type { Proving } from './proof.ts'
+
+const failuresToDemote = 3
+/** Three daily checks in a row, so 72 hours since it last held; an hour less, since no check is on the minute. */
+const failingMilliseconds = 47 * 3_600_000
+/** Checks closer than this count as one: a clock that jumps, or a check asked for twice, demotes nobody. */
+const apartMilliseconds = 20 * 3_600_000
+
+/**
+ * The domain that the name and the manifest agree on; without a manifest, the name and the source of an import, whose
+ * name may be a domain by chance (`java.redis`); without either, the one that the name belongs to.
+ */
+export function domainOf(
+  {
+    package_name,
+    manifest_url,
+    source_url,
+  }: Pick<StoredEntry, 'package_name' | 'manifest_url' | 'source_url'>,
+  domain?: string,
+): Agreement {
+  const [own] = provableDomains(package_name).slice(-1)
+  return agreement({
+    package_name,
+    domain,
+    manifest_url: manifest_url ?? source_url ?? `https://${domain ?? own ?? 'none'}/`,
+  })
+}
+
+/** An entry whose manifest URL was changed: unverified at once where its domain is no longer the proved one. */
+export function afterMoving(entry: StoredEntry): StoredEntry {
+  const { proof } = entry
+  const reason = proof && domainOf(entry, proof.domain).reason
+  if (!proof || reason === null) return entry
+  return { ...entry, verification_level: 'unverified', proof: { ...proof, detail: reason } }
+}
+
+/**
+ * An entry after its proof was looked for again. One that was not found stands until three checks over 72 hours have
+ * missed it; found again, it earns its level back. `disagreement`: why the domain is no longer the entry's, if so.
+ */
+export function afterProving(
+  entry: StoredEntry,
+  { proof, attempts }: Proving,
+  disagreement: string | null,
+  at: string,
+): StoredEntry {
+  const before = entry.proof
+  if (proof && disagreement === null) {
+    const held = { ...proof, checked_at: at, failures: 0, failing_since: null, detail: null }
+    const proved_at = before?.proved_at ?? at
+    // Verified before the card was read: the first one read is the one that was verified.
+    const card_sha256 = before?.card_sha256 ?? entry.card_sha256
+    return { ...entry, verification_level: 'domain_verified', proof: { ...held, proved_at, card_sha256 } }
+  }
+  if (!before) return entry
+  const detail = disagreement ?? attempts.map((one) => one.detail).join(' ')
+  const missed = missedAgain(before, detail, at)
+  const isOver =
+    missed.failures >= failuresToDemote &&
+    Date.parse(at) - Date.parse(missed.failing_since ?? at) >= failingMilliseconds
+  return { ...entry, proof: missed, ...(isOver && { verification_level: 'unverified' }) }
+}
+
+function missedAgain(proof: StoredProof, detail: string, at: string): StoredProof {
+  const elapsed = Date.parse(at) - Date.parse(proof.checked_at)
+  // The clock was ahead when it was last missed: from now on, time counts as it is now.
+  if (elapsed < 0 && proof.failures > 0) return { ...proof, detail, checked_at: at, failing_since: at }
+  const counts = proof.failures === 0 || elapsed >= apartMilliseconds
+  if (!counts) return { ...proof, detail }
+  return {
+    ...proof,
+    detail,
+    checked_at: at,
+    failures: proof.failures + 1,
+    failing_since: proof.failing_since ?? at,
+  }
+}

@@ -1,0 +1,142 @@
+import { Failure } from '../../../schemas/failure.ts'
+import type { Change } from '../../../schemas/publication.ts'
+import type { Principal } from '../../../schemas/scope.ts'
+import type { ProofRequest, VerificationOutcome } from '../../../schemas/trust.ts'
+import type { Reader, StoredEntry } from '../../store/store.ts'
+import type { Committed, Edit, Editor } from '../entry/editor.ts'
+import {
+  assertMayChange,
+  assertMayClaim,
+  assertNotSuspended,
+  coveringNamespace,
+} from '../entry/permissions.ts'
+import { toReference } from '../entry/reference.ts'
+import { type Claimant, challengesFor, claimToken } from './challenge.ts'
+import type { Proof, Prove } from './proof.ts'
+import { domainOf } from './verification-status.ts'
+
+type Asked = Change & ProofRequest
+
+/** An outcome, and what was written for it. */
+export interface Verified {
+  readonly outcome: VerificationOutcome
+  readonly committed: Committed | null
+}
+
+/** Earns an entry its level. */
+export interface Verifier {
+  /** Looks for a proof of the domain by the entry's owner. */
+  verify(asked: Asked, caller: Principal | null, signal: AbortSignal): Promise<Verified>
+  /** Makes the caller the owner of an entry that nobody owns, by the same proof or by their namespace claim. */
+  claim(asked: Asked, caller: Principal | null, signal: AbortSignal): Promise<Verified>
+}
+
+export interface VerifierOptions {
+  readonly reader: Reader
+  readonly editor: Editor
+  readonly prove: Prove
+  /** Of this installation; see `claimToken`. */
+  readonly secret: () => Promise<Uint8Array>
+}
+
+export function createVerifier({ reader, editor, prove, secret }: VerifierOptions): Verifier {
+  async function verify(asked: Asked, caller: Principal | null, signal: AbortSignal): Promise<Verified> {
+    const entry = await reader.entry(toReference(asked.agent))
+    assertMayChange(caller, entry, asked.agent)
+    assertNotSuspended(entry)
+    const { owner } = entry
+    if (!owner) {
+      throw new Failure('wrong_state', `${entry.package_name} has no owner.`, { hint: 'Claim it first.' })
+    }
+    return await attempt(entry, owner, asked, signal, (proof) => {
+      const edit: Edit = (now, _, at) => ({ ...unchanged(now, entry), ...earned(now, proof, at) })
+      return editor.change(asked, caller, { action: 'verify' }, edit)
+    })
+  }
+
+  async function claim(asked: Asked, caller: Principal | null, signal: AbortSignal): Promise<Verified> {
+    if (!caller) throw new Failure('unauthenticated', 'This needs a bearer token.')
+    const entry = await reader.entry(toReference(asked.agent))
+    assertMayClaim(caller, entry, asked.agent)
+    const namespace = coveringNamespace(caller, entry.package_name)
+    const owner = { issuer: caller.issuer, subject: caller.subject, namespace }
+    const take = (earns: (now: StoredEntry, at: string) => Partial<StoredEntry>) => {
+      const edit: Edit = (now, _, at) => ({ ...unchanged(now, entry), owner, stated: [], ...earns(now, at) })
+      return editor.change(asked, caller, { action: 'claim' }, edit, assertMayClaim)
+    }
+    if (namespace !== null) {
+      const committed = await take((_, at) => ({ verification_level: 'unverified', check_at: at }))
+      return { outcome: outcomeOf(entry, { verification_level: 'unverified' }), committed }
+    }
+    return await attempt(entry, caller, asked, signal, (proof) => take((now, at) => earned(now, proof, at)))
+  }
+
+  /** Nothing is locked while the outside is asked: `commit` looks whether the entry is still the one it was. */
+  async function attempt(
+    entry: StoredEntry,
+    claimant: Claimant,
+    { domain: wanted, method, signature }: ProofRequest,
+    signal: AbortSignal,
+    commit: (proof: Proof) => Promise<Committed>,
+  ): Promise<Verified> {
+    const { domain, reason } = domainOf(entry, wanted)
+    if (domain === null) return { outcome: outcomeOf(entry, { reason }), committed: null }
+    const token = claimToken(await secret(), claimant, domain)
+    const { proof, attempts } = await prove({ domain, token, method, signature }, signal)
+    if (proof) {
+      const committed = await commit(proof)
+      const gained = {
+        verified: true,
+        verification_level: 'domain_verified',
+        domain,
+        attempts: [...attempts],
+      }
+      return { outcome: outcomeOf(entry, gained), committed }
+    }
+    const found = {
+      domain,
+      reason: 'None of the proofs was found. Publish one of the challenges and ask again.',
+      challenges: challengesFor(domain, token),
+      attempts: [...attempts],
+    }
+    return { outcome: outcomeOf(entry, found as Partial<VerificationOutcome>), committed: null }
+  }
+
+  return { verify, claim }
+}
+
+/** What a proof found just now gives an entry. */
+function earned(entry: StoredEntry, proof: Proof, at: string): Partial<StoredEntry> {
+  const known = entry.proof?.domain === proof.domain ? entry.proof : null
+  return {
+    verification_level: 'domain_verified',
+    check_at: at,
+    proof: {
+      ...proof,
+      proved_at: known?.proved_at ?? at,
+      checked_at: at,
+      failures: 0,
+      failing_since: null,
+      detail: null,
+      card_sha256: entry.card_sha256,
+    },
+  }
+}
+
+/** Throws Failure `conflict` where what the proof was about has changed while it was looked for. */
+function unchanged(now: StoredEntry, before: StoredEntry): StoredEntry {
+  const same =
+    now.manifest_url === before.manifest_url &&
+    now.owner?.issuer === before.owner?.issuer &&
+    now.owner?.subject === before.owner?.subject
+  if (same) return now
+  throw new Failure('conflict', `${now.package_name} has changed meanwhile. Ask again.`)
+}
+
+function outcomeOf(
+  { package_name, verification_level }: StoredEntry,
+  found: Partial<VerificationOutcome>,
+): VerificationOutcome {
+  const nothing = { verified: false, domain: null, reason: null, challenges: null, attempts: [] }
+  return { package_name, verification_level, ...nothing, ...found }
+}

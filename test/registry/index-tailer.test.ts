@@ -1,0 +1,171 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { expect, test, vi } from 'vitest'
+import { follow } from '../../src/registry/indexing/index-tailer.ts'
+import { createMemoryIndex } from '../../src/search/memory-index.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import type { Store } from '../../src/store/store.ts'
+import { temporaryFolder } from '../support/command.ts'
+import { sampleEntry } from '../support/entries.ts'
+import { openRegistry, person, publication } from '../support/registry.ts'
+
+const put = (store: Store, ...entries: ReturnType<typeof sampleEntry>[]) =>
+  store.write(async (writer) => {
+    for (const entry of entries) await writer.put(entry)
+  })
+
+/** A store that fails when told, over a fresh file with these entries, and an index that follows it. */
+async function openHome(failFirst = 0, ...entries: ReturnType<typeof sampleEntry>[]) {
+  const stack = new AsyncDisposableStack()
+  const folder = stack.use(await temporaryFolder())
+  const path = join(folder.path, 'registry.sqlite')
+  const store = stack.use(await openSqliteStore(path))
+  await put(store, ...entries)
+  let failures = failFirst
+  const faulty: Store = {
+    ...store,
+    async changes(after, limit) {
+      if (failures > 0) {
+        failures -= 1
+        throw new Error('The disk is asleep.')
+      }
+      return await store.changes(after, limit)
+    },
+    [Symbol.asyncDispose]: async () => {},
+  }
+  const faults: unknown[] = []
+  const index = stack.use(createMemoryIndex())
+  const follower = stack.use(follow(faulty, index, (fault) => void faults.push(fault)))
+  return {
+    path,
+    store,
+    index,
+    follower,
+    faults,
+    fail: (times: number) => {
+      failures = times
+    },
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  }
+}
+
+test('a fault at the start is told, and made good a moment later', async () => {
+  await using home = await openHome(2, sampleEntry())
+  await home.follower.ready
+  expect(home.faults.map(String)).toEqual(['Error: The disk is asleep.', 'Error: The disk is asleep.'])
+  await home.follower.caughtUp(1)
+  expect(home.follower.applied_revision).toBe(1)
+})
+
+test('a fault after a commit delays whoever waits for it, and is no failure of theirs', async () => {
+  await using home = await openHome()
+  await home.follower.ready
+  home.fail(2)
+  const { revision } = await put(home.store, sampleEntry())
+  await home.follower.caughtUp(revision)
+  expect(home.index.applied_revision).toBe(1)
+  expect(home.faults.length).toBeGreaterThan(0)
+})
+
+test('many who wait for many commits are all let go', async () => {
+  await using home = await openHome()
+  const waits = Array.from({ length: 30 }, async () => {
+    const { revision } = await put(home.store, sampleEntry())
+    await home.follower.caughtUp(revision)
+    expect(home.index.applied_revision).toBeGreaterThanOrEqual(revision)
+  })
+  await Promise.all(waits)
+})
+
+test('more changes than a page, among them several of one entry, end in the truth', async () => {
+  await using home = await openHome()
+  const entry = sampleEntry({ name: 'Zebra' })
+  await put(home.store, ...Array.from({ length: 450 }, () => sampleEntry()))
+  for (const name of ['Zebra', 'Yak', 'Xerus']) await put(home.store, { ...entry, name })
+  await home.follower.caughtUp(453)
+  const search = (text: string) =>
+    home.index.search({ text, filter: {}, limit: 5, sort: 'relevance' }, new AbortController().signal)
+  expect((await search('zebra')).total).toBe(0)
+  expect((await search('xerus')).hits.map((hit) => hit.id)).toEqual([entry.id])
+  await put(home.store, { ...entry, deleted: true })
+  await home.follower.caughtUp(454)
+  expect((await search('xerus')).total).toBe(0)
+})
+
+test('an entry that cannot be read is told and left out; all others are found', async () => {
+  await using home = await openHome()
+  const [spoilt, sound] = [sampleEntry({ name: 'Spoilt' }), sampleEntry({ name: 'Sound' })]
+  await put(home.store, spoilt, sound)
+  await home.follower.caughtUp(2)
+  using database = new DatabaseSync(home.path)
+  database.prepare('update entry set document = ? where id = ?').run('{}', spoilt.id)
+
+  await using registry = await openRegistry({ path: home.path })
+  expect(await registry.find({})).toEqual({ names: [sound.package_name], total: 1 })
+  expect(registry.faults.map(String)).toEqual([expect.stringContaining(spoilt.id)])
+  await registry.list(publication('com.after.all'), person('ada'))
+  expect((await registry.find({})).total).toBe(2)
+})
+
+test('what another instance commits is found within two seconds', async () => {
+  await using home = await openHome()
+  await using registry = await openRegistry({ path: home.path })
+  expect((await registry.find({})).total).toBe(0)
+  const started = performance.now()
+  await put(home.store, sampleEntry({ name: 'Elsewhere' }))
+  await registry.follower.caughtUp(1)
+  expect((await registry.find({ query: 'elsewhere' })).total).toBe(1)
+  expect(performance.now() - started).toBeLessThan(2000)
+})
+
+test('one that stops does so at once, whatever it waits for', async () => {
+  const home = await openHome(1000)
+  const started = performance.now()
+  await home[Symbol.asyncDispose]()
+  expect(performance.now() - started).toBeLessThan(900)
+})
+
+test('what knows nothing of liveness is left alone by looks at agents, and keeps up all the same', async () => {
+  await using home = await openHome()
+  const entry = sampleEntry()
+  await put(home.store, entry)
+  const applied: (readonly [number, number])[] = []
+  const derived = {
+    applied_revision: 0,
+    async apply(changes: readonly unknown[], revision: number) {
+      applied.push([changes.length, revision])
+      derived.applied_revision = revision
+    },
+  }
+  await using follower = follow(home.store, derived, (fault) => expect.fail(String(fault)))
+  await follower.caughtUp(1)
+  const { liveness } = home.store
+  await liveness.watch([{ entry_id: entry.id, place: '[null,[]]', active: true }])
+  const look = await liveness.get(entry.id)
+  if (!look) throw new Error('Nobody watches.')
+  await follower.caughtUp(await liveness.save([{ ...look, shown: { ...look.shown, status: 'dead' } }]))
+  expect(applied).toEqual([
+    [1, 1],
+    [0, 2],
+  ])
+})
+
+test('what another process commits while a page is applied is applied too, though it is the last for ever', async () => {
+  await using home = await openHome(0, sampleEntry())
+  await using other = await openSqliteStore(home.path)
+  await using index = createMemoryIndex()
+  let isFirst = true
+  const derived = {
+    get applied_revision() {
+      return index.applied_revision
+    },
+    async apply(...page: Parameters<typeof index.apply>) {
+      await index.apply(...page)
+      if (isFirst) await put(other, sampleEntry())
+      isFirst = false
+    },
+  }
+  await using follower = follow(home.store, derived, () => {})
+  await follower.ready
+  await vi.waitFor(() => expect(follower.applied_revision).toBe(2))
+})

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import { createMemo } from '../../src/registry/queries/search-cache.ts'
+
+const memo = () => createMemo<{ rows: number }>(10, ({ rows }) => rows)
+
+test('an answer is kept from its second asking on, frozen', () => {
+  const answers = memo()
+  expect(answers.recall('q', '1')).toBeUndefined()
+  answers.offer('q', '1', { rows: 1 })
+  expect(answers.recall('q', '1')).toBeUndefined()
+  const second = answers.offer('q', '1', { rows: 1 })
+  expect(answers.recall('q', '1')).toBe(second)
+  expect(Object.isFrozen(second)).toBe(true)
+})
+
+test('a new revision forgets them all, and an answer of an older one is not kept', () => {
+  const answers = memo()
+  answers.recall('q', '1')
+  for (const _ of [1, 2]) answers.offer('q', '1', { rows: 1 })
+  expect(answers.recall('q', '2')).toBeUndefined()
+  answers.offer('q', '1', { rows: 1 })
+  expect(answers.recall('q', '2')).toBeUndefined()
+})
+
+test('no more is kept than fits', () => {
+  const answers = memo()
+  for (const question of ['a', 'b', 'c']) {
+    answers.recall(question, '1')
+    for (const _ of [1, 2]) answers.offer(question, '1', { rows: 4 })
+  }
+  expect(['a', 'b', 'c'].map((question) => answers.recall(question, '1') !== undefined)).toEqual([
+    false,
+    true,
+    true,
+  ])
+})
