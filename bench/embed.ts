@@ -1,5 +1,5 @@
 import { embedderWorker, staticModel } from '../src/app/assets.ts'
-import type { Embedder } from '../src/search/embedder.ts'
+import type { Embedder } from '../src/search/embedders/embedder.ts'
 import { createStaticEmbedder } from '../src/search/embedders/static/static-embedder.ts'
 import { createTransformersEmbedder } from '../src/search/embedders/transformers/transformers-embedder.ts'
 import { entryLines, intents } from './support/entries.ts'

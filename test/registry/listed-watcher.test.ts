@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { watchListed } from '../../src/registry/indexing/listed-watcher.ts'
-import { createMemoryIndex } from '../../src/search/memory-index.ts'
+import { createMemoryIndex } from '../../src/search/index/memory-index.ts'
 import { documentOf } from '../search/support/documents.ts'
 
 test('the set of listed agents changes when one comes or goes, and not when one is staged, changed or removed unseen', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { analyse } from '../../src/search/analyse.ts'
-import { readQuery } from '../../src/search/query-terms.ts'
+import { analyse } from '../../src/search/query/analyse.ts'
+import { readQuery } from '../../src/search/query/query-terms.ts'
 import { growth } from '../support/growth.ts'
 
 function terms(text: string): string[] {

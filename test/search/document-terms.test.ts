@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readDocument } from '../../src/search/document-terms.ts'
+import { readDocument } from '../../src/search/index/document-terms.ts'
 import { documentOf } from './support/documents.ts'
 
 const capability = (description: string) => ({ name: 'do', description })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createMemoryIndex } from '../../src/search/memory-index.ts'
+import { createMemoryIndex } from '../../src/search/index/memory-index.ts'
 import { growth } from '../support/growth.ts'
 import { ask, documentOf, indexOf, walk } from './support/documents.ts'
 

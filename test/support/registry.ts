@@ -8,7 +8,7 @@ import { type Follower, follow } from '../../src/registry/indexing/index-tailer.
 import { noVitals } from '../../src/registry/liveness/liveness-cache.ts'
 import { createRegistry, type Registry } from '../../src/registry/registry.ts'
 import type { Prove } from '../../src/registry/verification/proof.ts'
-import { createMemoryIndex } from '../../src/search/memory-index.ts'
+import { createMemoryIndex } from '../../src/search/index/memory-index.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { temporaryFolder } from './command.ts'

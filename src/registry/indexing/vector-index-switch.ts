@@ -1,4 +1,4 @@
-import type { Meaning } from '../../search/meaning.ts'
+import type { Meaning } from '../../search/index/meaning.ts'
 import type { Store } from '../../store/store.ts'
 import type { DenseArm } from './vector-index.ts'
 

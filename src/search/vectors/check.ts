@@ -1,5 +1,5 @@
-import type { VectorChange } from '../vector-store.ts'
 import { slabRows } from './memory/layout.ts'
+import type { VectorChange } from './vector-store.ts'
 
 /** Throws RangeError for vectors that the store cannot have. */
 export function checkChange({ id, entry }: VectorChange, dimensions: number): void {

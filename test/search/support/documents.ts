@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { createMemoryIndex } from '../../../src/search/memory-index.ts'
+import { createMemoryIndex } from '../../../src/search/index/memory-index.ts'
 import type { Hits, Query, SearchDocument, SearchIndex } from '../../../src/search/search-index.ts'
 
 const { signal } = new AbortController()

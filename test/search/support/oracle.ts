@@ -1,4 +1,4 @@
-import { analyse } from '../../../src/search/analyse.ts'
+import { analyse } from '../../../src/search/query/analyse.ts'
 import type { Filter, SearchDocument } from '../../../src/search/search-index.ts'
 
 interface Token {

@@ -1,6 +1,11 @@
-import type { Embedder, Embedding } from '../../../src/search/embedder.ts'
+import type { Embedder, Embedding } from '../../../src/search/embedders/embedder.ts'
 import type { Filter } from '../../../src/search/search-index.ts'
-import type { Near, VectorChange, VectorEntry, VectorStore } from '../../../src/search/vector-store.ts'
+import type {
+  Near,
+  VectorChange,
+  VectorEntry,
+  VectorStore,
+} from '../../../src/search/vectors/vector-store.ts'
 import { documentOf } from './documents.ts'
 import { meets } from './oracle.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Filter } from '../../../src/search/search-index.ts'
-import type { Attributes, VectorChange, VectorStore } from '../../../src/search/vector-store.ts'
+import type { Attributes, VectorChange, VectorStore } from '../../../src/search/vectors/vector-store.ts'
 import { Pair } from './oracle.ts'
 import {
   clusteredVectors,

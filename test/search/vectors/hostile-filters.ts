@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, it } from 'vitest'
-import type { VectorStore } from '../../../src/search/vector-store.ts'
+import type { VectorStore } from '../../../src/search/vectors/vector-store.ts'
 import { Pair } from './oracle.ts'
 import { expectExact, gone, put, unit } from './support.ts'
 

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { VectorStore } from '../../../src/search/vector-store.ts'
 import { Folder } from '../../../src/search/vectors/lance/folder.ts'
 import {
   type LanceVectorStoreOptions,
   openLanceVectorStore,
 } from '../../../src/search/vectors/lance/lance-vector-store.ts'
+import type { VectorStore } from '../../../src/search/vectors/vector-store.ts'
 import { hostileFilters } from './hostile-filters.ts'
 import { Oracle, Pair } from './oracle.ts'
 import { clusteredVectors, expectExact, gone, idsOf, put, signal, unit } from './support.ts'

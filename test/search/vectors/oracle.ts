@@ -5,7 +5,7 @@ import type {
   VectorChange,
   VectorEntry,
   VectorStore,
-} from '../../../src/search/vector-store.ts'
+} from '../../../src/search/vectors/vector-store.ts'
 
 /** All entries compared one by one in double precision: slow and plain. */
 export class Oracle {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import type { Filter } from '../../../src/search/search-index.ts'
-import type { Attributes, Near, VectorChange } from '../../../src/search/vector-store.ts'
+import type { Attributes, Near, VectorChange } from '../../../src/search/vectors/vector-store.ts'
 import type { Pair } from './oracle.ts'
 
 export const { signal } = new AbortController()

@@ -1,6 +1,6 @@
 import { Failure } from '../../../../schemas/failure.ts'
 import { BadAnswer, readAnswer } from './answer.ts'
-import { askedDelay, delayAfter } from './back-off.ts'
+import { askedDelay, delayAfter } from './backoff.ts'
 import type { Clock, Fetch, Pause } from './port.ts'
 
 export interface EndpointOptions {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
-import type { Embedder, Embedding } from '../../embedder.ts'
+import type { Embedder, Embedding } from '../embedder.ts'
 import { readTable, type Table } from './table.ts'
 import { createWordPiece, unknownPiece } from './word-piece.ts'
 

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
 import { Failure } from '../../../../schemas/failure.ts'
 import { abortable } from '../../abort.ts'
-import type { Embedder, Embedding } from '../../embedder.ts'
 import { batchesOf, cut } from '../batches.ts'
+import type { Embedder, Embedding } from '../embedder.ts'
 import { closed, createGate, type Purpose } from '../gate.ts'
 import { startThread, type Thread } from './thread.ts'
 

@@ -1,6 +1,6 @@
 import type { Connection, Table } from '@lancedb/lancedb'
 import type { Filter } from '../../search-index.ts'
-import type { VectorEntry } from '../../vector-store.ts'
+import type { VectorEntry } from '../vector-store.ts'
 import { Damage } from './damage.ts'
 import { renderFilter, renderIds } from './filter.ts'
 import type { Library } from './library.ts'

@@ -1,6 +1,6 @@
-import { compareId } from '../../order.ts'
-import type { Near } from '../../vector-store.ts'
+import { compareId } from '../../index/order.ts'
 import { takeFirst } from '../first.ts'
+import type { Near } from '../vector-store.ts'
 import { Damage } from './damage.ts'
 import type { Named, Row } from './rows.ts'
 

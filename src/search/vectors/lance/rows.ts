@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import type { Attributes, VectorEntry } from '../../vector-store.ts'
+import type { Attributes, VectorEntry } from '../vector-store.ts'
 import { Damage } from './damage.ts'
 import type { ArrowTable, Library, RecordBatch, Schema } from './library.ts'
 

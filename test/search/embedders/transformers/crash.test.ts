@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Failure } from '../../../../schemas/failure.ts'
-import type { Embedder } from '../../../../src/search/embedder.ts'
+import type { Embedder } from '../../../../src/search/embedders/embedder.ts'
 import { rejection } from '../../../net/support.ts'
 import { setUp } from './support.ts'
 

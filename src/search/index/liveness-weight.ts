@@ -1,4 +1,4 @@
-import type { LivenessStatus } from '../../schemas/liveness.ts'
+import type { LivenessStatus } from '../../../schemas/liveness.ts'
 
 /**
  * What of its score an agent is found by: one that does not answer comes after all that fit half as well, and one that

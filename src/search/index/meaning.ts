@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
-import { clausesOf } from './clauses.ts'
-import type { Embedder, Embedding } from './embedder.ts'
-import type { Filter } from './search-index.ts'
-import type { Near, VectorStore } from './vector-store.ts'
+import type { Embedder, Embedding } from '../embedders/embedder.ts'
+import { clausesOf } from '../query/clauses.ts'
+import type { Filter } from '../search-index.ts'
+import type { Near, VectorStore } from '../vectors/vector-store.ts'
 
 /** How like a query some entries are in meaning, by id. */
 export interface Likeness {

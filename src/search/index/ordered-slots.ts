@@ -1,5 +1,5 @@
+import type { Position } from '../search-index.ts'
 import type { Compare, Placed } from './order.ts'
-import type { Position } from './search-index.ts'
 
 /** Slots kept in order through every change. */
 export class OrderedSlots {

@@ -1,5 +1,5 @@
-import { analyse } from './analyse.ts'
-import type { SearchDocument } from './search-index.ts'
+import { analyse } from '../query/analyse.ts'
+import type { SearchDocument } from '../search-index.ts'
 
 /** What the text index needs to know of a document. */
 export interface DocumentTerms {

@@ -1,6 +1,6 @@
+import type { Position } from '../search-index.ts'
 import { compareId, orders, type Placed } from './order.ts'
 import type { Scoreboard } from './scoreboard.ts'
-import type { Position } from './search-index.ts'
 
 /**
  * The `limit` best scores after a position, best first. Keeps no more than `limit` at a time: what does not

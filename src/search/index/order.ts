@@ -1,5 +1,5 @@
-import { Failure } from '../../schemas/failure.ts'
-import type { Position, Sort } from './search-index.ts'
+import { Failure } from '../../../schemas/failure.ts'
+import type { Position, Sort } from '../search-index.ts'
 
 /** A slot and where it stands in the order asked for. */
 export interface Placed {

@@ -1,7 +1,7 @@
-import type { Attributes } from './attribute-index.ts'
-import type { Filter } from './search-index.ts'
+import type { Attributes } from '../index/attribute-index.ts'
+import type { Filter } from '../search-index.ts'
 
-export type { Attributes } from './attribute-index.ts'
+export type { Attributes } from '../index/attribute-index.ts'
 
 /** The vectors of an entry as they now are; null says that it is gone. All are unit vectors, or zeros. */
 export interface VectorChange {

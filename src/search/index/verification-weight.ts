@@ -1,5 +1,5 @@
+import type { SearchDocument } from '../search-index.ts'
 import { weightOf } from './liveness-weight.ts'
-import type { SearchDocument } from './search-index.ts'
 
 /** What of its score a deprecated agent is found by: it comes after all that fit more than half as well. */
 export const deprecatedWeight = 0.5

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
-import { isLive } from '../../schemas/liveness.ts'
+import { isLive } from '../../../schemas/liveness.ts'
+import type { Facets, Filter, SearchDocument } from '../search-index.ts'
 import { compareText } from './order.ts'
 import { type PostingList, Postings } from './postings.ts'
-import type { Facets, Filter, SearchDocument } from './search-index.ts'
 
 /** What filters ask for. Category, target and tags are lower-case. */
 export type Attributes = Pick<

@@ -1,4 +1,4 @@
-import type { SearchDocument } from './search-index.ts'
+import type { SearchDocument } from '../search-index.ts'
 
 /** Characters of one text: a model reads no more than its first few hundred words. */
 const maxCharacters = 2000
