@@ -1,7 +1,7 @@
 import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Action, Context } from '../../schemas/action.ts'
-import { createSafeFetch } from '../../src/net/safe-fetch.ts'
+import { createSafeFetch } from '../../src/net/fetch/safe-fetch.ts'
 import { rejection, serve, serveRaw, type TestServer } from '../../test/net/support.ts'
 import { createExtractor } from './extractor.ts'
 import { createReader } from './index.ts'

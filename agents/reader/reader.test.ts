@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Action, Context } from '../../schemas/action.ts'
-import { createSafeFetch, type SafeFetch } from '../../src/net/safe-fetch.ts'
+import { createSafeFetch, type SafeFetch } from '../../src/net/fetch/safe-fetch.ts'
 import { rejection, serve, type TestServer } from '../../test/net/support.ts'
 import { createExtractor, type Extractor } from './extractor.ts'
 import { createReader } from './index.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createSafeFetch, type Fetch } from '../../src/net/safe-fetch.ts'
-import { createUpstreams } from '../../src/net/upstream.ts'
+import { createSafeFetch, type Fetch } from '../../src/net/fetch/safe-fetch.ts'
+import { createUpstreams } from '../../src/net/upstream/upstreams.ts'
 import { failureOf, runAction } from '../../test/support/agent.ts'
 import {
   type Answer,

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { SafeFetch } from '../net/safe-fetch.ts'
+import type { SafeFetch } from '../net/fetch/safe-fetch.ts'
 import { type ChangeFeed, type ChangeFeedOptions, createChangeFeed } from '../registry/changes/feed.ts'
 import { createReadChanges } from '../registry/changes/read-changes.ts'
 import type { Site } from '../registry/entry/site.ts'

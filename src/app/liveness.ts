@@ -1,4 +1,4 @@
-import type { Wait } from '../net/wait.ts'
+import type { Wait } from '../common/clock.ts'
 import type { Site } from '../registry/entry/site.ts'
 import { createViews } from '../registry/entry/view.ts'
 import { createVitals, type Vitals } from '../registry/liveness/liveness-cache.ts'

@@ -1,6 +1,11 @@
-import { createSafeFetch, type Fetch, type SafeFetch, type SafeFetchOptions } from '../net/safe-fetch.ts'
-import { createUpstreams, type Upstreams } from '../net/upstream.ts'
-import { systemWait, type Wait } from '../net/wait.ts'
+import { systemWait, type Wait } from '../common/clock.ts'
+import {
+  createSafeFetch,
+  type Fetch,
+  type SafeFetch,
+  type SafeFetchOptions,
+} from '../net/fetch/safe-fetch.ts'
+import { createUpstreams, type Upstreams } from '../net/upstream/upstreams.ts'
 import type { Site } from '../registry/entry/site.ts'
 import { version } from './assets.ts'
 import type { Config } from './config.ts'

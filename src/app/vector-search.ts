@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { Failure } from '../../schemas/failure.ts'
-import type { Fetch } from '../net/fetch.ts'
+import type { Fetch } from '../net/fetch/fetch.ts'
 import { createKeep, createSnapshot, restored } from '../registry/indexing/snapshot.ts'
 import { createDenseArm, type DenseArm } from '../registry/indexing/vector-index.ts'
 import { type DenseArms, openDenseArms } from '../registry/indexing/vector-index-switch.ts'

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Fetch } from '../../src/net/safe-fetch.ts'
+import type { Fetch } from '../../src/net/fetch/safe-fetch.ts'
 import { replay, type Seen } from '../support/replay.ts'
 import type { World } from './suite.ts'
 

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createSafeFetch, type SafeFetch } from '../../src/net/safe-fetch.ts'
-import { blocked, isPublic, names, reachable, unfit } from './places.ts'
+import { createSafeFetch, type SafeFetch } from '../../src/net/fetch/safe-fetch.ts'
+import { blocked, isPublic, names, reachable, unfit } from './hosts.ts'
 import { rejection, resolver, serve, type TestServer } from './support.ts'
 
 const signal = new AbortController().signal
@@ -151,7 +151,7 @@ test('a socket that ends up elsewhere than its address said is closed', async ()
 test('proxy settings in the environment change nothing', async () => {
   await using proxy = await serve((_request, response) => response.end('through the proxy'))
   const source = `
-    import { createSafeFetch } from '${new URL('../../src/net/safe-fetch.ts', import.meta.url)}'
+    import { createSafeFetch } from '${new URL('../../src/net/fetch/safe-fetch.ts', import.meta.url)}'
     const { fetch } = createSafeFetch({ user_agent: 'test', ports: [${port}, ${open.port}],
       lookup: (name, _, done) => done(null, [{ address: name === 'public.test' ? '127.0.0.2' : '127.0.0.1', family: 4 }]),
       is_public: (address) => address === '127.0.0.2' })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createTxtResolver } from '../../src/net/resolver.ts'
+import { createTxtResolver } from '../../src/net/fetch/resolver.ts'
 import { type DnsServer, serveDns } from '../support/dns.ts'
 import { rejection } from './support.ts'
 

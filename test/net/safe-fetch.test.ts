@@ -1,7 +1,7 @@
 import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { FetchRequest } from '../../src/net/fetch.ts'
-import { createSafeFetch, type SafeFetch } from '../../src/net/safe-fetch.ts'
+import type { FetchRequest } from '../../src/net/fetch/fetch.ts'
+import { createSafeFetch, type SafeFetch } from '../../src/net/fetch/safe-fetch.ts'
 import { rejection, resolver, serve, serveRaw, type TestServer } from './support.ts'
 
 const signal = new AbortController().signal

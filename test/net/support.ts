@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import { createServer as createRawServer, type Server, type Socket } from 'node:net'
-import type { Lookup } from '../../src/net/connector.ts'
+import type { Lookup } from '../../src/net/fetch/connector.ts'
 
 export interface TestServer extends AsyncDisposable {
   readonly port: number

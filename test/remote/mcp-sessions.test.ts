@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createSafeFetch } from '../../src/net/safe-fetch.ts'
+import { createSafeFetch } from '../../src/net/fetch/safe-fetch.ts'
 import { createMcpConnect } from '../../src/remote/mcp/mcp.ts'
 import { rejection } from '../net/support.ts'
 import { agentAt, eventually } from '../support/mcp-agent.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { blocked, reachable, unfit } from '../net/places.ts'
+import { blocked, reachable, unfit } from '../net/hosts.ts'
 import { expectAlike } from '../support/everywhere.ts'
 import { besideSecret } from '../support/secret.ts'
 

@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
 import type { Update } from '../../schemas/action.ts'
 import type { Endpoint } from '../../schemas/entry.ts'
-import type { SafeFetchOptions } from '../../src/net/safe-fetch.ts'
-import { createSafeFetch } from '../../src/net/safe-fetch.ts'
+import type { SafeFetchOptions } from '../../src/net/fetch/safe-fetch.ts'
+import { createSafeFetch } from '../../src/net/fetch/safe-fetch.ts'
 import { createMcpConnect, type McpOptions } from '../../src/remote/mcp/mcp.ts'
 import type { RemoteAgent, RemoteCall } from '../../src/remote/remote-agent.ts'
 

@@ -1,4 +1,4 @@
-import { isPublic, names } from '../net/places.ts'
+import { isPublic, names } from '../net/hosts.ts'
 import { resolver, serve } from '../net/support.ts'
 import { openDoors } from './doors.ts'
 import { askEverywhere } from './everywhere.ts'

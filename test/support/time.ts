@@ -1,4 +1,4 @@
-import type { Clock, Wait } from '../../src/net/wait.ts'
+import type { Clock, Wait } from '../../src/common/clock.ts'
 
 export interface Time {
   readonly clock: Clock

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { Failure } from '../../../schemas/failure.ts'
-import type { Fetch } from '../../net/fetch.ts'
+import type { Fetch } from '../../net/fetch/fetch.ts'
 
 /** A card as it stood at a URL. */
 export interface FetchedCard {

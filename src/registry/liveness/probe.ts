@@ -1,7 +1,7 @@
 import type { EntryDetail } from '../../../schemas/card.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Signal, StoredLiveness } from '../../../schemas/liveness.ts'
-import type { Fetch } from '../../net/fetch.ts'
+import type { Fetch } from '../../net/fetch/fetch.ts'
 import type { StoredEntry } from '../../store/store.ts'
 import { type CardLook, lookAtCard } from './card-probe.ts'
 import { answers, classOf } from './failure-class.ts'

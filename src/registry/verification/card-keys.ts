@@ -1,7 +1,7 @@
 import { importJWK, type JWK } from 'jose'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
-import type { Fetch } from '../../net/fetch.ts'
+import type { Fetch } from '../../net/fetch/fetch.ts'
 import { httpsOrigin, readText } from './site-text.ts'
 
 /**

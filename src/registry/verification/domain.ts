@@ -1,5 +1,5 @@
 import { parse } from 'tldts'
-import { bareHost, isLocalName } from '../../net/address.ts'
+import { bareHost, isLocalName } from '../../net/fetch/address.ts'
 
 const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 const maxDomainLength = 253

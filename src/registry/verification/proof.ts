@@ -1,5 +1,5 @@
-import type { Fetch } from '../../net/fetch.ts'
-import type { ResolveTxt } from '../../net/resolver.ts'
+import type { Fetch } from '../../net/fetch/fetch.ts'
+import type { ResolveTxt } from '../../net/fetch/resolver.ts'
 import type { Method } from './challenge.ts'
 
 export interface ProofRequest {

@@ -1,6 +1,6 @@
 import { Failure } from '../../../schemas/failure.ts'
-import type { Fetch } from '../../net/fetch.ts'
-import type { ResolveTxt } from '../../net/resolver.ts'
+import type { Fetch } from '../../net/fetch/fetch.ts'
+import type { ResolveTxt } from '../../net/fetch/resolver.ts'
 import { challengeName, challengePath, type Method, methods, statement, statements } from './challenge.ts'
 import type { Outcome, Places, ProofRequest, Prove, Way } from './proof.ts'
 import { proveByKey } from './prove-by-key.ts'

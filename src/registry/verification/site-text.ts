@@ -1,5 +1,5 @@
 import { Failure } from '../../../schemas/failure.ts'
-import type { Fetch } from '../../net/fetch.ts'
+import type { Fetch } from '../../net/fetch/fetch.ts'
 
 const timeout_ms = 6_000
 const smallText = 16 * 1024

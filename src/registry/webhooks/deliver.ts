@@ -1,8 +1,8 @@
 import type { RegistryChange } from '../../../schemas/change.ts'
 import { type Code, Failure } from '../../../schemas/failure.ts'
 import type { Delivery, DeliveryFailure, StoredWebhook } from '../../../schemas/webhook.ts'
-import { retryAfter } from '../../net/retry-after.ts'
-import type { Fetch } from '../../net/safe-fetch.ts'
+import { retryAfter } from '../../common/retry-after.ts'
+import type { Fetch } from '../../net/fetch/safe-fetch.ts'
 import { signed } from './signature.ts'
 
 /** Keeps secrets; `place` is what one belongs to. */

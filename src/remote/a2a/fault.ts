@@ -1,7 +1,7 @@
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
-import { retryAfter } from '../../net/retry-after.ts'
-import { failureIn } from '../../net/web-fetch.ts'
+import { retryAfter } from '../../common/retry-after.ts'
+import { failureIn } from '../../net/fetch/web-fetch.ts'
 import { failureOfProblem, failureOfStatus, notCallable, textOf, wantsCredential } from '../refusal.ts'
 import { codeOfReason } from './answer.ts'
 

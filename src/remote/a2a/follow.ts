@@ -1,5 +1,5 @@
 import { Failure } from '../../../schemas/failure.ts'
-import type { Wait } from '../../net/wait.ts'
+import type { Wait } from '../../common/clock.ts'
 import type { RemoteAnswer, RemoteCall } from '../remote-agent.ts'
 import { answerOf, readTask, type SeenTask } from './answer.ts'
 import type { A2aClient, Options, Sent } from './client.ts'

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { LRUCache } from 'lru-cache'
 import type { Endpoint } from '../../../schemas/entry.ts'
-import type { Clock } from '../../net/wait.ts'
+import type { Clock } from '../../common/clock.ts'
 import type { Connect, RemoteCall } from '../remote-agent.ts'
 import { createMcpAgent, type Described } from './agent.ts'
 import type { ConnectionOptions } from './connection.ts'

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createTxtResolver } from '../../../src/net/resolver.ts'
-import { createSafeFetch, type Fetch } from '../../../src/net/safe-fetch.ts'
+import { createTxtResolver } from '../../../src/net/fetch/resolver.ts'
+import { createSafeFetch, type Fetch } from '../../../src/net/fetch/safe-fetch.ts'
 import type { Prove } from '../../../src/registry/verification/proof.ts'
 import { createProver } from '../../../src/registry/verification/prove.ts'
 import { serve, type TestServer } from '../../net/support.ts'

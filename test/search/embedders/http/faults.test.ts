@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { Failure } from '../../../../schemas/failure.ts'
-import type { Fetch, FetchRequest } from '../../../../src/net/fetch.ts'
+import type { Fetch, FetchRequest } from '../../../../src/net/fetch/fetch.ts'
 import type { Embedder } from '../../../../src/search/embedders/embedder.ts'
 import { createHttpEmbedder } from '../../../../src/search/embedders/http/http-embedder.ts'
 import { rejection } from '../../../net/support.ts'

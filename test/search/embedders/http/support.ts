@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
-import { createSafeFetch } from '../../../../src/net/safe-fetch.ts'
+import { createSafeFetch } from '../../../../src/net/fetch/safe-fetch.ts'
 import {
   createHttpEmbedder,
   type HttpEmbedderOptions,

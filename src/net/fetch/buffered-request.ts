@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Dispatcher } from 'undici'
-import { createCollected } from './collected.ts'
-import { cutExplanation } from './cut-off.ts'
-import { turnBytes } from './turn.ts'
+import { createCollected } from './byte-buffer.ts'
+import { cutExplanation } from './error-body-timeout.ts'
+import { turnBytes } from './yield-size.ts'
 
 export interface Gathered {
   readonly status: number

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { Failure } from '../../schemas/failure.ts'
-import { cutExplanation } from './cut-off.ts'
+import { Failure } from '../../../schemas/failure.ts'
+import { cutExplanation } from './error-body-timeout.ts'
 import type { Method, Open, OpenResponse } from './fetch.ts'
 import { readWhole } from './read-whole.ts'
-import { turnBytes } from './turn.ts'
 import { createValueMeter } from './value-meter.ts'
+import { turnBytes } from './yield-size.ts'
 
 export interface WebFetchOptions {
   /** Most bytes of one body. */

@@ -1,5 +1,5 @@
-import { Failure } from '../../schemas/failure.ts'
-import type { Deadline } from './deadline.ts'
+import { Failure } from '../../../schemas/failure.ts'
+import type { Deadline } from '../../common/deadline.ts'
 
 const timeouts = new Set([
   'UND_ERR_CONNECT_TIMEOUT',

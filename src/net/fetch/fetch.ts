@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { Failure } from '../../schemas/failure.ts'
+import type { Failure } from '../../../schemas/failure.ts'
 
 export type Method = 'GET' | 'POST' | 'HEAD' | 'DELETE'
 

@@ -1,7 +1,7 @@
 import { Resolver } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import { Failure } from '../../schemas/failure.ts'
-import { startDeadline } from './deadline.ts'
+import { Failure } from '../../../schemas/failure.ts'
+import { startDeadline } from '../../common/deadline.ts'
 
 /**
  * The TXT records of a name, the strings of each joined (RFC 7208, 3.3); none where the name or the type does

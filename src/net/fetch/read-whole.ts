@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
-import { createCollected } from './collected.ts'
-import { turnBytes } from './turn.ts'
+import { createCollected } from './byte-buffer.ts'
+import { turnBytes } from './yield-size.ts'
 
 /**
  * The whole of a body. Rejects as the body does, or with what `tooLarge` makes with the first byte beyond `max_bytes`;

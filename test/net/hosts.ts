@@ -1,4 +1,4 @@
-import { isPublicAddress } from '../../src/net/address.ts'
+import { isPublicAddress } from '../../src/net/fetch/address.ts'
 
 /** 127.0.0.2 plays the public Internet, so that the guard itself is what stands before the secret. */
 export const isPublic = (address: string): boolean => address === '127.0.0.2' || isPublicAddress(address)

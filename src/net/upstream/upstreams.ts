@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache'
-import { Failure } from '../../schemas/failure.ts'
-import type { Fetch, FetchRequest, FetchResponse } from './fetch.ts'
+import { Failure } from '../../../schemas/failure.ts'
+import type { Clock, Wait } from '../../common/clock.ts'
+import { retryAfter } from '../../common/retry-after.ts'
+import type { Fetch, FetchRequest, FetchResponse } from '../fetch/fetch.ts'
 import { type CreateCache, createFlightCache } from './flight-cache.ts'
-import { createGate, type Gate, type Limits } from './gate.ts'
-import { retryAfter } from './retry-after.ts'
-import type { Clock, Wait } from './wait.ts'
+import { createGate, type Gate, type Limits } from './upstream-policy.ts'
 
 /** An answer, and the seconds after which the upstream wants to be asked again, where it says so. */
 export type UpstreamAnswer = FetchResponse & { readonly retry_after_s?: number }

@@ -1,4 +1,4 @@
-import type { Clock, Wait } from './wait.ts'
+import type { Clock, Wait } from './clock.ts'
 
 export interface Pace {
   /** Milliseconds between two requests, over the long run. */

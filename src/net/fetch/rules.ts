@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { Failure } from '../../schemas/failure.ts'
+import { Failure } from '../../../schemas/failure.ts'
 import { bareHost, isLocalName } from './address.ts'
 
 /** Who may be called. */

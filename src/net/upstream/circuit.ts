@@ -1,6 +1,6 @@
 import { CircuitState, ConsecutiveBreaker, circuitBreaker, handleWhen } from 'cockatiel'
-import { type Code, Failure } from '../../schemas/failure.ts'
-import type { Clock } from './wait.ts'
+import { type Code, Failure } from '../../../schemas/failure.ts'
+import type { Clock } from '../../common/clock.ts'
 
 export interface Circuit {
   /** Throws Failure `circuit_open` while the upstream is to be left alone. */

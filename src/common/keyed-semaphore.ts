@@ -1,4 +1,4 @@
-import { createPlaces, type TakePlace } from './places.ts'
+import { createPlaces, type TakePlace } from './semaphore.ts'
 
 /** Resolves with a place of somebody's own share, as TakePlace does. */
 export type TakeShare = (of: string, signal: AbortSignal) => Promise<Disposable>

@@ -1,9 +1,9 @@
-import { Failure } from '../../schemas/failure.ts'
+import { Failure } from '../../../schemas/failure.ts'
+import { type Clock, steady, type Wait } from '../../common/clock.ts'
+import { createShares } from '../../common/keyed-semaphore.ts'
+import { createPace, type Pace } from '../../common/rate.ts'
+import { createPlaces } from '../../common/semaphore.ts'
 import { createCircuit, leftAlone } from './circuit.ts'
-import { createPace, type Pace } from './pace.ts'
-import { createPlaces } from './places.ts'
-import { createShares } from './shares.ts'
-import { type Clock, steady, type Wait } from './wait.ts'
 
 /** How an upstream wants to be treated. */
 export interface Limits extends Pace {

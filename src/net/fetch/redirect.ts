@@ -1,4 +1,4 @@
-import { Failure } from '../../schemas/failure.ts'
+import { Failure } from '../../../schemas/failure.ts'
 import type { Method } from './fetch.ts'
 import { checkUrl, type Rules } from './rules.ts'
 

@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream'
 import { Agent, request as send } from 'undici'
+import { abortable } from '../../common/deadline.ts'
 import { decoded, tooLarge } from './body.ts'
+import { gather } from './buffered-request.ts'
 import { guardedConnector, type Lookup } from './connector.ts'
-import { abortable } from './deadline.ts'
 import type { FetchResponse } from './fetch.ts'
-import { gather } from './gather.ts'
 import { type Hop, nextHop } from './redirect.ts'
 import type { Rules } from './rules.ts'
 

@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici'
 import { expect, test } from 'vitest'
-import { gather } from '../../src/net/gather.ts'
+import { gather } from '../../src/net/fetch/buffered-request.ts'
 import { rejection } from './support.ts'
 
 /** A dispatcher that does nothing by itself: the test says what comes. */

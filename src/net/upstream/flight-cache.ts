@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import { Failure } from '../../schemas/failure.ts'
-import type { Clock, Wait } from './wait.ts'
+import { Failure } from '../../../schemas/failure.ts'
+import type { Clock, Wait } from '../../common/clock.ts'
 
 /** A value and how fresh it is: `at` in milliseconds since the epoch, `age_s` in whole seconds. */
 export interface Cached<Value> {
