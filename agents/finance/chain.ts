@@ -1,6 +1,6 @@
 import { Failure } from '../../schemas/failure.ts'
 import { type Heard, type Hedge, hear, isQuote } from './hedge.ts'
-import type { Provider, Quote } from './provider.ts'
+import type { Provider, Quote } from './providers/provider.ts'
 import type { Instrument } from './symbol.ts'
 
 export interface Found extends Quote {

@@ -1,6 +1,6 @@
 import { type Code, Failure } from '../../schemas/failure.ts'
 import type { Clock, Wait } from './port.ts'
-import type { Provider, Quote } from './provider.ts'
+import type { Provider, Quote } from './providers/provider.ts'
 import type { Instrument } from './symbol.ts'
 
 /** What a source said: a quote, null for what it does not know, or its failure. */

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { idempotencyKey } from '../../schemas/idempotency.ts'
 import { input, output } from '../../schemas/shape.ts'
+import { admit } from './caller.ts'
 import type { Sessions } from './port.ts'
-import { admit } from './who.ts'
 
 const Input = z.strictObject({ idempotency_key: idempotencyKey })
 const Created = z.object({ id: z.string(), expires_at: z.iso.datetime() })

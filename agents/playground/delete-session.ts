@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { input, output } from '../../schemas/shape.ts'
+import { admit, sessionId } from './caller.ts'
 import type { Sessions } from './port.ts'
-import { admit, sessionId } from './who.ts'
 
 const Asked = z.strictObject({ session: sessionId })
 

@@ -2,9 +2,9 @@ import type { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { IntentInput, SearchOutput } from '../../schemas/search.ts'
 import { input, output } from '../../schemas/shape.ts'
+import { sessionId } from './caller.ts'
 import type { PlaygroundNeeds } from './port.ts'
 import { takeStep } from './take-step.ts'
-import { sessionId } from './who.ts'
 
 const Discovery = IntentInput.extend({ session: sessionId })
 

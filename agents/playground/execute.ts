@@ -3,9 +3,9 @@ import { type Action, defineAction } from '../../schemas/action.ts'
 import type { Json } from '../../schemas/json.ts'
 import { agentReference } from '../../schemas/publication.ts'
 import { input, output } from '../../schemas/shape.ts'
+import { sessionId } from './caller.ts'
 import type { PlaygroundNeeds } from './port.ts'
 import { takeStep } from './take-step.ts'
-import { sessionId } from './who.ts'
 
 const Execution = z.strictObject({
   session: sessionId,

@@ -2,12 +2,12 @@ import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
 import type { Step } from '../../schemas/playground.ts'
 import { input, output } from '../../schemas/shape.ts'
+import { admit, sessionId } from './caller.ts'
 import { toCurl } from './export/curl.ts'
 import { toFrames } from './export/mcp.ts'
 import { planOf } from './export/plan.ts'
 import { toTypeScript } from './export/typescript.ts'
 import type { PlaygroundNeeds, Sessions } from './port.ts'
-import { admit, sessionId } from './who.ts'
 
 const writers = {
   curl: { write: toCurl, filename: 'playground.sh', media_type: 'application/x-sh' },

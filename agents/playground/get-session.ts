@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { Step } from '../../schemas/playground.ts'
 import { input, output } from '../../schemas/shape.ts'
+import { admit, sessionId } from './caller.ts'
 import type { Sessions } from './port.ts'
-import { admit, sessionId } from './who.ts'
 
 export const after = z.int().min(0).default(0).describe('Number of the last step that you have.')
 const Asked = z.strictObject({ session: sessionId, after })

@@ -1,8 +1,8 @@
 import { EventEmitter, once } from 'node:events'
 import { Failure } from '../../schemas/failure.ts'
 import type { PoolBounds, SessionBounds, SessionStore, Step } from '../../schemas/playground.ts'
+import { isAnonymous } from './caller.ts'
 import type { Caller, Sessions } from './port.ts'
-import { isAnonymous } from './who.ts'
 
 const lifetime = 3_600_000
 const megabyte = 1024 * 1024

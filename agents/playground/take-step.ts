@@ -2,9 +2,9 @@ import type { Context } from '../../schemas/action.ts'
 import { Failure, problem } from '../../schemas/failure.ts'
 import type { Json, JsonObject } from '../../schemas/json.ts'
 import type { Step } from '../../schemas/playground.ts'
+import { admit, isAnonymous } from './caller.ts'
 import { toAscii } from './export/ascii.ts'
 import type { PlaygroundNeeds } from './port.ts'
-import { admit, isAnonymous } from './who.ts'
 
 /** Bytes of a call, as exports write it, and of the beginning that is kept of a long answer. */
 const longestCall = 64 * 1024

@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { Step } from '../../schemas/playground.ts'
 import { input, output } from '../../schemas/shape.ts'
+import { admit, sessionId } from './caller.ts'
 import { after } from './get-session.ts'
 import type { PlaygroundNeeds } from './port.ts'
-import { admit, sessionId } from './who.ts'
 
 const Asked = z.strictObject({ session: sessionId, after })
 const Over = z.object({ id: z.string(), ended: z.enum(['expired', 'deleted']) })

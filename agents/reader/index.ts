@@ -1,8 +1,8 @@
 import { type Agent, defineAgent } from '../../schemas/action.ts'
 import { testTag } from '../../schemas/names.ts'
 import type { DocumentPorts } from './document.ts'
+import { createLibrary } from './document-cache.ts'
 import { extractContent } from './extract-content.ts'
-import { createLibrary } from './library.ts'
 import { createPoliteFetch } from './polite-fetch.ts'
 
 export type ReaderPorts = DocumentPorts

@@ -1,12 +1,12 @@
 // Writes the blocks of a set of pages with their features, for train.py: a JSON line a page, the numbers beside it.
 import { closeSync, openSync, writeSync } from 'node:fs'
 import type { Element, Root } from 'hast'
-import { type Block, isProse, layoutOf } from '../../agents/reader/blocks/blocks.ts'
-import { featuresOf } from '../../agents/reader/blocks/features.ts'
-import { pageOf } from '../../agents/reader/blocks/page.ts'
 import { decode } from '../../agents/reader/charset.ts'
-import { parse } from '../../agents/reader/html/parse.ts'
-import { prefilter } from '../../agents/reader/html/prefilter.ts'
+import { type Block, isProse, layoutOf } from '../../agents/reader/html-to-markdown/blocks/blocks.ts'
+import { featuresOf } from '../../agents/reader/html-to-markdown/blocks/features.ts'
+import { pageOf } from '../../agents/reader/html-to-markdown/blocks/page.ts'
+import { parse } from '../../agents/reader/html-to-markdown/html/parse.ts'
+import { prefilter } from '../../agents/reader/html-to-markdown/html/prefilter.ts'
 import { wordsOf } from '../../bench/reading/metrics.ts'
 import { htmlOf, type Page, readSet } from '../../bench/reading/sets.ts'
 

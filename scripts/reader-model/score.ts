@@ -1,15 +1,15 @@
 // What the choice of blocks is worth with predictions that validate.py made: each page by a model that never saw its domain.
 import { readFileSync } from 'node:fs'
-import { layoutOf } from '../../agents/reader/blocks/blocks.ts'
-import { choose } from '../../agents/reader/blocks/choose.ts'
-import { featuresOf } from '../../agents/reader/blocks/features.ts'
-import trained from '../../agents/reader/blocks/model.json' with { type: 'json' }
-import { compile } from '../../agents/reader/blocks/model.ts'
-import { pageOf } from '../../agents/reader/blocks/page.ts'
 import { decode } from '../../agents/reader/charset.ts'
-import { aboutOf } from '../../agents/reader/html/about.ts'
-import { parse } from '../../agents/reader/html/parse.ts'
-import { prefilter } from '../../agents/reader/html/prefilter.ts'
+import { layoutOf } from '../../agents/reader/html-to-markdown/blocks/blocks.ts'
+import { choose } from '../../agents/reader/html-to-markdown/blocks/choose.ts'
+import { featuresOf } from '../../agents/reader/html-to-markdown/blocks/features.ts'
+import trained from '../../agents/reader/html-to-markdown/blocks/model.json' with { type: 'json' }
+import { compile } from '../../agents/reader/html-to-markdown/blocks/model.ts'
+import { pageOf } from '../../agents/reader/html-to-markdown/blocks/page.ts'
+import { aboutOf } from '../../agents/reader/html-to-markdown/html/about.ts'
+import { parse } from '../../agents/reader/html-to-markdown/html/parse.ts'
+import { prefilter } from '../../agents/reader/html-to-markdown/html/prefilter.ts'
 import { mean } from '../../bench/reading/metrics.ts'
 import { htmlOf, readSet } from '../../bench/reading/sets.ts'
 

@@ -10,11 +10,11 @@ import type { Principal } from '../../schemas/scope.ts'
 import { input, output, type Shape } from '../../schemas/shape.ts'
 import { type InputRequired, inputRequiredIn } from '../../schemas/task.ts'
 import { viaOf } from '../../schemas/via.ts'
+import { sound } from './check-output.ts'
 import { endpointsOf } from './endpoints.ts'
-import { errorsBySchema } from './json-schema.ts'
+import { errorsBySchema } from './json-schema/json-schema.ts'
 import type { RemoteAnswer, RemoteCall, RemoteTask } from './remote-agent.ts'
 import type { Connected, Remotes } from './remotes.ts'
-import { sound } from './sound.ts'
 import { openTask, sealTask } from './task-reference.ts'
 
 export interface ListedAgentOptions {

@@ -9,8 +9,8 @@ import { assertPlain } from '../../schemas/plain.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import { authorise } from './authorise.ts'
 import { startDeadline } from './deadline.ts'
+import type { Once } from './idempotency.ts'
 import { callerOf } from './limiter.ts'
-import type { Once } from './once.ts'
 
 /** Who is at the other end of the wire. */
 export interface Client {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { mostRepeats } from '../../src/router/once.ts'
+import { mostRepeats } from '../../src/router/idempotency.ts'
 import { deprecatedWeight } from '../../src/search/index/verification-weight.ts'
 import { startGateway } from '../support/gateway.ts'
 import { run } from '../support/processes.ts'

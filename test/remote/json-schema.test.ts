@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { JsonSchema } from '../../schemas/json.ts'
-import { errorsBySchema } from '../../src/remote/json-schema.ts'
+import { errorsBySchema } from '../../src/remote/json-schema/json-schema.ts'
 
 const ajv = new Ajv2020({
   strict: false,

@@ -1,6 +1,6 @@
 import type { Element, ElementContent } from 'hast'
-import { element } from '../html/hast.ts'
-import { toMarkdown } from '../html/markdown.ts'
+import { element } from '../html-to-markdown/html/hast.ts'
+import { toMarkdown } from '../html-to-markdown/html/markdown.ts'
 import { fenced } from './verbatim.ts'
 
 /** Beyond these a table says no more than its source. */

@@ -3,7 +3,7 @@ import type { Readable, Writable } from 'node:stream'
 import { setTimeout as after } from 'node:timers/promises'
 import { linesOf } from '../../transports/mcp/lines.ts'
 import { cancelledBy, isMessage, isRequest, type Message } from '../../transports/mcp/message.ts'
-import { faultText, type Remote, type RemoteEvents } from './line.ts'
+import { faultText, type Remote, type RemoteEvents } from './frame.ts'
 import { answeredBy } from './socket.ts'
 
 export interface BridgeOptions {

@@ -1,6 +1,6 @@
 import { versionKey } from '../../transports/mcp/envelope.ts'
 import { nameMember } from '../../transports/mcp/headers.ts'
-import { isStateless, type Line } from './line.ts'
+import { isStateless, type Line } from './frame.ts'
 import type { Parameters } from './parameters.ts'
 
 /** The headers of a POST; of a message of 2026-07-28 those that repeat it (Standard Request Headers). */

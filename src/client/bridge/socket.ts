@@ -1,6 +1,6 @@
 import { cancelledBy, isRequest, type Request } from '../../transports/mcp/message.ts'
 import { type Connection, type ConnectionOptions, openConnection, socketAddress } from '../connection.ts'
-import { isStateless, type Line, type Remote, type RemoteEvents } from './line.ts'
+import { isStateless, type Line, type Remote, type RemoteEvents } from './frame.ts'
 
 /**
  * MCP over WebSocket as the other end. A connection that breaks is opened anew for the next request of the

@@ -3,8 +3,8 @@ import type { Clock } from '../../common/clock.ts'
 import { retryAfter } from '../../common/retry-after.ts'
 import type { Open } from '../../net/fetch/fetch.ts'
 import { createWebFetch } from '../../net/fetch/web-fetch.ts'
+import { mostValues } from '../check-output.ts'
 import { notCallable } from '../refusal.ts'
-import { mostValues } from '../sound.ts'
 import type { Current } from './exchange.ts'
 
 const largest = 10 * 1024 * 1024

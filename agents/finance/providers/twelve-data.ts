@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { Failure } from '../../schemas/failure.ts'
+import { Failure } from '../../../schemas/failure.ts'
+import type { Pair, Share } from '../symbol.ts'
 import {
   askJson,
   expectAnswer,
@@ -12,7 +13,6 @@ import {
   Seconds,
   under,
 } from './provider.ts'
-import type { Pair, Share } from './symbol.ts'
 
 const Trouble = z.object({ status: z.literal('error'), code: z.string().regex(/^\d{3}$/) })
 const Currency = z.string().regex(/^[A-Za-z]{3}$/)

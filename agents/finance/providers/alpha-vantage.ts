@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { Failure } from '../../schemas/failure.ts'
+import { Failure } from '../../../schemas/failure.ts'
+import type { Pair, Share } from '../symbol.ts'
 import {
   askJson,
   expectAnswer,
@@ -10,7 +11,6 @@ import {
   type Quote,
   under,
 } from './provider.ts'
-import type { Pair, Share } from './symbol.ts'
 
 const Empty = z.strictObject({}).transform(() => null)
 const ShareQuote = z.object({

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { Failure } from '../../schemas/failure.ts'
+import { Failure } from '../../../schemas/failure.ts'
+import type { Pair } from '../symbol.ts'
 import { askJson, expectAnswer, Price, type Provider, type Source, under } from './provider.ts'
-import type { Pair } from './symbol.ts'
 
 const Latest = z.object({ base: z.string(), date: z.iso.date(), rates: z.record(z.string(), Price) })
 const Unknown = z.object({ message: z.string() })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import type { Share } from '../symbol.ts'
 import { askJson, expectAnswer, type KeyedSource, Price, type Provider, Seconds, under } from './provider.ts'
-import type { Share } from './symbol.ts'
 
 const Found = z.object({ c: Price, t: Seconds })
 const Unknown = z.object({ c: z.literal('0'), t: z.literal('0') }).transform(() => null)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import type { Pair } from '../symbol.ts'
 import { askJson, expectAnswer, expectSame, Price, type Provider, type Source, under } from './provider.ts'
-import type { Pair } from './symbol.ts'
 
 const Ticker = z.object({
   symbol: z.string(),

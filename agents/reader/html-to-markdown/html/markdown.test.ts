@@ -3,8 +3,8 @@ import remarkGfm from 'remark-gfm'
 import remarkParse from 'remark-parse'
 import { unified } from 'unified'
 import { describe, expect, test } from 'vitest'
-import { extract } from '../extract.ts'
-import type { Manner } from '../port.ts'
+import { extract } from '../../extract.ts'
+import type { Manner } from '../../port.ts'
 
 const base = 'https://example.com/a/b.html'
 const read = (html: string, manner: Partial<Manner> = {}, head = '') =>

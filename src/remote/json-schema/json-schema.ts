@@ -1,5 +1,5 @@
-import type { FieldError } from '../../schemas/failure.ts'
-import { isRecord, type JsonSchema } from '../../schemas/json.ts'
+import type { FieldError } from '../../../schemas/failure.ts'
+import { isRecord, type JsonSchema } from '../../../schemas/json.ts'
 import {
   checkNumber,
   checkText,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import type { Pair } from '../symbol.ts'
 import { askJson, expectAnswer, Price, type Provider, type Source, under } from './provider.ts'
-import type { Pair } from './symbol.ts'
 
 const Ticker = z.object({ price: Price, time: z.iso.datetime({ offset: true }) })
 const Unknown = z.object({ message: z.string().regex(/not ?found/i) })

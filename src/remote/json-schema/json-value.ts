@@ -1,6 +1,6 @@
-import type { FieldError } from '../../schemas/failure.ts'
-import { isRecord, type JsonSchema } from '../../schemas/json.ts'
-import { pointer } from '../../schemas/shape.ts'
+import type { FieldError } from '../../../schemas/failure.ts'
+import { isRecord, type JsonSchema } from '../../../schemas/json.ts'
+import { pointer } from '../../../schemas/shape.ts'
 import { matchPattern } from './pattern.ts'
 
 export type Path = readonly PropertyKey[]

@@ -1,5 +1,5 @@
 import type { Element, ElementContent, Root } from 'hast'
-import type { Manner } from '../port.ts'
+import type { Manner } from '../../port.ts'
 import { passLanguageOn, tidyCode } from './code.ts'
 import { markFootnotes } from './footnotes.ts'
 import { tidyFormula } from './formulas.ts'

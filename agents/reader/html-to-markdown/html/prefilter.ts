@@ -1,5 +1,5 @@
 import { createHead, type Head } from './head.ts'
-import { createOutline, type Outline } from './outline.ts'
+import { createOutline, type Outline } from './sanitizer.ts'
 import { isRaw, type OpenTag, tokenize } from './tokenizer.ts'
 
 export interface Filtered {

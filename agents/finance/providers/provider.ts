@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { Failure } from '../../schemas/failure.ts'
-import { plainDecimal } from './decimal.ts'
-import type { Ask } from './port.ts'
-import type { Instrument } from './symbol.ts'
+import { Failure } from '../../../schemas/failure.ts'
+import { plainDecimal } from '../decimal.ts'
+import type { Ask } from '../port.ts'
+import type { Instrument } from '../symbol.ts'
 
 /** A price as its source gave it. */
 export interface Quote {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Envelope } from '../../schemas/envelope.ts'
 import { Failure } from '../../schemas/failure.ts'
 import type { EarlierCall, RepeatStore } from '../../schemas/idempotency.ts'
-import { createOnce } from '../../src/router/once.ts'
+import { createOnce } from '../../src/router/idempotency.ts'
 import { anonymous, principal, routerOver, sampleAction, sampleAgent } from '../support/router.ts'
 
 function rememberedCalls(): RepeatStore {

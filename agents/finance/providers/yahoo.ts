@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { Clock } from './port.ts'
+import type { Clock } from '../port.ts'
+import type { Index, Pair, Share } from '../symbol.ts'
 import {
   askJson,
   expectAnswer,
@@ -10,7 +11,6 @@ import {
   type Source,
   under,
 } from './provider.ts'
-import type { Index, Pair, Share } from './symbol.ts'
 
 const Period = z.object({ start: Seconds, end: Seconds })
 const Periods = z.object({ pre: Period, regular: Period, post: Period })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { Failure } from '../../schemas/failure.ts'
+import { Failure } from '../../../schemas/failure.ts'
+import type { Pair } from '../symbol.ts'
 import { askJson, expectAnswer, Price, type Provider, type Source, under } from './provider.ts'
-import type { Pair } from './symbol.ts'
 
 const Ticker = z.object({
   error: z.array(z.string()),

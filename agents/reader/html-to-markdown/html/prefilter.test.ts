@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { growth } from '../../../test/support/growth.ts'
+import { growth } from '../../../../test/support/growth.ts'
 import { prefilter } from './prefilter.ts'
 
 /** Depth and number of elements of well-formed HTML; fails on a tag that does not match. */

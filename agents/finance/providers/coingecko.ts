@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import type { Pair } from '../symbol.ts'
 import { coinIds } from './coin-ids.ts'
 import { askJson, expectAnswer, Price, type Provider, Seconds, type Source, under } from './provider.ts'
-import type { Pair } from './symbol.ts'
 
 /** What CoinGecko prices in under the same letters, in lower case. */
 const quotes = new Set(['USD', 'EUR', 'GBP', 'JPY', 'CHF', 'CAD', 'AUD', 'BTC', 'ETH'])
