@@ -87,7 +87,7 @@ describe('the house', () => {
     ['src/router/router.ts', "import type { Door } from '../transports/door.ts'"],
     ['src/registry/registry.ts', "const z = await import('../transports/door.ts')"],
     ['src/store/store.ts', "import { q } from '../registry/view.ts'"],
-    ['src/transports/door.ts', "import type { Gateway } from '../gateway.ts'"],
+    ['src/transports/shared/transport-context.ts', "import type { Gateway } from '../gateway.ts'"],
   ])('%s may not say %s', (file, line) => {
     expect(violations(importsOf(file, line))).toHaveLength(1)
   })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createLogger } from '../../src/telemetry/log.ts'
-import { publication } from '../doors/cases.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { publication } from '../transports/cases.ts'
 
 let home: TestGateway
 let lines: string[]

@@ -9,10 +9,10 @@ import { createExternalVerifier, type ExternalOptions } from '../../src/auth/ext
 import { readIssuers } from '../../src/auth/issuers.ts'
 import type { SigningKey } from '../../src/auth/key.ts'
 import { createSafeFetch } from '../../src/net/fetch/safe-fetch.ts'
-import { publication } from '../doors/cases.ts'
 import { forgeries, spellings } from '../support/forgery.ts'
 import { startGateway } from '../support/gateway.ts'
 import { type Issuer, startIssuer } from '../support/oidc.ts'
+import { publication } from '../transports/cases.ts'
 
 const audience = 'https://registry.example'
 const entry = (issuer: string, more: object = {}) => ({

@@ -2,13 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { startChecks } from '../../src/registry/verification/check-loop.ts'
 import { createChecker } from '../../src/registry/verification/checker.ts'
-import { publication } from '../doors/cases.ts'
 import { type DnsServer, serveDns } from '../support/dns.ts'
 import { sampleEntry } from '../support/entries.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { messageIn, modernHeaders, modernRequest } from '../support/mcp.ts'
 import { openRegistry } from '../support/registry.ts'
 import { json, replay } from '../support/replay.ts'
+import { publication } from '../transports/cases.ts'
 
 const signal = new AbortController().signal
 

@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { localPrincipal } from '../../src/auth/authenticator.ts'
-import { openDoors, type TestDoor } from '../support/doors.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { openDoors, type TestDoor } from '../support/transports.ts'
 
 const data = resolve(import.meta.dirname, '../../../shared/data')
 

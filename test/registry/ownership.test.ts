@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Json } from '../../schemas/json.ts'
 import type { StoredEntry } from '../../src/store/store.ts'
-import { type Outcome, openDoors, type TestDoor } from '../support/doors.ts'
 import { sampleEntry } from '../support/entries.ts'
 import { everyScope, startGateway, type TestGateway } from '../support/gateway.ts'
-import { restDoor } from '../support/rest-door.ts'
+import { restDoor } from '../support/rest-transport.ts'
+import { type Outcome, openDoors, type TestDoor } from '../support/transports.ts'
 
 const callers = ['anonymous', 'owner', 'other', 'holder', 'admin'] as const
 type Caller = (typeof callers)[number]

@@ -3,10 +3,10 @@ import { lookup as systemLookup } from 'node:dns'
 import { exportJWK, generateKeyPair } from 'jose'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { signCard } from '../../src/registry/verification/card-signature.ts'
-import { publication } from '../doors/cases.ts'
 import { type DnsServer, serveDns } from '../support/dns.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { json, type Replay, replay, text } from '../support/replay.ts'
+import { publication } from '../transports/cases.ts'
 
 const hour = 3_600_000
 const day = 24 * hour

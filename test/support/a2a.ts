@@ -1,4 +1,4 @@
-import type { Outcome } from './doors.ts'
+import type { Outcome } from './transports.ts'
 
 export const a2aVersion = { 'A2A-Version': '1.0' }
 

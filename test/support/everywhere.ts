@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
 import type { Json } from '../../schemas/json.ts'
-import type { Case } from '../doors/cases.ts'
-import type { Outcome, TestDoor } from './doors.ts'
+import type { Case } from '../transports/cases.ts'
 import type { TestGateway } from './gateway.ts'
+import type { Outcome, TestDoor } from './transports.ts'
 
 /** What each door says to one case, REST among them where it has a row for it. */
 export async function askEverywhere(

@@ -6,7 +6,7 @@ import type { Agent } from '../../schemas/action.ts'
 import { createChannel } from '../../src/transports/mcp/channel.ts'
 import { mcpMounts } from '../../src/transports/mcp/http.ts'
 import { createMcpService } from '../../src/transports/mcp/service.ts'
-import { doorOver } from './door.ts'
+import { doorOver } from './transport-context.ts'
 
 /** What an HTTP caller sees of an answer. */
 export interface Seen {

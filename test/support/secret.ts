@@ -1,8 +1,8 @@
 import { isPublic, names } from '../net/hosts.ts'
 import { resolver, serve } from '../net/support.ts'
-import { openDoors } from './doors.ts'
 import { askEverywhere } from './everywhere.ts'
 import { startGateway } from './gateway.ts'
+import { openDoors } from './transports.ts'
 
 /** Names that are public when they are first asked for, and private ever after. */
 const rebinding = Object.fromEntries(

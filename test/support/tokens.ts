@@ -1,5 +1,5 @@
 import { SignJWT } from 'jose'
-import type { Credentials } from '../doors/cases.ts'
+import type { Credentials } from '../transports/cases.ts'
 import { signerOf, type TestGateway } from './gateway.ts'
 
 /** A token for each kind of caller; undefined for none. */

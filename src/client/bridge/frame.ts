@@ -1,7 +1,7 @@
 import { type Code, codes } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
-import { claims } from '../../transports/mcp/envelope.ts'
-import type { Message, Request } from '../../transports/mcp/message.ts'
+import type { Message, Request } from '../../transports/mcp/protocol-2026/message.ts'
+import { claims } from '../../transports/mcp/protocol-2026/meta.ts'
 
 /** A message as it came, to be passed on to the letter, and what it says. */
 export interface Line {

@@ -1,5 +1,5 @@
-import { versionKey } from '../../transports/mcp/envelope.ts'
-import { nameMember } from '../../transports/mcp/headers.ts'
+import { nameMember } from '../../transports/mcp/protocol-2026/headers.ts'
+import { versionKey } from '../../transports/mcp/protocol-2026/meta.ts'
 import { isStateless, type Line } from './frame.ts'
 import type { Parameters } from './parameters.ts'
 

@@ -1,7 +1,7 @@
 import { Agent, fetch, type Response } from 'undici'
 import { isRecord } from '../../../schemas/json.ts'
 import { secretInAddress } from '../../transports/http/secrets.ts'
-import { cancelledBy, isRequest, type Request } from '../../transports/mcp/message.ts'
+import { cancelledBy, isRequest, type Request } from '../../transports/mcp/protocol-2026/message.ts'
 import { UpgradeRefused } from '../refused.ts'
 import { eventsOf } from './events.ts'
 import { isStateless, type Line, type Remote, type RemoteEvents } from './frame.ts'

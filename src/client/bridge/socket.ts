@@ -1,4 +1,4 @@
-import { cancelledBy, isRequest, type Request } from '../../transports/mcp/message.ts'
+import { cancelledBy, isRequest, type Request } from '../../transports/mcp/protocol-2026/message.ts'
 import { type Connection, type ConnectionOptions, openConnection, socketAddress } from '../connection.ts'
 import { isStateless, type Line, type Remote, type RemoteEvents } from './frame.ts'
 

@@ -1,9 +1,9 @@
 import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import type { TaskPosition } from '../../../schemas/task.ts'
-import { unsound } from './error.ts'
-import { listParams } from './params.ts'
-import { type Desk, ownerOf } from './tasks/desk.ts'
+import { unsound } from './protocol/error.ts'
+import { listParams } from './protocol/params.ts'
+import { type Desk, ownerOf } from './tasks/task-manager.ts'
 import { showTask } from './tasks/view.ts'
 
 const usualPage = 50

@@ -1,6 +1,6 @@
 import type { Artifact, Part, StoredTask, TaskState } from '../../../schemas/task.ts'
 import type { Call } from '../../router/router.ts'
-import type { SendParams } from './params.ts'
+import type { SendParams } from './protocol/params.ts'
 
 /** What is told of a task while somebody works on it. The first state that is not busy ends the work. */
 export type Told =

@@ -1,8 +1,8 @@
 import { envelopeShape } from '../../../schemas/envelope.ts'
-import type { Door } from '../door.ts'
 import type { Mount } from '../http/app.ts'
 import { problemComponents } from '../http/openapi/responses.ts'
 import { pageMount } from '../http/page.ts'
+import type { Door } from '../shared/transport-context.ts'
 
 /** `GET /schemas/envelope.json`: the JSON Schema of an envelope, and under `$defs` what comes back over a WebSocket. */
 export function envelopeSchemaMount({ site }: Pick<Door, 'site'>): Mount {

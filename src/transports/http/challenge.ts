@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Failure } from '../../../schemas/failure.ts'
-import type { Door } from '../door.ts'
+import type { Door } from '../shared/transport-context.ts'
 import { metadataUrl, resourcePaths } from './resources.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Failure, problem } from '../../../schemas/failure.ts'
 import type { Allowance } from '../../router/router.ts'
-import type { Door } from '../door.ts'
+import type { Door } from '../shared/transport-context.ts'
 import { hasBody } from './body.ts'
 import { challenge } from './challenge.ts'
 

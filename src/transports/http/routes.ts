@@ -1,6 +1,6 @@
 import { isRecord, type Json } from '../../../schemas/json.ts'
-import { custodyRoutes } from './custody-routes.ts'
-import { followingRoutes } from './following-routes.ts'
+import { followingRoutes } from './change-routes.ts'
+import { custodyRoutes } from './ownership-routes.ts'
 import { playgroundRoutes } from './playground-routes.ts'
 import type { Route } from './route.ts'
 

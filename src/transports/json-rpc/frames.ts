@@ -1,7 +1,7 @@
 import type { Update } from '../../../schemas/action.ts'
 import { codes, Failure, problem } from '../../../schemas/failure.ts'
 import { isRecord, type Json, type JsonObject } from '../../../schemas/json.ts'
-import { stringify } from '../stringify.ts'
+import { stringify } from '../shared/stringify.ts'
 
 /** Most requests in one batch. */
 export const maximumBatch = 50

@@ -3,8 +3,8 @@ import type { Update } from '../../../schemas/action.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import type { Call } from '../../router/router.ts'
-import { type Door, failureOf } from '../door.ts'
-import { stringify } from '../stringify.ts'
+import { stringify } from '../shared/stringify.ts'
+import { type Door, failureOf } from '../shared/transport-context.ts'
 import { answerMembers } from './batch.ts'
 import {
   errorFrame,
@@ -16,9 +16,9 @@ import {
   unsound,
   updateFrame,
 } from './frames.ts'
+import { cancelMethod } from './in-flight.ts'
 import { createMethods, unknownMethod } from './methods.ts'
 import { openRpc } from './openrpc.ts'
-import { cancelMethod } from './running.ts'
 
 /** What a call needs beside what each request of a batch gets for itself: its id, and who calls by then. */
 export interface Caller extends Omit<Call, 'id' | 'principal' | 'emit'> {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { codes } from '../../../schemas/failure.ts'
-import { type Door, failureOf } from '../door.ts'
 import { failureHeaders, send } from '../http/respond.ts'
+import { type Door, failureOf } from '../shared/transport-context.ts'
 import { errorFrame } from './frames.ts'
 
 /** Refuses an HTTP request as a whole: the failure's status, with a JSON-RPC error for a body; `rpcId` is its. */

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import type { Principal } from '../../../schemas/scope.ts'
-import type { Door } from '../door.ts'
+import type { Door } from '../shared/transport-context.ts'
 import type { SocketDoor } from '../websocket/upgrade.ts'
+import { cancelMethod, createRunning } from './in-flight.ts'
 import { createJsonRpc, readMessage } from './json-rpc.ts'
-import { cancelMethod, createRunning } from './running.ts'
 
 /**
  * `ws://…/rpc`: one text frame is one JSON-RPC message. To a subscription notifications come before its answer, which

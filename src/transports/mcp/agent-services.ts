@@ -2,11 +2,11 @@ import type { EntryDetail } from '../../../schemas/card.ts'
 import type { Capability } from '../../../schemas/entry.ts'
 import { isRecord, type JsonSchema } from '../../../schemas/json.ts'
 import { listedActions, packageNameOf } from '../../../schemas/names.ts'
-import type { Door } from '../door.ts'
-import { callOf } from './ask.ts'
-import type { McpCaller } from './modern.ts'
+import type { Door } from '../shared/transport-context.ts'
+import type { McpCaller } from './protocol-2026/protocol.ts'
 import { createServing, listOf, type McpService } from './service.ts'
-import { namedTool, type Tool } from './tools.ts'
+import { callOf } from './views/ask.ts'
+import { namedTool, type Tool } from './views/tools.ts'
 
 /** One agent as an MCP server of its own: its capabilities are the tools. Throws Failure where there is none such. */
 export type AgentServiceOf = (name: string, caller: McpCaller) => Promise<McpService>

@@ -1,9 +1,9 @@
-import { createAsked } from './asked.ts'
-import { readFrame, repeated } from './frame.ts'
-import { isModern } from './headers.ts'
-import { cancelledBy, isRequest, type Message, type Request } from './message.ts'
-import type { McpCaller } from './modern.ts'
-import { openRest, type Rest } from './rest.ts'
+import { readFrame, repeated } from './protocol-2026/frame.ts'
+import { isModern } from './protocol-2026/headers.ts'
+import { cancelledBy, isRequest, type Message, type Request } from './protocol-2026/message.ts'
+import type { McpCaller } from './protocol-2026/protocol.ts'
+import { createAsked } from './sdk/in-flight.ts'
+import { openRest, type Rest } from './sdk/sdk-session.ts'
 import type { McpService } from './service.ts'
 
 export interface ChannelOptions {

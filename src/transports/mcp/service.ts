@@ -1,21 +1,21 @@
 import type { JsonObject } from '../../../schemas/json.ts'
-import type { Door } from '../door.ts'
 import { isChallenge } from '../http/challenge.ts'
-import { createAsk, faultOf } from './ask.ts'
-import { createCallTool, failedResult, writeSucceeded } from './calls.ts'
-import { type Catalogue, createCatalogue } from './catalogue.ts'
+import type { Door } from '../shared/transport-context.ts'
 import { createPaced, type OnListed } from './changes.ts'
-import { completionViews } from './completion.ts'
-import { modernVersion } from './envelope.ts'
-import { assertFirstPage, capabilitiesOf, freshness, instructions } from './listing.ts'
-import { createModern, type Method, type Modern } from './modern.ts'
-import { promptViews } from './prompts.ts'
-import { createRefusal, type Refusal } from './refusal.ts'
-import { createResources } from './resources.ts'
-import { createResultWriter } from './result.ts'
-import type { CreateMcpServer } from './server.ts'
-import { createTools, type Tool } from './tools.ts'
-import type { View, Views } from './views.ts'
+import { modernVersion } from './protocol-2026/meta.ts'
+import { createModern, type Method, type Modern } from './protocol-2026/protocol.ts'
+import { createResultWriter } from './protocol-2026/result.ts'
+import type { CreateMcpServer } from './sdk/server.ts'
+import { createAsk, faultOf } from './views/ask.ts'
+import { createCallTool, failedResult, writeSucceeded } from './views/calls.ts'
+import { type Catalogue, createCatalogue } from './views/catalogue.ts'
+import { completionViews } from './views/completion.ts'
+import { assertFirstPage, capabilitiesOf, freshness, instructions } from './views/listing.ts'
+import { promptViews } from './views/prompts.ts'
+import { createRefusal, type Refusal } from './views/refusal.ts'
+import { createResources } from './views/resources.ts'
+import { createTools, type Tool } from './views/tools.ts'
+import type { View, Views } from './views/view.ts'
 
 /** What the transports serve: our own answers, and the SDK for the 2025 era and for the rest of the modern one. */
 export interface McpService {
@@ -106,7 +106,7 @@ export function createServing(options: ServingOptions): McpService {
   })
   let loading: Promise<CreateMcpServer> | undefined
   async function load(): Promise<CreateMcpServer> {
-    const { createMcpServers } = await import('./server.ts')
+    const { createMcpServers } = await import('./sdk/server.ts')
     return createMcpServers({ info, instructions, capabilitiesOf, views, callTool, onListed })
   }
   return {

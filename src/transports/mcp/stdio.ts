@@ -4,8 +4,8 @@ import { setTimeout as after } from 'node:timers/promises'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { createChannel } from './channel.ts'
-import { refusal } from './frame.ts'
 import { linesOf } from './lines.ts'
+import { refusal } from './protocol-2026/frame.ts'
 import type { McpService } from './service.ts'
 
 export interface StdioOptions {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { Failure } from '../../../schemas/failure.ts'
 import { wholeKey } from '../../../schemas/identity.ts'
 import type { Principal } from '../../../schemas/scope.ts'
-import type { Door } from '../door.ts'
+import type { Door } from '../shared/transport-context.ts'
 import { OAuthRefusal } from './refusal.ts'
 
 /**

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http'
 import type { JWK } from 'jose'
 import { scopes } from '../../../schemas/scope.ts'
-import type { Door } from '../door.ts'
 import type { Mount } from '../http/app.ts'
 import { resourcePaths } from '../http/resources.ts'
 import { send } from '../http/respond.ts'
 import { corsHeaders, type Handler } from '../http/rest.ts'
+import type { Door } from '../shared/transport-context.ts'
 import { noStore } from './refusal.ts'
 
 export interface MetadataOptions {

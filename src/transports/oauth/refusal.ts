@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Code, codes } from '../../../schemas/failure.ts'
-import { type Door, failureOf } from '../door.ts'
 import { type Headers, send } from '../http/respond.ts'
+import { type Door, failureOf } from '../shared/transport-context.ts'
 
 /** An error of the token endpoint (RFC 6749 section 5.2, RFC 8707 section 2). */
 export type OAuthError =

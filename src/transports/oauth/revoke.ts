@@ -1,7 +1,7 @@
 import { Failure } from '../../../schemas/failure.ts'
 import type { Revoke } from '../../auth/revoker.ts'
-import type { Door } from '../door.ts'
 import type { Mount } from '../http/app.ts'
+import type { Door } from '../shared/transport-context.ts'
 import { clientEndpoint, type EndpointOptions } from './endpoint.ts'
 import { OAuthRefusal } from './refusal.ts'
 

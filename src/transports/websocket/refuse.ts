@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { codes, type Failure, problem } from '../../../schemas/failure.ts'
-import type { Door } from '../door.ts'
 import { challenge } from '../http/challenge.ts'
-import { requestId } from '../http/identity.ts'
+import { requestId } from '../http/request-id.ts'
+import type { Door } from '../shared/transport-context.ts'
 
 const lingerMilliseconds = 500
 

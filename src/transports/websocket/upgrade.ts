@@ -4,14 +4,14 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { principalOf } from '../../auth/bearer.ts'
-import { clientOf } from '../client.ts'
-import { type Door, failureOf } from '../door.ts'
-import type { RefuseHost } from '../hosts.ts'
 import { maximumBytes } from '../http/body.ts'
 import { secretInAddress } from '../http/secrets.ts'
+import { clientOf } from '../shared/client-address.ts'
+import type { RefuseHost } from '../shared/hosts.ts'
+import { type Door, failureOf } from '../shared/transport-context.ts'
 import { type Connection, connect, type Patience } from './connection.ts'
+import { createSeats, noRoom, type SeatLimits } from './connection-limit.ts'
 import { refuse } from './refuse.ts'
-import { createSeats, noRoom, type SeatLimits } from './seats.ts'
 
 /** A path that speaks over WebSocket. `subprotocol` is asked for; a client must offer it where `required`. */
 export interface SocketDoor {

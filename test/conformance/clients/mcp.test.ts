@@ -29,7 +29,7 @@ afterAll(async () => {
   page.close()
 })
 
-/** The same outcomes as those of the SDK's own clients in TypeScript (test/doors/mcp.test.ts). */
+/** The same outcomes as those of the SDK's own clients in TypeScript (test/transports/mcp.test.ts). */
 describe.skipIf(!python).each([
   ['2025 era', 'legacy', '2025-11-25', 'HTTP'],
   ['2026-07-28', 'auto', '2026-07-28', 'HTTP'],

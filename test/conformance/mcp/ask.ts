@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { isRecord } from '../../../schemas/json.ts'
-import { Fault, faults } from '../../../src/transports/mcp/fault.ts'
+import { Fault, faults } from '../../../src/transports/mcp/protocol-2026/fault.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 

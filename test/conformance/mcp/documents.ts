@@ -1,5 +1,5 @@
 import { isRecord } from '../../../schemas/json.ts'
-import { Fault, faults } from '../../../src/transports/mcp/fault.ts'
+import { Fault, faults } from '../../../src/transports/mcp/protocol-2026/fault.ts'
 import { accepted, elicit, inputRequired } from './ask.ts'
 import { image, png, resource, text } from './content.ts'
 

@@ -11,7 +11,7 @@ import type { McpService } from '../../../src/transports/mcp/service.ts'
 import { mcpSocket } from '../../../src/transports/mcp/socket.ts'
 import { serveMcpStdio } from '../../../src/transports/mcp/stdio.ts'
 import { createUpgrades } from '../../../src/transports/websocket/upgrade.ts'
-import { doorOver } from '../../support/door.ts'
+import { doorOver } from '../../support/transport-context.ts'
 import { type Line, startBridge } from './bridge.ts'
 
 type Bridged = AsyncDisposable & { readonly url: string }

@@ -1,5 +1,5 @@
 import { ProtocolError, Server } from '@modelcontextprotocol/server'
-import { Fault } from '../../../src/transports/mcp/fault.ts'
+import { Fault } from '../../../src/transports/mcp/protocol-2026/fault.ts'
 import type { Question } from './ask.ts'
 import { getPrompt, prompts, readResource, resources, resourceTemplates } from './documents.ts'
 import { type CallFixture, capabilities, info, listing } from './service.ts'

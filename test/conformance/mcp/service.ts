@@ -1,8 +1,12 @@
 import { isRecord } from '../../../schemas/json.ts'
-import { capabilitiesKey, logLevelKey, modernVersion } from '../../../src/transports/mcp/envelope.ts'
-import { Fault, faults } from '../../../src/transports/mcp/fault.ts'
-import { createModern, type Modern } from '../../../src/transports/mcp/modern.ts'
-import { createResultWriter } from '../../../src/transports/mcp/result.ts'
+import { Fault, faults } from '../../../src/transports/mcp/protocol-2026/fault.ts'
+import {
+  capabilitiesKey,
+  logLevelKey,
+  modernVersion,
+} from '../../../src/transports/mcp/protocol-2026/meta.ts'
+import { createModern, type Modern } from '../../../src/transports/mcp/protocol-2026/protocol.ts'
+import { createResultWriter } from '../../../src/transports/mcp/protocol-2026/result.ts'
 import { getPrompt, prompts, readResource, resources, resourceTemplates } from './documents.ts'
 import { inputTools } from './input-tools.ts'
 import { type FixtureTool, type Given, plainTools } from './tools.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { isBusy, type StoredTask } from '../../../../schemas/task.ts'
 import { differences } from './change.ts'
-import { createOutlet, type Outlet } from './outlet.ts'
+import { createOutlet, type Outlet } from './event-queue.ts'
 import { type StreamEvent, showTask } from './view.ts'
 
 /** Events that a listener may have waiting. */

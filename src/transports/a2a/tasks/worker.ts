@@ -1,10 +1,10 @@
 import { Failure } from '../../../../schemas/failure.ts'
 import { busyStates, isBusy, type Part, type StoredTask, type TaskState } from '../../../../schemas/task.ts'
-import { refusal } from '../error.ts'
+import { refusal } from '../protocol/error.ts'
 import type { Tell, Told } from '../work.ts'
-import type { Spans } from './bounds.ts'
 import { change, createGauge } from './change.ts'
 import type { Channel } from './channel.ts'
+import type { Spans } from './limits.ts'
 import { statusEvent } from './view.ts'
 
 /** Work on one task in this process. */

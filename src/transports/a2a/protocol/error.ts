@@ -1,0 +1,78 @@
+import { type A2aReason, a2aCodes, a2aErrors } from '../../../../schemas/a2a-codes.ts'
+import { codes, Failure, problem } from '../../../../schemas/failure.ts'
+import { type Door, failureOf } from '../../shared/transport-context.ts'
+
+/** An error that A2A itself defines (section 3.3.2) and that no action can have. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal'
+  readonly reason: A2aReason
+
+  constructor(reason: A2aReason, message: string) {
+    super(message)
+    this.reason = reason
+  }
+}
+
+/** What is said where nothing else is to be said. */
+const refusals: Readonly<Record<A2aReason, string>> = {
+  TASK_NOT_FOUND: 'There is no such task here; an hour after its last change a task is forgotten.',
+  TASK_NOT_CANCELABLE: 'The task is over and cannot be cancelled.',
+  PUSH_NOTIFICATION_NOT_SUPPORTED: 'No push notifications are sent from here; stream, or ask again.',
+  UNSUPPORTED_OPERATION: 'This is not done here.',
+  CONTENT_TYPE_NOT_SUPPORTED: 'This part is not read here.',
+  VERSION_NOT_SUPPORTED: 'Send the header A2A-Version: 1.0; without it, the methods of 0.3 are spoken alone.',
+}
+
+export function refusal(reason: A2aReason, message = refusals[reason]): Refusal {
+  return new Refusal(reason, message)
+}
+
+/** A field of a request that is not as it must be. */
+export function unsound(pointer: string, detail: string): Failure {
+  return new Failure('invalid_request', `${pointer}: ${detail}`, { errors: [{ pointer, detail }] })
+}
+
+/** An error as both bindings write it: `details` are objects with an `@type`, as ProtoJSON writes Any. */
+export interface A2aError {
+  readonly http: number
+  readonly rpc: number
+  readonly status: string
+  readonly message: string
+  readonly details: readonly object[]
+  /** What it came from, where it is a failure that every door has. */
+  readonly failure?: Failure
+}
+
+const a2aDomain = 'a2a-protocol.org'
+
+/** What was thrown as the error that a caller is told of; `id` is the request's. */
+export function errorOf(door: Pick<Door, 'failed'>, thrown: unknown, id: string): A2aError {
+  if (thrown instanceof Refusal) {
+    const { reason, message } = thrown
+    return { ...a2aErrors[reason], message, details: [errorInfo(reason, a2aDomain, { requestId: id })] }
+  }
+  const failure = failureOf(door, thrown)
+  const { code, message } = failure
+  const { reason, ...row } = a2aCodes[code]
+  const metadata = { code, requestId: id }
+  const info = reason
+    ? errorInfo(reason, a2aDomain, metadata)
+    : errorInfo(code.toUpperCase(), 'urn:dragoman:problem', metadata)
+  const details = [info, ...violations(failure), problemIn(failure, id)]
+  return { http: codes[code].http, ...row, message, details, failure }
+}
+
+function errorInfo(reason: string, domain: string, metadata: Readonly<Record<string, string>>): object {
+  return { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason, domain, metadata }
+}
+
+function violations({ details: { errors = [] } }: Failure): object[] {
+  if (errors.length === 0) return []
+  const fieldViolations = errors.map(({ pointer, detail }) => ({ field: pointer, description: detail }))
+  return [{ '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations }]
+}
+
+/** The problem that every door shows, in the one type of Any that holds free JSON. */
+function problemIn(failure: Failure, id: string): object {
+  return { '@type': 'type.googleapis.com/google.protobuf.Struct', value: problem(failure, id) }
+}

@@ -1,0 +1,95 @@
+import { z } from 'zod'
+import { isRecord } from '../../../../schemas/json.ts'
+import { input } from '../../../../schemas/shape.ts'
+import { TaskState } from '../../../../schemas/task.ts'
+
+/** ProtoJSON: an absent field, null and the empty text are the same. */
+const name = z.string().max(256).nullish()
+const id = z.string().min(1).max(256)
+
+/** ProtoJSON takes numbers as text too, and a query has nothing else. */
+function integer(least: number, most: number) {
+  const read = (value: unknown) =>
+    typeof value === 'string' && /^-?\d{1,10}$/.test(value) ? Number(value) : value
+  return z.preprocess(read, z.int().min(least).max(most).nullish())
+}
+const historyLength = integer(0, 2 ** 31 - 1)
+
+const Part = z.object({
+  text: z.unknown(),
+  data: z.unknown(),
+  raw: z.unknown(),
+  url: z.unknown(),
+  filename: z.string().max(1024),
+  mediaType: z.string().max(256),
+  metadata: z.record(z.string(), z.unknown()),
+})
+
+/** What of a SendMessageRequest (section 3.2.1) is minded here; other fields are ignored, as section 5.7 asks. */
+export const sendParams = input(
+  z.object({
+    tenant: name,
+    message: z.object({
+      messageId: z.string().min(1).max(256),
+      role: z.literal('ROLE_USER'),
+      contextId: name,
+      taskId: name,
+      parts: z.array(Part.partial()).min(1).max(100),
+      metadata: z.record(z.string(), z.unknown()).nullish(),
+      extensions: z.array(z.string().max(1024)).max(100).nullish(),
+      referenceTaskIds: z.array(z.string().max(256)).max(100).nullish(),
+    }),
+    configuration: z
+      .object({
+        taskPushNotificationConfig: z.unknown(),
+        returnImmediately: z.boolean().nullish(),
+        historyLength,
+      })
+      .partial()
+      .nullish(),
+  }),
+)
+export type SendParams = ReturnType<typeof sendParams.parse>
+export type AskedPart = SendParams['message']['parts'][number]
+
+export const taskParams = input(z.object({ id, historyLength }))
+
+const Unspecified = z.enum(['TASK_STATE_UNSPECIFIED', '']).transform(() => undefined)
+
+export const listParams = input(
+  z.object({
+    contextId: name,
+    status: z.union([TaskState, Unspecified]).nullish(),
+    pageSize: integer(1, 100),
+    pageToken: z.string().max(512).nullish(),
+    historyLength,
+    statusTimestampAfter: z.iso.datetime({ offset: true }).or(z.literal('')).nullish(),
+    includeArtifacts: z.boolean().nullish(),
+  }),
+)
+export type ListParams = ReturnType<typeof listParams.parse>
+
+export const cardParams = input(z.object({ tenant: name, version: z.enum(['1.0', '0.3']).default('1.0') }))
+
+/** ProtoJSON takes a field by the name that it has in the proto file too: `history_length`. */
+export function protoNames(params: unknown): unknown {
+  if (!isRecord(params)) return params
+  const { message, configuration, ...rest } = camel(params)
+  if (!isRecord(message)) return message === undefined ? rest : { ...rest, message }
+  const { parts, ...others } = camel(message)
+  const named = { ...others, parts: Array.isArray(parts) ? parts.map(camel) : parts }
+  return {
+    ...rest,
+    message: named,
+    ...(configuration !== undefined && { configuration: camel(configuration) }),
+  }
+}
+
+function camel<T>(value: T): T {
+  if (!isRecord(value) || !Object.keys(value).some((key) => key.includes('_'))) return value
+  const entries = Object.entries(value).map(([key, one]) => [
+    key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+    one,
+  ])
+  return Object.fromEntries(entries)
+}

@@ -1,0 +1,49 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { registryExtension } from '../../../../schemas/names.ts'
+import type { Call } from '../../../router/router.ts'
+import { readBody } from '../../http/body.ts'
+import type { Headers } from '../../http/respond.ts'
+import { signalOf } from '../../http/rest.ts'
+import { clientOf } from '../../shared/client-address.ts'
+import { authenticated, type Door } from '../../shared/transport-context.ts'
+import { refusal } from './error.ts'
+
+/** The body of a request and the call that it makes. Throws the Failure that concerns the HTTP request as a whole. */
+export async function readCall(
+  door: Door,
+  request: IncomingMessage,
+  response: ServerResponse,
+  id: string,
+): Promise<{ readonly body: Buffer; readonly call: Call }> {
+  const { authorization } = request.headers
+  await authenticated(door, authorization)
+  const body = await readBody(request)
+  const principal = await authenticated(door, authorization)
+  return { body, call: { principal, signal: signalOf(response), id, client: clientOf(door, request) } }
+}
+
+/** Patch numbers take no part in a version (section 3.6). */
+const current = /^1\.0(?:\.\d+)?$/
+const legacy = /^(?:0\.3(?:\.\d+)?)?$/
+
+/** What the header `A2A-Version` says, or the query parameter of that name; none means 0.3 (section 3.6.2). */
+export function versionOf({ headers, url = '' }: IncomingMessage): '1.0' | '0.3' | undefined {
+  const asked = headers['a2a-version'] ?? queryOf(url).get('A2A-Version') ?? ''
+  if (typeof asked !== 'string') return undefined
+  return current.test(asked) ? '1.0' : legacy.test(asked) ? '0.3' : undefined
+}
+
+/** Throws Refusal VERSION_NOT_SUPPORTED. */
+export function assertCurrent(request: IncomingMessage): void {
+  if (versionOf(request) !== '1.0') throw refusal('VERSION_NOT_SUPPORTED')
+}
+
+export function queryOf(url: string): URLSearchParams {
+  return new URLSearchParams(url.split('?')[1])
+}
+
+/** The one extension that cards declare asks nothing of either side. Of the extensions that the caller wants, those that are active (section 4.6.2). */
+export function extensionHeaders({ headers }: IncomingMessage): Headers {
+  const asked = String(headers['a2a-extensions'] ?? '').split(',')
+  return asked.some((uri) => uri.trim() === registryExtension) ? { 'A2A-Extensions': registryExtension } : {}
+}

@@ -1,0 +1,83 @@
+import { Failure } from '../../../../schemas/failure.ts'
+import { isRecord } from '../../../../schemas/json.ts'
+import { nearest } from '../../../../schemas/nearest.ts'
+import type { Dialect } from '../protocol/dialect.ts'
+import type { OperationName } from '../protocol/operations.ts'
+import { fromEvent, fromTask } from './answer.ts'
+
+/** The methods of A2A 0.3 (its section 7) by what they are in 1.0. */
+const methods: Readonly<Record<string, OperationName>> = {
+  'message/send': 'SendMessage',
+  'message/stream': 'SendStreamingMessage',
+  'tasks/get': 'GetTask',
+  'tasks/cancel': 'CancelTask',
+  'tasks/resubscribe': 'SubscribeToTask',
+  'tasks/pushNotificationConfig/set': 'CreateTaskPushNotificationConfig',
+  'tasks/pushNotificationConfig/get': 'GetTaskPushNotificationConfig',
+  'tasks/pushNotificationConfig/list': 'ListTaskPushNotificationConfigs',
+  'tasks/pushNotificationConfig/delete': 'DeleteTaskPushNotificationConfig',
+  'agent/getAuthenticatedExtendedCard': 'GetExtendedAgentCard',
+}
+
+/** A2A 0.3 over JSON-RPC: other words for the operations of 1.0, whose rules and errors hold. */
+export const dialect03: Dialect = {
+  operation(method) {
+    const operation = Object.hasOwn(methods, method) ? methods[method] : undefined
+    if (operation) return operation
+    const close = nearest(method, Object.keys(methods))
+    throw new Failure('unknown_action', `A2A 0.3 has no method ${method}.`, {
+      hint: 'message/send sends a message; for the methods of 1.0 send the header A2A-Version: 1.0.',
+      ...(close.length > 0 && { nearest: close }),
+    })
+  },
+  params(operation, params) {
+    if (operation === 'SendMessage' || operation === 'SendStreamingMessage') return sendParams(params)
+    const asks = operation === 'GetExtendedAgentCard' && isRecord(params)
+    return asks ? { ...params, version: '0.3' } : params
+  },
+  result(operation, json) {
+    if (operation === 'GetExtendedAgentCard') return json
+    const answer = JSON.parse(json)
+    return JSON.stringify(operation === 'SendMessage' ? fromEvent(answer) : fromTask(answer))
+  },
+  event: fromEvent,
+}
+
+/** What is not as it must be goes on as it is, and is refused as it is in 1.0. */
+function sendParams(params: unknown): unknown {
+  if (!isRecord(params) || !isRecord(params.message)) return params
+  const { message, configuration, ...rest } = params
+  const { kind: _, role, parts, ...others } = message
+  const asked = {
+    ...others,
+    role: role === 'user' ? 'ROLE_USER' : role,
+    parts: Array.isArray(parts) ? parts.map(part) : parts,
+  }
+  return { ...rest, message: asked, configuration: configurationOf(configuration) }
+}
+
+function configurationOf(configuration: unknown): unknown {
+  if (!isRecord(configuration)) return configuration
+  const { blocking, pushNotificationConfig, historyLength } = configuration
+  return {
+    returnImmediately: blocking === false,
+    ...(historyLength !== undefined && { historyLength }),
+    ...(pushNotificationConfig !== undefined && { taskPushNotificationConfig: pushNotificationConfig }),
+  }
+}
+
+function part(given: unknown): unknown {
+  if (!isRecord(given)) return given
+  const { kind, text, data, file, metadata } = given
+  const more = metadata === undefined ? {} : { metadata }
+  if (kind === 'text') return { text, ...more }
+  if (kind === 'data') return { data, ...more }
+  if (kind !== 'file' || !isRecord(file)) return more
+  const { bytes, uri, name, mimeType } = file
+  return {
+    ...(bytes === undefined ? { url: uri } : { raw: bytes }),
+    ...(name !== undefined && { filename: name }),
+    ...(mimeType !== undefined && { mediaType: mimeType }),
+    ...more,
+  }
+}

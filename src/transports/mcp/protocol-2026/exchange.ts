@@ -1,0 +1,45 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { codes } from '../../../../schemas/failure.ts'
+import { isChallenge } from '../../http/challenge.ts'
+import { type EventStream, openEvents } from '../../http/events.ts'
+import { requestId } from '../../http/request-id.ts'
+import { failureHeaders, send } from '../../http/respond.ts'
+import { signalOf } from '../../http/rest.ts'
+import type { Door } from '../../shared/transport-context.ts'
+import type { Request } from './message.ts'
+import type { McpCaller, Modern } from './protocol.ts'
+
+/**
+ * Answers one POST (Streamable HTTP): as JSON or, once a notification belongs to it, as server-sent events. Where
+ * another token would do, as 401 or 403. A caller who closes the connection cancels, and is told nothing more.
+ */
+export async function serveExchange(
+  door: Pick<Door, 'site'>,
+  modern: Modern,
+  caller: McpCaller,
+  message: Request,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const signal = signalOf(response)
+  let stream: EventStream | undefined
+  const exchange = {
+    caller,
+    signal,
+    challenges: true,
+    async notify(method: string, params: object) {
+      if (signal.aborted) return
+      stream ??= openEvents(response)
+      await stream.write({ event: 'message', data: JSON.stringify({ jsonrpc: '2.0', method, params }) })
+    },
+  }
+  const { status, text, failure } = await modern.answer(message, exchange, request.headers)
+  if (signal.aborted) return
+  if (stream) stream.end({ event: 'message', data: text })
+  else if (failure && isChallenge(failure)) {
+    const headers = failureHeaders(door, request, failure, requestId(request))
+    send(request, response, codes[failure.code].http, text, { ...headers, ...json })
+  } else send(request, response, status, text, json)
+}
+
+const json = { 'Content-Type': 'application/json' }

@@ -1,0 +1,36 @@
+import { randomUUID } from 'node:crypto'
+import { Failure, problem } from '../../../../schemas/failure.ts'
+import { isRecord } from '../../../../schemas/json.ts'
+import { invalidRequest, parseError } from '../../json-rpc/frames.ts'
+import { isId, isMessage, type Message } from './message.ts'
+import { assertPlainMessage } from './plain-message.ts'
+
+/** What a text holds: a message, or the text that answers what is none. */
+export type Frame = { readonly message: Message } | { readonly refusal: string }
+
+export function readFrame(text: string): Frame {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return { refusal: refusal(new Failure('invalid_request', 'The frame is not JSON.'), null, parseError) }
+  }
+  try {
+    assertPlainMessage(value)
+    if (isMessage(value)) return { message: value }
+    throw new Failure('invalid_request', 'A frame holds one JSON-RPC 2.0 message, its params by name.')
+  } catch (thrown) {
+    return { refusal: refusal(Failure.from(thrown), value) }
+  }
+}
+
+/** The error that answers an unsound message, with its id where that is sound. */
+export function refusal(failure: Failure, message: unknown, code = invalidRequest): string {
+  const error = { code, message: failure.message, data: problem(failure, randomUUID()) }
+  const id = isRecord(message) && isId(message.id) ? message.id : null
+  return JSON.stringify({ jsonrpc: '2.0', error, id })
+}
+
+export function repeated(message: Message): string {
+  return refusal(new Failure('invalid_request', 'A request with this id waits for its answer.'), message)
+}

@@ -1,0 +1,75 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { Fault, faults } from './fault.ts'
+import type { Request } from './message.ts'
+import { claims, type Meta, modernVersion, versionKey } from './meta.ts'
+
+/** Which member of the params `Mcp-Name` repeats (Streamable HTTP, Standard Request Headers). */
+const named: Readonly<Record<string, 'name' | 'uri'>> = {
+  'tools/call': 'name',
+  'prompts/get': 'name',
+  'resources/read': 'uri',
+}
+
+/** The member of the params that `Mcp-Name` repeats; undefined for a method that has none. */
+export function nameMember(method: string): 'name' | 'uri' | undefined {
+  return Object.hasOwn(named, method) ? named[method] : undefined
+}
+
+/** Whether a request is of the modern era by what its params or, failing those, its headers say. */
+export function isModern({ params }: Request, headers?: IncomingHttpHeaders): boolean {
+  return claims(params) || (single(headers?.['mcp-protocol-version']) ?? '') >= modernVersion
+}
+
+/** The headers that contradict what the body says. Throws Fault -32020. */
+export function assertAgreement({ method }: Request, meta: Meta, headers: IncomingHttpHeaders): void {
+  const version = single(headers['mcp-protocol-version'])
+  if (version !== undefined && version !== meta[versionKey])
+    throw mismatch('MCP-Protocol-Version', version, meta[versionKey])
+  const stated = single(headers['mcp-method'])
+  if (stated !== undefined && stated !== method) throw mismatch('Mcp-Method', stated, method)
+}
+
+/** The headers that a request must have, and the name among them. Throws Fault -32020. */
+export function assertHeaders({ method, params }: Request, headers: IncomingHttpHeaders): void {
+  for (const name of ['MCP-Protocol-Version', 'Mcp-Method']) {
+    if (single(headers[name.toLowerCase()]) === undefined) throw mismatch(name)
+  }
+  const member = nameMember(method)
+  if (member === undefined) return
+  const value = params?.[member]
+  const header = single(headers['mcp-name'])
+  if (header === undefined) {
+    if (typeof value === 'string') throw mismatch('Mcp-Name', undefined, value)
+    return
+  }
+  const decoded = decode(header)
+  if (decoded === undefined) throw mismatch('Mcp-Name', header, 'text in canonical Base64')
+  if (typeof value === 'string' && decoded !== value) throw mismatch('Mcp-Name', header, value)
+}
+
+const sentinel = /^=\?base64\?(.*)\?=$/s
+const canonical = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+
+/** Streamable HTTP, Value Encoding: plain, or UTF-8 as Base64 between `=?base64?` and `?=`. */
+function decode(header: string): string | undefined {
+  const encoded = sentinel.exec(header)?.[1]
+  if (encoded === undefined) return header
+  if (!canonical.test(encoded)) return undefined
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(encoded, 'base64'))
+  } catch {
+    return undefined
+  }
+}
+
+function single(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header.join(', ') : header
+}
+
+function mismatch(name: string, header?: string, body?: string): Fault {
+  const message =
+    header === undefined
+      ? `Header mismatch: ${name} is required.`
+      : `Header mismatch: ${name} is '${header}' where the body has '${body}'.`
+  return new Fault(faults.headerMismatch, message, { status: 400 })
+}

@@ -1,0 +1,98 @@
+import { z } from 'zod'
+import { isRecord } from '../../../../schemas/json.ts'
+import { Fault, faults } from './fault.ts'
+
+/** The revision that is answered here; the names of its revisions are dates and compare as text. */
+export const modernVersion = '2026-07-28'
+
+const prefix = 'io.modelcontextprotocol/'
+export const versionKey = `${prefix}protocolVersion`
+const clientInfoKey = `${prefix}clientInfo`
+export const capabilitiesKey = `${prefix}clientCapabilities`
+export const logLevelKey = `${prefix}logLevel`
+export const serverInfoKey = `${prefix}serverInfo`
+
+const object = z.record(z.string(), z.json())
+const bag = z.object({}).loose().optional()
+
+const implementation = z.object({
+  name: z.string(),
+  version: z.string(),
+  title: z.string().optional(),
+  description: z.string().optional(),
+  websiteUrl: z.string().optional(),
+  icons: z
+    .array(
+      z.object({
+        src: z.string(),
+        mimeType: z.string().optional(),
+        sizes: z.array(z.string()).optional(),
+        theme: z.enum(['light', 'dark']).optional(),
+      }),
+    )
+    .optional(),
+})
+
+const capabilities = z.object({
+  experimental: z.record(z.string(), object).optional(),
+  extensions: z.record(z.string(), object).optional(),
+  sampling: z.object({ context: bag, tools: bag }).optional(),
+  elicitation: z
+    .object({ form: z.object({ applyDefaults: z.boolean().optional() }).loose().optional(), url: bag })
+    .optional(),
+  roots: z.object({}).loose().optional(),
+})
+
+/** RequestMetaObject of the specification's schema. */
+const shape = z.object({
+  progressToken: z.union([z.string(), z.int()]).optional(),
+  [versionKey]: z.string(),
+  [clientInfoKey]: implementation.optional(),
+  [capabilitiesKey]: capabilities,
+  [logLevelKey]: z
+    .enum(['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'])
+    .optional(),
+})
+
+/** What a request says of itself in `_meta`. */
+export interface Meta {
+  readonly [versionKey]: string
+  readonly [capabilitiesKey]: Readonly<Record<string, unknown>>
+  readonly [logLevelKey]?: string
+  readonly progressToken?: string | number
+}
+
+/** Whether params name a revision: then they are held to the rules of the modern era. */
+export function claims(params: unknown): boolean {
+  const meta = isRecord(params) ? params._meta : undefined
+  return isRecord(meta) && versionKey in meta
+}
+
+/** The `_meta` of a request (basic/index, Request Metadata). Throws Fault -32602, naming the key. */
+export function readMeta(params: unknown): Meta {
+  const meta = isRecord(params) && isRecord(params._meta) ? params._meta : undefined
+  const missing = meta ? [versionKey, capabilitiesKey].filter((key) => !(key in meta)) : ['_meta']
+  if (missing.length > 0) throw unsound(`${missing.join(' and ')} must be there`, missing)
+  const parsed = shape.safeParse(meta)
+  if (parsed.success) return meta as unknown as Meta
+  const [issue] = parsed.error.issues
+  const key = issue?.path.join('.') || '_meta'
+  throw unsound(`${key}: ${issue?.message}`, [key])
+}
+
+function unsound(detail: string, keys: readonly string[]): Fault {
+  return new Fault(
+    faults.invalidParams,
+    `The _meta of a request of ${modernVersion} is not right: ${detail}. Send both ${versionKey} and ${capabilitiesKey} with each request.`,
+    { status: 400, data: { keys } },
+  )
+}
+
+/** Throws Fault -32022 for a revision that is not served in this way. */
+export function assertVersion(requested: string): void {
+  if (requested === modernVersion) return
+  throw new Fault(faults.unsupportedVersion, `Unsupported protocol version: ${requested}`, {
+    status: 400,
+    data: { supported: [modernVersion], requested },
+  })
+}

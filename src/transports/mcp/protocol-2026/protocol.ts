@@ -1,0 +1,93 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Failure } from '../../../../schemas/failure.ts'
+import type { Principal } from '../../../../schemas/scope.ts'
+import type { Client } from '../../../router/router.ts'
+import { Fault, faults, faultText } from './fault.ts'
+import { assertAgreement, assertHeaders, isModern } from './headers.ts'
+import type { Request } from './message.ts'
+import { assertVersion, type Meta, readMeta, versionKey } from './meta.ts'
+
+/** Who calls, and from where; asked anew for each call. */
+export interface McpCaller {
+  readonly client?: Client
+  identify(): Principal | null | Promise<Principal | null>
+}
+
+/** One request on its way, as its transport sees it. */
+export interface Exchange {
+  readonly caller: McpCaller
+  /** Aborts when the caller cancels or goes away: then nothing more is sent. */
+  readonly signal: AbortSignal
+  /** The transport itself can say that a token or a scope is wanted: HTTP, by 401 and 403. */
+  readonly challenges?: boolean
+  /** Sends a notification that belongs to this request; resolves when the caller can take more. */
+  notify(method: string, params: object): Promise<void>
+}
+
+/** Answers one method with the JSON of its result. What it throws is a Fault, or our own mistake. */
+export type Method = (
+  params: Readonly<Record<string, unknown>>,
+  exchange: Exchange & { readonly meta: Meta },
+) => string | Promise<string>
+
+export interface ModernOptions {
+  readonly methods: Readonly<Record<string, Method>>
+  /** Methods that the SDK answers. */
+  readonly others: ReadonlySet<string>
+  readonly failed: (fault: unknown) => void
+}
+
+/** The text of a JSON-RPC response; `status` is its own over HTTP. */
+export interface Answer {
+  readonly status: number
+  readonly text: string
+  /** Why it was refused, where an action or the way to it did. */
+  readonly failure?: Failure
+}
+
+/** MCP 2026-07-28 for every transport: which requests are answered here, and how. */
+export interface Modern {
+  takes(request: Request, headers?: IncomingHttpHeaders): boolean
+  /** Never throws. `headers` are those of the HTTP request, where there was one. */
+  answer(request: Request, exchange: Exchange, headers?: IncomingHttpHeaders): Promise<Answer>
+}
+
+/** The rules in the order of their precedence: `_meta`, headers against body, revision, headers, method, params. */
+export function createModern({ methods, others, failed }: ModernOptions): Modern {
+  const known = new Map(Object.entries(methods))
+
+  async function resultOf(request: Request, exchange: Exchange, headers?: IncomingHttpHeaders) {
+    const meta = readMeta(request.params)
+    if (headers) assertAgreement(request, meta, headers)
+    assertVersion(meta[versionKey])
+    if (headers) assertHeaders(request, headers)
+    const method = known.get(request.method)
+    if (!method) throw unknownMethod(request.method)
+    return await method(request.params ?? {}, { ...exchange, meta })
+  }
+
+  return {
+    takes: (request, headers) =>
+      request.method !== 'initialize' && !others.has(request.method) && isModern(request, headers),
+    async answer(request, exchange, headers) {
+      try {
+        const result = await resultOf(request, exchange, headers)
+        return {
+          status: 200,
+          text: `{"jsonrpc":"2.0","id":${JSON.stringify(request.id)},"result":${result}}`,
+        }
+      } catch (thrown) {
+        if (!(thrown instanceof Fault)) failed(thrown)
+        const fault = thrown instanceof Fault ? thrown : internal
+        const { status, failure } = fault
+        return { status, text: faultText(fault, request.id), ...(failure && { failure }) }
+      }
+    },
+  }
+}
+
+const internal = new Fault(faults.internal, 'Something went wrong here; it has been logged.')
+
+function unknownMethod(method: string): Fault {
+  return new Fault(faults.unknownMethod, `Method not found: ${method.slice(0, 100)}`, { status: 404 })
+}

@@ -1,0 +1,37 @@
+import type { JsonObject } from '../../../../schemas/json.ts'
+import { serverInfoKey } from './meta.ts'
+
+/** How long a client may keep a list, in milliseconds, and for whom (server/utilities/caching). */
+export interface Freshness {
+  readonly ttlMs: number
+  readonly cacheScope: 'public' | 'private'
+}
+
+/** Writes results as MCP 2026-07-28 has them: each says that it is complete and who made it. */
+export interface ResultWriter {
+  /** A frozen result is written once. */
+  write(result: object, freshness?: Freshness): string
+  /** From the members of a result that are JSON already, without braces and without `_meta`. */
+  close(members: string): string
+}
+
+export function createResultWriter(info: JsonObject): ResultWriter {
+  const own = { [serverInfoKey]: info }
+  const tail = `,"resultType":"complete","_meta":${JSON.stringify(own)}}`
+  const written = new WeakMap<object, string>()
+
+  function text(result: object, freshness?: Freshness): string {
+    const { resultType = 'complete', _meta = {} } = result as { resultType?: string; _meta?: object }
+    return JSON.stringify({ ...result, resultType, ...freshness, _meta: { ...own, ..._meta } })
+  }
+
+  return {
+    write(result, freshness) {
+      if (!Object.isFrozen(result)) return text(result, freshness)
+      const known = written.get(result) ?? text(result, freshness)
+      written.set(result, known)
+      return known
+    },
+    close: (members) => `{${members}${tail}`,
+  }
+}

@@ -1,0 +1,47 @@
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server'
+import type { ChannelOptions } from '../channel.ts'
+import type { Id, Message } from '../protocol-2026/message.ts'
+
+/** The SDK behind a channel: it hears what is given to it, and speaks through the channel. */
+export interface Rest {
+  receive(message: Message): void
+  closed(): void
+}
+
+interface RestOptions extends ChannelOptions {
+  /** Told of the id of each request that the SDK has answered. */
+  readonly answered: (id: Id) => void
+}
+
+const subscription = 'io.modelcontextprotocol/subscriptionId'
+
+export async function openRest(options: RestOptions): Promise<Rest> {
+  const { service, caller, send, close, failed, answered } = options
+  const [{ serveStdio }, createServer] = await Promise.all([
+    import('@modelcontextprotocol/server/stdio'),
+    service.load(),
+  ])
+  const transport: Transport = {
+    async start() {},
+    async send(message) {
+      await send(JSON.stringify(message))
+      const id = answeredBy(message)
+      if (id !== undefined) answered(id)
+    },
+    async close() {
+      close()
+    },
+  }
+  serveStdio(({ era }) => createServer(caller, { era, lasting: true }), { transport, onerror: failed })
+  return {
+    receive: (message) => transport.onmessage?.(message as JSONRPCMessage),
+    closed: () => transport.onclose?.(),
+  }
+}
+
+/** A subscription is answered by its acknowledgement; its result comes only with its end. */
+function answeredBy(message: JSONRPCMessage): Id | undefined {
+  if (!('method' in message)) return message.id
+  if (message.method !== 'notifications/subscriptions/acknowledged') return undefined
+  return message.params?._meta?.[subscription] as Id | undefined
+}

@@ -1,0 +1,115 @@
+import { type CallToolResult, ProtocolError, Server } from '@modelcontextprotocol/server'
+import type { JsonObject } from '../../../../schemas/json.ts'
+import type { OnListed } from '../changes.ts'
+import { Fault, faults } from '../protocol-2026/fault.ts'
+import type { Exchange, McpCaller } from '../protocol-2026/protocol.ts'
+import { type CallTool, failedResult, succeeded } from '../views/calls.ts'
+import { freshness } from '../views/listing.ts'
+import type { Views } from '../views/view.ts'
+
+/** What a server of the SDK serves: a message of which era, and whether on a connection that lasts. */
+export interface Serving {
+  readonly era: 'legacy' | 'modern'
+  readonly lasting: boolean
+}
+
+/** Makes an MCP server for one serving unit (a connection, or an HTTP request) of one caller. */
+export type CreateMcpServer = (caller: McpCaller, serving: Serving) => Server
+
+interface McpServersOptions {
+  readonly info: JsonObject
+  readonly instructions: string
+  readonly capabilitiesOf: (tells: boolean) => object
+  readonly views: Views
+  readonly callTool: CallTool
+  readonly onListed: OnListed
+}
+
+/** Tools and views on the SDK's servers. A failed call is a result with `isError` whose text is the problem. */
+export function createMcpServers(options: McpServersOptions): CreateMcpServer {
+  const { info, instructions, capabilitiesOf, views, callTool, onListed } = options
+  const hints = Object.entries(views).map(([method, view]) => [method, view.freshness])
+  const cacheHints = Object.fromEntries([
+    ...hints.filter(([, kept]) => kept !== undefined),
+    ['server/discover', freshness],
+  ])
+
+  return (caller, { era, lasting }) => {
+    const capabilities = capabilitiesOf(era === 'modern' || lasting)
+    const server = new Server(info as { name: string; version: string }, {
+      capabilities,
+      instructions,
+      cacheHints,
+    })
+    const handle = server.setRequestHandler.bind(server) as (
+      method: string,
+      answer: (request: { params?: Params }, context: Context) => Promise<object>,
+    ) => void
+    const exchangeOf = ({ mcpReq }: Context): Exchange => ({
+      caller,
+      signal: mcpReq.signal,
+      notify: (method, params) => mcpReq.notify({ method, params }),
+    })
+    for (const [method, { answer }] of Object.entries(views)) {
+      handle(method, ({ params = {} }, context) =>
+        translated(async () => ({ ...(await answer(params, exchangeOf(context))) })),
+      )
+    }
+    handle('tools/call', ({ params = {} }, context) =>
+      translated(async () => {
+        const outcome = await callTool(params, exchangeOf(context))
+        return ('failure' in outcome ? failedResult(outcome) : succeeded(outcome.output)) as CallToolResult
+      }),
+    )
+    if (lasting) tellChanges(server, onListed, era)
+    return era === 'legacy' ? saysNotFound(server) : server
+  }
+}
+
+type Params = Readonly<Record<string, unknown>>
+
+interface Context {
+  readonly mcpReq: {
+    readonly signal: AbortSignal
+    notify(notification: object): Promise<void>
+  }
+}
+
+/** In the 2025 era a client hears of changes once it has said that it is initialized. */
+function tellChanges(server: Server, onListed: OnListed, era: Serving['era']): void {
+  const begin = () => {
+    const stop = onListed(() => void server.sendResourceListChanged().catch(() => {}))
+    server.onclose = stop
+  }
+  if (era === 'modern') begin()
+  else server.oninitialized = begin
+}
+
+/** An unknown resource is -32002 in the 2025 era; the SDK writes the code that took its place (SEP-2164). */
+function saysNotFound(server: Server): Server {
+  const connect = server.connect.bind(server)
+  server.connect = (transport) => {
+    const send = transport.send.bind(transport)
+    transport.send = (message, options) => {
+      const error = 'error' in message ? message.error : undefined
+      const missing = error?.code === faults.invalidParams && isAddress(error.data)
+      return send(missing ? { ...message, error: { ...error, code: -32002 } } : message, options)
+    }
+    return connect(transport)
+  }
+  return server
+}
+
+/** The data of SEP-2164: the address and nothing else. */
+function isAddress(data: unknown): boolean {
+  return typeof data === 'object' && data !== null && Object.keys(data).join() === 'uri'
+}
+
+async function translated<Result>(answer: () => Promise<Result>): Promise<Result> {
+  try {
+    return await answer()
+  } catch (thrown) {
+    if (thrown instanceof Fault) throw new ProtocolError(thrown.code, thrown.message, thrown.data)
+    throw thrown
+  }
+}

@@ -1,0 +1,41 @@
+import { randomUUID } from 'node:crypto'
+import { codes, Failure, problem } from '../../../../schemas/failure.ts'
+import type { Json } from '../../../../schemas/json.ts'
+import type { Call } from '../../../router/router.ts'
+import { type Door, failureOf } from '../../shared/transport-context.ts'
+import { Fault } from '../protocol-2026/fault.ts'
+import type { Exchange } from '../protocol-2026/protocol.ts'
+
+/** Asks an action of the registry agent, as whoever asked. Throws Fault with the failure's own code and problem. */
+export type Ask = (action: string, params: Record<string, unknown>, exchange: Exchange) => Promise<Json>
+
+export function createAsk(door: Door): Ask {
+  return async (action, params, exchange) => {
+    const id = randomUUID()
+    try {
+      const call = await callOf(exchange, id)
+      return (await door.dispatch({ to: 'svc.registry', action, params }, call)).output
+    } catch (thrown) {
+      throw faultOf(failureOf(door, thrown), id)
+    }
+  }
+}
+
+/** The facts of a call that an exchange makes. */
+export async function callOf({ caller, signal }: Exchange, id: string): Promise<Call> {
+  const { client } = caller
+  return { principal: await caller.identify(), signal, id, ...(client !== undefined && { client }) }
+}
+
+/** A failure as the JSON-RPC error that it is where nothing else can say it. */
+export function faultOf(failure: Failure, id: string = randomUUID()): Fault {
+  return new Fault(codes[failure.code].rpc, failure.message, { data: problem(failure, id), failure })
+}
+
+/** A request whose params are not right. */
+export function unsound(pointer: string, detail: string, nearest: readonly string[] = []): Fault {
+  const more = nearest.length > 0 ? { nearest } : {}
+  return faultOf(
+    new Failure('invalid_request', `${pointer}: ${detail}`, { errors: [{ pointer, detail }], ...more }),
+  )
+}

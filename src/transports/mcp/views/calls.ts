@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto'
+import { Failure, problem } from '../../../../schemas/failure.ts'
+import { isRecord, type Json } from '../../../../schemas/json.ts'
+import { nearest } from '../../../../schemas/nearest.ts'
+import { stringify } from '../../shared/stringify.ts'
+import { type Door, failureOf } from '../../shared/transport-context.ts'
+import { Fault, faults } from '../protocol-2026/fault.ts'
+import type { Exchange } from '../protocol-2026/protocol.ts'
+import { unsound } from './ask.ts'
+import type { Tool } from './tools.ts'
+
+/** The outcome of a tool: what its action answered, or why it did not; `id` is the call's. */
+export type Outcome = { readonly output: Json } | { readonly failure: Failure; readonly id: string }
+
+/** Calls tools, for both eras. Throws Fault -32602 where there is no such tool. */
+export type CallTool = (params: Readonly<Record<string, unknown>>, exchange: Exchange) => Promise<Outcome>
+
+export function createCallTool(door: Door, tools: ReadonlyMap<string, Tool>): CallTool {
+  return async (params, { caller, signal, notify }) => {
+    const { name, arguments: input = {}, _meta } = params
+    if (typeof name !== 'string') throw unsound('/name', 'This must be a string.')
+    if (!isRecord(input)) throw unsound('/arguments', 'This must be an object.')
+    const tool = tools.get(name)
+    if (!tool) throw unknownTool(name, tools)
+    const id = randomUUID()
+    const progressToken = isRecord(_meta) ? _meta.progressToken : undefined
+    try {
+      const { client } = caller
+      const call = {
+        principal: await caller.identify(),
+        signal,
+        id,
+        ...(client !== undefined && { client }),
+        ...(progressToken !== undefined && {
+          hears: 'progress' as const,
+          async emit(update: object) {
+            if ('progress' in update) await notify('notifications/progress', { progressToken, ...update })
+          },
+        }),
+      }
+      const { output } = await door.dispatch(tool.toEnvelope(input), call)
+      return { output }
+    } catch (thrown) {
+      return { failure: failureOf(door, thrown), id }
+    }
+  }
+}
+
+/** A result of a tool that went well, as an object. */
+export function succeeded(output: Json): { readonly content: object[]; readonly structuredContent: Json } {
+  return { content: [{ type: 'text', text: stringify(output) }], structuredContent: structured(output) }
+}
+
+function structured(output: Json): Json {
+  return isRecord(output) ? output : { output }
+}
+
+const written = new WeakMap<object, string>()
+
+/**
+ * The same as JSON without its braces. A frozen output will not change, so it is written once and remembered for
+ * as long as somebody holds it.
+ */
+export function writeSucceeded(output: Json): string {
+  if (typeof output !== 'object' || output === null || !Object.isFrozen(output)) return membersOf(output)
+  const known = written.get(output)
+  if (known !== undefined) return known
+  const made = membersOf(output)
+  written.set(output, made)
+  return made
+}
+
+function membersOf(output: Json): string {
+  const text = stringify(output)
+  const shown = isRecord(output) ? text : `{"output":${text}}`
+  return `"content":[{"type":"text","text":${JSON.stringify(text)}}],"structuredContent":${shown}`
+}
+
+/** A failed call is a result, so that the model reads it; its text is the problem that every door shows. */
+export function failedResult({ failure, id }: { failure: Failure; id: string }): object {
+  const shown = problem(failure, id)
+  return {
+    content: [{ type: 'text', text: JSON.stringify(shown) }],
+    isError: true,
+    _meta: { 'dragoman/problem': shown },
+  }
+}
+
+function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): Fault {
+  const close = nearest(name, tools.keys())
+  const failure = new Failure(
+    'unknown_action',
+    `There is no tool ${name}.`,
+    close.length > 0 ? { nearest: close } : {},
+  )
+  return new Fault(faults.invalidParams, failure.message, { data: problem(failure, randomUUID()) })
+}

@@ -1,0 +1,82 @@
+import type { SearchOutput } from '../../../../schemas/search.ts'
+import type { Ask } from './ask.ts'
+import type { Tool } from './tools.ts'
+
+export interface CatalogueOptions {
+  readonly tools: ReadonlyMap<string, Tool>
+  readonly ask: Ask
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number
+}
+
+/** What `tools/list` answers: a frozen result, replaced only when its text changes. */
+export type Catalogue = () => Promise<{ readonly tools: readonly object[] }>
+
+/** Between two looks at what is listed, in milliseconds. */
+const fresh = 10_000
+/** Nobody waits longer for a description, in milliseconds. */
+const patience = 1000
+const mostCategories = 6
+/** A category is a publisher's word, and this text is read as ours: few agents or many letters do not get in. */
+const fewestAgents = 10
+const longestCategory = 20
+
+/**
+ * The tools with a description of search_agents that says, coarsely, what is listed: looked at when somebody asks
+ * and the last look is ten seconds old.
+ */
+export function createCatalogue({ tools, ask, clock }: CatalogueOptions): Catalogue {
+  const listings = [...tools.values()].map(({ listing }) => listing)
+  const search = tools.get('search_agents')?.listing
+  let words: string | undefined
+  let current = Object.freeze({ tools: listings as readonly object[] })
+  let looked = Number.NEGATIVE_INFINITY
+  let looking: Promise<void> | undefined
+
+  async function look(): Promise<void> {
+    looked = clock()
+    const exchange = {
+      caller: { identify: () => null },
+      signal: AbortSignal.timeout(patience),
+      notify: async () => {},
+    }
+    const input = { sort: 'name', limit: 1, facets: true }
+    // Where it cannot be told now, what was said before stands.
+    const found = await ask('search_agents', input, exchange).catch(() => undefined)
+    const now = found === undefined ? undefined : wordsOf(found as SearchOutput)
+    if (now === undefined || now === words) return
+    words = now
+    const described = listings.map((one) =>
+      one === search ? { ...one, description: `${one.description} ${now}` } : one,
+    )
+    current = Object.freeze({ tools: described })
+  }
+
+  return async () => {
+    if (!search) return current
+    if (clock() - looked >= fresh) {
+      looking ??= look().finally(() => {
+        looking = undefined
+      })
+    }
+    await looking
+    return current
+  }
+}
+
+/** Two significant digits: what is read into a prompt must not change with each agent that comes. */
+function wordsOf({ total, facets }: SearchOutput): string {
+  const rounded = (count: number) => Number(count.toPrecision(2))
+  const largest = Object.entries(facets?.categories ?? {})
+    .filter(([name, count]) => count >= fewestAgents && name.length <= longestCategory)
+    .toSorted(([a, many], [b, few]) => rounded(few) - rounded(many) || (a < b ? -1 : 1))
+    .slice(0, mostCategories)
+    .map(([name]) => name)
+    .toSorted()
+  const count = `${total >= 100 ? 'About ' : ''}${rounded(total).toLocaleString('en-US')}`
+  const most =
+    largest.length > 0
+      ? `, most of them in ${largest.length === 1 ? 'the category' : 'the categories'} ${largest.join(', ')}`
+      : ''
+  return `${count} agents are listed${most}.`
+}

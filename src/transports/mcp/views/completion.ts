@@ -1,0 +1,69 @@
+import { z } from 'zod'
+import type { NameCompletion, SearchOutput } from '../../../../schemas/search.ts'
+import { pointer } from '../../../../schemas/shape.ts'
+import type { Exchange } from '../protocol-2026/protocol.ts'
+import { type Ask, unsound } from './ask.ts'
+import { promptNamed } from './prompts.ts'
+import { template } from './resources.ts'
+import type { Views } from './view.ts'
+
+/** CompleteRequestParams of the specification's schema. */
+const Params = z.object({
+  ref: z.discriminatedUnion('type', [
+    z.object({ type: z.literal('ref/prompt'), name: z.string() }),
+    z.object({ type: z.literal('ref/resource'), uri: z.string() }),
+  ]),
+  argument: z.object({ name: z.string(), value: z.string() }),
+  context: z.object({ arguments: z.record(z.string(), z.string()).optional() }).optional(),
+})
+
+type Complete = (value: string, ask: Ask, exchange: Exchange) => Promise<object>
+
+const most = 100
+
+/** How the arguments complete that do; free words do not. */
+const completions: Readonly<Record<string, Complete>> = { package_name: packageNames, category: categories }
+
+/** Completes what stands for a package name or a category by what is listed. */
+export function completionViews(ask: Ask): Views {
+  return {
+    'completion/complete': {
+      async answer(params, exchange) {
+        const parsed = Params.safeParse(params)
+        if (!parsed.success) {
+          const [issue] = parsed.error.issues
+          throw unsound(pointer(issue?.path ?? []), issue?.message ?? 'This is not right.')
+        }
+        const { ref, argument } = parsed.data
+        if (!argumentsOf(ref).includes(argument.name))
+          throw unsound('/argument/name', 'There is no such argument.')
+        const complete = completions[argument.name]
+        return { completion: complete ? await complete(argument.value, ask, exchange) : none }
+      },
+    },
+  }
+}
+
+const none = { values: [], total: 0, hasMore: false }
+
+function argumentsOf(ref: z.infer<typeof Params>['ref']): readonly string[] {
+  if (ref.type === 'ref/prompt') return promptNamed(ref.name).arguments.map(({ name }) => name)
+  if (ref.uri === template) return ['package_name']
+  throw unsound('/ref/uri', `There is no template but ${template}.`)
+}
+
+async function packageNames(prefix: string, ask: Ask, exchange: Exchange): Promise<object> {
+  const found = (await ask('complete_name', { prefix, limit: most }, exchange)) as NameCompletion
+  const { names, total, more } = found
+  return { values: names, ...(total !== null && { total }), hasMore: more }
+}
+
+async function categories(prefix: string, ask: Ask, exchange: Exchange): Promise<object> {
+  const { facets } = (await ask('search_agents', { limit: 1, facets: true }, exchange)) as SearchOutput
+  const all = Object.keys(facets?.categories ?? {}).filter((name) => name.startsWith(prefix.toLowerCase()))
+  return {
+    values: all.toSorted().slice(0, most),
+    total: all.length,
+    hasMore: all.length > most,
+  }
+}

@@ -1,0 +1,36 @@
+import { Failure } from '../../../../schemas/failure.ts'
+import { isRecord } from '../../../../schemas/json.ts'
+import { packageNameOf } from '../../../../schemas/names.ts'
+import type { Principal } from '../../../../schemas/scope.ts'
+import { allow, authorise } from '../../../router/authorise.ts'
+import { isChallenge } from '../../http/challenge.ts'
+import type { Door } from '../../shared/transport-context.ts'
+import type { Tool } from './tools.ts'
+
+/** Why a `tools/call` with these params would be refused for want of a token or a scope, before it is made. */
+export type Refusal = (
+  params: Readonly<Record<string, unknown>>,
+  principal: Principal | null,
+) => Failure | undefined
+
+/** By the router's own rule. What else is wrong with a call is said by whoever makes it. */
+export function createRefusal({ agents }: Pick<Door, 'agents'>, tools: ReadonlyMap<string, Tool>): Refusal {
+  return ({ name, arguments: input = {} }, principal) => {
+    const tool = typeof name === 'string' ? tools.get(name) : undefined
+    if (!tool || !isRecord(input)) return undefined
+    const { to, action: asked } = tool.toEnvelope(input)
+    const agent = agents.find((one) => one.package_name === packageNameOf(String(to)))
+    const action = agent?.actions.find((one) => one.name === asked || one.aliases?.includes(asked))
+    // A tool of a listed agent says what it needs; whether there is the agent that call_agent names is not asked here.
+    const scope = tool.listing._meta?.['dragoman/scope']
+    if (!(agent && action) && scope === undefined) return undefined
+    try {
+      if (agent && action) authorise(agent, action, principal)
+      else if (scope !== undefined) allow({ scope }, principal)
+      return undefined
+    } catch (thrown) {
+      if (thrown instanceof Failure && isChallenge(thrown)) return thrown
+      return undefined
+    }
+  }
+}

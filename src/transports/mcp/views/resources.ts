@@ -1,0 +1,103 @@
+import { Failure } from '../../../../schemas/failure.ts'
+import type { SearchOutput } from '../../../../schemas/search.ts'
+import { stringify } from '../../shared/stringify.ts'
+import { Fault, faults } from '../protocol-2026/fault.ts'
+import type { Exchange } from '../protocol-2026/protocol.ts'
+import { type Ask, faultOf, unsound } from './ask.ts'
+import { assertFirstPage, freshness } from './listing.ts'
+import type { Views } from './view.ts'
+
+/** RFC 6570: the slash of a name is percent-encoded, as in the addresses that are listed. */
+export const template = 'agent://{package_name}'
+
+const pageSize = 100
+const longestDescription = 200
+const mimeType = 'application/json'
+
+const templates = Object.freeze({
+  resourceTemplates: [
+    {
+      uriTemplate: template,
+      name: 'agent',
+      title: 'An agent',
+      description: 'A listed agent: its entry, capabilities and card, as its publisher wrote them.',
+      mimeType,
+    },
+  ],
+})
+
+/** Listed agents as resources: each is what the registry's `get_agent` says of it, to whoever asks. */
+export function createResources(ask: Ask): Views {
+  return {
+    'resources/list': {
+      freshness: { ttlMs: 60_000, cacheScope: 'public' },
+      async answer({ cursor }, exchange) {
+        if (cursor !== undefined && typeof cursor !== 'string')
+          throw unsound('/cursor', 'This must be a string.')
+        const input = { sort: 'name', limit: pageSize, ...(cursor !== undefined && { cursor }) }
+        const { agents, next_cursor } = (await ask('search_agents', input, exchange)) as SearchOutput
+        return { resources: agents.map(resourceOf), ...(next_cursor !== null && { nextCursor: next_cursor }) }
+      },
+    },
+    'resources/templates/list': {
+      freshness,
+      answer(params) {
+        assertFirstPage(params)
+        return templates
+      },
+    },
+    'resources/read': {
+      freshness: { ttlMs: 60_000, cacheScope: 'private' },
+      async answer({ uri }, exchange) {
+        if (typeof uri !== 'string') throw unsound('/uri', 'This must be a string.')
+        return { contents: [{ uri, mimeType, text: await read(ask, uri, exchange) }] }
+      },
+    },
+  }
+}
+
+function resourceOf({ package_name, name, description, updated_at }: SearchOutput['agents'][number]): object {
+  return {
+    uri: `agent://${encodeURIComponent(package_name)}`,
+    name: package_name,
+    title: name,
+    description: shortened(description),
+    mimeType,
+    annotations: { lastModified: updated_at },
+  }
+}
+
+function shortened(text: string): string {
+  return text.length <= longestDescription ? text : `${text.slice(0, longestDescription).toWellFormed()}…`
+}
+
+async function read(ask: Ask, uri: string, exchange: Exchange): Promise<string> {
+  const agent = nameIn(uri)
+  if (!agent) throw unknown(uri)
+  try {
+    return stringify(await ask('get_agent', { agent }, exchange))
+  } catch (thrown) {
+    if (thrown instanceof Failure) throw faultOf(thrown)
+    const failure = thrown instanceof Fault ? thrown.failure : undefined
+    if (failure?.code === 'not_found') throw unknown(uri, failure.details.nearest)
+    throw thrown
+  }
+}
+
+/** The name in an address, whether its slash is percent-encoded or not; undefined where it is no address of ours. */
+function nameIn(uri: string): string | undefined {
+  const [, name] = /^agent:\/\/([^?#]{1,700})$/i.exec(uri) ?? []
+  try {
+    const decoded = decodeURIComponent(name ?? '').toLowerCase()
+    return decoded.length <= 220 ? decoded : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** SEP-2164: -32602, and the address alone as data. */
+function unknown(uri: string, nearest: readonly string[] = []): Fault {
+  const close = nearest.length > 0 ? ` There are ${nearest.join(', ')}.` : ''
+  const shown = uri.length > 300 ? `${uri.slice(0, 300)}…` : uri
+  return new Fault(faults.invalidParams, `There is no resource ${shown}.${close}`, { data: { uri } })
+}

@@ -1,0 +1,45 @@
+import { isIP } from 'node:net'
+import type { Mount } from '../../http/app.ts'
+import { pageMount } from '../../http/page.ts'
+import type { Door } from '../../shared/transport-context.ts'
+import { modernVersion } from '../protocol-2026/meta.ts'
+
+/** What `/mcp` speaks, newest first. */
+export const supportedVersions = [
+  modernVersion,
+  '2025-11-25',
+  '2025-06-18',
+  '2025-03-26',
+  '2024-11-05',
+  '2024-10-07',
+] as const
+
+const type = 'application/mcp-server-card+json'
+
+/** The place that SEP-2127 reserves, and the older ones that are still asked for. */
+const paths = ['/mcp/server-card', '/.well-known/mcp/server-card.json', '/.well-known/mcp.json'] as const
+
+/** The MCP Server Card (SEP-2127): who serves MCP here, where, in which revisions. */
+export function serverCardMounts(door: Pick<Door, 'site'>, version: string): Mount[] {
+  const render = ({ base_url }: { readonly base_url: string }) => JSON.stringify(cardOf(base_url, version))
+  return paths.map((path) => pageMount(door.site, { path, type, render, max_age_s: 3600 }))
+}
+
+function cardOf(base_url: string, version: string): object {
+  return {
+    $schema: 'https://static.modelcontextprotocol.io/schemas/v2/server-card.schema.json',
+    name: `${reversed(new URL(base_url).hostname)}/dragoman`,
+    version,
+    title: 'Dragoman',
+    description: 'A registry of software agents: find one by intent, read its card, call it.',
+    remotes: [
+      { type: 'streamable-http', url: `${base_url}/mcp`, supportedProtocolVersions: [...supportedVersions] },
+    ],
+  }
+}
+
+/** The domain as a namespace; an address has none. */
+function reversed(hostname: string): string {
+  const address = hostname.startsWith('[') || isIP(hostname) !== 0
+  return address ? 'localhost' : hostname.split('.').reverse().join('.')
+}

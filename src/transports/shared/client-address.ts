@@ -1,0 +1,44 @@
+import type { IncomingMessage } from 'node:http'
+import { isIPv6 } from 'node:net'
+import { passedAgents } from '../../../schemas/via.ts'
+import type { Client } from '../../router/router.ts'
+import type { Door } from './transport-context.ts'
+
+/** Who is at the other end of the wire. */
+export function clientOf(door: Pick<Door, 'trusted_proxies'>, request: IncomingMessage): Client {
+  const { via } = request.headers
+  return { address: addressOf(door, request), via: via === undefined ? nowhere : passedAgents(via) }
+}
+
+const nowhere: readonly string[] = Object.freeze([])
+
+/**
+ * The address that the request comes from or, through a proxy that the operator trusts, the last one that the proxy
+ * names. An IPv6 caller is its /64, of which it has every address.
+ */
+function addressOf(door: Pick<Door, 'trusted_proxies'>, request: IncomingMessage): string {
+  const peer = plain(request.socket.remoteAddress ?? 'unknown')
+  if (!door.trusted_proxies.includes(peer)) return network(peer)
+  const forwarded = String(request.headers['x-forwarded-for'] ?? '')
+    .split(',')
+    .at(-1)
+    ?.trim()
+  return network(forwarded ? plain(forwarded) : peer)
+}
+
+/** An IPv4 address in IPv6 clothes is itself. */
+function plain(address: string): string {
+  return address.startsWith(':') ? address.replace(/^::ffff:(?=\d+\.)/i, '') : address
+}
+
+function network(address: string): string {
+  if (!address.includes(':') || !isIPv6(address)) return address.slice(0, 64)
+  const [head = '', tail] = address.toLowerCase().split('::')
+  const groups = head.split(':').filter(Boolean)
+  const rest = tail === undefined ? [] : tail.split(':').filter(Boolean)
+  const missing = tail === undefined ? 0 : 8 - groups.length - rest.length
+  return [...groups, ...Array<string>(missing).fill('0'), ...rest]
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16))
+    .join(':')
+}

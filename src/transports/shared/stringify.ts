@@ -1,0 +1,45 @@
+import { Failure } from '../../../schemas/failure.ts'
+import type { Json } from '../../../schemas/json.ts'
+
+/** Longest answer of an action, in characters of JSON. */
+const longestAnswer = 1024 * 1024
+
+const texts = new WeakMap<object, string>()
+const bytes = new WeakMap<object, Buffer>()
+
+/**
+ * JSON text of an output. A frozen output will not change, so it is written once and remembered for as long
+ * as somebody holds it. Throws Failure `too_large` for more than 1 MiB.
+ */
+export function stringify(value: Json): string {
+  return isFrozen(value) ? remember(texts, value, write) : write(value)
+}
+
+/** The same for a socket: as UTF-8 bytes where they are remembered, else as text, which Node writes in one piece. */
+export function toPayload(value: Json): Buffer | string {
+  return isFrozen(value) ? remember(bytes, value, (output) => Buffer.from(write(output))) : write(value)
+}
+
+function write(value: Json): string {
+  const text = JSON.stringify(value)
+  if (text.length <= longestAnswer) return text
+  throw new Failure('too_large', `The answer is longer than ${longestAnswer} characters.`, {
+    hint: 'Ask for less at once: a smaller limit, or by cursor.',
+  })
+}
+
+function isFrozen(value: Json): value is Json & object {
+  return typeof value === 'object' && value !== null && Object.isFrozen(value)
+}
+
+function remember<Written>(
+  kept: WeakMap<object, Written>,
+  value: Json & object,
+  make: (value: Json) => Written,
+): Written {
+  const known = kept.get(value)
+  if (known !== undefined) return known
+  const made = make(value)
+  kept.set(value, made)
+  return made
+}

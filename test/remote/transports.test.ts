@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Endpoint } from '../../schemas/entry.ts'
+import { serveA2a, serveLegacyA2a } from '../support/a2a-agents.ts'
+import { answerJson, serveEnvelopes } from '../support/envelope-agent.ts'
+import { askEverywhere, expectAlike } from '../support/everywhere.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { list } from '../support/listed.ts'
+import {
+  startModernServer,
+  startSessionServer,
+  startSocketServer,
+  startSseServer,
+} from '../support/mcp-servers.ts'
+import { openDoors, type TestDoor } from '../support/transports.ts'
+
+const capabilities = [
+  {
+    name: 'greet',
+    description: 'Greets people by their name.',
+    input_schema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+  },
+  { name: 'fail', description: 'Fails.' },
+]
+
+const tools = capabilities.map(({ name, description }) => ({
+  name,
+  description,
+  inputSchema: { type: 'object' as const },
+}))
+const answers = {
+  greet: ({ name }: { name: string }) => ({ content: [], structuredContent: { greeting: `Hello ${name}` } }),
+}
+
+interface Kind {
+  readonly protocol: string
+  readonly start: () => Promise<AsyncDisposable & { readonly origin: string; readonly url?: string }>
+  readonly endpoint: (origin: string, url: string) => Endpoint
+  /** What its `fail` comes back as. */
+  readonly fails: string
+}
+
+const kinds: readonly Kind[] = [
+  {
+    protocol: 'the envelope',
+    start: () =>
+      serveEnvelopes(({ action, params }, response) => {
+        if (action === 'greet') answerJson(response, { greeting: `Hello ${params.name}` })
+        else answerJson(response, { code: 'conflict', detail: 'It is too early to greet.' }, 409)
+      }),
+    endpoint: (origin) => ({ protocol: 'envelope', url: `${origin}/a2a/message` }),
+    fails: 'conflict',
+  },
+  {
+    protocol: 'A2A 1.0 over JSON-RPC',
+    start: serveA2a,
+    endpoint: (origin) => ({ protocol: 'a2a', url: `${origin}/rpc`, version: '1.0', binding: 'JSONRPC' }),
+    fails: 'upstream_failed',
+  },
+  {
+    protocol: 'A2A 1.0 over HTTP+JSON',
+    start: serveA2a,
+    endpoint: (origin) => ({ protocol: 'a2a', url: `${origin}/rest`, version: '1.0', binding: 'HTTP+JSON' }),
+    fails: 'upstream_failed',
+  },
+  {
+    protocol: 'A2A 0.3',
+    start: serveLegacyA2a,
+    endpoint: (origin) => ({ protocol: 'a2a', url: `${origin}/rpc`, version: '0.3.0' }),
+    fails: 'upstream_failed',
+  },
+  ...(
+    [
+      ['MCP of 2026-07-28', startModernServer],
+      ['MCP with sessions of 2025', startSessionServer],
+      ['MCP over HTTP+SSE of 2024', startSseServer],
+      ['MCP over WebSocket', startSocketServer],
+    ] as const
+  ).map(
+    ([protocol, start]): Kind => ({
+      protocol,
+      start: () => start({ tools, answers }),
+      endpoint: (_, url) => ({ protocol: 'mcp', url }),
+      fails: 'upstream_failed',
+    }),
+  ),
+]
+
+/** What tells the agents apart for who searches. */
+const languages = ['Norwegian', 'Welsh', 'Maltese', 'Basque', 'Finnish', 'Latvian', 'Irish', 'Greek']
+const all = kinds.map((kind, at) => ({
+  ...kind,
+  language: languages[at] ?? '',
+  to: `com.example.greeter-${languages[at]?.toLowerCase()}`,
+}))
+
+const stack = new AsyncDisposableStack()
+let gateway: TestGateway
+let doors: readonly TestDoor[]
+let token: string
+
+beforeAll(async () => {
+  const agents = await Promise.all(all.map(async ({ start }) => stack.use(await start())))
+  const origins = agents.map(({ origin }) => origin).join()
+  gateway = stack.use(await startGateway({ DRAGOMAN_ALLOW_ORIGINS: origins }))
+  token = await gateway.token('ada')
+  for (const [at, { to, language, endpoint }] of all.entries()) {
+    const { origin = '', url = '' } = agents[at] ?? {}
+    const description = `Says hello to people in ${language}, by their name.`
+    await list(gateway, { package_name: to, description, endpoints: [endpoint(origin, url)], capabilities })
+  }
+  doors = openDoors(gateway)
+  for (const door of doors) stack.use(door)
+}, 30_000)
+
+afterAll(() => stack.disposeAsync())
+
+describe.each(all)('a listed agent of $protocol', ({ to, language, fails }) => {
+  test('is found by intent, and called by the name that was found, through every door', async () => {
+    const search = {
+      to: 'svc.registry',
+      action: 'search',
+      params: { query: `say hello to somebody in ${language}`, limit: 1 },
+    }
+    for (const door of doors) {
+      const found = (await door.call(search, token)) as { output: { agents: { package_name: string }[] } }
+      const [first] = found.output.agents
+      expect({ door: door.name, found: first?.package_name }).toEqual({ door: door.name, found: to })
+      const envelope = { to: first?.package_name, action: 'greet', params: { name: 'Ada' } }
+      expect({ door: door.name, ...(await door.call(envelope, token)) }).toEqual({
+        door: door.name,
+        output: { greeting: 'Hello Ada' },
+      })
+    }
+  })
+
+  test.each([
+    ['fails', { action: 'fail', params: {} }, true, fails],
+    ['is asked what its schema refuses', { action: 'greet', params: { name: 7 } }, true, 'invalid_request'],
+    ['is asked for what it does not do', { action: 'sing', params: {} }, true, 'unknown_action'],
+    [
+      'is asked by somebody without a token',
+      { action: 'greet', params: { name: 'x' } },
+      false,
+      'unauthenticated',
+    ],
+  ])('%s the same way through every door', async (_, asked, signed, code) => {
+    const envelope = { to, ...asked }
+    const outcomes = await askEverywhere(gateway, doors, { envelope }, signed ? token : undefined)
+    expect(expectAlike(outcomes)).toEqual({ code })
+  })
+})

@@ -1,0 +1,50 @@
+import type { Json } from '../../schemas/json.ts'
+import type { Route } from '../../src/transports/http/route.ts'
+import { routes } from '../../src/transports/http/routes.ts'
+import type { TestGateway } from './gateway.ts'
+import type { TestDoor } from './transports.ts'
+
+type Params = Readonly<Record<string, Json>>
+
+/** REST as a door for envelopes: the row of the table that has the action; what has none goes as an envelope. */
+export function restDoor(home: TestGateway): TestDoor {
+  return {
+    name: 'REST',
+    async call(envelope, token) {
+      const { to, action, params = {} } = envelope as { to: string; action: string; params?: Params }
+      const rows = routes.filter((row) => row.to === to && row.action === action)
+      const named = rows.find(({ parameters = {} }) =>
+        Object.values(parameters).some((field) => field in params),
+      )
+      const route = named ?? rows[0]
+      const [method, path, body] = route
+        ? asked(route, params)
+        : (['POST', '/a2a/message', envelope] as const)
+      const answer = await home.request(method, path, {
+        ...(body !== undefined && { body }),
+        ...(token !== undefined && { token }),
+      })
+      return answer.status < 400 ? { output: answer.json as Json } : { code: answer.json.code }
+    },
+    async [Symbol.asyncDispose]() {},
+  }
+}
+
+function asked(route: Route, params: Params): readonly [string, string, unknown] {
+  const left = { ...params }
+  let path = route.path
+  for (const [name, field] of Object.entries(route.parameters ?? {})) {
+    path = path.replace(`:${name}`, encodeURIComponent(String(left[field])))
+    delete left[field]
+  }
+  const method = route.method.toUpperCase()
+  if (route.body) return [method, path, left]
+  return [method, `${path}?${new URLSearchParams(queryOf(route, left))}`, undefined]
+}
+
+function queryOf({ query = {} }: Route, params: Params): [string, string][] {
+  return Object.entries(query).flatMap(([name, field]) => {
+    const value = field.split('.').reduce<unknown>((at, key) => (at as Params | undefined)?.[key], params)
+    return value === undefined ? [] : [[name, String(value)] satisfies [string, string]]
+  })
+}

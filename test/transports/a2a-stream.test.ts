@@ -1,0 +1,119 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, test } from 'vitest'
+import { Failure } from '../../schemas/failure.ts'
+import type { StoredTask } from '../../schemas/task.ts'
+import { type StreamStyle, sendEvents } from '../../src/transports/a2a/stream.ts'
+import { type Channel, createChannel } from '../../src/transports/a2a/tasks/channel.ts'
+import { createOutlet } from '../../src/transports/a2a/tasks/event-queue.ts'
+import { type StreamEvent, statusEvent } from '../../src/transports/a2a/tasks/view.ts'
+
+const style: StreamStyle = {
+  write: JSON.stringify,
+  fault: () => '"fault"',
+  check: async () => {},
+  keep_alive_ms: 5,
+}
+
+/** What one caller reads of the events. */
+async function served(
+  events: AsyncIterable<StreamEvent>,
+  overrides: Partial<StreamStyle> = {},
+): Promise<string> {
+  const server = createServer((_, response) => {
+    void sendEvents(response, events, { ...style, ...overrides }, { 'X-Request-Id': 'mine' })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  expect(answer.headers.get('content-type')).toBe('text/event-stream')
+  expect(answer.headers.get('x-request-id')).toBe('mine')
+  const text = await answer.text()
+  server.close()
+  return text
+}
+
+test('a stream in which nothing happens is kept alive, until its caller may listen no longer', async () => {
+  let left = false
+  const outlet = createOutlet<StreamEvent>(1, () => {
+    left = true
+  })
+  let checks = 0
+  const check = async () => {
+    checks += 1
+    if (checks > 2) throw new Failure('unauthenticated', 'Revoked.')
+  }
+  expect(await served(outlet, { check })).toBe(': still here\n\n: still here\n\n')
+  expect(left).toBe(true)
+})
+
+test('a fault in the middle is told in the binding’s own words, where it has any', async () => {
+  async function* broken(): AsyncGenerator<StreamEvent> {
+    yield { task: { id: 't', contextId: 'c', status: { state: 'TASK_STATE_WORKING', timestamp: '' } } }
+    throw new Error('a secret')
+  }
+  expect((await served(broken())).split('\n\n').at(-2)).toBe('data: "fault"')
+  expect(await served(broken(), { fault: () => undefined })).not.toContain('fault')
+})
+
+test('who does not take what is told is left behind, and holds nobody up', async () => {
+  const outlet = createOutlet<number>(2, () => {})
+  outlet.push(1)
+  outlet.push(2)
+  let hasRoom = false
+  const room = outlet.room().then(() => {
+    hasRoom = true
+  })
+  await Promise.resolve()
+  expect(hasRoom).toBe(false)
+  outlet.cut()
+  await room
+  const iterator = outlet[Symbol.asyncIterator]()
+  expect(await iterator.next()).toEqual({ done: true, value: undefined })
+})
+
+describe('a channel to several listeners', () => {
+  const task: StoredTask = {
+    id: 't',
+    owner: null,
+    counted_by: 'local',
+    context_id: 'c',
+    state: 'TASK_STATE_WORKING',
+    updated_at: '2026-11-01T00:00:00.000Z',
+    expires_at: '2026-11-01T01:00:00.000Z',
+    alive_until: null,
+    message: null,
+    history: [],
+    artifacts: [],
+  }
+  const flood = (channel: Channel) =>
+    channel.publish(
+      task,
+      Array.from({ length: 300 }, () => statusEvent(task)),
+    )
+
+  test('has room when the slowest has taken enough', async () => {
+    const channel = createChannel(task, () => {})
+    const [slow, quick] = [channel.follow(), channel.follow()].map((one) => one[Symbol.asyncIterator]())
+    flood(channel)
+    let hasRoom = false
+    const room = channel.room().then(() => {
+      hasRoom = true
+    })
+    for (let taken = 0; taken < 301; taken++) await quick?.next()
+    for (let taken = 0; taken < 45; taken++) await slow?.next()
+    expect(hasRoom).toBe(false)
+    await slow?.next()
+    await room
+    expect(channel.listeners()).toBe(2)
+  })
+
+  test('leaves behind who takes nothing for too long', async () => {
+    const channel = createChannel(task, () => {}, 1)
+    channel.follow()
+    const quick = channel.follow()[Symbol.asyncIterator]()
+    flood(channel)
+    for (let taken = 0; taken < 301; taken++) await quick.next()
+    await channel.room()
+    expect(channel.listeners()).toBe(1)
+  })
+})

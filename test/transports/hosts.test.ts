@@ -1,0 +1,96 @@
+import { request as httpRequest } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { describe, expect, test } from 'vitest'
+import { isLoopback } from '../../src/transports/shared/hosts.ts'
+import { startGateway } from '../support/gateway.ts'
+import { openSocket, Refused } from '../support/socket.ts'
+
+/** A GET under a Host of our own, which fetch does not allow. */
+function get(url: string, path: string, host: string): Promise<{ status: number; body: string }> {
+  return new Promise((resolve, reject) => {
+    const asked = httpRequest(`${url}${path}`, { headers: { Host: host } }, async (answer) =>
+      resolve({ status: answer.statusCode ?? 0, body: await text(answer) }),
+    )
+    asked.once('error', reject)
+    asked.end()
+  })
+}
+
+describe('a gateway on loopback', () => {
+  test('answers to the names of this machine and of its own addresses, at every port', async () => {
+    await using home = await startGateway({
+      DRAGOMAN_BASE_URL: 'https://agents.example.com/gateway',
+      DRAGOMAN_SITE_URL: 'https://www.example.com',
+    })
+    for (const host of [
+      'localhost',
+      'localhost:1',
+      'LOCALHOST.',
+      'app.localhost',
+      '127.0.0.1',
+      '127.1.2.3:99',
+      '[::1]:8080',
+      'agents.example.com',
+      'Agents.Example.com:443',
+      'www.example.com',
+    ])
+      expect([host, (await get(home.url, '/healthz', host)).status]).toEqual([host, 200])
+  })
+
+  test.each([
+    'evil.example',
+    'evil.example:8080',
+    'localhost.evil.example',
+    '127.0.0.1.evil.example',
+    '10.0.0.1',
+    'example.com',
+    'localhost@evil.example',
+    'evil.example/localhost',
+    '%',
+  ])('refuses %s at every door, and says what to set', async (host) => {
+    await using home = await startGateway({ DRAGOMAN_BASE_URL: 'https://agents.example.com' })
+    for (const path of ['/healthz', '/mcp', '/rpc', '/public/agents', '/nothing']) {
+      const { status, body } = await get(home.url, path, host)
+      expect([path, status]).toEqual([path, 403])
+      expect(JSON.parse(body)).toMatchObject({
+        code: 'forbidden',
+        hint: expect.stringContaining('DRAGOMAN_BASE_URL'),
+      })
+    }
+    for (const [path, protocol] of [
+      ['/mcp/ws', 'mcp'],
+      ['/rpc', 'jsonrpc'],
+    ] as const) {
+      const fault = await openSocket(`${home.url}${path}`, [protocol], { Host: host }).catch(
+        (thrown) => thrown,
+      )
+      expect(fault).toBeInstanceOf(Refused)
+      expect([(fault as Refused).status, JSON.parse((fault as Refused).body).code]).toEqual([
+        403,
+        'forbidden',
+      ])
+    }
+  })
+
+  test('takes a socket under its own address', async () => {
+    await using home = await startGateway({ DRAGOMAN_BASE_URL: 'https://agents.example.com' })
+    await using peer = await openSocket(`${home.url}/mcp/ws`, ['mcp'], { Host: 'agents.example.com' })
+    expect(peer.socket.protocol).toBe('mcp')
+  })
+})
+
+test('a gateway on other addresses answers whoever reaches it, as health checks by IP do', async () => {
+  await using home = await startGateway({ HOST: '0.0.0.0', DRAGOMAN_BASE_URL: 'https://agents.example.com' })
+  const url = home.url.replace('localhost', '127.0.0.1')
+  for (const host of ['10.1.2.3:8080', 'agents.example.com', 'internal'])
+    expect((await get(url, '/healthz', host)).status).toBe(200)
+})
+
+test('loopback is what RFCs say it is', () => {
+  expect(['localhost', '127.0.0.1', '127.255.0.9', '::1', '[::1]', 'a.b.localhost'].every(isLoopback)).toBe(
+    true,
+  )
+  expect(
+    ['localhost.com', '128.0.0.1', '127.0.0.1.com', '0.0.0.0', '::', 'notlocalhost'].some(isLoopback),
+  ).toBe(false)
+})

@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest'
+import { Failure } from '../../schemas/failure.ts'
+import { createJsonRpc, readMessage } from '../../src/transports/json-rpc/json-rpc.ts'
+import { anonymous, principal, sampleAction, sampleAgent } from '../support/router.ts'
+import { doorOver } from '../support/transport-context.ts'
+
+const somebody = principal('ada')
+const megabyte = 1024 * 1024
+
+/** Answers batches of `box.fill`, whose output is as long as the params ask for, and counts what runs at once. */
+function box() {
+  const seen = { runs: 0, now: 0, most: 0 }
+  const fill = sampleAction('fill', {
+    async run(input) {
+      seen.runs += 1
+      seen.now += 1
+      seen.most = Math.max(seen.most, seen.now)
+      await new Promise((resolve) => setImmediate(resolve))
+      seen.now -= 1
+      return { text: 'x'.repeat((input as { length: number }).length) }
+    },
+  })
+  const agents = [sampleAgent('svc.box', [fill])]
+  const door = doorOver(agents)
+  const answer = createJsonRpc(door, '1.0.0', () => 'made-id')
+  const ask = async (count: number, length: number, extra: object[] = [], identify = () => somebody) => {
+    const request = (id: number) => ({ jsonrpc: '2.0', id, method: 'box.fill', params: { length } })
+    const batch = [...Array.from({ length: count }, (_, id) => request(id)), ...extra]
+    return JSON.parse(
+      (await answer(readMessage(JSON.stringify(batch)), { ...anonymous(), identify })) ?? '[]',
+    )
+  }
+  return { seen, ask }
+}
+
+test('a batch runs four at a time and keeps its order', async () => {
+  const { seen, ask } = box()
+  const answers = await ask(50, 1)
+  expect(answers.map(({ id }: { id: number }) => id)).toEqual(Array.from({ length: 50 }, (_, id) => id))
+  expect(seen).toEqual({ runs: 50, now: 0, most: 4 })
+})
+
+test('what a batch asks for beyond 4 MiB of answers is too large, its notifications still heard', async () => {
+  const { seen, ask } = box()
+  const heard = { jsonrpc: '2.0', method: 'box.fill', params: { length: 1 } }
+  const answers = await ask(48, megabyte - 1000, [heard, { jsonrpc: '1.0' }])
+  const whole = answers.filter((one: object) => 'result' in one)
+  expect(whole.length).toBeGreaterThanOrEqual(5)
+  expect(whole.length).toBeLessThanOrEqual(9)
+  expect(seen.runs).toBe(whole.length + 1)
+  expect(answers).toHaveLength(49)
+  expect(answers[47]).toMatchObject({
+    id: 47,
+    error: { code: -32013, data: { code: 'too_large', hint: expect.stringContaining('another batch') } },
+  })
+  expect(answers[48]).toMatchObject({ id: null, error: { code: -32600 } })
+})
+
+test('who calls is asked for each member: what is revoked in the middle of a batch does no more', async () => {
+  const { seen, ask } = box()
+  const answers = await ask(50, 1, [], () => {
+    if (seen.runs < 8) return somebody
+    throw new Failure('unauthenticated', 'It has been revoked.')
+  })
+  const failed = answers.filter((one: { error?: { code: number } }) => one.error?.code === -32001)
+  expect(answers).toHaveLength(50)
+  expect(seen.runs).toBeLessThan(12)
+  expect(failed).toHaveLength(50 - seen.runs)
+})

@@ -1,0 +1,92 @@
+import { PassThrough } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { expect, test } from 'vitest'
+import { createMcpService } from '../../src/transports/mcp/service.ts'
+import { serveMcpStdio } from '../../src/transports/mcp/stdio.ts'
+import { temporaryFolder } from '../support/command.ts'
+import { modernRequest } from '../support/mcp.ts'
+import { hangingAction, sampleAction, sampleAgent } from '../support/router.ts'
+import { stdio } from '../support/serve.ts'
+import { doorOver } from '../support/transport-context.ts'
+
+const line = (message: object) => `${JSON.stringify(message)}\n`
+const call = (id: number, name: string, input: object = {}) =>
+  line(modernRequest(id, 'tools/call', { name, arguments: input }))
+
+/** The door over one agent with these actions, spoken to through pipes of our own. */
+function serveOver(actions: ReturnType<typeof sampleAction>[], patience_ms = 10_000) {
+  const input = new PassThrough()
+  const output = new PassThrough()
+  const agents = [sampleAgent('svc.box', actions)]
+  const door = doorOver(agents)
+  const failed = () => {}
+  const service = createMcpService(door, '1', failed)
+  const served = serveMcpStdio(service, () => null, failed, { input, output, patience_ms }).then(() =>
+    output.end(),
+  )
+  const answers = text(output).then((all) =>
+    all
+      .split('\n')
+      .filter(Boolean)
+      .map((one) => JSON.parse(one)),
+  )
+  return { input, served, answers }
+}
+
+test('what was asked is answered although the input has ended', async () => {
+  const started = Promise.withResolvers<void>()
+  const gate = Promise.withResolvers<object>()
+  const slow = sampleAction('slow', {
+    run() {
+      started.resolve()
+      return gate.promise
+    },
+  })
+  const { input, served, answers } = serveOver([slow])
+  input.end(call(1, 'box_slow') + call(2, 'box_slow'))
+  await started.promise
+  await new Promise((resolve) => setImmediate(resolve))
+  gate.resolve({ done: true })
+  await served
+  const found = await answers
+  expect(found.map(({ id }) => id).toSorted()).toEqual([1, 2])
+  expect(found[0].result.structuredContent).toEqual({ done: true })
+})
+
+test('what is not answered in time is given up', async () => {
+  const { action } = hangingAction('hang')
+  const { input, served, answers } = serveOver([action], 20)
+  input.end(call(1, 'box_hang'))
+  await served
+  expect(await answers).toEqual([])
+})
+
+test('what is nested too deep, and an id that waits already, are refused', async () => {
+  const { action } = hangingAction('hang')
+  const { input, served, answers } = serveOver([action], 20)
+  const deep = '['.repeat(100_000) + ']'.repeat(100_000)
+  input.end(
+    call(1, 'box_hang') +
+      call(1, 'box_hang') +
+      call(2, 'box_hang', { deep: 0 }).replace('"deep":0', `"deep":${deep}`),
+  )
+  await served
+  expect(await answers).toMatchObject([
+    { id: 1, error: { code: -32600, data: { code: 'invalid_request' } } },
+    { id: 2, error: { code: -32600, data: { code: 'invalid_request' } } },
+  ])
+})
+
+test('a process whose input ends with its last question answers it, and ends with 0', async () => {
+  await using folder = await temporaryFolder()
+  await using peer = stdio(folder.path)
+  peer.process.stdin?.end(
+    call(1, 'search_agents', { query: 'encyclopedia' }) + call(2, 'resolve_package', {}),
+  )
+  const started = performance.now()
+  const { code, stdout } = await peer.ended
+  const answers = stdout.trim().split('\n')
+  expect(code).toBe(0)
+  expect(answers.map((answer) => JSON.parse(answer).id).toSorted()).toEqual([1, 2])
+  expect(performance.now() - started).toBeLessThan(8000)
+})

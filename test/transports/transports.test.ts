@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Json } from '../../schemas/json.ts'
+import { askEverywhere, expectAlike } from '../support/everywhere.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { makeTokens } from '../support/tokens.ts'
+import { openDoors, type TestDoor } from '../support/transports.ts'
+import { type Credentials, cases, publication } from './cases.ts'
+
+let home: TestGateway
+let doors: TestDoor[]
+let tokens: Record<Credentials, string | undefined>
+
+beforeAll(async () => {
+  home = await startGateway()
+  tokens = await makeTokens(home)
+  doors = openDoors(home)
+  const token = await home.token('owner')
+  for (const name of ['com.example.staged', 'com.example.listed']) {
+    const { status } = await home.request('POST', '/api/agents/publish', { token, body: publication(name) })
+    expect(status).toBe(201)
+  }
+  const live = await home.request('POST', '/api/agents/com.example.listed/go-live', { token })
+  expect(live.json.state).toBe('ACTIVE')
+}, 30_000)
+
+afterAll(async () => {
+  for (const door of doors) await door[Symbol.asyncDispose]()
+  await home[Symbol.asyncDispose]()
+})
+
+describe('every door answers alike', () => {
+  test.each(cases)('$name', async (one) => {
+    const first = expectAlike(await askEverywhere(home, doors, one, tokens[one.as ?? 'none']))
+    if (one.code) expect(first).toEqual({ code: one.code })
+    else one.output?.((first as { output: Json }).output)
+  })
+
+  test('the table holds at least 40 cases', () => {
+    expect(cases.length).toBeGreaterThanOrEqual(40)
+    expect(doors).toHaveLength(9)
+  })
+
+  test('and is none the worse for it', async () => {
+    const { status } = await home.request('GET', '/readyz')
+    expect(status).toBe(200)
+  })
+})

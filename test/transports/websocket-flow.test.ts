@@ -1,0 +1,171 @@
+import { once } from 'node:events'
+import { setImmediate as turn } from 'node:timers/promises'
+import { describe, expect, test, vi } from 'vitest'
+import type { Context } from '../../schemas/action.ts'
+import { createMcpService } from '../../src/transports/mcp/service.ts'
+import { mcpSocket } from '../../src/transports/mcp/socket.ts'
+import { mostInFlight, mostWaiting } from '../../src/transports/websocket/connection.ts'
+import { clientFrame } from '../support/frames.ts'
+import { modernRequest } from '../support/mcp.ts'
+import { sampleAction, sampleAgent } from '../support/router.ts'
+import { openSocket } from '../support/socket.ts'
+import { doorOver } from '../support/transport-context.ts'
+import { askByHand, listenForSockets } from '../support/upgrades.ts'
+
+const failed = () => {}
+const nothing = () => ({ run: async () => {} })
+const requests = Array.from({ length: 100 }, (_, id) => id + 1)
+
+/** `/mcp/ws` over one action. */
+function listenWith(run: (input: unknown, context: Context) => Promise<unknown>) {
+  const service = createMcpService(
+    doorOver([sampleAgent('svc.box', [sampleAction('open', { run })])]),
+    '1',
+    failed,
+  )
+  return listenForSockets(nothing, { sockets: [mcpSocket(service, failed)] })
+}
+const call = (id: number) => modernRequest(id, 'tools/call', { name: 'box_open', arguments: { id } })
+const cancel = (requestId: number) => ({
+  jsonrpc: '2.0',
+  method: 'notifications/cancelled',
+  params: { requestId },
+})
+
+describe('a hundred requests in one piece, of a client that reads nothing', () => {
+  const long = 'x'.repeat(1024 * 1024 - 100)
+
+  test('never cost more than 16 answers of what is sent, and all are answered when it reads', async () => {
+    let begun = 0
+    await using server = await listenWith(async () => {
+      begun += 1
+      return { long }
+    })
+    const upgraded = server.upgraded()
+    const peer = await askByHand(server.port, '/mcp/ws', 'mcp')
+    const wire = await upgraded
+    await once(peer, 'data')
+    peer.pause()
+    peer.write(Buffer.concat(requests.map((id) => clientFrame(JSON.stringify(call(id))))))
+
+    // The text stands twice in an answer: as text and as an object.
+    const answer = 2 * long.length + 1000
+    let peak = 0
+    let quiet = 0
+    for (let seen = -1; quiet < 200; quiet = begun === seen && begun > 0 ? quiet + 1 : 0) {
+      seen = begun
+      peak = Math.max(peak, wire.writableLength)
+      await turn()
+    }
+    expect(begun).toBeLessThan(mostInFlight + 5)
+    expect(peak).toBeGreaterThan(answer)
+
+    let received = 0
+    peer.on('data', (chunk) => {
+      received += chunk.length
+      peak = Math.max(peak, wire.writableLength)
+    })
+    peer.resume()
+    while (received < requests.length * 2 * long.length) await turn()
+    expect(begun).toBe(requests.length)
+    expect(peak).toBeLessThan(mostInFlight * answer)
+    peer.destroy()
+  })
+})
+
+test('at most 16 messages of a socket are in work, however many came at once', async () => {
+  let working = 0
+  let most = 0
+  await using server = await listenForSockets((connection, text) => ({
+    async run() {
+      working += 1
+      most = Math.max(most, working)
+      await turn()
+      working -= 1
+      await connection.send(text)
+    },
+  }))
+  await using peer = await openSocket(server.url, ['test'])
+  for (const id of requests) peer.send({ id })
+  for (const id of requests) await peer.answer(id)
+  expect(most).toBe(mostInFlight)
+})
+
+test('a client is not read on while it has as much waiting as it may', async () => {
+  const prepare = vi.fn(() => ({ run: () => new Promise<void>(() => {}) }))
+  await using server = await listenForSockets(prepare)
+  const upgraded = server.upgraded()
+  await using peer = await openSocket(server.url, ['test'])
+  const wire = await upgraded
+  const megabyte = 'x'.repeat(1024 * 1024)
+  for (let sent = 0; sent < mostInFlight + mostWaiting; sent++) peer.send(megabyte)
+  // All in work and one that waits; what else came lies unread, and the client keeps the rest.
+  while (!wire.isPaused()) await turn()
+  const kept = peer.socket.bufferedAmount
+  expect(prepare).toHaveBeenCalledTimes(mostInFlight + 1)
+  expect(kept).toBeGreaterThan(50 * megabyte.length)
+})
+
+describe('a cancellation', () => {
+  test('passes the requests that wait, and those that it cancels are never run', async () => {
+    const ran: number[] = []
+    let heard = () => {}
+    await using server = await listenWith((input) => {
+      ran.push((input as { id: number }).id)
+      heard()
+      return new Promise(() => {})
+    })
+    const begun = (count: number) =>
+      new Promise<void>((resolve) => {
+        heard = () => {
+          if (ran.length === count) resolve()
+        }
+        heard()
+      })
+    await using peer = await openSocket(`http://127.0.0.1:${server.port}/mcp/ws`, ['mcp'])
+    for (let id = 1; id <= mostInFlight + 4; id++) peer.send(call(id))
+    await begun(mostInFlight)
+    peer.send(cancel(mostInFlight + 2))
+    for (const id of [1, 2, 3]) peer.send(cancel(id))
+    await begun(mostInFlight + 3)
+    expect(ran).toEqual([...requests.slice(0, mostInFlight), 17, 19, 20])
+  })
+})
+
+describe('a socket that closes', () => {
+  test('takes with it what is in work and what waits', async () => {
+    const full = Promise.withResolvers<void>()
+    const signals: AbortSignal[] = []
+    await using server = await listenWith((_, { signal }) => {
+      if (signals.push(signal) === mostInFlight) full.resolve()
+      return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+    })
+    const upgraded = server.upgraded()
+    const peer = await openSocket(`http://127.0.0.1:${server.port}/mcp/ws`, ['mcp'])
+    const wire = await upgraded
+    for (const id of requests.slice(0, 30)) peer.send(call(id))
+    await full.promise
+    const closed = once(wire, 'close')
+    await peer[Symbol.asyncDispose]()
+    await closed
+    await turn()
+    expect(signals).toHaveLength(mostInFlight)
+    expect(signals.every(({ aborted }) => aborted)).toBe(true)
+  })
+
+  test('by our doing runs nothing more of what waits', async () => {
+    const run = vi.fn()
+    await using server = await listenForSockets((connection) => ({
+      async run() {
+        run()
+        await turn()
+        connection.close(1008, 'Enough.')
+      },
+    }))
+    await using peer = await openSocket(server.url, ['test'])
+    const closed = once(peer.socket, 'close')
+    for (const id of requests) peer.send({ id })
+    expect((await closed)[0]).toBe(1008)
+    expect(run.mock.calls.length).toBeLessThanOrEqual(mostInFlight)
+  })
+})
