@@ -6,7 +6,7 @@ const notOurs =
   /^(host|cookie|connection|keep-alive|proxy-.*|content-.*|transfer-.*|trailer|accept(-.*)?|via|te|upgrade|expect|user-agent|forwarded|x-forwarded-.*|last-event-id|sec-.*|dragoman-.*|a2a-.*|mcp-.*)$/
 
 /** What a caller shows one agent when the gateway calls it for that caller. */
-export const CredentialWish = z.strictObject({
+export const CredentialInput = z.strictObject({
   agent: agentReference,
   header: z
     .string()
@@ -20,7 +20,7 @@ export const CredentialWish = z.strictObject({
     .regex(/^[\x21-\x7e](?:[\x20-\x7e]{0,8190}[\x21-\x7e])?$/, 'This must be visible ASCII.')
     .describe('The whole value of that field, such as `Bearer TOKEN`. It is never shown again.'),
 })
-export type CredentialWish = z.output<typeof CredentialWish>
+export type CredentialInput = z.output<typeof CredentialInput>
 
 /** A credential without its value. Times are RFC 3339. */
 export const Credential = z.object({

@@ -8,7 +8,7 @@ export const idempotencyKey = z
   .describe('Names this call: sent again within a day it is not made again, and has the same answer.')
 
 /** A call that may be sent again. */
-export interface RepeatedCall {
+export interface IdempotentCall {
   /** [issuer, subject] as JSON. */
   readonly owner: string
   /** Package name and action. */
@@ -26,11 +26,11 @@ export interface EarlierCall {
 }
 
 /** Which calls were made, for all processes that share the store. Times in milliseconds since the epoch. */
-export interface RepeatStore {
+export interface IdempotencyStore {
   /** Undefined where it is new: it is the holder's until then. Of one owner `most` are kept: the oldest that are done make room. */
-  begin(call: RepeatedCall, holder: string, until: number, most: number): Promise<EarlierCall | undefined>
+  begin(call: IdempotentCall, holder: string, until: number, most: number): Promise<EarlierCall | undefined>
   /** Keeps what came of it. Does nothing where it is no longer the holder's. */
-  keep(call: RepeatedCall, holder: string, output: string, until: number): Promise<void>
+  keep(call: IdempotentCall, holder: string, output: string, until: number): Promise<void>
   /** As if it had not been made. Does nothing where it is no longer the holder's. */
-  forget(call: RepeatedCall, holder: string): Promise<void>
+  forget(call: IdempotentCall, holder: string): Promise<void>
 }

@@ -14,7 +14,7 @@ const day = 86_400
 const longestKeyLife = 365 * day
 
 /** What a new API key is to allow; left out: what its creator may, but `admin`, for 90 days. */
-export const KeyWish = z.strictObject({
+export const KeyInput = z.strictObject({
   label: z.string().trim().min(1).max(100).optional().describe('What the key is for, in words.'),
   scopes: z.array(Scope).max(10).optional().describe('Within your own; all of them but admin when left out.'),
   namespaces: z.array(PackageName).max(100).optional().describe('Within your own; all when left out.'),
@@ -25,7 +25,7 @@ export const KeyWish = z.strictObject({
     .default(90 * day)
     .describe('Seconds that the key holds; at most 365 days.'),
 })
-export type KeyWish = z.output<typeof KeyWish>
+export type KeyInput = z.output<typeof KeyInput>
 
 /** An API key without its secret. Times are RFC 3339. */
 export const ApiKey = z.object({
@@ -63,7 +63,7 @@ export interface Revocation {
 const name = z.string().min(1).max(200)
 
 /** Exactly one of these is to end. */
-export const RevocationWish = z
+export const RevocationInput = z
   .strictObject({
     token: z.string().min(1).max(8192).optional().describe('An access token, whole.'),
     jti: name.optional().describe('Id of a token.'),
@@ -83,4 +83,4 @@ export const RevocationWish = z
   .refine(({ reason: _, issuer: __, ...target }) => Object.keys(target).length === 1, {
     message: 'Give exactly one of token, jti, subject, key and kid.',
   })
-export type RevocationWish = z.output<typeof RevocationWish>
+export type RevocationInput = z.output<typeof RevocationInput>

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-const Told = z.looseObject({
+const TaskUpdate = z.looseObject({
   code: z.string().describe('The stable code of the failure.'),
   detail: z.string(),
 })
@@ -18,7 +18,7 @@ export const Step = z.object({
     .object({ text: z.string().describe('How the answer begins, as JSON.'), bytes: z.int() })
     .optional()
     .describe('Stands for an answer too long to keep; bytes is how long it was.'),
-  failure: Told.optional().describe('The problem that the caller was told of.'),
+  failure: TaskUpdate.optional().describe('The problem that the caller was told of.'),
 })
 export type Step = z.infer<typeof Step>
 

@@ -17,7 +17,7 @@ const fields = {
 }
 
 /** What somebody asks for who wants to be told of changes. */
-export const WebhookWish = z.strictObject({
+export const WebhookInput = z.strictObject({
   url: fields.url,
   kinds: fields.kinds.default([...ChangeKind.options]),
   mine: fields.mine.default(false),
@@ -29,7 +29,7 @@ export const WebhookWish = z.strictObject({
       'Revision that you have; 0 for everything from the beginning, what comes from now on if left out.',
     ),
 })
-export type WebhookWish = z.output<typeof WebhookWish>
+export type WebhookInput = z.output<typeof WebhookInput>
 
 /** What is to be otherwise; the rest stays. */
 export const WebhookEdit = z.strictObject({

@@ -5,10 +5,10 @@ import type { Clock } from './port.ts'
 /** Documents read lately, so that the parts of one page are parts of one reading. */
 export interface Library {
   /** Throws what reading throws. */
-  read(request: Request, signal: AbortSignal): Promise<Loan>
+  read(request: Request, signal: AbortSignal): Promise<CacheHit>
 }
 
-export interface Loan {
+export interface CacheHit {
   readonly document: Document
   readonly hit: boolean
   readonly age_s: number
@@ -57,6 +57,6 @@ function isFresh({ fetched_at }: Document, clock: Clock): boolean {
   return clock() - fetched_at < keptFor
 }
 
-function loan(document: Document, clock: Clock, hit: boolean): Loan {
+function loan(document: Document, clock: Clock, hit: boolean): CacheHit {
   return { document, hit, age_s: Math.max(0, Math.round((clock() - document.fetched_at) / 1000)) }
 }

@@ -3,7 +3,7 @@ import { type Action, defineAction } from '../../schemas/action.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { changed, digest, readCursor, writeCursor } from './cursor.ts'
-import { keyOf, type Library, type Loan } from './document-cache.ts'
+import { type CacheHit, keyOf, type Library } from './document-cache.ts'
 import { longestSelector, parseSelector } from './html-to-markdown/html/selector.ts'
 import { emptyReasons, extractors } from './port.ts'
 import { hintFor } from './reasons.ts'
@@ -120,7 +120,7 @@ function nameOf(principal: Principal | null): string {
   return principal ? `${principal.issuer} ${principal.subject}` : ''
 }
 
-function described(url: string, { document, hit, age_s }: Loan) {
+function described(url: string, { document, hit, age_s }: CacheHit) {
   const { content, digest: _, fetched_at, ...facts } = document
   const { host } = new URL(document.final_url)
   return {

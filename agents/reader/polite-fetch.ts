@@ -29,10 +29,10 @@ export function createPoliteFetch(fetch: Fetch, clock: Clock): Fetch {
 
   /** Resolves when it is this request's turn; rejects with the reason of the signal. */
   async function enter(host: string, signal: AbortSignal): Promise<void> {
-    const desk = open.get(host) ?? { count: 0, waiting: new Set() }
-    open.set(host, desk)
-    if (desk.count < mostAtOnce) {
-      desk.count++
+    const taskManager = open.get(host) ?? { count: 0, waiting: new Set() }
+    open.set(host, taskManager)
+    if (taskManager.count < mostAtOnce) {
+      taskManager.count++
       return
     }
     await new Promise<void>((resolve, reject) => {
@@ -41,24 +41,24 @@ export function createPoliteFetch(fetch: Fetch, clock: Clock): Fetch {
         resolve()
       }
       const leave = () => {
-        desk.waiting.delete(go)
+        taskManager.waiting.delete(go)
         const { reason } = signal
         reject(reason instanceof Failure ? reason : new Failure('cancelled', 'The caller went away.'))
       }
       if (signal.aborted) return leave()
       signal.addEventListener('abort', leave, { once: true })
-      desk.waiting.add(go)
+      taskManager.waiting.add(go)
     })
   }
 
   function exit(host: string): void {
-    const desk = open.get(host)
-    if (!desk) return
-    const [next] = desk.waiting
+    const taskManager = open.get(host)
+    if (!taskManager) return
+    const [next] = taskManager.waiting
     if (next) {
-      desk.waiting.delete(next)
+      taskManager.waiting.delete(next)
       next()
-    } else if (--desk.count === 0) open.delete(host)
+    } else if (--taskManager.count === 0) open.delete(host)
   }
 
   return async (request) => {

@@ -1,16 +1,16 @@
 import { type Action, defineAction } from '../../schemas/action.ts'
-import { KeyWish, NewApiKey } from '../../schemas/identity.ts'
+import { KeyInput, NewApiKey } from '../../schemas/identity.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { someone } from './caller.ts'
 import type { Identity } from './port.ts'
 
-export function createKey(identity: Identity): Action<KeyWish, NewApiKey> {
+export function createKey(identity: Identity): Action<KeyInput, NewApiKey> {
   return defineAction({
     name: 'create_key',
     title: 'Create an API key',
     description:
       'Makes a long-lived key that acts as you, within what you may. The key itself is shown this once.',
-    input: input(KeyWish),
+    input: input(KeyInput),
     output: output(NewApiKey),
     access: 'bearer',
     effect: 'write',

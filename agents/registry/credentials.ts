@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
-import { Credential, CredentialWish } from '../../schemas/credential.ts'
+import { Credential, CredentialInput } from '../../schemas/credential.ts'
 import { packageNameOf } from '../../schemas/names.ts'
 import { agentReference } from '../../schemas/publication.ts'
 import { input, output } from '../../schemas/shape.ts'
@@ -9,14 +9,14 @@ import type { Credentials } from './port.ts'
 
 const common = { access: { scope: 'a2a:call' }, advertised: false } as const
 
-export function setCredential(credentials: Credentials): Action<CredentialWish, Credential> {
+export function setCredential(credentials: Credentials): Action<CredentialInput, Credential> {
   return defineAction({
     ...common,
     name: 'set_credential',
     title: 'Store a credential',
     description:
       'Keeps what you show a listed agent, encrypted; it is sent when you call that agent, to that place and nowhere else.',
-    input: input(CredentialWish),
+    input: input(CredentialInput),
     output: output(Credential),
     effect: 'write',
     secret: true,

@@ -1,7 +1,7 @@
 import type { EntryDetail } from '../../schemas/card.ts'
 import type { ChangePage, RegistryChange } from '../../schemas/change.ts'
-import type { Credential, CredentialWish } from '../../schemas/credential.ts'
-import type { ApiKey, KeyWish, NewApiKey, RevocationKind, RevocationWish } from '../../schemas/identity.ts'
+import type { Credential, CredentialInput } from '../../schemas/credential.ts'
+import type { ApiKey, KeyInput, NewApiKey, RevocationInput, RevocationKind } from '../../schemas/identity.ts'
 import type { LivenessOutcome } from '../../schemas/liveness.ts'
 import type { Change, Publication } from '../../schemas/publication.ts'
 import type { Principal } from '../../schemas/scope.ts'
@@ -9,7 +9,7 @@ import type { NameCompletion, SearchInput, SearchOutput } from '../../schemas/se
 import type { AuditEvent, ProofRequest, VerificationOutcome } from '../../schemas/trust.ts'
 import type { Validation, ValidationRequest } from '../../schemas/validation.ts'
 import type { VersionPage, WantedVersion } from '../../schemas/version.ts'
-import type { NewWebhook, Webhook, WebhookEdit, WebhookWish } from '../../schemas/webhook.ts'
+import type { NewWebhook, Webhook, WebhookEdit, WebhookInput } from '../../schemas/webhook.ts'
 
 type Caller = Principal | null
 
@@ -91,11 +91,11 @@ export interface ImportReport {
 
 /** What the registry agent needs of whoever keeps API keys and what has been revoked. */
 export interface Identity {
-  createKey(wish: KeyWish, caller: Principal): Promise<NewApiKey>
+  createKey(wish: KeyInput, caller: Principal): Promise<NewApiKey>
   /** The caller's own; an admin's list is everybody's. */
   listKeys(caller: Principal): Promise<ApiKey[]>
   deleteKey(key: string, caller: Principal): Promise<void>
-  revoke(wish: RevocationWish, caller: Principal): Promise<{ revoked: RevocationKind }>
+  revoke(wish: RevocationInput, caller: Principal): Promise<{ revoked: RevocationKind }>
 }
 
 /** What it needs of whoever tells what becomes of the registry. */
@@ -117,7 +117,7 @@ export interface Changes {
 /** What it needs of whoever posts changes to those who asked for that. Webhooks of others are not found. */
 export interface Webhooks {
   /** Throws Failure `blocked_address`, `invalid_request` and `conflict`. */
-  create(wish: WebhookWish, caller: Principal): Promise<NewWebhook>
+  create(wish: WebhookInput, caller: Principal): Promise<NewWebhook>
   list(caller: Principal): Promise<Webhook[]>
   get(id: string, caller: Principal): Promise<Webhook>
   update(id: string, edit: WebhookEdit, caller: Principal): Promise<Webhook>
@@ -127,7 +127,7 @@ export interface Webhooks {
 /** What it needs of whoever keeps what callers show other agents. */
 export interface Credentials {
   /** Throws Failure `not_found`, `not_callable` and `conflict`. */
-  set(wish: CredentialWish, caller: Principal): Promise<Credential>
+  set(wish: CredentialInput, caller: Principal): Promise<Credential>
   list(caller: Principal): Promise<Credential[]>
   /** Throws Failure `not_found`. */
   remove(agent: string, caller: Principal): Promise<void>

@@ -1,19 +1,19 @@
 import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
-import { type RevocationKind, RevocationWish } from '../../schemas/identity.ts'
+import { RevocationInput, type RevocationKind } from '../../schemas/identity.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { someone } from './caller.ts'
 import type { Identity } from './port.ts'
 
 const Output = z.object({ revoked: z.enum(['jti', 'subject', 'kid', 'key']) })
 
-export function revoke(identity: Identity): Action<RevocationWish, { revoked: RevocationKind }> {
+export function revoke(identity: Identity): Action<RevocationInput, { revoked: RevocationKind }> {
   return defineAction({
     name: 'revoke',
     title: 'Revoke credentials',
     description:
       'Ends a token, everything issued to a subject until now, an API key or a signing key. You may end what is your own; an admin ends anything.',
-    input: input(RevocationWish),
+    input: input(RevocationInput),
     output: output(Output),
     access: 'bearer',
     effect: 'write',

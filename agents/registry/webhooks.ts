@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { input, output } from '../../schemas/shape.ts'
-import { NewWebhook, Webhook, WebhookEdit, WebhookWish } from '../../schemas/webhook.ts'
+import { NewWebhook, Webhook, WebhookEdit, WebhookInput } from '../../schemas/webhook.ts'
 import { someone } from './caller.ts'
 import type { Webhooks } from './port.ts'
 
@@ -14,14 +14,14 @@ type Edit = z.output<typeof Edit>
 const List = z.object({ webhooks: z.array(Webhook) })
 type List = z.infer<typeof List>
 
-export function createWebhook(webhooks: Webhooks): Action<WebhookWish, NewWebhook> {
+export function createWebhook(webhooks: Webhooks): Action<WebhookInput, NewWebhook> {
   return defineAction({
     ...common,
     name: 'create_webhook',
     title: 'Create a webhook',
     description:
       'Has changes of the registry posted to an address as they come, signed, in order, each at least once.',
-    input: input(WebhookWish),
+    input: input(WebhookInput),
     output: output(NewWebhook),
     effect: 'write',
     secret: true,

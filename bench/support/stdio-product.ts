@@ -12,5 +12,5 @@ const data = mkdtempSync(join(tmpdir(), 'dragoman-bench-'))
 process.on('exit', () => rmSync(data, { recursive: true, force: true }))
 const gateway = await openGateway(readConfig({ DRAGOMAN_DATA: data, DRAGOMAN_LOG: 'error' }))
 announce('stdio')
-const failed = () => {}
-await serveMcpStdio(createMcpService(gateway, '0', failed), () => null, failed)
+const onError = () => {}
+await serveMcpStdio(createMcpService(gateway, '0', onError), () => null, onError)

@@ -4,7 +4,7 @@ import { type ChangeFeed, type ChangeFeedOptions, createChangeFeed } from '../re
 import { createReadChanges } from '../registry/changes/read-changes.ts'
 import type { Site } from '../registry/entry/site.ts'
 import { createViews } from '../registry/entry/view.ts'
-import type { Vitals } from '../registry/liveness/liveness-cache.ts'
+import type { LivenessCache } from '../registry/liveness/liveness-cache.ts'
 import { createDeliver, type Seals } from '../registry/webhooks/deliver.ts'
 import { createDeliverer, type Deliverer } from '../registry/webhooks/deliverer.ts'
 import { createWebhooks, type Webhooks } from '../registry/webhooks/webhooks.ts'
@@ -18,10 +18,10 @@ export interface Following extends AsyncDisposable {
   readonly deliverer: Deliverer
 }
 
-export interface FollowingPorts extends Pick<ChangeFeedOptions, 'failed'> {
+export interface FollowingPorts extends Pick<ChangeFeedOptions, 'onError'> {
   readonly store: Store
   readonly site: () => Site
-  readonly vitals: Vitals
+  readonly livenessCache: LivenessCache
   readonly clock: () => number
   readonly createId: () => string
   readonly seals: Seals
@@ -39,10 +39,10 @@ export interface FollowingOptions {
 }
 
 export function openFollowing({ options = {}, outside, ...ports }: FollowingPorts): Following {
-  const { store, site, vitals, failed } = ports
+  const { store, site, livenessCache, onError } = ports
   const { followers, timeout_ms = 10_000, random = Math.random } = options
-  const read = createReadChanges({ store, views: createViews(site, vitals), vitals, failed })
-  const changes = createChangeFeed({ store, read, failed, bounds: followers })
+  const read = createReadChanges({ store, views: createViews(site, livenessCache), livenessCache, onError })
+  const changes = createChangeFeed({ store, read, onError, bounds: followers })
   const deliver = createDeliver({ ...ports, fetch: outside.fetch, timeout_ms })
   return {
     changes,

@@ -17,10 +17,10 @@ import { type Follower, follow } from '../registry/indexing/index-tailer.ts'
 import { watchListed } from '../registry/indexing/listed-watcher.ts'
 import { createKeep, createSnapshot, restored } from '../registry/indexing/snapshot.ts'
 import { changesWorthKeeping } from '../registry/indexing/vector-index.ts'
-import type { DenseArms } from '../registry/indexing/vector-index-switch.ts'
+import type { VectorIndexSwitch } from '../registry/indexing/vector-index-switch.ts'
 import { createResolve } from '../registry/queries/resolve.ts'
 import { createRegistry } from '../registry/registry.ts'
-import { createOnce } from '../router/idempotency.ts'
+import { createIdempotency } from '../router/idempotency.ts'
 import { type Call, createRouter, type Router } from '../router/router.ts'
 import { withSessions } from '../router/sessions.ts'
 import { createMemoryIndex } from '../search/index/memory-index.ts'
@@ -29,7 +29,11 @@ import type { Store } from '../store/store.ts'
 import { createLogger, type Logger } from '../telemetry/log.ts'
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts'
 import { createObserver } from '../telemetry/observe.ts'
-import { createDesk, type Desk, type DeskOptions } from '../transports/a2a/tasks/task-manager.ts'
+import {
+  createTaskManager,
+  type TaskManager,
+  type TaskManagerOptions,
+} from '../transports/a2a/tasks/task-manager.ts'
 import { extractWorker, version } from './assets.ts'
 import { type Following, type FollowingOptions, openFollowing } from './change-feed.ts'
 import { type Config, storePlace } from './config.ts'
@@ -39,7 +43,7 @@ import { type LivenessPorts, type LivenessService, openLiveness } from './livene
 import { createOutside, type OutsideOptions } from './outbound.ts'
 import { openAdmission } from './rate-limits.ts'
 import { openCalling } from './remote.ts'
-import { startPatiently } from './retry-start.ts'
+import { retryStart } from './retry-start.ts'
 import { openDense } from './vector-search.ts'
 import { openTrust, type Trust } from './verification.ts'
 
@@ -54,20 +58,20 @@ export interface Gateway extends AsyncDisposable {
   readonly follower: Follower
   /** Resolves once searches see everything that was committed when the process started. */
   readonly ready: Promise<void>
-  readonly dense: DenseArms
+  readonly dense: VectorIndexSwitch
   readonly trust: Trust
   readonly liveness: LivenessService
   /** Who follows the registry, and how. */
   readonly following: Following
   /** The tasks of A2A. */
-  readonly desk: Desk
+  readonly taskManager: TaskManager
   readonly log: Logger
   readonly metrics: Metrics
   readonly site: () => Site
   /** Hears of each change of the set of listed agents, until what it gives back is called. */
   onListed(listener: () => void): () => void
   readonly trusted_proxies: readonly string[]
-  failed(fault: unknown): void
+  onError(fault: unknown): void
   /** Says where callers reach the gateway, where the configuration does not. */
   reachedAt(url: string): void
 }
@@ -84,7 +88,7 @@ export interface GatewayOptions extends OutsideOptions {
   /** How patient, how polite and how regular looks at agents are. */
   readonly liveness?: Pick<LivenessPorts, 'random' | 'timeout_ms' | 'gap_ms'>
   /** Bounds and spans of A2A's tasks. */
-  readonly tasks?: Pick<DeskOptions, 'bounds' | 'spans'>
+  readonly tasks?: Pick<TaskManagerOptions, 'bounds' | 'spans'>
   readonly following?: FollowingOptions
   /** Bounds of playground sessions, and how often other processes' steps are looked for. */
   readonly sessions?: Pick<SessionBookOptions, 'bounds' | 'look_ms'>
@@ -95,7 +99,7 @@ export interface GatewayOptions extends OutsideOptions {
  * open; a store that went away meanwhile is waited for.
  */
 export function openGateway(config: Config, options: GatewayOptions = {}): Promise<Gateway> {
-  return startPatiently((stack) => assemble(stack, config, options))
+  return retryStart((stack) => assemble(stack, config, options))
 }
 
 async function assemble(
@@ -123,7 +127,7 @@ async function assemble(
   const words = createSnapshot(join(config.data, 'index', 'words'), `${version}/2`, store, troubled)
   const [dense, saved] = await Promise.all([openDense(config, store, outside, troubled), words.read()])
   stack.use(dense)
-  const arms = { meaning: () => dense.meaning, failed: troubled }
+  const arms = { meaning: () => dense.meaning, onError: troubled }
   const index = stack.use(restored(saved, (words) => createMemoryIndex({ ...arms, saved: words }), troubled))
   const keepWords = createKeep(words, index)
   const listed = watchListed(index)
@@ -136,11 +140,11 @@ async function assemble(
       fetch: world,
       askable: (entry) => calling.askable(entry),
       onCard: (id, signal) => trust.checker.check(id, signal),
-      failed: (fault) => log.error({ err: fault }, 'liveness'),
+      onError: (fault) => log.error({ err: fault }, 'liveness'),
       ...options.liveness,
     }),
   )
-  const follower = stack.use(follow(store, listed.index, troubled, { vitals: liveness.vitals }))
+  const follower = stack.use(follow(store, listed.index, troubled, { livenessCache: liveness.livenessCache }))
   stack.defer(() => keepWords(1))
   const ready = Promise.all([follower.ready, dense.ready, liveness.ready]).then(() =>
     keepWords(changesWorthKeeping),
@@ -152,7 +156,7 @@ async function assemble(
       clock,
       site,
       outside,
-      failed: (fault) => log.error({ err: fault }, 'identity'),
+      onError: (fault) => log.error({ err: fault }, 'identity'),
     }),
   )
   const fetchCard = createManifestReader(world)
@@ -162,7 +166,7 @@ async function assemble(
     fetch: world,
     fetch_own: reach({ allow_origins: config.DRAGOMAN_ALLOW_ORIGINS, refuse_origins: () => [] }).fetch,
     fetchCard,
-    failed: (fault) => log.error({ err: fault }, 'check'),
+    onError: (fault) => log.error({ err: fault }, 'check'),
     resolveTxt: options.resolveTxt,
     originOf: options.originOf,
   })
@@ -188,10 +192,10 @@ async function assemble(
       site,
       clock,
       createId,
-      vitals: liveness.vitals,
+      livenessCache: liveness.livenessCache,
       seals: vault,
       outside: beyond,
-      failed: (fault) => log.error({ err: fault }, 'changes'),
+      onError: (fault) => log.error({ err: fault }, 'changes'),
       options: options.following,
     }),
   )
@@ -227,7 +231,7 @@ async function assemble(
       secret: trust.secret,
       observe(agent, code, seconds) {
         metrics.remote(agent, code, seconds)
-        suspicion?.heard(agent, code)
+        reprobe?.heard(agent, code)
       },
       patience_ms: options.patience_ms,
     }),
@@ -250,15 +254,17 @@ async function assemble(
   })
   await follower.caughtUp(await listHosted({ store, clock, createId, domain: trust.domain }, agents, version))
 
-  const failed = (fault: unknown) => log.error({ err: fault }, 'door')
+  const onError = (fault: unknown) => log.error({ err: fault }, 'door')
   const uncounted = (fault: unknown) => log.warn({ err: fault }, 'rate limits')
   const { admit } = stack.use(await openAdmission(config, clock, uncounted))
   const count = (call: Call) => admit({ to: 'svc.registry', action: 'task' }, call)
-  const desk = stack.use(createDesk({ store: store.tasks, clock, failed, count, ...options.tasks }))
+  const taskManager = stack.use(
+    createTaskManager({ store: store.tasks, clock, onError, count, ...options.tasks }),
+  )
   const names = new Set(
     agents.flatMap((agent) => agent.actions.map((action) => `${agent.package_name} ${action.name}`)),
   )
-  const suspicion = config.DRAGOMAN_LIVENESS === 'on' ? stack.use(liveness.suspicion()) : undefined
+  const reprobe = config.DRAGOMAN_LIVENESS === 'on' ? stack.use(liveness.reprobe()) : undefined
   const router = createRouter({
     resolve: createResolve(agents, registry.get, calling.agentOf),
     admit,
@@ -267,7 +273,7 @@ async function assemble(
     clock,
     createId: randomUUID,
     check_outputs: config.DRAGOMAN_CHECK_OUTPUTS === 'on',
-    once: createOnce({ store: store.repeats, clock, createId: randomUUID, failed }),
+    once: createIdempotency({ store: store.idempotency, clock, createId: randomUUID, onError }),
   })
   return {
     ...withSessions(router, 'svc.playground'),
@@ -282,13 +288,13 @@ async function assemble(
     trust,
     liveness,
     following,
-    desk,
+    taskManager,
     log,
     metrics,
     site,
     onListed: listed.onChange,
     trusted_proxies: config.DRAGOMAN_TRUSTED_PROXIES,
-    failed,
+    onError,
     reachedAt(url) {
       reached = url
     },

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto'
 import type { JWK } from 'jose'
 import {
   type ApiKey,
-  type KeyWish,
+  type KeyInput,
   localIssuer,
   type NewApiKey,
+  type RevocationInput,
   type RevocationKind,
-  type RevocationWish,
 } from '../../schemas/identity.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import { createApiKeys } from '../auth/api-keys.ts'
@@ -40,20 +40,20 @@ export interface Identity extends AsyncDisposable {
   readonly count: (client: string) => void
   /** Calls the listener when something has been revoked, by whichever process. */
   readonly onRevocation: (listener: () => void) => void
-  createKey(wish: KeyWish, caller: Principal): Promise<NewApiKey>
+  createKey(wish: KeyInput, caller: Principal): Promise<NewApiKey>
   listKeys(caller: Principal): Promise<ApiKey[]>
   deleteKey(key: string, caller: Principal): Promise<void>
-  revoke(wish: RevocationWish, caller: Principal): Promise<{ revoked: RevocationKind }>
+  revoke(wish: RevocationInput, caller: Principal): Promise<{ revoked: RevocationKind }>
 }
 
 export interface IdentityOptions {
   readonly config: Config
-  readonly store: Pick<Store, 'identity' | 'notes' | 'wake'>
+  readonly store: Pick<Store, 'identity' | 'settings' | 'wake'>
   readonly clock: () => number
   readonly site: () => { readonly base_url: string }
   /** A fetch of its own to the outside, with these origins exempt from the public-address rule. */
   readonly outside: (allowed: readonly string[]) => Fetch
-  readonly failed: (fault: unknown) => void
+  readonly onError: (fault: unknown) => void
 }
 
 /** Whose subjects have API keys here without any issuer in the configuration. */
@@ -67,27 +67,27 @@ const attempts = 60
  * one issuer are nobody to another. Undefined where they are.
  */
 export async function strangerTo(
-  store: Pick<Store, 'notes'>,
+  store: Pick<Store, 'settings'>,
   ring: Pick<KeyRing, 'name'>,
 ): Promise<string | undefined> {
-  const issuer = await store.notes.settle('issuer', ring.name)
+  const issuer = await store.settings.settle('issuer', ring.name)
   if (issuer === ring.name) return undefined
   return `The registry belongs to ${issuer}, and these keys to ${ring.name}: copy keys/ from the gateway that made it.`
 }
 
 /** Reads keys and revocations, and the issuers of the configuration. Throws Failure `invalid_request` for a bad one. */
 export async function openIdentity(options: IdentityOptions): Promise<Identity> {
-  const { config, store, clock, site, outside, failed } = options
+  const { config, store, clock, site, outside, onError } = options
   const ring = await openKeyRing(keysPath(config), clock)
   const stranger = await strangerTo(store, ring)
-  if (stranger !== undefined) failed(new Error(stranger))
+  if (stranger !== undefined) onError(new Error(stranger))
   const own = [...new Set([ring.name, site().base_url])]
   const issuers = await readIssuers(config.DRAGOMAN_ISSUERS, own)
   const revocations = await createRevocations({
     store: store.identity,
     wake: (signal) => store.wake(signal),
     clock,
-    failed,
+    onError,
   })
   const names = () => {
     const { base_url } = site()
@@ -103,7 +103,7 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
   const external = new Map(
     issuers.map((one) => {
       const allowed = [one.issuer, ...(one.jwks_uri === undefined ? [] : [one.jwks_uri])]
-      return [one.issuer, createExternalVerifier(one, { fetch: outside(allowed), clock, failed })] as const
+      return [one.issuer, createExternalVerifier(one, { fetch: outside(allowed), clock, onError })] as const
     }),
   )
   const authenticate = createAuthenticator({

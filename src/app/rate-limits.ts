@@ -9,14 +9,14 @@ type Admit = RouterOptions['admit']
 export async function openAdmission(
   config: Config,
   clock: () => number,
-  failed: (fault: unknown) => void,
+  onError: (fault: unknown) => void,
 ): Promise<{ readonly admit: Admit } & AsyncDisposable> {
   const alone = { async [Symbol.asyncDispose]() {} }
   if (config.DRAGOMAN_RATE_LIMIT === 'off') return { ...alone, admit: () => undefined }
   const { url } = storePlace(config)
   if (config.DRAGOMAN_RATE_LIMIT === 'on' || url === undefined)
     return { ...alone, admit: createLimiter(clock) }
-  const rates = await openRates(url, failed)
-  const admit = createLimiter(clock, { take: rates.take, failed })
+  const rates = await openRates(url, onError)
+  const admit = createLimiter(clock, { take: rates.take, onError })
   return { admit, [Symbol.asyncDispose]: () => rates[Symbol.asyncDispose]() }
 }

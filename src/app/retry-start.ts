@@ -1,5 +1,5 @@
 import { Failure } from '../../schemas/failure.ts'
-import { patiently } from '../store/postgres/retry.ts'
+import { retryFor } from '../store/postgres/retry.ts'
 
 /** How long a start is made again while its store goes away in the middle of it: a database may be starting too. */
 const startMilliseconds = 15_000
@@ -8,7 +8,7 @@ const startMilliseconds = 15_000
  * What `assemble` makes, over the stack of what it opens. Where it fails all of that is closed, or the process would
  * neither serve nor end; where it fails by `unavailable` it is made again for a while.
  */
-export function startPatiently<T>(assemble: (stack: AsyncDisposableStack) => Promise<T>): Promise<T> {
+export function retryStart<T>(assemble: (stack: AsyncDisposableStack) => Promise<T>): Promise<T> {
   const attempt = async () => {
     const stack = new AsyncDisposableStack()
     try {
@@ -18,7 +18,7 @@ export function startPatiently<T>(assemble: (stack: AsyncDisposableStack) => Pro
       throw fault
     }
   }
-  return patiently(attempt, isPassing, startMilliseconds)
+  return retryFor(attempt, isPassing, startMilliseconds)
 }
 
 function isPassing(fault: unknown): boolean {

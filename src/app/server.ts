@@ -65,14 +65,14 @@ export async function startServer(
   const { base_url, site_url } = gateway.site()
   const etags = createEtags(
     JSON.stringify([version, base_url, site_url]),
-    () => gateway.liveness.vitals.swept,
+    () => gateway.liveness.livenessCache.swept,
   )
   const allowsOrigin = originRule(base_url, gateway.config.DRAGOMAN_ALLOWED_WEB_ORIGINS)
-  const failed = (fault: unknown) => gateway.log.warn({ err: fault }, 'mcp')
-  const service = createMcpService(gateway, version, failed)
-  const agentService = createAgentServices(gateway, version, failed)
-  const mcp = { door: gateway, allowsOrigin, failed, ending: ending.signal }
-  const perform = createService(gateway, createRouting(gateway), gateway.desk)
+  const onError = (fault: unknown) => gateway.log.warn({ err: fault }, 'mcp')
+  const service = createMcpService(gateway, version, onError)
+  const agentService = createAgentServices(gateway, version, onError)
+  const mcp = { context: gateway, allowsOrigin, onError, ending: ending.signal }
+  const perform = createService(gateway, createRouting(gateway), gateway.taskManager)
   const mounts = [
     ...documents({ ...gateway, challenge: gateway.trust.challenge }, version),
     ...operations(gateway, gateway.config.DRAGOMAN_METRICS, () => state.draining),
@@ -81,7 +81,7 @@ export async function startServer(
     jsonRpcMount(gateway, version),
     a2aJsonRpcMount(gateway, perform),
     ...a2aRestMounts(gateway, perform),
-    ...oauthMounts({ door: gateway, ...gateway.identity }),
+    ...oauthMounts({ context: gateway, ...gateway.identity }),
     ...serverCardMounts(gateway, version),
     ...mcpMounts({ ...mcp, path: '/mcp', serviceOf: () => service }),
     ...mcpMounts({
@@ -93,13 +93,13 @@ export async function startServer(
   const app = createHttpApp(gateway, etags, mounts, ending.signal)
   const refuseHost = hostRule(gateway.config.HOST, () => [base_url, site_url])
   const upgrades = createUpgrades({
-    door: gateway,
+    context: gateway,
     refuseHost,
     allowsOrigin,
     sockets: [
       envelopeSocket(gateway, ending.signal),
       jsonRpcSocket(gateway, version, ending.signal),
-      mcpSocket(service, failed),
+      mcpSocket(service, onError),
     ],
   })
   gateway.identity.onRevocation(() => void upgrades.identify())
@@ -115,7 +115,10 @@ export async function startServer(
     async [Symbol.asyncDispose]() {
       if (state.draining) return
       state.draining = true
-      await Promise.all([drain(server, upgrades, ending, drain_ms), gateway.desk[Symbol.asyncDispose]()])
+      await Promise.all([
+        drain(server, upgrades, ending, drain_ms),
+        gateway.taskManager[Symbol.asyncDispose](),
+      ])
     },
   }
 }

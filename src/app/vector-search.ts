@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { Failure } from '../../schemas/failure.ts'
 import type { Fetch } from '../net/fetch/fetch.ts'
 import { createKeep, createSnapshot, restored } from '../registry/indexing/snapshot.ts'
-import { createDenseArm, type DenseArm } from '../registry/indexing/vector-index.ts'
-import { type DenseArms, openDenseArms } from '../registry/indexing/vector-index-switch.ts'
+import { createVectorIndex, type VectorIndex } from '../registry/indexing/vector-index.ts'
+import { openVectorIndexSwitch, type VectorIndexSwitch } from '../registry/indexing/vector-index-switch.ts'
 import type { Embedder } from '../search/embedders/embedder.ts'
 import { createStaticEmbedder } from '../search/embedders/static/static-embedder.ts'
 import { createMemoryVectorStore } from '../search/vectors/memory/memory-vector-store.ts'
@@ -31,9 +31,9 @@ export function openDense(
   config: Config,
   store: Store,
   outside: Outside,
-  failed: (fault: unknown) => void,
-): Promise<DenseArms> {
-  async function open(settings: Settings): Promise<DenseArm> {
+  onError: (fault: unknown) => void,
+): Promise<VectorIndexSwitch> {
+  async function open(settings: Settings): Promise<VectorIndex> {
     const embedder = await openEmbedder(settings, config, outside)
     try {
       const onDisk = await wantsDisk(config, store, embedder.model)
@@ -44,38 +44,38 @@ export function openDense(
     }
   }
 
-  async function openInMemory(embedder: Embedder): Promise<DenseArm> {
+  async function openInMemory(embedder: Embedder): Promise<VectorIndex> {
     const { model, dimensions } = embedder
     const path = join(config.data, 'index', `vectors-${fileName(model)}`)
-    const snapshot = createSnapshot(path, `${version}/1 ${model}`, store, failed)
+    const snapshot = createSnapshot(path, `${version}/1 ${model}`, store, onError)
     const vectors = restored(
       await snapshot.read(),
       (saved) => createMemoryVectorStore({ dimensions, worker: vectorsWorker, saved }),
-      failed,
+      onError,
     )
-    return createDenseArm(store, embedder, vectors, failed, createKeep(snapshot, vectors))
+    return createVectorIndex(store, embedder, vectors, onError, createKeep(snapshot, vectors))
   }
 
   /** LanceDB is loaded only here. */
-  async function openOnDisk(embedder: Embedder): Promise<DenseArm> {
+  async function openOnDisk(embedder: Embedder): Promise<VectorIndex> {
     const { model, dimensions } = embedder
     const { openLanceVectorStore } = await import('../search/vectors/lance/lance-vector-store.ts')
     const folder = join(config.data, 'vectors', fileName(model))
-    let arm: DenseArm | undefined
+    let arm: VectorIndex | undefined
     const vectors = await openLanceVectorStore({
       folder,
       dimensions,
       on_rebuild(cause) {
-        failed(cause)
+        onError(cause)
         // What was thrown away is derived anew, from the first change on.
         void arm?.follower.caughtUp(Number.MAX_SAFE_INTEGER)
       },
     })
-    arm = createDenseArm(store, embedder, vectors, failed)
+    arm = createVectorIndex(store, embedder, vectors, onError)
     return arm
   }
 
-  return openDenseArms({ store, wanted: settingsOf(config), standby, open, failed })
+  return openVectorIndexSwitch({ store, wanted: settingsOf(config), standby, open, onError })
 }
 
 /** More vectors than this are kept on disk, unless told otherwise. */

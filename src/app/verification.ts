@@ -33,7 +33,7 @@ export interface TrustPorts {
   /** The same, but that it may reach our own base URL. */
   readonly fetch_own: Fetch
   readonly fetchCard: FetchCard
-  readonly failed: (fault: unknown) => void
+  readonly onError: (fault: unknown) => void
   /** The resolver of the configuration when left out. */
   readonly resolveTxt?: ResolveTxt | undefined
   /** Where the files of a domain are; https://DOMAIN when left out. */
@@ -44,7 +44,7 @@ const resolveMilliseconds = 5000
 const gateway = { issuer: localIssuer, subject: 'urn:dragoman:gateway' }
 
 export function openTrust({ DRAGOMAN_BASE_URL, DRAGOMAN_DNS_SERVERS }: Config, ports: TrustPorts): Trust {
-  const { store, clock, fetchCard, failed, originOf } = ports
+  const { store, clock, fetchCard, onError, originOf } = ports
   const servers = { servers: DRAGOMAN_DNS_SERVERS, timeout_ms: resolveMilliseconds }
   const resolveTxt = ports.resolveTxt ?? createTxtResolver(servers)
   const site = { resolveTxt, ...(originOf && { originOf }) }
@@ -55,7 +55,7 @@ export function openTrust({ DRAGOMAN_BASE_URL, DRAGOMAN_DNS_SERVERS }: Config, p
 
   async function makeSecret(): Promise<Uint8Array> {
     const made = randomBytes(32).toString('base64url')
-    return Buffer.from(await store.notes.settle('challenge-secret', made), 'base64url')
+    return Buffer.from(await store.settings.settle('challenge-secret', made), 'base64url')
   }
 
   async function secret(): Promise<Uint8Array> {
@@ -87,7 +87,7 @@ export function openTrust({ DRAGOMAN_BASE_URL, DRAGOMAN_DNS_SERVERS }: Config, p
     prove,
     secret,
     domain,
-    checker: createChecker({ store, clock, fetchCard, prove, secret, verifySignature, own, failed }),
+    checker: createChecker({ store, clock, fetchCard, prove, secret, verifySignature, own, onError }),
     challenge: async () => domain && `${statement(claimToken(await secret(), gateway, domain))}\n`,
   }
 }

@@ -2,7 +2,7 @@ import { hash, timingSafeEqual } from 'node:crypto'
 import { Failure } from '../../schemas/failure.ts'
 import {
   type ApiKey,
-  type KeyWish,
+  type KeyInput,
   type NewApiKey,
   type Revocation,
   wholeKey,
@@ -42,7 +42,7 @@ export interface ApiKeysOptions {
 /** Long-lived keys that act as whoever made them, within what that caller may. */
 export interface ApiKeys {
   /** Throws Failure `forbidden` for more than the caller may, `conflict` for too many keys. */
-  create(wish: KeyWish, caller: Principal): Promise<NewApiKey>
+  create(wish: KeyInput, caller: Principal): Promise<NewApiKey>
   /** The caller's own; an admin's list is everybody's. */
   list(caller: Principal): Promise<ApiKey[]>
   /** Throws Failure `not_found` for a key that is not the caller's to delete. */
@@ -112,7 +112,7 @@ export function createApiKeys({ store, endKey, clock, random }: ApiKeysOptions):
   }
 }
 
-function assertMayMake({ scopes: wanted = [], namespaces = [] }: KeyWish, caller: Principal): void {
+function assertMayMake({ scopes: wanted = [], namespaces = [] }: KeyInput, caller: Principal): void {
   if (caller.confined_to !== undefined) {
     throw new Failure('forbidden', 'A playground session makes no keys.')
   }

@@ -27,7 +27,7 @@ export interface ExternalOptions {
   readonly fetch: FetchKeys
   readonly clock: () => number
   /** Hears why an issuer's keys cannot be had. */
-  readonly failed: (fault: unknown) => void
+  readonly onError: (fault: unknown) => void
   /** How long after a fetch an unknown `kid` is not worth another; 30,000 when absent. */
   readonly cooldown_ms?: number
 }
@@ -74,7 +74,7 @@ export function createExternalVerifier(issuer: ExternalIssuer, options: External
 /** The issuer's keys, found at first use. Its silence is our `unavailable`, never the caller's fault. */
 function createKeys(
   issuer: ExternalIssuer,
-  { fetch, clock, failed, cooldown_ms }: ExternalOptions,
+  { fetch, clock, onError, cooldown_ms }: ExternalOptions,
 ): JWTVerifyGetKey {
   let keys: Promise<JWTVerifyGetKey> | undefined
   let resting = Number.NEGATIVE_INFINITY
@@ -104,7 +104,7 @@ function createKeys(
 
   /** The log hears of it once, not with each token. */
   function rest(fault: unknown): Failure {
-    if (!isResting()) failed(new Error(`The keys of ${issuer.issuer} cannot be had.`, { cause: fault }))
+    if (!isResting()) onError(new Error(`The keys of ${issuer.issuer} cannot be had.`, { cause: fault }))
     resting = clock()
     return unreachable(issuer, fault)
   }

@@ -25,14 +25,14 @@ export interface RevocationsOptions {
   /** Yields at once, and soon after each commit of any process. */
   readonly wake: (signal: AbortSignal) => AsyncIterable<void>
   readonly clock: () => number
-  readonly failed: (fault: unknown) => void
+  readonly onError: (fault: unknown) => void
   /** Between two readings that nobody here asked for, and after a fault; 500 when absent. */
   readonly rest_ms?: number
 }
 
 /** Loads what is revoked before it resolves: no gateway answers without knowing. */
 export async function createRevocations(options: RevocationsOptions): Promise<Revocations> {
-  const { store, wake, clock, failed, rest_ms = 500 } = options
+  const { store, wake, clock, onError, rest_ms = 500 } = options
   const listeners: (() => void)[] = []
   const ending = new AbortController()
   let standing = new Map<string, number>()
@@ -62,7 +62,7 @@ export async function createRevocations(options: RevocationsOptions): Promise<Re
       try {
         return await load()
       } catch (fault) {
-        failed(fault)
+        onError(fault)
       }
       await rest()
     }
@@ -77,7 +77,7 @@ export async function createRevocations(options: RevocationsOptions): Promise<Re
           await rest()
         }
       } catch (fault) {
-        failed(fault)
+        onError(fault)
       }
       await rest()
     }

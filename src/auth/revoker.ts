@@ -2,8 +2,8 @@ import { Failure } from '../../schemas/failure.ts'
 import {
   localIssuer,
   type Revocation,
+  type RevocationInput,
   type RevocationKind,
-  type RevocationWish,
   wholeKey,
 } from '../../schemas/identity.ts'
 import { holds, type Principal } from '../../schemas/scope.ts'
@@ -24,7 +24,7 @@ export interface RevokerOptions {
  * Ends a token, a subject's tokens, an API key or a signing key, and says which it was. A holder may end what is
  * its own; everything else needs `admin`. Throws Failure `forbidden`, `not_found` or `invalid_request`.
  */
-export type Revoke = (wish: RevocationWish, caller: Principal) => Promise<{ revoked: RevocationKind }>
+export type Revoke = (wish: RevocationInput, caller: Principal) => Promise<{ revoked: RevocationKind }>
 
 const day = 86_400_000
 

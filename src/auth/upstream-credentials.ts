@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { EntryDetail } from '../../schemas/card.ts'
-import type { Credential, CredentialWish } from '../../schemas/credential.ts'
+import type { Credential, CredentialInput } from '../../schemas/credential.ts'
 import { Failure } from '../../schemas/failure.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import type { CredentialStore, StoredCredential } from '../store/store.ts'
@@ -8,7 +8,7 @@ import type { Vault } from './vault.ts'
 
 /** What callers show other agents when the gateway calls those for them. */
 export interface Credentials {
-  set(wish: CredentialWish, caller: Principal): Promise<Credential>
+  set(wish: CredentialInput, caller: Principal): Promise<Credential>
   list(caller: Principal): Promise<Credential[]>
   /** Throws Failure `not_found`. */
   remove(agent: string, caller: Principal): Promise<void>

@@ -22,8 +22,8 @@ export function startJobs({ trust, following, liveness, store, log, config }: Ga
   ]
   const stack = new AsyncDisposableStack()
   for (const job of jobs) {
-    const failed = (fault: unknown) => log.error({ err: fault }, job.lease)
-    stack.use(startChecks({ ...job, leases: store.leases, holder: randomUUID(), clock: Date.now, failed }))
+    const onError = (fault: unknown) => log.error({ err: fault }, job.lease)
+    stack.use(startChecks({ ...job, leases: store.leases, holder: randomUUID(), clock: Date.now, onError }))
   }
   return stack
 }

@@ -10,6 +10,6 @@ export async function mcp(): Promise<void> {
   await using gateway = await openGateway(config)
   const token = config.DRAGOMAN_TOKEN
   const identify = () => (token === undefined ? null : gateway.authenticate(token))
-  const failed = (fault: unknown) => gateway.log.warn({ err: fault }, 'mcp')
-  await serveMcpStdio(createMcpService(gateway, version, failed), identify, failed)
+  const onError = (fault: unknown) => gateway.log.warn({ err: fault }, 'mcp')
+  await serveMcpStdio(createMcpService(gateway, version, onError), identify, onError)
 }

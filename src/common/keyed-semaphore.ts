@@ -1,13 +1,13 @@
-import { createPlaces, type TakePlace } from './semaphore.ts'
+import { type Acquire, createSemaphore } from './semaphore.ts'
 
 /** Resolves with a place of somebody's own share, as TakePlace does. */
-export type TakeShare = (of: string, signal: AbortSignal) => Promise<Disposable>
+export type AcquireKeyed = (of: string, signal: AbortSignal) => Promise<Disposable>
 
 /** Places for each of many, so that nobody takes all that there are; `full` says what is thrown as in `createPlaces`. */
-export function createShares(each: number, longest: number, full: () => Error): TakeShare {
-  const holders = new Map<string, { readonly take: TakePlace; count: number }>()
+export function createKeyedSemaphore(each: number, longest: number, full: () => Error): AcquireKeyed {
+  const holders = new Map<string, { readonly take: Acquire; count: number }>()
   return async (of, signal) => {
-    const holder = holders.get(of) ?? { take: createPlaces(each, longest, full), count: 0 }
+    const holder = holders.get(of) ?? { take: createSemaphore(each, longest, full), count: 0 }
     holders.set(of, holder)
     holder.count++
     const leave = () => {

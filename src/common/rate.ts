@@ -1,6 +1,6 @@
 import type { Clock, Wait } from './clock.ts'
 
-export interface Pace {
+export interface Rate {
   /** Milliseconds between two requests, over the long run. */
   readonly gap_ms: number
   /** How many may go at once after a rest. */
@@ -11,7 +11,7 @@ export interface Pace {
  * A token bucket that makes its callers queue (the generic cell rate algorithm, ITU-T I.371): each turn is booked when
  * it is asked for. A turn further away than `patience_ms` is not booked: `wait_ms` says how far it is.
  */
-export function createPace({ gap_ms, burst }: Pace, patience_ms: number, clock: Clock, wait: Wait) {
+export function createRate({ gap_ms, burst }: Rate, patience_ms: number, clock: Clock, wait: Wait) {
   let due = Number.NEGATIVE_INFINITY
   return async (signal: AbortSignal): Promise<{ readonly wait_ms: number } | undefined> => {
     const now = clock()

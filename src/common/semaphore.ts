@@ -1,15 +1,15 @@
 /** Resolves with a place once there is one, in the order asked for; rejects when the signal aborts. */
-export type TakePlace = (signal: AbortSignal) => Promise<Disposable>
+export type Acquire = (signal: AbortSignal) => Promise<Disposable>
 
 /**
  * A bounded number of places, each held for as long as something lasts. Where more than `longest` wait, `full` says what
  * is thrown.
  */
-export function createPlaces(
+export function createSemaphore(
   most: number,
   longest = Number.POSITIVE_INFINITY,
   full: () => Error = () => new Error('Too many wait.'),
-): TakePlace {
+): Acquire {
   let taken = 0
   const waiting = new Set<() => void>()
 

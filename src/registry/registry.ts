@@ -7,14 +7,14 @@ import type { SearchIndex } from '../search/search-index.ts'
 import { type CardsOptions, createCards } from './cards/cards.ts'
 import { createDeprecate, type Deprecating } from './entry/deprecation.ts'
 import { type Committed, createEditor, type EditorOptions } from './entry/editor.ts'
-import { createCustody, type Recipient, type Suspending } from './entry/ownership.ts'
+import { createOwnershipService, type Recipient, type Suspending } from './entry/ownership.ts'
 import type { Site } from './entry/site.ts'
 import { createHistory } from './entry/versions.ts'
 import { createViews } from './entry/view.ts'
 import { importLines } from './import/importer.ts'
 import type { Follower } from './indexing/index-tailer.ts'
-import type { DenseArms } from './indexing/vector-index-switch.ts'
-import type { Vitals } from './liveness/liveness-cache.ts'
+import type { VectorIndexSwitch } from './indexing/vector-index-switch.ts'
+import type { LivenessCache } from './liveness/liveness-cache.ts'
 import type { Prober } from './liveness/prober.ts'
 import { createFinder } from './queries/search-service.ts'
 import { createValidator } from './verification/validator.ts'
@@ -24,33 +24,33 @@ export interface RegistryOptions extends EditorOptions {
   readonly index: SearchIndex
   readonly follower: Follower
   /** Without it, words alone decide. */
-  readonly dense?: Pick<DenseArms, 'ready' | 'caughtUp' | 'progress'>
+  readonly dense?: Pick<VectorIndexSwitch, 'ready' | 'caughtUp' | 'progress'>
   readonly site: () => Site
   readonly signer: CardsOptions['signer']
   readonly agents: CardsOptions['agents']
   readonly prove: VerifierOptions['prove']
   readonly secret: VerifierOptions['secret']
-  readonly liveness: { readonly vitals: Vitals; readonly prober: Pick<Prober, 'check'> }
+  readonly liveness: { readonly livenessCache: LivenessCache; readonly prober: Pick<Prober, 'check'> }
 }
 
 /** The registry's domain: what the registry agent's actions do. A write answers once the index has applied it. */
 export function createRegistry(options: RegistryOptions) {
   const { store, index, follower, dense, site } = options
-  const { vitals, prober } = options.liveness
-  const views = createViews(site, vitals)
+  const { livenessCache, prober } = options.liveness
+  const views = createViews(site, livenessCache)
   const { stored, written, ...finder } = createFinder({
     reader: store.read,
     index,
     follower,
     dense,
     views,
-    vitals,
+    livenessCache,
   })
   const history = createHistory(store, { ...finder, stored }, views)
   const editor = createEditor(options)
   const deprecate = createDeprecate(editor)
   const verifier = createVerifier({ ...options, reader: store.read, editor })
-  const { report, audit, ...custody } = createCustody(store, editor, options.clock)
+  const { report, audit, ...ownership } = createOwnershipService(store, editor, options.clock)
 
   /** What is written is found at once by whoever asks this process, by its words and by its meaning. */
   async function applied(revision: number): Promise<void> {
@@ -76,8 +76,8 @@ export function createRegistry(options: RegistryOptions) {
     async check(agent: string, caller: Principal | null, signal: AbortSignal): Promise<LivenessOutcome> {
       const entry = await stored(agent, caller)
       const { signals, revision } = await prober.check(entry, signal)
-      await Promise.all([vitals.sweep(), applied(revision)])
-      return { package_name: entry.package_name, liveness: vitals.of(entry), signals: [...signals] }
+      await Promise.all([livenessCache.sweep(), applied(revision)])
+      return { package_name: entry.package_name, liveness: livenessCache.of(entry), signals: [...signals] }
     },
     validate: createValidator(options.fetchCard),
     verify: (...asked: Parameters<typeof verifier.verify>) => answered(verifier.verify(...asked)),
@@ -92,11 +92,12 @@ export function createRegistry(options: RegistryOptions) {
       settled(editor.move(change, 'ACTIVE', 'STAGE', caller), caller),
     /** What is given away in STAGE is no longer seen by who gave it. */
     async transfer(change: Change, to: Recipient, caller: Principal | null) {
-      const { id, package_name, revision } = await custody.transfer(change, to, caller)
+      const { id, package_name, revision } = await ownership.transfer(change, to, caller)
       await applied(revision)
       return { id, package_name, revision }
     },
-    suspend: (asked: Suspending, caller: Principal | null) => settled(custody.suspend(asked, caller), caller),
+    suspend: (asked: Suspending, caller: Principal | null) =>
+      settled(ownership.suspend(asked, caller), caller),
     deprecate: (asked: Deprecating, caller: Principal | null) => settled(deprecate(asked, caller), caller),
     report,
     audit,

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Action, Agent } from '../../schemas/action.ts'
 import { Failure } from '../../schemas/failure.ts'
-import type { RepeatedCall, RepeatStore } from '../../schemas/idempotency.ts'
+import type { IdempotencyStore, IdempotentCall } from '../../schemas/idempotency.ts'
 import { isRecord, orderedText } from '../../schemas/json.ts'
 import type { Principal } from '../../schemas/scope.ts'
 
@@ -12,12 +12,12 @@ const again_s = 1
 /** Calls of one caller that are kept; the oldest that is done makes room. */
 export const mostRepeats = 1000
 
-export interface OnceOptions {
-  readonly store: RepeatStore
+export interface IdempotencyOptions {
+  readonly store: IdempotencyStore
   readonly clock: () => number
   readonly createId: () => string
   /** Hears of answers that could not be kept. */
-  readonly failed: (fault: unknown) => void
+  readonly onError: (fault: unknown) => void
 }
 
 /** What a call is, beside its input. */
@@ -27,7 +27,7 @@ export interface Keyed {
   readonly principal: Principal | null
 }
 
-export type Once = (
+export type Idempotency = (
   call: Keyed,
   input: unknown,
   work: (input: unknown) => Promise<unknown>,
@@ -40,12 +40,12 @@ export type Once = (
  * Throws Failure `unauthenticated` for a key of nobody, `conflict` where the input is another one than before and,
  * with `retry_after_s`, while the first still runs.
  */
-export function createOnce({ store, clock, createId, failed }: OnceOptions): Once {
+export function createIdempotency({ store, clock, createId, onError }: IdempotencyOptions): Idempotency {
   return async ({ agent, action, principal }, input, work) => {
     if (action.idempotency !== 'key' || !isRecord(input)) return await work(input)
     const { idempotency_key: key, ...rest } = input
     if (typeof key !== 'string') return await work(rest)
-    const call: RepeatedCall = {
+    const call: IdempotentCall = {
       owner: ownerOf(principal),
       action: `${agent.package_name} ${action.name}`,
       key,
@@ -55,10 +55,10 @@ export function createOnce({ store, clock, createId, failed }: OnceOptions): Onc
     const earlier = await store.begin(call, holder, clock() + leaseMilliseconds, mostRepeats)
     if (earlier) return answerOf(earlier, call)
     const output = await work(rest).catch(async (fault) => {
-      await store.forget(call, holder).catch(failed)
+      await store.forget(call, holder).catch(onError)
       throw fault
     })
-    await store.keep(call, holder, JSON.stringify(output), clock() + keptMilliseconds).catch(failed)
+    await store.keep(call, holder, JSON.stringify(output), clock() + keptMilliseconds).catch(onError)
     return output
   }
 }
@@ -76,7 +76,7 @@ function ownerOf(principal: Principal | null): string {
 
 function answerOf(
   { digest, output }: { readonly digest: string; readonly output: string | null },
-  call: RepeatedCall,
+  call: IdempotentCall,
 ): unknown {
   if (digest !== call.digest) {
     throw new Failure('conflict', 'This key was used for another call.', {

@@ -19,7 +19,7 @@ export type TakeShared = (
 
 export interface Sharing {
   readonly take: TakeShared
-  readonly failed: (fault: unknown) => void
+  readonly onError: (fault: unknown) => void
 }
 
 /**
@@ -39,7 +39,7 @@ export function createLimiter(clock: () => number, shared?: Sharing): RouterOpti
 
   /** While the others cannot be asked each gateway counts for itself. */
   async function together(
-    { take: takeShared, failed }: Sharing,
+    { take: takeShared, onError }: Sharing,
     policy: string,
     caller: string,
     limit: number,
@@ -48,7 +48,7 @@ export function createLimiter(clock: () => number, shared?: Sharing): RouterOpti
       return { policy, limit, ...(await takeShared(policy, caller, limit)) }
     } catch (thrown) {
       if (thrown instanceof Failure && thrown.code === 'rate_limited') throw thrown
-      failed(thrown)
+      onError(thrown)
       return take(policy, caller, limit)
     }
   }

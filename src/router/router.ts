@@ -9,7 +9,7 @@ import { assertPlain } from '../../schemas/plain.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import { authorise } from './authorise.ts'
 import { startDeadline } from './deadline.ts'
-import type { Once } from './idempotency.ts'
+import type { Idempotency } from './idempotency.ts'
 import { callerOf } from './limiter.ts'
 
 /** Who is at the other end of the wire. */
@@ -87,7 +87,7 @@ export interface RouterOptions {
   /** Parse our own outputs too: in tests and in development. */
   readonly check_outputs: boolean
   /** Does the work of a call once, however often it is sent. */
-  readonly once: Once
+  readonly once: Idempotency
 }
 
 const defaultDeadline = 10_000

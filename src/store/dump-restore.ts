@@ -18,7 +18,7 @@ export interface Contents {
 }
 
 /** Whole registries from one store into another: ids, versions, owners, proofs, revisions, everything. */
-export interface Moving {
+export interface DumpRestore {
   /** Shows `work` the contents, which stand still meanwhile. */
   out<T>(work: (contents: Contents) => Promise<T>): Promise<T>
   /**
@@ -55,7 +55,7 @@ const keys: Keys = {
 
 const page = 500
 
-export function createMoving(snapshot: Snapshot, transact: Transact): Moving {
+export function createDumpRestore(snapshot: Snapshot, transact: Transact): DumpRestore {
   return {
     out: (work) =>
       snapshot(async (db) =>

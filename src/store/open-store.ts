@@ -25,18 +25,18 @@ export async function aboutStore({
 }
 
 /** Where several gateways over one database count calls together. */
-export async function openRates(url: string, failed: (fault: unknown) => void) {
+export async function openRates(url: string, onError: (fault: unknown) => void) {
   const { openSharedRates } = await import('./postgres/shared-rates.ts')
-  return openSharedRates(url, failed)
+  return openSharedRates(url, onError)
 }
 
 /** Opens the store there; `failed` hears of connections that broke, `clock` is in milliseconds since the epoch. */
 export async function openStore(
   { path, url }: StorePlace,
   clock: () => number,
-  failed: (fault: unknown) => void,
+  onError: (fault: unknown) => void,
 ): Promise<Store> {
   if (url === undefined) return await openSqliteStore(path, clock)
   const { openPostgresStore } = await import('./postgres/store.ts')
-  return await openPostgresStore(url, { clock, failed })
+  return await openPostgresStore(url, { clock, onError })
 }

@@ -10,7 +10,7 @@ import {
   Suspension,
   VerificationReport,
 } from '../../schemas/trust.ts'
-import type { Moving } from './dump-restore.ts'
+import type { DumpRestore } from './dump-restore.ts'
 
 /** A proof as it is kept, with what the next check needs. */
 const StoredProof = VerificationReport.extend({
@@ -22,7 +22,7 @@ const StoredProof = VerificationReport.extend({
 })
 export type StoredProof = z.infer<typeof StoredProof>
 
-import type { RepeatStore } from '../../schemas/idempotency.ts'
+import type { IdempotencyStore } from '../../schemas/idempotency.ts'
 import type { Revocation } from '../../schemas/identity.ts'
 import type { LivenessStore } from '../../schemas/liveness.ts'
 import type { SessionStore } from '../../schemas/playground.ts'
@@ -134,7 +134,7 @@ export interface Change {
 }
 
 /** Who does what to an entry; the actor is null where the gateway does it by itself. */
-export interface Deed {
+export interface AuditAction {
   readonly actor: Actor
   readonly action: string
   readonly reason?: string
@@ -168,7 +168,7 @@ export interface Reader {
 }
 
 /** What a change of an entry is decided by. */
-export interface Grounds {
+export interface DecisionReads {
   entry(reference: Reference): Promise<StoredEntry | undefined>
   /** Who holds any of the namespaces given. */
   claims(namespaces: readonly string[]): Promise<readonly Claim[]>
@@ -179,17 +179,17 @@ export interface Grounds {
 }
 
 /** What stands, as the grounds gave it, and what is to stand in its place. */
-export interface Decided {
+export interface Decision {
   readonly before: StoredEntry | undefined
   readonly entry: StoredEntry
-  readonly deed: Deed
+  readonly deed: AuditAction
 }
 
-export interface Writer extends Grounds {
+export interface Writer extends DecisionReads {
   /** Inserts or replaces by id. The commit gives it its revision and logs who did it. */
-  put(entry: StoredEntry, deed?: Deed): Promise<void>
+  put(entry: StoredEntry, deed?: AuditAction): Promise<void>
   /** Logs what changes nothing of the entry. */
-  record(entryId: string, deed: Deed): Promise<void>
+  record(entryId: string, deed: AuditAction): Promise<void>
   /** When this actor last did this to the entry. */
   lastDone(entryId: string, action: string, actor: Actor): Promise<string | undefined>
 }
@@ -274,16 +274,16 @@ export interface CredentialStore {
 export interface Store extends AsyncDisposable {
   readonly read: Reader
   readonly embeddings: Embeddings
-  readonly notes: Notes
+  readonly settings: Notes
   readonly versions: VersionStore
-  readonly repeats: RepeatStore
+  readonly idempotency: IdempotencyStore
   readonly leases: Leases
   readonly identity: IdentityStore
   readonly tasks: TaskStore
   readonly sessions: SessionStore
   readonly credentials: CredentialStore
   readonly liveness: LivenessStore
-  readonly moving: Moving
+  readonly moving: DumpRestore
   readonly webhooks: WebhookStore
   /**
    * One transaction: all of `work` or none of it. Inside, nothing is awaited but the writer, and nothing outside is
@@ -294,7 +294,9 @@ export interface Store extends AsyncDisposable {
    * One change of one entry, as it is to be, which may be decided more than once; the same rules as within `write`. Those
    * that come together are committed together, each as though it were alone.
    */
-  change(decide: (grounds: Grounds) => Promise<Decided>): Promise<{ entry: StoredEntry; revision: number }>
+  change(
+    decide: (reads: DecisionReads) => Promise<Decision>,
+  ): Promise<{ entry: StoredEntry; revision: number }>
   /** Changes with a revision greater than `after`, in order. */
   changes(after: number, limit: number): Promise<readonly Change[]>
   /** Yields soon after a commit by this process, and within two seconds after one by another. */

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { Failure } from '../../schemas/failure.ts'
-import { startPatiently } from '../../src/app/retry-start.ts'
+import { retryStart } from '../../src/app/retry-start.ts'
 
 /** A start that opens something, and fails so many times after that. */
 function failing(times: number, fault: Error) {
   const state = { begun: 0, open: 0 }
   const start = () =>
-    startPatiently(async (stack) => {
+    retryStart(async (stack) => {
       state.begun++
       state.open++
       stack.defer(() => void state.open--)

@@ -38,7 +38,7 @@ async function trust(
   if (!one) throw new Error('There is no issuer.')
   const clock = options.clock ?? Date.now
   const net = createSafeFetch({ user_agent: 'test', allow_origins: options.allowed ?? [one.issuer] })
-  const verify = createExternalVerifier(one, { fetch: net.fetch, clock, failed: () => {}, ...options })
+  const verify = createExternalVerifier(one, { fetch: net.fetch, clock, onError: () => {}, ...options })
   const authenticate = createAuthenticator({
     verifierOf: (name) => (name === one.issuer ? verify : undefined),
     verifyKey: () => Promise.reject(new Error('There are no API keys here.')),
@@ -202,7 +202,7 @@ describe('an issuer that the operator trusts', () => {
     }
     const faults: unknown[] = []
     await using home = await trust(entry(name), {
-      failed: (fault) => void faults.push(fault),
+      onError: (fault) => void faults.push(fault),
       async fetch({ url }) {
         const body = bodies[new URL(url).pathname]
         return { status: body ? 200 : 404, body: Buffer.from(JSON.stringify(body ?? {})), redirects }

@@ -238,7 +238,7 @@ test('what could not be read is read again, although nobody commits any more', a
       if (!signal.aborted) await once(signal, 'abort')
     },
     clock: () => 0,
-    failed: (fault) => void faults.push(String(fault)),
+    onError: (fault) => void faults.push(String(fault)),
     rest_ms: 1,
   })
   revocations.onChange(resolve)

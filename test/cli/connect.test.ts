@@ -14,14 +14,14 @@ beforeAll(async () => {
 })
 afterAll(() => home[Symbol.asyncDispose]())
 
-const doors = {
+const transports = {
   WebSocket: () => `${home.url.replace('http', 'ws')}/mcp/ws`,
   'Streamable HTTP': () => `${home.url}/mcp`,
 }
 const info = { name: 'test', version: '1' }
 const call = { name: 'finance_get_current_price', arguments: { symbol: '..' } }
 
-describe.each(Object.entries(doors))('connect over %s', (_, url) => {
+describe.each(Object.entries(transports))('connect over %s', (_, url) => {
   const parameters = (token: string) => ({
     command: process.execPath,
     args: [command, 'connect', url()],

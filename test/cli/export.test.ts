@@ -23,7 +23,7 @@ test('a registry is exported from one folder and imported into another, whole or
 
   {
     await using store = await openSqliteStore(join(from.DRAGOMAN_DATA, 'registry.sqlite'))
-    await store.notes.set('said', 'what some \u2028 and \u2029 take for the end of a line')
+    await store.settings.set('said', 'what some \u2028 and \u2029 take for the end of a line')
   }
   const exported = await run(['export', file, '--json'], from)
   expect(exported.code, exported.stderr).toBe(0)

@@ -59,10 +59,10 @@ describe('checks that run by themselves', () => {
     await using site = await replay({ 'GET /card.json': json({ name: 'Sun', description: 'Shines.' }) })
     await using home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: site.url })
     const { trust, store } = home.gateway
-    const failed = (fault: unknown) => {
+    const onError = (fault: unknown) => {
       throw fault
     }
-    const loop = { checker: trust.checker, leases: store.leases, clock: Date.now, failed, beat_ms: 10 }
+    const loop = { checker: trust.checker, leases: store.leases, clock: Date.now, onError, beat_ms: 10 }
     await using _one = startChecks({ ...loop, holder: 'one' })
     await using _two = startChecks({ ...loop, holder: 'two' })
     const body = { ...publication('com.example.sun'), manifest_url: `${site.url}/card.json` }
@@ -101,7 +101,7 @@ describe('checks that run by themselves', () => {
       secret: async () => new Uint8Array(32),
       verifySignature: () => Promise.reject(new Error('unasked')),
       own: null,
-      failed: (fault) => void faults.push(fault),
+      onError: (fault) => void faults.push(fault),
     })
     expect(await checker.run(signal)).toBe(2)
     expect(faults).toMatchObject([{ message: 'ours' }])

@@ -54,7 +54,7 @@ function checker(options: Partial<CheckerOptions> = {}) {
     secret: async () => new Uint8Array(32),
     verifySignature: async () => ({ status: 'none', detail: '' }),
     own: null,
-    failed: () => {},
+    onError: () => {},
     ...options,
   })
 }
@@ -228,7 +228,7 @@ describe('a check', () => {
         if (domain === null) throw new Error('A fault of ours.')
         return { status: 'none', detail: '' }
       },
-      failed: (fault) => void faults.push(fault),
+      onError: (fault) => void faults.push(fault),
     })
     await edit({ verification_level: 'domain_verified', proof: proofOf('example.com') })
     await one.run(signal)
@@ -375,7 +375,7 @@ describe('the turn of a process', () => {
       leases: registry.store.leases,
       holder: 'one',
       clock: Date.now,
-      failed: () => {},
+      onError: () => {},
       lease_ms: 20,
     })
     await ended

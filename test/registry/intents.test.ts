@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { localPrincipal } from '../../src/auth/authenticator.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
-import { openDoors, type TestDoor } from '../support/transports.ts'
+import { openTransports, type TestTransport } from '../support/transports.ts'
 
 const data = resolve(import.meta.dirname, '../../../shared/data')
 
@@ -28,7 +28,7 @@ interface Agent {
 
 describe.skipIf(!existsSync(data))('over the lists that people published', () => {
   let home: TestGateway
-  let doors: TestDoor[]
+  let transports: TestTransport[]
   beforeAll(async () => {
     home = await startGateway()
     const { signal } = new AbortController()
@@ -40,10 +40,10 @@ describe.skipIf(!existsSync(data))('over the lists that people published', () =>
         await home.gateway.dispatch(envelope, { principal: localPrincipal, signal })
       }
     }
-    doors = openDoors(home)
+    transports = openTransports(home)
   }, 30_000)
   afterAll(async () => {
-    for (const door of doors) await door[Symbol.asyncDispose]()
+    for (const context of transports) await context[Symbol.asyncDispose]()
     await home[Symbol.asyncDispose]()
   })
 
@@ -62,12 +62,12 @@ describe.skipIf(!existsSync(data))('over the lists that people published', () =>
       expect(listed.json.agents.map((agent: Agent) => agent.package_name)).toEqual(expected)
       const envelope = { to: 'custom.svc.registry', action: 'search', params: { query, limit: 3 } }
       const names = await Promise.all(
-        doors.map(async (door) => {
-          const outcome = (await door.call(envelope, undefined)) as { output?: { agents: Agent[] } }
-          return [door.name, outcome.output?.agents.map((agent) => agent.package_name)]
+        transports.map(async (context) => {
+          const outcome = (await context.call(envelope, undefined)) as { output?: { agents: Agent[] } }
+          return [context.name, outcome.output?.agents.map((agent) => agent.package_name)]
         }),
       )
-      expect(names).toEqual(doors.map((door) => [door.name, expected]))
+      expect(names).toEqual(transports.map((context) => [context.name, expected]))
     },
   )
 
@@ -84,7 +84,7 @@ describe.skipIf(!existsSync(data))('over the lists that people published', () =>
     [`weather ${'a'.repeat(900)}`, 'what has its words'],
   ])('"%s" finds %s, the same through every door', async (query, found) => {
     const envelope = { to: 'custom.svc.registry', action: 'search', params: { query, limit: 5 } }
-    const outcomes = await Promise.all(doors.map((door) => door.call(envelope, undefined)))
+    const outcomes = await Promise.all(transports.map((context) => context.call(envelope, undefined)))
     for (const outcome of outcomes) expect(outcome).toEqual(outcomes[0])
     const { output } = outcomes[0] as { output: { agents: unknown[]; notice?: string } }
     if (found !== 'nothing') expect(output.agents.length).toBeGreaterThan(0)

@@ -3,8 +3,8 @@ import type { Json } from '../../schemas/json.ts'
 import type { StoredEntry } from '../../src/store/store.ts'
 import { sampleEntry } from '../support/entries.ts'
 import { everyScope, startGateway, type TestGateway } from '../support/gateway.ts'
-import { restDoor } from '../support/rest-transport.ts'
-import { type Outcome, openDoors, type TestDoor } from '../support/transports.ts'
+import { restTransport } from '../support/rest-transport.ts'
+import { type Outcome, openTransports, type TestTransport } from '../support/transports.ts'
 
 const callers = ['anonymous', 'owner', 'other', 'holder', 'admin'] as const
 type Caller = (typeof callers)[number]
@@ -39,7 +39,7 @@ const writes = (stage: string, active: string, suspended: string): Readonly<Reco
   deleted: nobodySigned,
 })
 
-interface Deed {
+interface AuditAction {
   readonly action: string
   readonly params?: Record<string, Json>
   readonly expected: Readonly<Record<State, Row>>
@@ -48,7 +48,7 @@ interface Deed {
 }
 
 /** Every action on one agent, by every kind of caller, in every state. */
-const deeds: readonly Deed[] = [
+const deeds: readonly AuditAction[] = [
   { action: 'get_agent', expected: reads },
   { action: 'get_card', expected: reads },
   // Nobody's, since none of them is hosted here.
@@ -122,11 +122,11 @@ const owner = { issuer: 'urn:dragoman:local', subject: 'owner', namespace: null 
 const secret = 'Xylocarp'
 
 let home: TestGateway
-let doors: TestDoor[]
+let transports: TestTransport[]
 let tokens: Record<Caller, string | undefined>
 
-const nameOf = (door: number, { action }: Deed, state: State, caller: Caller) =>
-  `${namespace}.d${door}.${action}-${state}-${caller}`.toLowerCase()
+const nameOf = (context: number, { action }: AuditAction, state: State, caller: Caller) =>
+  `${namespace}.d${context}.${action}-${state}-${caller}`.toLowerCase()
 
 function entryIn(state: State, package_name: string): StoredEntry {
   return sampleEntry({
@@ -149,16 +149,16 @@ function entryIn(state: State, package_name: string): StoredEntry {
 async function fill(): Promise<void> {
   const { result, revision } = await home.gateway.store.write(async (writer) => {
     let count = 0
-    for (const door of doors.keys())
+    for (const context of transports.keys())
       for (const deed of deeds)
         for (const state of states)
           for (const caller of callers) {
-            await writer.put(entryIn(state, nameOf(door, deed, state, caller)))
+            await writer.put(entryIn(state, nameOf(context, deed, state, caller)))
             count += 1
           }
     return count
   })
-  expect(result).toBe(doors.length * deeds.length * states.length * callers.length)
+  expect(result).toBe(transports.length * deeds.length * states.length * callers.length)
   for (let left = 50; left > 0 && home.gateway.follower.applied_revision < revision; left--) {
     await home.gateway.follower.caughtUp(revision)
   }
@@ -166,7 +166,7 @@ async function fill(): Promise<void> {
 
 beforeAll(async () => {
   home = await startGateway()
-  doors = [...openDoors(home), restDoor(home)]
+  transports = [...openTransports(home), restTransport(home)]
   tokens = {
     anonymous: undefined,
     owner: await home.token('owner'),
@@ -177,7 +177,7 @@ beforeAll(async () => {
   await fill()
 }, 120_000)
 afterAll(async () => {
-  for (const door of doors) await door[Symbol.asyncDispose]()
+  for (const context of transports) await context[Symbol.asyncDispose]()
   await home[Symbol.asyncDispose]()
 })
 
@@ -185,9 +185,9 @@ const codeOf = (outcome: Outcome) => ('code' in outcome ? outcome.code : 'ok')
 
 /** What came of each deed at one door, as the table writes it. */
 async function tableOf(
-  door: TestDoor,
+  context: TestTransport,
   number: number,
-  deed: Deed,
+  deed: AuditAction,
 ): Promise<Record<State, Record<Caller, string>>> {
   const cells = states.flatMap((state) => callers.map((caller) => [state, caller] as const))
   const said = await Promise.all(
@@ -195,7 +195,7 @@ async function tableOf(
       const agent = nameOf(number, deed, state, caller)
       const params = { [deed.by ?? 'agent']: agent, ...deed.params }
       const envelope = { to: 'svc.registry', action: deed.action, params }
-      return [state, caller, codeOf(await door.call(envelope, tokens[caller]))] as const
+      return [state, caller, codeOf(await context.call(envelope, tokens[caller]))] as const
     }),
   )
   const table = Object.fromEntries(states.map((state) => [state, {}])) as Record<
@@ -223,9 +223,9 @@ describe('of what is in STAGE, suspended or deleted', () => {
   test.each(Object.entries(questions))(
     'nothing is in %s, whoever asks at whichever door',
     async (_, params) => {
-      for (const door of doors) {
+      for (const context of transports) {
         for (const caller of strangers) {
-          const outcome = await door.call(
+          const outcome = await context.call(
             { to: 'svc.registry', action: 'search_agents', params },
             tokens[caller],
           )
@@ -239,7 +239,7 @@ describe('of what is in STAGE, suspended or deleted', () => {
   )
 
   test('nothing is counted, on no page and behind no cursor', async () => {
-    const active = doors.length * deeds.length * callers.length
+    const active = transports.length * deeds.length * callers.length
     const names: string[] = []
     let cursor: string | null = null
     do {
@@ -262,7 +262,7 @@ describe('of what is in STAGE, suspended or deleted', () => {
   })
 
   test('its owner finds all that is not deleted by asking for their own', async () => {
-    const each = doors.length * deeds.length * callers.length
+    const each = transports.length * deeds.length * callers.length
     const mine = (query: string) =>
       home.request('GET', `/public/agents?mine=true${query}`, { token: tokens.owner as string })
     expect((await mine('')).json.total).toBe(3 * each)
@@ -275,7 +275,7 @@ describe('of what is in STAGE, suspended or deleted', () => {
 
   test('a taken name is taken in every state, and says nothing of who has it', async () => {
     for (const state of states) {
-      const package_name = nameOf(0, deeds[0] as Deed, state, 'other')
+      const package_name = nameOf(0, deeds[0] as AuditAction, state, 'other')
       const body = {
         package_name,
         name: 'Mine',
@@ -292,9 +292,9 @@ describe('of what is in STAGE, suspended or deleted', () => {
 
 describe('who may do what to an agent', () => {
   test.each(deeds.map((deed) => [deed.action, deed] as const))('%s, at every door', async (_, deed) => {
-    for (const [number, door] of doors.entries()) {
-      expect({ door: door.name, ...(await tableOf(door, number, deed)) }).toEqual({
-        door: door.name,
+    for (const [number, context] of transports.entries()) {
+      expect({ context: context.name, ...(await tableOf(context, number, deed)) }).toEqual({
+        context: context.name,
         ...deed.expected,
       })
     }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { createMemo } from '../../src/registry/queries/search-cache.ts'
+import { createSearchCache } from '../../src/registry/queries/search-cache.ts'
 
-const memo = () => createMemo<{ rows: number }>(10, ({ rows }) => rows)
+const memo = () => createSearchCache<{ rows: number }>(10, ({ rows }) => rows)
 
 test('an answer is kept from its second asking on, frozen', () => {
   const answers = memo()

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { createDenseArm } from '../../src/registry/indexing/vector-index.ts'
-import { openDenseArms } from '../../src/registry/indexing/vector-index-switch.ts'
+import { createVectorIndex } from '../../src/registry/indexing/vector-index.ts'
+import { openVectorIndexSwitch } from '../../src/registry/indexing/vector-index-switch.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { plainVectors, tinyEmbedder } from '../search/support/plain-vectors.ts'
@@ -24,17 +24,17 @@ async function openHome() {
 
   async function openArms(wanted: string) {
     models.clear()
-    return await openDenseArms<Settings>({
+    return await openVectorIndexSwitch<Settings>({
       store,
       wanted: { model: wanted },
       standby: { model: 'standby' },
-      failed: (fault) => void faults.push(fault),
+      onError: (fault) => void faults.push(fault),
       async open({ model }) {
         if (gone.has(model)) throw new Error(`${model} is gone.`)
         const tiny = tinyEmbedder(model)
         tiny.state.failing = asleep.has(model)
         models.set(model, tiny)
-        return createDenseArm(store, tiny.embedder, plainVectors(), (fault) => void faults.push(fault))
+        return createVectorIndex(store, tiny.embedder, plainVectors(), (fault) => void faults.push(fault))
       },
     })
   }
@@ -50,7 +50,7 @@ function put(store: Store, ...descriptions: string[]) {
 }
 
 /** What the arms that serve find. */
-async function find(arms: Awaited<ReturnType<typeof openDenseArms>>, text: string) {
+async function find(arms: Awaited<ReturnType<typeof openVectorIndexSwitch>>, text: string) {
   const likeness = await arms.meaning.compare(text, {}, [], new AbortController().signal)
   return [...(likeness?.near.values() ?? [])].filter(({ similarity }) => similarity > 0.7).length
 }

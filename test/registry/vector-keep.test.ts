@@ -66,11 +66,11 @@ test('what waits is written at the end', async () => {
 
 test('what cannot be kept is told, and hurts nobody', async () => {
   const { embeddings, state } = slowStore()
-  const failed = vi.fn()
-  await using keep = createVectorKeep(embeddings, 'model', failed)
+  const onError = vi.fn()
+  await using keep = createVectorKeep(embeddings, 'model', onError)
   state.failing = true
   await keep.add(some(0, 300))
-  expect(failed).toHaveBeenCalledOnce()
+  expect(onError).toHaveBeenCalledOnce()
   state.failing = false
   await keep.add(some(300, 600))
   expect((await keep.find(['text-400'])).size).toBe(1)

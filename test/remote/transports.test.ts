@@ -11,7 +11,7 @@ import {
   startSocketServer,
   startSseServer,
 } from '../support/mcp-servers.ts'
-import { openDoors, type TestDoor } from '../support/transports.ts'
+import { openTransports, type TestTransport } from '../support/transports.ts'
 
 const capabilities = [
   {
@@ -95,7 +95,7 @@ const all = kinds.map((kind, at) => ({
 
 const stack = new AsyncDisposableStack()
 let gateway: TestGateway
-let doors: readonly TestDoor[]
+let transports: readonly TestTransport[]
 let token: string
 
 beforeAll(async () => {
@@ -108,8 +108,8 @@ beforeAll(async () => {
     const description = `Says hello to people in ${language}, by their name.`
     await list(gateway, { package_name: to, description, endpoints: [endpoint(origin, url)], capabilities })
   }
-  doors = openDoors(gateway)
-  for (const door of doors) stack.use(door)
+  transports = openTransports(gateway)
+  for (const context of transports) stack.use(context)
 }, 30_000)
 
 afterAll(() => stack.disposeAsync())
@@ -121,13 +121,16 @@ describe.each(all)('a listed agent of $protocol', ({ to, language, fails }) => {
       action: 'search',
       params: { query: `say hello to somebody in ${language}`, limit: 1 },
     }
-    for (const door of doors) {
-      const found = (await door.call(search, token)) as { output: { agents: { package_name: string }[] } }
+    for (const context of transports) {
+      const found = (await context.call(search, token)) as { output: { agents: { package_name: string }[] } }
       const [first] = found.output.agents
-      expect({ door: door.name, found: first?.package_name }).toEqual({ door: door.name, found: to })
+      expect({ context: context.name, found: first?.package_name }).toEqual({
+        context: context.name,
+        found: to,
+      })
       const envelope = { to: first?.package_name, action: 'greet', params: { name: 'Ada' } }
-      expect({ door: door.name, ...(await door.call(envelope, token)) }).toEqual({
-        door: door.name,
+      expect({ context: context.name, ...(await context.call(envelope, token)) }).toEqual({
+        context: context.name,
         output: { greeting: 'Hello Ada' },
       })
     }
@@ -145,7 +148,7 @@ describe.each(all)('a listed agent of $protocol', ({ to, language, fails }) => {
     ],
   ])('%s the same way through every door', async (_, asked, signed, code) => {
     const envelope = { to, ...asked }
-    const outcomes = await askEverywhere(gateway, doors, { envelope }, signed ? token : undefined)
+    const outcomes = await askEverywhere(gateway, transports, { envelope }, signed ? token : undefined)
     expect(expectAlike(outcomes)).toEqual({ code })
   })
 })

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import type { Envelope } from '../../schemas/envelope.ts'
 import { Failure } from '../../schemas/failure.ts'
-import type { EarlierCall, RepeatStore } from '../../schemas/idempotency.ts'
-import { createOnce } from '../../src/router/idempotency.ts'
+import type { EarlierCall, IdempotencyStore } from '../../schemas/idempotency.ts'
+import { createIdempotency } from '../../src/router/idempotency.ts'
 import { anonymous, principal, routerOver, sampleAction, sampleAgent } from '../support/router.ts'
 
-function rememberedCalls(): RepeatStore {
+function rememberedCalls(): IdempotencyStore {
   const known = new Map<string, EarlierCall>()
   const nameOf = ({ owner, action, key }: { owner: string; action: string; key: string }) =>
     JSON.stringify([owner, action, key])
@@ -28,11 +28,11 @@ function rememberedCalls(): RepeatStore {
 function open(run: (input: unknown) => Promise<unknown>, store = rememberedCalls()) {
   const faults: unknown[] = []
   let made = 0
-  const once = createOnce({
+  const once = createIdempotency({
     store,
     clock: () => 0,
     createId: () => `${++made}`,
-    failed: (fault) => void faults.push(fault),
+    onError: (fault) => void faults.push(fault),
   })
   const actions = [
     sampleAction('create', { effect: 'write', idempotency: 'key', run }),

@@ -15,7 +15,7 @@ async function home(documents: readonly SearchDocument[]) {
   const vectors = plainVectors()
   const faults: unknown[] = []
   const meaning = createMeaning(embedder, vectors)
-  const index = createMemoryIndex({ meaning: () => meaning, failed: (fault) => faults.push(fault) })
+  const index = createMemoryIndex({ meaning: () => meaning, onError: (fault) => faults.push(fault) })
   async function put(changed: readonly SearchDocument[], revision: number) {
     await index.apply(
       changed.map((document) => ({ id: document.id, document })),

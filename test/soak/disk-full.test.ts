@@ -90,6 +90,6 @@ describe('a disk that fills up refuses writes whole, lets reads go on, and takes
     await postgres.query(server, `create tablespace small location '${tables}'`)
     await postgres.query(server, `alter database ${database} set tablespace small`)
     await using nodes = await startNodes([folder.path], { DATABASE_URL })
-    await prove(nodes, disk, () => openPostgresStore(DATABASE_URL, { clock: Date.now, failed: () => {} }))
+    await prove(nodes, disk, () => openPostgresStore(DATABASE_URL, { clock: Date.now, onError: () => {} }))
   })
 })

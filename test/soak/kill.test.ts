@@ -9,7 +9,7 @@ import { staticModel } from '../../src/app/assets.ts'
 import { readConfig } from '../../src/app/config.ts'
 import { type Gateway, openGateway } from '../../src/app/gateway.ts'
 import { follow } from '../../src/registry/indexing/index-tailer.ts'
-import { createDenseArm } from '../../src/registry/indexing/vector-index.ts'
+import { createVectorIndex } from '../../src/registry/indexing/vector-index.ts'
 import { createStaticEmbedder } from '../../src/search/embedders/static/static-embedder.ts'
 import { createMemoryIndex } from '../../src/search/index/memory-index.ts'
 import { createMemoryVectorStore } from '../../src/search/vectors/memory/memory-vector-store.ts'
@@ -174,7 +174,7 @@ async function answers({ dispatch }: Gateway) {
 async function answersAnew({ store }: Gateway) {
   await using embedder = await createStaticEmbedder(staticModel)
   const vectors = createMemoryVectorStore({ dimensions: embedder.dimensions })
-  await using arm = createDenseArm(store, embedder, vectors, (fault) => expect.fail(String(fault)))
+  await using arm = createVectorIndex(store, embedder, vectors, (fault) => expect.fail(String(fault)))
   await using index = createMemoryIndex({ meaning: () => arm.meaning })
   await using follower = follow(store, index, (fault) => expect.fail(String(fault)))
   await Promise.all([follower.ready, arm.follower.ready])

@@ -40,7 +40,7 @@ describe('three nodes under six writers, one node killed and restarted, see all 
     const places = ['a', 'b', 'c'].map((name) => join(folders.path, name))
     await Promise.all(places.map((place) => mkdir(place)))
     await using nodes = await startNodes(places, { DATABASE_URL })
-    await using store = await openPostgresStore(DATABASE_URL, { clock: Date.now, failed: () => {} })
+    await using store = await openPostgresStore(DATABASE_URL, { clock: Date.now, onError: () => {} })
     await prove(nodes, store, async () => {
       await postgres.stop()
       await postgres.start()

@@ -29,9 +29,9 @@ test('without the rule every spelling reaches the secret', async () => {
   await using home = await besideSecret({ isGuarded: false })
   for (const url of reachable.map(home.at)) {
     const outcomes = await home.ask(url)
-    for (const [door, outcome] of Object.entries(outcomes)) {
-      if (door === 'MCP over stdio' && !url.startsWith('http://127.0.0.1:')) continue
-      expect({ door, url, said: JSON.stringify(outcome) }).toMatchObject({
+    for (const [context, outcome] of Object.entries(outcomes)) {
+      if (context === 'MCP over stdio' && !url.startsWith('http://127.0.0.1:')) continue
+      expect({ context, url, said: JSON.stringify(outcome) }).toMatchObject({
         said: expect.stringContaining('the secret'),
       })
     }

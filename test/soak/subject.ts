@@ -20,8 +20,8 @@ process.on('disconnect', () => process.exit())
 const gateway = await openGateway(
   readConfig({ DRAGOMAN_DATA: data, DRAGOMAN_RATE_LIMIT: 'off', DRAGOMAN_LOG: 'silent' }),
 )
-const failed = () => {}
-const service = createMcpService(gateway, '1', failed)
+const onError = () => {}
+const service = createMcpService(gateway, '1', onError)
 
 /** Collects garbage, and counts what is left. Seats are those of the socket door. */
 process.on('message', async () => {
@@ -43,33 +43,33 @@ process.on('message', async () => {
 
 if (mode === 'stdio') {
   process.send?.({ port: 0 })
-  await serveMcpStdio(service, () => null, failed)
+  await serveMcpStdio(service, () => null, onError)
 } else {
   // What it keeps of every connection, to see that the test would find a leak.
   const leak: unknown[] = []
-  const door = mcpSocket(service, failed)
+  const context = mcpSocket(service, onError)
   const upgrades = createUpgrades({
-    door: gateway,
+    context: gateway,
     allowsOrigin: () => true,
     // A caller who is busy for a beat would be ended; those of the calls are.
     beat_ms: mode === 'calls' ? 30_000 : 400,
     most_per_address: 40,
     sockets: [
       {
-        ...door,
+        ...context,
         open(connection) {
           if (mode === 'leak') leak.push({ connection, memory: new Array(250).fill(connection) })
-          door.open(connection)
+          context.open(connection)
         },
       },
     ],
   })
   const [, post] = mcpMounts({
-    door: gateway,
+    context: gateway,
     path: '/mcp',
     serviceOf: () => service,
     allowsOrigin: () => true,
-    failed,
+    onError,
   })
   const server = createServer((request, response) => void post?.handler(request as never, response))
   server.on('upgrade', (request, socket, head) => void upgrades.accept(request, socket, head))

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Failure } from '../../schemas/failure.ts'
-import { type Grounds, type Store, type StoredEntry, UnreadableEntry } from '../../src/store/store.ts'
+import { type DecisionReads, type Store, type StoredEntry, UnreadableEntry } from '../../src/store/store.ts'
 import { sampleEntry } from '../support/entries.ts'
 import type { StoreHome } from './contract.ts'
 
@@ -19,15 +19,19 @@ export function changeContract(name: string, open: () => Promise<StoreHome>): vo
     afterEach(() => home[Symbol.asyncDispose]())
 
     /** Publishes an entry whose name is free; `refuse` looks further. */
-    const publish = (entry: StoredEntry, refuse?: (grounds: Grounds) => Promise<boolean>, within = store) =>
-      within.change(async (grounds) => {
-        const before = await grounds.entry({ package_name: entry.package_name })
-        if (before || (await refuse?.(grounds))) throw new Failure('conflict', 'No.')
+    const publish = (
+      entry: StoredEntry,
+      refuse?: (reads: DecisionReads) => Promise<boolean>,
+      within = store,
+    ) =>
+      within.change(async (reads) => {
+        const before = await reads.entry({ package_name: entry.package_name })
+        if (before || (await refuse?.(reads))) throw new Failure('conflict', 'No.')
         return { before, entry, deed }
       })
     const edit = (id: string, change: (entry: StoredEntry) => StoredEntry, within = store) =>
-      within.change(async (grounds) => {
-        const before = await grounds.entry({ id })
+      within.change(async (reads) => {
+        const before = await reads.entry({ id })
         if (!before) throw new Failure('not_found', 'No.')
         return { before, entry: change(before), deed }
       })
@@ -82,14 +86,14 @@ export function changeContract(name: string, open: () => Promise<StoreHome>): vo
     test('of two that want names alike, one has hers', async () => {
       const names = ['com.sample.mail', 'com.sample.rnail']
       const alike = names.map((package_name) => sampleEntry({ package_name }))
-      const isAlike = (entry: StoredEntry) => async (grounds: Grounds) =>
-        (await grounds.lookalikes(entry.package_name)).length > 0
+      const isAlike = (entry: StoredEntry) => async (reads: DecisionReads) =>
+        (await reads.lookalikes(entry.package_name)).length > 0
       expect(await codes(alike.map((entry) => publish(entry, isAlike(entry))))).toEqual(['done', 'conflict'])
     })
 
     test('of two that claim one namespace, one has it, and its holder goes on', async () => {
-      const isOthers = (subject: string) => async (grounds: Grounds) =>
-        (await grounds.claims(['com.new'])).some(({ holder }) => holder.subject !== subject)
+      const isOthers = (subject: string) => async (reads: DecisionReads) =>
+        (await reads.claims(['com.new'])).some(({ holder }) => holder.subject !== subject)
       const wanted = [owner('com.new'), owner('com.new', 'bob'), owner('com.new')]
       const asked = wanted.map((one) => publish(sampleEntry({ owner: one }), isOthers(one.subject)))
       expect(await codes(asked)).toEqual(['done', 'conflict', 'done'])
@@ -98,7 +102,7 @@ export function changeContract(name: string, open: () => Promise<StoreHome>): vo
     test('one that waits for a claim to be given up has it', async () => {
       const held = sampleEntry({ owner: owner('com.held') })
       await publish(held)
-      const isHeld = async (grounds: Grounds) => (await grounds.claims(['com.held'])).length > 0
+      const isHeld = async (reads: DecisionReads) => (await reads.claims(['com.held'])).length > 0
       const asked = [
         edit(held.id, (entry) => ({ ...entry, owner: owner(null) })),
         publish(sampleEntry(), isHeld),
@@ -172,8 +176,8 @@ export function changeContract(name: string, open: () => Promise<StoreHome>): vo
       const entry = sampleEntry()
       await publish(entry)
       const named = (package_name: string) =>
-        store.change(async (grounds) => {
-          const before = await grounds.entry({ package_name })
+        store.change(async (reads) => {
+          const before = await reads.entry({ package_name })
           if (!before) throw new Failure('not_found', 'No.')
           return { before, entry: before, deed }
         })

@@ -154,14 +154,14 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
     })
 
     test('a note is what was last written under its name', async () => {
-      expect(await store.notes.get('model')).toBeUndefined()
-      await store.notes.set('model', 'one')
-      await store.notes.set('model', 'two')
-      expect(await store.notes.get('model')).toBe('two')
-      const other = (await home.another()).notes
+      expect(await store.settings.get('model')).toBeUndefined()
+      await store.settings.set('model', 'one')
+      await store.settings.set('model', 'two')
+      expect(await store.settings.get('model')).toBe('two')
+      const other = (await home.another()).settings
       expect(await other.get('model')).toBe('two')
       expect(await other.settle('secret', 'first')).toBe('first')
-      expect(await store.notes.settle('secret', 'second')).toBe('first')
+      expect(await store.settings.settle('secret', 'second')).toBe('first')
     })
 
     describe('revisions', () => {

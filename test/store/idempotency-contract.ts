@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { RepeatedCall } from '../../schemas/idempotency.ts'
+import type { IdempotentCall } from '../../schemas/idempotency.ts'
 import { type StoreHome, storeTime } from './contract.ts'
 
-const call = (more: Partial<RepeatedCall> = {}): RepeatedCall => ({
+const call = (more: Partial<IdempotentCall> = {}): IdempotentCall => ({
   owner: '["i","ada"]',
   action: 'svc.registry publish',
   key: 'k1',
@@ -20,53 +20,57 @@ export function repeatContract(name: string, open: () => Promise<StoreHome>): vo
       const other = await home.another()
       const begun = await Promise.all(
         Array.from({ length: 8 }, (_, at) =>
-          (at % 2 === 0 ? home.store : other).repeats.begin(call(), `holder-${at}`, later, most),
+          (at % 2 === 0 ? home.store : other).idempotency.begin(call(), `holder-${at}`, later, most),
         ),
       )
       expect(begun.filter((earlier) => earlier === undefined)).toHaveLength(1)
       expect(begun).toContainEqual({ digest: 'abc', output: null })
       const holder = `holder-${begun.indexOf(undefined)}`
-      await other.repeats.keep(call(), holder, '{"id":1}', later)
-      expect(await home.store.repeats.begin(call({ digest: 'def' }), 'again', later, most)).toEqual({
+      await other.idempotency.keep(call(), holder, '{"id":1}', later)
+      expect(await home.store.idempotency.begin(call({ digest: 'def' }), 'again', later, most)).toEqual({
         digest: 'abc',
         output: '{"id":1}',
       })
-      await home.store.repeats.forget(call(), holder)
-      expect(await other.repeats.begin(call(), 'again', later, most)).toMatchObject({ output: '{"id":1}' })
+      await home.store.idempotency.forget(call(), holder)
+      expect(await other.idempotency.begin(call(), 'again', later, most)).toMatchObject({
+        output: '{"id":1}',
+      })
     })
 
     test('is its own for each caller, action and key', async () => {
       await using home = await open()
-      const { repeats } = home.store
+      const { idempotency } = home.store
       for (const more of [{}, { owner: '["i","eve"]' }, { action: 'svc.playground create' }, { key: 'k2' }])
-        expect(await repeats.begin(call(more), JSON.stringify(more), later, most)).toBeUndefined()
+        expect(await idempotency.begin(call(more), JSON.stringify(more), later, most)).toBeUndefined()
     })
 
     test('begins anew once it was forgotten, and when its time is over', async () => {
       await using home = await open()
-      const { repeats } = home.store
-      await repeats.begin(call(), 'one', later, most)
-      await repeats.forget(call(), 'another')
-      expect(await repeats.begin(call(), 'two', later, most)).toEqual({ digest: 'abc', output: null })
-      await repeats.forget(call(), 'one')
-      expect(await repeats.begin(call(), 'lost', storeTime, most)).toBeUndefined()
-      expect(await repeats.begin(call(), 'next', later, most)).toBeUndefined()
-      await repeats.keep(call(), 'lost', '"too late"', later)
-      await repeats.keep(call(), 'next', '"in time"', storeTime)
-      expect(await repeats.begin(call(), 'after', later, most)).toBeUndefined()
+      const { idempotency } = home.store
+      await idempotency.begin(call(), 'one', later, most)
+      await idempotency.forget(call(), 'another')
+      expect(await idempotency.begin(call(), 'two', later, most)).toEqual({ digest: 'abc', output: null })
+      await idempotency.forget(call(), 'one')
+      expect(await idempotency.begin(call(), 'lost', storeTime, most)).toBeUndefined()
+      expect(await idempotency.begin(call(), 'next', later, most)).toBeUndefined()
+      await idempotency.keep(call(), 'lost', '"too late"', later)
+      await idempotency.keep(call(), 'next', '"in time"', storeTime)
+      expect(await idempotency.begin(call(), 'after', later, most)).toBeUndefined()
     })
 
     test('of one caller there are so many, and the oldest that is done makes room', async () => {
       await using home = await open()
-      const { repeats } = home.store
-      await repeats.begin(call({ key: 'running' }), 'running', storeTime + 1, most)
+      const { idempotency } = home.store
+      await idempotency.begin(call({ key: 'running' }), 'running', storeTime + 1, most)
       for (let at = 0; at < most; at++) {
-        await repeats.begin(call({ key: `k-${at}` }), `h-${at}`, later, most)
-        await repeats.keep(call({ key: `k-${at}` }), `h-${at}`, '1', later + at)
+        await idempotency.begin(call({ key: `k-${at}` }), `h-${at}`, later, most)
+        await idempotency.keep(call({ key: `k-${at}` }), `h-${at}`, '1', later + at)
       }
-      expect(await repeats.begin(call({ key: 'k-0' }), 'x', later, most)).toBeUndefined()
-      expect(await repeats.begin(call({ key: 'running' }), 'x2', later, most)).toMatchObject({ output: null })
-      expect(await repeats.begin(call({ key: 'k-2' }), 'x3', later, most)).toMatchObject({ output: '1' })
+      expect(await idempotency.begin(call({ key: 'k-0' }), 'x', later, most)).toBeUndefined()
+      expect(await idempotency.begin(call({ key: 'running' }), 'x2', later, most)).toMatchObject({
+        output: null,
+      })
+      expect(await idempotency.begin(call({ key: 'k-2' }), 'x3', later, most)).toMatchObject({ output: '1' })
     })
   })
 }

@@ -9,5 +9,5 @@ export interface PostgresHome extends StoreHome {
 
 /** A store over the database at `url`, whose loss of connections nobody hears, at once or not at all. */
 export function openPlain(url: string): Promise<Store> {
-  return openPostgresStore(url, { clock: () => storeTime, failed: () => {}, start_ms: 0 })
+  return openPostgresStore(url, { clock: () => storeTime, onError: () => {}, start_ms: 0 })
 }

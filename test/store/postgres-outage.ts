@@ -53,7 +53,7 @@ export function awayContract(server: () => TestPostgres, openHome: () => Promise
         ),
       })
       const url = (await server().createDatabase()).replace(/test_\d+/, 'missing')
-      const missing = openPostgresStore(url, { clock: Date.now, failed: () => {} })
+      const missing = openPostgresStore(url, { clock: Date.now, onError: () => {} })
       await expect(missing).rejects.toMatchObject({
         code: 'not_configured',
         message: expect.stringContaining('database "missing" does not exist'),
@@ -97,7 +97,7 @@ export function awayContract(server: () => TestPostgres, openHome: () => Promise
       const failing = [
         put(store),
         store.changes(0, 1),
-        store.notes.get('x'),
+        store.settings.get('x'),
         store.tasks.get('x'),
         store.embeddings.keep('m', new Map([['a', Float32Array.of(1)]])),
         store.identity.endKey(

@@ -15,7 +15,7 @@ export async function serveWork(
   before: (request: IncomingMessage) => void = () => {},
   port = 0,
 ): Promise<AsyncDisposable & { readonly url: string }> {
-  const perform = createService(gateway, work, gateway.desk)
+  const perform = createService(gateway, work, gateway.taskManager)
   const mounts = [a2aJsonRpcMount(gateway, perform), ...a2aRestMounts(gateway, perform)]
   const app = createHttpApp(gateway, createEtags('test'), mounts)
   const server = createServer((request, response) => {

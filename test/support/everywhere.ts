@@ -2,16 +2,18 @@ import { expect } from 'vitest'
 import type { Json } from '../../schemas/json.ts'
 import type { Case } from '../transports/cases.ts'
 import type { TestGateway } from './gateway.ts'
-import type { Outcome, TestDoor } from './transports.ts'
+import type { Outcome, TestTransport } from './transports.ts'
 
 /** What each door says to one case, REST among them where it has a row for it. */
 export async function askEverywhere(
   home: TestGateway,
-  doors: readonly TestDoor[],
+  transports: readonly TestTransport[],
   { envelope, rest }: Pick<Case, 'envelope' | 'rest'>,
   token: string | undefined,
 ): Promise<Record<string, Outcome>> {
-  const asked = doors.map(async (door) => [door.name, await door.call(envelope, token)] as const)
+  const asked = transports.map(
+    async (context) => [context.name, await context.call(envelope, token)] as const,
+  )
   const byRest = rest ? [restOutcome(home, rest, token)] : []
   return Object.fromEntries(await Promise.all([...asked, ...byRest]))
 }
@@ -19,8 +21,8 @@ export async function askEverywhere(
 /** Fails, naming the door, where one of them says something else than the first. */
 export function expectAlike(outcomes: Record<string, Outcome>): Outcome {
   const [first] = Object.values(outcomes)
-  for (const [door, outcome] of Object.entries(outcomes)) {
-    expect({ door, outcome }).toEqual({ door, outcome: first })
+  for (const [context, outcome] of Object.entries(outcomes)) {
+    expect({ context, outcome }).toEqual({ context, outcome: first })
   }
   if (!first) throw new Error('No door was asked.')
   return first

@@ -6,7 +6,7 @@ import type { Agent } from '../../schemas/action.ts'
 import { createChannel } from '../../src/transports/mcp/channel.ts'
 import { mcpMounts } from '../../src/transports/mcp/http.ts'
 import { createMcpService } from '../../src/transports/mcp/service.ts'
-import { doorOver } from './transport-context.ts'
+import { transportOver } from './transport-context.ts'
 
 /** What an HTTP caller sees of an answer. */
 export interface Seen {
@@ -26,18 +26,18 @@ export interface Pair extends AsyncDisposable {
 
 /** Our dispatcher and the SDK's, over the same agents. */
 export async function startPair(agents: readonly Agent[]): Promise<Pair> {
-  const door = doorOver(agents)
+  const context = transportOver(agents)
   const ignore = () => {}
-  const service = createMcpService(door, '1', ignore)
+  const service = createMcpService(context, '1', ignore)
   const createSdkServer = await service.load()
   const caller = { identify: () => null }
   const sdk = createMcpHandler(() => createSdkServer(caller, { era: 'modern', lasting: false }))
   const mounts = mcpMounts({
-    door,
+    context,
     path: '/mcp',
     serviceOf: () => service,
     allowsOrigin: () => true,
-    failed: ignore,
+    onError: ignore,
   })
   const server = createServer((request, response) => {
     const mount = mounts.find(({ method }) => method === request.method?.toLowerCase())
@@ -61,7 +61,7 @@ export async function startPair(agents: readonly Agent[]): Promise<Pair> {
         caller,
         send: async (text) => ours.take(JSON.parse(text)),
         close: ignore,
-        failed: ignore,
+        onError: ignore,
       })
       void channel.prepare(JSON.stringify(message)).run()
       const sdks = until(id)

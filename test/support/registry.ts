@@ -5,7 +5,7 @@ import type { SearchInput } from '../../schemas/search.ts'
 import type { FetchedCard } from '../../src/registry/cards/fetch-card.ts'
 import type { EditorOptions } from '../../src/registry/entry/editor.ts'
 import { type Follower, follow } from '../../src/registry/indexing/index-tailer.ts'
-import { noVitals } from '../../src/registry/liveness/liveness-cache.ts'
+import { emptyLivenessCache } from '../../src/registry/liveness/liveness-cache.ts'
 import { createRegistry, type Registry } from '../../src/registry/registry.ts'
 import type { Prove } from '../../src/registry/verification/proof.ts'
 import { createMemoryIndex } from '../../src/search/index/memory-index.ts'
@@ -64,7 +64,10 @@ export async function openRegistry({
     signer: () => Promise.reject(new Error('There is no key.')),
     prove,
     secret: async () => new Uint8Array(32),
-    liveness: { vitals: noVitals, prober: { check: () => Promise.reject(new Error('Nobody looks.')) } },
+    liveness: {
+      livenessCache: emptyLivenessCache,
+      prober: { check: () => Promise.reject(new Error('Nobody looks.')) },
+    },
   })
   return {
     ...registry,

@@ -2,12 +2,12 @@ import type { Json } from '../../schemas/json.ts'
 import type { Route } from '../../src/transports/http/route.ts'
 import { routes } from '../../src/transports/http/routes.ts'
 import type { TestGateway } from './gateway.ts'
-import type { TestDoor } from './transports.ts'
+import type { TestTransport } from './transports.ts'
 
 type Params = Readonly<Record<string, Json>>
 
 /** REST as a door for envelopes: the row of the table that has the action; what has none goes as an envelope. */
-export function restDoor(home: TestGateway): TestDoor {
+export function restTransport(home: TestGateway): TestTransport {
   return {
     name: 'REST',
     async call(envelope, token) {

@@ -2,7 +2,7 @@ import { isPublic, names } from '../net/hosts.ts'
 import { resolver, serve } from '../net/support.ts'
 import { askEverywhere } from './everywhere.ts'
 import { startGateway } from './gateway.ts'
-import { openDoors } from './transports.ts'
+import { openTransports } from './transports.ts'
 
 /** Names that are public when they are first asked for, and private ever after. */
 const rebinding = Object.fromEntries(
@@ -33,11 +33,11 @@ export async function besideSecret({ isGuarded = true } = {}) {
       ports: [80, 443, secret.port, open.port],
     }),
   )
-  const doors = openDoors(home).map((door) => stack.use(door))
+  const transports = openTransports(home).map((context) => stack.use(context))
   const token = await home.token('caller')
   let rebound = 0
   return {
-    doors,
+    transports,
     /** P in a URL is the secret's port. */
     at: (url: string) => url.replace(':P', `:${secret.port}`),
     through: (to: string, status = 302) =>
@@ -51,10 +51,10 @@ export async function besideSecret({ isGuarded = true } = {}) {
     ask(url: string) {
       const envelope = { to: 'svc.utility.reader', action: 'extract_content', params: { url } }
       const rest = { method: 'POST', path: '/a2a/utility/reader', body: { input: { url } } }
-      return askEverywhere(home, doors, { envelope, rest }, token)
+      return askEverywhere(home, transports, { envelope, rest }, token)
     },
-    askAt: (door: (typeof doors)[number], url: string) =>
-      door.call({ to: 'svc.utility.reader', action: 'extract_content', params: { url } }, token),
+    askAt: (context: (typeof transports)[number], url: string) =>
+      context.call({ to: 'svc.utility.reader', action: 'extract_content', params: { url } }, token),
     leaks: () => secret.hits() + onSix.hits(),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   }

@@ -1,9 +1,9 @@
 import type { Agent } from '../../schemas/action.ts'
-import type { Door } from '../../src/transports/shared/transport-context.ts'
+import type { TransportContext } from '../../src/transports/shared/transport-context.ts'
 import { routerOver } from './router.ts'
 
 /** What a transport is a view of, over these agents alone; nobody has a token. */
-export function doorOver(agents: readonly Agent[]): Door {
+export function transportOver(agents: readonly Agent[]): TransportContext {
   return {
     ...routerOver(agents),
     agents,
@@ -11,6 +11,6 @@ export function doorOver(agents: readonly Agent[]): Door {
     trusted_proxies: [],
     site: () => ({ base_url: 'https://registry.test' }),
     onListed: () => () => {},
-    failed: () => {},
+    onError: () => {},
   }
 }

@@ -9,7 +9,7 @@ import { openSocket, Refused } from './socket.ts'
 /** What any door says to an envelope: the output of the action, or the stable code of a failure. */
 export type Outcome = { readonly output: Json } | { readonly code: string }
 
-export interface TestDoor extends AsyncDisposable {
+export interface TestTransport extends AsyncDisposable {
   readonly name: string
   /** Sends the envelope as whoever holds the token. */
   call(envelope: unknown, token: string | undefined): Promise<Outcome>
@@ -18,21 +18,21 @@ export interface TestDoor extends AsyncDisposable {
 type Message = Record<string, unknown>
 
 /** Every door that carries an envelope, over one gateway. */
-export function openDoors(home: TestGateway): TestDoor[] {
+export function openTransports(home: TestGateway): TestTransport[] {
   return [
-    envelopeDoor(home),
-    envelopeSocketDoor(home),
-    jsonRpcDoor(home),
-    jsonRpcSocketDoor(home),
-    mcpHttpDoor(home),
-    mcpSocketDoor(home),
-    stdioDoor(home),
-    a2aJsonRpcDoor(home),
-    a2aRestDoor(home),
+    envelopeTransport(home),
+    envelopeSocketTransport(home),
+    jsonRpcTransport(home),
+    jsonRpcSocketTransport(home),
+    mcpHttpTransport(home),
+    mcpSocketTransport(home),
+    stdioTransport(home),
+    a2aJsonRpcTransport(home),
+    a2aRestTransport(home),
   ]
 }
 
-function envelopeDoor({ request }: TestGateway): TestDoor {
+function envelopeTransport({ request }: TestGateway): TestTransport {
   return {
     name: 'envelope',
     async call(envelope, token) {
@@ -46,7 +46,7 @@ function envelopeDoor({ request }: TestGateway): TestDoor {
   }
 }
 
-function envelopeSocketDoor({ url }: TestGateway): TestDoor {
+function envelopeSocketTransport({ url }: TestGateway): TestTransport {
   return {
     name: 'envelope over WebSocket',
     call: (envelope, token) =>
@@ -57,7 +57,7 @@ function envelopeSocketDoor({ url }: TestGateway): TestDoor {
   }
 }
 
-function jsonRpcDoor({ request }: TestGateway): TestDoor {
+function jsonRpcTransport({ request }: TestGateway): TestTransport {
   return {
     name: 'JSON-RPC over HTTP',
     async call(envelope, token) {
@@ -69,7 +69,7 @@ function jsonRpcDoor({ request }: TestGateway): TestDoor {
   }
 }
 
-function a2aJsonRpcDoor({ request }: TestGateway): TestDoor {
+function a2aJsonRpcTransport({ request }: TestGateway): TestTransport {
   return {
     name: 'A2A over JSON-RPC',
     async call(envelope, token) {
@@ -85,7 +85,7 @@ function a2aJsonRpcDoor({ request }: TestGateway): TestDoor {
   }
 }
 
-function a2aRestDoor({ request }: TestGateway): TestDoor {
+function a2aRestTransport({ request }: TestGateway): TestTransport {
   return {
     name: 'A2A over HTTP+JSON',
     async call(envelope, token) {
@@ -97,7 +97,7 @@ function a2aRestDoor({ request }: TestGateway): TestDoor {
   }
 }
 
-function jsonRpcSocketDoor({ url }: TestGateway): TestDoor {
+function jsonRpcSocketTransport({ url }: TestGateway): TestTransport {
   return {
     name: 'JSON-RPC over WebSocket',
     call: (envelope, token) =>
@@ -112,7 +112,7 @@ function jsonRpcSocketDoor({ url }: TestGateway): TestDoor {
   }
 }
 
-function mcpSocketDoor({ url }: TestGateway): TestDoor {
+function mcpSocketTransport({ url }: TestGateway): TestTransport {
   return {
     name: 'MCP over WebSocket',
     call: (envelope, token) => overSocket(`${url}/mcp/ws`, 'mcp', token, toolCall(envelope), fromTool),
@@ -120,7 +120,7 @@ function mcpSocketDoor({ url }: TestGateway): TestDoor {
   }
 }
 
-function mcpHttpDoor({ url }: TestGateway): TestDoor {
+function mcpHttpTransport({ url }: TestGateway): TestTransport {
   return {
     name: 'MCP over HTTP',
     async call(envelope, token) {
@@ -142,7 +142,7 @@ function mcpHttpDoor({ url }: TestGateway): TestDoor {
 const command = resolve(import.meta.dirname, '../../bin/dragoman.js')
 
 /** One process for each token: over stdio it comes from the environment. */
-function stdioDoor({ data, url, environment: settings }: TestGateway): TestDoor {
+function stdioTransport({ data, url, environment: settings }: TestGateway): TestTransport {
   const peers = new Map<string | undefined, ReturnType<typeof startLines>>()
   let id = 0
 

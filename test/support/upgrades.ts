@@ -17,17 +17,17 @@ export interface TestUpgrades extends AsyncDisposable {
 export async function listenForSockets(
   prepare: (connection: Connection, text: string) => Task,
   {
-    door,
+    context,
     ...options
-  }: Partial<Omit<UpgradeOptions, 'door'>> & { door?: Partial<UpgradeOptions['door']> } = {},
+  }: Partial<Omit<UpgradeOptions, 'context'>> & { context?: Partial<UpgradeOptions['context']> } = {},
 ): Promise<TestUpgrades> {
   const upgrades = createUpgrades({
-    door: {
+    context: {
       authenticate: () => Promise.reject(new Error('Nobody has a token here.')),
       trusted_proxies: [],
       site: () => ({ base_url: 'https://registry.test' }),
-      failed: () => {},
-      ...door,
+      onError: () => {},
+      ...context,
     },
     allowsOrigin: () => true,
     sockets: [

@@ -91,7 +91,7 @@ describe('a task', () => {
     const events = await session.open('POST', 'message:stream', undefined, message([{ text: 'cut' }]))
     await session.work('cut')
     const all = collect(events)
-    await session.home.gateway.desk[Symbol.asyncDispose]()
+    await session.home.gateway.taskManager[Symbol.asyncDispose]()
     expect((await all).map(gist)).toEqual(['task submitted', 'working', 'failed'])
     await session[Symbol.asyncDispose]()
   })
@@ -145,7 +145,7 @@ describe('of tasks there are', () => {
     const kept = { unfinished: 10, kept: 100, characters: 64 * megabytes }
     const bounds = { owner: kept, address: kept, all: { ...kept, kept: 150 } }
     await using session = await openSession({ tasks: { ...quick, bounds } })
-    const { desk } = session.home.gateway
+    const { taskManager } = session.home.gateway
     const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'x' }] } as const
     for (let index = 0; index < 400; index++) {
       const call = {
@@ -155,12 +155,12 @@ describe('of tasks there are', () => {
       }
       const run = async (_: unknown, tell: (told: { state: typeof completed }) => Promise<void>) =>
         await tell({ state: completed })
-      const begun = await desk.begin({ run, call, message, context_id: 'c', explain: () => [] })
+      const begun = await taskManager.begin({ run, call, message, context_id: 'c', explain: () => [] })
       begun.events.cut()
       await begun.ended
     }
     expect(rows(session)).toBeLessThanOrEqual(150)
-    expect(desk.size()).toBe(0)
+    expect(taskManager.size()).toBe(0)
   }, 60_000)
 })
 

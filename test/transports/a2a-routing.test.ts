@@ -110,7 +110,7 @@ describe('an action behind a stream', () => {
     const answer = await ask(action, 'message:stream')
     expect([answer.status, answer.headers.get('content-type')]).toEqual([status, 'application/a2a+json'])
     expect(((await answer.json()) as Event).error.code).toBe(status)
-    expect(home.gateway.desk.size()).toBe(0)
+    expect(home.gateway.taskManager.size()).toBe(0)
   })
 
   test('hears of its cancellation by its signal', async () => {

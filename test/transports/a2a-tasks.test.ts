@@ -169,14 +169,14 @@ describe('whose tasks are whose', () => {
       const sent = message([{ text: 'x' }], { taskId: id })
       expect(reasonOf(await session.ask('POST', 'message:send', token, sent))).toBe('TASK_NOT_FOUND')
     }
-    const { desk } = session.home.gateway
+    const { taskManager } = session.home.gateway
     const namesake = {
       issuer: 'https://elsewhere.example',
       subject: 'ada',
       scopes: new Set([]),
       namespaces: [],
     }
-    await expect(desk.get(id, namesake)).rejects.toMatchObject({ reason: 'TASK_NOT_FOUND' })
+    await expect(taskManager.get(id, namesake)).rejects.toMatchObject({ reason: 'TASK_NOT_FOUND' })
     expect((await session.ask('GET', `tasks/${id}`, ada)).status).toBe(200)
     expect((await session.ask('POST', `tasks/${id}:cancel`, ada)).status).toBe(200)
   })

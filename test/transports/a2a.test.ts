@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => home[Symbol.asyncDispose]())
 
 /** An error as either binding tells it. */
-interface Told {
+interface TaskUpdate {
   readonly http: number
   readonly type: string | null
   readonly reason: string
@@ -38,7 +38,7 @@ const bindings = {
 }
 type Binding = keyof typeof bindings
 
-async function told(binding: Binding, asked: Asked): Promise<Told> {
+async function told(binding: Binding, asked: Asked): Promise<TaskUpdate> {
   const { status, headers, json } = await bindings[binding](asked)
   const details = binding === 'JSONRPC' ? json.error.data : json.error.details
   const [{ reason, domain }] = details

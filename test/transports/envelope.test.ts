@@ -7,7 +7,7 @@ import { input, output } from '../../schemas/shape.ts'
 import { envelopeSocket } from '../../src/transports/envelope/socket.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { openSocket } from '../support/socket.ts'
-import { doorOver } from '../support/transport-context.ts'
+import { transportOver } from '../support/transport-context.ts'
 import { listenForSockets } from '../support/upgrades.ts'
 
 let home: TestGateway
@@ -109,8 +109,8 @@ describe('the envelope over WebSocket', () => {
       tags: [],
       actions: [count],
     }
-    const door = envelopeSocket(doorOver([agent]), new AbortController().signal)
-    await using upgrades = await listenForSockets(() => ({ run: async () => {} }), { sockets: [door] })
+    const context = envelopeSocket(transportOver([agent]), new AbortController().signal)
+    await using upgrades = await listenForSockets(() => ({ run: async () => {} }), { sockets: [context] })
     await using peer = await openSocket(`http://127.0.0.1:${upgrades.port}/a2a/message`, ['envelope'])
     const frames: unknown[] = []
     const done = new Promise<void>((resolve) => {

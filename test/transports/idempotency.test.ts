@@ -2,20 +2,20 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { serveEnvelopes } from '../support/envelope-agent.ts'
 import { type Answer, startGateway, type TestGateway } from '../support/gateway.ts'
 import { publication } from '../support/registry.ts'
-import { type Outcome, openDoors, type TestDoor } from '../support/transports.ts'
+import { type Outcome, openTransports, type TestTransport } from '../support/transports.ts'
 
 let home: TestGateway
 let beside: TestGateway
-let doors: TestDoor[]
+let transports: TestTransport[]
 let token: string
 beforeAll(async () => {
   home = await startGateway()
   beside = await startGateway({ DRAGOMAN_DATA: home.data })
-  doors = openDoors(home)
+  transports = openTransports(home)
   token = await home.token('ada')
 })
 afterAll(async () => {
-  for (const door of doors) await door[Symbol.asyncDispose]()
+  for (const context of transports) await context[Symbol.asyncDispose]()
   await beside[Symbol.asyncDispose]()
   await home[Symbol.asyncDispose]()
 })
@@ -45,19 +45,19 @@ describe('a creating call with a key', () => {
       first.json,
       first.headers.get('etag'),
     ])
-    for (const door of doors) {
+    for (const context of transports) {
       const params = { ...body, idempotency_key: 'one-key' }
       const envelope = { to: 'svc.registry', action: 'publish', params }
-      expect([door.name, idOf(await door.call(envelope, token))]).toEqual([door.name, first.json.id])
+      expect([context.name, idOf(await context.call(envelope, token))]).toEqual([context.name, first.json.id])
     }
   })
 
   test('begins at any door', async () => {
-    for (const door of doors) {
-      const key = `begun at ${door.name}`.replaceAll(' ', '-')
+    for (const context of transports) {
+      const key = `begun at ${context.name}`.replaceAll(' ', '-')
       const body = publication(fresh())
       const params = { ...body, idempotency_key: key }
-      const id = idOf(await door.call({ to: 'svc.registry', action: 'publish', params }, token))
+      const id = idOf(await context.call({ to: 'svc.registry', action: 'publish', params }, token))
       expect((await publish(body, key)).json.id).toBe(id)
     }
   })
@@ -151,10 +151,10 @@ describe('a conditional call', () => {
     ['deprecate', {}],
   ])('%s, is refused at every door where somebody was faster', async (action, more) => {
     const name = await live()
-    for (const door of doors) {
+    for (const context of transports) {
       const params = { agent: name, expected_revision: 1, ...more }
-      const outcome = await door.call({ to: 'svc.registry', action, params }, token)
-      expect([door.name, outcome]).toEqual([door.name, { code: 'precondition_failed' }])
+      const outcome = await context.call({ to: 'svc.registry', action, params }, token)
+      expect([context.name, outcome]).toEqual([context.name, { code: 'precondition_failed' }])
     }
     expect((await home.request('GET', `/api/agents/${name}`)).json.state).toBe('ACTIVE')
   })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { Failure } from '../../schemas/failure.ts'
 import { createJsonRpc, readMessage } from '../../src/transports/json-rpc/json-rpc.ts'
 import { anonymous, principal, sampleAction, sampleAgent } from '../support/router.ts'
-import { doorOver } from '../support/transport-context.ts'
+import { transportOver } from '../support/transport-context.ts'
 
 const somebody = principal('ada')
 const megabyte = 1024 * 1024
@@ -21,8 +21,8 @@ function box() {
     },
   })
   const agents = [sampleAgent('svc.box', [fill])]
-  const door = doorOver(agents)
-  const answer = createJsonRpc(door, '1.0.0', () => 'made-id')
+  const context = transportOver(agents)
+  const answer = createJsonRpc(context, '1.0.0', () => 'made-id')
   const ask = async (count: number, length: number, extra: object[] = [], identify = () => somebody) => {
     const request = (id: number) => ({ jsonrpc: '2.0', id, method: 'box.fill', params: { length } })
     const batch = [...Array.from({ length: count }, (_, id) => request(id)), ...extra]

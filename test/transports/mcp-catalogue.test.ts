@@ -3,7 +3,7 @@ import { createPaced } from '../../src/transports/mcp/changes.ts'
 import { createMcpService } from '../../src/transports/mcp/service.ts'
 import { modernRequest } from '../support/mcp.ts'
 import { sampleAction, sampleAgent } from '../support/router.ts'
-import { doorOver } from '../support/transport-context.ts'
+import { transportOver } from '../support/transport-context.ts'
 
 describe('the description of search_agents', () => {
   /** A service over a registry that lists this, and how often it was looked at. */
@@ -18,9 +18,9 @@ describe('the description of search_agents', () => {
         return { agents: [], total, next_cursor: null, facets: { tags: {}, targets: {}, categories } }
       },
     })
-    const door = doorOver([sampleAgent('svc.registry', [search])])
+    const context = transportOver([sampleAgent('svc.registry', [search])])
     const { modern } = createMcpService(
-      door,
+      context,
       '1',
       () => {},
       () => seen.now,

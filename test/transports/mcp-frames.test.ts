@@ -6,7 +6,7 @@ import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { modernHeaders, modernRequest } from '../support/mcp.ts'
 import { sampleAction, sampleAgent } from '../support/router.ts'
 import { openSocket } from '../support/socket.ts'
-import { doorOver } from '../support/transport-context.ts'
+import { transportOver } from '../support/transport-context.ts'
 
 let home: TestGateway
 beforeAll(async () => {
@@ -108,17 +108,17 @@ describe('the place of a request in flight', () => {
       return gate.promise
     })
     const signals: AbortSignal[] = []
-    const failed = () => {}
+    const onError = () => {}
     const channel = createChannel({
       service: createMcpService(
-        doorOver([sampleAgent('svc.box', [sampleAction('wait', { run })])]),
+        transportOver([sampleAgent('svc.box', [sampleAction('wait', { run })])]),
         '1',
-        failed,
+        onError,
       ),
       caller: { identify: () => null },
       send: async (text) => void sent.push(JSON.parse(text)),
       close: () => {},
-      failed,
+      onError,
     })
     /** Gives it a text; whether it still holds a place is seen once all that is ready has run. */
     const give = (text: string) => {

@@ -7,7 +7,7 @@ import { temporaryFolder } from '../support/command.ts'
 import { modernRequest } from '../support/mcp.ts'
 import { hangingAction, sampleAction, sampleAgent } from '../support/router.ts'
 import { stdio } from '../support/serve.ts'
-import { doorOver } from '../support/transport-context.ts'
+import { transportOver } from '../support/transport-context.ts'
 
 const line = (message: object) => `${JSON.stringify(message)}\n`
 const call = (id: number, name: string, input: object = {}) =>
@@ -18,10 +18,10 @@ function serveOver(actions: ReturnType<typeof sampleAction>[], patience_ms = 10_
   const input = new PassThrough()
   const output = new PassThrough()
   const agents = [sampleAgent('svc.box', actions)]
-  const door = doorOver(agents)
-  const failed = () => {}
-  const service = createMcpService(door, '1', failed)
-  const served = serveMcpStdio(service, () => null, failed, { input, output, patience_ms }).then(() =>
+  const context = transportOver(agents)
+  const onError = () => {}
+  const service = createMcpService(context, '1', onError)
+  const served = serveMcpStdio(service, () => null, onError, { input, output, patience_ms }).then(() =>
     output.end(),
   )
   const answers = text(output).then((all) =>

@@ -34,16 +34,16 @@ describe('the reader reaches nothing private at any door', () => {
   })
 
   test('through a name that changes its mind', async () => {
-    for (const door of home.doors) {
-      expect(await home.askAt(door, home.rebinding())).toEqual({ code: 'blocked_address' })
+    for (const context of home.transports) {
+      expect(await home.askAt(context, home.rebinding())).toEqual({ code: 'blocked_address' })
     }
     expect(home.leaks()).toBe(0)
   })
 
   test('in whatever spelling, at the first door', async () => {
-    const [door] = home.doors
+    const [context] = home.transports
     for (const url of [...blocked, ...unfit]) {
-      const outcome = door && (await home.askAt(door, home.at(url)))
+      const outcome = context && (await home.askAt(context, home.at(url)))
       expect({ url, outcome }).toEqual({
         url,
         outcome: { code: unfit.includes(url) ? 'invalid_request' : 'blocked_address' },
@@ -55,10 +55,10 @@ describe('the reader reaches nothing private at any door', () => {
 
 test('without the rule each door does reach the secret, so the table can fail', async () => {
   await using careless = await besideSecret({ isGuarded: false })
-  for (const door of careless.doors) {
-    const isApart = door.name === 'MCP over stdio'
+  for (const context of careless.transports) {
+    const isApart = context.name === 'MCP over stdio'
     for (const url of reachable.slice(0, isApart ? 1 : 3)) {
-      expect(await careless.askAt(door, careless.at(url))).toMatchObject({
+      expect(await careless.askAt(context, careless.at(url))).toMatchObject({
         output: { markdown: 'the secret' },
       })
     }

@@ -3,17 +3,17 @@ import type { Json } from '../../schemas/json.ts'
 import { askEverywhere, expectAlike } from '../support/everywhere.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { makeTokens } from '../support/tokens.ts'
-import { openDoors, type TestDoor } from '../support/transports.ts'
+import { openTransports, type TestTransport } from '../support/transports.ts'
 import { type Credentials, cases, publication } from './cases.ts'
 
 let home: TestGateway
-let doors: TestDoor[]
+let transports: TestTransport[]
 let tokens: Record<Credentials, string | undefined>
 
 beforeAll(async () => {
   home = await startGateway()
   tokens = await makeTokens(home)
-  doors = openDoors(home)
+  transports = openTransports(home)
   const token = await home.token('owner')
   for (const name of ['com.example.staged', 'com.example.listed']) {
     const { status } = await home.request('POST', '/api/agents/publish', { token, body: publication(name) })
@@ -24,20 +24,20 @@ beforeAll(async () => {
 }, 30_000)
 
 afterAll(async () => {
-  for (const door of doors) await door[Symbol.asyncDispose]()
+  for (const context of transports) await context[Symbol.asyncDispose]()
   await home[Symbol.asyncDispose]()
 })
 
 describe('every door answers alike', () => {
   test.each(cases)('$name', async (one) => {
-    const first = expectAlike(await askEverywhere(home, doors, one, tokens[one.as ?? 'none']))
+    const first = expectAlike(await askEverywhere(home, transports, one, tokens[one.as ?? 'none']))
     if (one.code) expect(first).toEqual({ code: one.code })
     else one.output?.((first as { output: Json }).output)
   })
 
   test('the table holds at least 40 cases', () => {
     expect(cases.length).toBeGreaterThanOrEqual(40)
-    expect(doors).toHaveLength(9)
+    expect(transports).toHaveLength(9)
   })
 
   test('and is none the worse for it', async () => {

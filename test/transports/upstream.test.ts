@@ -15,7 +15,7 @@ import {
   tooMany,
   truncated,
 } from '../support/replay.ts'
-import { openDoors, type TestDoor } from '../support/transports.ts'
+import { openTransports, type TestTransport } from '../support/transports.ts'
 
 const quote = json({
   price: '64000.10',
@@ -29,7 +29,7 @@ const quote = json({
 
 let outside: Replay
 let home: TestGateway
-let doors: TestDoor[]
+let transports: TestTransport[]
 let token: string
 
 beforeAll(async () => {
@@ -64,12 +64,12 @@ beforeAll(async () => {
     DRAGOMAN_CONTACT: 'tests@example.org',
     DRAGOMAN_ALLOW_ORIGINS: outside.url,
   })
-  doors = openDoors(home)
+  transports = openTransports(home)
   token = await home.token('caller')
 }, 30_000)
 
 afterAll(async () => {
-  for (const door of doors) await door[Symbol.asyncDispose]()
+  for (const context of transports) await context[Symbol.asyncDispose]()
   await home[Symbol.asyncDispose]()
   await outside[Symbol.asyncDispose]()
 })
@@ -103,19 +103,19 @@ describe('what goes wrong outside has one code at every door', () => {
     ['a page that is not there', () => page('/nowhere'), 'not_found'],
     ['garbage', () => lookup('anything'), 'upstream_invalid'],
   ])('%s', async (_, ask, code) => {
-    expect(expectAlike(await askEverywhere(home, doors, ask(), token))).toEqual({ code })
+    expect(expectAlike(await askEverywhere(home, transports, ask(), token))).toEqual({ code })
   })
 
   test('and the gateway is unharmed: a price and a page come through every door', async () => {
-    const prices = await askEverywhere(home, doors, price('BTC'), token)
-    const pages = await askEverywhere(home, doors, page('/page'), token)
+    const prices = await askEverywhere(home, transports, price('BTC'), token)
+    const pages = await askEverywhere(home, transports, page('/page'), token)
     const field = (outcome: object, name: string) => {
       const { output } = outcome as { output: Json }
       const inner = (output as { output?: Json }).output ?? output
       return (inner as Record<string, Json>)[name]
     }
     // Every door, and REST.
-    const each = doors.length + 1
+    const each = transports.length + 1
     expect(Object.values(prices).map((outcome) => field(outcome, 'price'))).toEqual(
       Array(each).fill('64000.10'),
     )

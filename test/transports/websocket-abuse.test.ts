@@ -12,11 +12,11 @@ import { modernRequest } from '../support/mcp.ts'
 import { startProxy } from '../support/proxy.ts'
 import { hangingAction, principal, sampleAgent } from '../support/router.ts'
 import { openSocket, type Refused } from '../support/socket.ts'
-import { doorOver } from '../support/transport-context.ts'
+import { transportOver } from '../support/transport-context.ts'
 import { askByHand, listenForSockets } from '../support/upgrades.ts'
 
 const nothing = () => ({ run: async () => {} })
-const failed = () => {}
+const onError = () => {}
 
 let home: TestGateway
 beforeAll(async () => {
@@ -39,7 +39,7 @@ describe('an upgrade with everything wrong', () => {
       Promise.reject<Principal>(new Failure('unauthenticated', 'Nobody has this token.')),
     )
     await using server = await listenForSockets(nothing, {
-      door: { authenticate },
+      context: { authenticate },
       allowsOrigin: (origin) => origin === 'https://page.example',
       most_connections: 1,
       sockets: [{ path: '/test', subprotocol: 'test', required: true, open: (one) => one.read(nothing) }],
@@ -93,7 +93,7 @@ test('a first frame that comes while the token is checked is not lost', async ()
     return decided.promise
   }
   await using server = await listenForSockets((connection, text) => ({ run: () => connection.send(text) }), {
-    door: { authenticate },
+    context: { authenticate },
   })
   const peer = await askByHand(server.port, '/test', 'test, bearer.token')
   peer.write(clientFrame('{"first":true}'))
@@ -183,7 +183,7 @@ test('a socket whose caller cannot be told now closes with 1013', async () => {
   }
   await using server = await listenForSockets(
     (connection) => ({ run: async () => void (await connection.identify()) }),
-    { door: { authenticate } },
+    { context: { authenticate } },
   )
   await using peer = await openSocket(server.url, ['test', 'bearer.token'])
   down = true
@@ -194,8 +194,8 @@ test('a socket whose caller cannot be told now closes with 1013', async () => {
 
 test('calls that wait when the socket ends reject at the client, and their actions are aborted', async () => {
   const { action, started } = hangingAction('wait')
-  const service = createMcpService(doorOver([sampleAgent('svc.box', [action])]), '1', failed)
-  await using server = await listenForSockets(nothing, { sockets: [mcpSocket(service, failed)] })
+  const service = createMcpService(transportOver([sampleAgent('svc.box', [action])]), '1', onError)
+  await using server = await listenForSockets(nothing, { sockets: [mcpSocket(service, onError)] })
   const client = new OldClient({ name: 'test', version: '1' })
   await client.connect(new WebSocketClientTransport(new URL(`ws://127.0.0.1:${server.port}/mcp/ws`)))
   const call = client.callTool({ name: 'box_wait', arguments: {} })

@@ -92,18 +92,18 @@ describe('what is sent', () => {
 })
 
 test('a task that throws closes its socket with 1011, and the server is told', async () => {
-  const failed = vi.fn()
+  const onError = vi.fn()
   const fault = new Error('broken')
   const prepare = (_: unknown, text: string) => {
     if (text === 'prepare') throw fault
     return { run: () => Promise.reject(fault) }
   }
-  await using server = await listenForSockets(prepare, { door: { failed } })
+  await using server = await listenForSockets(prepare, { context: { onError } })
   for (const text of ['prepare', 'run']) {
     await using peer = await openSocket(server.url, ['test'])
     const closed = once(peer.socket, 'close')
     peer.send(text)
     expect((await closed)[0]).toBe(1011)
   }
-  expect(failed.mock.calls).toEqual([[fault], [fault]])
+  expect(onError.mock.calls).toEqual([[fault], [fault]])
 })

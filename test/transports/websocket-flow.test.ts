@@ -9,21 +9,21 @@ import { clientFrame } from '../support/frames.ts'
 import { modernRequest } from '../support/mcp.ts'
 import { sampleAction, sampleAgent } from '../support/router.ts'
 import { openSocket } from '../support/socket.ts'
-import { doorOver } from '../support/transport-context.ts'
+import { transportOver } from '../support/transport-context.ts'
 import { askByHand, listenForSockets } from '../support/upgrades.ts'
 
-const failed = () => {}
+const onError = () => {}
 const nothing = () => ({ run: async () => {} })
 const requests = Array.from({ length: 100 }, (_, id) => id + 1)
 
 /** `/mcp/ws` over one action. */
 function listenWith(run: (input: unknown, context: Context) => Promise<unknown>) {
   const service = createMcpService(
-    doorOver([sampleAgent('svc.box', [sampleAction('open', { run })])]),
+    transportOver([sampleAgent('svc.box', [sampleAction('open', { run })])]),
     '1',
-    failed,
+    onError,
   )
-  return listenForSockets(nothing, { sockets: [mcpSocket(service, failed)] })
+  return listenForSockets(nothing, { sockets: [mcpSocket(service, onError)] })
 }
 const call = (id: number) => modernRequest(id, 'tools/call', { name: 'box_open', arguments: { id } })
 const cancel = (requestId: number) => ({

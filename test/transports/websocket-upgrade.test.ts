@@ -34,7 +34,7 @@ describe('a refused upgrade', () => {
       asked.resolve()
       return decided.promise
     }
-    await using server = await listenForSockets(nothing, { door: { authenticate } })
+    await using server = await listenForSockets(nothing, { context: { authenticate } })
     const refused = refusal(openSocket(server.url, ['test', 'bearer.token']))
     await asked.promise
     await server.upgrades.close()
@@ -51,7 +51,7 @@ test('destroying ends sockets that are accepted and those that are not yet', asy
     asked.resolve()
     return new Promise<Principal>(() => {})
   }
-  await using server = await listenForSockets(nothing, { door: { authenticate } })
+  await using server = await listenForSockets(nothing, { context: { authenticate } })
   const accepted = await openSocket(server.url, ['test'])
   const undecided = await askByHand(server.port, '/test', 'test, bearer.token')
   await asked.promise
@@ -63,7 +63,7 @@ test('destroying ends sockets that are accepted and those that are not yet', asy
 
 describe('the room for one caller', () => {
   const authenticate = async (token: string) => principal(token)
-  const limits = { most_connections: 5, most_per_address: 2, most_per_subject: 1, door: { authenticate } }
+  const limits = { most_connections: 5, most_per_address: 2, most_per_subject: 1, context: { authenticate } }
 
   test('ends before that of all others', async () => {
     await using stack = new AsyncDisposableStack()
@@ -98,7 +98,7 @@ describe('the room for one caller', () => {
 
   test('is 64 for an address without a token, and 256 for a subject', async () => {
     await using stack = new AsyncDisposableStack()
-    const server = stack.use(await listenForSockets(nothing, { door: { authenticate } }))
+    const server = stack.use(await listenForSockets(nothing, { context: { authenticate } }))
     const open = async (count: number, protocols: string[]) => {
       for (let opened = 0; opened < count; opened++) stack.use(await openSocket(server.url, protocols))
     }

@@ -74,7 +74,7 @@ export function alphaVantage({ ask, url: base, key }: KeyedSource): Provider<Pai
       currency: asked.currency,
       time: Date.parse(found['07. latest trading day']),
       url: under(base, '/query', query),
-      notes: ['Alpha Vantage gives the day of the trade, not its time.'],
+      settings: ['Alpha Vantage gives the day of the trade, not its time.'],
     }
   }
 

@@ -33,7 +33,7 @@ export function frankfurter({ ask, url: base }: Source): Provider<Pair> {
           url,
           delay_min: minutesOfADay,
           market_state: 'REFERENCE',
-          notes: [`A reference rate of the European Central Bank, fixed on ${date}: not a market price.`],
+          settings: [`A reference rate of the European Central Bank, fixed on ${date}: not a market price.`],
         }
       })
     },

@@ -18,7 +18,7 @@ export interface Quote {
   readonly delay_min?: number
   readonly market_state?: string
   /** What a reader must know of this price. */
-  readonly notes?: readonly string[]
+  readonly settings?: readonly string[]
 }
 
 /** A source of prices. */

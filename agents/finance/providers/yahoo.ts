@@ -57,7 +57,7 @@ export function yahoo({ ask, url: base }: Source, clock: Clock): Provider<Pair |
           time: meta.regularMarketTime,
           url,
           ...(periods && { market_state: stateOf(periods, clock()) }),
-          notes: ["Yahoo's interface is unofficial, and its terms do not allow to pass its prices on."],
+          settings: ["Yahoo's interface is unofficial, and its terms do not allow to pass its prices on."],
         }
       })
     },

@@ -36,8 +36,8 @@ export function createCircuit(host: string, clock: Clock, longest_ms = day): Cir
 
   function check(): void {
     const left = closedUntil - clock()
-    if (left > 0) throw leftAlone(host, left)
-    if (breaker.state === CircuitState.HalfOpen) throw leftAlone(host, second)
+    if (left > 0) throw circuitOpen(host, left)
+    if (breaker.state === CircuitState.HalfOpen) throw circuitOpen(host, second)
   }
 
   return {
@@ -55,7 +55,7 @@ export function createCircuit(host: string, clock: Clock, longest_ms = day): Cir
 }
 
 /** The refusal to ask an upstream now. */
-export function leftAlone(host: string, milliseconds: number): Failure {
+export function circuitOpen(host: string, milliseconds: number): Failure {
   const retry_after_s = Math.max(1, Math.ceil(milliseconds / second))
   return new Failure('circuit_open', `${host} is left alone for ${retry_after_s} s.`, {
     retry_after_s,

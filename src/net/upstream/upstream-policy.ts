@@ -1,12 +1,12 @@
 import { Failure } from '../../../schemas/failure.ts'
 import { type Clock, steady, type Wait } from '../../common/clock.ts'
-import { createShares } from '../../common/keyed-semaphore.ts'
-import { createPace, type Pace } from '../../common/rate.ts'
-import { createPlaces } from '../../common/semaphore.ts'
-import { createCircuit, leftAlone } from './circuit.ts'
+import { createKeyedSemaphore } from '../../common/keyed-semaphore.ts'
+import { createRate, type Rate } from '../../common/rate.ts'
+import { createSemaphore } from '../../common/semaphore.ts'
+import { circuitOpen, createCircuit } from './circuit.ts'
 
 /** How an upstream wants to be treated. */
-export interface Limits extends Pace {
+export interface Limits extends Rate {
   /** How many requests may be under way together; others wait for their turn. */
   readonly together: number
   /** How many of those one caller may have, of callers that are told apart; all when absent. */
@@ -32,16 +32,17 @@ const patience_ms = 3_000
 export function createGate(host: string, limits: Limits, clock: Clock, wait: Wait): Gate {
   const time = steady(clock)
   const circuit = createCircuit(host, time, limits.longest_rest_ms)
-  const pace = createPace(limits, patience_ms, time, wait)
-  const crowded = () => leftAlone(host, patience_ms)
-  const takePlace = createPlaces(limits.together, longestQueue, crowded)
-  const takeShare = limits.each === undefined ? undefined : createShares(limits.each, longestQueue, crowded)
+  const pace = createRate(limits, patience_ms, time, wait)
+  const crowded = () => circuitOpen(host, patience_ms)
+  const takePlace = createSemaphore(limits.together, longestQueue, crowded)
+  const takeShare =
+    limits.each === undefined ? undefined : createKeyedSemaphore(limits.each, longestQueue, crowded)
 
   return async (signal, attempt, caller = '') => {
     try {
       circuit.check()
       const crowd = await pace(signal)
-      if (crowd) throw leftAlone(host, crowd.wait_ms)
+      if (crowd) throw circuitOpen(host, crowd.wait_ms)
       using _share = takeShare && (await takeShare(caller, signal))
       using _place = await takePlace(signal)
       return await circuit.run(attempt)

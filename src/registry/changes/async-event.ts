@@ -1,10 +1,10 @@
 /** Wakes one who waits; rung while nobody waits, it wakes the next one at once. */
-export interface Bell {
+export interface AsyncEvent {
   readonly ring: () => void
   rung(): Promise<void>
 }
 
-export function createBell(): Bell {
+export function createAsyncEvent(): AsyncEvent {
   let hasRung = false
   let wake = () => {}
   return {

@@ -1,7 +1,7 @@
 import type { ChangePage, RegistryChange } from '../../../schemas/change.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Store } from '../../store/store.ts'
-import { createBell } from './async-event.ts'
+import { createAsyncEvent } from './async-event.ts'
 import { createSeats, type SeatBounds } from './connection-limit.ts'
 import type { ReadChanges, Span } from './read-changes.ts'
 import { startTail, type Tail } from './tail.ts'
@@ -34,14 +34,14 @@ export interface FollowedSpan {
 export interface ChangeFeedOptions {
   readonly store: Pick<Store, 'wake' | 'read'>
   readonly read: ReadChanges
-  readonly failed: (fault: unknown) => void
+  readonly onError: (fault: unknown) => void
   readonly bounds?: Partial<SeatBounds> | undefined
 }
 
 const pageSize = 100
 
 /** One tail reads for all followers; whoever is far behind, or slow, reads the log at its own pace and costs no memory. */
-export function createChangeFeed({ store, read, failed, bounds }: ChangeFeedOptions): ChangeFeed {
+export function createChangeFeed({ store, read, onError, bounds }: ChangeFeedOptions): ChangeFeed {
   const take = createSeats(bounds)
   let followers = 0
   let tail: Tail | undefined
@@ -58,7 +58,7 @@ export function createChangeFeed({ store, read, failed, bounds }: ChangeFeedOpti
     tail ??= startTail({
       store,
       read,
-      failed,
+      onError,
       restarted() {
         restarts += 1
       },
@@ -85,7 +85,7 @@ export function createChangeFeed({ store, read, failed, bounds }: ChangeFeedOpti
       using _seat = take(who)
       const followed = join()
       const begun = restarts
-      const bell = createBell()
+      const bell = createAsyncEvent()
       const unhear = followed.onMove(bell.ring)
       signal.addEventListener('abort', bell.ring, { once: true })
       try {

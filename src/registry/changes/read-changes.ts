@@ -2,17 +2,17 @@ import type { RegistryChange } from '../../../schemas/change.ts'
 import type { Entry } from '../../../schemas/entry.ts'
 import { type Change, type Store, type StoredEntry, UnreadableEntry } from '../../store/store.ts'
 import type { Views } from '../entry/view.ts'
-import type { Vitals } from '../liveness/liveness-cache.ts'
+import type { LivenessCache } from '../liveness/liveness-cache.ts'
 
 /** A change as everybody is told of it, and who owns the agent. */
-export interface Told {
+export interface TaskUpdate {
   readonly change: RegistryChange
   readonly owner: StoredEntry['owner']
 }
 
 /** What the log says between two revisions. */
 export interface Span {
-  readonly told: readonly Told[]
+  readonly told: readonly TaskUpdate[]
   /** The last revision that was read; everything up to it is told, or nothing to everybody. */
   readonly up_to: number
   /** The log ended there. */
@@ -25,9 +25,9 @@ export type ReadChanges = (after: number, limit: number) => Promise<Span | undef
 export interface ReadChangesOptions {
   readonly store: Pick<Store, 'changes' | 'read'>
   readonly views: Pick<Views, 'entry'>
-  readonly vitals: Pick<Vitals, 'of' | 'refresh'>
+  readonly livenessCache: Pick<LivenessCache, 'of' | 'refresh'>
   /** Hears of entries that cannot be read, which are left out. */
-  readonly failed: (fault: unknown) => void
+  readonly onError: (fault: unknown) => void
 }
 
 /** Characters of changes that one span holds, beyond its first; every door answers with 1 MiB at most. */
@@ -37,14 +37,14 @@ const longestSpan = 512 * 1024
  * An entry is told of at its newest revision alone: where it has changed again, a later change will tell. That it is
  * gone is told at once, for what comes after that may be nobody's to see.
  */
-export function createReadChanges({ store, views, vitals, failed }: ReadChangesOptions): ReadChanges {
+export function createReadChanges({ store, views, livenessCache, onError }: ReadChangesOptions): ReadChanges {
   async function read(ids: readonly string[]): Promise<StoredEntry[]> {
     try {
       return [...(await store.read.entries(ids))]
     } catch (fault) {
       if (!(fault instanceof UnreadableEntry)) throw fault
       if (ids.length > 1) return (await Promise.all(ids.map((id) => read([id])))).flat()
-      failed(fault)
+      onError(fault)
       return []
     }
   }
@@ -57,7 +57,7 @@ export function createReadChanges({ store, views, vitals, failed }: ReadChangesO
     const isListed = entry.state === 'ACTIVE' && !entry.suspended && !entry.deleted
     if (!isListed || entry.revision > revision) return undefined
     if (row.kind === 'liveness')
-      return Object.freeze({ ...facts, kind: 'liveness', liveness: vitals.of(entry) })
+      return Object.freeze({ ...facts, kind: 'liveness', liveness: livenessCache.of(entry) })
     return Object.freeze({ ...facts, kind: 'listed', agent: views.entry(entry, null) satisfies Entry })
   }
 
@@ -67,9 +67,9 @@ export function createReadChanges({ store, views, vitals, failed }: ReadChangesO
     if (after > 0 && rows[0]?.revision !== after) return undefined
     const news = newest(after > 0 ? rows.slice(1) : rows)
     const ids = [...new Set(news.filter(({ seen }) => seen !== 'unseen').map(({ entry_id }) => entry_id))]
-    await vitals.refresh(ids)
+    await livenessCache.refresh(ids)
     const entries = new Map((await read(ids)).map((entry) => [entry.id, entry]))
-    const told: Told[] = []
+    const told: TaskUpdate[] = []
     let length = 0
     let up_to = after
     for (const row of news) {

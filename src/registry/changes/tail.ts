@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Store } from '../../store/store.ts'
-import type { ReadChanges, Span, Told } from './read-changes.ts'
+import type { ReadChanges, Span, TaskUpdate } from './read-changes.ts'
 
 /** The newest changes, read once for everybody who follows. */
 export interface Tail extends AsyncDisposable {
@@ -14,7 +14,7 @@ export interface TailOptions {
   readonly store: Pick<Store, 'wake' | 'read'>
   readonly read: ReadChanges
   /** Hears of faults; the tail tries again. */
-  readonly failed: (fault: unknown) => void
+  readonly onError: (fault: unknown) => void
   /** Hears that the log is shorter than it was: the database is that of an earlier day. */
   readonly restarted: () => void
 }
@@ -25,11 +25,11 @@ const pageSize = 100
 const retryMilliseconds = 500
 
 /** Tails the log from where it ends now, until disposed. */
-export function startTail({ store, read, failed, restarted }: TailOptions): Tail {
+export function startTail({ store, read, onError, restarted }: TailOptions): Tail {
   const stop = new AbortController()
   const { signal } = stop
   const listeners = new Set<() => void>()
-  const kept: Told[] = []
+  const kept: TaskUpdate[] = []
   /** Of the revisions after this one, everything is kept. */
   let floor = 0
   let revision: number | undefined
@@ -76,12 +76,12 @@ export function startTail({ store, read, failed, restarted }: TailOptions): Tail
       await advance()
       return true
     } catch (fault) {
-      if (!signal.aborted) failed(fault)
+      if (!signal.aborted) onError(fault)
       return false
     }
   }
 
-  const ended = run().catch(failed)
+  const ended = run().catch(onError)
   return {
     after(since) {
       if (revision === undefined || since < floor || since > revision) return undefined

@@ -2,7 +2,7 @@ import { Failure } from '../../../schemas/failure.ts'
 import type { Change } from '../../../schemas/publication.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { isListed } from '../../store/entries/version-content.ts'
-import type { Grounds, StoredEntry } from '../../store/store.ts'
+import type { DecisionReads, StoredEntry } from '../../store/store.ts'
 import type { Committed, Editor } from './editor.ts'
 import { toReference } from './reference.ts'
 
@@ -26,9 +26,9 @@ export function createDeprecate(editor: Pick<Editor, 'change'>) {
     caller: Principal | null,
   ): Promise<Committed> {
     const action = deprecated ? 'deprecate' : 'undeprecate'
-    return await editor.change(change, caller, { action }, async (entry, _, at, grounds) => {
+    return await editor.change(change, caller, { action }, async (entry, _, at, reads) => {
       if (deprecated) {
-        const name = successor === undefined ? null : await successorOf(grounds, entry, successor)
+        const name = successor === undefined ? null : await successorOf(reads, entry, successor)
         return { ...entry, deprecated: { message: message ?? null, successor: name, at } }
       }
       if (entry.deprecated) return { ...entry, deprecated: null }
@@ -39,11 +39,11 @@ export function createDeprecate(editor: Pick<Editor, 'change'>) {
 
 /** Whoever follows successors comes to an end. */
 async function successorOf(
-  grounds: Pick<Grounds, 'entry'>,
+  reads: Pick<DecisionReads, 'entry'>,
   entry: StoredEntry,
   successor: string,
 ): Promise<string> {
-  const first = await grounds.entry(toReference(successor))
+  const first = await reads.entry(toReference(successor))
   if (!first || !isListed(first)) {
     throw new Failure('not_found', `No agent is listed as ${successor}.`, {
       errors: [{ pointer: '/successor', detail: 'Name an agent that everybody can see.' }],
@@ -53,7 +53,7 @@ async function successorOf(
   for (let steps = 0; next && steps < longestChain; steps++) {
     if (next.id === entry.id) throw inACircle(entry, first)
     const name: string | null | undefined = next.deprecated?.successor
-    next = name ? await grounds.entry({ package_name: name }) : undefined
+    next = name ? await reads.entry({ package_name: name }) : undefined
   }
   return first.package_name
 }

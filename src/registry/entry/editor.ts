@@ -3,7 +3,7 @@ import { Failure } from '../../../schemas/failure.ts'
 import { PackageName } from '../../../schemas/names.ts'
 import type { Change, Publication } from '../../../schemas/publication.ts'
 import type { Principal } from '../../../schemas/scope.ts'
-import type { Decided, Deed, Grounds, Store, StoredEntry } from '../../store/store.ts'
+import type { AuditAction, Decision, DecisionReads, Store, StoredEntry } from '../../store/store.ts'
 import type { FetchCard } from '../cards/fetch-card.ts'
 import { cardName } from '../import/read-line.ts'
 import { listable, withCard } from '../verification/refresh.ts'
@@ -40,12 +40,12 @@ export interface Editor {
 }
 
 /** What is done, and why; who does it is the caller. */
-export type Named = Omit<Deed, 'actor'>
+export type Named = Omit<AuditAction, 'actor'>
 export type Edit = (
   entry: StoredEntry,
   principal: Principal,
   at: string,
-  grounds: Grounds,
+  reads: DecisionReads,
 ) => StoredEntry | Promise<StoredEntry>
 
 export interface Committed {
@@ -68,10 +68,10 @@ export function createEditor({ store, clock, createId, fetchCard }: EditorOption
   async function commit(
     deed: Named,
     actor: Principal,
-    decide: (grounds: Grounds) => Promise<Pick<Decided, 'before' | 'entry'>>,
+    decide: (reads: DecisionReads) => Promise<Pick<Decision, 'before' | 'entry'>>,
   ): Promise<Committed> {
-    const { entry, revision } = await store.change(async (grounds) => {
-      const { before, entry } = await decide(grounds)
+    const { entry, revision } = await store.change(async (reads) => {
+      const { before, entry } = await decide(reads)
       const flagged = { ...entry, content_flags: contentFlags(entry) }
       return { before, entry: flagged, deed: { ...deed, actor } }
     })
@@ -89,12 +89,12 @@ export function createEditor({ store, clock, createId, fetchCard }: EditorOption
     const fetched = lacking && manifest_url ? await fetchCard(manifest_url, signal) : undefined
     const facts = complete({ ...(fetched && listable(fetched.document)), ...stated(publication) })
     assertTags(principal, facts.tags)
-    return await commit({ action: 'publish' }, principal, async (grounds) => {
+    return await commit({ action: 'publish' }, principal, async (reads) => {
       const { package_name } = facts
       const [claims, taken, lookalikes] = await Promise.all([
-        grounds.claims(namespacesOver(package_name)),
-        grounds.entry({ package_name }),
-        grounds.lookalikes(package_name),
+        reads.claims(namespacesOver(package_name)),
+        reads.entry({ package_name }),
+        reads.lookalikes(package_name),
       ])
       assertMayCreate(principal, package_name, claims)
       assertFree(taken, package_name, principal)
@@ -131,13 +131,13 @@ export function createEditor({ store, clock, createId, fetchCard }: EditorOption
     assertMay: typeof assertMayChange = assertMayChange,
   ) => {
     const principal = signedIn(caller)
-    return await commit(deed, principal, async (grounds) => {
-      const entry = await grounds.entry(toReference(agent))
+    return await commit(deed, principal, async (reads) => {
+      const entry = await reads.entry(toReference(agent))
       assertMay(principal, entry, agent)
       assertRevision(entry, expected_revision)
       const at = now()
-      const next = { ...(await edit(entry, principal, at, grounds)), updated_at: at }
-      await assertNewVersion(grounds, entry, next)
+      const next = { ...(await edit(entry, principal, at, reads)), updated_at: at }
+      await assertNewVersion(reads, entry, next)
       return { before: entry, entry: next }
     })
   }

@@ -33,7 +33,7 @@ export interface AuditPage {
 }
 
 /** Whose an entry is, whether it may be seen, and what was done to it. */
-export interface Custody {
+export interface OwnershipService {
   transfer(change: Change, to: Recipient, caller: Principal | null): Promise<Committed>
   suspend(asked: Suspending, caller: Principal | null): Promise<Committed>
   /** Says to the owner and to admins that something is wrong; the same report within a day counts once. */
@@ -49,9 +49,9 @@ export interface Custody {
 
 const dayMilliseconds = 24 * 3_600_000
 
-export function createCustody(store: Store, editor: Editor, clock: () => number): Custody {
+export function createOwnershipService(store: Store, editor: Editor, clock: () => number): OwnershipService {
   /** A proof, and what a signature is worth by it, is its owner's, and so does not pass to the next one. */
-  const transfer: Custody['transfer'] = (change, { subject, issuer = localIssuer }, caller) =>
+  const transfer: OwnershipService['transfer'] = (change, { subject, issuer = localIssuer }, caller) =>
     editor.change(change, caller, { action: 'transfer' }, (entry, _, at) => {
       assertNotSuspended(entry)
       const owner = { issuer, subject, namespace: null }
@@ -60,7 +60,7 @@ export function createCustody(store: Store, editor: Editor, clock: () => number)
       return { ...entry, ...unproved, owner, check_at }
     })
 
-  const suspend: Custody['suspend'] = ({ suspended, reason, ...change }, caller) =>
+  const suspend: OwnershipService['suspend'] = ({ suspended, reason, ...change }, caller) =>
     editor.change(
       change,
       caller,
@@ -89,7 +89,7 @@ export function createCustody(store: Store, editor: Editor, clock: () => number)
     })
   }
 
-  const audit: Custody['audit'] = async (agent, limit, cursor, caller) => {
+  const audit: OwnershipService['audit'] = async (agent, limit, cursor, caller) => {
     const entry = await store.read.entry(toReference(agent))
     if (!entry || !(isVisible(entry, caller) || mayRead(caller, entry))) throw unlisted(agent)
     if (!caller || !mayRead(caller, entry)) {

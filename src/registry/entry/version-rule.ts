@@ -1,6 +1,6 @@
 import { Failure } from '../../../schemas/failure.ts'
 import { contentDigest } from '../../store/entries/version-content.ts'
-import type { Grounds, StoredEntry } from '../../store/store.ts'
+import type { DecisionReads, StoredEntry } from '../../store/store.ts'
 
 /**
  * A version that its owner states means one thing for ever, as in the official MCP registry. Throws Failure `conflict`
@@ -8,7 +8,7 @@ import type { Grounds, StoredEntry } from '../../store/store.ts'
  * manifest, or states no version, changes freely.
  */
 export async function assertNewVersion(
-  grounds: Pick<Grounds, 'published'>,
+  reads: Pick<DecisionReads, 'published'>,
   before: StoredEntry,
   after: StoredEntry,
 ): Promise<void> {
@@ -16,7 +16,7 @@ export async function assertNewVersion(
   if (state !== 'ACTIVE' || deleted || version === null || !statesVersion(after)) return
   const digest = contentDigest(after)
   if (before.state === 'ACTIVE' && contentDigest(before) === digest) return
-  const published = await grounds.published(id, version)
+  const published = await reads.published(id, version)
   if (published.length === 0 || published.includes(digest)) return
   throw new Failure('conflict', `${package_name} ${version} was published with other content.`, {
     hint: 'What was published under a version stays: give the change a version of its own.',

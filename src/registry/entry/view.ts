@@ -4,7 +4,7 @@ import type { Liveness } from '../../../schemas/liveness.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import type { StoredEntry } from '../../store/store.ts'
 import { cardOf, endpointsOf } from '../cards/render-card.ts'
-import { noVitals, type Vitals } from '../liveness/liveness-cache.ts'
+import { emptyLivenessCache, type LivenessCache } from '../liveness/liveness-cache.ts'
 import { mayRead } from './permissions.ts'
 import { manifestUrl, type Site } from './site.ts'
 
@@ -15,11 +15,14 @@ export interface Views {
 }
 
 /** Public views are made once: the same frozen object is given out until the entry or its liveness changes. */
-export function createViews(site: () => Site, vitals: Pick<Vitals, 'of'> = noVitals): Views {
-  const publicEntry = once(vitals, (stored: StoredEntry, liveness) =>
+export function createViews(
+  site: () => Site,
+  livenessCache: Pick<LivenessCache, 'of'> = emptyLivenessCache,
+): Views {
+  const publicEntry = once(livenessCache, (stored: StoredEntry, liveness) =>
     Object.freeze(render(stored, liveness, site())),
   )
-  const publicDetail = once(vitals, (stored: StoredEntry) =>
+  const publicDetail = once(livenessCache, (stored: StoredEntry) =>
     Object.freeze(withoutReasons(detailed(stored, publicEntry(stored)))),
   )
 
@@ -61,12 +64,12 @@ export function createViews(site: () => Site, vitals: Pick<Vitals, 'of'> = noVit
 
 /** Made again where the entry's liveness is another object than it was. */
 function once<Value>(
-  vitals: Pick<Vitals, 'of'>,
+  livenessCache: Pick<LivenessCache, 'of'>,
   make: (stored: StoredEntry, liveness: Liveness) => Value,
 ): (stored: StoredEntry) => Value {
   const made = new WeakMap<StoredEntry, { readonly liveness: Liveness; readonly value: Value }>()
   return (stored) => {
-    const liveness = vitals.of(stored)
+    const liveness = livenessCache.of(stored)
     const known = made.get(stored)
     if (known?.liveness === liveness) return known.value
     const value = make(stored, liveness)

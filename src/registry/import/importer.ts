@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
-import type { Deed, Store, StoredEntry, Writer } from '../../store/store.ts'
+import type { AuditAction, Store, StoredEntry, Writer } from '../../store/store.ts'
 import { contentFlags } from '../entry/content-flags.ts'
 import { blank } from '../entry/entry-defaults.ts'
 import { type Facts, readLine } from './read-line.ts'
@@ -39,7 +39,7 @@ export async function importLines(
       rejected.push({ line: first + at, reason: reasonOf(fault) })
     }
   }
-  const deed: Deed = { actor: caller, action: 'import' }
+  const deed: AuditAction = { actor: caller, action: 'import' }
   const last = new Map(read.map(({ line, facts }) => [identity(facts), line]))
   const { result, revision } = await store.write(async (writer) => {
     const counts = { created: 0, updated: 0, unchanged: 0 }
@@ -67,7 +67,7 @@ function identity({ package_name, source_url }: Facts): string {
 async function place(
   writer: Writer,
   facts: Facts,
-  deed: Deed,
+  deed: AuditAction,
   at: string,
   createId: () => string,
 ): Promise<string> {

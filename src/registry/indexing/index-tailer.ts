@@ -2,7 +2,7 @@ import { setTimeout as pause, setImmediate as turnOfOthers } from 'node:timers/p
 import type { LivenessStatus } from '../../../schemas/liveness.ts'
 import type { EntryChange, SearchDocument, SearchIndex } from '../../search/search-index.ts'
 import { type Store, type StoredEntry, UnreadableEntry } from '../../store/store.ts'
-import type { Vitals } from '../liveness/liveness-cache.ts'
+import type { LivenessCache } from '../liveness/liveness-cache.ts'
 
 /** What is derived from the truth, entry by entry. */
 export type Derived = Pick<SearchIndex, 'applied_revision' | 'apply'>
@@ -14,7 +14,7 @@ export interface FollowOptions {
    */
   readonly trouble?: 'omit' | 'wait'
   /** How agents fare: told of every change before it is applied. Without it, what agents do changes nothing. */
-  readonly vitals?: Pick<Vitals, 'of' | 'refresh'>
+  readonly livenessCache?: Pick<LivenessCache, 'of' | 'refresh'>
   /** How long a write waits to be applied here, in milliseconds; 2000 when left out. */
   readonly patience?: number
 }
@@ -38,8 +38,8 @@ const defaultPatience = 2000
 export function follow(
   store: Store,
   index: Derived,
-  failed: (fault: unknown) => void,
-  { trouble = 'omit', patience = defaultPatience, vitals }: FollowOptions = {},
+  onError: (fault: unknown) => void,
+  { trouble = 'omit', patience = defaultPatience, livenessCache }: FollowOptions = {},
 ): Follower {
   const stop = new AbortController()
   const waiting: { revision: number; resolve: () => void }[] = []
@@ -51,9 +51,9 @@ export function follow(
       const changes = await store.changes(index.applied_revision, pageSize)
       const last = changes.at(-1)
       if (!last) return
-      const heard = vitals ? changes : changes.filter(({ kind }) => kind !== 'liveness')
+      const heard = livenessCache ? changes : changes.filter(({ kind }) => kind !== 'liveness')
       const ids = [...new Set(heard.map((change) => change.entry_id))]
-      await vitals?.refresh(ids)
+      await livenessCache?.refresh(ids)
       await apply(await read(ids), last.revision)
       release(last.revision)
       if (changes.length < pageSize) return
@@ -69,7 +69,7 @@ export function follow(
       const before = index.applied_revision
       for (const change of changes) {
         await index.apply([change], before).catch(async (thrown) => {
-          failed(thrown)
+          onError(thrown)
           await index.apply([{ id: change.id, document: null }], before)
         })
       }
@@ -79,12 +79,12 @@ export function follow(
 
   async function read(ids: readonly string[]): Promise<EntryChange[]> {
     try {
-      return (await store.read.entries(ids)).map((entry) => toChange(entry, vitals?.of(entry).status))
+      return (await store.read.entries(ids)).map((entry) => toChange(entry, livenessCache?.of(entry).status))
     } catch (fault) {
       if (!(fault instanceof UnreadableEntry)) throw fault
       if (ids.length > 1) return (await Promise.all(ids.map((id) => read([id])))).flat()
       // One that cannot be read is left out, lest it hide all the others.
-      failed(fault)
+      onError(fault)
       return ids.map((id) => ({ id, document: null }))
     }
   }
@@ -118,7 +118,7 @@ export function follow(
         return await pass()
       } catch (fault) {
         if (stop.signal.aborted) return
-        failed(fault)
+        onError(fault)
         await pause(wait, undefined, { signal: stop.signal }).catch(() => {})
       }
     }
@@ -129,7 +129,7 @@ export function follow(
   }
 
   const ready = step()
-  const ended = ready.then(tail).catch(failed)
+  const ended = ready.then(tail).catch(onError)
   return {
     ready,
     get applied_revision() {
@@ -142,7 +142,7 @@ export function follow(
       waiting.push(place)
       const timer = setTimeout(resolve, patience)
       // Where this fails, the tail tries again and lets go of us.
-      pass().catch(failed)
+      pass().catch(onError)
       await promise
       clearTimeout(timer)
       if (waiting.includes(place)) waiting.splice(waiting.indexOf(place), 1)

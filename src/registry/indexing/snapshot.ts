@@ -16,13 +16,13 @@ export interface Snapshot {
 export function restored<T>(
   saved: Sections | undefined,
   make: (saved: Sections | undefined) => T,
-  failed: (fault: unknown) => void,
+  onError: (fault: unknown) => void,
 ): T {
   try {
     return make(saved)
   } catch (fault) {
     if (!saved) throw fault
-    failed(fault)
+    onError(fault)
     return make(undefined)
   }
 }
@@ -53,7 +53,7 @@ export function createSnapshot(
   path: string,
   format: string,
   store: Store,
-  failed: (fault: unknown) => void,
+  onError: (fault: unknown) => void,
 ): Snapshot {
   /** Tells this store from another, and from itself restored to an earlier day. */
   async function originAt(revision: number): Promise<string> {
@@ -70,7 +70,7 @@ export function createSnapshot(
         const [, revision] = JSON.parse(origin) as [string, number]
         return origin === (await originAt(revision)) ? sections : undefined
       } catch (fault) {
-        failed(fault)
+        onError(fault)
         return undefined
       }
     },
@@ -81,7 +81,7 @@ export function createSnapshot(
         await writeFile(temporary, packSections({ ...parts, origin: await originAt(revision) }))
         await rename(temporary, path)
       } catch (fault) {
-        failed(fault)
+        onError(fault)
         await rm(temporary, { force: true }).catch(() => {})
       }
     },

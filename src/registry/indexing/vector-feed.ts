@@ -18,9 +18,9 @@ export function createVectorFeed(
   embedder: Embedder,
   vectors: VectorStore,
   signal: AbortSignal,
-  failed: (fault: unknown) => void,
+  onError: (fault: unknown) => void,
 ): VectorFeed {
-  const keep = createVectorKeep(embeddings, embedder.model, failed)
+  const keep = createVectorKeep(embeddings, embedder.model, onError)
   let embedded = 0
 
   /** The vector of each text, by its hash. */

@@ -1,6 +1,6 @@
 import type { Meaning } from '../../search/index/meaning.ts'
 import type { Store } from '../../store/store.ts'
-import type { DenseArm } from './vector-index.ts'
+import type { VectorIndex } from './vector-index.ts'
 
 /** Which model serves, and how far another that is to take over has come. */
 export interface DenseProgress {
@@ -11,7 +11,7 @@ export interface DenseProgress {
 }
 
 /** The dense arm that serves, and the one that takes over once it knows every entry. */
-export interface DenseArms extends AsyncDisposable {
+export interface VectorIndexSwitch extends AsyncDisposable {
   /** Resolves once the arm that serves knows what was committed at the start. */
   readonly ready: Promise<void>
   readonly meaning: Meaning
@@ -19,15 +19,15 @@ export interface DenseArms extends AsyncDisposable {
   progress(): DenseProgress
 }
 
-export interface DenseArmsOptions<Settings> {
+export interface VectorIndexSwitchOptions<Settings> {
   readonly store: Store
   /** What the operator asks for. */
   readonly wanted: Settings
   /** What always works and embeds at once. */
   readonly standby: Settings
   /** Throws Failure where the model cannot be had. */
-  open(settings: Settings): Promise<DenseArm>
-  failed(fault: unknown): void
+  open(settings: Settings): Promise<VectorIndex>
+  onError(fault: unknown): void
 }
 
 const note = 'dense_arm'
@@ -36,19 +36,21 @@ const note = 'dense_arm'
  * Opens the arm that is wanted. Where it has never known every entry of this store, it embeds them in the background
  * while the one that did before serves, or the standby. Throws where the one wanted cannot be opened.
  */
-export async function openDenseArms<Settings>(options: DenseArmsOptions<Settings>): Promise<DenseArms> {
-  const { store, wanted, standby, open, failed } = options
+export async function openVectorIndexSwitch<Settings>(
+  options: VectorIndexSwitchOptions<Settings>,
+): Promise<VectorIndexSwitch> {
+  const { store, wanted, standby, open, onError } = options
   const target = await open(wanted)
-  const before = await store.notes.get(note)
+  const before = await store.settings.get(note)
   let serving = target
   if (!sameSettings(wanted, standby) && before !== JSON.stringify(wanted)) serving = await openBefore()
 
-  async function openBefore(): Promise<DenseArm> {
+  async function openBefore(): Promise<VectorIndex> {
     if (before !== undefined) {
       try {
         return await open(JSON.parse(before) as Settings)
       } catch (fault) {
-        failed(fault)
+        onError(fault)
       }
     }
     return await open(standby)
@@ -58,7 +60,7 @@ export async function openDenseArms<Settings>(options: DenseArmsOptions<Settings
   async function takeOver(): Promise<void> {
     await target.follower.ready
     if (ended) return
-    await store.notes.set(note, JSON.stringify(wanted))
+    await store.settings.set(note, JSON.stringify(wanted))
     if (serving === target) return
     const old = serving
     serving = target
@@ -67,7 +69,7 @@ export async function openDenseArms<Settings>(options: DenseArmsOptions<Settings
 
   let ended = false
   const ready = serving.ready
-  const takingOver = takeOver().catch(failed)
+  const takingOver = takeOver().catch(onError)
   return {
     ready,
     get meaning() {
@@ -87,7 +89,7 @@ export async function openDenseArms<Settings>(options: DenseArmsOptions<Settings
   }
 }
 
-function progressOf({ model, embedded, follower }: DenseArm) {
+function progressOf({ model, embedded, follower }: VectorIndex) {
   return { model, applied_revision: follower.applied_revision, embedded }
 }
 

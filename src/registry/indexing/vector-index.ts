@@ -7,7 +7,7 @@ import type { Keep } from './snapshot.ts'
 import { createVectorFeed } from './vector-feed.ts'
 
 /** One model at work: its vectors of every entry, kept in step with the truth, and what queries mean to it. */
-export interface DenseArm extends AsyncDisposable {
+export interface VectorIndex extends AsyncDisposable {
   readonly model: string
   readonly meaning: Meaning
   readonly follower: Follower
@@ -24,18 +24,18 @@ const patience = 1000
 export const changesWorthKeeping = 500
 
 /** Takes over the embedder and the vectors: disposing the arm disposes them. */
-export function createDenseArm(
+export function createVectorIndex(
   store: Store,
   embedder: Embedder,
   vectors: VectorStore,
-  failed: (fault: unknown) => void,
+  onError: (fault: unknown) => void,
   keep: Keep = async () => {},
-): DenseArm {
+): VectorIndex {
   const stop = new AbortController()
   const { promise: inTrouble, resolve: giveUp } = Promise.withResolvers<void>()
-  const feed = createVectorFeed(store.embeddings, embedder, vectors, stop.signal, failed)
+  const feed = createVectorFeed(store.embeddings, embedder, vectors, stop.signal, onError)
   const troubled = (fault: unknown) => {
-    failed(fault)
+    onError(fault)
     giveUp()
   }
   const follower = follow(store, feed, troubled, { trouble: 'wait', patience })
@@ -43,7 +43,7 @@ export function createDenseArm(
     model: embedder.model,
     meaning: createMeaning(embedder, vectors),
     follower,
-    ready: Promise.race([follower.ready.then(() => keep(changesWorthKeeping).catch(failed)), inTrouble]),
+    ready: Promise.race([follower.ready.then(() => keep(changesWorthKeeping).catch(onError)), inTrouble]),
     get embedded() {
       return feed.embedded
     },
@@ -51,7 +51,7 @@ export function createDenseArm(
       stop.abort()
       await follower[Symbol.asyncDispose]()
       await feed[Symbol.asyncDispose]()
-      await keep(1).catch(failed)
+      await keep(1).catch(onError)
       await vectors[Symbol.asyncDispose]()
       await embedder[Symbol.asyncDispose]()
     },

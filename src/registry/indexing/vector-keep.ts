@@ -20,7 +20,7 @@ const latestMilliseconds = 250
 export function createVectorKeep(
   embeddings: Embeddings,
   model: string,
-  failed: (fault: unknown) => void,
+  onError: (fault: unknown) => void,
 ): VectorKeep {
   let waiting = new Map<string, Float32Array>()
   let leaving: Vectors = waiting
@@ -33,7 +33,7 @@ export function createVectorKeep(
     writing = writing.then(async () => {
       leaving = waiting
       waiting = new Map()
-      if (leaving.size > 0) await embeddings.keep(model, leaving).catch(failed)
+      if (leaving.size > 0) await embeddings.keep(model, leaving).catch(onError)
     })
     return writing
   }

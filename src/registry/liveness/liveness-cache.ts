@@ -3,7 +3,7 @@ import { type Liveness, type LivenessStore, unseen } from '../../../schemas/live
 import type { StoredEntry } from '../../store/store.ts'
 
 /** How agents fare, in the memory of this process: what lists show costs no SQL. */
-export interface Vitals {
+export interface LivenessCache {
   /** The same frozen object until another look is heard of. */
   of(entry: Pick<StoredEntry, 'id' | 'hosted'>): Liveness
   /** Hears of these agents at once. */
@@ -19,7 +19,7 @@ const pageSize = 1000
 /** The gateway that answers is alive. */
 const hosted: Liveness = Object.freeze({ ...unseen, status: 'alive' })
 
-export function createVitals(store: Pick<LivenessStore, 'shown' | 'since'>): Vitals {
+export function createLivenessCache(store: Pick<LivenessStore, 'shown' | 'since'>): LivenessCache {
   const known = new Map<string, Liveness>()
   let swept = 0
 
@@ -49,7 +49,7 @@ export function createVitals(store: Pick<LivenessStore, 'shown' | 'since'>): Vit
 }
 
 /** Nobody looks. */
-export const noVitals: Vitals = {
+export const emptyLivenessCache: LivenessCache = {
   of: (entry) => (entry.hosted ? hosted : unseen),
   refresh: async () => {},
   sweep: async () => {},

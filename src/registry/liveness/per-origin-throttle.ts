@@ -2,11 +2,11 @@ import type { Wait } from '../../common/clock.ts'
 import { abortable } from '../../common/deadline.ts'
 
 /** Does work at an origin once nobody else of this process is there, and a moment after the last one was. */
-export type Courtesy = <T>(url: string, signal: AbortSignal, work: () => Promise<T>) => Promise<T>
+export type PerOriginThrottle = <T>(url: string, signal: AbortSignal, work: () => Promise<T>) => Promise<T>
 
 const never = new AbortController().signal
 
-export function createCourtesy(gap_ms: number, wait: Wait): Courtesy {
+export function createPerOriginThrottle(gap_ms: number, wait: Wait): PerOriginThrottle {
   const turns = new Map<string, Promise<void>>()
 
   return async (url, signal, work) => {

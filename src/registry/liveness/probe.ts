@@ -5,7 +5,7 @@ import type { Fetch } from '../../net/fetch/fetch.ts'
 import type { StoredEntry } from '../../store/store.ts'
 import { type CardLook, lookAtCard } from './card-probe.ts'
 import { answers, classOf } from './failure-class.ts'
-import type { Courtesy } from './per-origin-throttle.ts'
+import type { PerOriginThrottle } from './per-origin-throttle.ts'
 import { askedEvery } from './schedule.ts'
 import type { Look } from './status-rules.ts'
 
@@ -23,7 +23,7 @@ export interface Askable {
 export interface LookOptions {
   readonly fetch: Fetch
   readonly clock: () => number
-  readonly courtesy: Courtesy
+  readonly courtesy: PerOriginThrottle
   /** Undefined where the entry has no endpoint that is spoken here. */
   readonly askable: (entry: EntryDetail) => Askable | undefined
   readonly detail: (stored: StoredEntry) => EntryDetail
@@ -40,7 +40,7 @@ export interface Found extends Look {
  * Looks at an agent: at its card by one conditional request and, where that tells too little or `thorough` is asked
  * for, at whether it answers. Undefined where there is nothing to look at. Throws what the signal aborts with.
  */
-export async function lookAt(
+export async function probeEntry(
   stored: StoredEntry,
   before: StoredLiveness,
   thorough: boolean,

@@ -1,6 +1,6 @@
 import { type Signal, type StoredLiveness, unseen } from '../../../schemas/liveness.ts'
 import type { Store, StoredEntry } from '../../store/store.ts'
-import { type LookOptions, lookAt } from './probe.ts'
+import { type LookOptions, probeEntry } from './probe.ts'
 import { nextAt } from './schedule.ts'
 import { judge } from './status-rules.ts'
 import { createWatcher, originOf, watchOf } from './watcher.ts'
@@ -27,7 +27,7 @@ export interface ProberOptions extends LookOptions {
   /** Told of an entry whose card is another one than the registry knows. */
   readonly onCard: (id: string, signal: AbortSignal) => Promise<void>
   /** Hears of faults that are not an agent's. */
-  readonly failed: (fault: unknown) => void
+  readonly onError: (fault: unknown) => void
   /** Milliseconds after which one run begins no more looks; 60,000 when left out. */
   readonly budget_ms?: number
 }
@@ -43,7 +43,7 @@ const atOnce = 32
 const batch = 100
 
 export function createProber(options: ProberOptions): Prober {
-  const { store, clock, random, onCard, failed, budget_ms = 60_000 } = options
+  const { store, clock, random, onCard, onError, budget_ms = 60_000 } = options
   const watcher = createWatcher(store)
   const time = (later = 0) => new Date(clock() + later).toISOString()
 
@@ -77,18 +77,18 @@ export function createProber(options: ProberOptions): Prober {
       return (await look(entry, before, false, signal)).after
     } catch (fault) {
       if (signal.aborted) return undefined
-      failed(fault)
+      onError(fault)
       return { ...before, next_at: nextAt(clock(), 0, 0, random()) }
     }
   }
 
   async function look(entry: StoredEntry, before: StoredLiveness, thorough: boolean, signal: AbortSignal) {
-    const found = await lookAt(entry, before, thorough, options, signal)
+    const found = await probeEntry(entry, before, thorough, options, signal)
     if (!found) return { after: nowhere(before), signals: [] }
     const { card } = found
     const isNews =
       card !== null && entry.owner && entry.card_sha256 !== null && card.sha256 !== entry.card_sha256
-    if (isNews) await onCard(entry.id, signal).catch((fault) => signal.aborted || failed(fault))
+    if (isNews) await onCard(entry.id, signal).catch((fault) => signal.aborted || onError(fault))
     return { after: judge(before, found, clock(), random()), signals: found.signals }
   }
 

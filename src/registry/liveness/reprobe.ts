@@ -3,16 +3,16 @@ import type { Reader } from '../../store/store.ts'
 import type { Prober } from './prober.ts'
 
 /** Looks at agents that failed somebody who called them, without waiting for their turn. */
-export interface Suspicion extends AsyncDisposable {
+export interface Reprobe extends AsyncDisposable {
   /** Hears with what code a call to an agent ended. */
   heard(packageName: string, code: string): void
 }
 
-export interface SuspicionOptions {
+export interface ReprobeOptions {
   readonly read: Pick<Reader, 'entry'>
   readonly prober: Pick<Prober, 'check'>
   readonly clock: () => number
-  readonly failed: (fault: unknown) => void
+  readonly onError: (fault: unknown) => void
 }
 
 const trouble = new Set(['upstream_failed', 'upstream_timeout', 'upstream_invalid'])
@@ -21,7 +21,7 @@ const mostRemembered = 1000
 /** Between two looks at one agent for this reason. */
 const restMilliseconds = 60_000
 
-export function createSuspicion({ read, prober, clock, failed }: SuspicionOptions): Suspicion {
+export function createReprobe({ read, prober, clock, onError }: ReprobeOptions): Reprobe {
   const stop = new AbortController()
   const looked = new LRUCache<string, number>({ max: mostRemembered })
   const underway = new Set<Promise<void>>()
@@ -31,7 +31,7 @@ export function createSuspicion({ read, prober, clock, failed }: SuspicionOption
       const entry = await read.entry({ package_name })
       if (entry) await prober.check(entry, stop.signal)
     } catch (fault) {
-      if (!stop.signal.aborted) failed(fault)
+      if (!stop.signal.aborted) onError(fault)
     }
   }
 

@@ -9,7 +9,7 @@ const pageSize = 200
  * Tells the liveness store what has come, moved and gone since the last time, by the log of changes; where that stands
  * is a note in the store, so that whichever process looks next goes on from there.
  */
-export function createWatcher({ read, changes, notes, liveness }: Watched) {
+export function createWatcher({ read, changes, settings, liveness }: Watched) {
   async function step(after: number): Promise<number | undefined> {
     const page = await changes(after, pageSize)
     const last = page.at(-1)
@@ -18,11 +18,11 @@ export function createWatcher({ read, changes, notes, liveness }: Watched) {
     const found = await Promise.all([...ids].map((id) => read.entry({ id }).catch(() => undefined)))
     const watches = found.flatMap((entry) => entry ?? []).map(watchOf)
     if (watches.length > 0) await liveness.watch(watches)
-    await notes.set(note, String(last.revision))
+    await settings.set(note, String(last.revision))
     return last.revision
   }
 
-  const seen = async () => Number((await notes.get(note)) ?? 0)
+  const seen = async () => Number((await settings.get(note)) ?? 0)
 
   return {
     isBehind: async () => (await read.revision()) > (await seen()),
@@ -36,7 +36,9 @@ export function createWatcher({ read, changes, notes, liveness }: Watched) {
   }
 }
 
-type Watched = Pick<Store, 'read' | 'changes' | 'notes'> & { readonly liveness: Pick<LivenessStore, 'watch'> }
+type Watched = Pick<Store, 'read' | 'changes' | 'settings'> & {
+  readonly liveness: Pick<LivenessStore, 'watch'>
+}
 
 /** Whether an entry is looked at, and where. */
 export function watchOf(entry: StoredEntry): Watch {

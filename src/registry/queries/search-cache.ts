@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 
 /** Answers made at one state of the truth, kept while it stands. */
-export interface Memo<Answer extends object> {
+export interface SearchCache<Answer extends object> {
   /** The answer to a question asked at this state, where it is kept. */
   recall(question: string, state: string): Answer | undefined
   /** Freezes and keeps the answer where the question has been asked lately; gives it back. */
@@ -12,10 +12,10 @@ export interface Memo<Answer extends object> {
 const recentQuestions = 500
 
 /** `largest` bounds what is kept, in the unit of `sizeOf`. */
-export function createMemo<Answer extends object>(
+export function createSearchCache<Answer extends object>(
   largest: number,
   sizeOf: (answer: Answer) => number,
-): Memo<Answer> {
+): SearchCache<Answer> {
   const answers = new LRUCache<string, Answer>({ maxSize: largest, sizeCalculation: sizeOf })
   const asked = new LRUCache<string, true>({ max: recentQuestions })
   let current: string | undefined

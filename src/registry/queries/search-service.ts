@@ -8,10 +8,10 @@ import { isVisible } from '../entry/permissions.ts'
 import { toReference } from '../entry/reference.ts'
 import type { Views } from '../entry/view.ts'
 import { type Follower, ownerKey } from '../indexing/index-tailer.ts'
-import type { DenseArms } from '../indexing/vector-index-switch.ts'
-import { noVitals, type Vitals } from '../liveness/liveness-cache.ts'
+import type { VectorIndexSwitch } from '../indexing/vector-index-switch.ts'
+import { emptyLivenessCache, type LivenessCache } from '../liveness/liveness-cache.ts'
 import { decodeCursor, encodeCursor } from './cursor.ts'
-import { createMemo } from './search-cache.ts'
+import { createSearchCache } from './search-cache.ts'
 
 type Caller = Principal | null
 
@@ -38,9 +38,9 @@ export interface FinderOptions {
   readonly reader: Reader
   readonly index: SearchIndex
   readonly follower: Follower
-  readonly dense?: Pick<DenseArms, 'ready' | 'progress'> | undefined
+  readonly dense?: Pick<VectorIndexSwitch, 'ready' | 'progress'> | undefined
   readonly views: Views
-  readonly vitals?: Pick<Vitals, 'swept'>
+  readonly livenessCache?: Pick<LivenessCache, 'swept'>
 }
 
 export function createFinder({
@@ -49,9 +49,9 @@ export function createFinder({
   follower,
   dense,
   views,
-  vitals = noVitals,
+  livenessCache = emptyLivenessCache,
 }: FinderOptions): Finder {
-  const memo = createMemo<SearchOutput>(rememberedCharacters, (found) => JSON.stringify(found).length)
+  const memo = createSearchCache<SearchOutput>(rememberedCharacters, (found) => JSON.stringify(found).length)
 
   /** What everybody may see is remembered for as long as the truth stands where the index does. */
   async function search(input: SearchInput, caller: Caller, signal: AbortSignal): Promise<SearchOutput> {
@@ -59,7 +59,7 @@ export function createFinder({
     const revision = caller ? await upToDate() : await reader.revision()
     if (caller || !isSettledAt(revision)) return searchAnew(input, caller, signal)
     const question = JSON.stringify([input, dense?.progress().model])
-    const state = `${revision}.${vitals.swept}`
+    const state = `${revision}.${livenessCache.swept}`
     const known = memo.recall(question, state)
     if (known) return known
     const found = await searchAnew(input, caller, signal)

@@ -10,7 +10,7 @@ export interface CheckLoopOptions {
   /** Names this process among those that share the store. */
   readonly holder: string
   readonly clock: () => number
-  readonly failed: (fault: unknown) => void
+  readonly onError: (fault: unknown) => void
   /** Between two looks at what is due, in milliseconds; 2,000 when left out. */
   readonly beat_ms?: number
   /** How long one process checks before another may; 10 minutes when left out. */
@@ -21,7 +21,7 @@ const leaseMilliseconds = 10 * 60_000
 
 /** Checks what is due, in one process at a time of all that share the store, until disposed. */
 export function startChecks(options: CheckLoopOptions): AsyncDisposable {
-  const { checker, leases, lease = 'checks', holder, clock, failed } = options
+  const { checker, leases, lease = 'checks', holder, clock, onError } = options
   const { beat_ms = 2000, lease_ms = leaseMilliseconds } = options
   const stop = new AbortController()
   const { signal } = stop
@@ -35,10 +35,10 @@ export function startChecks(options: CheckLoopOptions): AsyncDisposable {
 
   async function loop(): Promise<void> {
     while (!signal.aborted) {
-      await turn().catch((fault) => signal.aborted || failed(fault))
+      await turn().catch((fault) => signal.aborted || onError(fault))
       await pause(beat_ms, undefined, { signal, ref: false }).catch(() => {})
     }
-    await leases.release(lease, holder).catch(failed)
+    await leases.release(lease, holder).catch(onError)
   }
 
   const ended = loop()

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { Failure } from '../../../schemas/failure.ts'
 import type { SignatureReport } from '../../../schemas/trust.ts'
-import type { Deed, Store, StoredEntry, Writer } from '../../store/store.ts'
+import type { AuditAction, Store, StoredEntry, Writer } from '../../store/store.ts'
 import type { FetchCard, FetchedCard } from '../cards/fetch-card.ts'
 import { contentFlags } from '../entry/content-flags.ts'
 import { type Claimant, claimToken } from './challenge.ts'
@@ -34,7 +34,7 @@ export interface CheckerOptions {
   /** How the gateway proves the domain of its own agents; null where it has none. */
   readonly own: OwnDomain | null
   /** Hears of faults that are not the entry's. */
-  readonly failed: (fault: unknown) => void
+  readonly onError: (fault: unknown) => void
   /** For one entry; 30 seconds when left out. */
   readonly deadline_ms?: number
 }
@@ -196,7 +196,7 @@ export function createChecker(options: CheckerOptions): Checker {
     } catch (fault) {
       if (signal.aborted) return
       resting.set(id, clock() + restMilliseconds)
-      options.failed(fault)
+      options.onError(fault)
     }
   }
 
@@ -213,7 +213,7 @@ function placeOf(entry: StoredEntry, card: FetchedCard | Failure | null): Stored
   return { ...entry, manifest_url: card.url }
 }
 
-function deedOf(before: StoredEntry, after: StoredEntry): Deed {
+function deedOf(before: StoredEntry, after: StoredEntry): AuditAction {
   const reason = after.proof?.detail ?? undefined
   if (before.verification_level === after.verification_level) return { actor: null, action: 'check' }
   const action = after.verification_level === 'domain_verified' ? 'restore' : 'demote'

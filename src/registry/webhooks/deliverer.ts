@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { StoredWebhook, WebhookStore } from '../../../schemas/webhook.ts'
 import type { Store } from '../../store/store.ts'
-import type { ReadChanges, Told } from '../changes/read-changes.ts'
+import type { ReadChanges, TaskUpdate } from '../changes/read-changes.ts'
 import { ownerKey } from '../indexing/index-tailer.ts'
 import type { Deliver } from './deliver.ts'
-import { failed as failedProgress, moved } from './schedule.ts'
+import { afterFailure, moved } from './schedule.ts'
 
 /** Delivers what webhooks wait for. One process of all that share the store does so at a time. */
 export interface Deliverer {
@@ -20,7 +20,7 @@ export interface DelivererOptions {
   readonly clock: () => number
   /** From 0 to 1. */
   readonly random: () => number
-  readonly failed: (fault: unknown) => void
+  readonly onError: (fault: unknown) => void
 }
 
 /** Webhooks that are delivered to at once: one that hangs holds up no other. */
@@ -34,7 +34,7 @@ const beatMilliseconds = 500
 const implausible = 24 * 3_600_000
 
 export function createDeliverer(options: DelivererOptions): Deliverer {
-  const { store, read, deliver, clock, random, failed } = options
+  const { store, read, deliver, clock, random, onError } = options
   const { webhooks } = store
 
   async function due(limit: number, busy: readonly string[]): Promise<readonly StoredWebhook[]> {
@@ -60,7 +60,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     const now = clock()
     const progress = delivery.ok
       ? moved(webhook, up_to, now, delivery)
-      : failedProgress(webhook, delivery, { up_to, now, random: random(), asked_s })
+      : afterFailure(webhook, delivery, { up_to, now, random: random(), asked_s })
     return await webhooks.move(webhook, progress)
   }
 
@@ -78,7 +78,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
           if (!(await step(webhook, signal))) done.add(webhook.id)
         } catch (fault) {
           done.add(webhook.id)
-          if (!signal.aborted) failed(fault)
+          if (!signal.aborted) onError(fault)
         } finally {
           busy.delete(webhook.id)
         }
@@ -104,7 +104,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   }
 }
 
-function wantedBy({ kinds, mine, owner }: StoredWebhook, up_to: number): (told: Told) => boolean {
+function wantedBy({ kinds, mine, owner }: StoredWebhook, up_to: number): (told: TaskUpdate) => boolean {
   return ({ change, owner: own }) =>
     change.revision <= up_to &&
     kinds.includes(change.kind) &&

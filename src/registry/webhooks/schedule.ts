@@ -31,7 +31,7 @@ export function moved(
  * When it is tried again: after 5 s, 15 s, 45 s and so on up to 6 hours, each a little more or less, or what the target
  * asks for where that is longer. After five days, or where the target says that it is gone, not at all.
  */
-export function failed(
+export function afterFailure(
   webhook: StoredWebhook,
   delivery: Delivery,
   attempt: {

@@ -5,9 +5,9 @@ import type {
   StoredWebhook,
   Webhook,
   WebhookEdit,
+  WebhookInput,
   WebhookSettings,
   WebhookStore,
-  WebhookWish,
 } from '../../../schemas/webhook.ts'
 import type { Store } from '../../store/store.ts'
 import type { ReadChanges } from '../changes/read-changes.ts'
@@ -18,7 +18,7 @@ import { secretOf } from './signature.ts'
 /** What owners do with their webhooks. Those of others are not found. */
 export interface Webhooks {
   /** Throws Failure `blocked_address`, `invalid_request` and `conflict`. */
-  create(wish: WebhookWish, caller: Principal): Promise<NewWebhook>
+  create(wish: WebhookInput, caller: Principal): Promise<NewWebhook>
   list(caller: Principal): Promise<Webhook[]>
   get(id: string, caller: Principal): Promise<Webhook>
   update(id: string, edit: WebhookEdit, caller: Principal): Promise<Webhook>

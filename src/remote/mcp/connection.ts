@@ -2,7 +2,7 @@ import type { Client, DiscoverResult, Transport } from '@modelcontextprotocol/cl
 import type { Endpoint } from '../../../schemas/entry.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Clock } from '../../common/clock.ts'
-import { createPlaces } from '../../common/semaphore.ts'
+import { createSemaphore } from '../../common/semaphore.ts'
 import type { Open } from '../../net/fetch/fetch.ts'
 import type { Dial } from '../../net/fetch/web-socket.ts'
 import { notCallable } from '../refusal.ts'
@@ -59,7 +59,7 @@ export function createConnections(
   const { current } = options
   const url = new URL(endpoint.url)
   const fetch = createExchangeFetch(options.open, current, options.clock)
-  const takePlace = createPlaces(mostStreams)
+  const takePlace = createSemaphore(mostStreams)
 
   function streamable(sdk: Sdk): Transport {
     const settings = { fetch: withoutStandingStream(fetch), reconnectionScheduler: reconnectLater }

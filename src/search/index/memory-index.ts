@@ -16,7 +16,7 @@ export interface MemoryIndexOptions {
   /** How much of a score is meaning; found by measurement where left out. */
   readonly share?: Share
   /** Hears why the dense arm failed; the search goes on without. */
-  readonly failed?: (fault: unknown) => void
+  readonly onError?: (fault: unknown) => void
   /** What `save` of another index gave, to be made anew. */
   readonly saved?: Sections | undefined
 }
@@ -39,19 +39,19 @@ class MemoryIndex implements SearchIndex {
   readonly #boards: Scoreboard[] = []
   readonly #meaning: () => Meaning | undefined
   readonly #share: Share
-  readonly #failed: (fault: unknown) => void
+  readonly #onError: (fault: unknown) => void
 
   constructor({
     meaning = () => undefined,
     share = shareOfMeaning,
-    failed = () => {},
+    onError = () => {},
     saved,
   }: MemoryIndexOptions) {
     this.#table = saved ? EntryTable.load(saved) : new EntryTable()
     this.applied_revision = saved?.doubles('revision')[0] ?? 0
     this.#meaning = meaning
     this.#share = share
-    this.#failed = failed
+    this.#onError = onError
   }
 
   lists(id: string): boolean {
@@ -175,7 +175,7 @@ class MemoryIndex implements SearchIndex {
       // Another model has taken over meanwhile.
       const now = this.#meaning()
       if (now !== meaning) return this.#compare(now, text, filter, board, signal)
-      this.#failed(fault)
+      this.#onError(fault)
       return { degraded: 'Search by meaning is not available; these agents were found by their words.' }
     }
   }

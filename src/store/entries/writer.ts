@@ -1,11 +1,11 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '../sql/tables.ts'
-import type { Deed, StoredEntry, Writer } from '../store.ts'
+import type { AuditAction, StoredEntry, Writer } from '../store.ts'
 import { actorKey } from './audit.ts'
 import { commitPuts, type Done, type Put, toRow, upsert } from './group-commit/commit.ts'
-import { createGrounds } from './group-commit/decision-reads.ts'
+import { createDecisionReads } from './group-commit/decision-reads.ts'
 
-const byGateway: Deed = { actor: null, action: 'write' }
+const byGateway: AuditAction = { actor: null, action: 'write' }
 
 /** The writer of one transaction, in either dialect; `commit` gives what it has put its revisions, and logs it. */
 export function createWriter(
@@ -14,16 +14,16 @@ export function createWriter(
 ): { writer: Writer; commit: () => Promise<number> } {
   const puts = new Map<string, Put>()
   const done: Done[] = []
-  const { known, ...grounds } = createGrounds(transaction, { kept: false })
+  const { known, ...reads } = createDecisionReads(transaction, { kept: false })
 
-  async function put(entry: StoredEntry, deed: Deed = byGateway): Promise<void> {
+  async function put(entry: StoredEntry, deed: AuditAction = byGateway): Promise<void> {
     const before = puts.get(entry.id)?.before ?? (await known(entry.id))
     await upsert(transaction, [toRow(entry)])
     puts.set(entry.id, { before, entry, deed })
   }
 
   const writer: Writer = {
-    ...grounds,
+    ...reads,
     put,
     async record(entryId, deed) {
       done.push({ entry_id: entryId, deed })

@@ -1,7 +1,7 @@
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely'
 import pg from 'pg'
 import { isUnreachable, storeFailure } from './faults.ts'
-import { patiently } from './retry.ts'
+import { retryFor } from './retry.ts'
 
 /** Milliseconds; 0 is no limit. */
 export interface Limits {
@@ -45,10 +45,10 @@ export function createPool(
   url: string,
   max: number,
   limits: Limits,
-  failed: (fault: unknown) => void,
+  onError: (fault: unknown) => void,
 ): PostgresPool {
   const pool = new pg.Pool({ ...clientOptions(url, limits), max, idleTimeoutMillis: 60_000 })
-  pool.on('error', failed)
+  pool.on('error', onError)
   // The pool listens to idle connections alone; one that breaks in use fails what is asked of it.
   pool.on('connect', (client) => client.on('error', () => {}))
   return {
@@ -56,7 +56,7 @@ export function createPool(
     end: () => pool.end(),
     async connect() {
       try {
-        return guarded(await patiently(() => pool.connect(), isUnreachable, patienceMilliseconds))
+        return guarded(await retryFor(() => pool.connect(), isUnreachable, patienceMilliseconds))
       } catch (fault) {
         throw storeFailure(fault)
       }

@@ -12,18 +12,18 @@ const statementMilliseconds = 3000
 const firstRetry = 50
 const lastRetry = 1000
 
-export interface EarOptions {
+export interface ListenerOptions {
   readonly url: string
   readonly news: News
   /** Hears of each time that the connection is lost. */
-  readonly failed: (fault: unknown) => void
+  readonly onError: (fault: unknown) => void
 }
 
 /**
  * Listens on a connection of its own, and asks once a second: a notification that is lost costs a second and nothing
  * else. A connection that breaks is made anew, sooner first and then once a second.
  */
-export function openEar({ url, news, failed }: EarOptions): AsyncDisposable {
+export function openListener({ url, news, onError }: ListenerOptions): AsyncDisposable {
   const stop = new AbortController()
   const ended = listen()
 
@@ -34,7 +34,7 @@ export function openEar({ url, news, failed }: EarOptions): AsyncDisposable {
         wait = firstRetry
       })
       if (stop.signal.aborted) return
-      if (wait === firstRetry) failed(fault)
+      if (wait === firstRetry) onError(fault)
       await pause(wait, undefined, { signal: stop.signal }).catch(() => {})
       wait = Math.min(wait * 2, lastRetry)
     }

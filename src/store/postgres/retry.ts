@@ -4,7 +4,7 @@ const firstPause = 25
 const longestPause = 1000
 
 /** Does it, and again with growing pauses while it fails in that way, for so many milliseconds. */
-export async function patiently<T>(
+export async function retryFor<T>(
   work: () => Promise<T>,
   isWorthwhile: (fault: unknown) => boolean,
   milliseconds: number,

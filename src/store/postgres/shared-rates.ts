@@ -21,14 +21,14 @@ const minute = 60
 /** Minutes that begin with a caller's first call. Callers stand in the table by a hash. */
 export function openSharedRates(
   url: string,
-  failed: (fault: unknown) => void,
+  onError: (fault: unknown) => void,
 ): { readonly take: TakeShared } & AsyncDisposable {
   const storeClient = new pg.Pool({
     ...clientOptions(url, limits),
     max: connections,
     idleTimeoutMillis: 60_000,
   })
-  storeClient.on('error', failed)
+  storeClient.on('error', onError)
   const limiters = new Map<string, RateLimiterPostgres>()
 
   function limiterOf(policy: string, points: number): RateLimiterPostgres {

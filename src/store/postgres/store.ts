@@ -4,7 +4,7 @@ import type { Snapshot } from '../dump-restore.ts'
 import { createEntryCache } from '../entries/entry-cache.ts'
 import { createReader } from '../entries/reader.ts'
 import { migrate } from '../migrations/index.ts'
-import { overSql } from '../sql/sql-store.ts'
+import { createSqlStore } from '../sql/sql-store.ts'
 import type { CounterTable, Tables } from '../sql/tables.ts'
 import type { Realm, Transact } from '../sql/transaction.ts'
 import type { Store } from '../store.ts'
@@ -13,8 +13,8 @@ import { createPool } from './connect.ts'
 import { askCounters, toCounters } from './counters.ts'
 import { isUnreachable } from './faults.ts'
 import { createNews } from './invalidations.ts'
-import { openEar } from './listener.ts'
-import { patiently } from './retry.ts'
+import { openListener } from './listener.ts'
+import { retryFor } from './retry.ts'
 import { askPostgres } from './server-info.ts'
 import { createTransact } from './transact.ts'
 
@@ -32,7 +32,7 @@ export interface PostgresOptions {
   /** Milliseconds since the epoch; dates the changes. */
   readonly clock: () => number
   /** Hears of connections that broke; what they were doing is told to whoever wanted it. */
-  readonly failed: (fault: unknown) => void
+  readonly onError: (fault: unknown) => void
   /** How long a start waits for the server. */
   readonly start_ms?: number
 }
@@ -42,26 +42,26 @@ export interface PostgresOptions {
  * nothing answers there for a while, `not_configured` where what answers cannot be used.
  */
 export async function openPostgresStore(url: string, options: PostgresOptions): Promise<Store> {
-  const { clock, failed, start_ms = startMilliseconds } = options
+  const { clock, onError, start_ms = startMilliseconds } = options
   let isWaiting = false
   const hello = () =>
     askPostgres(url).catch((fault) => {
-      if (start_ms > 0 && isUnreachable(fault) && !isWaiting) failed(fault)
+      if (start_ms > 0 && isUnreachable(fault) && !isWaiting) onError(fault)
       isWaiting = true
       throw fault
     })
-  await patiently(hello, isUnreachable, start_ms)
-  await using migrating = over(createPool(url, 1, noLimits, failed))
+  await retryFor(hello, isUnreachable, start_ms)
+  await using migrating = over(createPool(url, 1, noLimits, onError))
   await migrate(migrating)
 
   await using stack = new AsyncDisposableStack()
-  const reader = stack.use(over(createPool(url, readers, readLimits, failed)))
-  const writer = stack.use(over(createPool(url, writers, writeLimits, failed)))
+  const reader = stack.use(over(createPool(url, readers, readLimits, onError)))
+  const writer = stack.use(over(createPool(url, writers, writeLimits, onError)))
   const commits = new EventEmitter().setMaxListeners(0)
   const cache = createEntryCache()
   const { rows } = await reader.executeQuery<CounterTable>(CompiledQuery.raw(askCounters))
   const news = createNews(reader, cache, commits, toCounters(rows))
-  stack.use(openEar({ url, news, failed }))
+  stack.use(openListener({ url, news, onError }))
 
   const transact = createTransact(writer)
   const commit = (realm: Realm): Transact => {
@@ -78,7 +78,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
   }
   const snapshot: Snapshot = (work) =>
     reader.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work)
-  const store = overSql({ reader, writer, transact, commit, snapshot, clock, wrote: news.wrote })
+  const store = createSqlStore({ reader, writer, transact, commit, snapshot, clock, wrote: news.wrote })
   const known = (revision: number) => {
     news.know(revision)
     return revision

@@ -3,7 +3,7 @@ import type { Tables } from '../sql/tables.ts'
 import type { Realm, Transact } from '../sql/transaction.ts'
 import { isConflict, isUnreachable } from './faults.ts'
 import { channel } from './listener.ts'
-import { patiently } from './retry.ts'
+import { retryFor } from './retry.ts'
 
 /** Names our locks among those of others in the same database. */
 const lockClass = 0x64726167
@@ -14,7 +14,7 @@ const locks: Record<Realm, number> = {
   sessions: 4,
   credentials: 5,
   liveness: 6,
-  repeats: 7,
+  idempotency: 7,
   webhooks: 8,
 }
 const patienceMilliseconds = 1000
@@ -40,7 +40,7 @@ export function createTransact(writer: Kysely<Tables>): (realm: Realm, telling?:
         })
       // Once work has begun, a lost connection may have taken the answer to a commit with it.
       const again = (fault: unknown) => isConflict(fault) || (isUnreachable(fault) && !hasBegun)
-      return await patiently(attempt, again, patienceMilliseconds)
+      return await retryFor(attempt, again, patienceMilliseconds)
     }
 
     return (work) => {

@@ -1,9 +1,9 @@
 import type { Kysely } from 'kysely'
-import type { RepeatedCall, RepeatStore } from '../../../schemas/idempotency.ts'
+import type { IdempotencyStore, IdempotentCall } from '../../../schemas/idempotency.ts'
 import type { Tables } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
 
-export function createRepeatStore(transact: Transact, clock: () => number): RepeatStore {
+export function createIdempotencyStore(transact: Transact, clock: () => number): IdempotencyStore {
   return {
     begin: (call, holder, until, most) =>
       transact(async (db) => {
@@ -42,7 +42,7 @@ export function createRepeatStore(transact: Transact, clock: () => number): Repe
   }
 }
 
-function those(db: Kysely<Tables>, { owner, action, key }: RepeatedCall) {
+function those(db: Kysely<Tables>, { owner, action, key }: IdempotentCall) {
   return db
     .selectFrom('repeat')
     .where('owner', '=', owner)

@@ -7,7 +7,7 @@ import {
   type Watch,
 } from '../../../schemas/liveness.ts'
 import { slices } from '../sql/chunks.ts'
-import { currentRevision, takeNumbers } from '../sql/counter.ts'
+import { currentRevision, nextCounterValues } from '../sql/counter.ts'
 import type { LivenessTable, Tables } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
 
@@ -75,7 +75,7 @@ export function createLivenessStore(reader: Database, commit: Transact, clock: (
         const known = new Map((await find(db, ids)).map((row) => [row.entry_id, row]))
         const kept = looks.filter(({ entry_id, place }) => known.get(entry_id)?.place === place)
         if (kept.length === 0) return await currentRevision(db)
-        const first = (await takeNumbers(db, 'liveness', kept.length)) - kept.length + 1
+        const first = (await nextCounterValues(db, 'liveness', kept.length)) - kept.length + 1
         for (const [index, look] of kept.entries()) {
           const before = known.get(look.entry_id)
           // Whether it is looked at by itself is not for a look to say.
@@ -123,7 +123,7 @@ const blank: Omit<StoredLiveness, 'entry_id' | 'place' | 'next_at' | 'shown'> = 
 /** Logs a change of what is shown, so that every process hears of it; the revision then. */
 async function log(db: Database, entryIds: readonly string[], at: string): Promise<number> {
   if (entryIds.length === 0) return await currentRevision(db)
-  const last = await takeNumbers(db, 'revision', entryIds.length)
+  const last = await nextCounterValues(db, 'revision', entryIds.length)
   const first = last - entryIds.length + 1
   const changes = entryIds.map((entry_id, index) => ({
     revision: first + index,

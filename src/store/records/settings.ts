@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Tables } from '../sql/tables.ts'
 import type { Notes } from '../store.ts'
 
-export function createNotes(reader: Kysely<Tables>, writer: Kysely<Tables>): Notes {
+export function createSettings(reader: Kysely<Tables>, writer: Kysely<Tables>): Notes {
   const valueIn = async (db: Kysely<Tables>, name: string) =>
     (await db.selectFrom('note').select('value').where('name', '=', name).executeTakeFirst())?.value
 

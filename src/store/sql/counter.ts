@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { Tables } from './tables.ts'
 
 /** Takes so many numbers of a counter; the last of them. Within a transaction, as late as can be: it locks. */
-export async function takeNumbers(db: Kysely<Tables>, name: string, count: number): Promise<number> {
+export async function nextCounterValues(db: Kysely<Tables>, name: string, count: number): Promise<number> {
   const counter = await db
     .updateTable('counter')
     .set((row) => ({ value: row('value', '+', count) }))
@@ -13,7 +13,7 @@ export async function takeNumbers(db: Kysely<Tables>, name: string, count: numbe
 }
 
 /** The same of several counters in one statement. */
-export async function takeAll<Name extends string>(
+export async function nextCounters<Name extends string>(
   db: Kysely<Tables>,
   counts: Readonly<Record<Name, number>>,
 ): Promise<Record<Name, number>> {

@@ -1,16 +1,16 @@
 import type { Kysely } from 'kysely'
-import { createMoving, type Snapshot } from '../dump-restore.ts'
+import { createDumpRestore, type Snapshot } from '../dump-restore.ts'
 import { changeTogether } from '../entries/group-commit/group-commit.ts'
 import { createVersionStore } from '../entries/versions.ts'
 import { createWriter } from '../entries/writer.ts'
 import { createCredentialStore } from '../records/credentials.ts'
 import { createEmbeddings } from '../records/embeddings.ts'
-import { createRepeatStore } from '../records/idempotency.ts'
+import { createIdempotencyStore } from '../records/idempotency.ts'
 import { createIdentityStore } from '../records/identity.ts'
 import { createLeases } from '../records/leases.ts'
 import { createLivenessStore } from '../records/liveness.ts'
 import { createSessionStore } from '../records/sessions.ts'
-import { createNotes } from '../records/settings.ts'
+import { createSettings } from '../records/settings.ts'
 import { createTaskStore } from '../records/tasks.ts'
 import { createWebhookStore } from '../records/webhooks.ts'
 import type { Store } from '../store.ts'
@@ -33,7 +33,7 @@ export interface Database {
 }
 
 /** All of a store that is the same in either dialect. */
-export function overSql({
+export function createSqlStore({
   reader,
   writer,
   transact,
@@ -45,16 +45,16 @@ export function overSql({
   const commitEntries = commit('entries')
   return {
     embeddings: createEmbeddings(reader, writer),
-    notes: createNotes(reader, writer),
+    settings: createSettings(reader, writer),
     versions: createVersionStore(reader),
-    repeats: createRepeatStore(transact('repeats'), clock),
+    idempotency: createIdempotencyStore(transact('idempotency'), clock),
     leases: createLeases(writer),
     identity: createIdentityStore(reader, commit('identity')),
     tasks: createTaskStore(reader, transact('tasks'), clock),
     sessions: createSessionStore(reader, transact('sessions'), clock),
     credentials: createCredentialStore(reader, transact('credentials')),
     liveness: createLivenessStore(reader, commit('liveness'), clock),
-    moving: createMoving(snapshot, commitEntries),
+    moving: createDumpRestore(snapshot, commitEntries),
     webhooks: createWebhookStore(reader, transact('webhooks')),
     write: (work) =>
       commitEntries(async (transaction) => {

@@ -9,7 +9,7 @@ export type Realm =
   | 'sessions'
   | 'credentials'
   | 'liveness'
-  | 'repeats'
+  | 'idempotency'
   | 'webhooks'
 
 /** One transaction; it may be made again from the start where the database asks for that. */

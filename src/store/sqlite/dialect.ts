@@ -10,7 +10,7 @@ import {
   SqliteQueryCompiler,
 } from 'kysely'
 import { isBusy } from './faults.ts'
-import { patiently } from './retry.ts'
+import { retryFor } from './retry.ts'
 
 /** Kysely over one node:sqlite connection, which only one transaction holds at a time. */
 export function sqliteDialect(database: DatabaseSync): Dialect {
@@ -86,7 +86,7 @@ class SqliteConnection implements DatabaseConnection {
       return this.#execute(query)
     } catch (fault) {
       if (this.#database.isTransaction || !isBusy(fault)) throw fault
-      return await patiently(async () => this.#execute(query))
+      return await retryFor(async () => this.#execute(query))
     }
   }
 

@@ -8,7 +8,7 @@ const longestPause = 50
  * Does it, and again while another connection writes, for five seconds. SQLite's own busy time-out would hold up
  * the event loop, and with it the other connection where that is of this very process.
  */
-export async function patiently<T>(work: () => Promise<T>): Promise<T> {
+export async function retryFor<T>(work: () => Promise<T>): Promise<T> {
   const end = performance.now() + patienceMilliseconds
   for (let wait = 1; ; wait = Math.min(wait * 2, longestPause)) {
     try {

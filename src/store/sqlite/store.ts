@@ -4,7 +4,7 @@ import type { Snapshot } from '../dump-restore.ts'
 import { createEntryCache } from '../entries/entry-cache.ts'
 import { createReader } from '../entries/reader.ts'
 import { migrate } from '../migrations/index.ts'
-import { overSql } from '../sql/sql-store.ts'
+import { createSqlStore } from '../sql/sql-store.ts'
 import type { Tables } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
 import type { Store } from '../store.ts'
@@ -12,7 +12,7 @@ import { wakeOn } from '../wake.ts'
 import { sqliteDialect } from './dialect.ts'
 import { storeFailure } from './faults.ts'
 import { openDatabase } from './open.ts'
-import { patiently } from './retry.ts'
+import { retryFor } from './retry.ts'
 import { createValidity } from './validity.ts'
 
 /** Opens the embedded store at `path`; `clock` in milliseconds since the epoch dates the changes. */
@@ -21,7 +21,7 @@ export async function openSqliteStore(path: string, clock: () => number = Date.n
   const writer = new Kysely<Tables>({ dialect: sqliteDialect(writing) })
   // From here on we wait for other writers ourselves. A migration happens whole or not at all, so it may be tried again.
   writing.exec('pragma busy_timeout = 0')
-  await patiently(() => migrate(writer))
+  await retryFor(() => migrate(writer))
   const reading = openDatabase(path)
   const reader = new Kysely<Tables>({ dialect: sqliteDialect(reading) })
   const version = reading.prepare('pragma data_version')
@@ -53,7 +53,7 @@ export async function openSqliteStore(path: string, clock: () => number = Date.n
 
   const validity = createValidity(cache, dataVersion, commits)
   // SQLite has one writer at a time, whatever the realm.
-  const store = overSql({
+  const store = createSqlStore({
     reader,
     writer,
     transact: () => transact,

@@ -5,7 +5,7 @@ import { parseJson } from '../http/body.ts'
 import { requestId } from '../http/request-id.ts'
 import { failureHeaders, type Headers, send } from '../http/respond.ts'
 import { type Id, invalidRequest, parseError, type Request, readRequest } from '../json-rpc/frames.ts'
-import { authenticated, type Door } from '../shared/transport-context.ts'
+import { authenticated, type TransportContext } from '../shared/transport-context.ts'
 import { type Dialect, dialect10, isOperation } from './protocol/dialect.ts'
 import { errorOf, refusal } from './protocol/error.ts'
 import { extensionHeaders, queryOf, readCall, versionOf } from './protocol/request.ts'
@@ -29,13 +29,13 @@ interface Write {
  * request as a whole has its HTTP status, and so has 401 for whatever needs a token, by which clients get themselves
  * one; everything else is 200.
  */
-export function a2aJsonRpcMount(door: Door, perform: Perform): Mount {
+export function a2aJsonRpcMount(context: TransportContext, perform: Perform): Mount {
   async function answerFrame(
     request: IncomingMessage,
     response: ServerResponse,
     id: string,
   ): Promise<Answered> {
-    const { body, call } = await readCall(door, request, response, id)
+    const { body, call } = await readCall(context, request, response, id)
     const frame = readFrame(body)
     if (!('method' in frame)) return frame
     try {
@@ -55,7 +55,7 @@ export function a2aJsonRpcMount(door: Door, perform: Perform): Mount {
   }
 
   function errorFrame(id: Id | undefined, thrown: unknown, requestId: string, code?: number) {
-    const told = errorOf(door, thrown, requestId)
+    const told = errorOf(context, thrown, requestId)
     const error = { code: code ?? told.rpc, message: told.message, data: told.details }
     return { ...told, frame: JSON.stringify({ jsonrpc: '2.0', id: id ?? null, error }) }
   }
@@ -78,7 +78,9 @@ export function a2aJsonRpcMount(door: Door, perform: Perform): Mount {
       } else if ('thrown' in answered) {
         const { frame, http, failure } = errorFrame(answered.id, answered.thrown, id, answered.code)
         const status = failure?.code === 'unauthenticated' ? http : (answered.http ?? http)
-        const headers = failure ? failureHeaders(door, request, failure, id) : { 'Cache-Control': 'no-store' }
+        const headers = failure
+          ? failureHeaders(context, request, failure, id)
+          : { 'Cache-Control': 'no-store' }
         send(request, response, status, frame, { ...json, ...headers })
       } else if ('json' in answered.answer) {
         send(request, response, 200, answered.write.result(answered.answer.json), json)
@@ -86,7 +88,7 @@ export function a2aJsonRpcMount(door: Door, perform: Perform): Mount {
         const style = {
           write: answered.write.event,
           fault: (thrown: unknown) => errorFrame(answered.id, thrown, id).frame,
-          check: async () => await authenticated(door, request.headers.authorization),
+          check: async () => await authenticated(context, request.headers.authorization),
         }
         await sendEvents(response, answered.answer.events, style, common)
       }

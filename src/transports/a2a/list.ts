@@ -3,13 +3,17 @@ import type { Principal } from '../../../schemas/scope.ts'
 import type { TaskPosition } from '../../../schemas/task.ts'
 import { unsound } from './protocol/error.ts'
 import { listParams } from './protocol/params.ts'
-import { type Desk, ownerOf } from './tasks/task-manager.ts'
+import { ownerOf, type TaskManager } from './tasks/task-manager.ts'
 import { showTask } from './tasks/view.ts'
 
 const usualPage = 50
 
 /** ListTasks (section 3.1.4) of the caller's own, as JSON text. Throws Failure `unauthenticated` without a caller. */
-export async function listTasks(desk: Desk, given: unknown, caller: Principal | null): Promise<string> {
+export async function listTasks(
+  taskManager: TaskManager,
+  given: unknown,
+  caller: Principal | null,
+): Promise<string> {
   const asked = listParams.parse(given)
   if (!caller) {
     throw new Failure('unauthenticated', 'Only a caller with a token has tasks to list.', {
@@ -18,7 +22,7 @@ export async function listTasks(desk: Desk, given: unknown, caller: Principal | 
   }
   const { contextId, status, pageToken, historyLength, statusTimestampAfter, includeArtifacts } = asked
   const pageSize = asked.pageSize ?? usualPage
-  const { tasks, more, total } = await desk.list({
+  const { tasks, more, total } = await taskManager.list({
     owner: ownerOf(caller),
     context_id: contextId || undefined,
     state: status ?? undefined,

@@ -6,7 +6,7 @@ import { parseJson } from '../http/body.ts'
 import { requestId } from '../http/request-id.ts'
 import { failureHeaders, send } from '../http/respond.ts'
 import type { Handler } from '../http/rest.ts'
-import { authenticated, type Door } from '../shared/transport-context.ts'
+import { authenticated, type TransportContext } from '../shared/transport-context.ts'
 import { errorOf } from './protocol/error.ts'
 import { type Operation, type OperationName, operations } from './protocol/operations.ts'
 import { assertCurrent, extensionHeaders, queryOf, readCall } from './protocol/request.ts'
@@ -16,9 +16,9 @@ import { sendEvents } from './stream.ts'
 const base = '/a2a/v1/'
 
 /** A2A 1.0 section 11: what stands under `/a2a/v1/`, each path also behind a tenant, the name of an agent. */
-export function a2aRestMounts(door: Door, perform: Perform): Mount[] {
+export function a2aRestMounts(context: TransportContext, perform: Perform): Mount[] {
   async function answer(request: IncomingMessage, response: ServerResponse, id: string): Promise<Answer> {
-    const { body, call } = await readCall(door, request, response, id)
+    const { body, call } = await readCall(context, request, response, id)
     assertCurrent(request)
     const { operation, ...named } = operationOf(request.method, pathOf(request))
     const params = body.length === 0 ? {} : parseJson(body)
@@ -35,15 +35,17 @@ export function a2aRestMounts(door: Door, perform: Perform): Mount[] {
       else {
         const style = {
           write: JSON.stringify,
-          fault: (thrown: unknown) => void errorOf(door, thrown, id),
-          check: async () => await authenticated(door, request.headers.authorization),
+          fault: (thrown: unknown) => void errorOf(context, thrown, id),
+          check: async () => await authenticated(context, request.headers.authorization),
         }
         await sendEvents(response, answered.events, style, headers)
       }
     } catch (thrown) {
-      const { http, status, message, details, failure } = errorOf(door, thrown, id)
+      const { http, status, message, details, failure } = errorOf(context, thrown, id)
       const body = JSON.stringify({ error: { code: http, status, message, details } })
-      const refused = failure ? failureHeaders(door, request, failure, id) : { 'Cache-Control': 'no-store' }
+      const refused = failure
+        ? failureHeaders(context, request, failure, id)
+        : { 'Cache-Control': 'no-store' }
       const allow = http === 405 ? { Allow: allowed(pathOf(request)) } : {}
       send(request, response, http, body, { ...headers, ...refused, ...allow })
     }

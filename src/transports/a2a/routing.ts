@@ -5,10 +5,10 @@ import { listedActions, packageNameOf } from '../../../schemas/names.ts'
 import { type InputRequired, inputRequiredIn, type Part, type StoredTask } from '../../../schemas/task.ts'
 import type { Call } from '../../router/router.ts'
 import { stringify } from '../shared/stringify.ts'
-import type { Door } from '../shared/transport-context.ts'
+import type { TransportContext } from '../shared/transport-context.ts'
 import { refusal, unsound } from './protocol/error.ts'
 import type { AskedPart, SendParams } from './protocol/params.ts'
-import type { Job, Tell, Told, Work } from './work.ts'
+import type { Job, TaskUpdate, Tell, Work } from './work.ts'
 
 const registry = 'svc.registry'
 
@@ -20,7 +20,7 @@ interface Asked {
 }
 
 /** The router behind A2A: one message is one dispatch, answered by a message or worked on as a task. */
-export function createRouting({ dispatch, agents }: Pick<Door, 'dispatch' | 'agents'>): Work {
+export function createRouting({ dispatch, agents }: Pick<TransportContext, 'dispatch' | 'agents'>): Work {
   const hosted = new Set(agents.map(({ package_name }) => package_name))
 
   return {
@@ -67,7 +67,7 @@ export function createRouting({ dispatch, agents }: Pick<Door, 'dispatch' | 'age
   }
 }
 
-function toldOf(update: Update, streamed: boolean): Told {
+function toldOf(update: Update, streamed: boolean): TaskUpdate {
   if ('part' in update) {
     const parts = [{ data: update.part as Json, mediaType: 'application/json' }]
     return { artifact: { artifactId: 'parts', parts }, append: streamed }

@@ -5,13 +5,13 @@ import type { Message, Part, StoredTask } from '../../../schemas/task.ts'
 import type { Call } from '../../router/router.ts'
 import { type A2aError, refusal } from './protocol/error.ts'
 import { type SendParams, sendParams } from './protocol/params.ts'
-import { assertTakesMessage, type Begun, type Desk } from './tasks/task-manager.ts'
+import { assertTakesMessage, type Begun, type TaskManager } from './tasks/task-manager.ts'
 import { type StreamEvent, showTask } from './tasks/view.ts'
 import type { Job, Work } from './work.ts'
 
 export interface SendOptions {
   readonly work: Work
-  readonly desk: Desk
+  readonly taskManager: TaskManager
   /** What was thrown, as errors are told of. */
   readonly explain: (thrown: unknown, id: string) => A2aError
 }
@@ -57,24 +57,24 @@ async function* one(event: StreamEvent): AsyncGenerator<StreamEvent> {
   yield event
 }
 
-async function read({ work, desk }: SendOptions, given: unknown, call: Call): Promise<Asked> {
+async function read({ work, taskManager }: SendOptions, given: unknown, call: Call): Promise<Asked> {
   const params = sendParams.parse(given)
   const { message, configuration } = params
   if (configuration?.taskPushNotificationConfig) throw refusal('PUSH_NOTIFICATION_NOT_SUPPORTED')
   if (!message.taskId) {
     return { params, job: work.read(params), context_id: message.contextId || randomUUID() }
   }
-  const task = await desk.get(message.taskId, call.principal)
+  const task = await taskManager.get(message.taskId, call.principal)
   assertTakesMessage(task, message.contextId)
   return { params, job: work.read(params, task), context_id: task.context_id, task }
 }
 
-async function begin({ desk, explain }: SendOptions, asked: Asked, call: Call): Promise<Begun> {
+async function begin({ taskManager, explain }: SendOptions, asked: Asked, call: Call): Promise<Begun> {
   const { params, job, context_id, task } = asked
   if (!job.run) throw refusal('UNSUPPORTED_OPERATION', 'This message is answered at once and makes no task.')
   const { message } = params
   assertPlain(message)
-  return await desk.begin({
+  return await taskManager.begin({
     run: job.run,
     call,
     message: kept(message),

@@ -1,11 +1,11 @@
 import type { Call } from '../../router/router.ts'
-import type { Door } from '../shared/transport-context.ts'
+import type { TransportContext } from '../shared/transport-context.ts'
 import { listTasks } from './list.ts'
 import { errorOf, refusal } from './protocol/error.ts'
 import type { OperationName } from './protocol/operations.ts'
 import { cardParams, protoNames, taskParams } from './protocol/params.ts'
 import { type SendOptions, sendMessage, streamMessage } from './send.ts'
-import type { Desk } from './tasks/task-manager.ts'
+import type { TaskManager } from './tasks/task-manager.ts'
 import { type StreamEvent, showTask } from './tasks/view.ts'
 import type { Work } from './work.ts'
 
@@ -18,14 +18,18 @@ export type Perform = (operation: OperationName, params: unknown, call: Call) =>
 const ofTasks: ReadonlySet<OperationName> = new Set(['GetTask', 'ListTasks', 'CancelTask', 'SubscribeToTask'])
 
 /** The operations of A2A 1.0, as both bindings and 0.3 have them. */
-export function createService(door: Pick<Door, 'failed'>, work: Work, desk: Desk): Perform {
-  const sending: SendOptions = { work, desk, explain: (thrown, id) => errorOf(door, thrown, id) }
+export function createService(
+  context: Pick<TransportContext, 'onError'>,
+  work: Work,
+  taskManager: TaskManager,
+): Perform {
+  const sending: SendOptions = { work, taskManager, explain: (thrown, id) => errorOf(context, thrown, id) }
 
   return async (operation, given, call) => {
     const { principal } = call
     const params = protoNames(given)
     // The router counts what it is asked.
-    if (ofTasks.has(operation)) desk.count(call)
+    if (ofTasks.has(operation)) taskManager.count(call)
     switch (operation) {
       case 'SendMessage':
         return { json: await sendMessage(sending, params, call) }
@@ -33,14 +37,16 @@ export function createService(door: Pick<Door, 'failed'>, work: Work, desk: Desk
         return { events: await streamMessage(sending, params, call) }
       case 'GetTask': {
         const { id, historyLength } = taskParams.parse(params)
-        return { json: JSON.stringify(showTask(await desk.get(id, principal), { historyLength })) }
+        return { json: JSON.stringify(showTask(await taskManager.get(id, principal), { historyLength })) }
       }
       case 'ListTasks':
-        return { json: await listTasks(desk, params, principal) }
+        return { json: await listTasks(taskManager, params, principal) }
       case 'CancelTask':
-        return { json: JSON.stringify(showTask(await desk.cancel(taskParams.parse(params).id, principal))) }
+        return {
+          json: JSON.stringify(showTask(await taskManager.cancel(taskParams.parse(params).id, principal))),
+        }
       case 'SubscribeToTask':
-        return { events: await desk.subscribe(taskParams.parse(params).id, principal) }
+        return { events: await taskManager.subscribe(taskParams.parse(params).id, principal) }
       case 'GetExtendedAgentCard': {
         const { tenant, version } = cardParams.parse(params)
         return { json: await work.extendedCard(tenant || undefined, version, call) }

@@ -3,12 +3,12 @@ import type { Call } from '../../router/router.ts'
 import type { SendParams } from './protocol/params.ts'
 
 /** What is told of a task while somebody works on it. The first state that is not busy ends the work. */
-export type Told =
+export type TaskUpdate =
   | { readonly state: TaskState; readonly parts?: readonly Part[] }
   | { readonly artifact: Artifact; readonly append?: boolean; readonly last?: boolean }
 
 /** Resolves when whoever listens can take more. Throws where the task is not, or no longer, to be worked on. */
-export type Tell = (told: Told) => Promise<void>
+export type Tell = (told: TaskUpdate) => Promise<void>
 
 /** What one message comes to; with neither there is no such job, with both the caller's wish decides. */
 export interface Job {

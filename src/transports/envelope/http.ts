@@ -11,29 +11,32 @@ import { allowanceHeaders, type Headers, send, sendFailure } from '../http/respo
 import { signalOf } from '../http/rest.ts'
 import { clientOf } from '../shared/client-address.ts'
 import { toPayload } from '../shared/stringify.ts'
-import { authenticated, type Door, failureOf } from '../shared/transport-context.ts'
+import { authenticated, failureOf, type TransportContext } from '../shared/transport-context.ts'
 
 /** `POST /a2a/message`: the body is the envelope, the answer the action's output; `ending` ends what streams. */
-export function envelopeMount(door: Door, ending: AbortSignal = new AbortController().signal): Mount {
+export function envelopeMount(
+  context: TransportContext,
+  ending: AbortSignal = new AbortController().signal,
+): Mount {
   async function handler(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const id = requestId(request)
     let echo: Headers = {}
     try {
       const { authorization } = request.headers
-      await authenticated(door, authorization)
+      await authenticated(context, authorization)
       const envelope = await readJsonBody(request)
       echo = echoHeaders(echoOf(envelope))
-      const principal = await authenticated(door, authorization)
+      const principal = await authenticated(context, authorization)
       if (!isRecord(envelope))
         throw new Failure('invalid_request', 'The body is not an envelope {to, action, params}.')
-      const client = clientOf(door, request)
+      const client = clientOf(context, request)
       const call = { principal, signal: signalOf(response), id, client }
       if (wantsEvents(request)) {
         const headers = { ...echo, 'X-Request-Id': id }
-        await answerAsEvents({ door, request, response, headers, ending }, envelope as Envelope, call)
+        await answerAsEvents({ context, request, response, headers, ending }, envelope as Envelope, call)
         return
       }
-      const { output, allowance, deprecated } = await door.dispatch(envelope as Envelope, call)
+      const { output, allowance, deprecated } = await context.dispatch(envelope as Envelope, call)
       const headers = {
         ...echo,
         ...allowanceHeaders(allowance),
@@ -43,7 +46,7 @@ export function envelopeMount(door: Door, ending: AbortSignal = new AbortControl
       }
       send(request, response, 200, toPayload(output), headers)
     } catch (thrown) {
-      sendFailure(door, request, response, failureOf(door, thrown), id, echo)
+      sendFailure(context, request, response, failureOf(context, thrown), id, echo)
     }
   }
   const path = '/a2a/message'

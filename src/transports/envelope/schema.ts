@@ -2,10 +2,10 @@ import { envelopeShape } from '../../../schemas/envelope.ts'
 import type { Mount } from '../http/app.ts'
 import { problemComponents } from '../http/openapi/responses.ts'
 import { pageMount } from '../http/page.ts'
-import type { Door } from '../shared/transport-context.ts'
+import type { TransportContext } from '../shared/transport-context.ts'
 
 /** `GET /schemas/envelope.json`: the JSON Schema of an envelope, and under `$defs` what comes back over a WebSocket. */
-export function envelopeSchemaMount({ site }: Pick<Door, 'site'>): Mount {
+export function envelopeSchemaMount({ site }: Pick<TransportContext, 'site'>): Mount {
   return pageMount(site, {
     path: '/schemas/envelope.json',
     type: 'application/schema+json',

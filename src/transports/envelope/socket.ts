@@ -3,15 +3,15 @@ import { type Envelope, echoOf } from '../../../schemas/envelope.ts'
 import { Failure, problem } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import { stringify } from '../shared/stringify.ts'
-import { type Door, failureOf } from '../shared/transport-context.ts'
+import { failureOf, type TransportContext } from '../shared/transport-context.ts'
 import type { Connection } from '../websocket/connection.ts'
-import type { SocketDoor } from '../websocket/upgrade.ts'
+import type { SocketEndpoint } from '../websocket/upgrade.ts'
 
 /**
  * `ws://…/a2a/message`: one text frame is one envelope, and one comes back for it, with `output` or `error` beside
  * the `message_id` and `reply_to` that it had. Where it had a `message_id`, frames with `update` may come before. `ending` ends what streams.
  */
-export function envelopeSocket(door: Door, ending: AbortSignal): SocketDoor {
+export function envelopeSocket(context: TransportContext, ending: AbortSignal): SocketEndpoint {
   async function answer(text: string, connection: Connection): Promise<void> {
     const id = randomUUID()
     const envelope = parse(text)
@@ -32,10 +32,10 @@ export function envelopeSocket(door: Door, ending: AbortSignal): SocketDoor {
           emit: (update: object) => reply('update', JSON.stringify(update)),
         }),
       }
-      const { output } = await door.dispatch(envelope as Envelope, call)
+      const { output } = await context.dispatch(envelope as Envelope, call)
       await reply('output', stringify(output))
     } catch (thrown) {
-      await reply('error', JSON.stringify(problem(failureOf(door, thrown), id)))
+      await reply('error', JSON.stringify(problem(failureOf(context, thrown), id)))
     }
   }
 

@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http'
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
 import type { Action, Agent } from '../../../schemas/action.ts'
 import { Failure } from '../../../schemas/failure.ts'
-import { type Door, failureOf } from '../shared/transport-context.ts'
+import { failureOf, type TransportContext } from '../shared/transport-context.ts'
 import type { Etags } from './etag.ts'
 import { streams } from './event-answer.ts'
 import type { ReadRequest } from './input.ts'
@@ -29,12 +29,12 @@ export interface Mount {
 
 /** Express matches paths; reading bodies and sending answers are ours. */
 export function createHttpApp(
-  door: Door,
+  context: TransportContext,
   etags: Etags,
   others: readonly Mount[],
   ending: AbortSignal = new AbortController().signal,
 ): RequestListener {
-  const app = createExpress(door, etags, others, ending)
+  const app = createExpress(context, etags, others, ending)
   const direct = new Map(
     others.flatMap((one) => (one.direct === undefined ? [] : [[keyOf(one.method, one.direct), one]])),
   )
@@ -49,31 +49,36 @@ function keyOf(method: string, path: string): string {
   return `${method.toUpperCase()} ${path}`
 }
 
-function createExpress(door: Door, etags: Etags, others: readonly Mount[], ending: AbortSignal): Express {
+function createExpress(
+  context: TransportContext,
+  etags: Etags,
+  others: readonly Mount[],
+  ending: AbortSignal,
+): Express {
   const app = express()
   app.disable('x-powered-by')
   app.set('etag', false)
   app.set('case sensitive routing', true)
-  const rows = routes.map((route) => mountOf(route, door, etags, ending))
+  const rows = routes.map((route) => mountOf(route, context, etags, ending))
   const paths = Map.groupBy([...rows, ...others], (mount) => mount.path.replace(/:\w+/g, ':'))
-  app.use(refuseSecrets(door))
-  for (const path of fixedFirst([...paths.keys()])) mountPath(app, door, paths.get(path) ?? [])
-  app.use(notFound(door))
-  app.use(unreadable(door))
+  app.use(refuseSecrets(context))
+  for (const path of fixedFirst([...paths.keys()])) mountPath(app, context, paths.get(path) ?? [])
+  app.use(notFound(context))
+  app.use(unreadable(context))
   return app
 }
 
-function mountOf(route: Route, door: Door, etags: Etags, ending: AbortSignal): Mount {
-  const action = actionOf(door.agents, route)
+function mountOf(route: Route, context: TransportContext, etags: Etags, ending: AbortSignal): Mount {
+  const action = actionOf(context.agents, route)
   const { method, path, events } = route
-  const other = events && actionOf(door.agents, { ...route, action: events.action })
+  const other = events && actionOf(context.agents, { ...route, action: events.action })
   const streaming = other ?? (streams(route, action) ? action : undefined)
   const row = { route, action, ...(streaming && { streaming }) }
-  return { method, path, handler: serve(row, door, etags, ending), open: isPublicRead(route, action) }
+  return { method, path, handler: serve(row, context, etags, ending), open: isPublicRead(route, action) }
 }
 
 /** Every method of one path, whatever each row calls its parameters; what is left is 405 or a preflight. */
-function mountPath(app: Express, door: Door, mounts: readonly Mount[]): void {
+function mountPath(app: Express, context: TransportContext, mounts: readonly Mount[]): void {
   for (const { method, path, handler } of mounts) app[method](path, handler as RequestHandler)
   const methods = mounts.flatMap(({ method }) =>
     method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()],
@@ -84,7 +89,7 @@ function mountPath(app: Express, door: Door, mounts: readonly Mount[]): void {
     app.all(
       first.path,
       otherMethod(
-        door,
+        context,
         allow,
         mounts.some((mount) => mount.open),
       ),
@@ -105,7 +110,7 @@ function actionOf(agents: readonly Agent[], route: Route): Action {
 }
 
 /** CORS preflight for what web pages may read; 405 with Allow for the rest (RFC 9110 section 15.5.6). */
-function otherMethod(door: Door, allow: string, open: boolean): RequestHandler {
+function otherMethod(context: TransportContext, allow: string, open: boolean): RequestHandler {
   return (request, response) => {
     const headers: Headers = { Allow: allow, ...(open && corsHeaders) }
     if (request.method === 'OPTIONS') {
@@ -123,35 +128,35 @@ function otherMethod(door: Door, allow: string, open: boolean): RequestHandler {
       'method_not_allowed',
       `${request.path} takes ${allow}, not ${request.method}.`,
     )
-    sendFailure(door, request, response, failure, requestId(request), headers)
+    sendFailure(context, request, response, failure, requestId(request), headers)
   }
 }
 
-function notFound(door: Door): RequestHandler {
+function notFound(context: TransportContext): RequestHandler {
   return (request, response) => {
     const failure = new Failure('not_found', `There is nothing at ${request.path}.`, {
       hint: 'GET / and GET /openapi.json say what is here.',
     })
-    sendFailure(door, request, response, failure, requestId(request))
+    sendFailure(context, request, response, failure, requestId(request))
   }
 }
 
 /** A secret in an address lands in logs and histories on its way here: it is refused, and not repeated. */
-function refuseSecrets(door: Door): RequestHandler {
+function refuseSecrets(context: TransportContext): RequestHandler {
   return (request, response, next) => {
     const failure = secretInAddress(request.url)
-    if (failure) sendFailure(door, request, response, failure, requestId(request))
+    if (failure) sendFailure(context, request, response, failure, requestId(request))
     else next()
   }
 }
 
 /** Express throws for a path that it cannot decode; anything else it throws is ours to log as internal. */
-function unreadable(door: Door): ErrorRequestHandler {
+function unreadable(context: TransportContext): ErrorRequestHandler {
   return (fault, request, response, _next) => {
     const undecodable = fault instanceof URIError
     const thrown = undecodable
       ? new Failure('invalid_request', 'The path is not percent-encoded UTF-8.')
       : fault
-    sendFailure(door, request, response, failureOf(door, thrown), requestId(request))
+    sendFailure(context, request, response, failureOf(context, thrown), requestId(request))
   }
 }

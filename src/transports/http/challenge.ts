@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Failure } from '../../../schemas/failure.ts'
-import type { Door } from '../shared/transport-context.ts'
+import type { TransportContext } from '../shared/transport-context.ts'
 import { metadataUrl, resourcePaths } from './resources.ts'
 
 /**
@@ -8,7 +8,7 @@ import { metadataUrl, resourcePaths } from './resources.ts'
  * 9728 section 5.1): bare without credentials, the reason for bad ones, the scope that lacks.
  */
 export function challenge(
-  door: Pick<Door, 'site'>,
+  context: Pick<TransportContext, 'site'>,
   request: IncomingMessage,
   failure: Failure,
 ): Record<string, string> {
@@ -24,7 +24,7 @@ export function challenge(
         error_description: message.replace(/[^\x20-\x7e]|["\\]/g, "'"),
       }),
     ...(details.scope && { scope: details.scope }),
-    resource_metadata: metadataUrl(door.site().base_url, resourceOf(request)),
+    resource_metadata: metadataUrl(context.site().base_url, resourceOf(request)),
   }
   const text = Object.entries(parts).map(([name, value]) => `${name}="${value}"`)
   return { 'WWW-Authenticate': `Bearer ${text.join(', ')}` }

@@ -54,7 +54,7 @@ function index(version: string, { base_url, site_url }: Site): unknown {
     card: `${site_url}/.well-known/agent-card.json`,
     openapi: `${base_url}/openapi.json`,
     guide: `${base_url}/llms.txt`,
-    doors: {
+    transports: {
       rest: `${base_url}/public/agents`,
       envelope: `${base_url}/a2a/message`,
       envelope_websocket: `${base_url.replace(/^http/, 'ws')}/a2a/message`,

@@ -5,7 +5,7 @@ import { Failure, problem } from '../../../schemas/failure.ts'
 import { isRecord, type Json } from '../../../schemas/json.ts'
 import type { Call } from '../../router/router.ts'
 import { stringify } from '../shared/stringify.ts'
-import { authenticated, type Door, failureOf } from '../shared/transport-context.ts'
+import { authenticated, failureOf, type TransportContext } from '../shared/transport-context.ts'
 import { type EventStream, openEvents } from './events.ts'
 import type { Headers } from './respond.ts'
 import type { Route } from './route.ts'
@@ -29,7 +29,7 @@ export function resumption({ events }: Route, { headers }: IncomingMessage): Rec
 }
 
 export interface EventAnswer {
-  readonly door: Door
+  readonly context: TransportContext
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly headers: Headers
@@ -44,7 +44,7 @@ export interface EventAnswer {
  * the first of them; what is thrown before that is thrown on.
  */
 export async function answerAsEvents(
-  { door, request, response, headers, ending, id_field }: EventAnswer,
+  { context, request, response, headers, ending, id_field }: EventAnswer,
   envelope: Envelope,
   call: Call & { readonly id: string },
 ): Promise<void> {
@@ -57,8 +57,8 @@ export async function answerAsEvents(
     stream ??= openEvents(response, {
       headers,
       ...(id_field !== undefined && { retry_ms }),
-      check: async () => await authenticated(door, request.headers.authorization),
-      lapsed: (thrown) => lapse.abort(failureOf(door, thrown)),
+      check: async () => await authenticated(context, request.headers.authorization),
+      lapsed: (thrown) => lapse.abort(failureOf(context, thrown)),
     })
     return stream
   }
@@ -72,12 +72,12 @@ export async function answerAsEvents(
   }
 
   try {
-    const { output } = await door.dispatch(envelope, { ...call, signal, emit, ending })
+    const { output } = await context.dispatch(envelope, { ...call, signal, emit, ending })
     const data = stringify(output)
     open().end({ event: 'result', data })
   } catch (thrown) {
     if (!stream) throw thrown
-    stream.end({ event: 'error', data: JSON.stringify(problem(failureOf(door, thrown), call.id)) })
+    stream.end({ event: 'error', data: JSON.stringify(problem(failureOf(context, thrown), call.id)) })
   } finally {
     isOver = true
   }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Failure, problem } from '../../../schemas/failure.ts'
 import type { Allowance } from '../../router/router.ts'
-import type { Door } from '../shared/transport-context.ts'
+import type { TransportContext } from '../shared/transport-context.ts'
 import { hasBody } from './body.ts'
 import { challenge } from './challenge.ts'
 
@@ -39,7 +39,7 @@ function drains(request: IncomingMessage): boolean {
 
 /** Sends a failure as RFC 9457 problem details, with the headers that its status asks for. */
 export function sendFailure(
-  door: Pick<Door, 'site'>,
+  context: Pick<TransportContext, 'site'>,
   request: IncomingMessage,
   response: ServerResponse,
   failure: Failure,
@@ -49,21 +49,21 @@ export function sendFailure(
   const body = problem(failure, id)
   send(request, response, body.status, JSON.stringify(body), {
     ...headers,
-    ...failureHeaders(door, request, failure, id),
+    ...failureHeaders(context, request, failure, id),
     'Content-Type': 'application/problem+json',
   })
 }
 
 /** What a refusal's status asks for, whatever its body is. */
 export function failureHeaders(
-  door: Pick<Door, 'site'>,
+  context: Pick<TransportContext, 'site'>,
   request: IncomingMessage,
   failure: Failure,
   id: string,
 ): Headers {
   const { retry_after_s } = failure.details
   return {
-    ...challenge(door, request, failure),
+    ...challenge(context, request, failure),
     ...(retry_after_s !== undefined && { 'Retry-After': String(retry_after_s) }),
     'Cache-Control': 'no-store',
     'X-Request-Id': id,

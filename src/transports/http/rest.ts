@@ -7,7 +7,7 @@ import { allow } from '../../router/authorise.ts'
 import type { Reply } from '../../router/router.ts'
 import { clientOf } from '../shared/client-address.ts'
 import { toPayload } from '../shared/stringify.ts'
-import { authenticated, type Door, failureOf } from '../shared/transport-context.ts'
+import { authenticated, failureOf, type TransportContext } from '../shared/transport-context.ts'
 import { hasBody } from './body.ts'
 import { deprecationHeaders } from './deprecation.ts'
 import { type Etags, matches } from './etag.ts'
@@ -33,7 +33,7 @@ export interface Served {
 /** Serves one row of the table: reads the input, dispatches, shows the output; `ending` ends what streams. */
 export function serve(
   { route, action, streaming }: Served,
-  door: Door,
+  context: TransportContext,
   etags: Etags,
   ending: AbortSignal,
 ): Handler {
@@ -45,12 +45,12 @@ export function serve(
     const id = requestId(request)
     try {
       const { authorization } = request.headers
-      const early = await authenticated(door, authorization)
+      const early = await authenticated(context, authorization)
       if (route.access) allow(route.access, early)
       const params = await readInput(route, action, request, etags)
-      const principal = hasBody(request) ? await authenticated(door, authorization) : early
+      const principal = hasBody(request) ? await authenticated(context, authorization) : early
       const signal = signalOf(response)
-      const client = clientOf(door, request)
+      const client = clientOf(context, request)
       const call = { principal, signal, id, client }
       if (streaming && wantsEvents(request)) {
         const envelope = {
@@ -60,11 +60,11 @@ export function serve(
         }
         const headers = { ...cors, 'X-Request-Id': id }
         const id_field = route.events?.id
-        await answerAsEvents({ door, request, response, headers, ending, id_field }, envelope, call)
+        await answerAsEvents({ context, request, response, headers, ending, id_field }, envelope, call)
         return
       }
       const variant = route.versions ? variantOf(params) : etags.listVariant()
-      const reply = await door.dispatch({ to: route.to, action: route.action, params }, call)
+      const reply = await context.dispatch({ to: route.to, action: route.action, params }, call)
       const headers: Headers = { ...cors, ...allowanceHeaders(reply.allowance), 'X-Request-Id': id }
       const etag = etagOf(route, variant, reply, principal, etags)
       if (etag) headers.ETag = etag
@@ -83,7 +83,7 @@ export function serve(
       }
       answer(route, reply.output, headers, request, response)
     } catch (thrown) {
-      sendFailure(door, request, response, asAsked(route, failureOf(door, thrown)), id, cors)
+      sendFailure(context, request, response, asAsked(route, failureOf(context, thrown)), id, cors)
     }
   }
 }

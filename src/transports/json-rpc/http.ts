@@ -5,7 +5,7 @@ import { requestId } from '../http/request-id.ts'
 import { send } from '../http/respond.ts'
 import { signalOf } from '../http/rest.ts'
 import { clientOf } from '../shared/client-address.ts'
-import { authenticated, type Door } from '../shared/transport-context.ts'
+import { authenticated, type TransportContext } from '../shared/transport-context.ts'
 import { createJsonRpc, readMessage } from './json-rpc.ts'
 import { refuseRequest } from './refuse.ts'
 
@@ -13,8 +13,8 @@ import { refuseRequest } from './refuse.ts'
  * `POST /rpc`. What concerns the HTTP request as a whole (token, size, type) has its HTTP status, with a
  * JSON-RPC error for a body; everything else is 200, and 204 where only notifications were sent.
  */
-export function jsonRpcMount(door: Door, version: string): Mount {
-  const answer = createJsonRpc(door, version, randomUUID)
+export function jsonRpcMount(context: TransportContext, version: string): Mount {
+  const answer = createJsonRpc(context, version, randomUUID)
   return {
     method: 'post',
     path: '/rpc',
@@ -24,18 +24,18 @@ export function jsonRpcMount(door: Door, version: string): Mount {
       const headers = { 'X-Request-Id': id, 'Content-Type': 'application/json' }
       try {
         const { authorization } = request.headers
-        await authenticated(door, authorization)
+        await authenticated(context, authorization)
         const text = (await readBody(request)).toString('utf8')
         const caller = {
-          client: clientOf(door, request),
+          client: clientOf(context, request),
           signal: signalOf(response),
-          identify: () => authenticated(door, authorization),
+          identify: () => authenticated(context, authorization),
         }
         const body = await answer(readMessage(text), caller)
         if (body === undefined) send(request, response, 204, '', { 'X-Request-Id': id })
         else send(request, response, 200, body, headers)
       } catch (thrown) {
-        refuseRequest(door, request, response, thrown, id)
+        refuseRequest(context, request, response, thrown, id)
       }
     },
   }

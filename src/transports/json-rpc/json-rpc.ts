@@ -4,7 +4,7 @@ import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import type { Call } from '../../router/router.ts'
 import { stringify } from '../shared/stringify.ts'
-import { type Door, failureOf } from '../shared/transport-context.ts'
+import { failureOf, type TransportContext } from '../shared/transport-context.ts'
 import { answerMembers } from './batch.ts'
 import {
   errorFrame,
@@ -33,9 +33,13 @@ export interface Caller extends Omit<Call, 'id' | 'principal' | 'emit'> {
 export type AnswerMessage = (message: unknown, caller: Caller) => Promise<string | undefined>
 
 /** JSON-RPC 2.0 over any transport that carries text. `createId` names each request; `version` is the product's. */
-export function createJsonRpc(door: Door, version: string, createId: () => string): AnswerMessage {
-  const { dispatch, agents } = door
-  const discover = () => openRpc(agents, version, door.site().base_url)
+export function createJsonRpc(
+  context: TransportContext,
+  version: string,
+  createId: () => string,
+): AnswerMessage {
+  const { dispatch, agents } = context
+  const discover = () => openRpc(agents, version, context.site().base_url)
   const methods = createMethods({ dispatch, agents, discover })
 
   async function answerOne(frame: unknown, caller: Caller, refusal?: Failure): Promise<string | undefined> {
@@ -59,7 +63,7 @@ export function createJsonRpc(door: Door, version: string, createId: () => strin
       const response = await methods.receive(request, call)
       return response && id !== undefined ? write(response, requestId, id) : undefined
     } catch (thrown) {
-      const failure = failureOf(door, thrown)
+      const failure = failureOf(context, thrown)
       return id === undefined ? undefined : errorFrame(failure, requestId, id)
     }
   }

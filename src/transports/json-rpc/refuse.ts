@@ -1,19 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { codes } from '../../../schemas/failure.ts'
 import { failureHeaders, send } from '../http/respond.ts'
-import { type Door, failureOf } from '../shared/transport-context.ts'
+import { failureOf, type TransportContext } from '../shared/transport-context.ts'
 import { errorFrame } from './frames.ts'
 
 /** Refuses an HTTP request as a whole: the failure's status, with a JSON-RPC error for a body; `rpcId` is its. */
 export function refuseRequest(
-  door: Door,
+  context: TransportContext,
   request: IncomingMessage,
   response: ServerResponse,
   thrown: unknown,
   id: string,
   rpcId: string | number | null = null,
 ): void {
-  const failure = failureOf(door, thrown)
-  const headers = { ...failureHeaders(door, request, failure, id), 'Content-Type': 'application/json' }
+  const failure = failureOf(context, thrown)
+  const headers = { ...failureHeaders(context, request, failure, id), 'Content-Type': 'application/json' }
   send(request, response, codes[failure.code].http, errorFrame(failure, id, rpcId), headers)
 }

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import type { Principal } from '../../../schemas/scope.ts'
-import type { Door } from '../shared/transport-context.ts'
-import type { SocketDoor } from '../websocket/upgrade.ts'
+import type { TransportContext } from '../shared/transport-context.ts'
+import type { SocketEndpoint } from '../websocket/upgrade.ts'
 import { cancelMethod, createRunning } from './in-flight.ts'
 import { createJsonRpc, readMessage } from './json-rpc.ts'
 
@@ -11,8 +11,12 @@ import { createJsonRpc, readMessage } from './json-rpc.ts'
  * `ws://…/rpc`: one text frame is one JSON-RPC message. To a subscription notifications come before its answer, which
  * comes when `ending` ends it, or the caller does by `rpc.cancel`, which passes what waits.
  */
-export function jsonRpcSocket(door: Door, version: string, ending: AbortSignal): SocketDoor {
-  const answer = createJsonRpc(door, version, randomUUID)
+export function jsonRpcSocket(
+  context: TransportContext,
+  version: string,
+  ending: AbortSignal,
+): SocketEndpoint {
+  const answer = createJsonRpc(context, version, randomUUID)
   return {
     path: '/rpc',
     subprotocol: 'jsonrpc',

@@ -13,7 +13,7 @@ export interface ChannelOptions {
   readonly send: (text: string) => Promise<void>
   /** Ends the connection. */
   readonly close: () => void
-  readonly failed: (fault: unknown) => void
+  readonly onError: (fault: unknown) => void
 }
 
 /** One connection on which both sides send messages: a socket, or a pair of pipes. */
@@ -27,7 +27,7 @@ export interface Channel {
 }
 
 /** Requests of the modern era are answered here; what else comes goes to the SDK, which is loaded for it. */
-export function createChannel({ service, caller, send, close, failed }: ChannelOptions): Channel {
+export function createChannel({ service, caller, send, close, onError }: ChannelOptions): Channel {
   const { modern } = service
   const asked = createAsked()
   /** The SDK pins one era on a connection, so each era has one of its own. */
@@ -37,7 +37,7 @@ export function createChannel({ service, caller, send, close, failed }: ChannelO
   function restOf(request: Request): Promise<Rest> {
     const era = isModern(request)
     const rest =
-      rests.get(era) ?? openRest({ service, caller, send, close, failed, answered: asked.answered })
+      rests.get(era) ?? openRest({ service, caller, send, close, onError, answered: asked.answered })
     rests.set(era, rest)
     return rest
   }
@@ -105,7 +105,7 @@ export function createChannel({ service, caller, send, close, failed }: ChannelO
       if (over) return
       over = true
       asked.clear()
-      for (const rest of rests.values()) rest.then(({ closed }) => closed(), failed)
+      for (const rest of rests.values()) rest.then(({ closed }) => closed(), onError)
     },
   }
 }

@@ -10,7 +10,7 @@ import type { Handler } from '../http/rest.ts'
 import { invalidRequest, parseError } from '../json-rpc/frames.ts'
 import { refuseRequest } from '../json-rpc/refuse.ts'
 import { clientOf } from '../shared/client-address.ts'
-import { authenticated, type Door } from '../shared/transport-context.ts'
+import { authenticated, type TransportContext } from '../shared/transport-context.ts'
 import { serveExchange } from './protocol-2026/exchange.ts'
 import { Fault, faultText } from './protocol-2026/fault.ts'
 import { isMessage, isRequest, type Request } from './protocol-2026/message.ts'
@@ -22,7 +22,7 @@ import type { McpService } from './service.ts'
 export type Serve = (request: IncomingMessage, response: ServerResponse, body: unknown) => Promise<void>
 
 export interface McpHttpOptions {
-  readonly door: Door
+  readonly context: TransportContext
   /** Where it is served, with the parameters of its path. */
   readonly path: string
   /** What is served there. Throws Failure where there is nothing. */
@@ -31,7 +31,7 @@ export interface McpHttpOptions {
     caller: McpCaller,
   ) => McpService | Promise<McpService>
   readonly allowsOrigin: (origin: string) => boolean
-  readonly failed: (fault: unknown) => void
+  readonly onError: (fault: unknown) => void
   /** Aborts when the doors close: subscriptions are ended then. */
   readonly ending?: AbortSignal
   /** Loads what answers the 2025 era and the rest of the modern one; the SDK, without sessions, unless told. */
@@ -40,7 +40,7 @@ export interface McpHttpOptions {
 
 /** Streamable HTTP, stateless, both eras. */
 export function mcpMounts(options: McpHttpOptions): Mount[] {
-  const { door, path, serviceOf, allowsOrigin } = options
+  const { context, path, serviceOf, allowsOrigin } = options
   const loaded = new WeakMap<McpService, Promise<Serve>>()
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -48,21 +48,21 @@ export function mcpMounts(options: McpHttpOptions): Mount[] {
     if (origin !== undefined && !allowsOrigin(origin)) {
       throw new Failure('forbidden', `Pages of ${origin} may not call here.`)
     }
-    const principal = await authenticated(door, authorization)
+    const principal = await authenticated(context, authorization)
     const body = request.method === 'POST' ? readMessage(await readBody(request)) : undefined
     const caller: McpCaller = {
-      client: clientOf(door, request),
-      identify: () => authenticated(door, authorization),
+      client: clientOf(context, request),
+      identify: () => authenticated(context, authorization),
     }
     const service = await serviceOf(paramsOf(request), caller)
     if (isMessage(body) && isRequest(body) && service.modern.takes(body, request.headers)) {
-      await serveExchange(door, service.modern, caller, body, request, response)
+      await serveExchange(context, service.modern, caller, body, request, response)
       return
     }
     const { method, params } = isMessage(body) && isRequest(body) ? body : {}
     const failure = method === 'tools/call' ? service.refusal(params ?? {}, principal) : undefined
     if (failure) {
-      refuseRequest(door, request, response, failure, requestId(request), (body as Request).id)
+      refuseRequest(context, request, response, failure, requestId(request), (body as Request).id)
       return
     }
     if (options.ending?.aborted) throw new Failure('unavailable', 'The gateway is shutting down.')
@@ -77,7 +77,7 @@ export function mcpMounts(options: McpHttpOptions): Mount[] {
       await serve(request, response)
     } catch (thrown) {
       if (thrown instanceof Fault) send(request, response, thrown.status, faultText(thrown, null), json)
-      else refuseRequest(door, request, response, thrown, requestId(request))
+      else refuseRequest(context, request, response, thrown, requestId(request))
     }
   }
   return (['get', 'post', 'delete'] as const).map((method) => ({
@@ -111,7 +111,7 @@ function judged<Result>(code: number, judge: () => Result): Result {
   }
 }
 
-async function load(service: McpService, { failed, ending }: McpHttpOptions): Promise<Serve> {
+async function load(service: McpService, { onError, ending }: McpHttpOptions): Promise<Serve> {
   const [{ createMcpHandler }, { toNodeHandler }, createServer] = await Promise.all([
     import('@modelcontextprotocol/server'),
     import('@modelcontextprotocol/node'),
@@ -119,11 +119,11 @@ async function load(service: McpService, { failed, ending }: McpHttpOptions): Pr
   ])
   const handler = createMcpHandler(
     ({ authInfo, era }) => createServer(authInfo?.extra?.caller as McpCaller, { era, lasting: false }),
-    { onerror: failed },
+    { onerror: onError },
   )
   service.onListed(() => handler.notify.resourcesChanged())
-  const close = () => void handler.close().catch(failed)
-  const serve = toNodeHandler(handler, { onerror: failed }) as Serve
+  const close = () => void handler.close().catch(onError)
+  const serve = toNodeHandler(handler, { onerror: onError }) as Serve
   return (request, response, body) => {
     // Services come and go with their agents: between requests nothing holds one.
     const end = () => close()

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../schemas/json.ts'
 import { isChallenge } from '../http/challenge.ts'
-import type { Door } from '../shared/transport-context.ts'
+import type { TransportContext } from '../shared/transport-context.ts'
 import { createPaced, type OnListed } from './changes.ts'
 import { modernVersion } from './protocol-2026/meta.ts'
 import { createModern, type Method, type Modern } from './protocol-2026/protocol.ts'
@@ -29,16 +29,16 @@ export interface McpService {
 
 /** A view of the router as MCP tools, and of the registry as resources and prompts. */
 export function createMcpService(
-  door: Door,
+  context: TransportContext,
   version: string,
-  failed: (fault: unknown) => void,
+  onError: (fault: unknown) => void,
   clock: () => number = Date.now,
 ): McpService {
-  const tools = createTools(door.agents)
-  const ask = createAsk(door)
+  const tools = createTools(context.agents)
+  const ask = createAsk(context)
   const catalogue = createCatalogue({ tools, ask, clock })
   return createServing({
-    door,
+    context,
     tools,
     info: { name: 'dragoman', title: 'Dragoman', version },
     instructions,
@@ -49,8 +49,8 @@ export function createMcpService(
       ...promptViews,
       ...completionViews(ask),
     },
-    failed,
-    onListed: createPaced(door.onListed),
+    onError,
+    onListed: createPaced(context.onListed),
   })
 }
 
@@ -66,21 +66,21 @@ export function listOf(catalogue: Catalogue): View {
 }
 
 export interface ServingOptions {
-  readonly door: Door
+  readonly context: TransportContext
   readonly tools: ReadonlyMap<string, Tool>
   readonly info: JsonObject
   readonly instructions: string
   /** What is offered, where changes can be told and where they cannot. */
   readonly capabilitiesOf: (tells: boolean) => object
   readonly views: Views
-  readonly failed: (fault: unknown) => void
+  readonly onError: (fault: unknown) => void
   readonly onListed: OnListed
 }
 
 /** Tools and views for every transport and both eras. */
 export function createServing(options: ServingOptions): McpService {
-  const { door, tools, info, instructions, capabilitiesOf, views, failed, onListed } = options
-  const callTool = createCallTool(door, tools)
+  const { context, tools, info, instructions, capabilitiesOf, views, onError, onListed } = options
+  const callTool = createCallTool(context, tools)
   const { write, close } = createResultWriter(info)
   const discovery = write(
     { supportedVersions: [modernVersion], capabilities: capabilitiesOf(true), instructions },
@@ -91,7 +91,7 @@ export function createServing(options: ServingOptions): McpService {
     async (params, exchange) => write(await answer(params, exchange), kept),
   ])
   const modern = createModern({
-    failed,
+    onError,
     others: new Set(['subscriptions/listen']),
     methods: {
       'server/discover': () => discovery,
@@ -112,7 +112,7 @@ export function createServing(options: ServingOptions): McpService {
   return {
     modern,
     onListed,
-    refusal: createRefusal(door, tools),
+    refusal: createRefusal(context, tools),
     load() {
       loading ??= load()
       return loading

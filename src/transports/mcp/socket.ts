@@ -1,10 +1,10 @@
 import { Failure } from '../../../schemas/failure.ts'
-import type { SocketDoor } from '../websocket/upgrade.ts'
+import type { SocketEndpoint } from '../websocket/upgrade.ts'
 import { createChannel } from './channel.ts'
 import type { McpService } from './service.ts'
 
 /** `ws://…/mcp/ws`, subprotocol `mcp`: one text frame is one JSON-RPC message, in either era of MCP. */
-export function mcpSocket(service: McpService, failed: (fault: unknown) => void): SocketDoor {
+export function mcpSocket(service: McpService, onError: (fault: unknown) => void): SocketEndpoint {
   return {
     path: '/mcp/ws',
     subprotocol: 'mcp',
@@ -12,7 +12,7 @@ export function mcpSocket(service: McpService, failed: (fault: unknown) => void)
     open(connection) {
       const channel = createChannel({
         service,
-        failed,
+        onError,
         caller: {
           client: connection.client,
           async identify() {

@@ -19,12 +19,12 @@ export interface StdioOptions {
 export async function serveMcpStdio(
   service: McpService,
   identify: () => Principal | null | Promise<Principal | null>,
-  failed: (fault: unknown) => void,
+  onError: (fault: unknown) => void,
   { input = process.stdin, output = process.stdout, patience_ms = 10_000 }: StdioOptions = {},
 ): Promise<void> {
   const ended = new AbortController()
   output.on('error', (fault) => {
-    failed(fault)
+    onError(fault)
     ended.abort()
   })
 
@@ -38,14 +38,14 @@ export async function serveMcpStdio(
     else await channel.prepare(line).run()
   }
 
-  const channel = createChannel({ service, caller: { identify }, send, failed, close: () => ended.abort() })
+  const channel = createChannel({ service, caller: { identify }, send, onError, close: () => ended.abort() })
   ended.signal.addEventListener('abort', () => input.destroy(), { once: true })
   try {
     for await (const lines of linesOf(input)) {
-      for (const line of lines) take(line).catch(failed)
+      for (const line of lines) take(line).catch(onError)
     }
   } catch (fault) {
-    if (!ended.signal.aborted) failed(fault)
+    if (!ended.signal.aborted) onError(fault)
   }
   await answered(channel.idle(), patience_ms)
   channel.closed()

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { Failure } from '../../../schemas/failure.ts'
 import { wholeKey } from '../../../schemas/identity.ts'
 import type { Principal } from '../../../schemas/scope.ts'
-import type { Door } from '../shared/transport-context.ts'
+import type { TransportContext } from '../shared/transport-context.ts'
 import { OAuthRefusal } from './refusal.ts'
 
 /**
@@ -10,7 +10,7 @@ import { OAuthRefusal } from './refusal.ts'
  * OAuthRefusal `invalid_client`.
  */
 export async function authenticateClient(
-  door: Pick<Door, 'authenticate'>,
+  context: Pick<TransportContext, 'authenticate'>,
   request: IncomingMessage,
   form: URLSearchParams,
 ): Promise<Principal> {
@@ -18,7 +18,7 @@ export async function authenticateClient(
   const stated = form.get('client_id')
   if (wholeKey.exec(secret)?.[1] !== id || (stated !== null && stated !== id)) throw unknownClient()
   try {
-    return await door.authenticate(secret)
+    return await context.authenticate(secret)
   } catch (thrown) {
     if (thrown instanceof Failure && thrown.code === 'unauthenticated') throw unknownClient()
     throw thrown

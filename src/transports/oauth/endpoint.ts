@@ -2,13 +2,13 @@ import type { Principal } from '../../../schemas/scope.ts'
 import type { Mount } from '../http/app.ts'
 import { send } from '../http/respond.ts'
 import { clientOf } from '../shared/client-address.ts'
-import type { Door } from '../shared/transport-context.ts'
+import type { TransportContext } from '../shared/transport-context.ts'
 import { authenticateClient } from './client.ts'
 import { readForm } from './form.ts'
 import { noStore, refuse } from './refusal.ts'
 
 export interface EndpointOptions {
-  readonly door: Door
+  readonly context: TransportContext
   /** Counts an attempt of this client address. Throws Failure `rate_limited`. */
   readonly count: (client: string) => void
 }
@@ -16,7 +16,7 @@ export interface EndpointOptions {
 /** A path that OAuth clients post forms to. `answer` gives the JSON text of the answer, or throws what is refused. */
 export function clientEndpoint(
   path: string,
-  { door, count }: EndpointOptions,
+  { context, count }: EndpointOptions,
   answer: (form: URLSearchParams, client: Principal) => Promise<string>,
 ): Mount {
   return {
@@ -24,12 +24,12 @@ export function clientEndpoint(
     path,
     async handler(request, response) {
       try {
-        count(clientOf(door, request).address)
+        count(clientOf(context, request).address)
         const form = await readForm(request)
-        const client = await authenticateClient(door, request, form)
+        const client = await authenticateClient(context, request, form)
         send(request, response, 200, await answer(form, client), noStore)
       } catch (thrown) {
-        refuse(door, request, response, thrown)
+        refuse(context, request, response, thrown)
       }
     },
   }

@@ -5,11 +5,11 @@ import type { Mount } from '../http/app.ts'
 import { resourcePaths } from '../http/resources.ts'
 import { send } from '../http/respond.ts'
 import { corsHeaders, type Handler } from '../http/rest.ts'
-import type { Door } from '../shared/transport-context.ts'
+import type { TransportContext } from '../shared/transport-context.ts'
 import { noStore } from './refusal.ts'
 
 export interface MetadataOptions {
-  readonly door: Pick<Door, 'site'>
+  readonly context: Pick<TransportContext, 'site'>
   /** Public keys that may verify our tokens. */
   readonly published: () => Promise<readonly JWK[]>
   /** Other issuers whose tokens are taken. */
@@ -17,8 +17,8 @@ export interface MetadataOptions {
 }
 
 /** The public documents that a client finds its way by: keys, authorization server, protected resources. */
-export function metadataMounts({ door, published, external }: MetadataOptions): Mount[] {
-  const base = () => door.site().base_url
+export function metadataMounts({ context, published, external }: MetadataOptions): Mount[] {
+  const base = () => context.site().base_url
   const prefix = prefixOf(base())
   // Where the base URL's path is also a resource's, what stands behind the former counts: RFC 9728 section 3.1.
   const suffixes = new Map(

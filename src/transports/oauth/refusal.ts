@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Code, codes } from '../../../schemas/failure.ts'
 import { type Headers, send } from '../http/respond.ts'
-import { type Door, failureOf } from '../shared/transport-context.ts'
+import { failureOf, type TransportContext } from '../shared/transport-context.ts'
 
 /** An error of the token endpoint (RFC 6749 section 5.2, RFC 8707 section 2). */
 export type OAuthError =
@@ -40,12 +40,12 @@ const errors: Partial<Record<Code, OAuthError>> = {
 
 /** Answers with JSON, whatever was thrown; 401 names the scheme that is understood. */
 export function refuse(
-  door: Pick<Door, 'failed'>,
+  context: Pick<TransportContext, 'onError'>,
   request: IncomingMessage,
   response: ServerResponse,
   thrown: unknown,
 ): void {
-  const { error, status, message, retry_after_s } = describe(door, thrown)
+  const { error, status, message, retry_after_s } = describe(context, thrown)
   const body = { error, error_description: message }
   send(request, response, status, JSON.stringify(body), {
     ...noStore,
@@ -61,12 +61,12 @@ interface Described {
   readonly retry_after_s?: number
 }
 
-function describe(door: Pick<Door, 'failed'>, thrown: unknown): Described {
+function describe(context: Pick<TransportContext, 'onError'>, thrown: unknown): Described {
   if (thrown instanceof OAuthRefusal) {
     const { error, message } = thrown
     return { error, message, status: error === 'invalid_client' ? 401 : 400 }
   }
-  const failure = failureOf(door, thrown)
+  const failure = failureOf(context, thrown)
   const error = errors[failure.code] ?? 'server_error'
   const status = error === 'unauthorized_client' ? 400 : codes[failure.code].http
   const { retry_after_s } = failure.details

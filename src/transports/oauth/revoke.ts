@@ -1,7 +1,7 @@
 import { Failure } from '../../../schemas/failure.ts'
 import type { Revoke } from '../../auth/revoker.ts'
 import type { Mount } from '../http/app.ts'
-import type { Door } from '../shared/transport-context.ts'
+import type { TransportContext } from '../shared/transport-context.ts'
 import { clientEndpoint, type EndpointOptions } from './endpoint.ts'
 import { OAuthRefusal } from './refusal.ts'
 
@@ -14,12 +14,12 @@ export function revocationEndpoint({ revoke, ...options }: RevocationEndpointOpt
   return clientEndpoint('/oauth/revoke', options, async (form, client) => {
     const token = form.get('token')
     if (token === null) throw new OAuthRefusal('invalid_request', 'The parameter token is missing.')
-    if (await isGood(options.door, token)) await revoke({ token }, client)
+    if (await isGood(options.context, token)) await revoke({ token }, client)
     return ''
   })
 }
 
-async function isGood({ authenticate }: Door, token: string): Promise<boolean> {
+async function isGood({ authenticate }: TransportContext, token: string): Promise<boolean> {
   try {
     await authenticate(token)
     return true

@@ -14,7 +14,7 @@ export function tokenEndpoint({ mint, ...options }: TokenEndpointOptions): Mount
   return clientEndpoint('/oauth/token', options, async (form, holder) => {
     assertGrant(form.get('grant_type'))
     const scopes = scopesFor(holder, form.get('scope'))
-    const audience = audienceFor(form.getAll('resource'), options.door.site().base_url)
+    const audience = audienceFor(form.getAll('resource'), options.context.site().base_url)
     const token = await mint(holder, scopes, audience)
     return JSON.stringify({ ...token, token_type: 'Bearer', scope: scopes.join(' ') })
   })

@@ -2,12 +2,15 @@ import type { IncomingMessage } from 'node:http'
 import { isIPv6 } from 'node:net'
 import { passedAgents } from '../../../schemas/via.ts'
 import type { Client } from '../../router/router.ts'
-import type { Door } from './transport-context.ts'
+import type { TransportContext } from './transport-context.ts'
 
 /** Who is at the other end of the wire. */
-export function clientOf(door: Pick<Door, 'trusted_proxies'>, request: IncomingMessage): Client {
+export function clientOf(
+  context: Pick<TransportContext, 'trusted_proxies'>,
+  request: IncomingMessage,
+): Client {
   const { via } = request.headers
-  return { address: addressOf(door, request), via: via === undefined ? nowhere : passedAgents(via) }
+  return { address: addressOf(context, request), via: via === undefined ? nowhere : passedAgents(via) }
 }
 
 const nowhere: readonly string[] = Object.freeze([])
@@ -16,9 +19,9 @@ const nowhere: readonly string[] = Object.freeze([])
  * The address that the request comes from or, through a proxy that the operator trusts, the last one that the proxy
  * names. An IPv6 caller is its /64, of which it has every address.
  */
-function addressOf(door: Pick<Door, 'trusted_proxies'>, request: IncomingMessage): string {
+function addressOf(context: Pick<TransportContext, 'trusted_proxies'>, request: IncomingMessage): string {
   const peer = plain(request.socket.remoteAddress ?? 'unknown')
-  if (!door.trusted_proxies.includes(peer)) return network(peer)
+  if (!context.trusted_proxies.includes(peer)) return network(peer)
   const forwarded = String(request.headers['x-forwarded-for'] ?? '')
     .split(',')
     .at(-1)

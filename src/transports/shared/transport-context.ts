@@ -5,7 +5,7 @@ import { type Authenticate, principalOf } from '../../auth/bearer.ts'
 import type { Router } from '../../router/router.ts'
 
 /** What every transport is a view of. */
-export interface Door {
+export interface TransportContext {
   readonly dispatch: Router['dispatch']
   readonly authenticate: Authenticate
   /** The agents hosted here, for method names, tools and documents. */
@@ -17,7 +17,7 @@ export interface Door {
   /** Hears that agents were listed or are listed no more, until what it gives back is called. */
   onListed(listener: () => void): () => void
   /** Hears of faults that no caller is told more of than that they happened. */
-  failed(fault: unknown): void
+  onError(fault: unknown): void
 }
 
 /**
@@ -25,14 +25,14 @@ export interface Door {
  * body may take its time, and what was revoked meanwhile no longer holds. Throws Failure `unauthenticated`.
  */
 export function authenticated(
-  door: Door,
+  context: TransportContext,
   authorization: string | undefined,
 ): Principal | null | Promise<Principal> {
-  return principalOf(authorization, door.authenticate)
+  return principalOf(authorization, context.authenticate)
 }
 
 /** What was thrown as the failure that a caller is told of; what nobody foresaw is logged first. */
-export function failureOf(door: Pick<Door, 'failed'>, thrown: unknown): Failure {
-  if (!(thrown instanceof Failure)) door.failed(thrown)
+export function failureOf(context: Pick<TransportContext, 'onError'>, thrown: unknown): Failure {
+  if (!(thrown instanceof Failure)) context.onError(thrown)
   return Failure.from(thrown)
 }

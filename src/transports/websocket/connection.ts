@@ -54,12 +54,12 @@ interface ConnectOptions extends Patience {
   readonly identify: () => Principal | null | Promise<Principal>
   readonly closed: () => void
   /** Told of what a task threw; the socket closes with 1011. */
-  readonly failed: (fault: unknown) => void
+  readonly onError: (fault: unknown) => void
 }
 
 /** Takes an accepted socket, paused until `read`. */
 export function connect(socket: WebSocket, options: ConnectOptions): Connection {
-  const { client, wire, closed, failed, beat_ms = 30_000, stall_ms = 10_000 } = options
+  const { client, wire, closed, onError, beat_ms = 30_000, stall_ms = 10_000 } = options
   const gone = new AbortController()
   const waiting: { readonly task: Task; readonly length: number }[] = []
   const listeners: (() => void)[] = [closed]
@@ -119,7 +119,7 @@ export function connect(socket: WebSocket, options: ConnectOptions): Connection 
   }
 
   function fail(fault: unknown): void {
-    failed(fault)
+    onError(fault)
     close(1011, 'Something went wrong here; it has been logged.')
   }
 

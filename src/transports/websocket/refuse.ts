@@ -3,13 +3,13 @@ import type { Duplex } from 'node:stream'
 import { codes, type Failure, problem } from '../../../schemas/failure.ts'
 import { challenge } from '../http/challenge.ts'
 import { requestId } from '../http/request-id.ts'
-import type { Door } from '../shared/transport-context.ts'
+import type { TransportContext } from '../shared/transport-context.ts'
 
 const lingerMilliseconds = 500
 
 /** Answers an upgrade with a plain HTTP failure. Whether its peer reads and closes or not, the socket goes. */
 export function refuse(
-  door: Pick<Door, 'site'>,
+  context: Pick<TransportContext, 'site'>,
   request: IncomingMessage,
   socket: Duplex,
   failure: Failure,
@@ -18,7 +18,7 @@ export function refuse(
   const body = JSON.stringify(problem(failure, requestId(request)))
   const retry = failure.details.retry_after_s
   const headers = {
-    ...challenge(door, request, failure),
+    ...challenge(context, request, failure),
     ...(retry !== undefined && { 'Retry-After': String(retry) }),
     'Content-Type': 'application/problem+json',
     'Content-Length': String(Buffer.byteLength(body)),

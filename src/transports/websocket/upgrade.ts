@@ -8,13 +8,13 @@ import { maximumBytes } from '../http/body.ts'
 import { secretInAddress } from '../http/secrets.ts'
 import { clientOf } from '../shared/client-address.ts'
 import type { RefuseHost } from '../shared/hosts.ts'
-import { type Door, failureOf } from '../shared/transport-context.ts'
+import { failureOf, type TransportContext } from '../shared/transport-context.ts'
 import { type Connection, connect, type Patience } from './connection.ts'
 import { createSeats, noRoom, type SeatLimits } from './connection-limit.ts'
 import { refuse } from './refuse.ts'
 
 /** A path that speaks over WebSocket. `subprotocol` is asked for; a client must offer it where `required`. */
-export interface SocketDoor {
+export interface SocketEndpoint {
   readonly path: string
   readonly subprotocol: string
   readonly required: boolean
@@ -22,8 +22,8 @@ export interface SocketDoor {
 }
 
 export interface UpgradeOptions extends SeatLimits, Patience {
-  readonly door: Pick<Door, 'authenticate' | 'failed' | 'site' | 'trusted_proxies'>
-  readonly sockets: readonly SocketDoor[]
+  readonly context: Pick<TransportContext, 'authenticate' | 'onError' | 'site' | 'trusted_proxies'>
+  readonly sockets: readonly SocketEndpoint[]
   /** Which names we answer to; every one unless told. */
   readonly refuseHost?: RefuseHost
   /** Whether a page of this origin may connect; clients that are not browsers send none. */
@@ -41,7 +41,7 @@ export interface Upgrades {
 }
 
 interface Admission {
-  readonly target: SocketDoor
+  readonly target: SocketEndpoint
   readonly authorization: string | undefined
 }
 
@@ -53,7 +53,7 @@ const tokenPrefix = 'bearer.'
  * as a subprotocol `bearer.TOKEN`, never in the query.
  */
 export function createUpgrades(options: UpgradeOptions): Upgrades {
-  const { door, sockets, allowsOrigin, refuseHost = () => undefined } = options
+  const { context, sockets, allowsOrigin, refuseHost = () => undefined } = options
   const server = new WebSocketServer({
     noServer: true,
     perMessageDeflate: false,
@@ -75,14 +75,14 @@ export function createUpgrades(options: UpgradeOptions): Upgrades {
     socket.once('close', () => wires.delete(socket))
     try {
       const admission = admit(request)
-      const principal = await principalOf(admission.authorization, door.authenticate)
+      const principal = await principalOf(admission.authorization, context.authenticate)
       if (socket.destroyed) return
       assertOpen()
-      socket.once('close', seats.take(principal, clientOf(door, request).address))
+      socket.once('close', seats.take(principal, clientOf(context, request).address))
       socket.off('error', drop)
       server.handleUpgrade(request, socket, head, (webSocket) => start(webSocket, admission, request))
     } catch (thrown) {
-      refuse(door, request, socket, failureOf(door, thrown))
+      refuse(context, request, socket, failureOf(context, thrown))
     }
   }
 
@@ -112,17 +112,17 @@ export function createUpgrades(options: UpgradeOptions): Upgrades {
   function start(webSocket: WebSocket, { target, authorization }: Admission, request: IncomingMessage): void {
     const connection = connect(webSocket, {
       ...options,
-      failed: door.failed,
-      client: clientOf(door, request),
+      onError: context.onError,
+      client: clientOf(context, request),
       wire: request.socket,
-      identify: (): Principal | null | Promise<Principal> => principalOf(authorization, door.authenticate),
+      identify: (): Principal | null | Promise<Principal> => principalOf(authorization, context.authenticate),
       closed: () => connections.delete(connection),
     })
     connections.add(connection)
     target.open(connection)
   }
 
-  function targetOf(request: IncomingMessage): SocketDoor | undefined {
+  function targetOf(request: IncomingMessage): SocketEndpoint | undefined {
     const path = pathOf(request)
     return sockets.find((one) => one.path === path)
   }

@@ -13,20 +13,20 @@ beforeAll(async () => {
 afterAll(() => home[Symbol.asyncDispose]())
 
 /** Runs the MCP inspector's command line against a door, and answers with its code and the JSON it printed. */
-async function inspect(door: string, ...words: string[]) {
+async function inspect(context: string, ...words: string[]) {
   const target =
-    door === 'HTTP' ? [`${home.url}/mcp`, '--transport', 'http'] : [process.execPath, command, 'mcp']
+    context === 'HTTP' ? [`${home.url}/mcp`, '--transport', 'http'] : [process.execPath, command, 'mcp']
   const environment = {
     HOME: home.data,
-    ...(door === 'stdio' && {
+    ...(context === 'stdio' && {
       DRAGOMAN_DATA: home.data,
       DRAGOMAN_LOG: 'silent',
       DRAGOMAN_BASE_URL: '',
       PORT: new URL(home.url).port,
     }),
   }
-  const before = door === 'stdio' ? words : []
-  const after = door === 'stdio' ? [] : words
+  const before = context === 'stdio' ? words : []
+  const after = context === 'stdio' ? [] : words
   const args = [inspector ?? '', '--cli', ...before, ...target, ...after]
   await using running = run(process.execPath, args, environment)
   const { code, stdout, stderr } = await running.ended
@@ -38,8 +38,8 @@ describe.skipIf(!inspector).each([
   ['HTTP', 'modern'],
   ['stdio', 'legacy'],
   ['stdio', 'modern'],
-])('the MCP inspector, where .ci/run has installed it, over %s, %s era', (door, era) => {
-  const ask = (...words: string[]) => inspect(door, '--protocol-era', era, ...words)
+])('the MCP inspector, where .ci/run has installed it, over %s, %s era', (context, era) => {
+  const ask = (...words: string[]) => inspect(context, '--protocol-era', era, ...words)
 
   test('lists the tools, and finds their schemas portable', async () => {
     const { code, stdout, stderr } = await ask('--strict', '--format', 'json', '--method', 'tools/list')

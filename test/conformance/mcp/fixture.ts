@@ -7,7 +7,7 @@ import { isModern } from '../../../src/transports/mcp/protocol-2026/headers.ts'
 import { isMessage, isRequest } from '../../../src/transports/mcp/protocol-2026/message.ts'
 import type { McpService } from '../../../src/transports/mcp/service.ts'
 import { originRule } from '../../../src/transports/shared/origins.ts'
-import { doorOver } from '../../support/transport-context.ts'
+import { transportOver } from '../../support/transport-context.ts'
 import { createSdkServer } from './sdk-server.ts'
 import { createCall, createFixtureModern } from './service.ts'
 import { serveSessions } from './sessions.ts'
@@ -21,7 +21,7 @@ export interface Fixture extends AsyncDisposable {
 
 /** Every tool, resource and prompt that the conformance scenarios call by name, mounted on our own transport code. */
 export async function startFixture(): Promise<Fixture> {
-  const failed = (fault: unknown) => console.error(fault)
+  const onError = (fault: unknown) => console.error(fault)
   const connected = new Set<Server>()
   const call = createCall((list) => {
     sdk.notify[list === 'tools' ? 'toolsChanged' : 'promptsChanged']()
@@ -36,7 +36,7 @@ export async function startFixture(): Promise<Fixture> {
     return modern ? serveSdk(request, response, body) : serveLegacy(request, response, body)
   }
   const service = {
-    modern: createFixtureModern(call, failed),
+    modern: createFixtureModern(call, onError),
     onListed: () => () => {},
     refusal: () => undefined,
     async load() {
@@ -57,11 +57,11 @@ export async function startFixture(): Promise<Fixture> {
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const allowsOrigin = originRule(base, [])
   const mounts = mcpMounts({
-    door: doorOver([]),
+    context: transportOver([]),
     path: '/mcp',
     serviceOf: () => service,
     allowsOrigin,
-    failed,
+    onError,
     load: async () => rest,
   })
   return {

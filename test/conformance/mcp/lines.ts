@@ -11,7 +11,7 @@ import type { McpService } from '../../../src/transports/mcp/service.ts'
 import { mcpSocket } from '../../../src/transports/mcp/socket.ts'
 import { serveMcpStdio } from '../../../src/transports/mcp/stdio.ts'
 import { createUpgrades } from '../../../src/transports/websocket/upgrade.ts'
-import { doorOver } from '../../support/transport-context.ts'
+import { transportOver } from '../../support/transport-context.ts'
 import { type Line, startBridge } from './bridge.ts'
 
 type Bridged = AsyncDisposable & { readonly url: string }
@@ -20,7 +20,7 @@ type Bridged = AsyncDisposable & { readonly url: string }
 export async function startSocketBridge(service: McpService): Promise<Bridged> {
   await using stack = new AsyncDisposableStack()
   const sockets = [mcpSocket(service, () => {})]
-  const upgrades = createUpgrades({ door: doorOver([]), sockets, allowsOrigin: () => true })
+  const upgrades = createUpgrades({ context: transportOver([]), sockets, allowsOrigin: () => true })
   const server = createServer()
   server.on('upgrade', (request, socket, head) => void upgrades.accept(request, socket, head))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -47,8 +47,8 @@ async function overSocket(url: string): Promise<Line> {
 /** A service behind our pipes, and those behind a bridge. */
 export async function startPipeBridge(service: McpService): Promise<Bridged> {
   return await overPipes((input, output) => {
-    const failed = () => {}
-    void serveMcpStdio(service, () => null, failed, { input, output, patience_ms: 0 })
+    const onError = () => {}
+    void serveMcpStdio(service, () => null, onError, { input, output, patience_ms: 0 })
   })
 }
 

@@ -46,10 +46,10 @@ export function createCall(changed: Given['changed']): CallFixture {
 const freshness = { ttlMs: 1000, cacheScope: 'public' } as const
 
 /** The fixture on our own dispatcher: all of the modern era but subscriptions. */
-export function createFixtureModern(call: CallFixture, failed: (fault: unknown) => void): Modern {
+export function createFixtureModern(call: CallFixture, onError: (fault: unknown) => void): Modern {
   const { write } = createResultWriter(info)
   return createModern({
-    failed,
+    onError,
     others: new Set(['subscriptions/listen']),
     methods: {
       'server/discover': () => write({ supportedVersions: [modernVersion], capabilities }, freshness),

@@ -6,7 +6,7 @@ import { unseen } from '../../../schemas/liveness.ts'
 import { type ChangeFeed, createChangeFeed, type FollowedSpan } from '../../../src/registry/changes/feed.ts'
 import { createReadChanges } from '../../../src/registry/changes/read-changes.ts'
 import { createViews } from '../../../src/registry/entry/view.ts'
-import { noVitals } from '../../../src/registry/liveness/liveness-cache.ts'
+import { emptyLivenessCache } from '../../../src/registry/liveness/liveness-cache.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
 import type { Store, StoredEntry } from '../../../src/store/store.ts'
 import { temporaryFolder } from '../../support/command.ts'
@@ -47,9 +47,14 @@ beforeEach(async () => {
       return (await store.changes(after, limit)).filter(({ revision }) => revision <= restoredTo)
     },
   }
-  const failed = (fault: unknown) => void faults.push(fault)
-  const read = createReadChanges({ store: watched, views: createViews(site), vitals: noVitals, failed })
-  feed = stack.use(createChangeFeed({ store: watched, read, failed, bounds: { address: 500 } }))
+  const onError = (fault: unknown) => void faults.push(fault)
+  const read = createReadChanges({
+    store: watched,
+    views: createViews(site),
+    livenessCache: emptyLivenessCache,
+    onError,
+  })
+  feed = stack.use(createChangeFeed({ store: watched, read, onError, bounds: { address: 500 } }))
 })
 afterEach(async () => {
   await stack.disposeAsync()

@@ -7,7 +7,7 @@ import { list } from '../../support/listed.ts'
 import { behaviours, type LivingAgents, serveLiving, soundAnswer, soundCard } from '../../support/living.ts'
 import { day, type Home, hour, minute, nameOf, openHome, signal } from './home.ts'
 
-const patiently = { timeout: 20_000 }
+const retryFor = { timeout: 20_000 }
 const sound = { card: soundCard, endpoint: soundAnswer }
 const dead = behaviours['is gone'] ?? sound
 
@@ -137,7 +137,7 @@ describe('an agent that stops answering', () => {
     const called = await far.gateway.request('POST', '/a2a/message', { token, body })
     expect(called.json.code).toBe('upstream_invalid')
     const status = async () => (await far.entry('weather one')).liveness.status
-    await expect.poll(status, patiently).toBe('degraded')
+    await expect.poll(status, retryFor).toBe('degraded')
     const { length } = agents.asked
     await far.gateway.request('POST', '/a2a/message', { token, body })
     expect(agents.asked).toHaveLength(length + 1)
@@ -157,7 +157,7 @@ describe('an agent that stops answering', () => {
       card: behaviours['is gone']?.endpoint ?? soundCard,
       endpoint: soundAnswer,
     })
-    await home.gateway.gateway.liveness.vitals.sweep()
+    await home.gateway.gateway.liveness.livenessCache.sweep()
     const { liveness } = await home.entry('weather one')
     expect(liveness.uptime_30d).toBe(1)
     expect(liveness.p50_ms).toBeGreaterThanOrEqual(0)
@@ -263,15 +263,15 @@ describe('a look', () => {
           lease: 'liveness',
           holder: String(number),
           clock: home.time.clock,
-          failed: (fault) => expect.fail(String(fault)),
+          onError: (fault) => expect.fail(String(fault)),
           beat_ms: 5,
         }),
       )
     }
-    await expect.poll(async () => (await other.entry('sun')).liveness.status, patiently).toBe('alive')
+    await expect.poll(async () => (await other.entry('sun')).liveness.status, retryFor).toBe('alive')
     const live = async () => (await other.gateway.request('GET', '/public/agents?q=sun&live=true')).json.total
-    await expect.poll(live, patiently).toBe(1)
-    await expect.poll(async () => (await home.entry('moon')).liveness.status, patiently).toBe('alive')
+    await expect.poll(live, retryFor).toBe(1)
+    await expect.poll(async () => (await home.entry('moon')).liveness.status, retryFor).toBe('alive')
     await loops.disposeAsync()
     expect(agents.asked.map(({ line }) => line).toSorted()).toEqual([
       'GET /moon/card',

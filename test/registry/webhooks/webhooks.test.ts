@@ -281,7 +281,7 @@ describe('a delivery', () => {
         lease: 'webhooks',
         holder,
         clock: time.clock,
-        failed: (fault) => {
+        onError: (fault) => {
           throw fault
         },
         beat_ms: 5,

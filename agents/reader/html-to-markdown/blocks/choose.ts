@@ -55,7 +55,7 @@ export function choose({ blocks, body }: Page, probabilities: readonly number[],
   const limit = isArticle ? strict : own
   const clear = blocks.length <= few ? clearThreshold(scored, limit) : limit
   const likely = scored.filter(
-    ({ block, probability }) => probability >= limit || (probability >= clear && !isFurniture(block)),
+    ({ block, probability }) => probability >= limit || (probability >= clear && !isBoilerplate(block)),
   )
   const kept = new Set(likely.map(({ block }) => block))
   if (isArticle) takeQuotations(kept, inBody)
@@ -181,7 +181,7 @@ function runsOf(text: string): string[] {
   return words.slice(5).map((_, index) => words.slice(index, index + 6).join(' '))
 }
 
-export function isFurniture({ place: { within, has_furniture_role } }: Block): boolean {
+export function isBoilerplate({ place: { within, has_furniture_role } }: Block): boolean {
   return has_furniture_role || within.has('nav') || within.has('footer') || within.has('aside')
 }
 

@@ -43,7 +43,7 @@ function advance(course: Course, block: Block): void {
 }
 
 function ofText({ text, chars, linked, sentences }: Block): Feature[] {
-  const isFurniture = furnitureText.test(text)
+  const isBoilerplate = furnitureText.test(text)
   return [
     ['chars', Math.log1p(chars)],
     ['words', Math.min(500, text.split(' ').length)],
@@ -52,7 +52,7 @@ function ofText({ text, chars, linked, sentences }: Block): Feature[] {
     ['sentences', Math.min(50, sentences)],
     ['digits', share(text.match(/\d/g)?.length ?? 0, chars)],
     ['capitals', share(text.match(/\p{Lu}/gu)?.length ?? 0, chars)],
-    ['says_furniture', isFurniture ? (text.length < 60 ? 2 : 1) : 0],
+    ['says_furniture', isBoilerplate ? (text.length < 60 ? 2 : 1) : 0],
   ]
 }
 

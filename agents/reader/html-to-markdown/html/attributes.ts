@@ -58,7 +58,7 @@ function writeAlignment(name: string, attributes: Attributes): string {
 
 const never =
   /font-size\s*:\s*0(?:\.0+)?(?:px|pt|em|rem|%)?\s*(?:;|!|$)|text-indent\s*:\s*-\d{3,}|(?:left|top)\s*:\s*-\d{4,}/i
-const revealed: readonly (readonly [Veil, RegExp])[] = [
+const revealed: readonly (readonly [HiddenBy, RegExp])[] = [
   ['display', /display\s*:\s*none/i],
   ['visibility', /(?:^|[;\s])visibility\s*:\s*(?:hidden|collapse)/i],
   ['opacity', /(?:^|[;\s])opacity\s*:\s*0*\.?0*\s*(?:;|!|$)/i],
@@ -70,10 +70,10 @@ const hiddenClass =
 const streamed = /^S:[\da-f]{1,8}$/i
 
 /** What hides an element, as far as its own attributes tell; only `never` is not something that scripts lift. */
-export type Veil = 'noscript' | 'hidden' | 'aria-hidden' | 'display' | 'visibility' | 'opacity' | 'never'
+export type HiddenBy = 'noscript' | 'hidden' | 'aria-hidden' | 'display' | 'visibility' | 'opacity' | 'never'
 
 /** Why a reader of the page would not see an element; null where it is seen. */
-export function veilOf(name: string, attributes: Attributes): Veil | null {
+export function veilOf(name: string, attributes: Attributes): HiddenBy | null {
   if (name === 'noscript') return 'noscript'
   if (attributes.has('hidden') && attributes.get('hidden') !== 'until-found') {
     return streamed.test(attributes.get('id') ?? '') ? null : 'hidden'

@@ -1,6 +1,6 @@
 import type { Root } from 'hast'
 import { layoutOf } from '../blocks/blocks.ts'
-import { choose, isFurniture } from '../blocks/choose.ts'
+import { choose, isBoilerplate } from '../blocks/choose.ts'
 import { featuresOf } from '../blocks/features.ts'
 import model from '../blocks/model.json' with { type: 'json' }
 import { compile } from '../blocks/model.ts'
@@ -52,9 +52,9 @@ export function mainContent({ head, body }: Filtered): MainContent {
 /** The page without its furniture. */
 export function wholeContent({ body }: Filtered): Root {
   const page = pageOf(layoutOf(parse(body)))
-  return prune(page, new Set(page.blocks.filter((block) => !isFurniture(block))))
+  return prune(page, new Set(page.blocks.filter((block) => !isBoilerplate(block))))
 }
 
 function lengthOf({ blocks }: Page): number {
-  return blocks.reduce((sum, block) => (isFurniture(block) ? sum : sum + block.chars), 0)
+  return blocks.reduce((sum, block) => (isBoilerplate(block) ? sum : sum + block.chars), 0)
 }

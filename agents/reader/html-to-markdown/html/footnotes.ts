@@ -14,18 +14,18 @@ const backMark = /^(?:[\s↩↑⤴⏎^[\]←«]|\u{FE0E})*$/u
 export function markFootnotes(root: Root): Root {
   const references = find(root, 'a').filter(isReference).slice(0, most)
   if (references.length === 0) return root
-  const notes = new Map<string, string>()
+  const settings = new Map<string, string>()
   const known = new Set(find(root, ...holders).map((one) => attribute(one, 'id')))
   for (const reference of references) {
     const id = targetOf(reference)
-    if (known.has(id) && !notes.has(id)) notes.set(id, `${notes.size + 1}`)
+    if (known.has(id) && !settings.has(id)) settings.set(id, `${settings.size + 1}`)
   }
-  if (notes.size === 0) return root
+  if (settings.size === 0) return root
   return rewrite(root, (one) => {
-    const number = notes.get(attribute(one, 'id'))
+    const number = settings.get(attribute(one, 'id'))
     if (one.tagName === 'sup') return onlyFootnotes(one) ?? [one]
-    if (one.tagName === 'a' && isReference(one) && notes.has(targetOf(one))) {
-      return [element('footnote', [], { dataNumber: notes.get(targetOf(one)) ?? '' })]
+    if (one.tagName === 'a' && isReference(one) && settings.has(targetOf(one))) {
+      return [element('footnote', [], { dataNumber: settings.get(targetOf(one)) ?? '' })]
     }
     if (number !== undefined && holders.has(one.tagName)) {
       return [element('note', withoutWayBack(one).children, { dataNumber: number })]

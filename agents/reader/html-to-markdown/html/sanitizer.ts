@@ -1,4 +1,4 @@
-import { type Veil, veilOf, writeAttributes } from './attributes.ts'
+import { type HiddenBy, veilOf, writeAttributes } from './attributes.ts'
 import { dropped, endedBy, kept, openBefore, renamed, voidElements } from './elements.ts'
 import type { Attributes, OpenTag } from './tokenizer.ts'
 
@@ -47,7 +47,7 @@ export interface Outline {
 }
 
 /** Scripts fade in many parts of a page alike; what is hidden otherwise is a thing of its own. */
-const alike: ReadonlySet<Veil> = new Set(['opacity', 'visibility'])
+const alike: ReadonlySet<HiddenBy> = new Set(['opacity', 'visibility'])
 
 /** `lifted` are veils that hide nothing here. */
 export function createOutline(lifted: ReadonlySet<string> = new Set()): Outline {

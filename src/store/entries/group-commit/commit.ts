@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely'
 import { slices } from '../../sql/chunks.ts'
-import { currentRevision, takeAll } from '../../sql/counter.ts'
+import { currentRevision, nextCounters } from '../../sql/counter.ts'
 import type { AuditTable, ChangeTable, EntryTable, Tables, VersionTable } from '../../sql/tables.ts'
-import type { Deed, StoredEntry } from '../../store.ts'
+import type { AuditAction, StoredEntry } from '../../store.ts'
 import { actorKey, difference } from '../audit.ts'
 import { skeletonOf } from '../confusables.ts'
 import { contentDigest, isListed, versionRow } from '../version-content.ts'
@@ -17,7 +17,7 @@ export interface Known {
 export interface Put {
   readonly before: Known
   readonly entry: StoredEntry
-  readonly deed: Deed
+  readonly deed: AuditAction
 }
 
 export interface Committed {
@@ -30,7 +30,7 @@ export interface Committed {
 /** What was done to an entry without changing it. */
 export interface Done {
   readonly entry_id: string
-  readonly deed: Deed
+  readonly deed: AuditAction
 }
 
 type Event = Omit<AuditTable, 'id' | 'at'>
@@ -47,14 +47,14 @@ export async function commitPuts(
   at: string,
   { standing = false } = {},
 ): Promise<Committed> {
-  const isVersion = await Promise.all(puts.map((put) => saysAnew(transaction, put)))
+  const isVersion = await Promise.all(puts.map((put) => isNewVersion(transaction, put)))
   const changed = puts.map(({ before, entry }) => difference(before.entry, entry))
   const events = done.map(({ entry_id, deed }) =>
     toEvent(entry_id, deed, null, { before: null, after: null }),
   )
   const audited = events.length + changed.filter((one) => one !== undefined).length
   if (puts.length + audited === 0) return { revision: await currentRevision(transaction), rows: [] }
-  const { revision: last, audit } = await takeAll(transaction, { revision: puts.length, audit: audited })
+  const { revision: last, audit } = await nextCounters(transaction, { revision: puts.length, audit: audited })
   const entries: EntryTable[] = []
   const changes: ChangeTable[] = []
   const versions: VersionTable[] = []
@@ -78,7 +78,7 @@ export async function commitPuts(
 }
 
 /** Whether everybody sees from now on what they saw in no version before. */
-async function saysAnew(transaction: Kysely<Tables>, { before, entry }: Put): Promise<boolean> {
+async function isNewVersion(transaction: Kysely<Tables>, { before, entry }: Put): Promise<boolean> {
   if (!isListed(entry)) return false
   if (!before.entry) return true
   const digest = contentDigest(entry)
@@ -95,7 +95,7 @@ async function saysAnew(transaction: Kysely<Tables>, { before, entry }: Put): Pr
 
 function toEvent(
   entry_id: string,
-  { actor, action, reason = null }: { actor: Deed['actor']; action: string; reason?: string | null },
+  { actor, action, reason = null }: { actor: AuditAction['actor']; action: string; reason?: string | null },
   revision: number | null,
   { before, after }: { before: object | null; after: object | null },
 ): Event {

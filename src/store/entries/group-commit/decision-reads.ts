@@ -1,12 +1,12 @@
 import DataLoader from 'dataloader'
 import type { Kysely } from 'kysely'
 import type { EntryTable, Tables } from '../../sql/tables.ts'
-import { type Claim, type Grounds, StoredEntry, UnreadableEntry } from '../../store.ts'
+import { type Claim, type DecisionReads, StoredEntry, UnreadableEntry } from '../../store.ts'
 import { toActor } from '../audit.ts'
 import { skeletonOf } from '../confusables.ts'
 import type { Known } from './commit.ts'
 
-export interface KnownGrounds extends Grounds {
+export interface CachedDecisionReads extends DecisionReads {
   /** What stands under an id. */
   known(id: string): Promise<Known>
 }
@@ -26,7 +26,7 @@ const maxBatchSize = 200
  * What changes are decided by, within a transaction. Those who ask in one turn are answered by one statement; where
  * answers are kept, each question is put once.
  */
-export function createGrounds(db: Kysely<Tables>, { kept }: { kept: boolean }): KnownGrounds {
+export function createDecisionReads(db: Kysely<Tables>, { kept }: { kept: boolean }): CachedDecisionReads {
   const options = { cache: kept, maxBatchSize }
 
   const rowsBy = new DataLoader(

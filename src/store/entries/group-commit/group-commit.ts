@@ -6,8 +6,8 @@ import type { Transact } from '../../sql/transaction.ts'
 import { type Store, UnreadableEntry } from '../../store.ts'
 import { isListed } from '../version-content.ts'
 import { commitPuts, type Put } from './commit.ts'
-import { createGrounds } from './decision-reads.ts'
-import { createSight, type Mark, markOf } from './read-set.ts'
+import { createDecisionReads } from './decision-reads.ts'
+import { createReadSet, markOf, type WriteSet } from './read-set.ts'
 
 type Decide = Parameters<Store['change']>[0]
 
@@ -115,23 +115,23 @@ async function commitAll(
   some: readonly Waiting[],
   at: string,
 ): Promise<{ outcomes: Outcome[]; rows: readonly EntryTable[] }> {
-  const grounds = createGrounds(transaction, { kept: true })
+  const reads = createDecisionReads(transaction, { kept: true })
   const judged = await Promise.all(
     some.map(async ({ decide }) => {
-      const sight = createSight(grounds)
-      const [decided] = await Promise.allSettled([decide(sight)])
-      return { sight, decided }
+      const readSet = createReadSet(reads)
+      const [decided] = await Promise.allSettled([decide(readSet)])
+      return { readSet, decided }
     }),
   )
-  for (const { sight } of judged) if (sight.fault !== undefined) throw sight.fault
+  for (const { readSet } of judged) if (readSet.fault !== undefined) throw readSet.fault
   const puts: Put[] = []
-  const marks: Mark[] = []
-  const placed = judged.map(({ sight, decided }): Refused | Again | { put: Put; place: number } => {
+  const marks: WriteSet[] = []
+  const placed = judged.map(({ readSet, decided }): Refused | Again | { put: Put; place: number } => {
     const isRefused = decided.status === 'rejected'
     if (isRefused) assertOwn(decided.reason)
     const id = isRefused ? undefined : decided.value.entry.id
-    const mark = marks.find((one) => one.id === id || sight.isChangedBy(one))
-    if (mark) return { behind: mark.id === id || sight.isOn(mark) ? mark.id : undefined }
+    const mark = marks.find((one) => one.id === id || readSet.isChangedBy(one))
+    if (mark) return { behind: mark.id === id || readSet.isOn(mark) ? mark.id : undefined }
     if (isRefused) return { refused: decided.reason }
     const { before, entry, deed } = decided.value
     const known = before ? { entry: before, listed: isListed(before) } : { listed: false }

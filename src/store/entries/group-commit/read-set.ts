@@ -1,20 +1,20 @@
-import { type Claim, type Grounds, UnreadableEntry } from '../../store.ts'
+import { type Claim, type DecisionReads, UnreadableEntry } from '../../store.ts'
 import { skeletonOf } from '../confusables.ts'
 import { type Put, toRow } from './commit.ts'
 import { claimKey, claimsIn } from './decision-reads.ts'
 
 /** Grounds, and the memory of which of them were asked for. */
-export interface Sight extends Grounds {
+export interface ReadSet extends DecisionReads {
   /** Whether something that was asked for would be answered otherwise after this. */
-  isChangedBy(mark: Mark): boolean
+  isChangedBy(mark: WriteSet): boolean
   /** Whether the changed entry itself was asked for: each change of it bears upon this. */
-  isOn(mark: Mark): boolean
+  isOn(mark: WriteSet): boolean
   /** Why the store gave no answer to something, if it did not: the transaction may be of no use since. */
   readonly fault: unknown
 }
 
 /** What of a change others may have been decided by. */
-export interface Mark {
+export interface WriteSet {
   readonly id: string
   readonly package_name: string
   readonly skeleton: string
@@ -22,7 +22,7 @@ export interface Mark {
   readonly after: readonly Claim[]
 }
 
-export function markOf({ before, entry }: Put): Mark {
+export function markOf({ before, entry }: Put): WriteSet {
   const row = toRow(entry)
   const { id, package_name, skeleton } = row
   return {
@@ -34,7 +34,7 @@ export function markOf({ before, entry }: Put): Mark {
   }
 }
 
-export function createSight(grounds: Grounds): Sight {
+export function createReadSet(reads: DecisionReads): ReadSet {
   const ids = new Set<string>()
   const names = new Set<string>()
   const looks = new Set<string>()
@@ -50,7 +50,7 @@ export function createSight(grounds: Grounds): Sight {
     }
   }
 
-  const isOn = ({ id, package_name }: Mark) => ids.has(id) || names.has(package_name)
+  const isOn = ({ id, package_name }: WriteSet) => ids.has(id) || names.has(package_name)
 
   return {
     isOn,
@@ -60,18 +60,18 @@ export function createSight(grounds: Grounds): Sight {
     async entry(reference) {
       if ('id' in reference) ids.add(reference.id)
       else names.add(reference.package_name)
-      return await answerTo(grounds.entry(reference))
+      return await answerTo(reads.entry(reference))
     },
     async lookalikes(packageName) {
       looks.add(skeletonOf(packageName))
-      return await answerTo(grounds.lookalikes(packageName))
+      return await answerTo(reads.lookalikes(packageName))
     },
     async published(entryId, version) {
       ids.add(entryId)
-      return await answerTo(grounds.published(entryId, version))
+      return await answerTo(reads.published(entryId, version))
     },
     async claims(namespaces) {
-      const found = await answerTo(grounds.claims(namespaces))
+      const found = await answerTo(reads.claims(namespaces))
       asked.push({ namespaces, found })
       return found
     },

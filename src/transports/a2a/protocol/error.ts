@@ -1,6 +1,6 @@
 import { type A2aReason, a2aCodes, a2aErrors } from '../../../../schemas/a2a-codes.ts'
 import { codes, Failure, problem } from '../../../../schemas/failure.ts'
-import { type Door, failureOf } from '../../shared/transport-context.ts'
+import { failureOf, type TransportContext } from '../../shared/transport-context.ts'
 
 /** An error that A2A itself defines (section 3.3.2) and that no action can have. */
 export class Refusal extends Error {
@@ -46,12 +46,12 @@ export interface A2aError {
 const a2aDomain = 'a2a-protocol.org'
 
 /** What was thrown as the error that a caller is told of; `id` is the request's. */
-export function errorOf(door: Pick<Door, 'failed'>, thrown: unknown, id: string): A2aError {
+export function errorOf(context: Pick<TransportContext, 'onError'>, thrown: unknown, id: string): A2aError {
   if (thrown instanceof Refusal) {
     const { reason, message } = thrown
     return { ...a2aErrors[reason], message, details: [errorInfo(reason, a2aDomain, { requestId: id })] }
   }
-  const failure = failureOf(door, thrown)
+  const failure = failureOf(context, thrown)
   const { code, message } = failure
   const { reason, ...row } = a2aCodes[code]
   const metadata = { code, requestId: id }

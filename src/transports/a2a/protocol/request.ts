@@ -5,21 +5,21 @@ import { readBody } from '../../http/body.ts'
 import type { Headers } from '../../http/respond.ts'
 import { signalOf } from '../../http/rest.ts'
 import { clientOf } from '../../shared/client-address.ts'
-import { authenticated, type Door } from '../../shared/transport-context.ts'
+import { authenticated, type TransportContext } from '../../shared/transport-context.ts'
 import { refusal } from './error.ts'
 
 /** The body of a request and the call that it makes. Throws the Failure that concerns the HTTP request as a whole. */
 export async function readCall(
-  door: Door,
+  context: TransportContext,
   request: IncomingMessage,
   response: ServerResponse,
   id: string,
 ): Promise<{ readonly body: Buffer; readonly call: Call }> {
   const { authorization } = request.headers
-  await authenticated(door, authorization)
+  await authenticated(context, authorization)
   const body = await readBody(request)
-  const principal = await authenticated(door, authorization)
-  return { body, call: { principal, signal: signalOf(response), id, client: clientOf(door, request) } }
+  const principal = await authenticated(context, authorization)
+  return { body, call: { principal, signal: signalOf(response), id, client: clientOf(context, request) } }
 }
 
 /** Patch numbers take no part in a version (section 3.6). */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Failure } from '../../../../schemas/failure.ts'
 import type { Artifact, StoredTask } from '../../../../schemas/task.ts'
-import type { Told } from '../work.ts'
+import type { TaskUpdate } from '../work.ts'
 import { artifactEvent, fromAgent, type StreamEvent, statusEvent } from './view.ts'
 
 /** Parts that a task's artifacts hold, and characters of their JSON. */
@@ -14,7 +14,7 @@ export interface Changed {
 }
 
 /** The task after what was told, at this time (ISO 8601), and the event that says so. Throws Failure `too_large`. */
-export function change(task: StoredTask, told: Told, at: string): Changed {
+export function change(task: StoredTask, told: TaskUpdate, at: string): Changed {
   if ('state' in told) {
     const { state, parts } = told
     const message = parts ? fromAgent(task.id, task.context_id, randomUUID(), parts) : null
@@ -35,7 +35,7 @@ function withArtifact(artifacts: readonly Artifact[], artifact: Artifact, append
 }
 
 /** Counts what is told of artifacts, and throws Failure `too_large` where it is too much to keep. */
-export function createGauge(): (told: Told) => void {
+export function createGauge(): (told: TaskUpdate) => void {
   let parts = 0
   let characters = 0
   return (told) => {

@@ -20,11 +20,11 @@ import { type Bounds, type Spans, standardBounds, standardSpans } from './limits
 import { type StreamEvent, statusEvent } from './view.ts'
 import { startWorker, type Worker } from './worker.ts'
 
-export interface DeskOptions {
+export interface TaskManagerOptions {
   readonly store: TaskStore
   /** Milliseconds since the epoch. */
   readonly clock: () => number
-  readonly failed: (fault: unknown) => void
+  readonly onError: (fault: unknown) => void
   /** Counts what is asked of tasks against its caller's limit. Throws Failure `rate_limited`. */
   readonly count?: (call: Call) => unknown
   readonly bounds?: Bounds
@@ -52,7 +52,7 @@ export interface Begun {
 }
 
 /** The tasks of A2A: begun and worked on here, kept in the store. */
-export interface Desk extends AsyncDisposable {
+export interface TaskManager extends AsyncDisposable {
   /** Resolves once there is a task. Throws what was thrown before there was one. */
   begin(begin: Begin): Promise<Begun>
   /** Throws Refusal TASK_NOT_FOUND, to whoever may not see it as well. */
@@ -74,8 +74,8 @@ export function ownerOf(principal: Principal): string {
   return JSON.stringify([principal.issuer, principal.subject])
 }
 
-export function createDesk(options: DeskOptions): Desk {
-  const { store, clock, failed, count = () => {}, bounds = standardBounds } = options
+export function createTaskManager(options: TaskManagerOptions): TaskManager {
+  const { store, clock, onError, count = () => {}, bounds = standardBounds } = options
   const spans = { ...standardSpans, ...options.spans }
   const channels = new Map<string, Channel>()
   const workers = new Map<string, Worker>()
@@ -141,7 +141,7 @@ export function createDesk(options: DeskOptions): Desk {
       clock,
       spans,
       abort: (reason) => abort.abort(reason),
-      failed,
+      onError,
     })
     workers.set(task.id, worker)
     void worker.ended.then(() => {
@@ -176,7 +176,7 @@ export function createDesk(options: DeskOptions): Desk {
           await there.worker.end('TASK_STATE_FAILED', asked.explain(thrown))
         },
       )
-      .catch(failed)
+      .catch(onError)
     return await promise
   }
 
@@ -232,7 +232,7 @@ export function createDesk(options: DeskOptions): Desk {
     watchers.set(id, watcher)
     const read = async () => (workers.has(id) ? channel.task() : await store.get(id))
     void watch(channel, read, spans.look, watcher.signal).catch((fault) => {
-      failed(fault)
+      onError(fault)
       channel.end()
     })
   }

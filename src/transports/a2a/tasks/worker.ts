@@ -1,7 +1,7 @@
 import { Failure } from '../../../../schemas/failure.ts'
 import { busyStates, isBusy, type Part, type StoredTask, type TaskState } from '../../../../schemas/task.ts'
 import { refusal } from '../protocol/error.ts'
-import type { Tell, Told } from '../work.ts'
+import type { TaskUpdate, Tell } from '../work.ts'
 import { change, createGauge } from './change.ts'
 import type { Channel } from './channel.ts'
 import type { Spans } from './limits.ts'
@@ -24,12 +24,12 @@ export interface WorkerOptions {
   readonly spans: Spans
   /** Stops whoever works. */
   readonly abort: (reason: Failure) => void
-  readonly failed: (fault: unknown) => void
+  readonly onError: (fault: unknown) => void
 }
 
 /** Takes what is told one after the other: into the row at intervals and at the end, to those who listen at once. */
 export function startWorker(options: WorkerOptions): Worker {
-  const { channel, save, read, clock, spans, abort, failed } = options
+  const { channel, save, read, clock, spans, abort, onError } = options
   const { promise: ended, resolve } = Promise.withResolvers<StoredTask>()
   const gauge = createGauge()
   let over = false
@@ -41,7 +41,7 @@ export function startWorker(options: WorkerOptions): Worker {
     return turn
   }
 
-  const beat = setInterval(() => void inTurn(stillAlive).catch(failed), spans.beat)
+  const beat = setInterval(() => void inTurn(stillAlive).catch(onError), spans.beat)
   beat.unref()
 
   const at = (after = 0) => new Date(clock() + after).toISOString()
@@ -72,19 +72,19 @@ export function startWorker(options: WorkerOptions): Worker {
     return task
   }
 
-  async function finish(told: Told): Promise<StoredTask> {
+  async function finish(told: TaskUpdate): Promise<StoredTask> {
     const idle = { ...channel.task(), expires_at: at(spans.keep), alive_until: null }
     const { task: final, event } = change(idle, told, at())
     try {
       if (!(await save(final, busyStates))) return await lost()
     } catch (fault) {
       // Those who listen hear of it still; the row lapses by itself.
-      failed(fault)
+      onError(fault)
     }
     return close(final, [event])
   }
 
-  async function take(told: Told): Promise<void> {
+  async function take(told: TaskUpdate): Promise<void> {
     if (over) throw refusal('UNSUPPORTED_OPERATION', 'The task is over.')
     gauge(told)
     if ('state' in told && !isBusy(told.state)) {

@@ -5,7 +5,7 @@ import { type EventStream, openEvents } from '../../http/events.ts'
 import { requestId } from '../../http/request-id.ts'
 import { failureHeaders, send } from '../../http/respond.ts'
 import { signalOf } from '../../http/rest.ts'
-import type { Door } from '../../shared/transport-context.ts'
+import type { TransportContext } from '../../shared/transport-context.ts'
 import type { Request } from './message.ts'
 import type { McpCaller, Modern } from './protocol.ts'
 
@@ -14,7 +14,7 @@ import type { McpCaller, Modern } from './protocol.ts'
  * another token would do, as 401 or 403. A caller who closes the connection cancels, and is told nothing more.
  */
 export async function serveExchange(
-  door: Pick<Door, 'site'>,
+  context: Pick<TransportContext, 'site'>,
   modern: Modern,
   caller: McpCaller,
   message: Request,
@@ -37,7 +37,7 @@ export async function serveExchange(
   if (signal.aborted) return
   if (stream) stream.end({ event: 'message', data: text })
   else if (failure && isChallenge(failure)) {
-    const headers = failureHeaders(door, request, failure, requestId(request))
+    const headers = failureHeaders(context, request, failure, requestId(request))
     send(request, response, codes[failure.code].http, text, { ...headers, ...json })
   } else send(request, response, status, text, json)
 }

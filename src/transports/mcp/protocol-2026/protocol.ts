@@ -34,7 +34,7 @@ export interface ModernOptions {
   readonly methods: Readonly<Record<string, Method>>
   /** Methods that the SDK answers. */
   readonly others: ReadonlySet<string>
-  readonly failed: (fault: unknown) => void
+  readonly onError: (fault: unknown) => void
 }
 
 /** The text of a JSON-RPC response; `status` is its own over HTTP. */
@@ -53,7 +53,7 @@ export interface Modern {
 }
 
 /** The rules in the order of their precedence: `_meta`, headers against body, revision, headers, method, params. */
-export function createModern({ methods, others, failed }: ModernOptions): Modern {
+export function createModern({ methods, others, onError }: ModernOptions): Modern {
   const known = new Map(Object.entries(methods))
 
   async function resultOf(request: Request, exchange: Exchange, headers?: IncomingHttpHeaders) {
@@ -77,7 +77,7 @@ export function createModern({ methods, others, failed }: ModernOptions): Modern
           text: `{"jsonrpc":"2.0","id":${JSON.stringify(request.id)},"result":${result}}`,
         }
       } catch (thrown) {
-        if (!(thrown instanceof Fault)) failed(thrown)
+        if (!(thrown instanceof Fault)) onError(thrown)
         const fault = thrown instanceof Fault ? thrown : internal
         const { status, failure } = fault
         return { status, text: faultText(fault, request.id), ...(failure && { failure }) }

@@ -16,7 +16,7 @@ interface RestOptions extends ChannelOptions {
 const subscription = 'io.modelcontextprotocol/subscriptionId'
 
 export async function openRest(options: RestOptions): Promise<Rest> {
-  const { service, caller, send, close, failed, answered } = options
+  const { service, caller, send, close, onError, answered } = options
   const [{ serveStdio }, createServer] = await Promise.all([
     import('@modelcontextprotocol/server/stdio'),
     service.load(),
@@ -32,7 +32,7 @@ export async function openRest(options: RestOptions): Promise<Rest> {
       close()
     },
   }
-  serveStdio(({ era }) => createServer(caller, { era, lasting: true }), { transport, onerror: failed })
+  serveStdio(({ era }) => createServer(caller, { era, lasting: true }), { transport, onerror: onError })
   return {
     receive: (message) => transport.onmessage?.(message as JSONRPCMessage),
     closed: () => transport.onclose?.(),

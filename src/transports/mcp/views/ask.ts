@@ -2,21 +2,21 @@ import { randomUUID } from 'node:crypto'
 import { codes, Failure, problem } from '../../../../schemas/failure.ts'
 import type { Json } from '../../../../schemas/json.ts'
 import type { Call } from '../../../router/router.ts'
-import { type Door, failureOf } from '../../shared/transport-context.ts'
+import { failureOf, type TransportContext } from '../../shared/transport-context.ts'
 import { Fault } from '../protocol-2026/fault.ts'
 import type { Exchange } from '../protocol-2026/protocol.ts'
 
 /** Asks an action of the registry agent, as whoever asked. Throws Fault with the failure's own code and problem. */
 export type Ask = (action: string, params: Record<string, unknown>, exchange: Exchange) => Promise<Json>
 
-export function createAsk(door: Door): Ask {
+export function createAsk(context: TransportContext): Ask {
   return async (action, params, exchange) => {
     const id = randomUUID()
     try {
       const call = await callOf(exchange, id)
-      return (await door.dispatch({ to: 'svc.registry', action, params }, call)).output
+      return (await context.dispatch({ to: 'svc.registry', action, params }, call)).output
     } catch (thrown) {
-      throw faultOf(failureOf(door, thrown), id)
+      throw faultOf(failureOf(context, thrown), id)
     }
   }
 }

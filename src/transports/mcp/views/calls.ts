@@ -3,7 +3,7 @@ import { Failure, problem } from '../../../../schemas/failure.ts'
 import { isRecord, type Json } from '../../../../schemas/json.ts'
 import { nearest } from '../../../../schemas/nearest.ts'
 import { stringify } from '../../shared/stringify.ts'
-import { type Door, failureOf } from '../../shared/transport-context.ts'
+import { failureOf, type TransportContext } from '../../shared/transport-context.ts'
 import { Fault, faults } from '../protocol-2026/fault.ts'
 import type { Exchange } from '../protocol-2026/protocol.ts'
 import { unsound } from './ask.ts'
@@ -15,7 +15,7 @@ export type Outcome = { readonly output: Json } | { readonly failure: Failure; r
 /** Calls tools, for both eras. Throws Fault -32602 where there is no such tool. */
 export type CallTool = (params: Readonly<Record<string, unknown>>, exchange: Exchange) => Promise<Outcome>
 
-export function createCallTool(door: Door, tools: ReadonlyMap<string, Tool>): CallTool {
+export function createCallTool(context: TransportContext, tools: ReadonlyMap<string, Tool>): CallTool {
   return async (params, { caller, signal, notify }) => {
     const { name, arguments: input = {}, _meta } = params
     if (typeof name !== 'string') throw unsound('/name', 'This must be a string.')
@@ -38,10 +38,10 @@ export function createCallTool(door: Door, tools: ReadonlyMap<string, Tool>): Ca
           },
         }),
       }
-      const { output } = await door.dispatch(tool.toEnvelope(input), call)
+      const { output } = await context.dispatch(tool.toEnvelope(input), call)
       return { output }
     } catch (thrown) {
-      return { failure: failureOf(door, thrown), id }
+      return { failure: failureOf(context, thrown), id }
     }
   }
 }

@@ -4,7 +4,7 @@ import { packageNameOf } from '../../../../schemas/names.ts'
 import type { Principal } from '../../../../schemas/scope.ts'
 import { allow, authorise } from '../../../router/authorise.ts'
 import { isChallenge } from '../../http/challenge.ts'
-import type { Door } from '../../shared/transport-context.ts'
+import type { TransportContext } from '../../shared/transport-context.ts'
 import type { Tool } from './tools.ts'
 
 /** Why a `tools/call` with these params would be refused for want of a token or a scope, before it is made. */
@@ -14,7 +14,10 @@ export type Refusal = (
 ) => Failure | undefined
 
 /** By the router's own rule. What else is wrong with a call is said by whoever makes it. */
-export function createRefusal({ agents }: Pick<Door, 'agents'>, tools: ReadonlyMap<string, Tool>): Refusal {
+export function createRefusal(
+  { agents }: Pick<TransportContext, 'agents'>,
+  tools: ReadonlyMap<string, Tool>,
+): Refusal {
   return ({ name, arguments: input = {} }, principal) => {
     const tool = typeof name === 'string' ? tools.get(name) : undefined
     if (!tool || !isRecord(input)) return undefined

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import type { Mount } from '../../http/app.ts'
 import { pageMount } from '../../http/page.ts'
-import type { Door } from '../../shared/transport-context.ts'
+import type { TransportContext } from '../../shared/transport-context.ts'
 import { modernVersion } from '../protocol-2026/meta.ts'
 
 /** What `/mcp` speaks, newest first. */
@@ -20,9 +20,9 @@ const type = 'application/mcp-server-card+json'
 const paths = ['/mcp/server-card', '/.well-known/mcp/server-card.json', '/.well-known/mcp.json'] as const
 
 /** The MCP Server Card (SEP-2127): who serves MCP here, where, in which revisions. */
-export function serverCardMounts(door: Pick<Door, 'site'>, version: string): Mount[] {
+export function serverCardMounts(context: Pick<TransportContext, 'site'>, version: string): Mount[] {
   const render = ({ base_url }: { readonly base_url: string }) => JSON.stringify(cardOf(base_url, version))
-  return paths.map((path) => pageMount(door.site, { path, type, render, max_age_s: 3600 }))
+  return paths.map((path) => pageMount(context.site, { path, type, render, max_age_s: 3600 }))
 }
 
 function cardOf(base_url: string, version: string): object {
