@@ -60,7 +60,9 @@ function violations(imports: readonly Import[]): string[] {
     if (!rule) return `${file} stands in no folder of the table`
     if (!specifier.startsWith('.')) {
       const allowed = packages[rule.folder]
-      return allowed && !allowed.includes(specifier) ? `${file} imports the package ${specifier}` : []
+      return allowed && !allowed.some((name) => specifier === name || specifier.startsWith(`${name}/`))
+        ? `${file} imports the package ${specifier}`
+        : []
     }
     const target = relative(root, resolve(root, dirname(file), specifier))
     const own =

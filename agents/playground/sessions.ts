@@ -1,6 +1,7 @@
 import { EventEmitter, once } from 'node:events'
 import { Failure } from '../../schemas/failure.ts'
 import type { PoolBounds, SessionBounds, SessionStore, Step } from '../../schemas/playground.ts'
+import { principalKey } from '../../src/common/principal-key.ts'
 import { isAnonymous } from './caller.ts'
 import type { Caller, Sessions } from './port.ts'
 
@@ -112,7 +113,7 @@ export function createSessionBook({ store, clock, createId, ...options }: Sessio
 }
 
 function ownerOf(caller: Caller): string | null {
-  return isAnonymous(caller) ? null : JSON.stringify([caller.issuer, caller.subject])
+  return isAnonymous(caller) ? null : principalKey(caller)
 }
 
 function iso(milliseconds: number): string {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import { input, output } from '../../schemas/shape.ts'
+import { principalKey } from '../../src/common/principal-key.ts'
 import { changed, digest, readCursor, writeCursor } from './cursor.ts'
 import { type CacheHit, keyOf, type Library } from './document-cache.ts'
 import { longestSelector, parseSelector } from './html-to-markdown/html/selector.ts'
@@ -117,7 +118,7 @@ export function extractContent(library: Library): ExtractContent {
 
 /** Callers without a token share their turns. */
 function nameOf(principal: Principal | null): string {
-  return principal ? `${principal.issuer} ${principal.subject}` : ''
+  return principal ? principalKey(principal) : ''
 }
 
 function described(url: string, { document, hit, age_s }: CacheHit) {

@@ -1,5 +1,5 @@
 import { Failure } from '../../schemas/failure.ts'
-import { retryFor } from '../store/postgres/retry.ts'
+import { retryFor } from '../common/retry.ts'
 
 /** How long a start is made again while its store goes away in the middle of it: a database may be starting too. */
 const startMilliseconds = 15_000
@@ -18,7 +18,7 @@ export function retryStart<T>(assemble: (stack: AsyncDisposableStack) => Promise
       throw fault
     }
   }
-  return retryFor(attempt, isPassing, startMilliseconds)
+  return retryFor(attempt, isPassing, { within_ms: startMilliseconds, first_ms: 25, max_ms: 1000 })
 }
 
 function isPassing(fault: unknown): boolean {

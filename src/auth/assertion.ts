@@ -2,6 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto'
 import { SignJWT } from 'jose'
 import { LRUCache } from 'lru-cache'
 import type { Principal } from '../../schemas/scope.ts'
+import { principalKey } from '../common/principal-key.ts'
 import type { SigningKey } from './key.ts'
 
 /** What the gateway says to another agent of a call that it makes on somebody's behalf: a JWT for that agent alone. */
@@ -54,7 +55,7 @@ export function createAssert({ signing, issuer, secret, clock }: AssertionOption
 
   return async (audience, caller) => {
     const key = await signing()
-    const who = caller && JSON.stringify([caller.issuer, caller.subject])
+    const who = caller && principalKey(caller)
     const name = `${key.kid} ${issuer()} ${audience} ${who}`
     const known = kept.get(name)
     if (known && known.until > clock()) return await known.text

@@ -3,6 +3,7 @@ import type { EntryDetail } from '../../schemas/card.ts'
 import type { Credential, CredentialInput } from '../../schemas/credential.ts'
 import { Failure } from '../../schemas/failure.ts'
 import type { Principal } from '../../schemas/scope.ts'
+import { principalKey } from '../common/principal-key.ts'
 import type { CredentialStore, StoredCredential } from '../store/store.ts'
 import type { Vault } from './vault.ts'
 
@@ -57,7 +58,7 @@ export function createCredentials(options: CredentialsOptions): Credentials {
         )
       }
       const { origin } = new URL(url)
-      const owner = ownerOf(caller)
+      const owner = principalKey(caller)
       const row = { owner, entry_id: entry.id, origin, header, created_at: new Date(clock()).toISOString() }
       const sealed = vault.seal(value, placeOf(row, url))
       if (!(await store.put({ ...row, sealed }, mostOfOne))) {
@@ -69,14 +70,14 @@ export function createCredentials(options: CredentialsOptions): Credentials {
       return { agent: entry.package_name, header, origin, created_at: row.created_at }
     },
     async list(caller) {
-      const rows = await store.list(ownerOf(caller))
+      const rows = await store.list(principalKey(caller))
       const names = await namesOf(rows.map((row) => row.entry_id))
       return rows.map(({ entry_id, header, origin, created_at }) => {
         return { agent: names.get(entry_id) ?? entry_id, header, origin, created_at }
       })
     },
     async remove(agent, caller) {
-      const owner = ownerOf(caller)
+      const owner = principalKey(caller)
       const rows = await store.list(owner)
       const names = await namesOf(rows.map((row) => row.entry_id))
       const row = rows.find(({ entry_id }) => entry_id === agent || names.get(entry_id) === agent)
@@ -86,7 +87,7 @@ export function createCredentials(options: CredentialsOptions): Credentials {
       kept.delete(`${row.entry_id} ${owner}`)
     },
     async headersFor(entryId, url, caller) {
-      const row = await find(ownerOf(caller), entryId)
+      const row = await find(principalKey(caller), entryId)
       if (!row || row.origin !== new URL(url).origin) return {}
       const value = vault.open(row.sealed, placeOf(row, url))
       if (value !== undefined) return { [row.header]: value }
@@ -95,10 +96,6 @@ export function createCredentials(options: CredentialsOptions): Credentials {
       })
     },
   }
-}
-
-function ownerOf({ issuer, subject }: Principal): string {
-  return JSON.stringify([issuer, subject])
 }
 
 /** The whole address: who shares a host with another agent is not shown what was meant for that one. */

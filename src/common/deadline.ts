@@ -26,13 +26,3 @@ export function startDeadline(caller: AbortSignal, milliseconds: number): Deadli
     },
   }
 }
-
-/** Settles as the promise does, or rejects at once when the signal aborts; the promise is then left to itself. */
-export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason)
-    if (signal.aborted) abort()
-    signal.addEventListener('abort', abort, { once: true })
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
-  })
-}

@@ -1,5 +1,6 @@
 import { Failure } from '../../schemas/failure.ts'
-import { abortable, startDeadline } from '../common/deadline.ts'
+import { abortable } from '../common/abort.ts'
+import { startDeadline } from '../common/deadline.ts'
 import type { Gate } from '../net/upstream/upstream-policy.ts'
 import { isAboutCall } from './refusal.ts'
 import type { RemoteAgent, RemoteAnswer } from './remote-agent.ts'

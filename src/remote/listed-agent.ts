@@ -10,6 +10,7 @@ import type { Principal } from '../../schemas/scope.ts'
 import { input, output, type Shape } from '../../schemas/shape.ts'
 import { type InputRequired, inputRequiredIn } from '../../schemas/task.ts'
 import { viaOf } from '../../schemas/via.ts'
+import { principalKey } from '../common/principal-key.ts'
 import { sound } from './check-output.ts'
 import { endpointsOf } from './endpoints.ts'
 import { errorsBySchema } from './json-schema/json-schema.ts'
@@ -273,5 +274,5 @@ async function send({ agent }: Connected, asked: Asked, remote: RemoteCall): Pro
 
 /** Tells callers apart for the other side, and says nothing of who they are. */
 function callerOf({ principal }: Pick<Context, 'principal'>): string {
-  return principal === null ? 'anonymous' : JSON.stringify([principal.issuer, principal.subject])
+  return principal === null ? 'anonymous' : principalKey(principal)
 }

@@ -4,6 +4,7 @@ import { Failure } from '../../schemas/failure.ts'
 import type { IdempotencyStore, IdempotentCall } from '../../schemas/idempotency.ts'
 import { isRecord, orderedText } from '../../schemas/json.ts'
 import type { Principal } from '../../schemas/scope.ts'
+import { principalKey } from '../common/principal-key.ts'
 
 /** How long a call may run before it counts as lost, with its process; above every deadline of an action with keys. */
 const leaseMilliseconds = 60_000
@@ -64,7 +65,7 @@ export function createIdempotency({ store, clock, createId, onError }: Idempoten
 }
 
 function ownerOf(principal: Principal | null): string {
-  if (principal) return JSON.stringify([principal.issuer, principal.subject])
+  if (principal) return principalKey(principal)
   throw new Failure(
     'unauthenticated',
     'A key for repeated calls is its caller’s own: this needs a bearer token.',

@@ -1,6 +1,7 @@
 import type { Envelope } from '../../schemas/envelope.ts'
 import { Failure } from '../../schemas/failure.ts'
 import { packageNameOf } from '../../schemas/names.ts'
+import { principalKey } from '../common/principal-key.ts'
 import { createBuckets } from './buckets.ts'
 import type { Allowance, Call, RouterOptions } from './router.ts'
 
@@ -57,9 +58,7 @@ export function createLimiter(clock: () => number, shared?: Sharing): RouterOpti
 /** Its token's subject, else its network address; undefined for a local process. */
 export function callerOf({ principal, client }: Pick<Call, 'principal' | 'client'>): string | undefined {
   if (client === undefined) return undefined
-  return principal && !principal.confined_to
-    ? JSON.stringify([principal.issuer, principal.subject])
-    : client.address
+  return principal && !principal.confined_to ? principalKey(principal) : client.address
 }
 
 /** By what is asked, before anybody looks whether it exists: guessing names counts too. */

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { Agent, request as send } from 'undici'
-import { abortable } from '../../common/deadline.ts'
+import { abortable } from '../../common/abort.ts'
 import { decoded, tooLarge } from './body.ts'
 import { gather } from './buffered-request.ts'
 import { guardedConnector, type Lookup } from './connector.ts'

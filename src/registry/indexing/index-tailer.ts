@@ -1,5 +1,6 @@
 import { setTimeout as pause, setImmediate as turnOfOthers } from 'node:timers/promises'
 import type { LivenessStatus } from '../../../schemas/liveness.ts'
+import { principalKey } from '../../common/principal-key.ts'
 import type { EntryChange, SearchDocument, SearchIndex } from '../../search/search-index.ts'
 import { type Store, type StoredEntry, UnreadableEntry } from '../../store/store.ts'
 import type { LivenessCache } from '../liveness/liveness-cache.ts'
@@ -170,14 +171,10 @@ function toDocument(entry: StoredEntry, liveness: LivenessStatus = 'unknown'): S
     category,
     target,
     state: entry.suspended ? 'SUSPENDED' : entry.state,
-    owner: entry.owner && ownerKey(entry.owner),
+    owner: entry.owner && principalKey(entry.owner),
     created_at,
     capabilities,
     liveness,
     deprecated: entry.deprecated !== null,
   }
-}
-
-export function ownerKey({ issuer, subject }: { issuer: string; subject: string }): string {
-  return JSON.stringify([issuer, subject])
 }

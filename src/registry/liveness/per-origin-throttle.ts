@@ -1,5 +1,5 @@
+import { abortable } from '../../common/abort.ts'
 import type { Wait } from '../../common/clock.ts'
-import { abortable } from '../../common/deadline.ts'
 
 /** Does work at an origin once nobody else of this process is there, and a moment after the last one was. */
 export type PerOriginThrottle = <T>(url: string, signal: AbortSignal, work: () => Promise<T>) => Promise<T>

@@ -2,12 +2,13 @@ import type { EntryDetail, Found } from '../../../schemas/card.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import type { NameCompletion, SearchInput, SearchOutput } from '../../../schemas/search.ts'
+import { principalKey } from '../../common/principal-key.ts'
 import type { Filter, Hit, Hits, SearchIndex } from '../../search/search-index.ts'
 import type { Reader, StoredEntry } from '../../store/store.ts'
 import { isVisible } from '../entry/permissions.ts'
 import { toReference } from '../entry/reference.ts'
 import type { Views } from '../entry/view.ts'
-import { type Follower, ownerKey } from '../indexing/index-tailer.ts'
+import type { Follower } from '../indexing/index-tailer.ts'
 import type { VectorIndexSwitch } from '../indexing/vector-index-switch.ts'
 import { emptyLivenessCache, type LivenessCache } from '../liveness/liveness-cache.ts'
 import { decodeCursor, encodeCursor } from './cursor.ts'
@@ -204,7 +205,7 @@ function toFilter(filters: NonNullable<SearchInput['filters']>, caller: Caller):
     return { ...common, state: 'ACTIVE' }
   }
   if (!caller) throw new Failure('unauthenticated', 'Asking for your own agents needs a bearer token.')
-  return { ...common, owner: ownerKey(caller), ...(state && { state }) }
+  return { ...common, owner: principalKey(caller), ...(state && { state }) }
 }
 
 function needsMine(): Failure {

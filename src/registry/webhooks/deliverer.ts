@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { StoredWebhook, WebhookStore } from '../../../schemas/webhook.ts'
+import { principalKey } from '../../common/principal-key.ts'
 import type { Store } from '../../store/store.ts'
 import type { ReadChanges, TaskUpdate } from '../changes/read-changes.ts'
-import { ownerKey } from '../indexing/index-tailer.ts'
 import type { Deliver } from './deliver.ts'
 import { afterFailure, moved } from './schedule.ts'
 
@@ -108,5 +108,5 @@ function wantedBy({ kinds, mine, owner }: StoredWebhook, up_to: number): (told: 
   return ({ change, owner: own }) =>
     change.revision <= up_to &&
     kinds.includes(change.kind) &&
-    (!mine || (own !== null && ownerKey(own) === owner))
+    (!mine || (own !== null && principalKey(own) === owner))
 }

@@ -9,9 +9,9 @@ import type {
   WebhookSettings,
   WebhookStore,
 } from '../../../schemas/webhook.ts'
+import { principalKey } from '../../common/principal-key.ts'
 import type { Store } from '../../store/store.ts'
 import type { ReadChanges } from '../changes/read-changes.ts'
-import { ownerKey } from '../indexing/index-tailer.ts'
 import { placeOf, type Seals } from './deliver.ts'
 import { secretOf } from './signature.ts'
 
@@ -48,7 +48,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
 
   async function own(id: string, caller: Principal): Promise<StoredWebhook> {
     const webhook = await webhooks.get(id)
-    if (webhook?.owner === ownerKey(caller)) return webhook
+    if (webhook?.owner === principalKey(caller)) return webhook
     throw new Failure('not_found', 'You have no such webhook.', { hint: 'GET /api/webhooks lists yours.' })
   }
 
@@ -64,7 +64,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   return {
     async create({ url, kinds, mine, since }, caller) {
       check(url)
-      const owner = ownerKey(caller)
+      const owner = principalKey(caller)
       const id = createId()
       const secret = secretOf(randomBytes(secretBytes))
       const webhook: StoredWebhook = {
@@ -87,7 +87,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       if (await webhooks.add(webhook, mostOfOne)) return { ...shown(webhook), secret }
       throw new Failure('conflict', `You have ${mostOfOne} webhooks.`, { hint: 'Delete one first.' })
     },
-    list: async (caller) => (await webhooks.list(ownerKey(caller))).map(shown),
+    list: async (caller) => (await webhooks.list(principalKey(caller))).map(shown),
     get: async (id, caller) => shown(await own(id, caller)),
     async update(id, { enabled, kinds, ...edit }, caller) {
       if (edit.url !== undefined) check(edit.url)

@@ -3,7 +3,7 @@ import type { Tool } from '@modelcontextprotocol/client'
 import type { LRUCache } from 'lru-cache'
 import type { Capability, Endpoint } from '../../../schemas/entry.ts'
 import { Failure } from '../../../schemas/failure.ts'
-import { abortable } from '../../common/deadline.ts'
+import { abortable } from '../../common/abort.ts'
 import { wantsCredential } from '../refusal.ts'
 import type { RemoteAgent, RemoteAnswer, RemoteCall } from '../remote-agent.ts'
 import {

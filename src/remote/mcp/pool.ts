@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { abortable } from '../../common/deadline.ts'
+import { abortable } from '../../common/abort.ts'
 
 /** Things that cost something to open, kept for one caller each while they are used, and a while longer. */
 export interface Pool<Item extends AsyncDisposable> extends AsyncDisposable {

@@ -1,7 +1,7 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
-import { abortable } from '../../common/deadline.ts'
+import { abortable } from '../../common/abort.ts'
 import { afterwards, type Current, type Exchange } from './exchange.ts'
 
 type Id = string | number

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Kysely } from 'kysely'
 import type { Actor, AuditEvent } from '../../../schemas/trust.ts'
+import { principalKey } from '../../common/principal-key.ts'
 import type { AuditTable, Tables } from '../sql/tables.ts'
 import type { StoredEntry } from '../store.ts'
 
@@ -45,7 +46,7 @@ function plain({ manifest, proof, ...entry }: StoredEntry): Record<string, unkno
 }
 
 export function actorKey(actor: Actor): string | null {
-  return actor && JSON.stringify([actor.issuer, actor.subject])
+  return actor && principalKey(actor)
 }
 
 export function toActor(key: string | null): Actor {

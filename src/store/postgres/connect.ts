@@ -1,7 +1,7 @@
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely'
 import pg from 'pg'
-import { isUnreachable, storeFailure } from './faults.ts'
-import { retryFor } from './retry.ts'
+import { retryFor } from '../../common/retry.ts'
+import { isUnreachable, retries, storeFailure } from './faults.ts'
 
 /** Milliseconds; 0 is no limit. */
 export interface Limits {
@@ -13,7 +13,7 @@ export interface Limits {
 const connectMilliseconds = 5000
 /** How much later than the server we ourselves give a statement up: it may be the server that hangs. */
 const graceMilliseconds = 2000
-const patienceMilliseconds = 1000
+const retryMilliseconds = 1000
 
 /** int8 and numeric, which counts and sums are, as numbers: none of ours is beyond 2^53. */
 const numbers = new Set([20, 1700])
@@ -56,7 +56,9 @@ export function createPool(
     end: () => pool.end(),
     async connect() {
       try {
-        return guarded(await retryFor(() => pool.connect(), isUnreachable, patienceMilliseconds))
+        return guarded(
+          await retryFor(() => pool.connect(), isUnreachable, { ...retries, within_ms: retryMilliseconds }),
+        )
       } catch (fault) {
         throw storeFailure(fault)
       }

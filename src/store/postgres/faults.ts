@@ -14,6 +14,9 @@ const busy = /^(40001|40P01|55P03|57014|25P0[34]|53...)$/
 const refused = /^(28...|3D000|42501|3F000)$/
 const retry = { retry_after_s: 1 }
 
+/** Pauses between attempts that the server may accept a little later. */
+export const retries = { first_ms: 25, max_ms: 1000 }
+
 /** What PostgreSQL or the way to it threw, as a Failure where a caller can do something about it. */
 export function storeFailure(thrown: unknown): unknown {
   if (thrown instanceof Failure) return thrown

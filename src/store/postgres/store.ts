@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { CompiledQuery, Kysely, PostgresDialect, type PostgresPool } from 'kysely'
+import { retryFor } from '../../common/retry.ts'
 import type { Snapshot } from '../dump-restore.ts'
 import { createEntryCache } from '../entries/entry-cache.ts'
 import { createReader } from '../entries/reader.ts'
@@ -11,10 +12,9 @@ import type { Store } from '../store.ts'
 import { wakeOn } from '../wake.ts'
 import { createPool } from './connect.ts'
 import { askCounters, toCounters } from './counters.ts'
-import { isUnreachable } from './faults.ts'
+import { isUnreachable, retries } from './faults.ts'
 import { createNews } from './invalidations.ts'
 import { openListener } from './listener.ts'
-import { retryFor } from './retry.ts'
 import { askPostgres } from './server-info.ts'
 import { createTransact } from './transact.ts'
 
@@ -50,7 +50,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
       isWaiting = true
       throw fault
     })
-  await retryFor(hello, isUnreachable, start_ms)
+  await retryFor(hello, isUnreachable, { ...retries, within_ms: start_ms })
   await using migrating = over(createPool(url, 1, noLimits, onError))
   await migrate(migrating)
 

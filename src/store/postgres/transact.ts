@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely'
+import { retryFor } from '../../common/retry.ts'
 import type { Tables } from '../sql/tables.ts'
 import type { Realm, Transact } from '../sql/transaction.ts'
-import { isConflict, isUnreachable } from './faults.ts'
+import { isConflict, isUnreachable, retries } from './faults.ts'
 import { channel } from './listener.ts'
-import { retryFor } from './retry.ts'
 
 /** Names our locks among those of others in the same database. */
 const lockClass = 0x64726167
@@ -17,7 +17,7 @@ const locks: Record<Realm, number> = {
   idempotency: 7,
   webhooks: 8,
 }
-const patienceMilliseconds = 1000
+const retryMilliseconds = 1000
 
 /**
  * Transactions of one realm, one after another in all processes, as SQLite has them: each holds the realm's lock from
@@ -40,7 +40,7 @@ export function createTransact(writer: Kysely<Tables>): (realm: Realm, telling?:
         })
       // Once work has begun, a lost connection may have taken the answer to a commit with it.
       const again = (fault: unknown) => isConflict(fault) || (isUnreachable(fault) && !hasBegun)
-      return await retryFor(attempt, again, patienceMilliseconds)
+      return await retryFor(attempt, again, { ...retries, within_ms: retryMilliseconds })
     }
 
     return (work) => {

@@ -9,8 +9,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
-import { isBusy } from './faults.ts'
-import { retryFor } from './retry.ts'
+import { isBusy, retryWhileBusy } from './faults.ts'
 
 /** Kysely over one node:sqlite connection, which only one transaction holds at a time. */
 export function sqliteDialect(database: DatabaseSync): Dialect {
@@ -86,7 +85,7 @@ class SqliteConnection implements DatabaseConnection {
       return this.#execute(query)
     } catch (fault) {
       if (this.#database.isTransaction || !isBusy(fault)) throw fault
-      return await retryFor(async () => this.#execute(query))
+      return await retryWhileBusy(async () => this.#execute(query))
     }
   }
 

@@ -1,5 +1,6 @@
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
+import { retryFor } from '../../common/retry.ts'
 
 const busy = 5
 const readOnly = 8
@@ -22,6 +23,14 @@ export function storeFailure(thrown: unknown): unknown {
 /** Another connection is writing. */
 export function isBusy(thrown: unknown): boolean {
   return resultCode(thrown) === busy
+}
+
+/**
+ * Runs `work`, and again while another connection writes, for five seconds. SQLite's own busy time-out would block the
+ * event loop, and with it the other connection if this process holds that one too.
+ */
+export function retryWhileBusy<T>(work: () => Promise<T>): Promise<T> {
+  return retryFor(work, isBusy, { within_ms: 5000, first_ms: 1, max_ms: 50 })
 }
 
 /** The primary result code; undefined for what SQLite did not throw. */

@@ -10,9 +10,9 @@ import type { Transact } from '../sql/transaction.ts'
 import type { Store } from '../store.ts'
 import { wakeOn } from '../wake.ts'
 import { sqliteDialect } from './dialect.ts'
-import { storeFailure } from './faults.ts'
+import { retryWhileBusy, storeFailure } from './faults.ts'
 import { openDatabase } from './open.ts'
-import { retryFor } from './retry.ts'
+
 import { createValidity } from './validity.ts'
 
 /** Opens the embedded store at `path`; `clock` in milliseconds since the epoch dates the changes. */
@@ -21,7 +21,7 @@ export async function openSqliteStore(path: string, clock: () => number = Date.n
   const writer = new Kysely<Tables>({ dialect: sqliteDialect(writing) })
   // From here on we wait for other writers ourselves. A migration happens whole or not at all, so it may be tried again.
   writing.exec('pragma busy_timeout = 0')
-  await retryFor(() => migrate(writer))
+  await retryWhileBusy(() => migrate(writer))
   const reading = openDatabase(path)
   const reader = new Kysely<Tables>({ dialect: sqliteDialect(reading) })
   const version = reading.prepare('pragma data_version')

@@ -1,9 +1,10 @@
 import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import type { TaskPosition } from '../../../schemas/task.ts'
+import { principalKey } from '../../common/principal-key.ts'
 import { unsound } from './protocol/error.ts'
 import { listParams } from './protocol/params.ts'
-import { ownerOf, type TaskManager } from './tasks/task-manager.ts'
+import type { TaskManager } from './tasks/task-manager.ts'
 import { showTask } from './tasks/view.ts'
 
 const usualPage = 50
@@ -23,7 +24,7 @@ export async function listTasks(
   const { contextId, status, pageToken, historyLength, statusTimestampAfter, includeArtifacts } = asked
   const pageSize = asked.pageSize ?? usualPage
   const { tasks, more, total } = await taskManager.list({
-    owner: ownerOf(caller),
+    owner: principalKey(caller),
     context_id: contextId || undefined,
     state: status ?? undefined,
     updated_after: statusTimestampAfter ? new Date(statusTimestampAfter).toISOString() : undefined,

@@ -1,5 +1,6 @@
 import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
+import { principalKey } from '../../common/principal-key.ts'
 
 export interface SeatLimits {
   readonly most_connections?: number
@@ -31,7 +32,7 @@ export function createSeats(limits: SeatLimits): Seats {
     take(principal, client) {
       assertRoom()
       const [holder, most, whose] = principal
-        ? [JSON.stringify([principal.issuer, principal.subject]), most_per_subject, principal.subject]
+        ? [principalKey(principal), most_per_subject, principal.subject]
         : [client, most_per_address, 'this address without a token']
       const count = held.get(holder) ?? 0
       if (count >= most) throw noRoom(`${most} sockets are open for ${whose}; close one of them first.`)

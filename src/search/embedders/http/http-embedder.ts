@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { Failure } from '../../../../schemas/failure.ts'
-import { type Link, link } from '../../abort.ts'
+import { type LinkedSignal, linkSignals } from '../../../common/abort.ts'
 import { batchesOf, cut } from '../batches.ts'
 import type { Embedder } from '../embedder.ts'
 import { closed, createGate, type Purpose } from '../gate.ts'
@@ -62,7 +62,7 @@ export async function createHttpEmbedder(options: HttpEmbedderOptions): Promise<
     dimensions,
     async embed(texts, as, signal) {
       signal.throwIfAborted()
-      using both = link(signal, closing.signal)
+      using both = linkSignals(signal, closing.signal)
       const batches = batchesOf(texts.filter(saysSomething).map(cut), batchLimits)
       const vectors = (await inTurns(batches, both, (batch) => ask(batch, as, both.signal))).flat().values()
       return texts.map((text) => {
@@ -80,7 +80,7 @@ export async function createHttpEmbedder(options: HttpEmbedderOptions): Promise<
 /** Works on all items, a few at a time; the first failure ends the others. */
 async function inTurns<In, Out>(
   items: readonly In[],
-  whole: Link,
+  whole: LinkedSignal,
   work: (item: In) => Promise<Out>,
 ): Promise<readonly Out[]> {
   const results: Out[] = []

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { Failure } from '../../../../schemas/failure.ts'
-import { abortable } from '../../abort.ts'
+import { abortable } from '../../../common/abort.ts'
 import { batchesOf, cut } from '../batches.ts'
 import type { Embedder, Embedding } from '../embedder.ts'
 import { closed, createGate, type Purpose } from '../gate.ts'

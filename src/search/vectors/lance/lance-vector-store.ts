@@ -1,6 +1,6 @@
 import { setInterval } from 'node:timers'
 import { Failure } from '../../../../schemas/failure.ts'
-import { abortable } from '../../abort.ts'
+import { abortable } from '../../../common/abort.ts'
 import type { Filter } from '../../search-index.ts'
 import { checkChange, checkVector } from '../check.ts'
 import { inSlices } from '../chunks.ts'

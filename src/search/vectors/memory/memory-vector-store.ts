@@ -1,5 +1,5 @@
 import { Failure } from '../../../../schemas/failure.ts'
-import { abortable } from '../../abort.ts'
+import { abortable } from '../../../common/abort.ts'
 import { compareId } from '../../index/order.ts'
 import type { Parts, Sections } from '../../index/sections.ts'
 import type { Filter } from '../../search-index.ts'

@@ -11,6 +11,7 @@ import {
   type StoredTask,
   type TaskStore,
 } from '../../../../schemas/task.ts'
+import { principalKey } from '../../../common/principal-key.ts'
 import type { Call } from '../../../router/router.ts'
 import { refusal } from '../protocol/error.ts'
 import type { Job, Tell } from '../work.ts'
@@ -70,10 +71,6 @@ export interface TaskManager extends AsyncDisposable {
 const mostMessages = 100
 const mostListeners = 32
 
-export function ownerOf(principal: Principal): string {
-  return JSON.stringify([principal.issuer, principal.subject])
-}
-
 export function createTaskManager(options: TaskManagerOptions): TaskManager {
   const { store, clock, onError, count = () => {}, bounds = standardBounds } = options
   const spans = { ...standardSpans, ...options.spans }
@@ -103,7 +100,7 @@ export function createTaskManager(options: TaskManagerOptions): TaskManager {
   async function write({ task: before, message, context_id, call }: Begin): Promise<StoredTask> {
     const id = before?.id ?? randomBytes(16).toString('hex')
     const { principal, client } = call
-    const owner = principal && ownerOf(principal)
+    const owner = principal && principalKey(principal)
     const asked = { ...message, contextId: context_id, taskId: id }
     const task: StoredTask = {
       ...(before ?? {
@@ -253,7 +250,7 @@ export function createTaskManager(options: TaskManagerOptions): TaskManager {
 }
 
 function isSeenBy({ owner }: StoredTask, caller: Principal | null): boolean {
-  return owner === null || (caller !== null && owner === ownerOf(caller))
+  return owner === null || (caller !== null && owner === principalKey(caller))
 }
 
 function crowded(verdict: 'busy' | 'full'): Failure {

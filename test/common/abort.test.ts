@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest'
-import { abortable, link } from '../../src/search/abort.ts'
+import { abortable, linkSignals } from '../../src/common/abort.ts'
 import { rejection } from '../net/support.ts'
 
 test('a link aborts with any of its signals, also one that has aborted before', () => {
   const first = new AbortController()
-  using both = link(new AbortController().signal, first.signal)
+  using both = linkSignals(new AbortController().signal, first.signal)
   first.abort('first')
   expect(both.signal.reason).toBe('first')
-  expect(link(first.signal).signal.reason).toBe('first')
+  expect(linkSignals(first.signal).signal.reason).toBe('first')
 })
 
 test('a link follows nobody once it is disposed', () => {
   const first = new AbortController()
-  const only = link(first.signal)
+  const only = linkSignals(first.signal)
   only[Symbol.dispose]()
   first.abort()
   expect(only.signal.aborted).toBe(false)

@@ -1,14 +1,14 @@
-/** A signal that aborts with the first of several, and by itself when told to. Disposing lets go of the others. */
-export interface Link extends Disposable {
+/** A signal that aborts with the first of several, and by itself when told to. Disposing releases the others. */
+export interface LinkedSignal extends Disposable {
   readonly signal: AbortSignal
   abort(reason: unknown): void
 }
 
 /** Links signals into one. */
-export function link(...signals: readonly AbortSignal[]): Link {
+export function linkSignals(...signals: readonly AbortSignal[]): LinkedSignal {
   const controller = new AbortController()
-  const follows = signals.map((signal) => ({ signal, follow: () => controller.abort(signal.reason) }))
-  for (const { signal, follow } of follows) {
+  const links = signals.map((signal) => ({ signal, follow: () => controller.abort(signal.reason) }))
+  for (const { signal, follow } of links) {
     if (signal.aborted) follow()
     signal.addEventListener('abort', follow, { once: true })
   }
@@ -16,12 +16,12 @@ export function link(...signals: readonly AbortSignal[]): Link {
     signal: controller.signal,
     abort: (reason) => controller.abort(reason),
     [Symbol.dispose]() {
-      for (const { signal, follow } of follows) signal.removeEventListener('abort', follow)
+      for (const { signal, follow } of links) signal.removeEventListener('abort', follow)
     },
   }
 }
 
-/** Settles as the promise does, or rejects at once with the signal's reason; the promise is then left to itself. */
+/** Settles as the promise does, or rejects at once with the signal's reason; the promise then runs on unobserved. */
 export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason)

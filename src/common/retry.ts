@@ -1,0 +1,34 @@
+import { setTimeout as pause } from 'node:timers/promises'
+
+export interface Backoff {
+  /** Milliseconds before the second attempt. */
+  readonly first_ms: number
+  /** The longest pause, in milliseconds. */
+  readonly max_ms: number
+}
+
+/** Exponential backoff: milliseconds to wait after failed attempt number `attempt`, counted from 1. */
+export function backoff(attempt: number, { first_ms, max_ms }: Backoff): number {
+  return Math.min(first_ms * 2 ** (attempt - 1), max_ms)
+}
+
+/**
+ * Runs `work`, and again with growing pauses while `isRetryable` holds for its error, for at most `within_ms`.
+ * Rejects with the last error.
+ */
+export async function retryFor<T>(
+  work: () => Promise<T>,
+  isRetryable: (error: unknown) => boolean,
+  { within_ms, ...pauses }: Backoff & { readonly within_ms: number },
+): Promise<T> {
+  const end = performance.now() + within_ms
+  for (let attempt = 1; ; attempt++) {
+    const pause_ms = backoff(attempt, pauses)
+    try {
+      return await work()
+    } catch (error) {
+      if (!isRetryable(error) || performance.now() + pause_ms > end) throw error
+    }
+    await pause(pause_ms)
+  }
+}
