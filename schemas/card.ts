@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { Capability, Entry } from './entry.ts'
+import { Entry } from './entry.ts'
+import { Capability } from './entry-parts.ts'
 import { ManifestReport, SignatureReport, VerificationReport } from './trust.ts'
 
 /** An agent card in the shape of the registry's interface, with the standard fields that do not collide. */

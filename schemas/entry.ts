@@ -1,50 +1,9 @@
 import { z } from 'zod'
 import { Deprecation } from './deprecation.ts'
+import { listedShape } from './entry-fields.ts'
+import { Endpoint, Package, State, VerificationLevel } from './entry-parts.ts'
 import { Liveness } from './liveness.ts'
 import { ContentFlag, SignatureStatus, Suspension } from './trust.ts'
-
-export const State = z.enum(['STAGE', 'ACTIVE'])
-export type State = z.infer<typeof State>
-
-/** Earned, lowest first: nobody proved control; an owner without proof; name, manifest and domain agree. */
-export const VerificationLevel = z.enum(['unclaimed', 'unverified', 'domain_verified'])
-export type VerificationLevel = z.infer<typeof VerificationLevel>
-
-/** Something an agent can do, as its card states it. */
-export const Capability = z.object({
-  name: z.string().min(1).max(200),
-  description: z.string().max(4000),
-  input_schema: z.record(z.string(), z.unknown()).optional(),
-  read_only: z
-    .boolean()
-    .optional()
-    .describe(
-      'The agent says that it changes nothing: it may be repeated, and called to see whether it answers.',
-    ),
-})
-export type Capability = z.infer<typeof Capability>
-
-/** Where an agent answers. */
-export const Endpoint = z.object({
-  protocol: z.enum(['a2a', 'mcp', 'envelope']),
-  url: z.url({ protocol: /^(https?|wss?)$/ }).max(2048),
-  version: z.string().max(50).optional(),
-  binding: z
-    .string()
-    .max(200)
-    .optional()
-    .describe('How the protocol is carried: JSONRPC or HTTP+JSON for A2A, streamable-http or sse for MCP.'),
-  tenant: z.string().max(300).optional().describe('Which of several agents at one address, in A2A 1.0.'),
-})
-export type Endpoint = z.infer<typeof Endpoint>
-
-/** How an agent is installed: npm, pypi, oci … and its identifier there. */
-export const Package = z.object({
-  registry_type: z.string().min(1).max(40),
-  identifier: z.string().min(1).max(300),
-  version: z.string().max(100).optional(),
-})
-export type Package = z.infer<typeof Package>
 
 export const Owner = z.object({
   namespace: z.string().nullable(),
@@ -60,9 +19,7 @@ export const Entry = z.object({
   description: z.string(),
   verification_level: VerificationLevel,
   manifest_url: z.url().describe("Where the agent's card is."),
-  tags: z.array(z.string()),
-  category: z.string().nullable(),
-  target: z.string().nullable(),
+  ...listedShape,
   state: State,
   version: z.string().nullable(),
   owner: Owner.nullable(),

@@ -1,4 +1,4 @@
-import type { Endpoint } from './entry.ts'
+import type { Endpoint } from './entry-parts.ts'
 import type { Scope } from './scope.ts'
 
 interface Row {

@@ -1,27 +1,20 @@
 import { z } from 'zod'
 import { Found } from './card.ts'
-import { State } from './entry.ts'
-import { notBlank, Slug, Tag } from './names.ts'
+import { facetNames, filterShape } from './entry-fields.ts'
+import { notBlank } from './names.ts'
 
-export const Filters = z.strictObject({
-  target: Slug.optional().describe('Audience of the agent, such as developer.'),
-  category: Slug.optional(),
-  tags: z.array(Tag).max(20).optional().describe('Every one of these tags.'),
-  state: State.optional().describe('STAGE asks for your own unpublished agents, with mine.'),
-  live: z
-    .boolean()
-    .optional()
-    .describe('True: agents that answer. False: those that are dead or stale. Of some nobody knows.'),
-  deprecated: z.boolean().optional().describe('False leaves out agents that nobody should begin to use.'),
-  mine: z.boolean().optional().describe('Only agents that you own.'),
-})
+/** Filters by the names that callers use: one for each filterable field of an entry. */
+export const Filters = z.strictObject(filterShape).partial()
 
 const fields = {
   limit: z.int().min(1).max(100).default(5).describe('How many agents at most, 1 to 100.'),
   filters: Filters.optional(),
   cursor: z.string().max(2000).optional().describe('next_cursor of the page before.'),
   sort: z.enum(['relevance', 'newest', 'name']).default('relevance'),
-  facets: z.boolean().default(false).describe('Count tags, categories and targets over all that match.'),
+  facets: z
+    .boolean()
+    .default(false)
+    .describe(`Count ${facetNames.join(', ')} over all that match.`),
   min_score: z.number().min(0).max(1).optional().describe('Leave out agents that score less, 0 to 1.'),
   max_tokens: z
     .int()
@@ -49,7 +42,7 @@ export const SearchOutput = z.object({
   agents: z.array(Found),
   total: z.int().describe('How many agents match, on all pages.'),
   next_cursor: z.string().nullable().describe('Null on the last page.'),
-  facets: z.object({ tags: Counts, categories: Counts, targets: Counts }).optional(),
+  facets: z.record(z.enum(facetNames), Counts).optional(),
   notice: z.string().optional().describe('Said where nothing fits, or nothing fits well.'),
   degraded: z.string().optional().describe('What part of the search was not available, where one was not.'),
 })

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander'
+import { filters } from '../../schemas/entry-fields.ts'
 import { version } from '../app/assets.ts'
 import { fail, usageError } from './output.ts'
 import { addTrustCommands } from './trust-commands.ts'
@@ -48,14 +49,12 @@ program
   .description('write all that the registry holds to a file, for import into another store')
   .action(async (file: string) => (await import('./export.ts')).exportRegistry(file, json()))
 
-program
+const search = program
   .command('search')
   .argument('[words...]', 'what the agent should do; without it, all agents')
   .option('--limit <number>', 'how many', '5')
-  .option('--target <slug>', 'audience')
-  .option('--category <slug>', 'category')
-  .option('--tag <tag...>', 'every one of these tags')
-  .option('--live', 'only agents that answer')
+for (const { option } of Object.values(filters)) if (option) search.option(...option)
+search
   .description('find agents by intent')
   .action(async (words: string[], options) => (await import('./search.ts')).search(words, options, json()))
 

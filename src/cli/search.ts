@@ -1,27 +1,25 @@
 import { styleText } from 'node:util'
+import { filters } from '../../schemas/entry-fields.ts'
 import { openClient } from './client.ts'
 import { print } from './output.ts'
 
-interface Options {
-  readonly limit: string
-  readonly target?: string
-  readonly category?: string
-  readonly tag?: string[]
-  readonly live?: true
-}
-
-/** Finds agents by intent and prints them, best first. */
-export async function search(words: readonly string[], options: Options, json: boolean): Promise<void> {
+/** Finds agents by intent and prints them, best first. `options` by the names of the options in `entryFields`. */
+export async function search(
+  words: readonly string[],
+  { limit, ...options }: Readonly<Record<string, unknown>>,
+  json: boolean,
+): Promise<void> {
   await using client = await openClient()
-  const { limit, target, category, tag, live } = options
-  const filters = {
-    ...(target && { target }),
-    ...(category && { category }),
-    ...(tag && { tags: tag }),
-    ...(live && { live }),
-  }
+  const chosen = Object.values(filters).map(({ name, option }) => [
+    name,
+    option && options[optionName(option)],
+  ])
   const query = words.join(' ')
-  const params = { limit: Number(limit), filters, ...(query && { query }) }
+  const params = {
+    limit: Number(limit),
+    filters: Object.fromEntries(chosen.filter(([, value]) => value !== undefined)),
+    ...(query && { query }),
+  }
   const found = await client.send({ to: 'svc.registry', action: 'search_agents', params })
   if (json) {
     print(found)
@@ -35,4 +33,9 @@ export async function search(words: readonly string[], options: Options, json: b
     print(`${styleText('bold', package_name)}\n  ${description.replaceAll(/\s+/g, ' ').slice(0, 160)}`)
   }
   print(`${agents.length} of ${total}`)
+}
+
+/** The name under which commander hands an option over: `--tag <tag...>` gives `tag`. */
+function optionName([flags]: readonly [string, string]): string {
+  return /^--(\w+)/.exec(flags)?.[1] ?? flags
 }

@@ -1,5 +1,5 @@
 import type { EntryDetail } from '../../schemas/card.ts'
-import type { Endpoint } from '../../schemas/entry.ts'
+import type { Endpoint } from '../../schemas/entry-parts.ts'
 import { addressOf } from '../../schemas/names.ts'
 import type { RemoteFacts } from './remote-agent.ts'
 

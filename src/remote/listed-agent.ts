@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Action, Agent, Context } from '../../schemas/action.ts'
 import type { EntryDetail } from '../../schemas/card.ts'
-import { Capability } from '../../schemas/entry.ts'
+import { Capability } from '../../schemas/entry-parts.ts'
 import { Failure } from '../../schemas/failure.ts'
 import { isRecord, type Json, type JsonObject, type JsonSchema } from '../../schemas/json.ts'
 import { listedActions } from '../../schemas/names.ts'

@@ -1,5 +1,5 @@
 import type { Update } from '../../schemas/action.ts'
-import type { Capability, Endpoint } from '../../schemas/entry.ts'
+import type { Capability, Endpoint } from '../../schemas/entry-parts.ts'
 import type { Failure } from '../../schemas/failure.ts'
 import type { Json, JsonObject } from '../../schemas/json.ts'
 

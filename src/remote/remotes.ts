@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { LRUCache } from 'lru-cache'
 import type { EntryDetail } from '../../schemas/card.ts'
-import type { Endpoint } from '../../schemas/entry.ts'
+import type { Endpoint } from '../../schemas/entry-parts.ts'
 import type { Clock, Wait } from '../common/clock.ts'
 import { createGate, type Gate } from '../net/upstream/upstream-policy.ts'
 import { endpointsOf, factsOf } from './endpoints.ts'

@@ -1,5 +1,5 @@
 import type { Match } from '../../schemas/card.ts'
-import type { State } from '../../schemas/entry.ts'
+import type { State } from '../../schemas/entry-parts.ts'
 import type { LivenessStatus } from '../../schemas/liveness.ts'
 import type { Parts } from './index/sections.ts'
 

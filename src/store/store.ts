@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Deprecation } from '../../schemas/deprecation.ts'
-import { Capability, Endpoint, Package, State, VerificationLevel } from '../../schemas/entry.ts'
+import { storedShape } from '../../schemas/entry-fields.ts'
+import { State, VerificationLevel } from '../../schemas/entry-parts.ts'
 import {
   type Actor,
   type AuditEvent,
@@ -32,24 +33,13 @@ import type { WebhookStore } from '../../schemas/webhook.ts'
 
 /** An entry as the truth holds it: URLs of our own are null or relative, rendered at read. */
 export const StoredEntry = z.object({
+  ...storedShape,
   id: z.string(),
-  package_name: z.string(),
-  name: z.string(),
-  description: z.string(),
   state: State,
   verification_level: VerificationLevel,
   owner: z.object({ issuer: z.string(), subject: z.string(), namespace: z.string().nullable() }).nullable(),
   /** Written by the gateway itself for an agent that it hosts. */
   hosted: z.boolean(),
-  /** Null where the registry renders the card. */
-  manifest_url: z.string().nullable(),
-  tags: z.array(z.string()),
-  category: z.string().nullable(),
-  target: z.string().nullable(),
-  version: z.string().nullable(),
-  capabilities: z.array(Capability),
-  endpoints: z.array(Endpoint),
-  packages: z.array(Package),
   source_url: z.string().nullable(),
   /** The card as its publisher wrote it, where we have it. */
   card: z.record(z.string(), z.unknown()).nullable(),

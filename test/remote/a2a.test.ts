@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Endpoint } from '../../schemas/entry.ts'
+import type { Endpoint } from '../../schemas/entry-parts.ts'
 import { type A2aAgent, serveA2a, serveLegacyA2a } from '../support/a2a-agents.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'

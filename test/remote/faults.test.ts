@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Endpoint } from '../../schemas/entry.ts'
+import type { Endpoint } from '../../schemas/entry-parts.ts'
 import { type EnvelopeAgent, serveEnvelopes } from '../support/envelope-agent.ts'
 import { type FaultyAgent, faults, serveFaults } from '../support/faulty-agents.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Endpoint } from '../../schemas/entry.ts'
+import type { Endpoint } from '../../schemas/entry-parts.ts'
 import { serveA2a, serveLegacyA2a } from '../support/a2a-agents.ts'
 import { answerJson, serveEnvelopes } from '../support/envelope-agent.ts'
 import { askEverywhere, expectAlike } from '../support/everywhere.ts'

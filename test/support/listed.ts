@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { Capability, Endpoint } from '../../schemas/entry.ts'
+import type { Capability, Endpoint } from '../../schemas/entry-parts.ts'
 import type { TestGateway } from './gateway.ts'
 
 export interface Listed {

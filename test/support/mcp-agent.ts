@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { Update } from '../../schemas/action.ts'
-import type { Endpoint } from '../../schemas/entry.ts'
+import type { Endpoint } from '../../schemas/entry-parts.ts'
 import type { SafeFetchOptions } from '../../src/net/fetch/safe-fetch.ts'
 import { createSafeFetch } from '../../src/net/fetch/safe-fetch.ts'
 import { createMcpConnect, type McpOptions } from '../../src/remote/mcp/mcp.ts'

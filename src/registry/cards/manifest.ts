@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Capability, Endpoint } from '../../../schemas/entry.ts'
+import type { Capability, Endpoint } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import { envelopeBinding, PackageName, packageNameOf, testTag } from '../../../schemas/names.ts'

@@ -1,5 +1,5 @@
 import type { Card } from '../../../schemas/card.ts'
-import type { Endpoint } from '../../../schemas/entry.ts'
+import type { Endpoint } from '../../../schemas/entry-parts.ts'
 import { addressOf } from '../../../schemas/names.ts'
 import type { StoredEntry } from '../../store/store.ts'
 import { registryPackage, type Site } from '../entry/site.ts'

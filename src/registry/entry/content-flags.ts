@@ -1,4 +1,4 @@
-import type { Capability } from '../../../schemas/entry.ts'
+import type { Capability } from '../../../schemas/entry-parts.ts'
 import type { ContentFlag } from '../../../schemas/trust.ts'
 
 /**

@@ -1,4 +1,5 @@
-import type { State, VerificationLevel } from '../../../schemas/entry.ts'
+import { initialValues } from '../../../schemas/entry-fields.ts'
+import type { State, VerificationLevel } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { PackageName } from '../../../schemas/names.ts'
 import type { Change, Publication } from '../../../schemas/publication.ts'
@@ -187,7 +188,7 @@ function stated<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], u
 }
 
 /** What a new entry must state, itself or by its manifest. Throws Failure `invalid_request` naming each lack. */
-function complete(facts: Partial<Facts>): Facts {
+function complete(facts: { [Name in keyof Facts]?: Exclude<Facts[Name], undefined> }): Facts {
   const { name, description, capabilities, endpoints, manifest_url } = facts
   const package_name = facts.package_name ?? derivedFrom(manifest_url, name)
   const lacks = [
@@ -202,20 +203,7 @@ function complete(facts: Partial<Facts>): Facts {
       hint: 'Give manifest_url, or name, description and capabilities or endpoints.',
     })
   }
-  return {
-    package_name,
-    name,
-    description,
-    manifest_url: manifest_url ?? null,
-    tags: facts.tags ?? [],
-    category: facts.category ?? null,
-    target: facts.target ?? null,
-    version: facts.version ?? null,
-    capabilities: capabilities ?? [],
-    endpoints: endpoints ?? [],
-    packages: facts.packages ?? [],
-    card: facts.card ?? null,
-  }
+  return { ...initialValues, card: null, ...facts, package_name, name, description }
 }
 
 /** Throws Failure `upstream_invalid` where what an entry is made of is a card that may not be listed under it. */

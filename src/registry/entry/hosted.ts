@@ -1,5 +1,5 @@
 import type { Action, Agent } from '../../../schemas/action.ts'
-import type { Capability, VerificationLevel } from '../../../schemas/entry.ts'
+import type { Capability, VerificationLevel } from '../../../schemas/entry-parts.ts'
 import type { Json } from '../../../schemas/json.ts'
 import type { Store, StoredEntry } from '../../store/store.ts'
 import { blank } from './entry-defaults.ts'

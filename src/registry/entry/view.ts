@@ -1,5 +1,6 @@
 import type { EntryDetail } from '../../../schemas/card.ts'
 import type { Entry } from '../../../schemas/entry.ts'
+import { listedValues } from '../../../schemas/entry-fields.ts'
 import type { Liveness } from '../../../schemas/liveness.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import type { StoredEntry } from '../../store/store.ts'
@@ -86,9 +87,7 @@ function render(stored: StoredEntry, liveness: Liveness, site: Site): Entry {
     description: stored.description,
     verification_level: stored.verification_level,
     manifest_url: stored.manifest_url ?? manifestUrl(site, stored.package_name),
-    tags: stored.tags,
-    category: stored.category,
-    target: stored.target,
+    ...listedValues(stored),
     state: stored.state,
     version: stored.version,
     owner: stored.owner && { namespace: stored.owner.namespace },

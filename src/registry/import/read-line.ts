@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Capability } from '../../../schemas/entry.ts'
+import type { Capability } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { PackageName } from '../../../schemas/names.ts'
 import { hiddenIn, mixesScripts } from '../../../schemas/text.ts'

@@ -1,4 +1,5 @@
 import { setTimeout as pause, setImmediate as turnOfOthers } from 'node:timers/promises'
+import { listedValues } from '../../../schemas/entry-fields.ts'
 import type { LivenessStatus } from '../../../schemas/liveness.ts'
 import { principalKey } from '../../common/principal-key.ts'
 import type { EntryChange, SearchDocument, SearchIndex } from '../../search/search-index.ts'
@@ -161,15 +162,13 @@ export function toChange(entry: StoredEntry, liveness?: LivenessStatus): EntryCh
 }
 
 function toDocument(entry: StoredEntry, liveness: LivenessStatus = 'unknown'): SearchDocument {
-  const { id, package_name, name, description, tags, category, target, created_at, capabilities } = entry
+  const { id, package_name, name, description, created_at, capabilities } = entry
   return {
     id,
     package_name,
     name,
     description,
-    tags,
-    category,
-    target,
+    ...listedValues(entry),
     state: entry.suspended ? 'SUSPENDED' : entry.state,
     owner: entry.owner && principalKey(entry.owner),
     created_at,

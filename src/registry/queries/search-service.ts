@@ -1,4 +1,5 @@
 import type { EntryDetail, Found } from '../../../schemas/card.ts'
+import { filterFields, filters, mapFields } from '../../../schemas/entry-fields.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import type { NameCompletion, SearchInput, SearchOutput } from '../../../schemas/search.ts'
@@ -190,22 +191,18 @@ function within(tokens: number, agents: Found[]): Found[] {
   return fit < 0 ? agents : agents.slice(0, Math.max(1, fit))
 }
 
-/** Everybody searches what is ACTIVE; with `mine`, an owner searches their own in either state. */
-function toFilter(filters: NonNullable<SearchInput['filters']>, caller: Caller): Filter {
-  const { target, category, tags, state, mine, live, deprecated } = filters
-  const common = {
-    ...(target && { target }),
-    ...(category && { category }),
-    ...(tags && { tags }),
-    ...(live !== undefined && { live }),
-    ...(deprecated !== undefined && { deprecated }),
-  }
-  if (!mine) {
-    if (state === 'STAGE') throw needsMine()
+/** The filters of a search as the index has them: by field, an owner by key, `ACTIVE` alone unless they are the caller's. */
+function toFilter(input: NonNullable<SearchInput['filters']>, caller: Caller): Filter {
+  const asked: Readonly<Record<string, unknown>> = input
+  const given = filterFields.filter((field) => asked[filters[field].name] !== undefined)
+  const filter: Filter = mapFields(given, (field) => asked[filters[field].name]) as Filter
+  const { owner: _, ...common } = filter
+  if (!input.mine) {
+    if (input.state === 'STAGE') throw needsMine()
     return { ...common, state: 'ACTIVE' }
   }
   if (!caller) throw new Failure('unauthenticated', 'Asking for your own agents needs a bearer token.')
-  return { ...common, owner: principalKey(caller), ...(state && { state }) }
+  return { ...common, owner: principalKey(caller) }
 }
 
 function needsMine(): Failure {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Tool } from '@modelcontextprotocol/client'
 import type { LRUCache } from 'lru-cache'
-import type { Capability, Endpoint } from '../../../schemas/entry.ts'
+import type { Capability, Endpoint } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { abortable } from '../../common/abort.ts'
 import { wantsCredential } from '../refusal.ts'

@@ -1,5 +1,5 @@
 import type { Client, DiscoverResult, Transport } from '@modelcontextprotocol/client'
-import type { Endpoint } from '../../../schemas/entry.ts'
+import type { Endpoint } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Clock } from '../../common/clock.ts'
 import { createSemaphore } from '../../common/semaphore.ts'

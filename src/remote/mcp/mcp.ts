@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { LRUCache } from 'lru-cache'
-import type { Endpoint } from '../../../schemas/entry.ts'
+import type { Endpoint } from '../../../schemas/entry-parts.ts'
 import type { Clock } from '../../common/clock.ts'
 import type { Connect, RemoteCall } from '../remote-agent.ts'
 import { createMcpAgent, type Described } from './agent.ts'

@@ -1,5 +1,5 @@
 import type { Client, RequestOptions, Tool } from '@modelcontextprotocol/client'
-import type { Capability } from '../../../schemas/entry.ts'
+import type { Capability } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
 
 export interface Listing {

@@ -1,3 +1,4 @@
+import { filters } from '../../../schemas/entry-fields.ts'
 import { isRecord, type Json } from '../../../schemas/json.ts'
 import { followingRoutes } from './change-routes.ts'
 import { custodyRoutes } from './ownership-routes.ts'
@@ -11,13 +12,7 @@ const listed = {
   action: 'search_agents',
   query: {
     q: 'query',
-    target: 'filters.target',
-    category: 'filters.category',
-    tags: 'filters.tags',
-    state: 'filters.state',
-    mine: 'filters.mine',
-    live: 'filters.live',
-    deprecated: 'filters.deprecated',
+    ...Object.fromEntries(Object.values(filters).map(({ name }) => [name, `filters.${name}`])),
     limit: 'limit',
     cursor: 'cursor',
     sort: 'sort',

@@ -1,5 +1,5 @@
 import type { EntryDetail } from '../../../schemas/card.ts'
-import type { Capability } from '../../../schemas/entry.ts'
+import type { Capability } from '../../../schemas/entry-parts.ts'
 import { isRecord, type JsonSchema } from '../../../schemas/json.ts'
 import { listedActions, packageNameOf } from '../../../schemas/names.ts'
 import type { TransportContext } from '../shared/transport-context.ts'

@@ -1,4 +1,4 @@
-import type { Endpoint } from '../../../schemas/entry.ts'
+import type { Endpoint } from '../../../schemas/entry-parts.ts'
 import type { StoredEntry } from '../../../src/store/store.ts'
 import { sampleEntry } from '../../support/entries.ts'
 import { startGateway, type TestGateway } from '../../support/gateway.ts'

@@ -1,0 +1,244 @@
+import { z } from 'zod'
+import { Capability, Endpoint, Package, State } from './entry-parts.ts'
+import { notBlank, PackageName, Slug, Tag } from './names.ts'
+import { mixesScripts, visible } from './text.ts'
+
+/** How lists and searches narrow by a field: REST query, message filters, command-line option and index follow. */
+export interface FieldFilter {
+  /** `equals`: the field is this value. `every`: the field holds each of these values. Text is compared without case. */
+  readonly compare: 'equals' | 'every'
+  /** What callers call it; the name of the field when absent. */
+  readonly name?: string
+  /** The value that a caller gives. */
+  readonly schema: z.ZodType
+  /** Name under which answers count the field's values; absent: they do not. */
+  readonly facet?: string
+  /** The option of `dragoman search`, as commander writes it, and its help; absent: there is none. */
+  readonly option?: readonly [flags: string, help: string]
+}
+
+/** One field of an entry. */
+export interface EntryField {
+  /** What a publication may state; absent for a field that the registry manages. */
+  readonly published?: z.ZodType
+  /** What the store keeps, where the registry's own table of managed fields does not say it. */
+  readonly stored?: z.ZodType
+  /** The value of an entry that states none, entries written before the field existed included. */
+  readonly initial?: unknown
+  readonly filter?: FieldFilter
+}
+
+const maxCapabilityCharacters = 200_000
+
+const Capabilities = z
+  .array(visible(Capability.strict()))
+  .max(200)
+  .refine((all) => textLength(all) <= maxCapabilityCharacters, {
+    error: `At most ${maxCapabilityCharacters} characters of names and descriptions in all.`,
+  })
+
+function textLength(capabilities: readonly Capability[]): number {
+  return capabilities.reduce((sum, { name, description }) => sum + name.length + description.length, 0)
+}
+
+/**
+ * The one home of an entry's fields: publications, stored entries, versions, filters, the REST query, the command line,
+ * the search index and the vector stores are derived from these rows or checked against them (docs/adding-a-field.md).
+ * Fields that are managed and not filtered stand in `StoredEntry` alone.
+ */
+export const entryFields = {
+  package_name: { published: PackageName, stored: z.string() },
+  manifest_url: {
+    published: visible(z.url({ protocol: /^https?$/ }).max(2048)).describe("Where the agent's own card is."),
+    /** Null where the registry renders the card. */
+    stored: z.string().nullable(),
+    initial: null,
+  },
+  name: {
+    published: visible(z.string().trim().min(1).max(200))
+      .refine((name) => !mixesScripts(name), {
+        error: 'One word mixes letters of scripts that look alike. Write it in one script.',
+      })
+      .meta(notBlank),
+    stored: z.string(),
+  },
+  description: {
+    published: visible(z.string().trim().min(1).max(4000)).meta(notBlank),
+    stored: z.string(),
+  },
+  capabilities: { published: Capabilities, stored: z.array(Capability), initial: [] },
+  endpoints: {
+    published: z.array(visible(Endpoint.strict())).max(20),
+    stored: z.array(Endpoint),
+    initial: [],
+  },
+  packages: { published: z.array(visible(Package.strict())).max(20), stored: z.array(Package), initial: [] },
+  tags: {
+    published: z.array(visible(Tag)).max(50),
+    stored: z.array(z.string()),
+    initial: [],
+    filter: {
+      compare: 'every',
+      schema: z.array(Tag).max(20).describe('Every one of these tags.'),
+      facet: 'tags',
+      option: ['--tag <tag...>', 'every one of these tags'],
+    },
+  },
+  category: {
+    published: Slug.nullable(),
+    stored: z.string().nullable(),
+    initial: null,
+    filter: {
+      compare: 'equals',
+      schema: Slug,
+      facet: 'categories',
+      option: ['--category <slug>', 'category'],
+    },
+  },
+  target: {
+    published: Slug.nullable(),
+    stored: z.string().nullable(),
+    initial: null,
+    filter: {
+      compare: 'equals',
+      schema: Slug.describe('Audience of the agent, such as developer.'),
+      facet: 'targets',
+      option: ['--target <slug>', 'audience'],
+    },
+  },
+  version: {
+    published: visible(z.string().min(1).max(100)).nullable(),
+    stored: z.string().nullable(),
+    initial: null,
+  },
+  state: {
+    filter: {
+      compare: 'equals',
+      schema: State.describe('STAGE asks for your own unpublished agents, with mine.'),
+    },
+  },
+  owner: {
+    filter: {
+      compare: 'equals',
+      name: 'mine',
+      schema: z.boolean().describe('Only agents that you own.'),
+    },
+  },
+  live: {
+    filter: {
+      compare: 'equals',
+      schema: z
+        .boolean()
+        .describe('True: agents that answer. False: those that are dead or stale. Of some nobody knows.'),
+      option: ['--live', 'only agents that answer'],
+    },
+  },
+  deprecated: {
+    filter: {
+      compare: 'equals',
+      schema: z.boolean().describe('False leaves out agents that nobody should begin to use.'),
+    },
+  },
+} as const satisfies Record<string, EntryField>
+
+type Table = typeof entryFields
+type FieldsWith<Column extends keyof EntryField> = {
+  [Name in keyof Table]: Table[Name] extends Record<Column, unknown> ? Name : never
+}[keyof Table]
+
+/** Fields that a publication states and versions are made of. */
+export type PublishedField = FieldsWith<'published'>
+/** Fields that lists and searches narrow by. */
+export type FilterField = FieldsWith<'filter'>
+/** Fields that publishers state, lists show and searches narrow by. */
+export type ListedField = PublishedField & FilterField
+
+const names = Object.keys(entryFields) as (keyof Table)[]
+const has = (name: keyof Table, column: keyof EntryField) => column in entryFields[name]
+
+export const publishedFields = names.filter((name) => has(name, 'published')) as PublishedField[]
+export const filterFields = names.filter((name) => has(name, 'filter')) as FilterField[]
+export const listedFields = filterFields.filter((name): name is ListedField => has(name, 'published'))
+
+/** An object over some fields. Shapes: `fields` in, one property each out. */
+export function mapFields<Name extends keyof Table, Value>(
+  fields: readonly Name[],
+  value: (name: Name) => Value,
+): Record<Name, Value> {
+  return Object.fromEntries(fields.map((name) => [name, value(name)])) as Record<Name, Value>
+}
+
+type Schemas<Name extends keyof Table, Column extends keyof EntryField> = {
+  [Field in Name]: Table[Field] extends Record<Column, infer Schema> ? Schema : never
+}
+
+/** The zod shape of what a publication states. */
+export const publishedShape = mapFields(publishedFields, (name) => entryFields[name].published) as Schemas<
+  PublishedField,
+  'published'
+>
+
+/** The zod shape of what the store keeps of it; a field that an older document lacks has its initial value. */
+export const storedShape = mapFields(publishedFields, (name) => {
+  const { stored, initial }: EntryField & { readonly stored: z.ZodType } = entryFields[name]
+  return initial === undefined ? stored : stored.default(initial)
+}) as Schemas<PublishedField, 'stored'>
+
+type InitialField = PublishedField & FieldsWith<'initial'>
+
+/** What a new entry has in the fields that its publisher leaves out. */
+export const initialValues = mapFields(
+  publishedFields.filter((name): name is InitialField => has(name, 'initial')),
+  (name) => entryFields[name].initial,
+) as unknown as { readonly [Name in InitialField]: z.output<Table[Name]['stored']> }
+
+/** The zod shape of what lists show of it, beside the fields that every entry has. */
+export const listedShape = mapFields(listedFields, (name) => entryFields[name].stored) as Schemas<
+  ListedField,
+  'stored'
+>
+
+/** What lists show of an entry, field by field. */
+export function listedValues<Entry extends { readonly [Name in ListedField]: unknown }>(
+  entry: Entry,
+): Pick<Entry, ListedField> {
+  return mapFields(listedFields, (name) => entry[name]) as Pick<Entry, ListedField>
+}
+
+/** The filters, each by the name that callers use. */
+export const filters: Readonly<Record<FilterField, FieldFilter & { readonly name: string }>> = mapFields(
+  filterFields,
+  (name) => {
+    const { filter }: { readonly filter: FieldFilter } = entryFields[name]
+    return { name, ...filter }
+  },
+)
+
+type FilterName<Field extends FilterField> = Table[Field]['filter'] extends {
+  readonly name: infer Name extends string
+}
+  ? Name
+  : Field
+
+/** The zod shape of the filters of a search. */
+export const filterShape = Object.fromEntries(
+  Object.values(filters).map(({ name, schema }) => [name, schema]),
+) as { [Field in FilterField as FilterName<Field>]: Table[Field]['filter']['schema'] }
+
+type Facet<Field extends FilterField> = Table[Field]['filter'] extends {
+  readonly facet: infer Name extends string
+}
+  ? Name
+  : never
+
+/** Fields whose values answers count, and the name under which they do. */
+export type FacetName = { [Field in FilterField]: Facet<Field> }[FilterField]
+
+/** The fields whose values answers count, by the name of the count. */
+export const facets = Object.fromEntries(
+  filterFields.flatMap((field) =>
+    filters[field].facet === undefined ? [] : [[filters[field].facet, field]],
+  ),
+) as Readonly<Record<FacetName, FilterField>>
+
+export const facetNames = Object.keys(facets) as FacetName[]
