@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { input, output } from '../../schemas/shape.ts'
+import type { Clock } from '../../src/common/clock.ts'
 import type { Found } from './chain.ts'
-import type { Clock } from './port.ts'
 import type { Prices } from './prices.ts'
 import { type AssetClass, alternativesOf, assetClasses, type Instrument, readSymbol } from './symbol.ts'
 

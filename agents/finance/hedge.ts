@@ -1,5 +1,5 @@
 import { type Code, Failure } from '../../schemas/failure.ts'
-import type { Clock, Wait } from './port.ts'
+import type { Clock, Wait } from '../../src/common/clock.ts'
 import type { Provider, Quote } from './providers/provider.ts'
 import type { Instrument } from './symbol.ts'
 

@@ -1,6 +1,6 @@
 import { Failure } from '../../schemas/failure.ts'
+import type { Cached, Upstreams } from '../../src/common/upstream.ts'
 import { type Found, firstQuote } from './chain.ts'
-import type { Cached, Upstreams } from './port.ts'
 import { createSources, type Places } from './sources.ts'
 import type { AssetClass, Instrument } from './symbol.ts'
 

@@ -1,4 +1,4 @@
-import type { Limits, Upstreams } from './port.ts'
+import type { UpstreamLimits, Upstreams } from '../../src/common/upstream.ts'
 import { alphaVantage } from './providers/alpha-vantage.ts'
 import { binance } from './providers/binance.ts'
 import { coinbase } from './providers/coinbase.ts'
@@ -38,12 +38,12 @@ export interface Sources {
 }
 
 /** A request each so many milliseconds, after each source's terms for those who pay nothing. */
-function every(gap_ms: number, burst: number): Limits {
-  return { gap_ms, burst, together: 8 }
+function every(gap_ms: number, burst: number): UpstreamLimits {
+  return { gap_ms, burst, max_in_flight: 8 }
 }
 
 export function createSources({ create_upstream, clock }: Upstreams, places: Places): Sources {
-  const source = (url: string, limits: Limits) => ({ url, ask: create_upstream(limits) })
+  const source = (url: string, limits: UpstreamLimits) => ({ url, ask: create_upstream(limits) })
   const keyed = <Made>(key: string | undefined, make: (key: string) => Made): Made[] =>
     key === undefined ? [] : [make(key)]
 

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
+import type { Clock } from '../../src/common/clock.ts'
 import { type Document, type DocumentPorts, type Request, readDocument } from './document.ts'
-import type { Clock } from './port.ts'
 
 /** Documents read lately, so that the parts of one page are parts of one reading. */
 export interface Library {

@@ -1,4 +1,5 @@
-import type { Clock, Extract, Extracted, Fetch, Manner } from './port.ts'
+import type { Clock } from '../../src/common/clock.ts'
+import type { Extract, Extracted, Fetch, Manner } from './port.ts'
 import { throwForStatus } from './status.ts'
 
 /** A page as it was fetched and read, whole. */

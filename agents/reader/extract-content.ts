@@ -3,7 +3,7 @@ import { type Action, defineAction } from '../../schemas/action.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { principalKey } from '../../src/common/principal-key.ts'
-import { changed, digest, readCursor, writeCursor } from './cursor.ts'
+import { digest, pageChanged, readCursor, writeCursor } from './cursor.ts'
 import { type CacheHit, keyOf, type Library } from './document-cache.ts'
 import { longestSelector, parseSelector } from './html-to-markdown/html/selector.ts'
 import { emptyReasons, extractors } from './port.ts'
@@ -103,7 +103,7 @@ export function extractContent(library: Library): ExtractContent {
       const place = cursor === undefined ? undefined : readCursor(cursor, request)
       const loan = await library.read({ ...manner, caller: nameOf(principal) }, signal)
       const { content, digest: document } = loan.document
-      if (place && (place.document !== document || place.offset >= content.length)) throw changed()
+      if (place && (place.document !== document || place.offset >= content.length)) throw pageChanged()
       const { text, end } = slice(content, place?.offset ?? 0, max_chars)
       const truncated = end < content.length
       return {

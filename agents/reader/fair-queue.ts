@@ -1,23 +1,23 @@
-/** What waits, in a lane for each caller. Lanes take turns, so many things of one caller keep no other waiting. */
+/** A bounded queue with a lane for each caller. Lanes take turns, so a caller with many items does not delay the others. */
 export interface FairQueue<T> {
   readonly size: number
   /**
-   * Gives what finds no room: `item` itself, or, where its caller waits for less than another does, the newest of
-   * that other's.
+   * Adds an item. Returns the item that a full queue turns away: the newest item of the longest lane, or `item` itself
+   * where no other lane would still be longer than the caller's.
    */
   add(caller: string, item: T): T | undefined
   take(): T | undefined
   remove(item: T): void
 }
 
-/** A queue of at most `limit` things. */
-export function createFairQueue<T>(limit: number): FairQueue<T> {
-  /** In the order of their turns; none is empty. */
+/** A fair queue of at most `maxItems` items. */
+export function createFairQueue<T>(maxItems: number): FairQueue<T> {
+  /** In order of their turns; no lane is empty. */
   const lanes = new Map<string, T[]>()
   let size = 0
 
-  function longest(): T[] {
-    return [...lanes.values()].reduce((most, lane) => (lane.length > most.length ? lane : most), [])
+  function longestLane(): T[] {
+    return [...lanes.values()].reduce((longest, lane) => (lane.length > longest.length ? lane : longest), [])
   }
 
   return {
@@ -26,22 +26,22 @@ export function createFairQueue<T>(limit: number): FairQueue<T> {
     },
     add(caller, item) {
       const lane = lanes.get(caller) ?? []
-      let out: T | undefined
-      if (size >= limit) {
-        const other = longest()
+      let evicted: T | undefined
+      if (size >= maxItems) {
+        const other = longestLane()
         if (other.length <= lane.length + 1) return item
-        out = other.pop()
+        evicted = other.pop()
         size--
       }
       lane.push(item)
       lanes.set(caller, lane)
       size++
-      return out
+      return evicted
     },
     take() {
-      const [turn] = lanes
-      if (!turn) return undefined
-      const [caller, lane] = turn
+      const [first] = lanes
+      if (!first) return undefined
+      const [caller, lane] = first
       const item = lane.shift()
       lanes.delete(caller)
       if (lane.length > 0) lanes.set(caller, lane)
@@ -50,9 +50,9 @@ export function createFairQueue<T>(limit: number): FairQueue<T> {
     },
     remove(item) {
       for (const [caller, lane] of lanes) {
-        const place = lane.indexOf(item)
-        if (place === -1) continue
-        lane.splice(place, 1)
+        const index = lane.indexOf(item)
+        if (index === -1) continue
+        lane.splice(index, 1)
         if (lane.length === 0) lanes.delete(caller)
         size--
       }

@@ -100,6 +100,3 @@ export type Answer =
  * `cancelled`, `unavailable`, `invalid_request` (the selector) or `upstream_invalid`.
  */
 export type Extract = (job: Job, signal: AbortSignal, caller?: string) => Promise<Extracted>
-
-/** Milliseconds since the epoch. */
-export type Clock = () => number

@@ -1,4 +1,5 @@
 import { type Details, Failure } from '../../schemas/failure.ts'
+import { retryAfter } from '../../src/common/retry-after.ts'
 
 interface Answer {
   readonly status: number
@@ -13,7 +14,7 @@ export function throwForStatus({ status, headers, url }: Answer, now: number): v
   if (status === 404 || status === 410) {
     throw new Failure('not_found', `${host} has no such page.`, { upstream: { status } })
   }
-  const retry_after_s = secondsOf(headers['retry-after'], now)
+  const retry_after_s = retryAfter(headers['retry-after'], now)
   const details: Details = { upstream: { status }, ...(retry_after_s !== undefined && { retry_after_s }) }
   if (status === 402) {
     const hint = 'The page is sold. Look for the same text elsewhere.'
@@ -35,11 +36,4 @@ export function throwForStatus({ status, headers, url }: Answer, now: number): v
 /** Headers under which the best known walls ask for a browser. */
 function isBotWall(headers: Answer['headers']): boolean {
   return headers['cf-mitigated'] === 'challenge' || 'x-datadome' in headers || 'x-amzn-waf-action' in headers
-}
-
-/** `Retry-After` in seconds, up to a day, in either form (RFC 9110, 10.2.3). */
-export function secondsOf(header: string | undefined, now: number): number | undefined {
-  if (header === undefined) return undefined
-  const seconds = /^\d{1,9}$/.test(header) ? Number(header) : Math.ceil((Date.parse(header) - now) / 1000)
-  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(seconds, 0), 86_400)
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import type { Cached } from '../../src/common/upstream.ts'
 import type { Query } from './answer.ts'
-import type { Cached } from './port.ts'
 
 /** The language of the wiki: the part of its host name, never a host. */
 export const Lang = z

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { input, output } from '../../schemas/shape.ts'
+import type { Cached } from '../../src/common/upstream.ts'
 import type { Page, Query } from './answer.ts'
 import { Lang, provenance, provenanceOf } from './fields.ts'
 import { Hit, hit, ranked, searchParams, Words } from './hit.ts'
 import type { MediaWiki } from './mediawiki.ts'
-import type { Cached } from './port.ts'
 import { Summary, summarise, summaryParams } from './summary.ts'
 
 const Input = z.strictObject({ query: Words.describe('Page title or search term.'), lang: Lang })

@@ -1,6 +1,6 @@
 import { Failure } from '../../schemas/failure.ts'
+import type { Cached, UpstreamAnswer, Upstreams } from '../../src/common/upstream.ts'
 import { type Query, type Refusal, readAnswer } from './answer.ts'
-import type { Answer, Cached, Upstreams } from './port.ts'
 
 export interface WikiPorts extends Upstreams {
   /** Address of the wiki's `api.php`; `{lang}` in it stands for the language asked for. */
@@ -24,7 +24,7 @@ const longestAddress = 2_000
 const bounds = { max_bytes: 2_000_000, timeout_ms: 8_000 }
 
 /** Two requests at a time, ten a second: https://www.mediawiki.org/wiki/API:Etiquette. */
-const limits = { gap_ms: 100, burst: 10, together: 2 }
+const limits = { gap_ms: 100, burst: 10, max_in_flight: 2 }
 
 const common: Params = {
   action: 'query',
@@ -71,7 +71,7 @@ export function createMediaWiki({ create_upstream, create_cache, ...settings }: 
   }
 }
 
-function read({ status, body, retry_after_s }: Answer): Query {
+function read({ status, body, retry_after_s }: UpstreamAnswer): Query {
   const retry = retry_after_s === undefined ? {} : { retry_after_s }
   if (status !== 200) {
     throw new Failure('upstream_failed', `The wiki answered ${status}.`, { upstream: { status }, ...retry })

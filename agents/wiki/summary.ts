@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { Failure } from '../../schemas/failure.ts'
+import type { Cached } from '../../src/common/upstream.ts'
 import { type Page, type Query, whole } from './answer.ts'
 import { isDisambiguation, Option, optionsOf } from './disambiguation.ts'
 import { provenance, provenanceOf } from './fields.ts'
 import type { MediaWiki } from './mediawiki.ts'
-import type { Cached } from './port.ts'
 import { clip } from './text.ts'
 
 const longest = 8_000

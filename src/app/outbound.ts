@@ -1,11 +1,12 @@
 import { systemWait, type Wait } from '../common/clock.ts'
+import type { Upstreams } from '../common/upstream.ts'
 import {
   createSafeFetch,
   type Fetch,
   type SafeFetch,
   type SafeFetchOptions,
 } from '../net/fetch/safe-fetch.ts'
-import { createUpstreams, type Upstreams } from '../net/upstream/upstreams.ts'
+import { createUpstreams } from '../net/upstream/upstreams.ts'
 import type { Site } from '../registry/entry/site.ts'
 import { version } from './assets.ts'
 import type { Config } from './config.ts'

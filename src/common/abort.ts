@@ -1,10 +1,9 @@
-/** A signal that aborts with the first of several, and by itself when told to. Disposing releases the others. */
+/** A signal that aborts with the first of several signals, or by `abort`. Disposing removes the listeners. */
 export interface LinkedSignal extends Disposable {
   readonly signal: AbortSignal
   abort(reason: unknown): void
 }
 
-/** Links signals into one. */
 export function linkSignals(...signals: readonly AbortSignal[]): LinkedSignal {
   const controller = new AbortController()
   const links = signals.map((signal) => ({ signal, follow: () => controller.abort(signal.reason) }))
@@ -21,7 +20,7 @@ export function linkSignals(...signals: readonly AbortSignal[]): LinkedSignal {
   }
 }
 
-/** Settles as the promise does, or rejects at once with the signal's reason; the promise then runs on unobserved. */
+/** Settles as the promise does, or rejects with the reason of the signal when it aborts; the work itself continues unobserved. */
 export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason)

@@ -3,10 +3,10 @@ import { setTimeout } from 'node:timers/promises'
 /** Milliseconds since the epoch. */
 export type Clock = () => number
 
-/** Resolves after so many milliseconds; rejects with what the signal says when it aborts. */
+/** Resolves after so many milliseconds; rejects with the reason of the signal when it aborts. */
 export type Wait = (milliseconds: number, signal: AbortSignal) => Promise<void>
 
-/** Waits by the system's timers, without keeping the process alive. */
+/** Waits with a system timer that does not keep the process alive. */
 export const systemWait: Wait = async (milliseconds, signal) => {
   try {
     await setTimeout(milliseconds, undefined, { signal, ref: false })
@@ -15,8 +15,8 @@ export const systemWait: Wait = async (milliseconds, signal) => {
   }
 }
 
-/** A clock that stands where it was when the given one is set back, and goes on from there. */
-export function steady(clock: Clock): Clock {
+/** A monotonic clock: when `clock` is set back, it stays where it was and continues from there. */
+export function monotonic(clock: Clock): Clock {
   let last = clock()
   let behind = 0
   return () => {

@@ -1,10 +1,10 @@
-/** A signal that follows the caller's and also aborts by itself after a while. */
+/** A signal that aborts with the caller's signal or when the time is over. */
 export interface Deadline extends Disposable {
   readonly signal: AbortSignal
   readonly has_passed: boolean
 }
 
-/** Starts a deadline of `milliseconds`. Disposing it lets go of the timer and of the caller's signal. */
+/** Starts a deadline of `milliseconds`. Disposing it clears the timer and the listener on the caller's signal. */
 export function startDeadline(caller: AbortSignal, milliseconds: number): Deadline {
   const controller = new AbortController()
   let hasPassed = false

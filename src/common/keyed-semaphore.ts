@@ -1,24 +1,31 @@
 import { type Acquire, createSemaphore } from './semaphore.ts'
 
-/** Resolves with a place of somebody's own share, as TakePlace does. */
-export type AcquireKeyed = (of: string, signal: AbortSignal) => Promise<Disposable>
+/** Acquires a slot of the key's own semaphore, as Acquire does. */
+export type AcquireKeyed = (key: string, signal: AbortSignal) => Promise<Disposable>
 
-/** Places for each of many, so that nobody takes all that there are; `full` says what is thrown as in `createPlaces`. */
-export function createKeyedSemaphore(each: number, longest: number, full: () => Error): AcquireKeyed {
-  const holders = new Map<string, { readonly take: Acquire; count: number }>()
-  return async (of, signal) => {
-    const holder = holders.get(of) ?? { take: createSemaphore(each, longest, full), count: 0 }
-    holders.set(of, holder)
-    holder.count++
+/** A semaphore of `max` slots for each key; `maxWaiting` and `queueFull` as in `createSemaphore`. */
+export function createKeyedSemaphore(
+  max: number,
+  maxWaiting?: number,
+  queueFull?: () => Error,
+): AcquireKeyed {
+  const semaphores = new Map<string, { readonly acquire: Acquire; users: number }>()
+  return async (key, signal) => {
+    const semaphore = semaphores.get(key) ?? {
+      acquire: createSemaphore(max, maxWaiting, queueFull),
+      users: 0,
+    }
+    semaphores.set(key, semaphore)
+    semaphore.users++
     const leave = () => {
-      holder.count--
-      if (holder.count === 0) holders.delete(of)
+      semaphore.users--
+      if (semaphore.users === 0) semaphores.delete(key)
     }
     try {
-      const place = await holder.take(signal)
+      const slot = await semaphore.acquire(signal)
       return {
         [Symbol.dispose]() {
-          place[Symbol.dispose]()
+          slot[Symbol.dispose]()
           leave()
         },
       }

@@ -1,4 +1,4 @@
-/** One text for an (issuer, subject) pair: what owners, quotas, tasks and sessions are stored and counted by. */
+/** The key of an (issuer, subject) pair, by which owners, quotas, tasks and sessions are stored and counted. */
 export function principalKey({
   issuer,
   subject,

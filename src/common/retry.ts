@@ -3,18 +3,18 @@ import { setTimeout as pause } from 'node:timers/promises'
 export interface Backoff {
   /** Milliseconds before the second attempt. */
   readonly first_ms: number
-  /** The longest pause, in milliseconds. */
+  /** Maximum pause in milliseconds. */
   readonly max_ms: number
 }
 
-/** Exponential backoff: milliseconds to wait after failed attempt number `attempt`, counted from 1. */
+/** Exponential backoff: milliseconds to wait after failed attempt `attempt`, counted from 1. */
 export function backoff(attempt: number, { first_ms, max_ms }: Backoff): number {
   return Math.min(first_ms * 2 ** (attempt - 1), max_ms)
 }
 
 /**
- * Runs `work`, and again with growing pauses while `isRetryable` holds for its error, for at most `within_ms`.
- * Rejects with the last error.
+ * Runs `work`, and repeats it with exponential backoff while `isRetryable` holds for its error, for at most `within_ms`
+ * milliseconds. Rejects with the last error.
  */
 export async function retryFor<T>(
   work: () => Promise<T>,

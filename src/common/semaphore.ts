@@ -1,26 +1,26 @@
-/** Resolves with a place once there is one, in the order asked for; rejects when the signal aborts. */
+/** Resolves with a slot when one is free, in order of the calls; rejects with the reason of the signal when it aborts. */
 export type Acquire = (signal: AbortSignal) => Promise<Disposable>
 
 /**
- * A bounded number of places, each held for as long as something lasts. Where more than `longest` wait, `full` says what
- * is thrown.
+ * A counting semaphore of `max` slots; disposing a slot frees it. When `maxWaiting` callers wait already, acquiring throws
+ * the error that `queueFull` makes.
  */
 export function createSemaphore(
-  most: number,
-  longest = Number.POSITIVE_INFINITY,
-  full: () => Error = () => new Error('Too many wait.'),
+  max: number,
+  maxWaiting = Number.POSITIVE_INFINITY,
+  queueFull: () => Error = () => new Error('Too many callers wait.'),
 ): Acquire {
-  let taken = 0
+  let acquired = 0
   const waiting = new Set<() => void>()
 
-  function leave(): void {
+  function release(): void {
     const [next] = waiting
-    // The place goes straight to whoever waits for it.
+    // The slot goes straight to the next waiter, so that no newcomer can take it.
     if (next) next()
-    else taken--
+    else acquired--
   }
 
-  function turn(signal: AbortSignal): Promise<void> {
+  function waitForSlot(signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const settled = (settle: () => void) => () => {
         waiting.delete(next)
@@ -36,13 +36,13 @@ export function createSemaphore(
   }
 
   return async (signal) => {
-    if (taken < most) taken++
-    else if (waiting.size >= longest) throw full()
-    else await turn(signal)
+    if (acquired < max) acquired++
+    else if (waiting.size >= maxWaiting) throw queueFull()
+    else await waitForSlot(signal)
     let isHeld = true
     return {
       [Symbol.dispose]() {
-        if (isHeld) leave()
+        if (isHeld) release()
         isHeld = false
       },
     }

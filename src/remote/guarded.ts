@@ -1,12 +1,12 @@
 import { Failure } from '../../schemas/failure.ts'
 import { abortable } from '../common/abort.ts'
 import { startDeadline } from '../common/deadline.ts'
-import type { Gate } from '../net/upstream/upstream-policy.ts'
+import type { UpstreamPolicy } from '../net/upstream/upstream-policy.ts'
 import { isAboutCall } from './refusal.ts'
 import type { RemoteAgent, RemoteAnswer } from './remote-agent.ts'
 
 export interface GuardOptions {
-  readonly gate: Gate
+  readonly policy: UpstreamPolicy
   /** How the agent is called in what its callers are told. */
   readonly who: string
   /** Milliseconds that one call may take at the other side. */
@@ -17,7 +17,7 @@ export interface GuardOptions {
  * The same agent with what keeps everybody whole around it: its own circuit and bounded places, and a time after
  * which it counts as having failed, which is shorter than its callers' own.
  */
-export function createGuarded(agent: RemoteAgent, { gate, who, patience_ms }: GuardOptions): RemoteAgent {
+export function createGuarded(agent: RemoteAgent, { policy, who, patience_ms }: GuardOptions): RemoteAgent {
   async function within<T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     using deadline = startDeadline(signal, patience_ms)
     try {
@@ -31,7 +31,7 @@ export function createGuarded(agent: RemoteAgent, { gate, who, patience_ms }: Gu
   const { describe } = agent
   return {
     call: (action, params, call) =>
-      gate(
+      policy(
         call.signal,
         () =>
           within(call.signal, (signal) => agent.call(action, params, { ...call, signal }).catch(refusedOr)),
@@ -40,7 +40,11 @@ export function createGuarded(agent: RemoteAgent, { gate, who, patience_ms }: Gu
     probe: (call) => within(call.signal, (signal) => agent.probe({ ...call, signal })),
     ...(describe && {
       describe: (call) =>
-        gate(call.signal, () => within(call.signal, (signal) => describe({ ...call, signal })), call.caller),
+        policy(
+          call.signal,
+          () => within(call.signal, (signal) => describe({ ...call, signal })),
+          call.caller,
+        ),
     }),
     [Symbol.asyncDispose]: () => agent[Symbol.asyncDispose](),
   }

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { EntryDetail } from '../../schemas/card.ts'
 import type { Endpoint } from '../../schemas/entry-parts.ts'
 import type { Clock, Wait } from '../common/clock.ts'
-import { createGate, type Gate } from '../net/upstream/upstream-policy.ts'
+import { createUpstreamPolicy, type UpstreamPolicy } from '../net/upstream/upstream-policy.ts'
 import { endpointsOf, factsOf } from './endpoints.ts'
 import { createGuarded } from './guarded.ts'
 import type { Connect, RemoteAgent } from './remote-agent.ts'
@@ -15,7 +15,7 @@ export interface Connected {
 }
 
 interface Known extends Connected {
-  readonly gate: Gate
+  readonly policy: UpstreamPolicy
   /** By which it is spoken to. */
   card: EntryDetail['card']
 }
@@ -42,7 +42,7 @@ const mostAgents = 1_000
  * Calls that one agent has under way together, and how many of those one caller; a hundred more wait, and what comes
  * then is refused. Whoever publishes an agent does not say for how long nobody else may call it.
  */
-const limits = { together: 16, each: 12, gap_ms: 0, burst: 1, longest_rest_ms: 300_000 }
+const limits = { max_in_flight: 16, max_in_flight_per_caller: 12, gap_ms: 0, burst: 1, max_rest_ms: 300_000 }
 const defaultPatience = 25_000
 
 export function createRemotes({
@@ -61,23 +61,23 @@ export function createRemotes({
     void closed.then(() => closing.delete(closed))
   }
 
-  const gateOf = ({ package_name }: EntryDetail) => createGate(package_name, limits, clock, wait)
+  const policyOf = ({ package_name }: EntryDetail) => createUpstreamPolicy(package_name, limits, clock, wait)
 
-  function connect(entry: EntryDetail, gate: Gate): Known | undefined {
+  function connect(entry: EntryDetail, policy: UpstreamPolicy): Known | undefined {
     const facts = factsOf(entry)
     const { card, package_name: who } = entry
     for (const endpoint of endpointsOf(entry)) {
       for (const speak of connects) {
         const agent = speak(endpoint, facts)
         if (!agent) continue
-        return { endpoint, gate, card, agent: createGuarded(agent, { gate, who, patience_ms }) }
+        return { endpoint, policy, card, agent: createGuarded(agent, { policy, who, patience_ms }) }
       }
     }
     return undefined
   }
 
   return {
-    fresh: (entry) => connect(entry, gateOf(entry)),
+    fresh: (entry) => connect(entry, policyOf(entry)),
     of(entry) {
       // What is published anew at the same place is the same agent: its circuit does not close by that.
       const key = keys.get(entry) ?? JSON.stringify([entry.id, endpointsOf(entry), factsOf(entry).address])
@@ -88,7 +88,7 @@ export function createRemotes({
         found.card = entry.card
         return found
       }
-      const made = connect(entry, found?.gate ?? gateOf(entry))
+      const made = connect(entry, found?.policy ?? policyOf(entry))
       if (made) known.set(key, made)
       return made
     },

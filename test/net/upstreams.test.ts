@@ -1,20 +1,19 @@
 import { describe, expect, test } from 'vitest'
 import { Failure } from '../../schemas/failure.ts'
-import { retryAfter } from '../../src/common/retry-after.ts'
+import type { UpstreamAnswer, UpstreamLimits } from '../../src/common/upstream.ts'
 import { createSafeFetch } from '../../src/net/fetch/safe-fetch.ts'
-import type { Limits } from '../../src/net/upstream/upstream-policy.ts'
-import { createUpstreams, type UpstreamAnswer } from '../../src/net/upstream/upstreams.ts'
+import { createUpstreams } from '../../src/net/upstream/upstreams.ts'
 import { failureOf } from '../support/agent.ts'
 import { hang, html, type Routes, replay, serverError, text, tooMany } from '../support/replay.ts'
 import { createTime } from '../support/time.ts'
 
 const now = Date.parse('2026-03-02T15:00:00Z')
 const second = 1_000
-const ample: Limits = { gap_ms: 1, burst: 1_000, together: 100 }
+const ample: UpstreamLimits = { gap_ms: 1, burst: 1_000, max_in_flight: 100 }
 const ok = text('ok')
 
 /** An upstream on a replay server, in time that stands still; an answer of HTML counts against it. */
-async function open(routes: Routes, limits: Limits = ample) {
+async function open(routes: Routes, limits: UpstreamLimits = ample) {
   const server = await replay(routes)
   const safe = createSafeFetch({ user_agent: 'test', allow_origins: [server.url] })
   const time = createTime(now)
@@ -126,26 +125,11 @@ describe('an upstream that asks for time', () => {
     expect(await upstream.get()).toBe('200 ok')
     expect(upstream.server.requests).toHaveLength(2)
   })
-
-  test.each([
-    [undefined, undefined],
-    ['', undefined],
-    ['soon', undefined],
-    ['-5', undefined],
-    ['1.5', undefined],
-    ['0', 0],
-    [' 7 ', 7],
-    ['999999999', 86_400],
-    ['Mon, 02 Mar 2026 14:59:00 GMT', 0],
-    ['Mon, 02 Mar 2026 15:01:00 GMT', 60],
-  ])('Retry-After: %s is %s seconds', (field, seconds) => {
-    expect(retryAfter(field, now)).toBe(seconds)
-  })
 })
 
 describe('the pace', () => {
   test('is kept: a burst at once, then a request each gap, and none that would wait for too long', async () => {
-    await using upstream = await open({ 'GET /': ok }, { gap_ms: second, burst: 2, together: 9 })
+    await using upstream = await open({ 'GET /': ok }, { gap_ms: second, burst: 2, max_in_flight: 9 })
     await Promise.all([upstream.get(), upstream.get()])
     const queued = [upstream.get(), upstream.get(), upstream.get()]
     expect(upstream.time.waiting()).toBe(3)
@@ -162,7 +146,7 @@ describe('the pace', () => {
   })
 
   test('lets a caller leave the queue', async () => {
-    await using upstream = await open({ 'GET /': ok }, { gap_ms: second, burst: 1, together: 9 })
+    await using upstream = await open({ 'GET /': ok }, { gap_ms: second, burst: 1, max_in_flight: 9 })
     await upstream.get()
     const caller = new AbortController()
     const left = failureOf(upstream.get('/', caller.signal))
@@ -173,7 +157,7 @@ describe('the pace', () => {
 
   test('has so many requests under way together and no more', async () => {
     const gate = Promise.withResolvers<typeof ok>()
-    await using upstream = await open({ 'GET /': () => gate.promise }, { ...ample, together: 2 })
+    await using upstream = await open({ 'GET /': () => gate.promise }, { ...ample, max_in_flight: 2 })
     const all = [upstream.get(), upstream.get(), upstream.get(), upstream.get()]
     await upstream.server.arrived(2)
     const leaving = new AbortController()

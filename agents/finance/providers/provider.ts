@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Failure } from '../../../schemas/failure.ts'
+import type { AskUpstream } from '../../../src/common/upstream.ts'
 import { plainDecimal } from '../decimal.ts'
-import type { Ask } from '../port.ts'
 import type { Instrument } from '../symbol.ts'
 
 /** A price as its source gave it. */
@@ -34,7 +34,7 @@ export interface Provider<Asked extends Instrument> {
 
 /** What a source is reached by. */
 export interface Source {
-  readonly ask: Ask
+  readonly ask: AskUpstream
   /** Base address. */
   readonly url: string
 }
@@ -65,7 +65,7 @@ export interface JsonAnswer {
 
 /** Asks a source within 2.5 seconds and reads its JSON. Throws what `ask` and `read` throw. */
 export function askJson<Value>(
-  ask: Ask,
+  ask: AskUpstream,
   request: { url: string; headers?: Readonly<Record<string, string>>; signal: AbortSignal },
   read: (answer: JsonAnswer) => Value,
 ): Promise<Value> {

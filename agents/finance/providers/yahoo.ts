@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Clock } from '../port.ts'
+import type { Clock } from '../../../src/common/clock.ts'
 import type { Index, Pair, Share } from '../symbol.ts'
 import {
   askJson,

@@ -3,9 +3,9 @@ import { type Code, Failure } from '../../../schemas/failure.ts'
 import type { Clock } from '../../common/clock.ts'
 
 export interface Circuit {
-  /** Throws Failure `circuit_open` while the upstream is to be left alone. */
+  /** Throws Failure `circuit_open` while the circuit is open. */
   check(): void
-  /** Runs an attempt, after the same check. */
+  /** Checks, then runs an attempt. */
   run<Value>(attempt: () => Promise<Value>): Promise<Value>
 }
 
@@ -16,19 +16,19 @@ const day = 24 * 3_600 * second
 const trouble: ReadonlySet<Code> = new Set<Code>(['upstream_failed', 'upstream_timeout', 'upstream_invalid'])
 
 /**
- * Leaves an upstream alone for as long as it asked for (`retry_after_s` of a failure; `longest_ms` at most), and for half a minute after five
- * failures in a row; then one attempt is let through, and decides. Cockatiel's breaker knows Date.now alone, so it counts
- * while our clock keeps the time: to it, half-open comes at once.
+ * A circuit breaker. It opens for as long as the upstream asks for (`retry_after_s` of a failure; `max_rest_ms` at most),
+ * and for half a minute after five failures in a row; then one attempt decides. Cockatiel's breaker reads only Date.now, so
+ * it counts failures and `clock` keeps the time: for Cockatiel the circuit is half-open at once.
  */
-export function createCircuit(host: string, clock: Clock, longest_ms = day): Circuit {
+export function createCircuit(host: string, clock: Clock, max_rest_ms = day): Circuit {
   let closedUntil = Number.NEGATIVE_INFINITY
   const breaker = circuitBreaker(
-    // An attempt that its caller gave up says nothing of the upstream, but as a probe it has not proved it well.
+    // A cancelled attempt says nothing about the upstream, but as a probe it has not shown that the upstream works.
     handleWhen((error) => isTrouble(error) || breaker.state === CircuitState.HalfOpen),
     { halfOpenAfter: 0, breaker: new ConsecutiveBreaker(failuresToOpen) },
   )
   const rest = (milliseconds: number) => {
-    closedUntil = Math.max(closedUntil, clock() + Math.min(milliseconds, longest_ms))
+    closedUntil = Math.max(closedUntil, clock() + Math.min(milliseconds, max_rest_ms))
   }
   breaker.onBreak((reason) => {
     if ('error' in reason && isTrouble(reason.error)) rest(rest_ms)
@@ -54,10 +54,10 @@ export function createCircuit(host: string, clock: Clock, longest_ms = day): Cir
   }
 }
 
-/** The refusal to ask an upstream now. */
+/** The error while an upstream is not asked. */
 export function circuitOpen(host: string, milliseconds: number): Failure {
   const retry_after_s = Math.max(1, Math.ceil(milliseconds / second))
-  return new Failure('circuit_open', `${host} is left alone for ${retry_after_s} s.`, {
+  return new Failure('circuit_open', `${host} is not called for ${retry_after_s} s (circuit open).`, {
     retry_after_s,
   })
 }

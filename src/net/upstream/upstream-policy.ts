@@ -1,50 +1,51 @@
 import { Failure } from '../../../schemas/failure.ts'
-import { type Clock, steady, type Wait } from '../../common/clock.ts'
+import { type Clock, monotonic, type Wait } from '../../common/clock.ts'
 import { createKeyedSemaphore } from '../../common/keyed-semaphore.ts'
-import { createRate, type Rate } from '../../common/rate.ts'
+import { createRate } from '../../common/rate.ts'
 import { createSemaphore } from '../../common/semaphore.ts'
+import type { UpstreamLimits } from '../../common/upstream.ts'
 import { circuitOpen, createCircuit } from './circuit.ts'
 
-/** How an upstream wants to be treated. */
-export interface Limits extends Rate {
-  /** How many requests may be under way together; others wait for their turn. */
-  readonly together: number
-  /** How many of those one caller may have, of callers that are told apart; all when absent. */
-  readonly each?: number
-  /** How long it is left alone at most when it asks for that, in milliseconds; a day when absent. */
-  readonly longest_rest_ms?: number
-}
-
-/** Lets an attempt through once its upstream may be asked. */
-export type Gate = <Value>(
+/** Runs an attempt once the upstream's limits allow it. */
+export type UpstreamPolicy = <Value>(
   signal: AbortSignal,
   attempt: () => Promise<Value>,
   caller?: string,
 ) => Promise<Value>
 
-const longestQueue = 100
-const patience_ms = 3_000
+/** Attempts that wait for a slot, per semaphore. */
+const maxWaiting = 100
+/** Milliseconds that an attempt waits for its turn at most. */
+const maxWait_ms = 3_000
 
 /**
- * The way to one upstream: its circuit, its pace and its places. Throws Failure `circuit_open` with `retry_after_s`
- * where it is not to be asked now, `cancelled`, and what the attempt throws.
+ * The circuit, the rate and the semaphores of one upstream. Throws Failure `circuit_open` with `retry_after_s` where the
+ * upstream is not to be asked now, `cancelled`, and what the attempt throws.
  */
-export function createGate(host: string, limits: Limits, clock: Clock, wait: Wait): Gate {
-  const time = steady(clock)
-  const circuit = createCircuit(host, time, limits.longest_rest_ms)
-  const pace = createRate(limits, patience_ms, time, wait)
-  const crowded = () => circuitOpen(host, patience_ms)
-  const takePlace = createSemaphore(limits.together, longestQueue, crowded)
-  const takeShare =
-    limits.each === undefined ? undefined : createKeyedSemaphore(limits.each, longestQueue, crowded)
+export function createUpstreamPolicy(
+  host: string,
+  limits: UpstreamLimits,
+  clock: Clock,
+  wait: Wait,
+): UpstreamPolicy {
+  const { max_in_flight, max_in_flight_per_caller, max_rest_ms } = limits
+  const time = monotonic(clock)
+  const circuit = createCircuit(host, time, max_rest_ms)
+  const takeTurn = createRate(limits, maxWait_ms, time, wait)
+  const queueFull = () => circuitOpen(host, maxWait_ms)
+  const acquire = createSemaphore(max_in_flight, maxWaiting, queueFull)
+  const acquireForCaller =
+    max_in_flight_per_caller === undefined
+      ? undefined
+      : createKeyedSemaphore(max_in_flight_per_caller, maxWaiting, queueFull)
 
   return async (signal, attempt, caller = '') => {
     try {
       circuit.check()
-      const crowd = await pace(signal)
-      if (crowd) throw circuitOpen(host, crowd.wait_ms)
-      using _share = takeShare && (await takeShare(caller, signal))
-      using _place = await takePlace(signal)
+      const refused = await takeTurn(signal)
+      if (refused) throw circuitOpen(host, refused.wait_ms)
+      using _callerSlot = acquireForCaller && (await acquireForCaller(caller, signal))
+      using _slot = await acquire(signal)
       return await circuit.run(attempt)
     } catch (thrown) {
       if (!signal.aborted || thrown instanceof Failure) throw thrown

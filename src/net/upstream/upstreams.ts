@@ -2,31 +2,14 @@ import { LRUCache } from 'lru-cache'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Clock, Wait } from '../../common/clock.ts'
 import { retryAfter } from '../../common/retry-after.ts'
-import type { Fetch, FetchRequest, FetchResponse } from '../fetch/fetch.ts'
-import { type CreateCache, createFlightCache } from './flight-cache.ts'
-import { createGate, type Gate, type Limits } from './upstream-policy.ts'
+import type { AskUpstream, UpstreamLimits, Upstreams } from '../../common/upstream.ts'
+import type { Fetch } from '../fetch/fetch.ts'
+import { SingleFlightCache } from './single-flight-cache.ts'
+import { createUpstreamPolicy, type UpstreamPolicy } from './upstream-policy.ts'
 
-/** An answer, and the seconds after which the upstream wants to be asked again, where it says so. */
-export type UpstreamAnswer = FetchResponse & { readonly retry_after_s?: number }
+const maxOrigins = 1_000
 
-/**
- * Asks an upstream and reads its answer. A Failure `upstream_…` that `read` throws counts against the upstream, its
- * `retry_after_s` is kept to. Throws `upstream_failed` for 429 and 5xx, `circuit_open`, and what the fetch throws.
- */
-export type Ask = <Value>(request: FetchRequest, read: (answer: UpstreamAnswer) => Value) => Promise<Value>
-
-/** What agents that call the outside have in common: one policy towards upstreams, and one kind of cache. */
-export interface Upstreams extends AsyncDisposable {
-  /** Origins are kept apart: each has its own pace, places and circuit. */
-  readonly create_upstream: (limits: Limits) => Ask
-  readonly create_cache: CreateCache
-  readonly clock: Clock
-  readonly wait: Wait
-}
-
-const mostOrigins = 1_000
-
-/** Disposing ends every flight, those in the background too. */
+/** What agents reach upstreams by. Disposing aborts every fetch, background fetches too. */
 export function createUpstreams({
   fetch,
   clock,
@@ -35,29 +18,32 @@ export function createUpstreams({
   readonly fetch: Fetch
   readonly clock: Clock
   readonly wait: Wait
-}): Upstreams {
+}): Upstreams & AsyncDisposable {
   const closing = new AbortController()
   return {
     clock,
     wait,
     create_upstream: (limits) => createAsk(fetch, limits, clock, wait),
-    create_cache: (settings) => createFlightCache(settings, { clock, wait, closing: closing.signal }),
+    create_cache(settings) {
+      const cache = new SingleFlightCache(settings, { clock, wait, closing: closing.signal })
+      return (key, signal, load) => cache.get(key, signal, load)
+    },
     async [Symbol.asyncDispose]() {
       closing.abort(new Failure('cancelled', 'The gateway is closing.'))
     },
   }
 }
 
-function createAsk(fetch: Fetch, limits: Limits, clock: Clock, wait: Wait): Ask {
-  const gates = new LRUCache<string, Gate>({ max: mostOrigins })
-  const gateOf = (url: string) => {
+function createAsk(fetch: Fetch, limits: UpstreamLimits, clock: Clock, wait: Wait): AskUpstream {
+  const policies = new LRUCache<string, UpstreamPolicy>({ max: maxOrigins })
+  const policyOf = (url: string) => {
     const { origin, host } = URL.canParse(url) ? new URL(url) : { origin: '', host: 'The upstream' }
-    const gate = gates.get(origin) ?? createGate(host, limits, clock, wait)
-    gates.set(origin, gate)
-    return gate
+    const policy = policies.get(origin) ?? createUpstreamPolicy(host, limits, clock, wait)
+    policies.set(origin, policy)
+    return policy
   }
   return (request, read) =>
-    gateOf(request.url)(request.signal, async () => {
+    policyOf(request.url)(request.signal, async () => {
       const response = await fetch(request)
       const seconds = retryAfter(response.headers['retry-after'], clock())
       const retry = seconds === undefined ? {} : { retry_after_s: seconds }

@@ -1,0 +1,149 @@
+import { LRUCache } from 'lru-cache'
+import { Failure } from '../../../schemas/failure.ts'
+import type { Clock, Wait } from '../../common/clock.ts'
+import type { Cached, CacheSettings } from '../../common/upstream.ts'
+
+interface Surroundings {
+  readonly clock: Clock
+  readonly wait: Wait
+  /** Aborts every fetch. */
+  readonly closing: AbortSignal
+}
+
+interface CacheEntry<Value> {
+  readonly value: Value
+  readonly at: number
+  in_trouble: boolean
+}
+
+/** One fetch of a key, shared by all its callers. */
+interface Flight<Value> {
+  readonly result: Promise<Cached<Value>>
+  readonly abort: AbortController
+  waiting: number
+}
+
+type Load<Value> = (signal: AbortSignal) => Promise<Value>
+
+const trouble = new Set(['upstream_failed', 'upstream_timeout', 'upstream_invalid', 'circuit_open'])
+const maxBackgroundFetches = 16
+const maxBackground_ms = 30_000
+
+/**
+ * Keeps the least recently used values; concurrent callers of one key share one fetch. A caller whose signal aborts gets
+ * `cancelled`; the fetch is aborted when the last caller has left. A value past its lifetime is served at once as stale
+ * while a background fetch refreshes it (RFC 5861).
+ */
+export class SingleFlightCache<Value extends object> {
+  readonly #settings: CacheSettings<Value>
+  readonly #clock: Clock
+  readonly #wait: Wait
+  readonly #closing: AbortSignal
+  readonly #entries: LRUCache<string, CacheEntry<Value>>
+  readonly #flights = new Map<string, Flight<Value>>()
+  #backgroundFetches = 0
+
+  constructor(settings: CacheSettings<Value>, { clock, wait, closing }: Surroundings) {
+    this.#settings = settings
+    this.#clock = clock
+    this.#wait = wait
+    this.#closing = closing
+    this.#entries = new LRUCache({ max: settings.entries })
+  }
+
+  /** Resolves to the cached value of a key, or to what `fetch` brings. */
+  async get(key: string, signal: AbortSignal, fetch: Load<Value>): Promise<Cached<Value>> {
+    const { lifetime, refresh } = this.#settings
+    const fresh = this.#recall(key, lifetime, false)
+    if (fresh) return fresh
+    if (signal.aborted) throw cancelled(signal)
+    const stale = this.#recall(key, (value) => lifetime(value) + refresh(value), true)
+    if (stale) {
+      this.#refresh(key, fetch)
+      return stale
+    }
+    const flight = this.#flights.get(key) ?? this.#start(key, fetch)
+    flight.waiting++
+    try {
+      return await orCancelled(flight.result, signal)
+    } finally {
+      flight.waiting--
+      if (flight.waiting === 0 && this.#flights.get(key) === flight) {
+        this.#flights.delete(key)
+        flight.abort.abort()
+      }
+    }
+  }
+
+  /** The cached value, if it is younger than `maxAge` milliseconds. */
+  #recall(key: string, maxAge: (value: Value) => number, stale: boolean): Cached<Value> | undefined {
+    const entry = this.#entries.get(key)
+    if (!entry) return undefined
+    const age = this.#clock() - entry.at
+    if (age < 0 || age >= maxAge(entry.value)) return undefined
+    return { ...entry, cache: { hit: true, age_s: Math.floor(age / 1000), stale } }
+  }
+
+  async #load(key: string, signal: AbortSignal, fetch: Load<Value>): Promise<Cached<Value>> {
+    try {
+      const entry = { value: await fetch(signal), at: this.#clock(), in_trouble: false }
+      this.#entries.set(key, entry)
+      return { ...entry, cache: { hit: false, age_s: 0, stale: false } }
+    } catch (thrown) {
+      if (!(thrown instanceof Failure && trouble.has(thrown.code))) throw thrown
+      const old = this.#entries.get(key)
+      if (old) old.in_trouble = true
+      const standIn = this.#recall(key, this.#settings.stand_in, true)
+      if (standIn) return standIn
+      throw thrown
+    }
+  }
+
+  #start(key: string, fetch: Load<Value>): Flight<Value> {
+    const closing = this.#closing
+    const abort = new AbortController()
+    const close = () => abort.abort(closing.reason)
+    closing.addEventListener('abort', close, { once: true })
+    if (closing.aborted) close()
+    const result = this.#load(key, abort.signal, fetch)
+    const flight = { result, abort, waiting: 0 }
+    this.#flights.set(key, flight)
+    const settle = () => {
+      closing.removeEventListener('abort', close)
+      if (this.#flights.get(key) === flight) this.#flights.delete(key)
+    }
+    result.then(settle, settle)
+    return flight
+  }
+
+  /** Fetches in the background. Callers that leave do not abort it: it ends by itself, by its deadline or at the close. */
+  #refresh(key: string, fetch: Load<Value>): void {
+    const isFull = this.#backgroundFetches >= maxBackgroundFetches
+    if (this.#flights.has(key) || isFull || this.#closing.aborted) return
+    const { result, abort } = Object.assign(this.#start(key, fetch), { waiting: 1 })
+    const settled = new AbortController()
+    this.#backgroundFetches++
+    const settle = () => {
+      this.#backgroundFetches--
+      settled.abort()
+    }
+    result.then(settle, settle)
+    const timeOut = () => abort.abort(new Failure('upstream_timeout', 'The answer took too long.'))
+    this.#wait(maxBackground_ms, settled.signal).then(timeOut, () => {})
+  }
+}
+
+async function orCancelled<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  const { promise: leaving, reject } = Promise.withResolvers<never>()
+  const leave = () => reject(cancelled(signal))
+  signal.addEventListener('abort', leave, { once: true })
+  try {
+    return await Promise.race([promise, leaving])
+  } finally {
+    signal.removeEventListener('abort', leave)
+  }
+}
+
+function cancelled({ reason }: AbortSignal): Failure {
+  return reason instanceof Failure ? reason : new Failure('cancelled', 'The caller went away.', {}, reason)
+}
