@@ -71,7 +71,7 @@ async function evaluate(set: RetrievalSet): Promise<Results> {
   const idOf = await importSet(gateway, set)
 
   const product = (text: string) => searchAgents(gateway, text)
-  const meaning = () => gateway.dense.meaning
+  const meaning = () => gateway.vectors.meaning
   await using words = await withIndex(gateway, createMemoryIndex())
   await using likeness = await withIndex(gateway, createMemoryIndex({ meaning, share: () => 1 - 1e-9 }))
   return {
@@ -96,8 +96,8 @@ async function importSet(gateway: Gateway, set: RetrievalSet): Promise<ReadonlyM
     if (rejected.length > 0) throw new Error(`The import refused ${JSON.stringify(rejected.slice(0, 3))}`)
   }
   const revision = await gateway.store.read.revision()
-  while (gateway.dense.progress().applied_revision < revision || gateway.dense.progress().next) {
-    await gateway.dense.caughtUp(revision)
+  while (gateway.vectors.progress().applied_revision < revision || gateway.vectors.progress().next) {
+    await gateway.vectors.caughtUp(revision)
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
   const changes = await gateway.store.changes(0, revision)

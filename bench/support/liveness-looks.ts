@@ -49,7 +49,7 @@ async function pass(milliseconds: number): Promise<number> {
 // The first look asks everything of everybody; an hour later their turns are spread as they stay.
 await pass(60 * 60_000)
 await gateway.follower.caughtUp(await gateway.store.read.revision())
-await gateway.dense.caughtUp(await gateway.store.read.revision())
+await gateway.vectors.caughtUp(await gateway.store.read.revision())
 const server = createServer(async (_, response) => {
   response.end(String(await pass(60 * 60_000)))
 })

@@ -20,14 +20,15 @@ import { createMinter, type Mint } from '../auth/minter.ts'
 import { createRevocations } from '../auth/revocations.ts'
 import { createRevoker } from '../auth/revoker.ts'
 import { readSecretKey } from '../auth/vault.ts'
-import type { Fetch } from '../net/fetch/safe-fetch.ts'
 import { createBuckets } from '../router/buckets.ts'
 import type { Store } from '../store/store.ts'
 import { resourcesOf } from '../transports/http/resources.ts'
 import { type Config, keysPath, secretPath } from './config.ts'
+import type { Outbound } from './outbound.ts'
+import type { Runtime } from './runtime.ts'
 
 /** Who may call, with what, and until when. */
-export interface Identity extends AsyncDisposable {
+export interface Identity {
   readonly authenticate: Authenticate
   readonly ring: KeyRing
   /** Issuer and audience of the tokens that the command line makes. */
@@ -46,16 +47,6 @@ export interface Identity extends AsyncDisposable {
   revoke(wish: RevocationInput, caller: Principal): Promise<{ revoked: RevocationKind }>
 }
 
-export interface IdentityOptions {
-  readonly config: Config
-  readonly store: Pick<Store, 'identity' | 'settings' | 'wake'>
-  readonly clock: () => number
-  readonly site: () => { readonly base_url: string }
-  /** A fetch of its own to the outside, with these origins exempt from the public-address rule. */
-  readonly outside: (allowed: readonly string[]) => Fetch
-  readonly onError: (fault: unknown) => void
-}
-
 /** Whose subjects have API keys here without any issuer in the configuration. */
 const ownIssuers = new Set([localIssuer, localPrincipal.issuer])
 
@@ -66,7 +57,7 @@ const attempts = 60
  * Why the keys of this gateway are none of the registry's, whose first gateway put its issuer down: owners and tokens of
  * one issuer are nobody to another. Undefined where they are.
  */
-export async function strangerTo(
+export async function keyMismatch(
   store: Pick<Store, 'settings'>,
   ring: Pick<KeyRing, 'name'>,
 ): Promise<string | undefined> {
@@ -76,19 +67,25 @@ export async function strangerTo(
 }
 
 /** Reads keys and revocations, and the issuers of the configuration. Throws Failure `invalid_request` for a bad one. */
-export async function openIdentity(options: IdentityOptions): Promise<Identity> {
-  const { config, store, clock, site, outside, onError } = options
+export async function openIdentity(
+  { stack, config, clock, site, ...runtime }: Runtime,
+  store: Store,
+  outbound: Outbound,
+): Promise<Identity> {
+  const onError = runtime.onError('identity')
   const ring = await openKeyRing(keysPath(config), clock)
-  const stranger = await strangerTo(store, ring)
-  if (stranger !== undefined) onError(new Error(stranger))
+  const mismatch = await keyMismatch(store, ring)
+  if (mismatch !== undefined) onError(new Error(mismatch))
   const own = [...new Set([ring.name, site().base_url])]
   const issuers = await readIssuers(config.DRAGOMAN_ISSUERS, own)
-  const revocations = await createRevocations({
-    store: store.identity,
-    wake: (signal) => store.wake(signal),
-    clock,
-    onError,
-  })
+  const revocations = stack.use(
+    await createRevocations({
+      store: store.identity,
+      wake: (signal) => store.wake(signal),
+      clock,
+      onError,
+    }),
+  )
   const names = () => {
     const { base_url } = site()
     return { issuers: [ring.name, base_url], audiences: [ring.name, ...resourcesOf(base_url)] }
@@ -103,7 +100,10 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
   const external = new Map(
     issuers.map((one) => {
       const allowed = [one.issuer, ...(one.jwks_uri === undefined ? [] : [one.jwks_uri])]
-      return [one.issuer, createExternalVerifier(one, { fetch: outside(allowed), clock, onError })] as const
+      return [
+        one.issuer,
+        createExternalVerifier(one, { fetch: outbound.fetchFrom(allowed), clock, onError }),
+      ] as const
     }),
   )
   const authenticate = createAuthenticator({
@@ -129,7 +129,6 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
     listKeys: keys.list,
     deleteKey: (key, caller) => keys.remove(key, caller),
     revoke: createRevoker({ revocations, keys, ring, authenticate, clock }),
-    [Symbol.asyncDispose]: () => revocations[Symbol.asyncDispose](),
   }
 }
 

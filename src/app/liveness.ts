@@ -1,48 +1,63 @@
-import type { Wait } from '../common/clock.ts'
-import type { Site } from '../registry/entry/site.ts'
+import type { EntryDetail } from '../../schemas/card.ts'
 import { createViews } from '../registry/entry/view.ts'
 import { createLivenessCache, type LivenessCache } from '../registry/liveness/liveness-cache.ts'
 import { createPerOriginThrottle } from '../registry/liveness/per-origin-throttle.ts'
-import { createProber, type Prober, type ProberOptions } from '../registry/liveness/prober.ts'
+import type { Askable } from '../registry/liveness/probe.ts'
+import { createProber, type Prober } from '../registry/liveness/prober.ts'
 import { createReprobe, type Reprobe } from '../registry/liveness/reprobe.ts'
+import type { Store } from '../store/store.ts'
+import type { Outbound } from './outbound.ts'
+import type { Runtime } from './runtime.ts'
 
-/** Who is alive: found out by one process, shown by all. */
-export interface LivenessService extends Disposable {
+/** Which agents answer: one process of all that share the store probes, all of them show it. */
+export interface LivenessService {
   readonly livenessCache: LivenessCache
   readonly prober: Prober
-  /** What calls tell of agents, for as long as calls can be made. */
-  readonly reprobe: () => Reprobe
-  /** Resolves once what was found out before this start is shown. */
+  /** Probes agents whose callers met failures, out of turn; absent where liveness is off. */
+  readonly reprobe: Reprobe | undefined
+  /** Resolves once the cache shows what was found before this start. */
   readonly ready: Promise<void>
 }
 
-export interface LivenessPorts
-  extends Pick<ProberOptions, 'store' | 'clock' | 'fetch' | 'askable' | 'onCard' | 'onError'> {
-  readonly site: () => Site
-  readonly wait: Wait
-  readonly random?: ProberOptions['random'] | undefined
-  /** For one request of a look; 8,000 when left out. */
-  readonly timeout_ms?: number | undefined
-  /** Between two requests to one origin; 250 when left out. */
-  readonly gap_ms?: number | undefined
+export interface LivenessPorts {
+  /** The entry as an agent that can be probed in its own protocol. */
+  readonly askable: (entry: EntryDetail) => Askable | undefined
+  /** Called where the probe found that an agent's card has changed. */
+  readonly onCard: (id: string, signal: AbortSignal) => Promise<void>
 }
 
-/** Figures of agents whose status stands are shown as they were at most so long ago. */
+/** Figures of agents whose status did not change are at most this old, in milliseconds. */
 const sweepMilliseconds = 10 * 60_000
 
-export function openLiveness({ site, wait, gap_ms = 250, ...ports }: LivenessPorts): LivenessService {
-  const livenessCache = createLivenessCache(ports.store.liveness)
-  const { random = Math.random, timeout_ms = 8_000 } = ports
+export function openLiveness(
+  runtime: Runtime,
+  store: Store,
+  outbound: Outbound,
+  { askable, onCard }: LivenessPorts,
+): LivenessService {
+  const { stack, config, options, clock, wait, site } = runtime
+  const { random = Math.random, timeout_ms = 8_000, gap_ms = 250 } = options.liveness ?? {}
+  const onError = runtime.onError('liveness')
+  const livenessCache = createLivenessCache(store.liveness)
   const { detail } = createViews(site, livenessCache)
   const prober = createProber({
-    ...ports,
+    store,
+    clock,
+    fetch: outbound.public.fetch,
+    askable,
+    onCard,
+    onError,
     random,
     timeout_ms,
     courtesy: createPerOriginThrottle(gap_ms, wait),
     detail: (stored) => detail(stored, null),
   })
-  const sweep = () => livenessCache.sweep().catch(ports.onError)
+  const sweep = () => livenessCache.sweep().catch(onError)
   const timer = setInterval(sweep, sweepMilliseconds).unref()
-  const reprobe = () => createReprobe({ ...ports, read: ports.store.read, prober })
-  return { livenessCache, prober, reprobe, ready: sweep(), [Symbol.dispose]: () => clearInterval(timer) }
+  stack.defer(() => clearInterval(timer))
+  const reprobe =
+    config.DRAGOMAN_LIVENESS === 'on'
+      ? stack.use(createReprobe({ read: store.read, prober, clock, onError }))
+      : undefined
+  return { livenessCache, prober, reprobe, ready: sweep() }
 }

@@ -1,4 +1,3 @@
-import { systemWait, type Wait } from '../common/clock.ts'
 import type { Upstreams } from '../common/upstream.ts'
 import {
   createSafeFetch,
@@ -7,37 +6,25 @@ import {
   type SafeFetchOptions,
 } from '../net/fetch/safe-fetch.ts'
 import { createUpstreams } from '../net/upstream/upstreams.ts'
-import type { Site } from '../registry/entry/site.ts'
 import { version } from './assets.ts'
-import type { Config } from './config.ts'
+import type { Runtime } from './runtime.ts'
 
-/** What tests may set. */
-export interface OutsideOptions {
-  readonly wait?: Wait
-  readonly lookup?: SafeFetchOptions['lookup']
-  readonly is_public?: SafeFetchOptions['is_public']
-  readonly ports?: SafeFetchOptions['ports']
-}
-
-export interface OutsidePorts {
-  /** Closes every way out. */
-  readonly stack: AsyncDisposableStack
-  readonly config: Pick<Config, 'DRAGOMAN_CONTACT'>
-  readonly site: () => Site
-  readonly clock: () => number
-  readonly options: OutsideOptions
-}
-
-/** The ways out of a gateway, none of which leads back to itself unless that is asked for. */
-export interface Outside {
+/** The ways out of a gateway; none leads back to itself unless `refuse_origins` says so. */
+export interface Outbound {
+  /** Reaches public addresses and the origins that the operator allows. */
+  readonly public: SafeFetch
+  /** A way out with settings of its own. */
   reach(settings: Partial<SafeFetchOptions>): SafeFetch
-  outside(allowed: readonly string[], idle_ms?: number): Fetch
-  upstreams(allowed: readonly string[]): Upstreams
+  /** A fetch for which these origins are exempt from the public-address rule. */
+  fetchFrom(allow_origins: readonly string[], idle_ms?: number): Fetch
+  /** One policy towards upstreams, and caches, for agents that ask these origins. */
+  upstreams(allow_origins: readonly string[]): Upstreams
 }
 
-export function createOutside({ stack, config, site, clock, options }: OutsidePorts): Outside {
-  const { wait = systemWait, lookup, is_public, ports } = options
-  const user_agent = userAgent(config)
+export function createOutbound({ stack, config, options, site, clock, wait }: Runtime): Outbound {
+  const { lookup, is_public, ports } = options
+  const { DRAGOMAN_CONTACT: contact } = config
+  const user_agent = contact ? `Dragoman/${version} (${contact})` : `Dragoman/${version}`
 
   function reach(settings: Partial<SafeFetchOptions>): SafeFetch {
     return stack.use(
@@ -52,17 +39,14 @@ export function createOutside({ stack, config, site, clock, options }: OutsidePo
     )
   }
 
-  function outside(allow_origins: readonly string[], idle_ms?: number): Fetch {
+  function fetchFrom(allow_origins: readonly string[], idle_ms?: number): Fetch {
     return reach({ allow_origins, ...(idle_ms !== undefined && { idle_ms }) }).fetch
   }
 
   return {
+    public: reach({ allow_origins: config.DRAGOMAN_ALLOW_ORIGINS }),
     reach,
-    outside,
-    upstreams: (allowed) => stack.use(createUpstreams({ fetch: outside(allowed), clock, wait })),
+    fetchFrom,
+    upstreams: (origins) => stack.use(createUpstreams({ fetch: fetchFrom(origins), clock, wait })),
   }
-}
-
-function userAgent({ DRAGOMAN_CONTACT }: OutsidePorts['config']): string {
-  return DRAGOMAN_CONTACT ? `Dragoman/${version} (${DRAGOMAN_CONTACT})` : `Dragoman/${version}`
 }

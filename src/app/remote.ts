@@ -1,56 +1,94 @@
 import type { Agent } from '../../schemas/action.ts'
 import type { EntryDetail } from '../../schemas/card.ts'
-import type { Assert } from '../auth/assertion.ts'
-import { type Credentials, type CredentialsOptions, createCredentials } from '../auth/upstream-credentials.ts'
-import type { Clock, Wait } from '../common/clock.ts'
-import type { SafeFetch } from '../net/fetch/safe-fetch.ts'
+import { createAssert } from '../auth/assertion.ts'
+import { type Credentials, createCredentials } from '../auth/upstream-credentials.ts'
+import type { Vault } from '../auth/vault.ts'
 import type { Askable } from '../registry/liveness/probe.ts'
+import type { Registry } from '../registry/registry.ts'
 import { createA2aConnect } from '../remote/a2a/a2a.ts'
 import { createEnvelopeConnect } from '../remote/envelope.ts'
 import { createListedAgents, type ListedAgentOptions } from '../remote/listed-agent.ts'
 import { createMcpConnect } from '../remote/mcp/mcp.ts'
-import { createRemotes } from '../remote/remotes.ts'
+import { createRemotes, type Remotes } from '../remote/remotes.ts'
+import type { Store } from '../store/store.ts'
 import { version } from './assets.ts'
+import type { Identity } from './identity.ts'
+import type { Outbound } from './outbound.ts'
+import type { Runtime } from './runtime.ts'
 
-/** The way from a listed entry to an answer of the agent behind it. */
-export interface Calling extends AsyncDisposable {
-  /** The entry as an agent of the router. Throws Failure `not_callable`. */
+/** Connections to listed agents, one adapter a protocol. */
+export function openRemotes({ stack, config, options, clock, wait }: Runtime, outbound: Outbound): Remotes {
+  const { remote_timeout_ms } = options
+  const { fetch, open, dial } = outbound.reach({
+    allow_origins: config.DRAGOMAN_ALLOW_ORIGINS,
+    idle_ms: 60_000,
+    connections: null,
+  })
+  return stack.use(
+    createRemotes({
+      connects: [
+        createEnvelopeConnect(fetch, clock),
+        createA2aConnect({ open, clock, wait }),
+        createMcpConnect({
+          open,
+          dial,
+          client: { name: 'dragoman', version },
+          fleeting_headers: ['dragoman-assertion', 'via'],
+          clock,
+        }),
+      ],
+      clock,
+      wait,
+      ...(remote_timeout_ms !== undefined && { patience_ms: remote_timeout_ms }),
+    }),
+  )
+}
+
+/** The entry as an agent that can be probed: each probe connects for itself. */
+export function askableBy(remotes: Remotes): (entry: EntryDetail) => Askable | undefined {
+  return (entry) => {
+    const connected = remotes.fresh(entry)
+    if (!connected) return undefined
+    return {
+      url: connected.endpoint.url,
+      async ask(signal) {
+        await using agent = connected.agent
+        return await agent.probe({ signal, headers: {} })
+      },
+    }
+  }
+}
+
+/** Listed entries as agents of the router, and what callers show those agents. */
+export interface ListedAgents {
+  /** Throws Failure `not_callable`. */
   readonly agentOf: (entry: EntryDetail) => Agent
   readonly credentials: Credentials
-  /** The entry as an agent that can be asked whether it answers. */
-  readonly askable: (entry: EntryDetail) => Askable | undefined
 }
 
-export interface CallingOptions
-  extends Pick<ListedAgentOptions, 'secret' | 'observe'>,
-    Pick<CredentialsOptions, 'store' | 'vault' | 'get' | 'namesOf'> {
-  readonly outside: Pick<SafeFetch, 'fetch' | 'open' | 'dial'>
-  readonly clock: Clock
-  readonly wait: Wait
-  readonly assert: Assert
-  readonly patience_ms?: number | undefined
+export interface ListedAgentPorts extends Pick<ListedAgentOptions, 'secret' | 'observe'> {
+  readonly store: Store
+  readonly remotes: Remotes
+  readonly identity: Identity
+  readonly vault: Vault
+  readonly registry: Registry
 }
 
-export function openCalling(options: CallingOptions): Calling {
-  const { outside, clock, wait, assert, secret, observe, patience_ms, store, vault, get, namesOf } = options
-  const remotes = createRemotes({
-    connects: [
-      createEnvelopeConnect(outside.fetch, clock),
-      createA2aConnect({ open: outside.open, clock, wait }),
-      createMcpConnect({
-        open: outside.open,
-        dial: outside.dial,
-        client: { name: 'dragoman', version },
-        fleeting_headers: ['dragoman-assertion', 'via'],
-        clock,
-      }),
-    ],
+export function openListedAgents({ clock }: Runtime, ports: ListedAgentPorts): ListedAgents {
+  const { store, remotes, identity, vault, registry, secret, observe } = ports
+  const signing = identity.ring.signing
+  const assert = createAssert({ signing, issuer: () => identity.issuer, secret, clock })
+  const credentials = createCredentials({
+    store: store.credentials,
+    vault,
+    get: registry.get,
+    async namesOf(ids) {
+      const entries = await store.read.entries(ids)
+      return new Map(entries.map((entry) => [entry.id, entry.package_name]))
+    },
+    urlOf: (entry) => remotes.of(entry)?.endpoint.url,
     clock,
-    wait,
-    ...(patience_ms !== undefined && { patience_ms }),
   })
-  const urlOf = (entry: EntryDetail) => remotes.of(entry)?.endpoint.url
-  const credentials = createCredentials({ store, vault, get, namesOf, urlOf, clock })
   const agentOf = createListedAgents({
     remotes,
     secret,
@@ -61,18 +99,5 @@ export function openCalling(options: CallingOptions): Calling {
       return { ...own, 'dragoman-assertion': await assertion }
     },
   })
-  function askable(entry: EntryDetail): Askable | undefined {
-    const connected = remotes.fresh(entry)
-    if (!connected) return undefined
-    const { agent, endpoint } = connected
-    return {
-      url: endpoint.url,
-      async ask(signal) {
-        await using asked = agent
-        return await asked.probe({ signal, headers: {} })
-      },
-    }
-  }
-
-  return { agentOf, askable, credentials, [Symbol.asyncDispose]: () => remotes[Symbol.asyncDispose]() }
+  return { agentOf, credentials }
 }

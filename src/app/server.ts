@@ -74,7 +74,7 @@ export async function startServer(
   const mcp = { context: gateway, allowsOrigin, onError, ending: ending.signal }
   const perform = createService(gateway, createRouting(gateway), gateway.taskManager)
   const mounts = [
-    ...documents({ ...gateway, challenge: gateway.trust.challenge }, version),
+    ...documents({ ...gateway, challenge: gateway.verification.challenge }, version),
     ...operations(gateway, gateway.config.DRAGOMAN_METRICS, () => state.draining),
     envelopeMount(gateway, ending.signal),
     envelopeSchemaMount(gateway),

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { localIssuer } from '../../schemas/identity.ts'
 import type { SignatureReport } from '../../schemas/trust.ts'
-import type { Fetch } from '../net/fetch/fetch.ts'
-import { createTxtResolver, type ResolveTxt } from '../net/fetch/resolver.ts'
+import { createTxtResolver } from '../net/fetch/resolver.ts'
 import type { FetchCard } from '../registry/cards/fetch-card.ts'
 import { createKeysOf } from '../registry/verification/card-keys.ts'
 import { verifyCard } from '../registry/verification/card-signature.ts'
@@ -12,10 +11,11 @@ import { isProvable } from '../registry/verification/domain.ts'
 import type { Prove } from '../registry/verification/proof.ts'
 import { createProver } from '../registry/verification/prove.ts'
 import type { Store } from '../store/store.ts'
-import type { Config } from './config.ts'
+import type { Outbound } from './outbound.ts'
+import type { Runtime } from './runtime.ts'
 
 /** What the registry earns its verification levels by. */
-export interface Trust {
+export interface Verification {
   readonly prove: Prove
   /** Of this installation, shared by all processes of its store; made when it is first asked for. */
   readonly secret: () => Promise<Uint8Array>
@@ -26,30 +26,23 @@ export interface Trust {
   readonly challenge: () => Promise<string | null>
 }
 
-export interface TrustPorts {
-  readonly store: Store
-  readonly clock: () => number
-  readonly fetch: Fetch
-  /** The same, but that it may reach our own base URL. */
-  readonly fetch_own: Fetch
-  readonly fetchCard: FetchCard
-  readonly onError: (fault: unknown) => void
-  /** The resolver of the configuration when left out. */
-  readonly resolveTxt?: ResolveTxt | undefined
-  /** Where the files of a domain are; https://DOMAIN when left out. */
-  readonly originOf?: ((domain: string) => string) | undefined
-}
-
 const resolveMilliseconds = 5000
 const gateway = { issuer: localIssuer, subject: 'urn:dragoman:gateway' }
 
-export function openTrust({ DRAGOMAN_BASE_URL, DRAGOMAN_DNS_SERVERS }: Config, ports: TrustPorts): Trust {
-  const { store, clock, fetchCard, onError, originOf } = ports
+export function openVerification(
+  runtime: Runtime,
+  store: Store,
+  outbound: Outbound,
+  fetchCard: FetchCard,
+): Verification {
+  const { config, options, clock } = runtime
+  const { DRAGOMAN_BASE_URL, DRAGOMAN_DNS_SERVERS, DRAGOMAN_ALLOW_ORIGINS } = config
+  const { fetch } = outbound.public
   const servers = { servers: DRAGOMAN_DNS_SERVERS, timeout_ms: resolveMilliseconds }
-  const resolveTxt = ports.resolveTxt ?? createTxtResolver(servers)
+  const { resolveTxt = createTxtResolver(servers), originOf } = options
   const site = { resolveTxt, ...(originOf && { originOf }) }
-  const prove = createProver({ ...site, fetch: ports.fetch })
-  const keysOf = createKeysOf({ fetch: ports.fetch, ...(originOf && { originOf }) })
+  const prove = createProver({ ...site, fetch })
+  const keysOf = createKeysOf({ fetch, ...(originOf && { originOf }) })
   const domain = domainIn(DRAGOMAN_BASE_URL)
   let secretMade: Promise<Uint8Array> | undefined
 
@@ -79,15 +72,26 @@ export function openTrust({ DRAGOMAN_BASE_URL, DRAGOMAN_DNS_SERVERS }: Config, p
     }
   }
 
-  const own =
-    domain === null
-      ? null
-      : { domain, claimant: gateway, prove: createProver({ ...site, fetch: ports.fetch_own }) }
+  /** Unlike all others, this way out leads to our own base URL too. */
+  function ownDomain(domain: string) {
+    const own = outbound.reach({ allow_origins: DRAGOMAN_ALLOW_ORIGINS, refuse_origins: () => [] })
+    return { domain, claimant: gateway, prove: createProver({ ...site, fetch: own.fetch }) }
+  }
+
   return {
     prove,
     secret,
     domain,
-    checker: createChecker({ store, clock, fetchCard, prove, secret, verifySignature, own, onError }),
+    checker: createChecker({
+      store,
+      clock,
+      fetchCard,
+      prove,
+      secret,
+      verifySignature,
+      own: domain === null ? null : ownDomain(domain),
+      onError: runtime.onError('check'),
+    }),
     challenge: async () => domain && `${statement(claimToken(await secret(), gateway, domain))}\n`,
   }
 }

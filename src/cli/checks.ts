@@ -1,6 +1,6 @@
 import { mkdir, stat, statfs } from 'node:fs/promises'
 import { type Config, isWildcard, keysPath, storePlace } from '../app/config.ts'
-import { strangerTo } from '../app/identity.ts'
+import { keyMismatch } from '../app/identity.ts'
 import { openKeyRing } from '../auth/key-ring.ts'
 import { aboutStore, nameOf, openStore } from '../store/open-store.ts'
 import { openClient } from './client.ts'
@@ -115,7 +115,7 @@ async function keyCheck(config: Config): Promise<Check> {
 async function issuerCheck(config: Config): Promise<Check[]> {
   await using store = await openStore(storePlace(config), Date.now, () => {})
   const ring = await openKeyRing(keysPath(config), Date.now)
-  const stranger = await strangerTo(store, ring)
+  const stranger = await keyMismatch(store, ring)
   return [{ check: 'issuer', ok: stranger === undefined, detail: stranger ?? ring.name }]
 }
 

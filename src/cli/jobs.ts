@@ -13,11 +13,11 @@ const deliversEvery = 1000
 const deliversFor = 2 * runMilliseconds
 
 /** What a gateway does unasked, each under a lease of its own: of all that share the store one does it at a time. */
-export function startJobs({ trust, following, liveness, store, log, config }: Gateway): AsyncDisposable {
+export function startJobs({ verification, changes, liveness, store, log, config }: Gateway): AsyncDisposable {
   const looks: Job = { lease: 'liveness', checker: liveness.prober, beat_ms: looksEvery }
   const jobs: Job[] = [
-    { lease: 'checks', checker: trust.checker },
-    { lease: 'webhooks', checker: following.deliverer, beat_ms: deliversEvery, lease_ms: deliversFor },
+    { lease: 'checks', checker: verification.checker },
+    { lease: 'webhooks', checker: changes.deliverer, beat_ms: deliversEvery, lease_ms: deliversFor },
     ...(config.DRAGOMAN_LIVENESS === 'on' ? [looks] : []),
   ]
   const stack = new AsyncDisposableStack()

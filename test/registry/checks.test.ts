@@ -29,9 +29,9 @@ describe('the agents hosted here', () => {
 
   test('are verified once the domain of the base URL says what the gateway says', async () => {
     const check = async () => {
-      const { store, follower, trust } = home.gateway
+      const { store, follower, verification } = home.gateway
       const { json: wiki } = await home.request('GET', '/public/agents/svc.utility.wiki')
-      await trust.checker.check(wiki.id, signal)
+      await verification.checker.check(wiki.id, signal)
       await follower.caughtUp(await store.read.revision())
       return (await home.request('GET', '/public/agents/svc.utility.wiki')).json
     }
@@ -47,9 +47,9 @@ describe('the agents hosted here', () => {
   })
 
   test('are due by themselves, and only where there is a domain to prove', async () => {
-    expect(await home.gateway.trust.checker.isDue()).toBe(true)
+    expect(await home.gateway.verification.checker.isDue()).toBe(true)
     await using local = await startGateway()
-    expect(await local.gateway.trust.checker.isDue()).toBe(false)
+    expect(await local.gateway.verification.checker.isDue()).toBe(false)
     expect((await local.request('GET', '/.well-known/dragoman-challenge')).status).toBe(404)
   })
 })
@@ -58,11 +58,17 @@ describe('checks that run by themselves', () => {
   test('look at what is published soon after, in one process of all that share the store', async () => {
     await using site = await replay({ 'GET /card.json': json({ name: 'Sun', description: 'Shines.' }) })
     await using home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: site.url })
-    const { trust, store } = home.gateway
+    const { verification, store } = home.gateway
     const onError = (fault: unknown) => {
       throw fault
     }
-    const loop = { checker: trust.checker, leases: store.leases, clock: Date.now, onError, beat_ms: 10 }
+    const loop = {
+      checker: verification.checker,
+      leases: store.leases,
+      clock: Date.now,
+      onError,
+      beat_ms: 10,
+    }
     await using _one = startChecks({ ...loop, holder: 'one' })
     await using _two = startChecks({ ...loop, holder: 'two' })
     const body = { ...publication('com.example.sun'), manifest_url: `${site.url}/card.json` }
@@ -77,7 +83,7 @@ describe('checks that run by themselves', () => {
     const { json: mine } = await home.request('GET', '/api/agents/com.example.sun', { token })
     expect(mine.manifest.status).toBe('ok')
     expect(site.requests).toHaveLength(1)
-    expect(await trust.checker.isDue()).toBe(false)
+    expect(await verification.checker.isDue()).toBe(false)
   })
 
   test('leave an entry alone for an hour whose check fails for a reason of ours', async () => {

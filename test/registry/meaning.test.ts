@@ -42,7 +42,7 @@ test.each(['memory', 'lance'])(
     await using home = await startGateway(settings)
     await home.gateway.ready
     expect(names(await find(home, 'do I need an umbrella'))[0]).toBe('com.example.sky')
-    expect(home.gateway.dense.progress().embedded).toBe(0)
+    expect(home.gateway.vectors.progress().embedded).toBe(0)
   },
   60_000,
 )
@@ -162,7 +162,7 @@ test('a remote model embeds each text once and serves once it knows every entry'
   }
   {
     await using home = await startGateway(settings)
-    await expect.poll(() => home.gateway.dense.progress().model, { timeout: 10_000 }).toBe('http:m:4')
+    await expect.poll(() => home.gateway.vectors.progress().model, { timeout: 10_000 }).toBe('http:m:4')
     await publish(home)
     const found = await find(home, 'an umbrella, please')
     expect(found.agents[0]).toMatchObject({
@@ -173,7 +173,7 @@ test('a remote model embeds each text once and serves once it knows every entry'
   const before = model.asked.length
   await using home = await startGateway(settings)
   await home.gateway.ready
-  expect(home.gateway.dense.progress()).toMatchObject({ model: 'http:m:4', embedded: 0 })
+  expect(home.gateway.vectors.progress()).toMatchObject({ model: 'http:m:4', embedded: 0 })
   // One request at the start learns the dimensions.
   expect(model.asked.length).toBeLessThanOrEqual(before + 1)
 }, 30_000)

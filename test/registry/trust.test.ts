@@ -64,7 +64,7 @@ async function seenByAll() {
 async function days(count: number) {
   for (let each = 0; each < count; each++) {
     now += day
-    await home.gateway.trust.checker.run(signal)
+    await home.gateway.verification.checker.run(signal)
     await home.gateway.follower.caughtUp(await home.gateway.store.read.revision())
   }
 }
@@ -125,13 +125,13 @@ describe('a domain', () => {
     dns.clear(asked.challenges.dns.record.name)
     now += 365 * day
     const { json: entry } = await ada('GET', at)
-    for (let each = 0; each < 5; each++) await home.gateway.trust.checker.check(entry.id, signal)
+    for (let each = 0; each < 5; each++) await home.gateway.verification.checker.check(entry.id, signal)
     expect((await ada('GET', at)).json.verification).toMatchObject({ failures: 1 })
     expect((await seenByAll()).verification_level).toBe('domain_verified')
 
     // Set back by a year: what was put off for a year is looked at within two days.
     now -= 365 * day
-    expect(await home.gateway.trust.checker.isDue()).toBe(true)
+    expect(await home.gateway.verification.checker.isDue()).toBe(true)
   })
 
   test('is proved by a file, and by the record and key of the MCP registry', async () => {
@@ -236,7 +236,7 @@ describe('an import that nobody owns', () => {
     expect((await ada('GET', path)).json.owner).toMatchObject({ subject: 'ada' })
     expect((await mallory('POST', `${path}/claim`, {})).json.code).toBe('wrong_state')
 
-    await home.gateway.trust.checker.run(signal)
+    await home.gateway.verification.checker.run(signal)
     expect((await ada('GET', path)).json).toMatchObject({
       description: 'Delivers everywhere.',
       signature: 'none',
@@ -318,7 +318,7 @@ describe('the card at the manifest URL', () => {
   test('does not win over what the owner stated, and its difference is a finding for the owner', async () => {
     site.set({ 'GET /card.json': json(card) })
     const ada = await publishAs('ada', { manifest_url: `${origin}/card.json` })
-    await home.gateway.trust.checker.run(signal)
+    await home.gateway.verification.checker.run(signal)
     const { json: mine } = await ada('GET', at)
     expect(mine.description).toBe(publication(agent).description)
     const differing = mine.manifest.findings.filter(
@@ -341,7 +341,7 @@ describe('the card at the manifest URL', () => {
   ])('that %s is not followed, and the owner sees why', async (_, document, status, code) => {
     site.set({ 'GET /card.json': json(document) })
     const ada = await publishAs('ada', { manifest_url: `${origin}/card.json` })
-    await home.gateway.trust.checker.run(signal)
+    await home.gateway.verification.checker.run(signal)
     const { json: mine } = await ada('GET', at)
     expect(mine.manifest.status).toBe(status)
     expect(mine.manifest.findings.map((one: { code: string }) => one.code)).toContain(code)
@@ -359,7 +359,7 @@ describe('the card at the manifest URL', () => {
     const ada = await api('ada')
     await ada('POST', '/api/agents/publish', { package_name: agent, manifest_url: `${origin}/card.json` })
     await ada('POST', `${at}/go-live`)
-    await home.gateway.trust.checker.run(signal)
+    await home.gateway.verification.checker.run(signal)
     const { json: mine } = await ada('GET', at)
     expect(mine.manifest.status).toBe('unreachable')
     expect(mine.manifest.detail).toMatch(/./)
@@ -374,13 +374,13 @@ describe('the card at the manifest URL', () => {
     const ada = await api('ada')
     await ada('POST', '/api/agents/publish', { package_name: agent, manifest_url: `${origin}/card.json` })
     await ada('POST', `${at}/go-live`)
-    await home.gateway.trust.checker.run(signal)
+    await home.gateway.verification.checker.run(signal)
     expect(await seenByAll()).toMatchObject({ signature: 'untrusted_key' })
 
     const { json: asked } = await ada('POST', `${at}/verify`, {})
     dns.txt(asked.challenges.dns.record.name, asked.challenges.dns.record.value)
     await ada('POST', `${at}/verify`, {})
-    await home.gateway.trust.checker.run(signal)
+    await home.gateway.verification.checker.run(signal)
     expect(await seenByAll()).toMatchObject({
       signature: 'valid',
       signature_report: { key_id: 'one', covers_all: true },

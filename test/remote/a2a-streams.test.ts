@@ -46,7 +46,7 @@ async function streaming(answer: Misdeed) {
   const gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: server.origin })
   const token = await gateway.token('ada')
   const id = await list(gateway, { package_name: to, manifest_url: `${server.origin}/card.json` })
-  const check = () => gateway.gateway.trust.checker.run(new AbortController().signal)
+  const check = () => gateway.gateway.verification.checker.run(new AbortController().signal)
   await check()
   return {
     open,

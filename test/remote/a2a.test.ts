@@ -44,7 +44,7 @@ describe.each(kinds)('$name', ({ start, endpoint }) => {
       manifest_url,
       ...(endpoint && { endpoints: [endpoint(agent.origin)] }),
     })
-    await gateway.gateway.trust.checker.run(new AbortController().signal)
+    await gateway.gateway.verification.checker.run(new AbortController().signal)
   })
 
   afterAll(async () => {

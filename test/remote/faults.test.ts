@@ -20,7 +20,7 @@ const protocols: readonly (readonly [string, (origin: string) => Endpoint])[] = 
 ]
 
 /** Milliseconds that an agent may take in these tests. */
-const patience_ms = 1_000
+const remote_timeout_ms = 1_000
 
 const slugOf = (name: string) => name.replaceAll(/[^a-z]/g, '-')
 const misdeeds = new Map(faults.map(([name, misdeed]) => [slugOf(name), misdeed]))
@@ -39,7 +39,7 @@ describe.each(protocols)('an agent that speaks %s', (_, endpointAt) => {
     })
     const environment = { DRAGOMAN_ALLOW_ORIGINS: faulty.origin }
     patient = await startGateway(environment)
-    hasty = await startGateway(environment, { patience_ms })
+    hasty = await startGateway(environment, { remote_timeout_ms })
   })
 
   afterAll(async () => {
@@ -80,7 +80,10 @@ describe('an agent that fails', () => {
     faulty = await serveFaults((_, response) => void response.writeHead(500).end())
     healthy = await serveEnvelopes()
     const origins = `${faulty.origin},${healthy.origin}`
-    gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: origins }, { patience_ms, clock: () => clock })
+    gateway = await startGateway(
+      { DRAGOMAN_ALLOW_ORIGINS: origins },
+      { remote_timeout_ms, clock: () => clock },
+    )
     token = await gateway.token('ada')
     const endpointAt = (origin: string): Endpoint => ({ protocol: 'envelope', url: `${origin}/a2a/message` })
     await list(gateway, { package_name: 'com.example.faulty', endpoints: [endpointAt(faulty.origin)] })

@@ -51,7 +51,7 @@ describe.each(agents)('an agent of %s, as an MCP server of its own', (_, start) 
     token = await gateway.token('ada')
     const manifest_url = `${agent.origin}/.well-known/agent-card.json`
     await list(gateway, { package_name: 'com.example.team/greeter', manifest_url })
-    await gateway.gateway.trust.checker.run(new AbortController().signal)
+    await gateway.gateway.verification.checker.run(new AbortController().signal)
   })
 
   afterAll(async () => {

@@ -20,7 +20,7 @@ beforeAll(async () => {
   gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: agent.origin })
   token = await gateway.token('ada')
   await list(gateway, { package_name: to, manifest_url: `${agent.origin}/.well-known/agent-card.json` })
-  await gateway.gateway.trust.checker.run(new AbortController().signal)
+  await gateway.gateway.verification.checker.run(new AbortController().signal)
 })
 
 afterAll(async () => {

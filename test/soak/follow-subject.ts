@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { sampleEntry } from '../support/entries.ts'
 import { startGateway } from '../support/gateway.ts'
 
-const home = await startGateway({}, { following: { followers: { all: 5000, address: 5000 } } })
+const home = await startGateway({}, { changes: { followers: { all: 5000, address: 5000 } } })
 process.on('disconnect', async () => {
   await home[Symbol.asyncDispose]()
   process.exit()

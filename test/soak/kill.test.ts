@@ -143,7 +143,7 @@ test(`kill -9 at a random moment of an import of 10,000, ${roundsOfImport} times
       await using gateway = await openGateway(config)
       await gateway.ready
       expect([start, await answers(gateway)]).toEqual([start, await answersAnew(gateway)])
-      const { applied_revision, embedded } = gateway.dense.progress()
+      const { applied_revision, embedded } = gateway.vectors.progress()
       expect(applied_revision).toBe(await gateway.store.read.revision())
       if (start === 'second') expect(embedded).toBe(0)
     }

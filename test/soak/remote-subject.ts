@@ -24,7 +24,7 @@ const gateway = await openGateway(
     DRAGOMAN_LOG: 'silent',
     DRAGOMAN_ALLOW_ORIGINS: `${faulty},${healthy}`,
   }),
-  { clock, patience_ms: 150 },
+  { clock, remote_timeout_ms: 150 },
 )
 const server = await startServer(gateway)
 

@@ -189,7 +189,7 @@ describe('the change feed', () => {
   })
 
   test('lets a caller without a token follow so many times, and again once one has gone', async () => {
-    await using small = await startGateway({}, { following: { followers: { address: 2 } } })
+    await using small = await startGateway({}, { changes: { followers: { address: 2 } } })
     const open = async () => {
       const stop = new AbortController()
       const answer = await fetch(`${small.url}/public/changes`, { headers: events, signal: stop.signal })
@@ -205,7 +205,7 @@ describe('the change feed', () => {
   })
 
   test('costs nothing more once a follower has broken off in the middle of a word', async () => {
-    await using small = await startGateway({}, { following: { followers: { address: 1 } } })
+    await using small = await startGateway({}, { changes: { followers: { address: 1 } } })
     const peer = connect(Number(new URL(small.url).port), '127.0.0.1')
     peer.write('GET /public/changes HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n')
     await once(peer, 'data')

@@ -8,14 +8,14 @@ const loopback = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1'])
 interface Needs {
   readonly ready: Promise<void>
   readonly follower: { readonly applied_revision: number }
-  readonly dense: { progress(): object }
+  readonly vectors: { progress(): object }
   readonly store: { readonly read: { revision(): Promise<number> } }
   readonly metrics: { render(): Promise<string>; readonly content_type: string }
 }
 
 /** Liveness, readiness (the index has caught up with the start, and the store answers) and metrics. */
 export function operations(
-  { ready: begun, follower, dense, metrics, store }: Needs,
+  { ready: begun, follower, vectors, metrics, store }: Needs,
   readers: 'loopback' | 'public' | 'off',
   draining: () => boolean,
 ): Mount[] {
@@ -40,7 +40,7 @@ export function operations(
       draining: draining(),
       applied_revision,
       revision: revision ?? null,
-      meaning: dense.progress(),
+      meaning: vectors.progress(),
     }
     send(request, response, ready ? 200 : 503, JSON.stringify(body), plain)
   }

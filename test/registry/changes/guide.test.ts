@@ -92,7 +92,7 @@ test('docs/changes.md: its verifier takes what the gateway signs, and nothing el
   const body = { url: `${targets.url}/hook` }
   const { json } = await home.request('POST', '/api/webhooks', { body, token: await home.token('owner') })
   await list(home, sun)
-  await home.gateway.following.deliverer.run(new AbortController().signal)
+  await home.gateway.changes.deliverer.run(new AbortController().signal)
   const [received] = targets.received
   if (!received) throw new Error('Nothing was delivered.')
   expect(Object.keys(JSON.parse(received.body))).toEqual(Object.keys(delivery))

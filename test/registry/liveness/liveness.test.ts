@@ -291,7 +291,7 @@ describe('a look', () => {
       { package_name: 'com.example.sun', manifest_url: agents.place('sun').manifest_url },
       owner,
     )
-    await home.gateway.gateway.trust.checker.check(id, signal)
+    await home.gateway.gateway.verification.checker.check(id, signal)
     await home.cycle()
     serves({ name: 'Sun', description: 'Shines.', skills: 'none' })
     home.time.pass(hour)

@@ -22,7 +22,7 @@ beforeEach(async () => {
   targets = await serveTargets()
   home = await startGateway(
     { DRAGOMAN_ALLOW_ORIGINS: targets.url },
-    { clock: time.clock, following: { random: () => 0.5, timeout_ms: 300 } },
+    { clock: time.clock, changes: { random: () => 0.5, webhook_timeout_ms: 300 } },
   )
   token = await home.token('ada', { ttl_s: 90 * 24 * 3600 })
 })
@@ -40,8 +40,8 @@ const put = (...entries: StoredEntry[]) =>
   home.gateway.store.write(async (writer) => {
     for (const entry of entries) await writer.put(entry)
   })
-const deliver = () => home.gateway.following.deliverer.run(signal)
-const isDue = () => home.gateway.following.deliverer.isDue()
+const deliver = () => home.gateway.changes.deliverer.run(signal)
+const isDue = () => home.gateway.changes.deliverer.isDue()
 
 describe('a webhook', () => {
   test('is shown its secret once, and is its owner’s alone', async () => {
@@ -272,7 +272,7 @@ describe('a delivery', () => {
 
   test('is made by one process of those that share the store', async () => {
     await create('/hook')
-    const { deliverer } = home.gateway.following
+    const { deliverer } = home.gateway.changes
     const { leases } = home.gateway.store
     const loops = ['one', 'two', 'three'].map((holder) =>
       startChecks({
@@ -335,7 +335,7 @@ describe('a delivery', () => {
     const stop = new AbortController()
     targets.answers.set('/hook', () => stop.abort())
     await put(sampleEntry())
-    await home.gateway.following.deliverer.run(stop.signal)
+    await home.gateway.changes.deliverer.run(stop.signal)
     expect(await read(id)).toMatchObject({ failures: 0, deliveries: [] })
     targets.answers.delete('/hook')
     await deliver()

@@ -1,42 +1,66 @@
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { Failure } from '../../schemas/failure.ts'
-import type { Fetch } from '../net/fetch/fetch.ts'
-import { createKeep, createSnapshot, restored } from '../registry/indexing/snapshot.ts'
+import { type Listed, watchListed } from '../registry/indexing/listed-watcher.ts'
+import { createKeep, createSnapshot, type Keep, restored } from '../registry/indexing/snapshot.ts'
 import { createVectorIndex, type VectorIndex } from '../registry/indexing/vector-index.ts'
 import { openVectorIndexSwitch, type VectorIndexSwitch } from '../registry/indexing/vector-index-switch.ts'
 import type { Embedder } from '../search/embedders/embedder.ts'
 import { createStaticEmbedder } from '../search/embedders/static/static-embedder.ts'
+import { createMemoryIndex } from '../search/index/memory-index.ts'
+import type { SearchIndex } from '../search/search-index.ts'
 import { createMemoryVectorStore } from '../search/vectors/memory/memory-vector-store.ts'
 import type { Store } from '../store/store.ts'
 import { embedderWorker, staticModel, vectorsWorker, version } from './assets.ts'
 import type { Config } from './config.ts'
+import type { Outbound } from './outbound.ts'
+import type { Runtime } from './runtime.ts'
 
-/** Which model, as it is remembered from one start to the next: no secrets. */
-type Settings =
+/** Which model, as the store remembers it from one start to the next: no secrets. */
+type ModelSettings =
   | { readonly embedder: 'static' }
   | { readonly embedder: 'transformers'; readonly folder: string }
   | { readonly embedder: 'http'; readonly url: string; readonly model: string }
 
-/** A fetch that may reach these origins, whose servers may be silent for so many milliseconds. */
-type Outside = (allowed: readonly string[], idle_ms: number) => Fetch
+/** A model on an ordinary processor is silent for this long before it answers, in milliseconds. */
+const embedderTimeout = 60_000
 
-/** A model on an ordinary processor thinks for a while before it answers. */
-const patience = 60_000
+const standby: ModelSettings = { embedder: 'static' }
 
-const standby: Settings = { embedder: 'static' }
+/** The search index and its vectors, before anything keeps them in step with the store. */
+export interface Search {
+  readonly index: SearchIndex
+  /** What changes are applied to, so that listeners hear of agents that become listed or unlisted. */
+  readonly listed: Listed
+  readonly vectors: VectorIndexSwitch
+  /** Writes the snapshot of the index where at least so many changes were applied since the last one. */
+  readonly saveSnapshot: Keep
+}
 
-/** Opens the dense arm that the configuration asks for. Throws Failure where its model cannot be had. */
-export function openDense(
+/** Opens the search that the configuration asks for. Throws Failure where its model cannot be loaded. */
+export async function openSearch(runtime: Runtime, store: Store, outbound: Outbound): Promise<Search> {
+  const { stack, config } = runtime
+  const onError = runtime.onError('index')
+  const snapshot = createSnapshot(join(config.data, 'index', 'words'), `${version}/2`, store, onError)
+  const [vectors, saved] = await Promise.all([openVectors(config, store, outbound, onError), snapshot.read()])
+  stack.use(vectors)
+  const meaning = () => vectors.meaning
+  const index = stack.use(
+    restored(saved, (sections) => createMemoryIndex({ meaning, onError, saved: sections }), onError),
+  )
+  return { index, listed: watchListed(index), vectors, saveSnapshot: createKeep(snapshot, index) }
+}
+
+function openVectors(
   config: Config,
   store: Store,
-  outside: Outside,
+  outbound: Outbound,
   onError: (fault: unknown) => void,
 ): Promise<VectorIndexSwitch> {
-  async function open(settings: Settings): Promise<VectorIndex> {
-    const embedder = await openEmbedder(settings, config, outside)
+  async function open(settings: ModelSettings): Promise<VectorIndex> {
+    const embedder = await openEmbedder(settings, config, outbound)
     try {
-      const onDisk = await wantsDisk(config, store, embedder.model)
+      const onDisk = await isOnDisk(config, store, embedder.model)
       return onDisk ? await openOnDisk(embedder) : await openInMemory(embedder)
     } catch (fault) {
       await embedder[Symbol.asyncDispose]()
@@ -60,52 +84,51 @@ export function openDense(
   async function openOnDisk(embedder: Embedder): Promise<VectorIndex> {
     const { model, dimensions } = embedder
     const { openLanceVectorStore } = await import('../search/vectors/lance/lance-vector-store.ts')
-    const folder = join(config.data, 'vectors', fileName(model))
-    let arm: VectorIndex | undefined
+    let index: VectorIndex | undefined
     const vectors = await openLanceVectorStore({
-      folder,
+      folder: join(config.data, 'vectors', fileName(model)),
       dimensions,
       on_rebuild(cause) {
         onError(cause)
-        // What was thrown away is derived anew, from the first change on.
-        void arm?.follower.caughtUp(Number.MAX_SAFE_INTEGER)
+        // The damaged vectors are derived again, from the first change on.
+        void index?.follower.caughtUp(Number.MAX_SAFE_INTEGER)
       },
     })
-    arm = createVectorIndex(store, embedder, vectors, onError)
-    return arm
+    index = createVectorIndex(store, embedder, vectors, onError)
+    return index
   }
 
   return openVectorIndexSwitch({ store, wanted: settingsOf(config), standby, open, onError })
 }
 
-/** More vectors than this are kept on disk, unless told otherwise. */
-const mostInMemory = 300_000
+/** With `auto`, more vectors than this are kept on disk. */
+const maxInMemory = 300_000
 
-async function wantsDisk(config: Config, store: Store, model: string): Promise<boolean> {
+async function isOnDisk(config: Config, store: Store, model: string): Promise<boolean> {
   if (config.DRAGOMAN_VECTORS !== 'auto') return config.DRAGOMAN_VECTORS === 'lance'
-  return (await store.embeddings.count(model)) > mostInMemory
+  return (await store.embeddings.count(model)) > maxInMemory
 }
 
 function fileName(model: string): string {
   return hash('sha256', model).slice(0, 12)
 }
 
-function settingsOf(config: Config): Settings {
+function settingsOf(config: Config): ModelSettings {
   const { DRAGOMAN_EMBEDDER, DRAGOMAN_MODEL, DRAGOMAN_EMBEDDINGS_URL } = config
   if (DRAGOMAN_EMBEDDER === 'static') return standby
-  const model = needed('DRAGOMAN_MODEL', DRAGOMAN_MODEL, DRAGOMAN_EMBEDDER)
+  const model = required('DRAGOMAN_MODEL', DRAGOMAN_MODEL, DRAGOMAN_EMBEDDER)
   if (DRAGOMAN_EMBEDDER === 'transformers') return { embedder: 'transformers', folder: model }
-  const url = needed('DRAGOMAN_EMBEDDINGS_URL', DRAGOMAN_EMBEDDINGS_URL, DRAGOMAN_EMBEDDER)
+  const url = required('DRAGOMAN_EMBEDDINGS_URL', DRAGOMAN_EMBEDDINGS_URL, DRAGOMAN_EMBEDDER)
   return { embedder: 'http', url, model }
 }
 
-function needed(name: string, value: string | undefined, embedder: string): string {
+function required(name: string, value: string | undefined, embedder: string): string {
   if (value !== undefined) return value
   throw new Failure('not_configured', `The ${embedder} embedder needs ${name}.`, { hint: `Set ${name}.` })
 }
 
 /** The optional embedders load their code only where they are asked for. */
-async function openEmbedder(settings: Settings, config: Config, outside: Outside): Promise<Embedder> {
+async function openEmbedder(settings: ModelSettings, config: Config, outbound: Outbound): Promise<Embedder> {
   if (settings.embedder === 'static') return createStaticEmbedder(staticModel)
   if (settings.embedder === 'transformers') {
     const { createTransformersEmbedder } = await import(
@@ -117,6 +140,6 @@ async function openEmbedder(settings: Settings, config: Config, outside: Outside
   const { createHttpEmbedder } = await import('../search/embedders/http/http-embedder.ts')
   const { url, model } = settings
   const { DRAGOMAN_EMBEDDINGS_KEY: key, DRAGOMAN_EMBEDDINGS_DIMENSIONS: dimensions } = config
-  const fetch = outside(URL.canParse(url) ? [new URL(url).origin] : [], patience)
-  return createHttpEmbedder({ url, model, key, dimensions, fetch, timeout_ms: patience })
+  const fetch = outbound.fetchFrom(URL.canParse(url) ? [new URL(url).origin] : [], embedderTimeout)
+  return createHttpEmbedder({ url, model, key, dimensions, fetch, timeout_ms: embedderTimeout })
 }

@@ -1,0 +1,83 @@
+import { randomBytes } from 'node:crypto'
+import type { createFinance } from '../../agents/finance/index.ts'
+import { createAgents } from '../../agents/index.ts'
+import { createSessionBook } from '../../agents/playground/sessions.ts'
+import { createExtractor } from '../../agents/reader/extractor.ts'
+import type { Agent } from '../../schemas/action.ts'
+import type { Credentials } from '../auth/upstream-credentials.ts'
+import type { Store } from '../store/store.ts'
+import { extractWorker } from './assets.ts'
+import type { Config } from './config.ts'
+import type { Identity } from './identity.ts'
+import type { Outbound } from './outbound.ts'
+import type { RegistryServices } from './registry.ts'
+import type { Runtime } from './runtime.ts'
+
+export interface AgentPorts extends Pick<RegistryServices, 'registry' | 'changes'> {
+  readonly store: Store
+  readonly outbound: Outbound
+  readonly identity: Identity
+  readonly credentials: Credentials
+  /** The agents made here, for those that show or call the others. */
+  readonly hosted: readonly Agent[]
+}
+
+/** The agents that this gateway hosts, each with what it needs of the gateway and of the outside world. */
+export function openAgents(runtime: Runtime, ports: AgentPorts): readonly Agent[] {
+  const { stack, config, options, clock, site } = runtime
+  const { store, outbound, identity, credentials, registry, changes, hosted } = ports
+  const sessions = createSessionBook({
+    store: store.sessions,
+    clock,
+    createId: () => randomBytes(16).toString('hex'),
+    ...options.sessions,
+  })
+  const extractor = stack.use(createExtractor({ worker: extractWorker }))
+  return createAgents({
+    registry,
+    identity,
+    credentials,
+    changes: changes.feed,
+    webhooks: changes.webhooks,
+    wiki: {
+      ...outbound.upstreams([originOf(config.DRAGOMAN_WIKI_URL)]),
+      url: config.DRAGOMAN_WIKI_URL,
+      contact: config.DRAGOMAN_CONTACT,
+      languages: config.DRAGOMAN_WIKI_LANGUAGES,
+    },
+    finance: { ...outbound.upstreams(priceOrigins(config)), ...financeSettings(config) },
+    reader: { fetch: outbound.public.fetch, extract: extractor.extract, clock },
+    playground: { sessions, clock, agents: () => hosted, base_url: () => site().base_url },
+  })
+}
+
+/** Where prices come from, as the operator says. */
+function financeSettings(config: Config) {
+  return {
+    coinbase_url: config.DRAGOMAN_COINBASE_URL,
+    kraken_url: config.DRAGOMAN_KRAKEN_URL,
+    binance_url: config.DRAGOMAN_BINANCE_URL,
+    coingecko_url: config.DRAGOMAN_COINGECKO_URL,
+    coingecko_key: config.DRAGOMAN_COINGECKO_KEY,
+    finnhub_url: config.DRAGOMAN_FINNHUB_URL,
+    finnhub_key: config.DRAGOMAN_FINNHUB_KEY,
+    twelve_data_url: config.DRAGOMAN_TWELVE_DATA_URL,
+    twelve_data_key: config.DRAGOMAN_TWELVE_DATA_KEY,
+    alpha_vantage_url: config.DRAGOMAN_ALPHA_VANTAGE_URL,
+    alpha_vantage_key: config.DRAGOMAN_ALPHA_VANTAGE_KEY,
+    frankfurter_url: config.DRAGOMAN_FRANKFURTER_URL,
+    yahoo_url: config.DRAGOMAN_YAHOO_URL,
+  } satisfies Partial<Parameters<typeof createFinance>[0]>
+}
+
+/** The addresses among them: the operator's word exempts them from the public-address rule. */
+function priceOrigins(config: Config): string[] {
+  return Object.entries(financeSettings(config)).flatMap(([name, value]) =>
+    name.endsWith('_url') && value !== undefined ? [value] : [],
+  )
+}
+
+/** The origin of an upstream's address; a `{lang}` in its host leaves it to the public-address rule. */
+function originOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : url
+}

@@ -1,0 +1,74 @@
+import type { Agent } from '../../schemas/action.ts'
+import { createManifestReader } from '../registry/cards/fetch-card.ts'
+import { type Follower, follow } from '../registry/indexing/index-tailer.ts'
+import { changesWorthKeeping } from '../registry/indexing/vector-index.ts'
+import { createRegistry, type Registry } from '../registry/registry.ts'
+import type { Seals } from '../registry/webhooks/deliver.ts'
+import type { Remotes } from '../remote/remotes.ts'
+import type { Store } from '../store/store.ts'
+import { type ChangeServices, openChangeServices } from './change-feed.ts'
+import type { Identity } from './identity.ts'
+import { type LivenessService, openLiveness } from './liveness.ts'
+import type { Outbound } from './outbound.ts'
+import { askableBy } from './remote.ts'
+import type { Runtime } from './runtime.ts'
+import type { Search } from './search.ts'
+import { openVerification, type Verification } from './verification.ts'
+
+/** The domain over its store and its search: entries, how they are verified and probed, and who follows them. */
+export interface RegistryServices {
+  readonly registry: Registry
+  readonly follower: Follower
+  /** Resolves once searches see everything that was committed when the process started. */
+  readonly ready: Promise<void>
+  readonly verification: Verification
+  readonly liveness: LivenessService
+  readonly changes: ChangeServices
+}
+
+export interface RegistryPorts {
+  readonly store: Store
+  readonly outbound: Outbound
+  readonly identity: Identity
+  readonly seals: Seals
+  readonly search: Search
+  readonly remotes: Remotes
+  /** The hosted agents, whose cards the registry renders; filled before the first request. */
+  readonly hosted: readonly Agent[]
+}
+
+export function openRegistryServices(runtime: Runtime, ports: RegistryPorts): RegistryServices {
+  const { stack, clock, createId, site } = runtime
+  const { store, outbound, identity, seals, search, remotes, hosted } = ports
+  const { index, listed, vectors, saveSnapshot } = search
+  const fetchCard = createManifestReader(outbound.public.fetch)
+  const verification = openVerification(runtime, store, outbound, fetchCard)
+  const { checker, prove, secret } = verification
+  const liveness = openLiveness(runtime, store, outbound, {
+    askable: askableBy(remotes),
+    onCard: (id, signal) => checker.check(id, signal),
+  })
+  const { livenessCache } = liveness
+  const follower = stack.use(follow(store, listed.index, runtime.onError('index'), { livenessCache }))
+  stack.defer(() => saveSnapshot(1))
+  const ready = Promise.all([follower.ready, vectors.ready, liveness.ready]).then(() =>
+    saveSnapshot(changesWorthKeeping),
+  )
+  const registry = createRegistry({
+    store,
+    index,
+    follower,
+    dense: vectors,
+    site,
+    clock,
+    createId,
+    fetchCard,
+    signer: identity.ring.signing,
+    agents: () => hosted,
+    prove,
+    secret,
+    liveness,
+  })
+  const changes = openChangeServices(runtime, store, outbound, { livenessCache, seals })
+  return { registry, follower, ready, verification, liveness, changes }
+}

@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto'
+import type { Agent } from '../../schemas/action.ts'
+import { createResolve } from '../registry/queries/resolve.ts'
+import type { Registry } from '../registry/registry.ts'
+import { createIdempotency } from '../router/idempotency.ts'
+import { createLimiter } from '../router/limiter.ts'
+import { type Call, createRouter, type Router, type RouterOptions } from '../router/router.ts'
+import { withSessions } from '../router/sessions.ts'
+import { openRates } from '../store/open-store.ts'
+import type { Store } from '../store/store.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import { createObserver } from '../telemetry/observe.ts'
+import { createTaskManager, type TaskManager } from '../transports/a2a/tasks/task-manager.ts'
+import { storePlace } from './config.ts'
+import type { ListedAgents } from './remote.ts'
+import type { Runtime } from './runtime.ts'
+
+export interface RouterPorts extends Pick<ListedAgents, 'agentOf'> {
+  readonly store: Store
+  readonly agents: readonly Agent[]
+  readonly registry: Registry
+  readonly metrics: Metrics
+  /** The revision that answers are at least as new as. */
+  readonly revision: () => number
+}
+
+/** Dispatch over hosted and listed agents, and the A2A tasks that are dispatches nobody waits for. */
+export interface Routing extends Router {
+  readonly taskManager: TaskManager
+}
+
+export async function openRouter(runtime: Runtime, ports: RouterPorts): Promise<Routing> {
+  const { stack, config, options, clock, log } = runtime
+  const { store, agents, registry, metrics, revision, agentOf } = ports
+  const onError = runtime.onError('router')
+  const admit = await openRateLimits(runtime)
+  const hosted = new Set(
+    agents.flatMap((agent) => agent.actions.map((action) => `${agent.package_name} ${action.name}`)),
+  )
+  const router = createRouter({
+    resolve: createResolve(agents, registry.get, agentOf),
+    admit,
+    observe: createObserver(log, metrics, (to, action) => hosted.has(`${to} ${action}`)),
+    revision,
+    clock,
+    createId: randomUUID,
+    check_outputs: config.DRAGOMAN_CHECK_OUTPUTS === 'on',
+    once: createIdempotency({ store: store.idempotency, clock, createId: randomUUID, onError }),
+  })
+  const count = (call: Call) => admit({ to: 'svc.registry', action: 'task' }, call)
+  const taskManager = stack.use(
+    createTaskManager({ store: store.tasks, clock, onError, count, ...options.tasks }),
+  )
+  return { ...withSessions(router, 'svc.playground'), taskManager }
+}
+
+/** How often callers may call, as the operator says; gateways on one database may count together. */
+async function openRateLimits(runtime: Runtime): Promise<RouterOptions['admit']> {
+  const { stack, config, clock } = runtime
+  const { url } = storePlace(config)
+  if (config.DRAGOMAN_RATE_LIMIT === 'off') return () => undefined
+  if (config.DRAGOMAN_RATE_LIMIT === 'on' || url === undefined) return createLimiter(clock)
+  const onError = runtime.onError('rate limits', 'warn')
+  const { take } = stack.use(await openRates(url, onError))
+  return createLimiter(clock, { take, onError })
+}

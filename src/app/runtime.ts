@@ -1,0 +1,85 @@
+import { v7 } from 'uuid'
+import type { SessionBookOptions } from '../../agents/playground/sessions.ts'
+import { type Clock, systemWait, type Wait } from '../common/clock.ts'
+import type { ResolveTxt } from '../net/fetch/resolver.ts'
+import type { SafeFetchOptions } from '../net/fetch/safe-fetch.ts'
+import type { ChangeFeedOptions } from '../registry/changes/feed.ts'
+import type { Site } from '../registry/entry/site.ts'
+import { createLogger, type Logger } from '../telemetry/log.ts'
+import type { TaskManagerOptions } from '../transports/a2a/tasks/task-manager.ts'
+import type { Config } from './config.ts'
+
+/** What tests may set: the edges of the process, and times and limits that would make them slow. */
+export interface GatewayOptions {
+  readonly clock?: Clock
+  readonly wait?: Wait
+  readonly log?: Logger
+  readonly lookup?: SafeFetchOptions['lookup']
+  readonly is_public?: SafeFetchOptions['is_public']
+  readonly ports?: SafeFetchOptions['ports']
+  readonly resolveTxt?: ResolveTxt
+  /** Origin of the files that prove a domain; https://DOMAIN when absent. */
+  readonly originOf?: (domain: string) => string
+  /** Milliseconds that a listed agent may take for one call. */
+  readonly remote_timeout_ms?: number
+  readonly liveness?: {
+    readonly random?: () => number
+    /** For one request of a probe, in milliseconds; 8,000 when absent. */
+    readonly timeout_ms?: number
+    /** Between two requests to one origin, in milliseconds; 250 when absent. */
+    readonly gap_ms?: number
+  }
+  readonly tasks?: Pick<TaskManagerOptions, 'bounds' | 'spans'>
+  readonly changes?: {
+    readonly followers?: ChangeFeedOptions['bounds']
+    /** For the answer of a webhook's target, in milliseconds; 10,000 when absent. */
+    readonly webhook_timeout_ms?: number
+    /** From 0 to 1. */
+    readonly random?: () => number
+  }
+  readonly sessions?: Pick<SessionBookOptions, 'bounds' | 'look_ms'>
+}
+
+/** What every phase of the start is given. */
+export interface Runtime {
+  /** Closes what the phases open, the last one first. */
+  readonly stack: AsyncDisposableStack
+  readonly config: Config
+  readonly options: GatewayOptions
+  readonly clock: Clock
+  readonly wait: Wait
+  readonly log: Logger
+  /** A new UUIDv7. */
+  readonly createId: () => string
+  readonly site: () => Site
+  /** Says where callers reach the gateway, where the configuration does not. */
+  reachedAt(url: string): void
+  /** Logs the errors of one part of the gateway. */
+  onError(part: string, level?: 'warn' | 'error'): (fault: unknown) => void
+}
+
+export function createRuntime(stack: AsyncDisposableStack, config: Config, options: GatewayOptions): Runtime {
+  const { clock = Date.now, wait = systemWait } = options
+  const log = options.log ?? createLogger(config.DRAGOMAN_LOG ?? 'warn')
+  let reached = `http://${config.HOST}:${config.PORT}`
+  return {
+    stack,
+    config,
+    options,
+    clock,
+    wait,
+    log,
+    createId: () => v7({ msecs: clock() }),
+    site() {
+      const base_url = config.DRAGOMAN_BASE_URL ?? reached
+      return { base_url, site_url: config.DRAGOMAN_SITE_URL ?? base_url }
+    },
+    reachedAt(url) {
+      reached = url
+    },
+    onError:
+      (part, level = 'error') =>
+      (fault) =>
+        log[level]({ err: fault }, part),
+  }
+}
