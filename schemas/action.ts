@@ -77,7 +77,7 @@ export interface Context<Part = unknown> {
   /** Resolves when the caller can take more. Does nothing where the door cannot stream. */
   emit(update: Update<Part>): Promise<void>
   /** Calls another agent as the same principal, under the same signal, having passed this one; `kept` where it will be. */
-  call(envelope: Envelope, kept?: 'kept'): Promise<Json>
+  call(envelope: Envelope, record?: 'kept'): Promise<Json>
 }
 
 /** Types an action; adds nothing at run time. */

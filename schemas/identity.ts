@@ -11,7 +11,7 @@ export const keyId = /^drg_[A-Za-z0-9]{8}$/
 export const wholeKey = /^(drg_[A-Za-z0-9]{8})_[A-Za-z0-9_-]{43}$/
 
 const day = 86_400
-const longestKeyLife = 365 * day
+const maxKeyLife = 365 * day
 
 /** What a new API key is to allow; left out: what its creator may, but `admin`, for 90 days. */
 export const KeyInput = z.strictObject({
@@ -21,7 +21,7 @@ export const KeyInput = z.strictObject({
   ttl_s: z
     .int()
     .min(1)
-    .max(longestKeyLife)
+    .max(maxKeyLife)
     .default(90 * day)
     .describe('Seconds that the key holds; at most 365 days.'),
 })

@@ -28,5 +28,5 @@ export function orderedText(value: unknown): string {
 
 function inOrder(_: string, value: unknown): unknown {
   if (!isRecord(value)) return value
-  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+  return Object.fromEntries(Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1)))
 }

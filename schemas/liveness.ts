@@ -146,5 +146,5 @@ export interface LivenessStore {
   /** Begins, moves or ends looking; what is new or elsewhere is due at once. */
   watch(watches: readonly Watch[]): Promise<number>
   /** Writes down looks, all at once; those at a place that has changed meanwhile are dropped. The revision then. */
-  save(looks: readonly StoredLiveness[]): Promise<number>
+  save(results: readonly StoredLiveness[]): Promise<number>
 }

@@ -3,13 +3,13 @@
  * (at least two), or that contain it. Comparison ignores case. At most `limit` answers.
  */
 export function nearest(word: string, candidates: Iterable<string>, limit = 3): string[] {
-  const wanted = word.toLowerCase().slice(0, 100)
-  const reach = Math.max(2, Math.floor(wanted.length / 3))
+  const target = word.toLowerCase().slice(0, 100)
+  const reach = Math.max(2, Math.floor(target.length / 3))
   const ranked: { candidate: string; edits: number }[] = []
   for (const candidate of candidates) {
     const other = candidate.toLowerCase()
-    const contains = wanted.length > 2 && (other.includes(wanted) || wanted.includes(other))
-    const edits = contains ? 1 : distance(wanted, other, reach)
+    const contains = target.length > 2 && (other.includes(target) || target.includes(other))
+    const edits = contains ? 1 : distance(target, other, reach)
     if (edits <= reach) ranked.push({ candidate, edits })
   }
   ranked.sort((a, b) => a.edits - b.edits || (a.candidate < b.candidate ? -1 : 1))

@@ -41,12 +41,12 @@ function toJsonSchema(type: z.ZodType, io: 'input' | 'output'): JsonSchema {
 }
 
 /** Enough to mend a request by; a body of a thousand faults gets no answer of thousands. */
-const mostErrors = 20
+const maxErrors = 20
 
 function invalid(issues: readonly z.core.$ZodIssue[], json: JsonSchema, value: unknown): Failure {
-  const some = issues.slice(0, mostErrors)
-  const errors = some.flatMap((issue) => fieldErrors(issue, value)).slice(0, mostErrors)
-  const close = [...new Set(some.flatMap((issue) => nearestFields(issue, json)))].slice(0, mostErrors)
+  const shown = issues.slice(0, maxErrors)
+  const errors = shown.flatMap((issue) => fieldErrors(issue, value)).slice(0, maxErrors)
+  const close = [...new Set(shown.flatMap((issue) => nearestFields(issue, json)))].slice(0, maxErrors)
   const first = errors[0]
   const message = first ? `${first.pointer || 'The input'}: ${first.detail}` : 'The input is not valid.'
   return new Failure('invalid_request', message, { errors, ...(close.length > 0 && { nearest: close }) })
@@ -55,13 +55,13 @@ function invalid(issues: readonly z.core.$ZodIssue[], json: JsonSchema, value: u
 function nearestFields(issue: z.core.$ZodIssue, json: JsonSchema): string[] {
   if (issue.code !== 'unrecognized_keys') return []
   const { properties } = schemaAt(json, issue.path)
-  const known = isRecord(properties) ? Object.keys(properties) : []
-  return issue.keys.slice(0, mostErrors).flatMap((key) => nearest(key, known))
+  const names = isRecord(properties) ? Object.keys(properties) : []
+  return issue.keys.slice(0, maxErrors).flatMap((key) => nearest(key, names))
 }
 
 function fieldErrors(issue: z.core.$ZodIssue, value: unknown): FieldError[] {
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.slice(0, mostErrors).map((key) => ({
+    return issue.keys.slice(0, maxErrors).map((key) => ({
       pointer: pointer([...issue.path, key]),
       detail: 'There is no such field.',
     }))
@@ -80,10 +80,10 @@ function at(value: unknown, path: readonly PropertyKey[]): unknown {
   return current
 }
 
-const longestKey = 100
+const maxKey = 100
 
 /** RFC 6901; a key that a caller made up is cut after 100 characters. */
 export function pointer(path: readonly PropertyKey[]): string {
-  const keys = path.map((key) => String(key).slice(0, longestKey))
+  const keys = path.map((key) => String(key).slice(0, maxKey))
   return keys.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 }

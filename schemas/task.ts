@@ -24,11 +24,11 @@ export const interruptedStates = [
 ] as const satisfies TaskState[]
 
 export function isBusy(state: TaskState): boolean {
-  return busyStates.some((one) => one === state)
+  return busyStates.some((busy) => busy === state)
 }
 
 export function isInterrupted(state: TaskState): boolean {
-  return interruptedStates.some((one) => one === state)
+  return interruptedStates.some((interrupted) => interrupted === state)
 }
 
 /** Nothing follows. */

@@ -27,11 +27,11 @@ export function hiddenIn(value: unknown, most = 20): string[] {
   while (left.length > 0 && found.length < most) {
     const [at, next] = left.pop() as [string, unknown]
     if (typeof next === 'string' && hidesCharacters(next)) found.push(at)
-    if (Array.isArray(next)) for (const [index, one] of next.entries()) left.push([`${at}/${index}`, one])
+    if (Array.isArray(next)) for (const [index, item] of next.entries()) left.push([`${at}/${index}`, item])
     if (!isRecord(next)) continue
-    for (const [key, one] of Object.entries(next)) {
+    for (const [key, member] of Object.entries(next)) {
       if (hidesCharacters(key)) found.push(at)
-      left.push([`${at}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`, one])
+      left.push([`${at}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`, member])
     }
   }
   return found.sort()
@@ -54,5 +54,5 @@ const [latin, alike] = [/\p{Script=Latin}/u, /[\p{Script=Cyrillic}\p{Script=Gree
 
 /** True where one word is written in scripts whose letters can be taken for each other (UTS #39 section 5). */
 export function mixesScripts(text: string): boolean {
-  return (text.match(word) ?? []).some((one) => latin.test(one) && alike.test(one))
+  return (text.match(word) ?? []).some((letters) => latin.test(letters) && alike.test(letters))
 }

@@ -12,10 +12,10 @@ export const ValidationRequest = z
     card: z.record(z.string(), z.unknown()).optional().describe('A card as it is to be served.'),
     publication: z.record(z.string(), z.unknown()).optional().describe('What is to be sent to publish.'),
   })
-  .refine((asked) => Object.values(asked).filter((one) => one !== undefined).length === 1, {
+  .refine((request) => Object.values(request).filter((value) => value !== undefined).length === 1, {
     error: 'Give one of manifest_url, card and publication.',
   })
-  .meta({ oneOf: ['manifest_url', 'card', 'publication'].map((one) => ({ required: [one] })) })
+  .meta({ oneOf: ['manifest_url', 'card', 'publication'].map((field) => ({ required: [field] })) })
 export type ValidationRequest = z.infer<typeof ValidationRequest>
 
 /** What would become of it, and everything that should be mended, the worst first. */

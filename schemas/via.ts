@@ -15,6 +15,6 @@ export function passedAgents(via: string): string[] {
   const members = via
     .slice(0, longest)
     .split(',')
-    .map((one) => member.exec(one))
+    .map((text) => member.exec(text))
   return members.flatMap((match) => (match ? [match[1] ?? ''] : []))
 }

@@ -144,7 +144,7 @@ export interface WebhookStore {
    * Those whose attempt is due by `now`, or implausibly late, and who are not at `revision`; the longest due first,
    * without those of `busy`.
    */
-  due(asked: WebhooksDue): Promise<readonly StoredWebhook[]>
+  due(query: WebhooksDue): Promise<readonly StoredWebhook[]>
 }
 
 export interface WebhooksDue {

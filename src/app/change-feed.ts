@@ -31,7 +31,7 @@ export function openChangeServices(
   const read = createReadChanges({ store, views: createViews(site, livenessCache), livenessCache, onError })
   const deliver = createDeliver({ fetch, seals, clock, timeout_ms: webhook_timeout_ms })
   return {
-    feed: stack.use(createChangeFeed({ store, read, onError, bounds: followers })),
+    feed: stack.use(createChangeFeed({ store, read, onError, limits: followers })),
     webhooks: createWebhooks({ store, read, seals, clock, createId, randomBytes, check }),
     deliverer: createDeliverer({ store, read, deliver, clock, random, onError }),
   }

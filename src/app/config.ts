@@ -6,7 +6,7 @@ const origin = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\
 const list = z.string().transform((text) =>
   text
     .split(',')
-    .map((one) => one.trim())
+    .map((item) => item.trim())
     .filter(Boolean),
 )
 
@@ -162,16 +162,16 @@ export function secretPath({ data }: Pick<Config, 'data'>): string {
 /** Reads the environment, once. Throws Failure `invalid_request` naming each variable that is wrong. */
 export function readConfig(environment: Record<string, string | undefined> = process.env): Config {
   const shape = Object.fromEntries(Object.entries(settings).map(([name, [type]]) => [name, type]))
-  const given = Object.fromEntries(
+  const present = Object.fromEntries(
     Object.keys(settings).map((name) => [name, environment[name] || undefined]),
   )
-  const parsed = z.object(shape).safeParse(given)
+  const parsed = z.object(shape).safeParse(present)
   if (!parsed.success) {
     const errors = parsed.error.issues.map((issue) => ({
       pointer: `/${issue.path.join('/')}`,
       detail: issue.message,
     }))
-    const message = errors.map((one) => `${one.pointer.slice(1)}: ${one.detail}`).join('; ')
+    const message = errors.map((error) => `${error.pointer.slice(1)}: ${error.detail}`).join('; ')
     throw new Failure('invalid_request', `The configuration is wrong. ${message}`, { errors })
   }
   const values = parsed.data as Settings

@@ -100,7 +100,7 @@ async function assemble(
     secret: verification.secret,
     observe(agent, code, seconds) {
       metrics.remote(agent, code, seconds)
-      liveness.reprobe?.heard(agent, code)
+      liveness.reprobe?.observe(agent, code)
     },
   })
   const ports = { store, outbound, identity, credentials, registry, changes, hosted }

@@ -41,10 +41,10 @@ export interface Identity {
   readonly count: (client: string) => void
   /** Calls the listener when something has been revoked, by whichever process. */
   readonly onRevocation: (listener: () => void) => void
-  createKey(wish: KeyInput, caller: Principal): Promise<NewApiKey>
+  createKey(input: KeyInput, caller: Principal): Promise<NewApiKey>
   listKeys(caller: Principal): Promise<ApiKey[]>
   deleteKey(key: string, caller: Principal): Promise<void>
-  revoke(wish: RevocationInput, caller: Principal): Promise<{ revoked: RevocationKind }>
+  revoke(input: RevocationInput, caller: Principal): Promise<{ revoked: RevocationKind }>
 }
 
 /** Whose subjects have API keys here without any issuer in the configuration. */
@@ -98,11 +98,11 @@ export async function openIdentity(
   })
   const local = createLocalVerifier(ring, names, clock)
   const external = new Map(
-    issuers.map((one) => {
-      const allowed = [one.issuer, ...(one.jwks_uri === undefined ? [] : [one.jwks_uri])]
+    issuers.map((issuer) => {
+      const allowed = [issuer.issuer, ...(issuer.jwks_uri === undefined ? [] : [issuer.jwks_uri])]
       return [
-        one.issuer,
-        createExternalVerifier(one, { fetch: outbound.fetchFrom(allowed), clock, onError }),
+        issuer.issuer,
+        createExternalVerifier(issuer, { fetch: outbound.fetchFrom(allowed), clock, onError }),
       ] as const
     }),
   )
@@ -120,7 +120,7 @@ export async function openIdentity(
     issuer: issuerName(ring, config.DRAGOMAN_BASE_URL),
     mint: createMinter(ring, () => site().base_url, clock),
     published: ring.published,
-    external: issuers.map((one) => one.issuer),
+    external: issuers.map((issuer) => issuer.issuer),
     count(client) {
       if (config.DRAGOMAN_RATE_LIMIT !== 'off') take('token', client, attempts)
     },

@@ -49,7 +49,7 @@ export function openLiveness(
     onError,
     random,
     timeout_ms,
-    courtesy: createPerOriginThrottle(gap_ms, wait),
+    throttle: createPerOriginThrottle(gap_ms, wait),
     detail: (stored) => detail(stored, null),
   })
   const sweep = () => livenessCache.sweep().catch(onError)

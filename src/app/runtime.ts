@@ -31,7 +31,7 @@ export interface GatewayOptions {
   }
   readonly tasks?: Pick<TaskManagerOptions, 'bounds' | 'spans'>
   readonly changes?: {
-    readonly followers?: ChangeFeedOptions['bounds']
+    readonly followers?: ChangeFeedOptions['limits']
     /** For the answer of a webhook's target, in milliseconds; 10,000 when absent. */
     readonly webhook_timeout_ms?: number
     /** From 0 to 1. */

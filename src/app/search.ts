@@ -98,7 +98,7 @@ function openVectors(
     return index
   }
 
-  return openVectorIndexSwitch({ store, wanted: settingsOf(config), standby, open, onError })
+  return openVectorIndexSwitch({ store, configured: settingsOf(config), standby, open, onError })
 }
 
 /** With `auto`, more vectors than this are kept on disk. */

@@ -56,14 +56,14 @@ async function dataCheck({ data }: Config): Promise<Check> {
 
 async function storeChecks(config: Config): Promise<Check[]> {
   const place = storePlace(config)
-  const asked = Date.now()
+  const startedAt = Date.now()
   try {
     const { version, now, connections, is_read_only = false } = await aboutStore(place)
     const store = { check: 'store', ok: !is_read_only, detail: `${nameOf(place)}, version ${version}` }
     if (is_read_only) store.detail += ', which takes no writes: a replica?'
     return [
       store,
-      ...(now === undefined ? [] : [clockCheck(now - (asked + Date.now()) / 2)]),
+      ...(now === undefined ? [] : [clockCheck(now - (startedAt + Date.now()) / 2)]),
       ...(connections ? [connectionCheck(connections)] : []),
     ]
   } catch (fault) {
@@ -81,8 +81,8 @@ function clockCheck(ahead: number): Check {
 
 function connectionCheck({ most, used }: { most: number; used: number }): Check {
   const left = most - used
-  const room = `${left} of ${most} connections are free; a gateway takes up to ${connectionsOfOne}`
-  return { check: 'connections', ok: left >= connectionsOfOne, detail: room }
+  const detail = `${left} of ${most} connections are free; a gateway takes up to ${connectionsOfOne}`
+  return { check: 'connections', ok: left >= connectionsOfOne, detail: detail }
 }
 
 function wordsOf(fault: unknown): string {
@@ -115,8 +115,8 @@ async function keyCheck(config: Config): Promise<Check> {
 async function issuerCheck(config: Config): Promise<Check[]> {
   await using store = await openStore(storePlace(config), Date.now, () => {})
   const ring = await openKeyRing(keysPath(config), Date.now)
-  const stranger = await keyMismatch(store, ring)
-  return [{ check: 'issuer', ok: stranger === undefined, detail: stranger ?? ring.name }]
+  const mismatch = await keyMismatch(store, ring)
+  return [{ check: 'issuer', ok: mismatch === undefined, detail: mismatch ?? ring.name }]
 }
 
 /** Not a fault: everything but the wiki agent works without. */

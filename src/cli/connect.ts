@@ -15,12 +15,12 @@ export interface ConnectFlags {
 /** Bridges a host that starts its servers to an MCP endpoint elsewhere, until its input ends. */
 export async function connect(address: string, { token, header = [] }: ConnectFlags): Promise<void> {
   const url = addressOf(address)
-  const known = token ?? readConfig().DRAGOMAN_TOKEN
-  const options = { headers: headersOf(header), ...(known !== undefined && { token: known }) }
+  const bearer = token ?? readConfig().DRAGOMAN_TOKEN
+  const options = { headers: headersOf(header), ...(bearer !== undefined && { token: bearer }) }
   const open = url.protocol.startsWith('ws')
     ? (events: RemoteEvents) => createSocketRemote(url, options, events)
     : (events: RemoteEvents) => createHttpRemote(url, options, events)
-  if (known !== undefined && /^(ws|http):$/.test(url.protocol) && !isLoopback(url.hostname))
+  if (bearer !== undefined && /^(ws|http):$/.test(url.protocol) && !isLoopback(url.hostname))
     say('The token goes to the server unencrypted: use https or wss.')
   const whole = await bridge({ input: process.stdin, output: process.stdout, say, connect: open })
   if (!whole) process.exitCode = 1
@@ -28,17 +28,17 @@ export async function connect(address: string, { token, header = [] }: ConnectFl
 
 function addressOf(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
-  const sound = url && /^(wss?|https?):$/.test(url.protocol) && url.username === '' && url.password === ''
-  if (sound) return url
+  const isUsable = url && /^(wss?|https?):$/.test(url.protocol) && url.username === '' && url.password === ''
+  if (isUsable) return url
   throw new Failure('invalid_request', 'Give the address of an MCP endpoint, such as wss://HOST/mcp/ws.', {
     hint: 'ws, wss, http and https are spoken; a token goes into DRAGOMAN_TOKEN, not into the address.',
   })
 }
 
-function headersOf(given: readonly string[]): Record<string, string> {
-  const pairs = given.map((one) => {
-    const at = one.indexOf('=')
-    const [name, value] = [one.slice(0, at).trim(), one.slice(at + 1)]
+function headersOf(options: readonly string[]): Record<string, string> {
+  const pairs = options.map((option) => {
+    const at = option.indexOf('=')
+    const [name, value] = [option.slice(0, at).trim(), option.slice(at + 1)]
     try {
       new Headers([[name, value]])
     } catch {

@@ -22,9 +22,9 @@ export async function exportRegistry(file: string, json: boolean): Promise<void>
       let count = 0
       const at = new Date().toISOString()
       await write(`${JSON.stringify({ dragoman: 'export', format: 1, version, at, revision, migrations })}\n`)
-      for await (const some of rows()) {
-        await write(some.map((row) => `${JSON.stringify(row)}\n`).join(''))
-        count += some.length
+      for await (const batch of rows()) {
+        await write(batch.map((row) => `${JSON.stringify(row)}\n`).join(''))
+        count += batch.length
       }
       await handle.writeFile(`${JSON.stringify({ end: true, rows: count, sha256: hash.digest('hex') })}\n`)
       await handle.sync()

@@ -14,11 +14,11 @@ const deliversFor = 2 * runMilliseconds
 
 /** What a gateway does unasked, each under a lease of its own: of all that share the store one does it at a time. */
 export function startJobs({ verification, changes, liveness, store, log, config }: Gateway): AsyncDisposable {
-  const looks: Job = { lease: 'liveness', checker: liveness.prober, beat_ms: looksEvery }
+  const probes: Job = { lease: 'liveness', checker: liveness.prober, beat_ms: looksEvery }
   const jobs: Job[] = [
     { lease: 'checks', checker: verification.checker },
     { lease: 'webhooks', checker: changes.deliverer, beat_ms: deliversEvery, lease_ms: deliversFor },
-    ...(config.DRAGOMAN_LIVENESS === 'on' ? [looks] : []),
+    ...(config.DRAGOMAN_LIVENESS === 'on' ? [probes] : []),
   ]
   const stack = new AsyncDisposableStack()
   for (const job of jobs) {

@@ -25,9 +25,9 @@ program
   .command('connect')
   .argument('<url>', 'an MCP endpoint: ws, wss, http or https')
   .option('--token <token>', 'who calls; DRAGOMAN_TOKEN when left out')
-  .option('--header <name=value>', 'sent along; may be given again', (one, all: string[] = []) => [
+  .option('--header <name=value>', 'sent along; may be given again', (header, all: string[] = []) => [
     ...all,
-    one,
+    header,
   ])
   .description('bridge an MCP host that starts its servers to an endpoint elsewhere')
   .action(async (url: string, options) => (await import('./connect.ts')).connect(url, options))
@@ -98,8 +98,8 @@ token
   .argument('<token>', 'the token, or its id (jti)')
   .option('--reason <words>', 'why, for the record')
   .description('end a token before its time')
-  .action(async (given: string, options) =>
-    (await import('./token.ts')).revokeToken(given, options.reason, json()),
+  .action(async (tokenOrId: string, options) =>
+    (await import('./token.ts')).revokeToken(tokenOrId, options.reason, json()),
   )
 
 const apikey = program.command('apikey').description('long-lived API keys')
@@ -156,7 +156,7 @@ function json(): boolean {
 }
 
 // --json may stand behind the command as well.
-for (const command of [...program.commands, ...program.commands.flatMap((one) => one.commands)]) {
+for (const command of [...program.commands, ...program.commands.flatMap((parent) => parent.commands)]) {
   command.exitOverride()
   command.option('--json', 'print data as JSON').on('option:json', () => program.setOptionValue('json', true))
 }

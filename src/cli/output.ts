@@ -12,17 +12,17 @@ function exitCodeOf({ code }: Failure): number {
 /** Data goes to standard output, one JSON document or text. */
 export function print(data: unknown): void {
   process.stdout.write(
-    typeof data === 'string' ? `${harmless(data)}\n` : `${JSON.stringify(data, null, 2)}\n`,
+    typeof data === 'string' ? `${withoutControls(data)}\n` : `${JSON.stringify(data, null, 2)}\n`,
   )
 }
 
 /** Everything else goes to standard error. */
 export function say(text: string): void {
-  process.stderr.write(`${harmless(text)}\n`)
+  process.stderr.write(`${withoutControls(text)}\n`)
 }
 
 /** A text as a terminal may have it: whoever wrote a card commands nothing but colours. */
-export function harmless(text: string): string {
+export function withoutControls(text: string): string {
   return text.replace(
     /(\p{Control}\[[\d;]*m)|[[\p{Control}\p{Bidi_Control}]--[\t\n]]/gv,
     (_, colour: string | undefined) => colour ?? '',

@@ -15,7 +15,7 @@ const Head = z.object({
 const Row = z.tuple([z.string(), z.record(z.string(), z.union([z.string(), z.number(), z.null()]))])
 const End = z.object({ end: z.literal(true), rows: z.int(), sha256: z.string() })
 
-const together = 500
+const batchSize = 500
 
 /** Whether a file's first line is the head of an export. */
 export async function isExport(file: string): Promise<boolean> {
@@ -43,7 +43,7 @@ async function* rowsOf(
   lines: AsyncIterable<string>,
   hash: ReturnType<typeof createHash>,
 ): AsyncGenerator<readonly MovedRow[]> {
-  let some: MovedRow[] = []
+  let batch: MovedRow[] = []
   let number = 1
   let rows = 0
   for await (const line of lines) {
@@ -52,15 +52,15 @@ async function* rowsOf(
       const end = parse(End, number, line)
       if (end.rows !== rows || end.sha256 !== hash.digest('hex'))
         throw spoilt('It was changed since it was written.')
-      yield some
+      yield batch
       return
     }
     hash.update(`${line}\n`)
-    some.push(parse(Row, number, line))
+    batch.push(parse(Row, number, line))
     rows++
-    if (some.length < together) continue
-    yield some
-    some = []
+    if (batch.length < batchSize) continue
+    yield batch
+    batch = []
   }
   throw spoilt('It ends before its end.')
 }

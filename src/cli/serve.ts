@@ -48,12 +48,12 @@ function snippet({ data, DATABASE_URL: url }: Config): unknown {
 function signalled(): Promise<void> {
   return new Promise((resolve) => {
     let count = 0
-    const hear = () => {
+    const onSignal = () => {
       count += 1
       if (count > 1) process.exit(1)
       resolve()
     }
-    process.on('SIGTERM', hear)
-    process.on('SIGINT', hear)
+    process.on('SIGTERM', onSignal)
+    process.on('SIGINT', onSignal)
   })
 }

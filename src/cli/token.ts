@@ -15,7 +15,7 @@ interface Options {
   readonly ttl: string
 }
 
-const longestSubject = 200
+const maxSubject = 200
 
 /** Prints a token signed by the key in the data folder, and nothing else. */
 export async function createToken(
@@ -32,9 +32,9 @@ export async function createToken(
   const ring = await openKeyRing(keysPath(config), Date.now)
   const issuer = issuerName(ring, config.DRAGOMAN_BASE_URL)
   const token = await mintToken(await ring.signing(), issuer, grant, Date.now)
-  if (sub.length > longestSubject || token.length > longestToken) {
+  if (sub.length > maxSubject || token.length > longestToken) {
     throw new Failure('invalid_request', 'No gateway would take such a token.', {
-      hint: `A subject has at most ${longestSubject} characters, a token ${longestToken}: give it fewer namespaces.`,
+      hint: `A subject has at most ${maxSubject} characters, a token ${longestToken}: give it fewer namespaces.`,
     })
   }
   print(json ? { token } : token)
@@ -51,23 +51,23 @@ export async function revokeToken(token: string, reason: string | undefined, jso
   print(json ? { revoked } : `revoked (${revoked})`)
 }
 
-export function readScopes(given: readonly string[] | undefined): Scope[] {
-  if (!given) return scopes.filter((scope) => scope !== 'admin')
-  return given.flatMap(split).map((word) => {
-    const known = Scope.safeParse(word)
-    if (known.success) return known.data
+export function readScopes(words: readonly string[] | undefined): Scope[] {
+  if (!words) return scopes.filter((scope) => scope !== 'admin')
+  return words.flatMap(split).map((word) => {
+    const scope = Scope.safeParse(word)
+    if (scope.success) return scope.data
     throw new Failure('invalid_request', `There is no scope ${word}.`, {
       hint: `Scopes: ${scopes.join(', ')}.`,
     })
   })
 }
 
-export function readNamespaces(given: readonly string[]): string[] {
-  const namespaces = given.flatMap(split)
+export function readNamespaces(prefixes: readonly string[]): string[] {
+  const namespaces = prefixes.flatMap(split)
   if (namespaces.length > 100) throw new Failure('invalid_request', 'A token holds at most 100 namespaces.')
-  for (const one of namespaces) {
-    if (!PackageName.safeParse(one).success)
-      throw new Failure('invalid_request', `${one} is not a namespace.`)
+  for (const namespace of namespaces) {
+    if (!PackageName.safeParse(namespace).success)
+      throw new Failure('invalid_request', `${namespace} is not a namespace.`)
   }
   return namespaces
 }

@@ -54,8 +54,8 @@ export async function prove(
   { domain, method, signature }: ProveOptions,
   json: boolean,
 ): Promise<void> {
-  const said = { ...(domain && { domain }), ...(method && { method }), ...(signature && { signature }) }
-  const outcome = (await ask(action, { agent, ...said })) as unknown as VerificationOutcome
+  const proof = { ...(domain && { domain }), ...(method && { method }), ...(signature && { signature }) }
+  const outcome = (await ask(action, { agent, ...proof })) as unknown as VerificationOutcome
   if (outcome.reason !== null) process.exitCode = 1
   if (json) return print(outcome)
   print(`${outcome.package_name} ${outcome.verification_level}`)

@@ -80,8 +80,8 @@ export function createRegistry(options: RegistryOptions) {
       return { package_name: entry.package_name, liveness: livenessCache.of(entry), signals: [...signals] }
     },
     validate: createValidator(options.fetchCard),
-    verify: (...asked: Parameters<typeof verifier.verify>) => answered(verifier.verify(...asked)),
-    claim: (...asked: Parameters<typeof verifier.claim>) => answered(verifier.claim(...asked)),
+    verify: (...call: Parameters<typeof verifier.verify>) => answered(verifier.verify(...call)),
+    claim: (...call: Parameters<typeof verifier.claim>) => answered(verifier.claim(...call)),
     publish: (...[publication, caller, signal]: Parameters<typeof editor.publish>) =>
       settled(editor.publish(publication, caller, signal), caller),
     update: (...[change, publication, caller]: Parameters<typeof editor.update>) =>
@@ -96,9 +96,10 @@ export function createRegistry(options: RegistryOptions) {
       await applied(revision)
       return { id, package_name, revision }
     },
-    suspend: (asked: Suspending, caller: Principal | null) =>
-      settled(ownership.suspend(asked, caller), caller),
-    deprecate: (asked: Deprecating, caller: Principal | null) => settled(deprecate(asked, caller), caller),
+    suspend: (request: Suspending, caller: Principal | null) =>
+      settled(ownership.suspend(request, caller), caller),
+    deprecate: (request: Deprecating, caller: Principal | null) =>
+      settled(deprecate(request, caller), caller),
     report,
     audit,
     async remove(...[change, caller]: Parameters<typeof editor.remove>) {

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
 import { expect, test } from 'vitest'
-import { harmless } from '../../src/cli/output.ts'
+import { withoutControls } from '../../src/cli/output.ts'
 
 test.each([
   ['sets the title of a window', 'a\u001b]0;owned\u0007b', 'a]0;ownedb'],
@@ -10,5 +10,5 @@ test.each([
   ['is in several lines', 'a\n\tb', 'a\n\tb'],
   ['has colours of ours', styleText('red', 'a', { validateStream: false }), '\u001b[31ma\u001b[39m'],
 ])('a text that %s goes to the terminal without what would command it', (_, text, shown) => {
-  expect(harmless(text)).toBe(shown)
+  expect(withoutControls(text)).toBe(shown)
 })

@@ -26,7 +26,7 @@ async function openHome() {
     models.clear()
     return await openVectorIndexSwitch<Settings>({
       store,
-      wanted: { model: wanted },
+      configured: { model: wanted },
       standby: { model: 'standby' },
       onError: (fault) => void faults.push(fault),
       async open({ model }) {

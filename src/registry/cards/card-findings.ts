@@ -4,7 +4,7 @@ import { isRecord } from '../../../schemas/json.ts'
 import { hiddenIn, mixesScripts } from '../../../schemas/text.ts'
 import type { Finding } from '../../../schemas/trust.ts'
 import { contentFlags } from '../entry/content-flags.ts'
-import { excessOf, longestDescription, type Manifest, mostCapabilities, readCard } from './manifest.ts'
+import { excessOf, type Manifest, maxCapabilities, maxDescription, readCard } from './manifest.ts'
 
 /** How a card is written: an A2A version, the registry interface's own shape, or none that is known. */
 export type CardForm = 'a2a-1.0' | 'a2a-0.3' | 'a2a-0.2' | 'a2a-0.1' | 'interface' | 'unknown'
@@ -49,10 +49,10 @@ export function readFindings(document: unknown): CardReading {
   ]
   const rank = { error: 0, warning: 1, info: 2 }
   all.sort((a, b) => rank[a.severity] - rank[b.severity])
-  return { form, manifest: refused.length > 0 ? null : manifest, findings: all.slice(0, mostFindings) }
+  return { form, manifest: refused.length > 0 ? null : manifest, findings: all.slice(0, maxFindings) }
 }
 
-const mostFindings = 100
+const maxFindings = 100
 
 function mixed({ name }: Record<string, unknown>): Finding[] {
   if (typeof name !== 'string' || !mixesScripts(name)) return []
@@ -171,8 +171,8 @@ function ofSkills({ skills, capabilities }: Record<string, unknown>): Finding[] 
     }
     ids.add(skill.id)
   }
-  if (skills.length > mostCapabilities) {
-    findings.push(warning('too_many_skills', '/skills', `Only the first ${mostCapabilities} are listed.`))
+  if (skills.length > maxCapabilities) {
+    findings.push(warning('too_many_skills', '/skills', `Only the first ${maxCapabilities} are listed.`))
   }
   if (skills.length === 0 && !Array.isArray(capabilities)) {
     findings.push(
@@ -237,12 +237,12 @@ function ofTexts({ name, description, tags, capabilities, card }: Manifest): Fin
         'Say what the agent does.',
       ),
     ),
-    ...(stated.length > longestDescription
+    ...(stated.length > maxDescription
       ? [
           info(
             'long_description',
             '/description',
-            `Only ${longestDescription} characters are listed.`,
+            `Only ${maxDescription} characters are listed.`,
             'Shorten it.',
           ),
         ]

@@ -31,8 +31,9 @@ export interface CardsOptions {
 }
 
 export function createCards({ finder, site, agents, signer }: CardsOptions): Cards {
-  const kept = () => new WeakMap<StoredEntry, { readonly of: string; readonly card: Promise<Card> }>()
-  const signed = { '1.0': kept(), any: kept() }
+  const createCardCache = () =>
+    new WeakMap<StoredEntry, { readonly of: string; readonly card: Promise<Card> }>()
+  const signed = { '1.0': createCardCache(), any: createCardCache() }
 
   type Key = Awaited<ReturnType<typeof signer>>
 
@@ -45,8 +46,8 @@ export function createCards({ finder, site, agents, signer }: CardsOptions): Car
   async function standardCard(stored: StoredEntry, shape: StandardShape): Promise<Card> {
     const [here, key] = [site(), await signer()]
     const of = `${here.base_url} ${key.kid}`
-    const known = signed[shape].get(stored)
-    if (known?.of === of) return await known.card
+    const cached = signed[shape].get(stored)
+    if (cached?.of === of) return await cached.card
     const card = sign(stored, shape, here, key)
     signed[shape].set(stored, { of, card })
     return await card

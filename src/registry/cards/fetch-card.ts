@@ -14,14 +14,14 @@ export interface FetchedCard {
 export type FetchCard = (url: string, signal: AbortSignal) => Promise<FetchedCard>
 
 /** In bytes. */
-export const largestManifest = 256 * 1024
+export const maxManifestBytes = 256 * 1024
 const timeout = 6000
 
 /** Fetches the document at a URL. Throws Failure `upstream_…`, `blocked_address`, `too_large`. */
 export function createManifestReader(fetch: Fetch): FetchCard {
   return async (url, signal) => {
     const headers = { accept: 'application/json' }
-    const answer = await fetch({ url, signal, headers, max_bytes: largestManifest, timeout_ms: timeout })
+    const answer = await fetch({ url, signal, headers, max_bytes: maxManifestBytes, timeout_ms: timeout })
     if (answer.status !== 200) {
       throw new Failure('upstream_failed', `The manifest answers ${answer.status}.`, {
         upstream: { status: answer.status },

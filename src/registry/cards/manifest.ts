@@ -63,15 +63,15 @@ const AnyCard = z.looseObject({
 })
 type AnyCard = z.infer<typeof AnyCard>
 
-export const longestDescription = 4000
-const mostTags = 30
+export const maxDescription = 4000
+const maxTags = 30
 /** As many as a publication may state. */
-export const mostCapabilities = 200
-const mostEndpoints = 20
+export const maxCapabilities = 200
+const maxEndpoints = 20
 /** As deep as any message may be; more could not be answered with. */
-const deepest = 30
+const maxDepth = 30
 /** Ten times what the largest cards have; more is work for nothing. */
-const mostValues = 20_000
+const maxValues = 20_000
 
 /** Reads a card. Throws Failure `upstream_invalid` with pointers where it lacks a name or a description. */
 export function readCard(document: unknown): Manifest {
@@ -90,7 +90,7 @@ export function readCard(document: unknown): Manifest {
   return {
     ...(package_name !== undefined && { package_name }),
     name: card.name,
-    description: cut(card.description, longestDescription),
+    description: cut(card.description, maxDescription),
     version: card.version === undefined ? null : cut(card.version, 100),
     tags: tagsOf(card),
     capabilities: capabilitiesOf(card),
@@ -106,8 +106,8 @@ export function cut(text: string, most: number): string {
 
 /** The names that a card gives itself, where they are some, as callers may write them. */
 export function namesIn({ package_name, agent_id }: Record<string, unknown>): string[] {
-  const said = [package_name, agent_id].filter((name) => typeof name === 'string')
-  const names = said.map((name) => PackageName.safeParse(packageNameOf(name.trim().toLowerCase())).data)
+  const stated = [package_name, agent_id].filter((name) => typeof name === 'string')
+  const names = stated.map((name) => PackageName.safeParse(packageNameOf(name.trim().toLowerCase())).data)
   return names.filter((name) => name !== undefined)
 }
 
@@ -115,14 +115,14 @@ export function namesIn({ package_name, agent_id }: Record<string, unknown>): st
 export function excessOf(document: unknown): Excess | undefined {
   let level: unknown[] = [document]
   let values = 0
-  for (let depth = 0; depth <= deepest; depth++) {
+  for (let depth = 0; depth <= maxDepth; depth++) {
     level = level.filter((value) => typeof value === 'object' && value !== null).flatMap(Object.values)
     values += level.length
-    if (values > mostValues)
-      return { code: 'too_large', detail: `The card has more than ${mostValues} values.` }
+    if (values > maxValues)
+      return { code: 'too_large', detail: `The card has more than ${maxValues} values.` }
     if (level.length === 0) return undefined
   }
-  return { code: 'too_deep', detail: `The card is nested deeper than ${deepest} levels.` }
+  return { code: 'too_deep', detail: `The card is nested deeper than ${maxDepth} levels.` }
 }
 
 interface Excess {
@@ -137,21 +137,21 @@ function tagsOf(card: AnyCard): string[] {
     ...(card.skills ?? []).flatMap((skill) => skill.tags ?? []),
   ]
   const words = all.filter((tag) => typeof tag === 'string').map((tag) => tag.trim().toLowerCase())
-  const sound = words.filter((tag) => tag.length > 0 && tag.length <= 50 && tag !== testTag)
-  return [...new Set(sound)].slice(0, mostTags)
+  const usable = words.filter((tag) => tag.length > 0 && tag.length <= 50 && tag !== testTag)
+  return [...new Set(usable)].slice(0, maxTags)
 }
 
 /** Capabilities of the interface's shape, then skills, each name once. */
 function capabilitiesOf({ capabilities, skills = [] }: AnyCard): Capability[] {
   const listed = Array.isArray(capabilities) ? capabilities.filter(isRecord).flatMap(interfaceCapability) : []
   const all = [...listed, ...skills.flatMap(skillCapability)]
-  const byName = new Map(all.toReversed().map((one) => [one.name, one]))
-  return [...byName.values()].toReversed().slice(0, mostCapabilities)
+  const byName = new Map(all.toReversed().map((capability) => [capability.name, capability]))
+  return [...byName.values()].toReversed().slice(0, maxCapabilities)
 }
 
 function skillCapability({ id, name, description = '' }: z.infer<typeof Skill>): Capability | [] {
   const called = cut((name ?? id ?? '').trim(), 200)
-  return called ? { name: called, description: cut(description, longestDescription) } : []
+  return called ? { name: called, description: cut(description, maxDescription) } : []
 }
 
 function interfaceCapability(capability: Record<string, unknown>): Capability | [] {
@@ -160,7 +160,7 @@ function interfaceCapability(capability: Record<string, unknown>): Capability | 
   const schema = z.record(z.string(), z.unknown()).safeParse(input_schema)
   return {
     name: cut(name.trim(), 200),
-    description: typeof description === 'string' ? cut(description, longestDescription) : '',
+    description: typeof description === 'string' ? cut(description, maxDescription) : '',
     ...(schema.success && { input_schema: schema.data }),
     ...(typeof read_only === 'boolean' && { read_only }),
   }
@@ -187,7 +187,7 @@ function endpointsOf(card: AnyCard): Endpoint[] {
     binding: card.preferredTransport,
   })
   const all = [...own, ...interfaces, ...named].flatMap(endpoint)
-  if (all.length > 0) return all.slice(0, mostEndpoints)
+  if (all.length > 0) return all.slice(0, maxEndpoints)
   return main
 }
 

@@ -1,6 +1,6 @@
 import { Failure } from '../../../schemas/failure.ts'
 
-export interface SeatBounds {
+export interface FollowerLimits {
   /** Followers of one process. */
   readonly all: number
   /** Those of one network address, without tokens. */
@@ -9,16 +9,18 @@ export interface SeatBounds {
   readonly subject: number
 }
 
-export interface Sitter {
+export interface FollowerIdentity {
   readonly counted_as: string | undefined
   readonly has_token: boolean
 }
 
-const standard: SeatBounds = { all: 4000, address: 16, subject: 64 }
+const standard: FollowerLimits = { all: 4000, address: 16, subject: 64 }
 
 /** Takes a seat until it is disposed. Throws Failure `unavailable` where all are taken, `rate_limited` where one's own are. */
-export function createSeats(bounds: Partial<SeatBounds> = {}): (who: Sitter) => Disposable {
-  const { all, address, subject } = { ...standard, ...bounds }
+export function createFollowerLimit(
+  limits: Partial<FollowerLimits> = {},
+): (who: FollowerIdentity) => Disposable {
+  const { all, address, subject } = { ...standard, ...limits }
   const held = new Map<string, number>()
   let total = 0
 

@@ -2,7 +2,7 @@ import type { ChangePage, RegistryChange } from '../../../schemas/change.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Store } from '../../store/store.ts'
 import { createAsyncEvent } from './async-event.ts'
-import { createSeats, type SeatBounds } from './connection-limit.ts'
+import { createFollowerLimit, type FollowerLimits } from './connection-limit.ts'
 import type { ReadChanges, Span } from './read-changes.ts'
 import { startTail, type Tail } from './tail.ts'
 
@@ -35,14 +35,14 @@ export interface ChangeFeedOptions {
   readonly store: Pick<Store, 'wake' | 'read'>
   readonly read: ReadChanges
   readonly onError: (fault: unknown) => void
-  readonly bounds?: Partial<SeatBounds> | undefined
+  readonly limits?: Partial<FollowerLimits> | undefined
 }
 
 const pageSize = 100
 
 /** One tail reads for all followers; whoever is far behind, or slow, reads the log at its own pace and costs no memory. */
-export function createChangeFeed({ store, read, onError, bounds }: ChangeFeedOptions): ChangeFeed {
-  const take = createSeats(bounds)
+export function createChangeFeed({ store, read, onError, limits }: ChangeFeedOptions): ChangeFeed {
+  const take = createFollowerLimit(limits)
   let followers = 0
   let tail: Tail | undefined
   let restarts = 0
@@ -50,7 +50,7 @@ export function createChangeFeed({ store, read, onError, bounds }: ChangeFeedOpt
   async function readAfter(since: number, limit: number): Promise<Span> {
     const span = await read(since, limit)
     if (span) return span
-    throw beyond(since, await store.read.revision())
+    throw aheadOfRegistry(since, await store.read.revision())
   }
 
   function join(): Tail {
@@ -76,29 +76,29 @@ export function createChangeFeed({ store, read, onError, bounds }: ChangeFeedOpt
 
   return {
     async page(since, limit) {
-      const { told, up_to, complete } = await readAfter(since, limit)
+      const { updates, up_to, complete } = await readAfter(since, limit)
       const revision = complete ? up_to : Math.max(up_to, await store.read.revision())
-      const changes = told.map(({ change }) => change)
+      const changes = updates.map(({ change }) => change)
       return { changes, next_since: up_to, revision, more: up_to < revision }
     },
     async *follow(since, who, signal) {
-      using _seat = take(who)
+      using _slot = take(who)
       const followed = join()
       const begun = restarts
-      const bell = createAsyncEvent()
-      const unhear = followed.onMove(bell.ring)
-      signal.addEventListener('abort', bell.ring, { once: true })
+      const arrived = createAsyncEvent()
+      const unhear = followed.onMove(arrived.ring)
+      signal.addEventListener('abort', arrived.ring, { once: true })
       try {
         for (let at: number | undefined; !signal.aborted; ) {
           if (restarts !== begun) throw setBack(at ?? since)
-          const { told, up_to, complete } =
+          const { updates, up_to, complete } =
             followed.after(at ?? since) ?? (await readAfter(at ?? since, pageSize))
-          if (up_to === at) await bell.rung()
-          else yield { changes: told.map(({ change }) => change), up_to, complete }
+          if (up_to === at) await arrived.rung()
+          else yield { changes: updates.map(({ change }) => change), up_to, complete }
           at = up_to
         }
       } finally {
-        signal.removeEventListener('abort', bell.ring)
+        signal.removeEventListener('abort', arrived.ring)
         unhear()
         await leave()
       }
@@ -109,7 +109,7 @@ export function createChangeFeed({ store, read, onError, bounds }: ChangeFeedOpt
   }
 }
 
-function beyond(since: number, revision: number): Failure {
+function aheadOfRegistry(since: number, revision: number): Failure {
   return new Failure('invalid_request', `The registry is at revision ${revision}, before ${since}.`, {
     errors: [{ pointer: '/since', detail: `This is at most ${revision}.` }],
     hint: 'Begin anew with since=0 where the registry was restored from a backup.',

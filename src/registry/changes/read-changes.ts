@@ -12,7 +12,7 @@ export interface TaskUpdate {
 
 /** What the log says between two revisions. */
 export interface Span {
-  readonly told: readonly TaskUpdate[]
+  readonly updates: readonly TaskUpdate[]
   /** The last revision that was read; everything up to it is told, or nothing to everybody. */
   readonly up_to: number
   /** The log ended there. */
@@ -31,7 +31,7 @@ export interface ReadChangesOptions {
 }
 
 /** Characters of changes that one span holds, beyond its first; every door answers with 1 MiB at most. */
-const longestSpan = 512 * 1024
+const maxSpanCharacters = 512 * 1024
 
 /**
  * An entry is told of at its newest revision alone: where it has changed again, a later change will tell. That it is
@@ -65,25 +65,27 @@ export function createReadChanges({ store, views, livenessCache, onError }: Read
     // The row of `after` itself says that the log reaches so far, whatever this process has heard of by now.
     const rows = await store.changes(Math.max(0, after - 1), after > 0 ? limit + 1 : limit)
     if (after > 0 && rows[0]?.revision !== after) return undefined
-    const news = newest(after > 0 ? rows.slice(1) : rows)
-    const ids = [...new Set(news.filter(({ seen }) => seen !== 'unseen').map(({ entry_id }) => entry_id))]
+    const newestRows = newest(after > 0 ? rows.slice(1) : rows)
+    const ids = [
+      ...new Set(newestRows.filter(({ seen }) => seen !== 'unseen').map(({ entry_id }) => entry_id)),
+    ]
     await livenessCache.refresh(ids)
     const entries = new Map((await read(ids)).map((entry) => [entry.id, entry]))
-    const told: TaskUpdate[] = []
+    const updates: TaskUpdate[] = []
     let length = 0
     let up_to = after
-    for (const row of news) {
+    for (const row of newestRows) {
       const entry = entries.get(row.entry_id)
       const change = row.seen === 'unseen' || !entry ? undefined : tell(row, entry)
       if (change && entry) {
         length += JSON.stringify(change).length
-        if (told.length > 0 && length > longestSpan) return { told, up_to, complete: false }
-        told.push({ change, owner: entry.owner })
+        if (updates.length > 0 && length > maxSpanCharacters) return { updates, up_to, complete: false }
+        updates.push({ change, owner: entry.owner })
       }
       up_to = row.revision
     }
     const last = rows.at(-1)?.revision ?? after
-    return { told, up_to: last, complete: rows.length < (after > 0 ? limit + 1 : limit) }
+    return { updates, up_to: last, complete: rows.length < (after > 0 ? limit + 1 : limit) }
   }
 }
 

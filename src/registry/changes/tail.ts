@@ -20,7 +20,7 @@ export interface TailOptions {
 }
 
 /** Changes that are kept for those who follow closely; who has fallen behind reads for itself. */
-const mostKept = 1000
+const maxBuffered = 1000
 const pageSize = 100
 const retryMilliseconds = 500
 
@@ -29,7 +29,7 @@ export function startTail({ store, read, onError, restarted }: TailOptions): Tai
   const stop = new AbortController()
   const { signal } = stop
   const listeners = new Set<() => void>()
-  const kept: TaskUpdate[] = []
+  const buffered: TaskUpdate[] = []
   /** Of the revisions after this one, everything is kept. */
   let floor = 0
   let revision: number | undefined
@@ -43,8 +43,8 @@ export function startTail({ store, read, onError, restarted }: TailOptions): Tai
       const span = await read(revision, pageSize)
       if (!span) return restart()
       if (span.up_to === revision) return
-      kept.push(...span.told)
-      const over = kept.splice(0, Math.max(0, kept.length - mostKept)).at(-1)
+      buffered.push(...span.updates)
+      const over = buffered.splice(0, Math.max(0, buffered.length - maxBuffered)).at(-1)
       if (over) floor = over.change.revision
       revision = span.up_to
       tell()
@@ -53,7 +53,7 @@ export function startTail({ store, read, onError, restarted }: TailOptions): Tai
   }
 
   function restart(): void {
-    kept.length = 0
+    buffered.length = 0
     revision = undefined
     restarted()
     tell()
@@ -86,8 +86,8 @@ export function startTail({ store, read, onError, restarted }: TailOptions): Tai
     after(since) {
       if (revision === undefined || since < floor || since > revision) return undefined
       // Those who follow lack the last few, seldom more.
-      const first = kept.findLastIndex(({ change }) => change.revision <= since) + 1
-      return { told: kept.slice(first), up_to: revision, complete: true }
+      const first = buffered.findLastIndex(({ change }) => change.revision <= since) + 1
+      return { updates: buffered.slice(first), up_to: revision, complete: true }
     },
     onMove(listener) {
       listeners.add(listener)

@@ -64,7 +64,7 @@ function textsIn(value: unknown): string[] {
     const next = left.pop()
     if (typeof next === 'string') texts.add(next.normalize('NFKC').replace(/\s+/g, ' '))
     if (typeof next !== 'object' || next === null) continue
-    for (const [key, one] of Object.entries(next)) left.push(one, Array.isArray(next) ? null : key)
+    for (const [key, member] of Object.entries(next)) left.push(member, Array.isArray(next) ? null : key)
   }
   return [...texts]
 }

@@ -14,7 +14,7 @@ export interface Deprecating extends Change {
 }
 
 /** Successors of successors that are looked at. */
-const longestChain = 100
+const maxChain = 100
 
 /**
  * Says of an entry that nobody should begin to use it, or takes that back. Throws Failure `wrong_state` where there is
@@ -50,7 +50,7 @@ async function successorOf(
     })
   }
   let next: StoredEntry | undefined = first
-  for (let steps = 0; next && steps < longestChain; steps++) {
+  for (let steps = 0; next && steps < maxChain; steps++) {
     if (next.id === entry.id) throw inACircle(entry, first)
     const name: string | null | undefined = next.deprecated?.successor
     next = name ? await reads.entry({ package_name: name }) : undefined
@@ -59,11 +59,11 @@ async function successorOf(
 }
 
 function inACircle({ package_name }: StoredEntry, successor: StoredEntry): Failure {
-  const said =
+  const detail =
     successor.package_name === package_name
       ? `${package_name} cannot take its own place.`
       : `${successor.package_name} is itself replaced by ${package_name}.`
-  return new Failure('conflict', said, {
+  return new Failure('conflict', detail, {
     errors: [{ pointer: '/successor', detail: 'Name an agent that does not lead back here.' }],
   })
 }

@@ -120,7 +120,7 @@ export function createEditor({ store, clock, createId, fetchCard }: EditorOption
         created_at: at,
         updated_at: at,
       }
-      return { before: taken, entry: fetched ? sound(withCard(entry, fetched, at)) : entry }
+      return { before: taken, entry: fetched ? assertListable(withCard(entry, fetched, at)) : entry }
     })
   }
 
@@ -146,20 +146,20 @@ export function createEditor({ store, clock, createId, fetchCard }: EditorOption
   return {
     publish,
     change,
-    update: (asked, publication, caller) =>
-      change(asked, caller, { action: 'update' }, (entry, principal, at) => {
+    update: (request, publication, caller) =>
+      change(request, caller, { action: 'update' }, (entry, principal, at) => {
         assertSameName(entry, publication.package_name)
         if (publication.tags) assertNewTags(principal, publication.tags, entry.tags)
         return updated(entry, publication, at)
       }),
-    move: (asked, from, to, caller) =>
-      change(asked, caller, { action: to === 'ACTIVE' ? 'go_live' : 'unpublish' }, (entry) => {
+    move: (request, from, to, caller) =>
+      change(request, caller, { action: to === 'ACTIVE' ? 'go_live' : 'unpublish' }, (entry) => {
         assertNotSuspended(entry)
         if (entry.state === from) return { ...entry, state: to }
         throw new Failure('wrong_state', `${entry.package_name} is ${entry.state}; this needs ${from}.`)
       }),
-    remove: (asked, caller) =>
-      change(asked, caller, { action: 'delete' }, (entry) => ({ ...entry, deleted: true })),
+    remove: (request, caller) =>
+      change(request, caller, { action: 'delete' }, (entry) => ({ ...entry, deleted: true })),
   }
 }
 
@@ -207,7 +207,7 @@ function complete(facts: { [Name in keyof Facts]?: Exclude<Facts[Name], undefine
 }
 
 /** Throws Failure `upstream_invalid` where what an entry is made of is a card that may not be listed under it. */
-function sound(entry: StoredEntry): StoredEntry {
+function assertListable(entry: StoredEntry): StoredEntry {
   if (entry.manifest?.status !== 'invalid') return entry
   const wrong = entry.manifest.findings.filter(({ severity }) => severity === 'error')
   throw new Failure('upstream_invalid', `The manifest cannot be listed: ${entry.manifest.detail}`, {
@@ -243,14 +243,14 @@ function assertRevision(entry: StoredEntry, expected: number | undefined): void 
 
 /** What is stated now wins from now on. The card of one address is not the card of another. */
 function updated(entry: StoredEntry, publication: Publication, at: string): StoredEntry {
-  const said = stated(publication)
+  const values = stated(publication)
   // Of what nobody owns, its source states all but what an admin puts right.
   const before = entry.stated ?? (entry.owner ? null : [])
-  const known = before && [...new Set([...before, ...Object.keys(said)])]
-  const { manifest_url } = said
+  const statedFields = before && [...new Set([...before, ...Object.keys(values)])]
+  const { manifest_url } = values
   const moves = manifest_url !== undefined && manifest_url !== entry.manifest_url
   const unread = { card: null, card_sha256: null, manifest: null, signature: null, check_at: at }
-  const next = { ...entry, ...(moves && unread), ...said, stated: known }
+  const next = { ...entry, ...(moves && unread), ...values, stated: statedFields }
   return moves ? afterMoving(next) : next
 }
 

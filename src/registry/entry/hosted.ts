@@ -21,12 +21,12 @@ export async function listHosted(
   const listed = agents.filter((agent) => agent.listed !== false)
   const { revision } = await store.write(async (writer) => {
     for (const agent of listed) {
-      const known = await writer.entry({ package_name: agent.package_name })
+      const current = await writer.entry({ package_name: agent.package_name })
       const at = new Date(clock()).toISOString()
-      const facts = { ...factsOf(agent, version), ...standingOf(known, domain, at) }
-      if (known && contentOf({ ...known, ...facts }) === contentOf(known)) continue
+      const facts = { ...factsOf(agent, version), ...verificationOf(current, domain, at) }
+      if (current && contentOf({ ...current, ...facts }) === contentOf(current)) continue
       const entry = {
-        ...(known ?? { ...blank, id: createId(), created_at: at, verification_level: unproved }),
+        ...(current ?? { ...blank, id: createId(), created_at: at, verification_level: unproved }),
         ...facts,
         updated_at: at,
       }
@@ -43,12 +43,12 @@ function contentOf(entry: StoredEntry): string {
 }
 
 /** A process that knows no domain, such as a command beside the server, leaves what was proved. */
-function standingOf(
-  known: StoredEntry | undefined,
+function verificationOf(
+  current: StoredEntry | undefined,
   domain: string | null,
   at: string,
 ): Partial<Pick<StoredEntry, 'verification_level' | 'proof' | 'check_at'>> {
-  if (domain === null || (known?.check_at && (known.proof?.domain ?? domain) === domain)) return {}
+  if (domain === null || (current?.check_at && (current.proof?.domain ?? domain) === domain)) return {}
   return { verification_level: unproved, proof: null, check_at: at }
 }
 

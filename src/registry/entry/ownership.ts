@@ -35,7 +35,7 @@ export interface AuditPage {
 /** Whose an entry is, whether it may be seen, and what was done to it. */
 export interface OwnershipService {
   transfer(change: Change, to: Recipient, caller: Principal | null): Promise<Committed>
-  suspend(asked: Suspending, caller: Principal | null): Promise<Committed>
+  suspend(request: Suspending, caller: Principal | null): Promise<Committed>
   /** Says to the owner and to admins that something is wrong; the same report within a day counts once. */
   report(report: Report, caller: Principal | null): Promise<void>
   /** What was done to an entry, newest first, deleted ones too; its owner and admins may ask. */
@@ -84,8 +84,8 @@ export function createOwnershipService(store: Store, editor: Editor, clock: () =
       const entry = seen(await writer.entry(toReference(agent)), caller, agent)
       const last = await writer.lastDone(entry.id, 'report', caller)
       if (last !== undefined && last > yesterday) return
-      const said = detail === undefined ? reason : `${reason}: ${detail}`
-      await writer.record(entry.id, { actor: caller, action: 'report', reason: said })
+      const text = detail === undefined ? reason : `${reason}: ${detail}`
+      await writer.record(entry.id, { actor: caller, action: 'report', reason: text })
     })
   }
 

@@ -49,10 +49,10 @@ export function namespacesOver(packageName: string): string[] {
 export function assertMayChange(
   principal: Principal | null,
   entry: StoredEntry | undefined,
-  asked: string,
+  agent: string,
 ): asserts entry is StoredEntry {
   if (!entry || !isVisible(entry, principal))
-    throw new Failure('not_found', `No agent is listed as ${asked}.`)
+    throw new Failure('not_found', `No agent is listed as ${agent}.`)
   if (entry.hosted) {
     throw new Failure(
       'hosted_agent',
@@ -70,10 +70,10 @@ export function assertMayChange(
 export function assertMayClaim(
   principal: Principal | null,
   entry: StoredEntry | undefined,
-  asked: string,
+  agent: string,
 ): asserts entry is StoredEntry {
   if (!entry || !isVisible(entry, principal) || entry.hosted) {
-    assertMayChange(principal, entry, asked)
+    assertMayChange(principal, entry, agent)
     return
   }
   assertNotSuspended(entry)
@@ -121,8 +121,8 @@ export function assertMayCreate(principal: Principal, packageName: string, claim
   )
 }
 
-function isSame(one: Claim['holder'], other: Claim['holder']): boolean {
-  return one.issuer === other.issuer && one.subject === other.subject
+function isSame(holder: Claim['holder'], other: Claim['holder']): boolean {
+  return holder.issuer === other.issuer && holder.subject === other.subject
 }
 
 /** Throws Failure `conflict` where the name can be taken for that of somebody else's agent. */

@@ -18,12 +18,12 @@ type Caller = Principal | null
 export interface History {
   versions(agent: string, limit: number, cursor: string | undefined, caller: Caller): Promise<VersionPage>
   /** The agent as it was in a version. Throws Failure `not_found` with versions that there are. */
-  resolve(agent: string, wanted: WantedVersion, caller: Caller): Promise<EntryDetail>
+  resolve(agent: string, range: WantedVersion, caller: Caller): Promise<EntryDetail>
 }
 
 /** A range is looked for among so many of the highest. */
-const mostCompared = 1000
-const mostSuggested = 3
+const maxCompared = 1000
+const maxSuggestions = 3
 
 export function createHistory(
   { read, versions }: Pick<Store, 'read' | 'versions'>,
@@ -56,23 +56,23 @@ export function createHistory(
     }
   }
 
-  async function resolve(agent: string, wanted: WantedVersion, caller: Caller): Promise<EntryDetail> {
-    const { version, revision } = wanted
+  async function resolve(agent: string, requested: WantedVersion, caller: Caller): Promise<EntryDetail> {
+    const { version, revision } = requested
     if (version === undefined && revision === undefined) return await finder.get(agent, caller)
     const entry = await finder.stored(agent, caller)
     if (version === entry.version && revision === undefined) return await finder.get(agent, caller)
-    const found = await findWanted(entry, wanted)
+    const found = await findWanted(entry, requested)
     if (found === 'current') return await finder.get(agent, caller)
     if (found) return views.detail({ ...entry, ...found.content }, caller)
-    throw await unknownVersion(entry, wanted)
+    throw await unknownVersion(entry, requested)
   }
 
   async function findWanted(
     entry: StoredEntry,
     { version, revision }: WantedVersion,
   ): Promise<PublishedVersion | 'current' | undefined> {
-    const find = (wanted: Parameters<VersionStore['find']>[2]) =>
-      versions.find(entry.id, entry.versions_after, wanted)
+    const find = (selector: Parameters<VersionStore['find']>[2]) =>
+      versions.find(entry.id, entry.versions_after, selector)
     if (revision !== undefined) {
       const found = await find({ revision })
       return version === undefined || found?.version === version ? found : undefined
@@ -85,20 +85,22 @@ export function createHistory(
     }
     const range = version === undefined ? null : validRange(version)
     if (range === null) return undefined
-    const fitting = (await compared(entry)).find((one) => one.version && satisfies(one.version, range))
+    const fitting = (await compared(entry)).find(
+      (candidate) => candidate.version && satisfies(candidate.version, range),
+    )
     return fitting && (await find({ revision: fitting.revision }))
   }
 
   function compared({ id, versions_after }: StoredEntry): Promise<readonly Version[]> {
-    return versions.list(id, versions_after, mostCompared)
+    return versions.list(id, versions_after, maxCompared)
   }
 
   async function unknownVersion(entry: StoredEntry, { version, revision }: WantedVersion): Promise<Failure> {
-    const asked = [version, revision !== undefined && `of revision ${revision}`].filter(Boolean).join(' ')
-    const message = `${entry.package_name} has no version ${asked}.`
-    const known = new Set((await compared(entry)).flatMap((one) => one.version ?? []))
-    const close = version === undefined ? [] : nearest(version, known, mostSuggested)
-    const suggested = close.length > 0 ? close : [...known].slice(0, mostSuggested)
+    const label = [version, revision !== undefined && `of revision ${revision}`].filter(Boolean).join(' ')
+    const message = `${entry.package_name} has no version ${label}.`
+    const published = new Set((await compared(entry)).flatMap((candidate) => candidate.version ?? []))
+    const close = version === undefined ? [] : nearest(version, published, maxSuggestions)
+    const suggested = close.length > 0 ? close : [...published].slice(0, maxSuggestions)
     const hint = entry.version === null ? 'It states no version.' : `Its current version is ${entry.version}.`
     return new Failure('not_found', message, {
       hint: `${hint} list_versions tells all there were.`,

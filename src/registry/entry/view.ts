@@ -71,8 +71,8 @@ function once<Value>(
   const made = new WeakMap<StoredEntry, { readonly liveness: Liveness; readonly value: Value }>()
   return (stored) => {
     const liveness = livenessCache.of(stored)
-    const known = made.get(stored)
-    if (known?.liveness === liveness) return known.value
+    const cached = made.get(stored)
+    if (cached?.liveness === liveness) return cached.value
     const value = make(stored, liveness)
     made.set(stored, { liveness, value })
     return value

@@ -50,7 +50,7 @@ export async function importLines(
         refused.push({ line, reason: `Line ${again} states the same agent again.` })
         continue
       }
-      const outcome = await place(writer, facts, deed, new Date(clock()).toISOString(), createId)
+      const outcome = await importFacts(writer, facts, deed, new Date(clock()).toISOString(), createId)
       if (outcome in counts) counts[outcome as keyof typeof counts] += 1
       else refused.push({ line, reason: outcome })
     }
@@ -64,7 +64,7 @@ function identity({ package_name, source_url }: Facts): string {
   return `${package_name} ${source_url}`
 }
 
-async function place(
+async function importFacts(
   writer: Writer,
   facts: Facts,
   deed: AuditAction,
@@ -83,8 +83,8 @@ async function place(
     if (taken.owner) return `${package_name} is claimed; its owner publishes it.`
     if (taken.deleted) return `${package_name} was deleted here.`
     // What an admin has put right stays as it is.
-    const kept = pick(taken, taken.stated ?? [])
-    const next = { ...taken, ...facts, ...kept, package_name }
+    const corrected = pick(taken, taken.stated ?? [])
+    const next = { ...taken, ...facts, ...corrected, package_name }
     if (
       JSON.stringify(next) === JSON.stringify({ ...taken, ...pick(taken, Object.keys(facts)), package_name })
     )
@@ -120,7 +120,7 @@ function reasonOf(fault: unknown): string {
   if (fault instanceof Failure) {
     return [
       fault.message,
-      ...(fault.details.errors ?? []).map((one) => `${one.pointer}: ${one.detail}`),
+      ...(fault.details.errors ?? []).map((problem) => `${problem.pointer}: ${problem.detail}`),
     ].join(' ')
   }
   if (fault instanceof SyntaxError) return `Not JSON: ${fault.message}`

@@ -4,7 +4,7 @@ import { Failure } from '../../../schemas/failure.ts'
 import { PackageName } from '../../../schemas/names.ts'
 import { hiddenIn, mixesScripts } from '../../../schemas/text.ts'
 import type { StoredEntry } from '../../store/store.ts'
-import { cut, longestDescription, mostCapabilities, readCard } from '../cards/manifest.ts'
+import { cut, maxCapabilities, maxDescription, readCard } from '../cards/manifest.ts'
 
 /** What an imported line states of an agent. */
 export type Facts = Pick<
@@ -51,9 +51,9 @@ export function readLine(text: string): Facts {
 
 function fromServer(server: z.infer<typeof McpServer>): Facts {
   const registryType = { node: 'npm', python: 'pypi' }[server.runtime] ?? slug(server.runtime)
-  const capabilities: Capability[] = server.tools.slice(0, mostCapabilities).map(({ name, description }) => ({
+  const capabilities: Capability[] = server.tools.slice(0, maxCapabilities).map(({ name, description }) => ({
     name,
-    description: cut(description, longestDescription),
+    description: cut(description, maxDescription),
   }))
   return {
     package_name: derivedName(`${registryType}.${server.packageName.replace(/^@/, '')}`),

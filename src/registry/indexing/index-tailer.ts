@@ -18,7 +18,7 @@ export interface FollowOptions {
   /** How agents fare: told of every change before it is applied. Without it, what agents do changes nothing. */
   readonly livenessCache?: Pick<LivenessCache, 'of' | 'refresh'>
   /** How long a write waits to be applied here, in milliseconds; 2000 when left out. */
-  readonly patience?: number
+  readonly write_wait_ms?: number
 }
 
 /** Keeps something derived in step with the truth. */
@@ -34,14 +34,14 @@ export interface Follower extends AsyncDisposable {
 const pageSize = 50
 const firstRetryMilliseconds = 500
 const lastRetryMilliseconds = 30_000
-const defaultPatience = 2000
+const defaultWriteWait = 2000
 
 /** Tails the store's changes into what is derived until disposed. `failed` hears of faults; the tail tries again. */
 export function follow(
   store: Store,
   index: Derived,
   onError: (fault: unknown) => void,
-  { trouble = 'omit', patience = defaultPatience, livenessCache }: FollowOptions = {},
+  { trouble = 'omit', write_wait_ms = defaultWriteWait, livenessCache }: FollowOptions = {},
 ): Follower {
   const stop = new AbortController()
   const waiting: { revision: number; resolve: () => void }[] = []
@@ -53,8 +53,8 @@ export function follow(
       const changes = await store.changes(index.applied_revision, pageSize)
       const last = changes.at(-1)
       if (!last) return
-      const heard = livenessCache ? changes : changes.filter(({ kind }) => kind !== 'liveness')
-      const ids = [...new Set(heard.map((change) => change.entry_id))]
+      const relevant = livenessCache ? changes : changes.filter(({ kind }) => kind !== 'liveness')
+      const ids = [...new Set(relevant.map((change) => change.entry_id))]
       await livenessCache?.refresh(ids)
       await apply(await read(ids), last.revision)
       release(last.revision)
@@ -140,14 +140,14 @@ export function follow(
     async caughtUp(revision) {
       if (index.applied_revision >= revision) return
       const { promise, resolve } = Promise.withResolvers<void>()
-      const place = { revision, resolve }
-      waiting.push(place)
-      const timer = setTimeout(resolve, patience)
+      const waiter = { revision, resolve }
+      waiting.push(waiter)
+      const timer = setTimeout(resolve, write_wait_ms)
       // Where this fails, the tail tries again and lets go of us.
       pass().catch(onError)
       await promise
       clearTimeout(timer)
-      if (waiting.includes(place)) waiting.splice(waiting.indexOf(place), 1)
+      if (waiting.includes(waiter)) waiting.splice(waiting.indexOf(waiter), 1)
     },
     async [Symbol.asyncDispose]() {
       stop.abort()

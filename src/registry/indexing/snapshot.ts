@@ -36,12 +36,12 @@ export interface Savable {
 }
 
 export function createKeep(snapshot: Snapshot, derived: Savable): Keep {
-  let kept = derived.applied_revision
+  let savedRevision = derived.applied_revision
   return async (fewest) => {
-    if (derived.applied_revision - kept < fewest) return
+    if (derived.applied_revision - savedRevision < fewest) return
     const parts = await derived.save()
-    kept = derived.applied_revision
-    await snapshot.write(kept, parts)
+    savedRevision = derived.applied_revision
+    await snapshot.write(savedRevision, parts)
   }
 }
 

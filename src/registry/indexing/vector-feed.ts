@@ -25,9 +25,9 @@ export function createVectorFeed(
 
   /** The vector of each text, by its hash. */
   async function vectorsOf(texts: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, Float32Array>> {
-    const kept = await keep.find([...texts.keys()])
-    const missing = [...texts].filter(([key]) => !kept.has(key))
-    if (missing.length === 0) return kept
+    const stored = await keep.find([...texts.keys()])
+    const missing = [...texts].filter(([key]) => !stored.has(key))
+    if (missing.length === 0) return stored
     const made = await embedder.embed(
       missing.map(([, text]) => text),
       'document',
@@ -36,7 +36,7 @@ export function createVectorFeed(
     const fresh = new Map(missing.map(([key], at) => [key, made[at]?.vector ?? none]))
     await keep.add(fresh)
     embedded += fresh.size
-    return new Map([...kept, ...fresh])
+    return new Map([...stored, ...fresh])
   }
 
   return {

@@ -22,7 +22,7 @@ export interface VectorIndexSwitch extends AsyncDisposable {
 export interface VectorIndexSwitchOptions<Settings> {
   readonly store: Store
   /** What the operator asks for. */
-  readonly wanted: Settings
+  readonly configured: Settings
   /** What always works and embeds at once. */
   readonly standby: Settings
   /** Throws Failure where the model cannot be had. */
@@ -39,11 +39,12 @@ const note = 'dense_arm'
 export async function openVectorIndexSwitch<Settings>(
   options: VectorIndexSwitchOptions<Settings>,
 ): Promise<VectorIndexSwitch> {
-  const { store, wanted, standby, open, onError } = options
-  const target = await open(wanted)
+  const { store, configured, standby, open, onError } = options
+  const target = await open(configured)
   const before = await store.settings.get(note)
   let serving = target
-  if (!sameSettings(wanted, standby) && before !== JSON.stringify(wanted)) serving = await openBefore()
+  if (!sameSettings(configured, standby) && before !== JSON.stringify(configured))
+    serving = await openBefore()
 
   async function openBefore(): Promise<VectorIndex> {
     if (before !== undefined) {
@@ -60,7 +61,7 @@ export async function openVectorIndexSwitch<Settings>(
   async function takeOver(): Promise<void> {
     await target.follower.ready
     if (ended) return
-    await store.settings.set(note, JSON.stringify(wanted))
+    await store.settings.set(note, JSON.stringify(configured))
     if (serving === target) return
     const old = serving
     serving = target
@@ -93,6 +94,6 @@ function progressOf({ model, embedded, follower }: VectorIndex) {
   return { model, applied_revision: follower.applied_revision, embedded }
 }
 
-function sameSettings(one: unknown, other: unknown): boolean {
-  return JSON.stringify(one) === JSON.stringify(other)
+function sameSettings(left: unknown, right: unknown): boolean {
+  return JSON.stringify(left) === JSON.stringify(right)
 }

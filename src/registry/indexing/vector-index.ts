@@ -18,7 +18,7 @@ export interface VectorIndex extends AsyncDisposable {
 }
 
 /** A write waits less for meaning than for words. */
-const patience = 1000
+const write_wait_ms = 1000
 
 /** So many changes cost the next start more than writing them down costs this one. */
 export const changesWorthKeeping = 500
@@ -34,11 +34,11 @@ export function createVectorIndex(
   const stop = new AbortController()
   const { promise: inTrouble, resolve: giveUp } = Promise.withResolvers<void>()
   const feed = createVectorFeed(store.embeddings, embedder, vectors, stop.signal, onError)
-  const troubled = (fault: unknown) => {
+  const onFault = (fault: unknown) => {
     onError(fault)
     giveUp()
   }
-  const follower = follow(store, feed, troubled, { trouble: 'wait', patience })
+  const follower = follow(store, feed, onFault, { trouble: 'wait', write_wait_ms })
   return {
     model: embedder.model,
     meaning: createMeaning(embedder, vectors),

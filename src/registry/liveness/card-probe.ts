@@ -4,7 +4,7 @@ import type { Signal, StoredLiveness } from '../../../schemas/liveness.ts'
 import { retryAfter } from '../../common/retry-after.ts'
 import type { Fetch, FetchResponse } from '../../net/fetch/fetch.ts'
 import { readFindings } from '../cards/card-findings.ts'
-import { largestManifest, parseManifest } from '../cards/fetch-card.ts'
+import { maxManifestBytes, parseManifest } from '../cards/fetch-card.ts'
 import { answers, classOf } from './failure-class.ts'
 
 type Card = StoredLiveness['card']
@@ -29,58 +29,58 @@ export interface CardLookOptions {
 /** Reads the card at a URL unless it stands as `known` says (RFC 9110 section 13). Throws what the signal aborts with. */
 export async function lookAtCard(
   url: string,
-  known: Card,
+  previous: Card,
   { fetch, clock, timeout_ms }: CardLookOptions,
   signal: AbortSignal,
 ): Promise<CardLook> {
   const started = performance.now()
   const took = () => Math.round(performance.now() - started)
   try {
-    const headers = { accept: 'application/json', ...validatorsOf(known) }
-    const answer = await fetch({ url, signal, headers, max_bytes: largestManifest, timeout_ms })
+    const headers = { accept: 'application/json', ...validatorsOf(previous) }
+    const answer = await fetch({ url, signal, headers, max_bytes: maxManifestBytes, timeout_ms })
     const card: Signal = { signal: 'card', ok: true, failure: null, detail: null, ms: took() }
-    if (answer.status === 304 && known) return unchanged(card, known)
-    if (answer.status !== 200) return refused(answer, card, known, clock())
-    return read(answer, card, known)
+    if (answer.status === 304 && previous) return unchanged(card, previous)
+    if (answer.status !== 200) return refused(answer, card, previous, clock())
+    return read(answer, card, previous)
   } catch (thrown) {
     if (!(thrown instanceof Failure)) throw thrown
     signal.throwIfAborted()
     const failure = thrown.code === 'too_large' ? 'card_invalid' : classOf(thrown)
     const card: Signal = { signal: 'card', ok: false, failure, detail: thrown.message, ms: null }
-    return { signals: [card], card: known, has_changed: false, is_there: false }
+    return { signals: [card], card: previous, has_changed: false, is_there: false }
   }
 }
 
-function validatorsOf(known: Card): Record<string, string> {
+function validatorsOf(previous: Card): Record<string, string> {
   return {
-    ...(known?.etag && { 'if-none-match': known.etag }),
-    ...(known?.last_modified && { 'if-modified-since': known.last_modified }),
+    ...(previous?.etag && { 'if-none-match': previous.etag }),
+    ...(previous?.last_modified && { 'if-modified-since': previous.last_modified }),
   }
 }
 
-function unchanged(card: Signal, known: NonNullable<Card>): CardLook {
-  return { signals: [card, formOf(known.malformed)], card: known, has_changed: false, is_there: true }
+function unchanged(card: Signal, previous: NonNullable<Card>): CardLook {
+  return { signals: [card, formOf(previous.malformed)], card: previous, has_changed: false, is_there: true }
 }
 
-function refused({ status, headers }: FetchResponse, card: Signal, known: Card, now: number): CardLook {
+function refused({ status, headers }: FetchResponse, card: Signal, previous: Card, now: number): CardLook {
   const upstream = new Failure('upstream_failed', `The card answers ${status}.`, { upstream: { status } })
   const found = classOf(upstream)
   const isThere = answers(found)
   const failure = isThere ? found : 'card_unreachable'
   return {
     signals: [{ ...card, ok: isThere, failure, detail: upstream.message }],
-    card: known,
+    card: previous,
     has_changed: false,
     is_there: isThere,
     retry_after_s: retryAfter(headers['retry-after'], now),
   }
 }
 
-function read({ body, headers }: FetchResponse, card: Signal, known: Card): CardLook {
+function read({ body, headers }: FetchResponse, card: Signal, previous: Card): CardLook {
   const sha256 = hash('sha256', body, 'hex')
   const validators = { etag: headerOf(headers.etag), last_modified: headerOf(headers['last-modified']) }
-  if (known?.sha256 === sha256) return unchanged(card, { ...known, ...validators })
-  const has_changed = known !== null
+  if (previous?.sha256 === sha256) return unchanged(card, { ...previous, ...validators })
+  const has_changed = previous !== null
   try {
     const { findings } = readFindings(parseManifest(body))
     const malformed = findings.find(({ severity }) => severity === 'error')?.message ?? null
@@ -92,10 +92,10 @@ function read({ body, headers }: FetchResponse, card: Signal, known: Card): Card
   }
 }
 
-const longestHeader = 300
+const maxHeaderCharacters = 300
 
 function headerOf(value: string | undefined): string | null {
-  return value !== undefined && value.length <= longestHeader ? value : null
+  return value !== undefined && value.length <= maxHeaderCharacters ? value : null
 }
 
 function formOf(malformed: string | null): Signal {

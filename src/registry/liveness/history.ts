@@ -6,12 +6,12 @@ const dayMilliseconds = 24 * 3_600_000
 const daysKept = 30
 const latenciesKept = 50
 /** Between two looks further apart nobody watched. */
-const longestWatch = 25 * 3_600_000
+const maxGap = 25 * 3_600_000
 
 /** The history with the time between two looks, in milliseconds since the epoch, in which the agent was up or not. */
 export function withSpan(history: History, from: number, to: number, isUp: boolean): History {
   const seconds = (to - from) / 1000
-  if (seconds <= 0 || to - from > longestWatch) return history
+  if (seconds <= 0 || to - from > maxGap) return history
   const today = Math.floor(to / dayMilliseconds)
   const [, up, all] = history.days.find(([day]) => day === today) ?? [today, 0, 0]
   const others = history.days.filter(([day]) => day !== today && day > today - daysKept)
@@ -30,10 +30,10 @@ export function figuresOf(
   now: number,
 ): Pick<Liveness, 'uptime_30d' | 'p50_ms' | 'p95_ms'> {
   const first = Math.floor(now / dayMilliseconds) - daysKept
-  const kept = days.filter(([day]) => day > first)
-  const all = kept.reduce((sum, [, , seconds]) => sum + seconds, 0)
-  const up = kept.reduce((sum, [, seconds]) => sum + seconds, 0)
-  const sorted = latencies.toSorted((one, other) => one - other)
+  const recent = days.filter(([day]) => day > first)
+  const all = recent.reduce((sum, [, , seconds]) => sum + seconds, 0)
+  const up = recent.reduce((sum, [, seconds]) => sum + seconds, 0)
+  const sorted = latencies.toSorted((left, right) => left - right)
   const at = (share: number) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? null
   return {
     uptime_30d: all > 0 ? Math.round((up / all) * 10_000) / 10_000 : null,

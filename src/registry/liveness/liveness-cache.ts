@@ -20,23 +20,23 @@ const pageSize = 1000
 const hosted: Liveness = Object.freeze({ ...unseen, status: 'alive' })
 
 export function createLivenessCache(store: Pick<LivenessStore, 'shown' | 'since'>): LivenessCache {
-  const known = new Map<string, Liveness>()
+  const byId = new Map<string, Liveness>()
   let swept = 0
 
   return {
-    of: (entry) => (entry.hosted ? hosted : (known.get(entry.id) ?? unseen)),
+    of: (entry) => (entry.hosted ? hosted : (byId.get(entry.id) ?? unseen)),
     async refresh(entryIds) {
       const shown = await store.shown(entryIds)
       for (const id of entryIds) {
         const liveness = shown.get(id)
-        if (liveness) known.set(id, liveness)
-        else known.delete(id)
+        if (liveness) byId.set(id, liveness)
+        else byId.delete(id)
       }
     },
     async sweep() {
       for (;;) {
         const { shown, sequence } = await store.since(swept, pageSize)
-        for (const [id, liveness] of shown) known.set(id, liveness)
+        for (const [id, liveness] of shown) byId.set(id, liveness)
         swept = Math.max(swept, sequence)
         if (shown.size < pageSize) return
         await turnOfOthers()

@@ -7,7 +7,7 @@ import { type CardLook, lookAtCard } from './card-probe.ts'
 import { answers, classOf } from './failure-class.ts'
 import type { PerOriginThrottle } from './per-origin-throttle.ts'
 import { askedEvery } from './schedule.ts'
-import type { Look } from './status-rules.ts'
+import type { ProbeResult } from './status-rules.ts'
 
 /** An agent as it is asked in its own protocol. */
 export interface Askable {
@@ -23,7 +23,7 @@ export interface Askable {
 export interface LookOptions {
   readonly fetch: Fetch
   readonly clock: () => number
-  readonly courtesy: PerOriginThrottle
+  readonly throttle: PerOriginThrottle
   /** Undefined where the entry has no endpoint that is spoken here. */
   readonly askable: (entry: EntryDetail) => Askable | undefined
   readonly detail: (stored: StoredEntry) => EntryDetail
@@ -32,7 +32,7 @@ export interface LookOptions {
 }
 
 /** What a look found, and whether the card is another one than it was. */
-export interface Found extends Look {
+export interface Found extends ProbeResult {
   readonly has_changed: boolean
 }
 
@@ -47,16 +47,16 @@ export async function probeEntry(
   options: LookOptions,
   signal: AbortSignal,
 ): Promise<Found | undefined> {
-  const { courtesy } = options
+  const { throttle } = options
   const { manifest_url } = stored
   const card =
     manifest_url === null
       ? undefined
-      : await courtesy(manifest_url, signal, () => lookAtCard(manifest_url, before.card, options, signal))
+      : await throttle(manifest_url, signal, () => lookAtCard(manifest_url, before.card, options, signal))
   const isEnough = card && !thorough && !callsForMore(card, before, options.clock())
   const askable = isEnough ? undefined : options.askable(options.detail(stored))
   const answer =
-    askable && (await courtesy(askable.url, signal, () => ask(askable, options.timeout_ms, signal)))
+    askable && (await throttle(askable.url, signal, () => ask(askable, options.timeout_ms, signal)))
   if (!card && !answer) return undefined
   const signals = [...(card?.signals ?? []), ...(answer ? [answer.signal] : [])]
   return {
@@ -87,7 +87,7 @@ interface Answer {
 
 async function ask({ url, ask }: Askable, timeout_ms: number, signal: AbortSignal): Promise<Answer> {
   const started = performance.now()
-  const told = (failure: Signal['failure'], detail: string | null, retry_after_s?: number): Answer => {
+  const failed = (failure: Signal['failure'], detail: string | null, retry_after_s?: number): Answer => {
     const ok = failure === null || answers(failure)
     const ms = ok ? Math.round(performance.now() - started) : null
     return { signal: { signal: 'answer', ok, failure, detail, ms }, retry_after_s }
@@ -96,11 +96,12 @@ async function ask({ url, ask }: Askable, timeout_ms: number, signal: AbortSigna
   try {
     const refusal = await ask(AbortSignal.any([signal, limit]))
     const failure = refusal && classOf(refusal)
-    return failure && answers(failure) ? told(failure, refusal.message) : told(null, null)
+    return failure && answers(failure) ? failed(failure, refusal.message) : failed(null, null)
   } catch (thrown) {
     signal.throwIfAborted()
-    if (limit.aborted) return told('timeout', `${new URL(url).host} did not answer in time.`)
-    if (thrown instanceof Failure) return told(classOf(thrown), thrown.message, thrown.details.retry_after_s)
+    if (limit.aborted) return failed('timeout', `${new URL(url).host} did not answer in time.`)
+    if (thrown instanceof Failure)
+      return failed(classOf(thrown), thrown.message, thrown.details.retry_after_s)
     throw thrown
   }
 }

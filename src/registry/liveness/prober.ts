@@ -34,9 +34,9 @@ export interface ProberOptions extends LookOptions {
 
 const dayMilliseconds = 24 * 3_600_000
 /** Looked through for agents at different origins, looked at in one run, and of those at one origin. */
-const mostDue = 2000
-const mostTaken = 500
-const mostOfOrigin = 100
+const maxDue = 2000
+const maxTaken = 500
+const maxPerOrigin = 100
 /** Origins that are asked at the same time. */
 const atOnce = 32
 /** Looks that are written down together: each commit costs every process what it has read. */
@@ -51,22 +51,22 @@ export function createProber(options: ProberOptions): Prober {
 
   async function run(signal: AbortSignal): Promise<number> {
     await watcher.catchUp(signal)
-    const queues = inQueues(await due(mostDue))
+    const queues = inQueues(await due(maxDue))
     const count = queues.reduce((sum, queue) => sum + queue.length, 0)
     const enough = AbortSignal.timeout(budget_ms)
-    const looks: StoredLiveness[] = []
+    const results: StoredLiveness[] = []
     async function work(): Promise<void> {
       for (let queue = queues.shift(); queue && !enough.aborted; queue = queues.shift()) {
         for (const before of queue) {
           if (signal.aborted || enough.aborted) return
-          const look = await attempt(before, signal)
-          if (look) looks.push(look)
-          if (looks.length >= batch) await store.liveness.save(looks.splice(0))
+          const result = await attempt(before, signal)
+          if (result) results.push(result)
+          if (results.length >= batch) await store.liveness.save(results.splice(0))
         }
       }
     }
     await Promise.all(Array.from({ length: atOnce }, work))
-    if (looks.length > 0) await store.liveness.save(looks.splice(0))
+    if (results.length > 0) await store.liveness.save(results.splice(0))
     return count
   }
 
@@ -74,7 +74,7 @@ export function createProber(options: ProberOptions): Prober {
     try {
       const entry = await store.read.entry({ id: before.entry_id })
       if (!entry || watchOf(entry).place !== before.place) return undefined
-      return (await look(entry, before, false, signal)).after
+      return (await probeOne(entry, before, false, signal)).after
     } catch (fault) {
       if (signal.aborted) return undefined
       onError(fault)
@@ -82,13 +82,18 @@ export function createProber(options: ProberOptions): Prober {
     }
   }
 
-  async function look(entry: StoredEntry, before: StoredLiveness, thorough: boolean, signal: AbortSignal) {
+  async function probeOne(
+    entry: StoredEntry,
+    before: StoredLiveness,
+    thorough: boolean,
+    signal: AbortSignal,
+  ) {
     const found = await probeEntry(entry, before, thorough, options, signal)
     if (!found) return { after: nowhere(before), signals: [] }
     const { card } = found
-    const isNews =
+    const hasChanged =
       card !== null && entry.owner && entry.card_sha256 !== null && card.sha256 !== entry.card_sha256
-    if (isNews) await onCard(entry.id, signal).catch((fault) => signal.aborted || onError(fault))
+    if (hasChanged) await onCard(entry.id, signal).catch((fault) => signal.aborted || onError(fault))
     return { after: judge(before, found, clock(), random()), signals: found.signals }
   }
 
@@ -102,7 +107,7 @@ export function createProber(options: ProberOptions): Prober {
     await store.liveness.watch([watchOf(entry)])
     const before = await store.liveness.get(entry.id)
     if (!before) return { signals: [], revision: await store.read.revision() }
-    const { after, signals } = await look(entry, before, true, signal)
+    const { after, signals } = await probeOne(entry, before, true, signal)
     signal.throwIfAborted()
     return { signals, revision: await store.liveness.save([after]) }
   }
@@ -118,12 +123,12 @@ export function createProber(options: ProberOptions): Prober {
 function inQueues(due: readonly StoredLiveness[]): StoredLiveness[][] {
   const queues = new Map<string, StoredLiveness[]>()
   let taken = 0
-  for (const one of due) {
-    if (taken === mostTaken) break
-    const origin = originOf(one.place)
+  for (const candidate of due) {
+    if (taken === maxTaken) break
+    const origin = originOf(candidate.place)
     const queue = queues.get(origin) ?? []
-    if (queue.length === mostOfOrigin) continue
-    queue.push(one)
+    if (queue.length === maxPerOrigin) continue
+    queue.push(candidate)
     queues.set(origin, queue)
     taken += 1
   }

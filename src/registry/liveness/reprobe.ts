@@ -5,7 +5,7 @@ import type { Prober } from './prober.ts'
 /** Looks at agents that failed somebody who called them, without waiting for their turn. */
 export interface Reprobe extends AsyncDisposable {
   /** Hears with what code a call to an agent ended. */
-  heard(packageName: string, code: string): void
+  observe(packageName: string, code: string): void
 }
 
 export interface ReprobeOptions {
@@ -16,17 +16,17 @@ export interface ReprobeOptions {
 }
 
 const trouble = new Set(['upstream_failed', 'upstream_timeout', 'upstream_invalid'])
-const mostAtOnce = 8
-const mostRemembered = 1000
+const maxConcurrent = 8
+const maxRemembered = 1000
 /** Between two looks at one agent for this reason. */
 const restMilliseconds = 60_000
 
 export function createReprobe({ read, prober, clock, onError }: ReprobeOptions): Reprobe {
   const stop = new AbortController()
-  const looked = new LRUCache<string, number>({ max: mostRemembered })
+  const looked = new LRUCache<string, number>({ max: maxRemembered })
   const underway = new Set<Promise<void>>()
 
-  async function look(package_name: string): Promise<void> {
+  async function probe(package_name: string): Promise<void> {
     try {
       const entry = await read.entry({ package_name })
       if (entry) await prober.check(entry, stop.signal)
@@ -36,12 +36,12 @@ export function createReprobe({ read, prober, clock, onError }: ReprobeOptions):
   }
 
   return {
-    heard(packageName, code) {
-      if (!trouble.has(code) || underway.size >= mostAtOnce || stop.signal.aborted) return
+    observe(packageName, code) {
+      if (!trouble.has(code) || underway.size >= maxConcurrent || stop.signal.aborted) return
       const since = clock() - (looked.get(packageName) ?? Number.NEGATIVE_INFINITY)
       if (since >= 0 && since < restMilliseconds) return
       looked.set(packageName, clock())
-      const work = look(packageName).finally(() => underway.delete(work))
+      const work = probe(packageName).finally(() => underway.delete(work))
       underway.add(work)
     },
     async [Symbol.asyncDispose]() {

@@ -4,7 +4,7 @@ const day = 24 * hour
 
 /** Silence is looked into soon, then ever more rarely. */
 const firstDelays = [minute, 5 * minute]
-const longestDelay = 22 * hour
+const maxDelay = 22 * hour
 /** Of each delay, to either side, so that agents listed together are not looked at together for ever. */
 const jitter = 0.1
 
@@ -19,8 +19,8 @@ export function nextAt(now: number, failures: number, retry_after_s = 0, random:
 
 function delayOf(failures: number): number {
   if (failures === 0) return hour
-  const known = firstDelays[failures - 1]
-  return known ?? Math.min(10 * minute * 2 ** (failures - firstDelays.length - 1), longestDelay)
+  const firstDelay = firstDelays[failures - 1]
+  return firstDelay ?? Math.min(10 * minute * 2 ** (failures - firstDelays.length - 1), maxDelay)
 }
 
 /** An agent is asked in its protocol at least so often, in milliseconds. */

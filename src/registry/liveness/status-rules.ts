@@ -3,7 +3,7 @@ import { figuresOf, withLatencies, withSpan } from './history.ts'
 import { nextAt } from './schedule.ts'
 
 /** What one look at an agent found. */
-export interface Look {
+export interface ProbeResult {
   readonly signals: readonly Signal[]
   /** The card as it now stands, for the next look. */
   readonly card: StoredLiveness['card']
@@ -20,40 +20,45 @@ const looksToDie = 3
 const millisecondsToDie = 5 * minute
 
 /** How an agent fares after a look at it at `now`; `random` is 0 to below 1. */
-export function judge(before: StoredLiveness, look: Look, now: number, random: number): StoredLiveness {
+export function judge(
+  before: StoredLiveness,
+  result: ProbeResult,
+  now: number,
+  random: number,
+): StoredLiveness {
   const at = new Date(now).toISOString()
   const { shown } = before
-  const failures = look.is_live ? 0 : before.failures + 1
-  const silent_since = look.is_live ? null : (before.silent_since ?? at)
-  const last_ok = look.is_live ? at : shown.last_ok
+  const failures = result.is_live ? 0 : before.failures + 1
+  const silent_since = result.is_live ? null : (before.silent_since ?? at)
+  const last_ok = result.is_live ? at : shown.last_ok
   const history = withLatencies(
     shown.checked_at
       ? withSpan(before.history, Date.parse(shown.checked_at), now, before.failures === 0)
       : before.history,
-    look.signals.flatMap(({ ok, ms }) => (ok && ms !== null ? ms : [])),
+    result.signals.flatMap(({ ok, ms }) => (ok && ms !== null ? ms : [])),
   )
-  const status = statusOf(look, { before: shown.status, failures, silent_since, last_ok, now })
-  const answer = look.signals.find(({ signal }) => signal === 'answer')
+  const status = statusOf(result, { before: shown.status, failures, silent_since, last_ok, now })
+  const answer = result.signals.find(({ signal }) => signal === 'answer')
   return {
     ...before,
     failures,
     silent_since,
     history,
-    card: look.card,
+    card: result.card,
     ...(answer && { asked_at: at, asked_failure: answer.ok ? null : answer.failure }),
-    next_at: nextAt(now, failures, look.retry_after_s, random),
+    next_at: nextAt(now, failures, result.retry_after_s, random),
     shown: {
       status,
       since: status === shown.status ? shown.since : at,
       checked_at: at,
       last_ok,
       ...figuresOf(history, now),
-      failure: tellingOf(look.signals),
+      failure: tellingOf(result.signals),
     },
   }
 }
 
-interface Standing {
+interface StatusHistory {
   readonly before: Liveness['status']
   readonly failures: number
   readonly silent_since: string | null
@@ -61,8 +66,8 @@ interface Standing {
   readonly now: number
 }
 
-function statusOf({ is_live, signals }: Look, standing: Standing): Liveness['status'] {
-  const { before, failures, silent_since, last_ok, now } = standing
+function statusOf({ is_live, signals }: ProbeResult, history: StatusHistory): Liveness['status'] {
+  const { before, failures, silent_since, last_ok, now } = history
   if (is_live) return signals.every(({ ok }) => ok) ? 'alive' : 'degraded'
   const silent = (time: string | null) => now - Date.parse(time ?? silent_since ?? '')
   if (silent(last_ok) >= week) return 'stale'

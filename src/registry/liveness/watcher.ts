@@ -44,12 +44,12 @@ type Watched = Pick<Store, 'read' | 'changes' | 'settings'> & {
 export function watchOf(entry: StoredEntry): Watch {
   const { id, manifest_url, endpoints, hosted, deleted, state, suspended } = entry
   const isNowhere = manifest_url === null && endpoints.length === 0
-  const place = hosted || deleted || isNowhere ? null : JSON.stringify([manifest_url, endpoints])
-  return { entry_id: id, place, active: state === 'ACTIVE' && !suspended }
+  const address = hosted || deleted || isNowhere ? null : JSON.stringify([manifest_url, endpoints])
+  return { entry_id: id, place: address, active: state === 'ACTIVE' && !suspended }
 }
 
 /** The origin that a look at this place asks first. */
-export function originOf(place: string): string {
-  const [manifest_url, endpoints] = JSON.parse(place) as [string | null, { url: string }[]]
+export function originOf(address: string): string {
+  const [manifest_url, endpoints] = JSON.parse(address) as [string | null, { url: string }[]]
   return new URL(manifest_url ?? endpoints[0]?.url ?? '').origin
 }

@@ -10,8 +10,8 @@ export function encodeCursor(position: Position, question: unknown): string {
 /** The position in a cursor. Throws Failure `invalid_request` for junk and for a cursor of another question. */
 export function decodeCursor(cursor: string, question: unknown): Position {
   const [key, id, owner] = parse(cursor)
-  const sound = (typeof key === 'number' || typeof key === 'string') && typeof id === 'string'
-  if (sound && owner === digest(question)) return { key, id }
+  const isPosition = (typeof key === 'number' || typeof key === 'string') && typeof id === 'string'
+  if (isPosition && owner === digest(question)) return { key, id }
   throw unknownCursor()
 }
 

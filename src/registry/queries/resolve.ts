@@ -28,8 +28,8 @@ export function createResolve(
   }
 
   return async (to, { principal }) => {
-    const known = agents.get(to)
-    if (known) return known
+    const hostedAgent = agents.get(to)
+    if (hostedAgent) return hostedAgent
     const entry = await listed(to, principal)
     const agent = agents.get(entry.package_name) ?? agentOf(entry)
     return entry.deprecated ? { ...agent, deprecated: entry.deprecated } : agent

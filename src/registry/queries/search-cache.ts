@@ -17,7 +17,7 @@ export function createSearchCache<Answer extends object>(
   sizeOf: (answer: Answer) => number,
 ): SearchCache<Answer> {
   const answers = new LRUCache<string, Answer>({ maxSize: largest, sizeCalculation: sizeOf })
-  const asked = new LRUCache<string, true>({ max: recentQuestions })
+  const recent = new LRUCache<string, true>({ max: recentQuestions })
   let current: string | undefined
 
   function turnTo(state: string): void {
@@ -32,8 +32,8 @@ export function createSearchCache<Answer extends object>(
     },
     offer(question, state, answer) {
       if (state !== current) return answer
-      if (asked.has(question)) answers.set(question, Object.freeze(answer))
-      else asked.set(question, true)
+      if (recent.has(question)) answers.set(question, Object.freeze(answer))
+      else recent.set(question, true)
       return answer
     },
   }

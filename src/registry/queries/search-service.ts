@@ -18,7 +18,7 @@ import { createSearchCache } from './search-cache.ts'
 type Caller = Principal | null
 
 /** Names that a completion counts. */
-const mostCounted = 1000
+const maxCounted = 1000
 
 /** Characters of JSON in remembered answers. */
 const rememberedCharacters = 16_000_000
@@ -53,7 +53,7 @@ export function createFinder({
   views,
   livenessCache = emptyLivenessCache,
 }: FinderOptions): Finder {
-  const memo = createSearchCache<SearchOutput>(rememberedCharacters, (found) => JSON.stringify(found).length)
+  const cache = createSearchCache<SearchOutput>(rememberedCharacters, (found) => JSON.stringify(found).length)
 
   /** What everybody may see is remembered for as long as the truth stands where the index does. */
   async function search(input: SearchInput, caller: Caller, signal: AbortSignal): Promise<SearchOutput> {
@@ -62,11 +62,11 @@ export function createFinder({
     if (caller || !isSettledAt(revision)) return searchAnew(input, caller, signal)
     const question = JSON.stringify([input, dense?.progress().model])
     const state = `${revision}.${livenessCache.swept}`
-    const known = memo.recall(question, state)
-    if (known) return known
+    const cached = cache.recall(question, state)
+    if (cached) return cached
     const found = await searchAnew(input, caller, signal)
     if (found.degraded !== undefined || !isSettledAt(revision)) return found
-    return memo.offer(question, state, found)
+    return cache.offer(question, state, found)
   }
 
   /** Who may have written, at whichever gateway, finds it at this one. */
@@ -127,10 +127,10 @@ export function createFinder({
 
   async function stored(agent: string, caller: Caller): Promise<StoredEntry> {
     if (caller) await reader.latest()
-    return await known(agent, caller)
+    return await find(agent, caller)
   }
 
-  async function known(agent: string, caller: Caller): Promise<StoredEntry> {
+  async function find(agent: string, caller: Caller): Promise<StoredEntry> {
     const entry = await reader.entry(toReference(agent))
     if (entry && isVisible(entry, caller)) return entry
     const close = await suggest(agent)
@@ -157,8 +157,8 @@ export function createFinder({
   }
 
   async function completeName(prefix: string, limit: number): Promise<NameCompletion> {
-    const names = await reader.listedNames(prefix.toLowerCase(), mostCounted + 1)
-    const total = names.length > mostCounted ? null : names.length
+    const names = await reader.listedNames(prefix.toLowerCase(), maxCounted + 1)
+    const total = names.length > maxCounted ? null : names.length
     return { names: names.slice(0, limit), total, more: names.length > limit }
   }
 
@@ -167,7 +167,7 @@ export function createFinder({
     stored,
     completeName,
     get: async (agent, caller) => views.detail(await stored(agent, caller), caller),
-    written: async (id, caller) => views.detail(await known(id, caller), caller),
+    written: async (id, caller) => views.detail(await find(id, caller), caller),
   }
 }
 
@@ -193,9 +193,9 @@ function within(tokens: number, agents: Found[]): Found[] {
 
 /** The filters of a search as the index has them: by field, an owner by key, `ACTIVE` alone unless they are the caller's. */
 function toFilter(input: NonNullable<SearchInput['filters']>, caller: Caller): Filter {
-  const asked: Readonly<Record<string, unknown>> = input
-  const given = filterFields.filter((field) => asked[filters[field].name] !== undefined)
-  const filter: Filter = mapFields(given, (field) => asked[filters[field].name]) as Filter
+  const values: Readonly<Record<string, unknown>> = input
+  const present = filterFields.filter((field) => values[filters[field].name] !== undefined)
+  const filter: Filter = mapFields(present, (field) => values[filters[field].name]) as Filter
   const { owner: _, ...common } = filter
   if (!input.mine) {
     if (input.state === 'STAGE') throw needsMine()

@@ -50,11 +50,11 @@ function cleaned(body: Record<string, unknown>): Form {
 
 function defined(body: Record<string, unknown>, shape: Shape): readonly [Form, Form] {
   const literal: string[] = []
-  const kept = select(body, shape, '', literal, false)
+  const selected = select(body, shape, '', literal, false)
   const normal: string[] = []
   const sdk = clean(select(body, shape, '', normal, true), '', normal)
   return [
-    { payload: serialize(kept), unsigned: outermost(literal) },
+    { payload: serialize(selected), unsigned: outermost(literal) },
     { payload: serialize(sdk ?? {}), unsigned: outermost(normal) },
   ]
 }

@@ -109,7 +109,7 @@ export async function verifyCard(card: unknown, trust: CardTrust, signal: AbortS
 function summary(verdicts: readonly Verdict[]): CardCheck {
   const [best] = verdicts
     .filter((verdict) => verdict.status === 'valid')
-    .toSorted((one, other) => one.unsigned.length - other.unsigned.length)
+    .toSorted((left, right) => left.unsigned.length - right.unsigned.length)
   if (best) {
     const { kid, unsigned } = best
     const covers_all = unsigned.length === 0
@@ -118,7 +118,7 @@ function summary(verdicts: readonly Verdict[]): CardCheck {
   }
   const [worst] = verdicts
     .filter((verdict) => verdict.status !== 'valid')
-    .toSorted((one, other) => Number(other.status === 'invalid') - Number(one.status === 'invalid'))
+    .toSorted((left, right) => Number(right.status === 'invalid') - Number(left.status === 'invalid'))
   return worst ?? { status: 'invalid', detail: 'It has no signature that can be read.' }
 }
 

@@ -50,7 +50,7 @@ const dayMilliseconds = 24 * 3_600_000
 const deadlineMilliseconds = 30_000
 const restMilliseconds = 3_600_000
 const atOnce = 4
-const mostDue = 200
+const maxDue = 200
 
 export function createChecker(options: CheckerOptions): Checker {
   const {
@@ -76,10 +76,10 @@ export function createChecker(options: CheckerOptions): Checker {
     await store.write(async (writer) => {
       const now = await writer.entry({ id })
       if (!now) return
-      if (now.revision !== entry.revision) return await putStanding(writer, now, entry, proving)
+      if (now.revision !== entry.revision) return await putVerification(writer, now, entry, proving)
       const updated_at = seen.card_sha256 === entry.card_sha256 ? entry.updated_at : time()
       const after = { ...seen, signature, updated_at, check_at: time(dayMilliseconds) }
-      await writer.put({ ...after, content_flags: contentFlags(after) }, deedOf(entry, after))
+      await writer.put({ ...after, content_flags: contentFlags(after) }, auditActionOf(entry, after))
     })
   }
 
@@ -87,7 +87,7 @@ export function createChecker(options: CheckerOptions): Checker {
    * What has changed meanwhile is due still, and so looked at again. How its proof fares counts all the same, or
    * whoever lost a domain would only need to go on changing the entry.
    */
-  async function putStanding(
+  async function putVerification(
     writer: Writer,
     now: StoredEntry,
     before: StoredEntry,
@@ -97,7 +97,7 @@ export function createChecker(options: CheckerOptions): Checker {
     const isSame = isDeepStrictEqual([proof, now.owner], [before.proof, before.owner])
     if (!proving || !proof || !isSame || deleted || hosted) return
     const after = afterProving(now, proving, domainOf(now, proof.domain).reason, time())
-    await writer.put(after, deedOf(now, after))
+    await writer.put(after, auditActionOf(now, after))
   }
 
   /** Null where there is none to read; a failure where it cannot be read. */
@@ -173,8 +173,8 @@ export function createChecker(options: CheckerOptions): Checker {
 
   /** Beyond those that rest, lest they hold up the others. */
   async function due(): Promise<string[]> {
-    const ids = await store.read.due(time(), time(2 * dayMilliseconds), mostDue + resting.size)
-    return ids.filter((id) => !isResting(id)).slice(0, mostDue)
+    const ids = await store.read.due(time(), time(2 * dayMilliseconds), maxDue + resting.size)
+    return ids.filter((id) => !isResting(id)).slice(0, maxDue)
   }
 
   async function run(signal: AbortSignal): Promise<number> {
@@ -213,7 +213,7 @@ function placeOf(entry: StoredEntry, card: FetchedCard | Failure | null): Stored
   return { ...entry, manifest_url: card.url }
 }
 
-function deedOf(before: StoredEntry, after: StoredEntry): AuditAction {
+function auditActionOf(before: StoredEntry, after: StoredEntry): AuditAction {
   const reason = after.proof?.detail ?? undefined
   if (before.verification_level === after.verification_level) return { actor: null, action: 'check' }
   const action = after.verification_level === 'domain_verified' ? 'restore' : 'demote'

@@ -10,8 +10,8 @@ const maxDomainLength = 253
  * suffix (`co.uk`, `github.io`), an address or a name that means something only in some network.
  */
 export function provableDomains(packageName: string): readonly string[] {
-  const [place = ''] = packageName.split('/', 1)
-  const segments = place.split('.')
+  const [namespace = ''] = packageName.split('/', 1)
+  const segments = namespace.split('.')
   return segments
     .map((_, index) =>
       segments
@@ -61,14 +61,14 @@ export function agreement({ package_name, manifest_url, domain }: Claim): Agreem
       `The name ${package_name} names no domain that can be proved. A name such as com.example.weather belongs to example.com; a public suffix such as github.io belongs to nobody.`,
     )
   }
-  const wanted = domain?.toLowerCase().replace(/\.$/, '')
-  if (wanted !== undefined && !candidates.includes(wanted)) {
+  const requested = domain?.toLowerCase().replace(/\.$/, '')
+  if (requested !== undefined && !candidates.includes(requested)) {
     return refusal(
-      `The name ${package_name} can prove ${candidates.join(' or ')}, not ${wanted.slice(0, maxDomainLength)}. International names are written in ASCII (xn--…).`,
+      `The name ${package_name} can prove ${candidates.join(' or ')}, not ${requested.slice(0, maxDomainLength)}. International names are written in ASCII (xn--…).`,
     )
   }
   const host = URL.canParse(manifest_url) ? bareHost(new URL(manifest_url).hostname) : ''
-  const chosen = wanted ?? candidates.find((candidate) => isUnder(host, candidate)) ?? registrable
+  const chosen = requested ?? candidates.find((candidate) => isUnder(host, candidate)) ?? registrable
   if (isUnder(host, chosen)) return { domain: chosen, reason: null }
   return refusal(
     `Its manifest or source is at ${host || 'no host'}, which is neither ${chosen} nor below it. Serve the manifest there, or choose a name that belongs to its host.`,

@@ -47,7 +47,7 @@ export interface Outcome {
 }
 
 /** Where a way looks. */
-export interface Places {
+export interface ProofSources {
   readonly resolveTxt: ResolveTxt
   readonly fetch: Fetch
   /** Of the domain's files, without a slash at the end. */
@@ -55,4 +55,4 @@ export interface Places {
 }
 
 /** One way to prove. Throws Failure where a place could not be looked at. */
-export type Way = (request: ProofRequest, places: Places, signal: AbortSignal) => Promise<Outcome>
+export type Way = (request: ProofRequest, sources: ProofSources, signal: AbortSignal) => Promise<Outcome>

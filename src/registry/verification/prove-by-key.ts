@@ -1,7 +1,7 @@
 import { Failure } from '../../../schemas/failure.ts'
 import { mcpPath, statement } from './challenge.ts'
 import { isSignedBy, type McpRecord, readMcpRecords, readSignature } from './mcp-key.ts'
-import type { Outcome, Places, ProofRequest } from './proof.ts'
+import type { Outcome, ProofRequest, ProofSources } from './proof.ts'
 import { readText } from './site-text.ts'
 
 const maxKeys = 10
@@ -12,7 +12,7 @@ const maxKeys = 10
  */
 export async function proveByKey(
   request: ProofRequest,
-  places: Places,
+  sources: ProofSources,
   signal: AbortSignal,
 ): Promise<Outcome> {
   const { domain, token, public_key } = request
@@ -23,7 +23,7 @@ export async function proveByKey(
   }
   const signature = readSignature(request.signature)
   if (!signature) return { detail: 'The signature is not 64 bytes in base64 or hexadecimal.' }
-  const { records, txt_fault, file_fault } = await findRecords(domain, places, signal)
+  const { records, txt_fault, file_fault } = await findRecords(domain, sources, signal)
   const published = [
     ...new Set(records.flatMap((record) => ('public_key' in record ? record.public_key : []))),
   ]
@@ -38,7 +38,7 @@ export async function proveByKey(
   if (keys.length > 0) return { detail: `The signature is not by the key in the MCP record of ${domain}.` }
   if (txt_fault) throw txt_fault
   const [broken] = records.flatMap((record) => ('fault' in record ? record.fault : []))
-  const file = file_fault ? Failure.from(file_fault).message : `${places.origin}${mcpPath} has none.`
+  const file = file_fault ? Failure.from(file_fault).message : `${sources.origin}${mcpPath} has none.`
   if (published.length > 0)
     return { detail: `The MCP record of ${domain} no longer holds the key of the proof.` }
   if (broken) return { detail: `The MCP record of ${domain} cannot be used: ${broken}.` }
@@ -54,7 +54,7 @@ interface Found {
 /** Either place will do, so a fault of one matters only where the other has nothing. */
 async function findRecords(
   domain: string,
-  { resolveTxt, fetch, origin }: Places,
+  { resolveTxt, fetch, origin }: ProofSources,
   signal: AbortSignal,
 ): Promise<Found> {
   const [txt, file] = await Promise.allSettled([

@@ -2,7 +2,7 @@ import { Failure } from '../../../schemas/failure.ts'
 import type { Fetch } from '../../net/fetch/fetch.ts'
 import type { ResolveTxt } from '../../net/fetch/resolver.ts'
 import { challengeName, challengePath, type Method, methods, statement, statements } from './challenge.ts'
-import type { Outcome, Places, ProofRequest, Prove, Way } from './proof.ts'
+import type { Outcome, ProofRequest, ProofSources, Prove, Way } from './proof.ts'
 import { proveByKey } from './prove-by-key.ts'
 import { httpsOrigin, readText } from './site-text.ts'
 
@@ -19,10 +19,13 @@ const ways: Readonly<Record<Method, Way>> = { dns: proveByRecord, http: proveByF
 export function createProver({ resolveTxt, fetch, originOf = httpsOrigin }: ProverPorts): Prove {
   return async (request, signal) => {
     signal.throwIfAborted()
-    const places = { resolveTxt, fetch, origin: originOf(request.domain) }
-    const asked = request.method === undefined ? methods : [request.method]
+    const sources = { resolveTxt, fetch, origin: originOf(request.domain) }
+    const requested = request.method === undefined ? methods : [request.method]
     const outcomes = await Promise.all(
-      asked.map(async (method) => ({ method, ...(await attempt(ways[method], request, places, signal)) })),
+      requested.map(async (method) => ({
+        method,
+        ...(await attempt(ways[method], request, sources, signal)),
+      })),
     )
     signal.throwIfAborted()
     const found = outcomes.find(({ proof }) => proof !== undefined)
@@ -36,17 +39,21 @@ export function createProver({ resolveTxt, fetch, originOf = httpsOrigin }: Prov
 async function attempt(
   way: Way,
   request: ProofRequest,
-  places: Places,
+  sources: ProofSources,
   signal: AbortSignal,
 ): Promise<Outcome> {
   try {
-    return await way(request, places, signal)
+    return await way(request, sources, signal)
   } catch (error) {
     return { detail: Failure.from(error).message }
   }
 }
 
-async function proveByRecord({ domain, token }: ProofRequest, { resolveTxt }: Places, signal: AbortSignal) {
+async function proveByRecord(
+  { domain, token }: ProofRequest,
+  { resolveTxt }: ProofSources,
+  signal: AbortSignal,
+) {
   const names = [challengeName(domain), domain]
   const answers = await Promise.allSettled(names.map((name) => resolveTxt(name, signal)))
   const records = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
@@ -61,7 +68,7 @@ async function proveByRecord({ domain, token }: ProofRequest, { resolveTxt }: Pl
   }
 }
 
-async function proveByFile({ token }: ProofRequest, { fetch, origin }: Places, signal: AbortSignal) {
+async function proveByFile({ token }: ProofRequest, { fetch, origin }: ProofSources, signal: AbortSignal) {
   const url = `${origin}${challengePath}`
   const text = await readText(fetch, url, signal)
   if (includesStatement(text.split('\n'), token)) return { detail: `${url} holds the line.`, proof: {} }

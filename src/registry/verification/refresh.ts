@@ -79,7 +79,7 @@ function ofDifferences(entry: StoredEntry, manifest: Manifest): Finding[] {
 /** Of capabilities, their names: descriptions are for each side to word. */
 function outline(value: unknown): string {
   if (!Array.isArray(value)) return JSON.stringify(value)
-  return JSON.stringify(value.map((one) => one?.name ?? one?.url ?? one).sort())
+  return JSON.stringify(value.map((item) => item?.name ?? item?.url ?? item).sort())
 }
 
 /** What a card must have for an entry to be made from it. Throws Failure `upstream_invalid` with its errors. */

@@ -26,7 +26,7 @@ export async function readText(
   const answer = await fetch({ url, signal, max_bytes, timeout_ms, headers: { accept: '*/*' } })
   const { origin } = new URL(url)
   const visited = [...answer.redirects, answer.url]
-  const elsewhere = visited.find((place) => new URL(place).origin !== origin)
+  const elsewhere = visited.find((address) => new URL(address).origin !== origin)
   if (elsewhere !== undefined) {
     throw new Failure(
       'upstream_invalid',

@@ -5,12 +5,12 @@ import { input } from '../../../schemas/shape.ts'
 import type { Finding } from '../../../schemas/trust.ts'
 import type { Validation, ValidationRequest } from '../../../schemas/validation.ts'
 import { error, readFindings } from '../cards/card-findings.ts'
-import { type FetchCard, largestManifest } from '../cards/fetch-card.ts'
+import { type FetchCard, maxManifestBytes } from '../cards/fetch-card.ts'
 import type { Manifest } from '../cards/manifest.ts'
 import { cardName } from '../import/read-line.ts'
 
 export type Validate = (
-  asked: ValidationRequest,
+  request: ValidationRequest,
   caller: Principal | null,
   signal: AbortSignal,
 ) => Promise<Validation>
@@ -28,13 +28,13 @@ export function createValidator(fetchCard: FetchCard): Validate {
 
 /** One that is served larger would not be read. */
 function isFetchable(card: Record<string, unknown>): boolean {
-  return Buffer.byteLength(JSON.stringify(card)) <= largestManifest
+  return Buffer.byteLength(JSON.stringify(card)) <= maxManifestBytes
 }
 
 const unfetchable: Validation = {
   valid: false,
   form: null,
-  findings: [error('too_large', '', `A card is read up to ${largestManifest} bytes.`, 'Make it smaller.')],
+  findings: [error('too_large', '', `A card is read up to ${maxManifestBytes} bytes.`, 'Make it smaller.')],
   preview: null,
   card_sha256: null,
 }

@@ -55,7 +55,7 @@ export function afterProving(
     return { ...entry, verification_level: 'domain_verified', proof: { ...held, proved_at, card_sha256 } }
   }
   if (!before) return entry
-  const detail = disagreement ?? attempts.map((one) => one.detail).join(' ')
+  const detail = disagreement ?? attempts.map((attempt) => attempt.detail).join(' ')
   const missed = missedAgain(before, detail, at)
   const isOver =
     missed.failures >= failuresToDemote &&

@@ -15,7 +15,7 @@ import { type Claimant, challengesFor, claimToken } from './challenge.ts'
 import type { Proof, Prove } from './proof.ts'
 import { domainOf } from './verification-status.ts'
 
-type Asked = Change & ProofRequest
+type VerifyRequest = Change & ProofRequest
 
 /** An outcome, and what was written for it. */
 export interface Verified {
@@ -26,9 +26,9 @@ export interface Verified {
 /** Earns an entry its level. */
 export interface Verifier {
   /** Looks for a proof of the domain by the entry's owner. */
-  verify(asked: Asked, caller: Principal | null, signal: AbortSignal): Promise<Verified>
+  verify(request: VerifyRequest, caller: Principal | null, signal: AbortSignal): Promise<Verified>
   /** Makes the caller the owner of an entry that nobody owns, by the same proof or by their namespace claim. */
-  claim(asked: Asked, caller: Principal | null, signal: AbortSignal): Promise<Verified>
+  claim(request: VerifyRequest, caller: Principal | null, signal: AbortSignal): Promise<Verified>
 }
 
 export interface VerifierOptions {
@@ -40,46 +40,54 @@ export interface VerifierOptions {
 }
 
 export function createVerifier({ reader, editor, prove, secret }: VerifierOptions): Verifier {
-  async function verify(asked: Asked, caller: Principal | null, signal: AbortSignal): Promise<Verified> {
-    const entry = await reader.entry(toReference(asked.agent))
-    assertMayChange(caller, entry, asked.agent)
+  async function verify(
+    request: VerifyRequest,
+    caller: Principal | null,
+    signal: AbortSignal,
+  ): Promise<Verified> {
+    const entry = await reader.entry(toReference(request.agent))
+    assertMayChange(caller, entry, request.agent)
     assertNotSuspended(entry)
     const { owner } = entry
     if (!owner) {
       throw new Failure('wrong_state', `${entry.package_name} has no owner.`, { hint: 'Claim it first.' })
     }
-    return await attempt(entry, owner, asked, signal, (proof) => {
+    return await attempt(entry, owner, request, signal, (proof) => {
       const edit: Edit = (now, _, at) => ({ ...unchanged(now, entry), ...earned(now, proof, at) })
-      return editor.change(asked, caller, { action: 'verify' }, edit)
+      return editor.change(request, caller, { action: 'verify' }, edit)
     })
   }
 
-  async function claim(asked: Asked, caller: Principal | null, signal: AbortSignal): Promise<Verified> {
+  async function claim(
+    request: VerifyRequest,
+    caller: Principal | null,
+    signal: AbortSignal,
+  ): Promise<Verified> {
     if (!caller) throw new Failure('unauthenticated', 'This needs a bearer token.')
-    const entry = await reader.entry(toReference(asked.agent))
-    assertMayClaim(caller, entry, asked.agent)
+    const entry = await reader.entry(toReference(request.agent))
+    assertMayClaim(caller, entry, request.agent)
     const namespace = coveringNamespace(caller, entry.package_name)
     const owner = { issuer: caller.issuer, subject: caller.subject, namespace }
     const take = (earns: (now: StoredEntry, at: string) => Partial<StoredEntry>) => {
       const edit: Edit = (now, _, at) => ({ ...unchanged(now, entry), owner, stated: [], ...earns(now, at) })
-      return editor.change(asked, caller, { action: 'claim' }, edit, assertMayClaim)
+      return editor.change(request, caller, { action: 'claim' }, edit, assertMayClaim)
     }
     if (namespace !== null) {
       const committed = await take((_, at) => ({ verification_level: 'unverified', check_at: at }))
       return { outcome: outcomeOf(entry, { verification_level: 'unverified' }), committed }
     }
-    return await attempt(entry, caller, asked, signal, (proof) => take((now, at) => earned(now, proof, at)))
+    return await attempt(entry, caller, request, signal, (proof) => take((now, at) => earned(now, proof, at)))
   }
 
   /** Nothing is locked while the outside is asked: `commit` looks whether the entry is still the one it was. */
   async function attempt(
     entry: StoredEntry,
     claimant: Claimant,
-    { domain: wanted, method, signature }: ProofRequest,
+    { domain: requested, method, signature }: ProofRequest,
     signal: AbortSignal,
     commit: (proof: Proof) => Promise<Committed>,
   ): Promise<Verified> {
-    const { domain, reason } = domainOf(entry, wanted)
+    const { domain, reason } = domainOf(entry, requested)
     if (domain === null) return { outcome: outcomeOf(entry, { reason }), committed: null }
     const token = claimToken(await secret(), claimant, domain)
     const { proof, attempts } = await prove({ domain, token, method, signature }, signal)
@@ -107,13 +115,13 @@ export function createVerifier({ reader, editor, prove, secret }: VerifierOption
 
 /** What a proof found just now gives an entry. */
 function earned(entry: StoredEntry, proof: Proof, at: string): Partial<StoredEntry> {
-  const known = entry.proof?.domain === proof.domain ? entry.proof : null
+  const previous = entry.proof?.domain === proof.domain ? entry.proof : null
   return {
     verification_level: 'domain_verified',
     check_at: at,
     proof: {
       ...proof,
-      proved_at: known?.proved_at ?? at,
+      proved_at: previous?.proved_at ?? at,
       checked_at: at,
       failures: 0,
       failing_since: null,

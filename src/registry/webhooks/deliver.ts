@@ -7,8 +7,8 @@ import { signed } from './signature.ts'
 
 /** Keeps secrets; `place` is what one belongs to. */
 export interface Seals {
-  seal(secret: string, place: string): string
-  open(sealed: string, place: string): string | undefined
+  seal(secret: string, context: string): string
+  open(sealed: string, context: string): string | undefined
 }
 
 export interface Attempt {
@@ -33,8 +33,8 @@ export type Deliver = (
   signal: AbortSignal,
 ) => Promise<Attempt>
 
-const mostBytes = 1024 * 1024
-const longestDetail = 300
+const maxBytes = 1024 * 1024
+const maxDetail = 300
 
 export function createDeliver({ fetch, seals, clock, timeout_ms }: DeliverOptions): Deliver {
   return async (webhook, changes, up_to, signal) => {
@@ -51,7 +51,7 @@ export function createDeliver({ fetch, seals, clock, timeout_ms }: DeliverOption
       ok: failure === null,
       status,
       failure,
-      detail: detail?.slice(0, longestDetail) ?? null,
+      detail: detail?.slice(0, maxDetail) ?? null,
       ms: Math.max(0, Math.round(clock() - begun)),
     })
     const secret = seals.open(webhook.sealed, placeOf(webhook))
@@ -63,18 +63,18 @@ export function createDeliver({ fetch, seals, clock, timeout_ms }: DeliverOption
       ...signed(secret, id, Math.floor(begun / 1000), body),
     }
     try {
-      const { status, headers: told } = await fetch({
+      const { status, headers: responseHeaders } = await fetch({
         url: webhook.url,
         method: 'POST',
         headers,
         body,
         signal,
         unmoved: true,
-        max_bytes: mostBytes,
+        max_bytes: maxBytes,
         timeout_ms,
       })
       if (status >= 200 && status < 300) return { delivery: end(status, null, null), asked_s: 0 }
-      const asked_s = retryAfter(told['retry-after'], clock()) ?? 0
+      const asked_s = retryAfter(responseHeaders['retry-after'], clock()) ?? 0
       return { delivery: end(status, 'status', `It answered ${status}.`), asked_s }
     } catch (thrown) {
       if (signal.aborted) throw thrown

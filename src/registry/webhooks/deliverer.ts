@@ -24,7 +24,7 @@ export interface DelivererOptions {
 }
 
 /** Webhooks that are delivered to at once: one that hangs holds up no other. */
-const mostAtOnce = 16
+const maxConcurrent = 16
 const pageSize = 100
 /** A run begins nothing after this, so that it ends well before the lease does that it is made under. */
 export const runMilliseconds = 15_000
@@ -54,7 +54,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     }
     const up_to = pending !== null && pending > position ? Math.min(pending, span.up_to) : span.up_to
     if (up_to === position) return false
-    const changes = span.told.filter(wantedBy(webhook, up_to)).map(({ change }) => change)
+    const changes = span.updates.filter(wantedBy(webhook, up_to)).map(({ change }) => change)
     if (changes.length === 0) return await webhooks.move(webhook, moved(webhook, up_to, clock()))
     const { delivery, asked_s } = await deliver(webhook, changes, up_to, signal)
     const now = clock()
@@ -86,8 +86,8 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 
       try {
         for (;;) {
-          const room = signal.aborted || clock() >= ends ? 0 : mostAtOnce - busy.size
-          const found = room > 0 ? await due(room, [...busy.keys(), ...done]) : []
+          const free = signal.aborted || clock() >= ends ? 0 : maxConcurrent - busy.size
+          const found = free > 0 ? await due(free, [...busy.keys(), ...done]) : []
           for (const webhook of found) busy.set(webhook.id, serve(webhook))
           steps += found.length
           if (busy.size === 0) return steps
@@ -104,7 +104,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   }
 }
 
-function wantedBy({ kinds, mine, owner }: StoredWebhook, up_to: number): (told: TaskUpdate) => boolean {
+function wantedBy({ kinds, mine, owner }: StoredWebhook, up_to: number): (update: TaskUpdate) => boolean {
   return ({ change, owner: own }) =>
     change.revision <= up_to &&
     kinds.includes(change.kind) &&

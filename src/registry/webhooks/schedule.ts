@@ -1,12 +1,12 @@
 import type { Delivery, StoredWebhook, WebhookProgress } from '../../../schemas/webhook.ts'
 
 const firstWait = 5_000
-const longestWait = 6 * 3_600_000
+const maxWait = 6 * 3_600_000
 const growth = 3
 /** Share of a wait that chance adds or takes. */
 const jitter = 0.2
-const patience = 5 * 24 * 3_600_000
-const mostDeliveries = 20
+const maxFailing = 5 * 24 * 3_600_000
+const maxDeliveries = 20
 const gone = 410
 
 /** How far a webhook has come when everything up to a revision is delivered, or is not for it. */
@@ -43,14 +43,14 @@ export function afterFailure(
 ): WebhookProgress {
   const { up_to, now, random, asked_s } = attempt
   const failing_since = webhook.failing_since ?? time(now)
-  const isOver = delivery.status === gone || now - Date.parse(failing_since) >= patience
-  const wait = Math.min(longestWait, firstWait * growth ** webhook.failures)
+  const isOver = delivery.status === gone || now - Date.parse(failing_since) >= maxFailing
+  const wait = Math.min(maxWait, firstWait * growth ** webhook.failures)
   const varied = wait * (1 + jitter * (2 * random - 1))
-  const asked = Math.min(longestWait, asked_s * 1000)
+  const requested = Math.min(maxWait, asked_s * 1000)
   return {
     position: webhook.position,
     pending: up_to,
-    next_at: isOver ? null : time(now + Math.max(varied, asked)),
+    next_at: isOver ? null : time(now + Math.max(varied, requested)),
     failures: webhook.failures + 1,
     failing_since,
     disabled_at: isOver ? time(now) : null,
@@ -59,7 +59,7 @@ export function afterFailure(
 }
 
 function logged({ deliveries }: StoredWebhook, delivery: Delivery): Delivery[] {
-  return [delivery, ...deliveries].slice(0, mostDeliveries)
+  return [delivery, ...deliveries].slice(0, maxDeliveries)
 }
 
 function time(milliseconds: number): string {

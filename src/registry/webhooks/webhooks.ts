@@ -18,7 +18,7 @@ import { secretOf } from './signature.ts'
 /** What owners do with their webhooks. Those of others are not found. */
 export interface Webhooks {
   /** Throws Failure `blocked_address`, `invalid_request` and `conflict`. */
-  create(wish: WebhookInput, caller: Principal): Promise<NewWebhook>
+  create(input: WebhookInput, caller: Principal): Promise<NewWebhook>
   list(caller: Principal): Promise<Webhook[]>
   get(id: string, caller: Principal): Promise<Webhook>
   update(id: string, edit: WebhookEdit, caller: Principal): Promise<Webhook>
@@ -38,7 +38,7 @@ export interface WebhooksOptions {
   readonly check: (url: string) => unknown
 }
 
-const mostOfOne = 10
+const maxPerOwner = 10
 const secretBytes = 32
 
 export function createWebhooks(options: WebhooksOptions): Webhooks {
@@ -84,8 +84,8 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
         disabled_at: null,
         deliveries: [],
       }
-      if (await webhooks.add(webhook, mostOfOne)) return { ...shown(webhook), secret }
-      throw new Failure('conflict', `You have ${mostOfOne} webhooks.`, { hint: 'Delete one first.' })
+      if (await webhooks.add(webhook, maxPerOwner)) return { ...shown(webhook), secret }
+      throw new Failure('conflict', `You have ${maxPerOwner} webhooks.`, { hint: 'Delete one first.' })
     },
     list: async (caller) => (await webhooks.list(principalKey(caller))).map(shown),
     get: async (id, caller) => shown(await own(id, caller)),

@@ -54,7 +54,7 @@ beforeEach(async () => {
     livenessCache: emptyLivenessCache,
     onError,
   })
-  feed = stack.use(createChangeFeed({ store: watched, read, onError, bounds: { address: 500 } }))
+  feed = stack.use(createChangeFeed({ store: watched, read, onError, limits: { address: 500 } }))
 })
 afterEach(async () => {
   await stack.disposeAsync()
