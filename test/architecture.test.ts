@@ -38,7 +38,10 @@ function domains(): string[] {
 }
 
 /** Folders whose packages from npm are a closed list. */
-const packages: Record<string, readonly string[]> = { schemas: ['zod'], 'src/store/migrations': ['kysely'] }
+const packages: Record<string, readonly string[]> = {
+  schemas: ['zod'],
+  'src/store/migrations': ['kysely', 'node:crypto'],
+}
 
 interface Import {
   readonly file: string

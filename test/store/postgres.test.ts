@@ -25,7 +25,7 @@ const emptied = `
     insert into counter values ('revision', 0), ('audit', 0), ('liveness', 0);
   end $$`
 
-const fixture = resolve(import.meta.dirname, 'elsewhere.ts')
+const fixture = resolve(import.meta.dirname, 'other-process.ts')
 
 describe.skipIf(!postgresFolder)('PostgreSQL', () => {
   let postgres: TestPostgres

@@ -22,7 +22,7 @@ import { taskContract } from './task-contract.ts'
 import { versionContract } from './version-contract.ts'
 import { webhookContract } from './webhook-contract.ts'
 
-const fixture = resolve(import.meta.dirname, 'elsewhere.ts')
+const fixture = resolve(import.meta.dirname, 'other-process.ts')
 
 async function openHome(): Promise<StoreHome & { readonly path: string }> {
   const stack = new AsyncDisposableStack()

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Migration } from 'kysely/migration'
-import { skeletonOf } from '../entries/confusables.ts'
+import { skeletonOf } from './0004-confusables.ts'
 import { columnTypes } from './column-types.ts'
 
 export const trust: Migration = {

@@ -1,8 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Migration } from 'kysely/migration'
-import { versionRow } from '../entries/version-content.ts'
-import { slices } from '../sql/chunks.ts'
-import type { VersionTable } from '../sql/tables.ts'
+import { type VersionRow, versionRow } from './0010-version-content.ts'
 import { columnTypes } from './column-types.ts'
 
 /** What was published, and when; what is listed already is its own first version. */
@@ -20,7 +18,7 @@ export const versions: Migration = {
       .addColumn('document', text, (column) => column.notNull())
       .addPrimaryKeyConstraint('version_key', ['entry_id', 'revision'])
       .execute()
-    await fill(db as Kysely<{ entry: Row; version: VersionTable }>)
+    await fill(db as Kysely<{ entry: Row; version: VersionRow }>)
   },
 }
 
@@ -34,7 +32,7 @@ interface Row {
 /** So many at a time, since documents may be long. */
 const page = 500
 
-async function fill(db: Kysely<{ entry: Row; version: VersionTable }>): Promise<void> {
+async function fill(db: Kysely<{ entry: Row; version: VersionRow }>): Promise<void> {
   for (let last = ''; ; ) {
     const rows = await db
       .selectFrom('entry')
@@ -44,7 +42,8 @@ async function fill(db: Kysely<{ entry: Row; version: VersionTable }>): Promise<
       .orderBy('id')
       .limit(page)
       .execute()
-    for (const some of slices(rows.flatMap(versionIn))) await db.insertInto('version').values(some).execute()
+    const versions = rows.flatMap(versionIn)
+    if (versions.length > 0) await db.insertInto('version').values(versions).execute()
     const end = rows.at(-1)
     if (!end) return
     last = end.id
@@ -52,7 +51,7 @@ async function fill(db: Kysely<{ entry: Row; version: VersionTable }>): Promise<
 }
 
 /** None where the document cannot be read: whoever reads the entry will hear of it. */
-function versionIn({ revision, document }: Pick<Row, 'revision' | 'document'>): VersionTable[] {
+function versionIn({ revision, document }: Pick<Row, 'revision' | 'document'>): VersionRow[] {
   try {
     const entry = JSON.parse(document)
     return [versionRow(entry, revision, entry.updated_at)]

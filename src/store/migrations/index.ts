@@ -1,6 +1,4 @@
-import type { Kysely } from 'kysely'
-import { type Migration, Migrator } from 'kysely/migration'
-import { Failure } from '../../../schemas/failure.ts'
+import type { Migration } from 'kysely/migration'
 import { entries } from './0001-entries.ts'
 import { embeddings } from './0002-embeddings.ts'
 import { identity } from './0003-identity.ts'
@@ -15,7 +13,7 @@ import { repeats } from './0011-repeats.ts'
 import { changes } from './0012-changes.ts'
 import { rate } from './0013-rate.ts'
 
-const migrations: Record<string, Migration> = {
+export const migrations: Readonly<Record<string, Migration>> = {
   '0001-entries': entries,
   '0002-embeddings': embeddings,
   '0003-identity': identity,
@@ -31,24 +29,5 @@ const migrations: Record<string, Migration> = {
   '0013-rate': rate,
 }
 
-/** In the order in which they are made. */
+/** In the order in which they run. */
 export const migrationNames: readonly string[] = Object.keys(migrations).sort()
-
-/** Brings the schema up to date, forward only. Throws what the failing migration threw. */
-export async function migrate<Tables>(db: Kysely<Tables>): Promise<void> {
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } })
-  const { error } = await migrator.migrateToLatest()
-  if (!error) return
-  const newer = await newerThanOurs(db as Kysely<unknown>).catch(() => [])
-  if (newer.length === 0) throw error
-  throw new Failure('not_configured', `The store was made by a newer version (${newer.join(', ')}).`, {
-    hint: 'Start that version, or restore the backup from before the upgrade.',
-  })
-}
-
-/** What was made here and is not known to us. */
-async function newerThanOurs(db: Kysely<unknown>): Promise<string[]> {
-  const made = db as Kysely<{ kysely_migration: { name: string } }>
-  const rows = await made.selectFrom('kysely_migration').select('name').execute()
-  return rows.map(({ name }) => name).filter((name) => !Object.hasOwn(migrations, name))
-}
