@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { sampleEntry } from '../support/entries.ts'
 import { postgresFolder, startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { run } from '../support/processes.ts'
 import { changeContract } from './change-contract.ts'
@@ -90,5 +91,25 @@ describe.skipIf(!postgresFolder)('PostgreSQL', () => {
     expect(ends.map(({ code, stderr }) => `${code} ${stderr}`)).toEqual(['0 ', '0 ', '0 ', '0 '])
     await using store = await openPlain(url)
     expect(await store.read.revision()).toBe(8)
+  })
+
+  test('migration 0014 computes the digests of older versions again', async () => {
+    const url = await postgres.createDatabase(migrated)
+    const entries = Array.from({ length: 201 }, (_, index) => sampleEntry({ description: `Agent ${index}.` }))
+    const digests = () =>
+      postgres.query(url, 'select entry_id, sha256, digest_format from version order by 1')
+    {
+      await using store = await openPlain(url)
+      await store.write(async (writer) => {
+        for (const entry of entries) await writer.put(entry)
+      })
+    }
+    const before = await digests()
+    expect(before).toHaveLength(201)
+    await postgres.query(url, `update version set sha256 = 'of format 1'`)
+    await postgres.query(url, 'alter table version drop column digest_format')
+    await postgres.query(url, `delete from kysely_migration where name = '0014-digest-format'`)
+    await using _ = await openPlain(url)
+    expect(await digests()).toEqual(before)
   })
 })

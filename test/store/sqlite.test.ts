@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { listed as listedMigration } from '../../src/store/migrations/0009-listed.ts'
 import { versions as versionsMigration } from '../../src/store/migrations/0010-versions.ts'
 import { changes as changesMigration } from '../../src/store/migrations/0012-changes.ts'
+import { digestFormat as digestFormatMigration } from '../../src/store/migrations/0014-digest-format.ts'
 import { sqliteDialect } from '../../src/store/sqlite/dialect.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { temporaryFolder } from '../support/command.ts'
@@ -120,6 +121,7 @@ describe('SQLite', () => {
     await listedMigration.up(older)
     await versionsMigration.up(older)
     await changesMigration.up(older)
+    await digestFormatMigration.up(older)
     database.close()
     await using store = await openSqliteStore(home.path)
     expect(await store.read.listedNames('com.', 10)).toEqual(['com.listed'])

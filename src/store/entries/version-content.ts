@@ -1,38 +1,49 @@
 import { hash } from 'node:crypto'
+import { mapFields, publishedFields } from '../../../schemas/entry-fields.ts'
 import { orderedText } from '../../../schemas/json.ts'
 import type { VersionTable } from '../sql/tables.ts'
 import { StoredEntry } from '../store.ts'
 import { precedenceOf } from './semver-sort-key.ts'
 
-/** What of an entry its publisher says, which versions are made of. */
+/** The fields that the publisher of an entry states: a version consists of them. */
 export const Content = StoredEntry.pick({
-  package_name: true,
-  name: true,
-  description: true,
-  manifest_url: true,
-  tags: true,
-  category: true,
-  target: true,
-  version: true,
-  capabilities: true,
-  endpoints: true,
-  packages: true,
+  ...mapFields(publishedFields, () => true as const),
   source_url: true,
   card: true,
 })
 
 const fields = Object.keys(Content.shape) as (keyof typeof Content.shape)[]
 
-export type Listing = Pick<StoredEntry, 'state' | 'suspended' | 'deleted'>
+/**
+ * Of the digests that `digestOf` computes. Format 1 hashed `null` for each field that was absent, so a digest depended
+ * on the fields that the code of its day had. A change of `digestOf` takes the next number and a migration.
+ */
+export const digestFormat = 2
+
+type Listing = Pick<StoredEntry, 'state' | 'suspended' | 'deleted'>
 
 /** Whether everybody may see it. */
 export function isListed({ state, suspended, deleted }: Listing): boolean {
   return state === 'ACTIVE' && !suspended && !deleted
 }
 
-/** SHA-256, in hex, of what an entry says, in whichever order its keys stand. */
+/** SHA-256, in hex, of the content of an entry. */
 export function contentDigest(entry: Readonly<Record<string, unknown>>): string {
-  return hash('sha256', orderedText(contentOf(entry)), 'hex')
+  return digestOf(contentOf(entry))
+}
+
+/**
+ * SHA-256, in hex, of content, whatever the order of its keys. Absent fields are left out, so that a field which the
+ * code gains later leaves the digests of older content as they are.
+ */
+export function digestOf(content: Readonly<Record<string, unknown>>): string {
+  const present = Object.entries(content).filter(([, value]) => !isAbsent(value))
+  return hash('sha256', orderedText(Object.fromEntries(present)), 'hex')
+}
+
+/** The digest of a stored version; its content is read only where the digest has another format than ours. */
+export function storedDigest(sha256: string, contentOfOtherFormat: string | null): string {
+  return contentOfOtherFormat === null ? sha256 : digestOf(JSON.parse(contentOfOtherFormat))
 }
 
 /** The version that an entry is, as it was published at a revision. */
@@ -49,10 +60,16 @@ export function versionRow(
     precedence: precedenceOf(version),
     published_at: at,
     sha256: contentDigest(entry),
+    digest_format: digestFormat,
     document: JSON.stringify(contentOf(entry)),
   }
 }
 
-function contentOf(entry: Readonly<Record<string, unknown>>): object {
+function contentOf(entry: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(fields.map((field) => [field, entry[field] ?? null]))
+}
+
+/** An empty list states as little as no list: a field of lists reads as `[]` where a document lacks it. */
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null || (Array.isArray(value) && value.length === 0)
 }

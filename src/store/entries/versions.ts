@@ -35,7 +35,7 @@ export function createVersionStore(db: Kysely<Tables>): VersionStore {
         .orderBy('revision', 'desc')
         .executeTakeFirst()
       if (!row) return undefined
-      const { document, entry_id: _, ...version } = row
+      const { document, entry_id: _, digest_format: __, ...version } = row
       return { ...version, content: Content.parse(JSON.parse(document)) }
     },
   }

@@ -12,6 +12,7 @@ import { versions } from './0010-versions.ts'
 import { repeats } from './0011-repeats.ts'
 import { changes } from './0012-changes.ts'
 import { rate } from './0013-rate.ts'
+import { digestFormat } from './0014-digest-format.ts'
 
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001-entries': entries,
@@ -27,6 +28,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0011-repeats': repeats,
   '0012-changes': changes,
   '0013-rate': rate,
+  '0014-digest-format': digestFormat,
 }
 
 /** In the order in which they run. */

@@ -148,8 +148,9 @@ export interface VersionTable {
   /** Sorts as versions do; empty for what is no version of Semantic Versioning. */
   precedence: string
   published_at: string
-  /** Of what the document says, in hex. */
+  /** Of the document, in hex, in this format. */
   sha256: string
+  digest_format: number
   document: string
 }
 

@@ -4,6 +4,7 @@ import type { EntryTable, Tables } from '../../sql/tables.ts'
 import { type Claim, type DecisionReads, StoredEntry, UnreadableEntry } from '../../store.ts'
 import { toActor } from '../audit.ts'
 import { skeletonOf } from '../confusables.ts'
+import { digestFormat, storedDigest } from '../version-content.ts'
 import type { Known } from './commit.ts'
 
 export interface CachedDecisionReads extends DecisionReads {
@@ -70,7 +71,18 @@ export function createDecisionReads(db: Kysely<Tables>, { kept }: { kept: boolea
     async (asked: readonly { entry_id: string; version: string }[]) => {
       const rows = await db
         .selectFrom('version')
-        .select(['entry_id', 'version', 'sha256'])
+        .select((row) => [
+          'entry_id',
+          'version',
+          'sha256',
+          row
+            .case()
+            .when('digest_format', '=', digestFormat)
+            .then(null)
+            .else(row.ref('document'))
+            .end()
+            .as('old'),
+        ])
         .where((row) =>
           row.or(
             asked.map(({ entry_id, version }) =>
@@ -80,7 +92,9 @@ export function createDecisionReads(db: Kysely<Tables>, { kept }: { kept: boolea
         )
         .execute()
       return asked.map(({ entry_id, version }) =>
-        rows.flatMap((row) => (row.entry_id === entry_id && row.version === version ? row.sha256 : [])),
+        rows.flatMap((row) =>
+          row.entry_id === entry_id && row.version === version ? storedDigest(row.sha256, row.old) : [],
+        ),
       )
     },
     { ...options, maxBatchSize: 50, cacheKeyFn: ({ entry_id, version }) => `${entry_id} ${version}` },
