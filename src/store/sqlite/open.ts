@@ -9,6 +9,11 @@ import { DatabaseSync } from 'node:sqlite'
 export function openDatabase(path: string): DatabaseSync {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   const database = new DatabaseSync(path, { timeout: 5000 })
-  database.exec('pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on;')
+  try {
+    database.exec('pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on;')
+  } catch (error) {
+    database.close()
+    throw error
+  }
   return database
 }

@@ -17,7 +17,8 @@ import { createValidity } from './validity.ts'
 
 /** Opens the embedded store at `path`; `clock` in milliseconds since the epoch dates the changes. */
 export async function openSqliteStore(path: string, clock: () => number = Date.now): Promise<Store> {
-  const writing = openDatabase(path)
+  // Of two processes that turn WAL on in a fresh file, one gets SQLITE_BUSY at once, without the busy time-out.
+  const writing = await retryWhileBusy(async () => openDatabase(path))
   const writer = new Kysely<Tables>({ dialect: sqliteDialect(writing) })
   // From here on we wait for other writers ourselves. A migration happens whole or not at all, so it may be tried again.
   writing.exec('pragma busy_timeout = 0')
