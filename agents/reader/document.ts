@@ -1,5 +1,6 @@
 import type { Clock } from '../../src/common/clock.ts'
-import type { Extract, Extracted, Fetch, Manner } from './port.ts'
+import type { ReadingOptions } from './html-to-markdown/extract-page.ts'
+import type { Extract, Extracted, Fetch } from './port.ts'
 import { throwForStatus } from './status.ts'
 
 /** A page as it was fetched and read, whole. */
@@ -18,7 +19,7 @@ export interface DocumentPorts {
 }
 
 /** What to read and for whom. */
-export interface Request extends Manner {
+export interface Request extends ReadingOptions {
   readonly url: string
   /** Whose turn it takes. */
   readonly caller: string

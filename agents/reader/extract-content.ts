@@ -5,9 +5,9 @@ import { input, output } from '../../schemas/shape.ts'
 import { principalKey } from '../../src/common/principal-key.ts'
 import { digest, pageChanged, readCursor, writeCursor } from './cursor.ts'
 import { type CacheHit, keyOf, type Library } from './document-cache.ts'
+import { type EmptyReason, emptyReasons } from './html-to-markdown/empty-reason.ts'
 import { longestSelector, parseSelector } from './html-to-markdown/html/selector.ts'
-import { emptyReasons, extractors } from './port.ts'
-import { hintFor } from './reasons.ts'
+import { extractors } from './port.ts'
 import { slice } from './slice.ts'
 
 const Selector = z
@@ -134,4 +134,20 @@ function described(url: string, { document, hit, age_s }: CacheHit) {
     fetched_at: new Date(fetched_at).toISOString(),
     cache: { hit, age_s, stale: false },
   }
+}
+
+const hints: Record<EmptyReason, string> = {
+  js_only_page:
+    'The page is written by its script, which the reader does not run. Look for an API, a feed or a print version.',
+  login_wall: 'The page needs a login, and the reader does not log in. Look for a public version.',
+  paywall: 'The page is behind a paywall; this is its beginning. Look for the same text elsewhere.',
+  blocked: 'The server admits browsers and no programs. Look for the same text elsewhere, or for an API.',
+  not_found: 'The server answers 200, but the text says that the page does not exist. Check the URL.',
+  no_match: 'Nothing on the page matches the selector. Read the page without a selector to see its content.',
+  no_text: 'The page has no text; it may consist of pictures.',
+}
+
+/** What to do about a page with next to no content. */
+export function hintFor(reason: EmptyReason | null): string | null {
+  return reason === null ? null : hints[reason]
 }

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { Failure } from '../../schemas/failure.ts'
 import { createFairQueue } from './fair-queue.ts'
-import type { Answer, Extract, Extracted, Job } from './port.ts'
+import type { Extract, Extracted, Job, WorkerMessage } from './port.ts'
 
 export interface ExtractorOptions {
   /** The entry of a thread: worker.ts, or what the build made of it. */
@@ -51,7 +51,7 @@ export function createExtractor(options: ExtractorOptions): Extractor {
     const worker = new Worker(entry, { resourceLimits, env: {}, execArgv: [] })
     const thread: Thread = { worker, isReady: false, task: undefined, timer: undefined }
     threads.add(thread)
-    worker.on('message', (answer: Answer) => {
+    worker.on('message', (answer: WorkerMessage) => {
       if ('ready' in answer) thread.isReady = true
       else settle(thread, 'extracted' in answer ? answer.extracted : failureOf(answer))
       next()
@@ -152,7 +152,7 @@ function cancelled({ reason }: AbortSignal): Failure {
   return reason instanceof Failure ? reason : new Failure('cancelled', 'The caller went away.')
 }
 
-function failureOf(answer: Exclude<Answer, { ready: true } | { extracted: Extracted }>): Failure {
+function failureOf(answer: Exclude<WorkerMessage, { ready: true } | { extracted: Extracted }>): Failure {
   if ('code' in answer) return new Failure(answer.code, answer.message, answer.details)
   const cause = new Error(answer.error)
   return new Failure('upstream_invalid', 'The page could not be read as a document.', {}, cause)

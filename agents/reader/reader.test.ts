@@ -3,7 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Action, Context } from '../../schemas/action.ts'
 import { createSafeFetch, type SafeFetch } from '../../src/net/fetch/safe-fetch.ts'
 import { rejection, serve, type TestServer } from '../../test/net/support.ts'
+import { hintFor } from './extract-content.ts'
 import { createExtractor, type Extractor } from './extractor.ts'
+import { emptyReasons } from './html-to-markdown/empty-reason.ts'
 import { createReader } from './index.ts'
 import type { Fetch } from './port.ts'
 
@@ -355,4 +357,8 @@ test.each([
       details: expect.objectContaining({ errors: [expect.objectContaining({ pointer })] }),
     }),
   )
+})
+
+test.each(emptyReasons)('%s has a hint', (reason) => {
+  expect(hintFor(reason)).toMatch(/\.$/)
 })

@@ -1,17 +1,17 @@
 import { parentPort } from 'node:worker_threads'
 import { Failure } from '../../schemas/failure.ts'
-import type { Answer, Job } from './port.ts'
+import type { Job, WorkerMessage } from './port.ts'
 import { readJob } from './read-job.ts'
 
 /** The entry of the thread that pages are read in: a job comes in, what it says or why not goes out. */
 parentPort?.on('message', async (job: Job) => answer(await attempt(job)))
 answer({ ready: true })
 
-function answer(said: Answer): void {
+function answer(said: WorkerMessage): void {
   parentPort?.postMessage(said)
 }
 
-async function attempt(job: Job): Promise<Answer> {
+async function attempt(job: Job): Promise<WorkerMessage> {
   try {
     return { extracted: await readJob(job) }
   } catch (error) {

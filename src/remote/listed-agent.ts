@@ -13,7 +13,7 @@ import { viaOf } from '../../schemas/via.ts'
 import { principalKey } from '../common/principal-key.ts'
 import { sound } from './check-output.ts'
 import { endpointsOf } from './endpoints.ts'
-import { errorsBySchema } from './json-schema/json-schema.ts'
+import { validate } from './json-schema/json-schema.ts'
 import type { RemoteAnswer, RemoteCall, RemoteTask } from './remote-agent.ts'
 import type { Connected, Remotes } from './remotes.ts'
 import { openTask, sealTask } from './task-reference.ts'
@@ -168,7 +168,7 @@ function inputBy(schema: JsonSchema): Shape<unknown> {
     json: schema,
     parse(value) {
       const errors = isRecord(value)
-        ? errorsBySchema(schema, value)
+        ? validate(schema, value)
         : [{ pointer: '', detail: 'This must be an object.' }]
       const [first] = errors
       if (!first) return value

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { emptyReasons } from '../../agents/reader/port.ts'
+import { emptyReasons } from '../../agents/reader/html-to-markdown/empty-reason.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { html, type Replay, replay } from '../support/replay.ts'
 

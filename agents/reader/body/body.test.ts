@@ -1,10 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { rejection } from '../../../test/net/support.ts'
 import { locked, pdfOf } from '../../../test/support/pdf.ts'
-import type { Manner } from '../port.ts'
+import type { ReadingOptions } from '../html-to-markdown/extract-page.ts'
 import { readJob } from '../read-job.ts'
 
-const read = (content_type: string | undefined, body: string | Buffer, manner: Partial<Manner> = {}) =>
+const read = (
+  content_type: string | undefined,
+  body: string | Buffer,
+  manner: Partial<ReadingOptions> = {},
+) =>
   readJob({
     url: 'https://example.com/a/',
     format: 'markdown',

@@ -1,7 +1,7 @@
 import { decode } from '../charset.ts'
-import { extract, type Reading } from '../extract.ts'
+import { extractPage } from '../html-to-markdown/extract-page.ts'
 import { kindOf, parseMediaType } from '../media-type.ts'
-import type { BodyJob, Extracted } from '../port.ts'
+import type { BodyJob, Extracted, Reading } from '../port.ts'
 import { csvOf } from './csv.ts'
 import { readFeed } from './feed.ts'
 import { fenced, verbatim } from './verbatim.ts'
@@ -20,7 +20,7 @@ export async function readBody(job: BodyJob): Promise<BodyReading> {
   const { text, charset } = decode(job.body, type.charset, kind === 'html')
   const isMarkdown = job.format === 'markdown'
   const reading = () => {
-    if (kind === 'html') return extract({ ...job, html: text })
+    if (kind === 'html') return extractPage({ ...job, html: text })
     if (kind === 'feed') return readFeed(text, job) ?? verbatim(text)
     if (kind === 'json' && isMarkdown) return verbatim(fenced(text.trim(), 'json'))
     if (kind === 'csv' && isMarkdown) return verbatim(csvOf(text, type.essence))

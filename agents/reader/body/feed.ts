@@ -1,5 +1,5 @@
 import type { ElementContent, Root } from 'hast'
-import type { Reading } from '../extract.ts'
+import type { ReadingOptions } from '../html-to-markdown/extract-page.ts'
 import { element, textOf } from '../html-to-markdown/html/hast.ts'
 import { toMarkdown } from '../html-to-markdown/html/markdown.ts'
 import { parse } from '../html-to-markdown/html/parse.ts'
@@ -7,7 +7,7 @@ import { prefilter } from '../html-to-markdown/html/prefilter.ts'
 import { toText } from '../html-to-markdown/html/text.ts'
 import { tidy } from '../html-to-markdown/html/tidy.ts'
 import { tokenize } from '../html-to-markdown/html/tokenizer.ts'
-import type { Manner } from '../port.ts'
+import type { Reading } from '../port.ts'
 import { unsaid } from './verbatim.ts'
 
 interface Entry {
@@ -20,7 +20,10 @@ interface Entry {
 const most = { entries: 100, summary: 500 }
 
 /** A feed (RSS or Atom, RFC 4287) as a list of its entries; undefined where it has none. */
-export function readFeed(xml: string, manner: Manner & { readonly url: string }): Reading | undefined {
+export function readFeed(
+  xml: string,
+  manner: ReadingOptions & { readonly url: string },
+): Reading | undefined {
   const { title, entries, isCut } = entriesOf(withoutSections(xml))
   if (entries.length === 0) return undefined
   const list = element('ul', entries.map(itemOf))

@@ -1,7 +1,6 @@
 import { getDocumentProxy } from 'unpdf'
 import { Failure } from '../../../schemas/failure.ts'
-import type { Reading } from '../extract.ts'
-import type { Extracted } from '../port.ts'
+import type { Extracted, Reading } from '../port.ts'
 import { unsaid } from './verbatim.ts'
 
 const most = {

@@ -1,4 +1,4 @@
-import type { Reading } from '../extract.ts'
+import type { Reading } from '../port.ts'
 
 export const unsaid = {
   title: null,

@@ -1,37 +1,55 @@
-import type { FieldError } from '../../../schemas/failure.ts'
-import { isRecord, type JsonSchema } from '../../../schemas/json.ts'
-import { pointer } from '../../../schemas/shape.ts'
 import { matchPattern } from './pattern.ts'
+
+/** A JSON Schema document, an object. */
+export type JsonSchema = { readonly [keyword: string]: unknown }
+
+export interface SchemaError {
+  /** JSON Pointer (RFC 6901) to the value; each key cut to 100 characters. */
+  readonly pointer: string
+  readonly detail: string
+}
 
 export type Path = readonly PropertyKey[]
 
-/** Looks at one value under one schema; true where it fits, or where it cannot be told. */
+/** The state of one validation. */
 export interface Run {
   readonly root: JsonSchema
-  readonly errors: FieldError[]
-  /** Whether anybody is told of the errors; else the first one is enough. */
-  readonly told: boolean
-  /** What is left to look at. */
+  readonly errors: SchemaError[]
+  /** False where only the result counts: one error without its text is enough. */
+  readonly hasDetails: boolean
+  /** Steps left. */
   steps: number
-  /** Something was passed over, so that what fits may not fit. */
-  unsure: boolean
+  /** A keyword was ignored, so a value that passes may still be invalid. */
+  isUncertain: boolean
 }
 
-const mostErrors = 20
-/** Ways that a pattern may match which count as one step. */
-const waysOfStep = 1000
-const untold: FieldError = { pointer: '', detail: '' }
+const maxErrors = 20
+/** Ways in which a pattern may match that count as one step. */
+const waysPerStep = 1000
+const withoutDetails: SchemaError = { pointer: '', detail: '' }
 
-/** The detail may take time to say, and is asked for where it is told alone. */
-export function complain(run: Run, path: Path, detail: string | (() => string)): void {
-  if (isOver(run)) return
-  if (!run.told) run.errors.push(untold)
+/** `detail` may be a function where the text is costly: it runs only if the text is needed. */
+export function addError(run: Run, path: Path, detail: string | (() => string)): void {
+  if (hasEnoughErrors(run)) return
+  if (!run.hasDetails) run.errors.push(withoutDetails)
   else run.errors.push({ pointer: pointer(path), detail: typeof detail === 'string' ? detail : detail() })
 }
 
-/** Whether more errors are of no use to anybody. */
-export function isOver({ errors, told }: Run): boolean {
-  return errors.length >= (told ? mostErrors : 1)
+/** True when further errors would not be reported. */
+export function hasEnoughErrors({ errors, hasDetails }: Run): boolean {
+  return errors.length >= (hasDetails ? maxErrors : 1)
+}
+
+const maxKeyLength = 100
+
+function pointer(path: Path): string {
+  const keys = path.map((key) => String(key).slice(0, maxKeyLength))
+  return keys.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+}
+
+/** True for a plain object: neither null nor an array. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 const types: Readonly<Record<string, (value: unknown) => boolean>> = {
@@ -45,37 +63,38 @@ const types: Readonly<Record<string, (value: unknown) => boolean>> = {
 }
 
 export function checkType({ type }: JsonSchema, value: unknown, path: Path, run: Run): boolean {
-  const names = (Array.isArray(type) ? type : [type]).filter((one) => typeof one === 'string')
-  const known = names.filter((name) => Object.hasOwn(types, name))
-  if (known.length === 0 || known.length < names.length) return true
-  if (known.some((name) => types[name]?.(value))) return true
-  complain(run, path, `This must be ${known.join(' or ')}.`)
+  const names = (Array.isArray(type) ? type : [type]).filter((name) => typeof name === 'string')
+  const knownNames = names.filter((name) => Object.hasOwn(types, name))
+  if (knownNames.length === 0 || knownNames.length < names.length) return true
+  if (knownNames.some((name) => types[name]?.(value))) return true
+  addError(run, path, `This must be ${knownNames.join(' or ')}.`)
   return false
 }
 
 export function checkValue(schema: JsonSchema, value: unknown, path: Path, run: Run): void {
   const { enum: allowed } = schema
-  if (Array.isArray(allowed) && !allowed.some((one) => isSame(one, value, run))) {
-    complain(run, path, () => `This must be one of ${allowed.slice(0, 20).map(shown).join(', ')}.`)
+  if (Array.isArray(allowed) && !allowed.some((candidate) => isSame(candidate, value, run))) {
+    addError(run, path, () => `This must be one of ${allowed.slice(0, 20).map(excerpt).join(', ')}.`)
   }
   if (Object.hasOwn(schema, 'const') && !isSame(schema.const, value, run)) {
-    complain(run, path, () => `This must be ${shown(schema.const)}.`)
+    addError(run, path, () => `This must be ${excerpt(schema.const)}.`)
   }
 }
 
-function shown(value: unknown): string {
+/** JSON of a value, cut to 60 characters. */
+function excerpt(value: unknown): string {
   return (JSON.stringify(value) ?? '').slice(0, 60)
 }
 
-function isSame(one: unknown, other: unknown, run: Run): boolean {
+function isSame(left: unknown, right: unknown, run: Run): boolean {
   run.steps -= 1
-  if (one === other) return true
-  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false
-  if (Array.isArray(one) !== Array.isArray(other) || run.steps <= 0) return false
-  const keys = Object.keys(one)
-  if (keys.length !== Object.keys(other).length) return false
+  if (left === right) return true
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false
+  if (Array.isArray(left) !== Array.isArray(right) || run.steps <= 0) return false
+  const keys = Object.keys(left)
+  if (keys.length !== Object.keys(right).length) return false
   return keys.every(
-    (key) => Object.hasOwn(other, key) && isSame(Reflect.get(one, key), Reflect.get(other, key), run),
+    (key) => Object.hasOwn(right, key) && isSame(Reflect.get(left, key), Reflect.get(right, key), run),
   )
 }
 
@@ -86,44 +105,45 @@ export function checkText(
   run: Run,
 ): void {
   const atLeast = isNumber(minLength) && minLength > 0 ? minLength : 0
-  // A character may be two code units, so only what is near the bound is counted.
-  if (atLeast > 0 && (text.length < atLeast || characters(text, atLeast * 2) < atLeast)) {
-    complain(run, path, `This must have at least ${atLeast} characters.`)
+  // A character may be two UTF-16 code units, so characters are counted only near the bound.
+  if (atLeast > 0 && (text.length < atLeast || countCharacters(text, atLeast * 2) < atLeast)) {
+    addError(run, path, `This must have at least ${atLeast} characters.`)
   }
-  if (isNumber(maxLength) && text.length > maxLength && characters(text, maxLength * 2) > maxLength) {
-    complain(run, path, `This must have at most ${maxLength} characters.`)
+  if (isNumber(maxLength) && text.length > maxLength && countCharacters(text, maxLength * 2) > maxLength) {
+    addError(run, path, `This must have at most ${maxLength} characters.`)
   }
   if (typeof pattern === 'string' && matches(pattern, text, run) === false) {
-    complain(run, path, `This must match ${pattern}.`)
+    addError(run, path, `This must match ${pattern}.`)
   }
 }
 
+/** Undefined where the pattern is not tried. */
 export function matches(pattern: string, text: string, run: Run): boolean | undefined {
   const { matches, ways } = matchPattern(pattern, text)
-  run.steps -= Math.ceil(ways / waysOfStep)
-  run.unsure ||= matches === undefined
+  run.steps -= Math.ceil(ways / waysPerStep)
+  run.isUncertain ||= matches === undefined
   return matches
 }
 
-/** Code points, counted where there are at most so many code units; else the units. */
-function characters(text: string, most: number): number {
-  return text.length > most ? text.length : [...text].length
+/** Code points; UTF-16 code units where there are more than `maxUnits` of them. */
+function countCharacters(text: string, maxUnits: number): number {
+  return text.length > maxUnits ? text.length : [...text].length
 }
 
 export function checkNumber(schema: JsonSchema, value: number, path: Path, run: Run): void {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema
-  if (isNumber(minimum) && value < minimum) complain(run, path, `This must be at least ${minimum}.`)
-  if (isNumber(maximum) && value > maximum) complain(run, path, `This must be at most ${maximum}.`)
+  if (isNumber(minimum) && value < minimum) addError(run, path, `This must be at least ${minimum}.`)
+  if (isNumber(maximum) && value > maximum) addError(run, path, `This must be at most ${maximum}.`)
   if (isNumber(exclusiveMinimum) && value <= exclusiveMinimum) {
-    complain(run, path, `This must be more than ${exclusiveMinimum}.`)
+    addError(run, path, `This must be more than ${exclusiveMinimum}.`)
   }
   if (isNumber(exclusiveMaximum) && value >= exclusiveMaximum) {
-    complain(run, path, `This must be less than ${exclusiveMaximum}.`)
+    addError(run, path, `This must be less than ${exclusiveMaximum}.`)
   }
   if (!isNumber(multipleOf) || multipleOf <= 0) return
   const quotient = value / multipleOf
   if (Math.abs(quotient - Math.round(quotient)) > 1e-9 * Math.max(1, Math.abs(quotient))) {
-    complain(run, path, `This must be a multiple of ${multipleOf}.`)
+    addError(run, path, `This must be a multiple of ${multipleOf}.`)
   }
 }
 

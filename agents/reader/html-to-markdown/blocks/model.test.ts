@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import recorded from '../../fixtures/model-rows.json' with { type: 'json' }
+import recorded from '../fixtures/model-rows.json' with { type: 'json' }
 import { parse } from '../html/parse.ts'
 import { layoutOf } from './blocks.ts'
 import { featuresOf } from './features.ts'

@@ -2,17 +2,17 @@ const list = (names: string): ReadonlySet<string> => new Set(names.split(' '))
 
 export const voidElements = list('area base br col embed frame hr img input link meta param source track wbr')
 
-/** Left out with all they hold. */
+/** Left out with their content. */
 export const dropped = list(
   'script style textarea xmp iframe noembed noframes svg template object applet audio video canvas map select button datalist progress meter title',
 )
 
-/** Kept as themselves. Any other element is left out and its content kept. */
-export const kept = list(
+/** Elements that are written. Of any other element only the content is written. */
+export const passed = list(
   'a abbr address article aside b blockquote br caption cite code dd del details dfn div dl dt em figcaption figure footer h1 h2 h3 h4 h5 h6 header hr i img input ins kbd li main mark math semantics annotation mfrac mi mn mo mover mroot mrow msqrt msub msubsup msup mtable mtd mtext mtr munder munderover nav ol p picture pre q rp rt s samp section strong sub summary sup table tbody td tfoot th thead time tr tt ul var',
 )
 
-/** Kept as a plain division, so that words on both sides stay apart. */
+/** Written as a plain `div` or `ul`, so that the words on both sides stay apart. */
 export const renamed = new Map(
   [
     'body',
@@ -84,7 +84,7 @@ function remaining(
   return left
 }
 
-/** Which open element an end tag ends, or -1: none beyond the cell, table or block that bounds it. */
+/** Index of the open element that an end tag closes, or -1; the search stops at the enclosing cell, table or block. */
 export function endedBy(name: string, open: readonly { readonly name: string }[]): number {
   const bound = tableParts.has(name) ? table : blocks.has(name) ? cells : blocks
   for (let index = open.length - 1; index >= 0; index--) {

@@ -1,22 +1,22 @@
-import { isTameLinkedData } from './linked-data.ts'
+import { isBoundedLinkedData } from './linked-data.ts'
 import type { OpenTag } from './tokenizer.ts'
 
-/** What a page says about itself rather than to its reader, wherever in the page it stands. */
+/** Metadata of a page, wherever in the page it is. */
 export interface Head {
   readonly title: string | null
   readonly base: string | null
   readonly language: string | null
-  /** The first content of each `<meta>` by its property, name or itemprop in lower case; character references stand. */
+  /** The first content of each `<meta>` by its property, name or itemprop in lower case; character references are not decoded. */
   readonly metadata: ReadonlyMap<string, string>
-  /** JSON-LD, tame but not parsed. */
+  /** JSON-LD within the bounds of `isBoundedLinkedData`, not parsed. */
   readonly linked_data: readonly string[]
   readonly scripts: number
   readonly asks_password: boolean
   readonly asks_for_script: boolean
 }
 
-const most = { metadata: 200, linked_data: 50, content: 2048 }
-const longestTitle = 1000
+const max = { metadata: 200, linked_data: 50, content: 2048 }
+const maxTitleLength = 1000
 
 export function createHead() {
   const metadata = new Map<string, string>()
@@ -33,7 +33,7 @@ export function createHead() {
     if (name === 'base') base ??= attributes.get('href')?.slice(0, 2048) ?? null
     if (name === 'input' && attributes.get('type')?.toLowerCase() === 'password') asks_password = true
     const content = attributes.get('content')?.trim()
-    if (name !== 'meta' || !content || content.length > most.content || metadata.size >= most.metadata) return
+    if (name !== 'meta' || !content || content.length > max.content || metadata.size >= max.metadata) return
     for (const kind of ['property', 'name', 'itemprop']) {
       const key = attributes.get(kind)?.trim().toLowerCase().slice(0, 100)
       if (key && !metadata.has(key)) metadata.set(key, content)
@@ -42,15 +42,15 @@ export function createHead() {
 
   /** Takes the text of a raw text element, such as `<title>` and `<script>`. */
   function raw({ name, attributes }: OpenTag, text: string): void {
-    if (name === 'title') title ??= text.slice(0, longestTitle)
+    if (name === 'title') title ??= text.slice(0, maxTitleLength)
     if (name !== 'script') return
     scripts++
     if (!/^\s*application\/ld\+json/i.test(attributes.get('type') ?? '')) return
-    if (linked_data.length < most.linked_data && isTameLinkedData(text)) linked_data.push(text)
+    if (linked_data.length < max.linked_data && isBoundedLinkedData(text)) linked_data.push(text)
   }
 
-  /** Takes text that is shown where no script runs. */
-  function insteadOfScript(text: string): void {
+  /** Takes text inside `<noscript>`. */
+  function noscriptText(text: string): void {
     if (/javascript/i.test(text.slice(0, 5000))) asks_for_script = true
   }
 
@@ -64,5 +64,5 @@ export function createHead() {
     asks_password,
     asks_for_script,
   })
-  return { start, raw, insteadOfScript, finish }
+  return { start, raw, noscriptText, finish }
 }

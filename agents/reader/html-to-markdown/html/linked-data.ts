@@ -1,9 +1,9 @@
-const largest = 256 * 1024
-const deepest = 32
+const maxLength = 256 * 1024
+const maxDepth = 32
 
-/** True for JSON-LD small and shallow enough to be walked by recursive readers. Does not parse it. */
-export function isTameLinkedData(json: string): boolean {
-  if (json.length > largest) return false
+/** True for JSON-LD that is small and shallow enough for recursive readers. Does not parse it. */
+export function isBoundedLinkedData(json: string): boolean {
+  if (json.length > maxLength) return false
   let depth = 0
   let inString = false
   for (let index = 0; index < json.length; index++) {
@@ -13,24 +13,24 @@ export function isTameLinkedData(json: string): boolean {
       else if (character === '"') inString = false
     } else if (character === '"') inString = true
     else if (character === '{' || character === '[') {
-      if (++depth > deepest) return false
+      if (++depth > maxDepth) return false
     } else if (character === '}' || character === ']') depth--
   }
   return true
 }
 
-/** One thing that JSON-LD tells of. */
+/** An object of JSON-LD, such as an Article or a Person. */
 export type Thing = Readonly<Record<string, unknown>>
 
-const mostThings = 2000
+const maxThings = 2000
 
-/** All things in tame JSON-LD, from the outside in; what is not JSON is left out. */
+/** All objects in bounded JSON-LD, outer ones first; documents that are not JSON are left out. */
 export function thingsIn(documents: readonly string[]): Thing[] {
   const things: Thing[] = []
   const rest = documents.map(parseLoosely).reverse()
-  while (rest.length > 0 && things.length < mostThings) {
+  while (rest.length > 0 && things.length < maxThings) {
     const value = rest.pop()
-    if (Array.isArray(value)) rest.push(...value.slice(0, mostThings).reverse())
+    if (Array.isArray(value)) rest.push(...value.slice(0, maxThings).reverse())
     else if (typeof value === 'object' && value !== null) {
       things.push(value as Thing)
       rest.push(...Object.values(value).reverse())
@@ -39,7 +39,7 @@ export function thingsIn(documents: readonly string[]): Thing[] {
   return things
 }
 
-/** Line breaks inside strings are common and are let pass. */
+/** Tolerates line breaks inside strings, which are common. */
 function parseLoosely(json: string): unknown {
   try {
     return JSON.parse(json.replace(/[\n\r\t]+/g, ' '))
@@ -48,7 +48,7 @@ function parseLoosely(json: string): unknown {
   }
 }
 
-/** The first of its types that ends so: `Article` is `NewsArticle` too. */
+/** Whether the name of one of its types matches; `Article$` matches `NewsArticle` too. */
 export function isA(thing: Thing, ending: RegExp): boolean {
   const types = Array.isArray(thing['@type']) ? thing['@type'] : [thing['@type']]
   return types.some((type) => typeof type === 'string' && ending.test(type))

@@ -3,12 +3,12 @@ import remarkGfm from 'remark-gfm'
 import remarkParse from 'remark-parse'
 import { unified } from 'unified'
 import { describe, expect, test } from 'vitest'
-import { extract } from '../../extract.ts'
-import type { Manner } from '../../port.ts'
+import type { ReadingOptions } from '../extract-page.ts'
+import { extractPage } from '../extract-page.ts'
 
 const base = 'https://example.com/a/b.html'
-const read = (html: string, manner: Partial<Manner> = {}, head = '') =>
-  extract({
+const read = (html: string, manner: Partial<ReadingOptions> = {}, head = '') =>
+  extractPage({
     html: `<html><head>${head}</head><body><main>${html}</main></body></html>`,
     url: base,
     format: 'markdown',

@@ -1,64 +1,65 @@
 import { createHead, type Head } from './head.ts'
-import { createOutline, type Outline } from './sanitizer.ts'
+import { Sanitizer } from './sanitizer.ts'
 import { isRaw, type OpenTag, tokenize } from './tokenizer.ts'
 
 export interface Filtered {
   readonly head: Head
-  /** Well-formed and bounded: what a reader of the page would see. */
+  /** The visible part of the page, well-formed and bounded. */
   readonly body: string
-  /** The cap that cut the page short, if one did. */
-  readonly cut: Outline['cut']
-  /** It holds what the page hides until its script runs. */
+  /** The cap that the page exceeded, if it did. */
+  readonly cut: Sanitizer['cut']
+  /** `body` contains text that the page hides until its script runs. */
   readonly is_revealed: boolean
 }
 
-const mostReadings = 3
-/** Characters behind a veil that may be the page itself. */
-const fewest = 200
+const maxPasses = 3
+/** Hidden text of fewer characters is never taken for the page. */
+const minRevealedCharacters = 200
 
 /**
- * Rewrites any HTML as small, well-formed HTML, in linear time: scripts, styles, comments and hidden text are out.
- * What is hidden is the page itself where it says more than all that is seen: pages that fade in, or are written by
- * a script beside a plain version in `<noscript>`.
+ * Rewrites any HTML as small, well-formed HTML without scripts, styles, comments and hidden text, in linear time. Hidden
+ * text is taken for the page itself where there is more of it than of visible text: pages that fade in, or that a script
+ * writes beside a plain version in `<noscript>`.
  */
 export function prefilter(html: string): Filtered {
-  const lifted = new Set<string>()
-  for (let reading = 1; ; reading++) {
-    const { head, outline } = read(html, lifted)
-    const hides = [...outline.unseen].filter(([, length]) => length > Math.max(fewest, outline.seen))
-    if (hides.length === 0 || reading === mostReadings) {
-      const { cut } = outline
-      return { head, body: outline.finish(), cut, is_revealed: lifted.size > 0 }
+  const revealed = new Set<string>()
+  for (let pass = 1; ; pass++) {
+    const { head, sanitizer } = read(html, revealed)
+    const { hiddenCharacters, visibleCharacters } = sanitizer
+    const minimum = Math.max(minRevealedCharacters, visibleCharacters)
+    const hiding = [...hiddenCharacters].filter(([, length]) => length > minimum)
+    if (hiding.length === 0 || pass === maxPasses) {
+      return { head, body: sanitizer.finish(), cut: sanitizer.cut, is_revealed: revealed.size > 0 }
     }
-    for (const [veil] of hides) lifted.add(veil)
+    for (const [key] of hiding) revealed.add(key)
   }
 }
 
-function read(html: string, lifted: ReadonlySet<string>): { head: Head; outline: Outline } {
+function read(html: string, revealed: ReadonlySet<string>): { head: Head; sanitizer: Sanitizer } {
   const head = createHead()
-  const outline = createOutline(lifted)
+  const sanitizer = new Sanitizer(revealed)
   let raw: OpenTag | undefined
-  let isInstead = false
+  let isNoscript = false
   for (const token of tokenize(html)) {
-    if (outline.cut !== null) break
+    if (sanitizer.cut !== null) break
     if (token.type === 'close') {
-      outline.end(token.name)
-      if (token.name === 'noscript') isInstead = false
+      sanitizer.closeTag(token.name)
+      if (token.name === 'noscript') isNoscript = false
     }
     if (token.type === 'open') {
-      if (token.name === 'noscript') isInstead = true
+      if (token.name === 'noscript') isNoscript = true
       head.start(token)
-      outline.start(token)
+      sanitizer.openTag(token)
       raw = isRaw(token.name) && !token.closed ? token : undefined
     }
     if (token.type !== 'text') continue
-    // A title inside a drawing, or anything hidden, is not the page's own.
-    if (raw && outline.silent <= 1) head.raw(raw, token.value)
+    // The title of a drawing or of anything hidden is not the title of the page.
+    if (raw && sanitizer.silentDepth <= 1) head.raw(raw, token.value)
     if (!raw) {
-      if (isInstead) head.insteadOfScript(token.value)
-      outline.text(token.value)
+      if (isNoscript) head.noscriptText(token.value)
+      sanitizer.text(token.value)
     }
     raw = undefined
   }
-  return { head: head.finish(), outline }
+  return { head: head.finish(), sanitizer }
 }

@@ -1,74 +1,151 @@
-import { type HiddenBy, veilOf, writeAttributes } from './attributes.ts'
-import { dropped, endedBy, kept, openBefore, renamed, voidElements } from './elements.ts'
+import { type HiddenBy, hiddenBy, writeAttributes } from './attributes.ts'
+import { dropped, endedBy, openBefore, passed, renamed, voidElements } from './elements.ts'
 import type { Attributes, OpenTag } from './tokenizer.ts'
 
-/** What no page may exceed before a DOM is built of it: parsers and extractors are quadratic in depth. */
+/** Limits of a page before a DOM is built of it: parsers and extractors are quadratic in depth. */
 const caps = {
   depth: 100,
   list_depth: 64,
   elements: 20_000,
   characters: 1_500_000,
-  /** Of characters, each of which costs a DOM a text node. */
+  /** Character references; each costs a DOM a text node. */
   references: 40_000,
-  /** Open elements kept track of, written or not. */
+  /** Open elements that are tracked, written or not. */
   tracked: 256,
-  /** In a row. */
+  /** Consecutive `<br>`. */
   line_breaks: 2,
-  /** Of lines times the lists and quotations around them: Markdown repeats those on every line. */
+  /** Sum over all lines of the lists and quotations around them: Markdown repeats those on every line. */
   indents: 200_000,
 }
 
 const indenting = new Set(['blockquote', 'li', 'dd'])
 
-interface Open {
+interface OpenElement {
   readonly name: string
-  /** As written, null where only the content is. */
+  /** As written, null where only the content is written. */
   readonly tag: string | null
   /** Nothing inside is written. */
   readonly is_silent: boolean
-  /** What hides it. */
-  readonly veil: string | null
+  /** Key of what hides the element; null where nothing does. */
+  readonly hiding: string | null
 }
 
-/** Writes what a reader of the page would see as well-formed HTML within the caps. */
-export interface Outline {
-  start(tag: OpenTag): void
-  text(value: string): void
-  end(name: string): void
-  /** Ends what is open and gives all that was written. */
-  finish(): string
-  /** The cap that the page went beyond, if it did: nothing more need be written. */
-  readonly cut: 'elements' | 'characters' | null
-  /** How many elements around here are silent. */
-  readonly silent: number
-  /** Characters seen, and behind each veil. */
-  readonly seen: number
-  readonly unseen: ReadonlyMap<string, number>
-}
+/** Scripts fade in many parts of a page by these two alike; other hidden elements count one by one. */
+const sharedHiding: ReadonlySet<HiddenBy> = new Set(['opacity', 'visibility'])
 
-/** Scripts fade in many parts of a page alike; what is hidden otherwise is a thing of its own. */
-const alike: ReadonlySet<HiddenBy> = new Set(['opacity', 'visibility'])
+/** Writes the visible part of a page as well-formed HTML within the caps. */
+export class Sanitizer {
+  readonly #revealed: ReadonlySet<string>
+  readonly #open: OpenElement[] = []
+  readonly #written: string[] = []
+  /** Sums of the whole page so far. */
+  readonly #total = { elements: 0, characters: 0, references: 0, indents: 0 }
+  /** Counts of open elements by kind at the current position. */
+  readonly #around = { depth: 0, lists: 0, indents: 0, code: 0, silent: 0, hidden: 0 }
+  readonly #hiddenCharacters = new Map<string, number>()
+  /** Key of the outermost hidden element at the current position. */
+  #outermostHiding = ''
+  #hiddenElements = 0
+  /** `<br>` since the last text. */
+  #lineBreaks = 0
+  #cut: 'elements' | 'characters' | null = null
 
-/** `lifted` are veils that hide nothing here. */
-export function createOutline(lifted: ReadonlySet<string> = new Set()): Outline {
-  const open: Open[] = []
-  const written: string[] = []
-  /** So far, of the whole page. */
-  const total = { elements: 0, characters: 0, references: 0, indents: 0 }
-  /** Around the place where the writing is. */
-  const around = { depth: 0, lists: 0, indents: 0, code: 0, silent: 0, veils: 0 }
-  const unseen = new Map<string, number>()
-  /** The outermost one here. */
-  let veil = ''
-  let veils = 0
-  /** Since the last text. */
-  let breaks = 0
-  let cut: Outline['cut'] = null
+  /** `revealed` holds keys of `hiddenCharacters` from an earlier pass; what they name is treated as visible. */
+  constructor(revealed: ReadonlySet<string> = new Set()) {
+    this.#revealed = revealed
+  }
 
-  function note(element: Open, step: 1 | -1): void {
+  /** The cap that the page exceeded; nothing more need be written then. */
+  get cut(): 'elements' | 'characters' | null {
+    return this.#cut
+  }
+
+  /** Number of open elements whose content is not written. */
+  get silentDepth(): number {
+    return this.#around.silent
+  }
+
+  get visibleCharacters(): number {
+    return this.#total.characters
+  }
+
+  /** Characters of hidden text by the key of what hides it. */
+  get hiddenCharacters(): ReadonlyMap<string, number> {
+    return this.#hiddenCharacters
+  }
+
+  openTag(token: OpenTag): void {
+    const { name } = token
+    if (name === 'html' || name === 'head') return
+    if (voidElements.has(name)) this.#openVoid(token)
+    else this.#openElement(token)
+  }
+
+  text(value: string): void {
+    if (this.#around.silent > 0) {
+      this.#countHidden(value)
+      return
+    }
+    const flat = this.#around.code > 0 ? value : value.replace(/[ \t\n\f\r]+/g, ' ')
+    const end = this.#fittingLength(flat)
+    if (end < flat.length) this.#cut = 'characters'
+    if (flat.trim() !== '') this.#lineBreaks = 0
+    this.#total.characters += end
+    this.#written.push(flat.slice(0, end).replaceAll('<', '&lt;'))
+  }
+
+  closeTag(name: string): void {
+    const index = endedBy(name, this.#open)
+    if (index !== -1) this.#closeTo(index)
+  }
+
+  /** Closes the open elements and returns the whole HTML. */
+  finish(): string {
+    this.#closeTo(0)
+    return this.#written.join('')
+  }
+
+  #openVoid(token: OpenTag): void {
+    const { name, attributes } = token
+    if (this.#around.silent > 0 || !passed.has(name) || hiddenBy(name, attributes) !== null) return
+    if (name === 'br' && ++this.#lineBreaks > caps.line_breaks) return
+    if (name === 'input') this.#writeCheckbox(attributes)
+    else this.#write(name, token)
+  }
+
+  #openElement(token: OpenTag): void {
+    const { name, attributes } = token
+    const around = this.#around
+    this.#closeTo(openBefore(name, this.#open))
+    const hiding = this.#hidingOf(name, attributes)
+    const is_silent = dropped.has(name) || hiding !== null
+    if (this.#open.length >= caps.tracked || (token.closed && (around.silent > 0 || is_silent))) return
+    const target = passed.has(name) ? name : (renamed.get(name) ?? null)
+    const isVisible = around.silent === 0 && !is_silent
+    const tag = isVisible && target !== null && this.#fits(target) ? target : null
+    if (tag !== null) {
+      this.#write(tag, token)
+      this.#lineBreaks = 0
+    }
+    const element = { name, tag, is_silent, hiding: dropped.has(name) ? null : hiding }
+    this.#open.push(element)
+    this.#count(element, 1)
+  }
+
+  #closeTo(length: number): void {
+    while (this.#open.length > length) {
+      const element = this.#open.pop()
+      if (!element) return
+      if (element.tag !== null) this.#written.push(`</${element.tag}>`)
+      this.#count(element, -1)
+    }
+  }
+
+  #count(element: OpenElement, step: 1 | -1): void {
+    const around = this.#around
     if (element.is_silent) around.silent += step
-    if (element.veil !== null && element.veil !== 'never') around.veils += step
-    if (element.is_silent && around.silent === 1 && step === 1) veil = element.veil ?? ''
+    if (element.hiding !== null && element.hiding !== 'never') around.hidden += step
+    if (element.is_silent && around.silent === 1 && step === 1) this.#outermostHiding = element.hiding ?? ''
     if (element.tag === null) return
     around.depth += step
     if (isList(element.tag)) around.lists += step
@@ -76,127 +153,50 @@ export function createOutline(lifted: ReadonlySet<string> = new Set()): Outline 
     if (element.tag === 'pre') around.code += step
   }
 
-  function closeTo(length: number): void {
-    while (open.length > length) {
-      const element = open.pop()
-      if (!element) return
-      if (element.tag !== null) written.push(`</${element.tag}>`)
-      note(element, -1)
-    }
+  #write(tag: string, { attributes }: OpenTag): void {
+    const total = this.#total
+    this.#written.push(`<${tag}${writeAttributes(tag, attributes)}>`)
+    total.indents += this.#around.indents
+    if (++total.elements >= caps.elements || total.indents >= caps.indents) this.#cut = 'elements'
   }
 
-  function write(tag: string, { attributes }: OpenTag): void {
-    written.push(`<${tag}${writeAttributes(tag, attributes)}>`)
-    total.indents += around.indents
-    if (++total.elements >= caps.elements || total.indents >= caps.indents) cut = 'elements'
-  }
-
-  /** A task's box, as an element that stands in the text. */
-  function writeBox(attributes: Attributes): void {
+  /** The checkbox of a task list, as an inline element. */
+  #writeCheckbox(attributes: Attributes): void {
     if (attributes.get('type')?.toLowerCase() !== 'checkbox') return
-    total.elements++
-    written.push(`<span data-task="${attributes.has('checked') ? 'done' : 'open'}"></span>`)
+    this.#total.elements++
+    this.#written.push(`<span data-task="${attributes.has('checked') ? 'done' : 'open'}"></span>`)
   }
 
-  function startVoid(token: OpenTag): void {
-    const { name, attributes } = token
-    if (around.silent > 0 || !kept.has(name) || veilOf(name, attributes) !== null) return
-    if (name === 'br' && ++breaks > caps.line_breaks) return
-    if (name === 'input') writeBox(attributes)
-    else write(name, token)
-  }
-
-  function start(token: OpenTag): void {
-    const { name } = token
-    if (name === 'html' || name === 'head') return
-    if (voidElements.has(name)) startVoid(token)
-    else startHolder(token)
-  }
-
-  function startHolder(token: OpenTag): void {
-    const { name, attributes } = token
-    closeTo(openBefore(name, open))
-    const own = veilFor(name, attributes)
-    const is_silent = dropped.has(name) || own !== null
-    if (open.length >= caps.tracked || (token.closed && (around.silent > 0 || is_silent))) return
-    const known = kept.has(name) ? name : (renamed.get(name) ?? null)
-    const isHeard = around.silent === 0 && !is_silent
-    const tag = isHeard && known !== null && fits(known) ? known : null
-    if (tag !== null) {
-      write(tag, token)
-      breaks = 0
-    }
-    const element = { name, tag, is_silent, veil: dropped.has(name) ? null : own }
-    open.push(element)
-    note(element, 1)
-  }
-
-  /** The name of what hides an element; each is counted, so that a name means the same when the page is read again. */
-  function veilFor(name: string, attributes: Attributes): string | null {
-    const kind = veilOf(name, attributes)
+  /** The key of what hides an element. Hidden elements are numbered, so that a second pass finds the same keys. */
+  #hidingOf(name: string, attributes: Attributes): string | null {
+    const kind = hiddenBy(name, attributes)
     if (kind === null || kind === 'never') return kind
-    const key = alike.has(kind) ? kind : `${kind} ${++veils}`
-    return lifted.has(key) ? null : key
+    const key = sharedHiding.has(kind) ? kind : `${kind} ${++this.#hiddenElements}`
+    return this.#revealed.has(key) ? null : key
   }
 
-  function fits(tag: string): boolean {
-    return around.depth < caps.depth && (around.lists < caps.list_depth || !isList(tag))
+  #fits(tag: string): boolean {
+    return this.#around.depth < caps.depth && (this.#around.lists < caps.list_depth || !isList(tag))
   }
 
-  function text(value: string): void {
-    if (around.silent > 0) {
-      noteUnseen(value)
-      return
-    }
-    const flat = around.code > 0 ? value : value.replace(/[ \t\n\f\r]+/g, ' ')
-    const end = endOfRoom(flat)
-    if (end < flat.length) cut = 'characters'
-    if (flat.trim() !== '') breaks = 0
-    total.characters += end
-    written.push(flat.slice(0, end).replaceAll('<', '&lt;'))
+  /** Text that only hidden elements keep from being written counts for the outermost of them. */
+  #countHidden(value: string): void {
+    if (this.#around.silent !== this.#around.hidden) return
+    const key = this.#outermostHiding
+    this.#hiddenCharacters.set(key, (this.#hiddenCharacters.get(key) ?? 0) + value.trim().length)
   }
 
-  /** Text under veils alone counts for the outermost of them. */
-  function noteUnseen(value: string): void {
-    if (around.silent !== around.veils) return
-    unseen.set(veil, (unseen.get(veil) ?? 0) + value.trim().length)
-  }
-
-  /** How much of a text fits under the caps. */
-  function endOfRoom(value: string): number {
+  /** How many characters of a text fit under the caps. */
+  #fittingLength(value: string): number {
+    const total = this.#total
     const end = Math.min(value.length, caps.characters - total.characters)
     for (const { 0: mark, index } of value.matchAll(/[&<\n]/g)) {
       if (index >= end) return end
-      if (mark === '\n') total.indents += around.indents
+      if (mark === '\n') total.indents += this.#around.indents
       else total.references++
       if (total.references > caps.references || total.indents > caps.indents) return index
     }
     return end
-  }
-
-  function end(name: string): void {
-    const index = endedBy(name, open)
-    if (index !== -1) closeTo(index)
-  }
-
-  return {
-    start,
-    text,
-    end,
-    finish() {
-      closeTo(0)
-      return written.join('')
-    },
-    get cut() {
-      return cut
-    },
-    get silent() {
-      return around.silent
-    },
-    get seen() {
-      return total.characters
-    },
-    unseen,
   }
 }
 

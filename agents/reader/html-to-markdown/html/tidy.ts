@@ -1,5 +1,4 @@
 import type { Element, ElementContent, Root } from 'hast'
-import type { Manner } from '../../port.ts'
 import { passLanguageOn, tidyCode } from './code.ts'
 import { markFootnotes } from './footnotes.ts'
 import { tidyFormula } from './formulas.ts'
@@ -7,12 +6,19 @@ import { attribute, element, find, isElement, rewrite, says, textOf } from './ha
 import { tidyTable } from './tables.ts'
 import { splitAtBreaks, tidyItem, tidyList, withEdgesOut } from './text-level.ts'
 
+export interface TidyOptions {
+  /** True when absent; false leaves the text of links alone. */
+  readonly include_links?: boolean
+  /** True when absent. */
+  readonly include_images?: boolean
+}
+
 /**
- * Prepares a tree for writing: addresses absolute, links to anything but the web and mail unwrapped, lazy images
- * awake, code with its language, formulas as TeX, tables as grids, footnotes marked.
+ * Prepares a tree for output: absolute URLs, links only to the web and mail, the sources of lazy images, the language of
+ * code, formulas as TeX, tables as grids, footnotes marked.
  */
-export function tidy(root: Root, base: string, manner: Manner): Root {
-  const { include_links = true, include_images = true } = manner
+export function tidy(root: Root, base: string, options: TidyOptions): Root {
+  const { include_links = true, include_images = true } = options
   return rewrite(markFootnotes(root), (one) => {
     switch (one.tagName) {
       case 'a':

@@ -1,4 +1,4 @@
-/** A piece of markup. Text and attribute values are as written: character references stand. */
+/** A piece of markup. Text and attribute values are as written: character references are not decoded. */
 export type Token =
   | OpenTag
   | { readonly type: 'text'; readonly value: string }
@@ -38,7 +38,7 @@ const attributeName = /[^\s/>=][^\s/>=]*|=[^\s/>=]*/y
 const equals = /\s*=\s*/y
 const bareValue = /[^\s>]*/y
 
-/** The most attributes kept of one element. */
+/** Attributes read of one element. */
 const maxAttributes = 40
 
 /**

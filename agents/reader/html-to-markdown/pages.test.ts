@@ -1,14 +1,13 @@
 import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { extract } from './extract.ts'
-import type { Format } from './port.ts'
+import { extractPage, type Format } from './extract-page.ts'
 
 const folder = join(import.meta.dirname, 'fixtures')
 const pages = globSync('*.html', { cwd: folder }).toSorted()
 const htmlOf = (name: string) => readFileSync(join(folder, name), 'utf8')
 const read = (name: string, format: Format) =>
-  extract({ html: htmlOf(name), url: 'https://example.com/a', format })
+  extractPage({ html: htmlOf(name), url: 'https://example.com/a', format })
 const count = (text: string, mark: string) => text.split(mark).length - 1
 
 /** In each page, what is content ends in §in and what is not in §out. */

@@ -1,11 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { extract } from './extract.ts'
-import { emptyReasons, type Manner } from './port.ts'
-import { hintFor } from './reasons.ts'
+import { extractPage, type ReadingOptions } from './extract-page.ts'
 
 const filler = 'It was a long sentence, with commas, of the kind that articles are made of. '.repeat(40)
-const read = (html: string, manner: Partial<Manner> = {}) =>
-  extract({ html, url: 'https://example.com/', format: 'markdown', ...manner })
+const read = (html: string, manner: Partial<ReadingOptions> = {}) =>
+  extractPage({ html, url: 'https://example.com/', format: 'markdown', ...manner })
 const page = (title: string, body: string, head = '') => `<title>${title}</title>${head}<body>${body}</body>`
 const sold =
   '<script type="application/ld+json">{"@type": "NewsArticle", "isAccessibleForFree": false}</script>'
@@ -86,8 +84,4 @@ test('the whole page has what stands beside its article, and no menus', () => {
   expect(content).toContain('Beside it.')
   expect(content).not.toContain('Home')
   expect(extractor).toBe('whole')
-})
-
-test.each(emptyReasons)('%s has a hint', (reason) => {
-  expect(hintFor(reason)).toMatch(/\.$/)
 })

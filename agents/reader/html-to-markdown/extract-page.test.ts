@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { extract } from './extract.ts'
-import type { Format } from './port.ts'
+import { extractPage, type Format } from './extract-page.ts'
 
 const filler = 'It was a long sentence, with commas, of the kind that articles are made of. '.repeat(12)
 const article = (inside: string, head = '') =>
   `<!doctype html><html lang="en"><head><title>A title</title>${head}</head><body><article>${inside}<p>${filler}</p></article></body></html>`
 const read = (html: string, format: Format = 'markdown') =>
-  extract({ html, url: 'https://example.com/a/b.html', format })
+  extractPage({ html, url: 'https://example.com/a/b.html', format })
 /** What an article's own part became, without the filler. */
 const markdown = (inside: string, head = '') =>
   read(article(inside, head)).content.replace(filler.trim(), '').trim()
@@ -63,7 +62,7 @@ describe('what a page hides until its script runs', () => {
   ])('is the page where it says more than all that is seen: it %s', (_, hidden) => {
     const { content, warnings } = read(`<body>${frame}${hidden}</body>`)
     expect(content).toContain('It was a long sentence')
-    expect(warnings).toEqual([expect.stringContaining('by script')])
+    expect(warnings).toEqual([expect.stringContaining('until its script runs')])
   })
 
   test('is the page where React streams it', () => {
@@ -104,7 +103,7 @@ test('plain text keeps blocks, rows and code apart', () => {
   const html = article(
     '<h2>Head</h2><ul><li>one</li><li>two</li></ul><table><tr><td>a</td><td>b</td></tr></table><pre>x\n  y</pre>',
   )
-  const text = extract({ html, url: 'https://example.com/', format: 'text', mode: 'full' }).content
+  const text = extractPage({ html, url: 'https://example.com/', format: 'text', mode: 'full' }).content
   expect(text).toContain('Head\n\n- one\n')
   expect(text).toContain('a\tb\n')
   expect(text).toContain('x\n  y')
