@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import { readConfig } from '../../src/app/config.ts'
 import { type Gateway, openGateway } from '../../src/app/gateway.ts'
 import { localPrincipal } from '../../src/auth/authenticator.ts'
-import { follow } from '../../src/registry/indexing/index-tailer.ts'
+import { IndexTailer } from '../../src/registry/indexing/index-tailer.ts'
 import { createMemoryIndex } from '../../src/search/index/memory-index.ts'
 import type { SearchIndex } from '../../src/search/search-index.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
@@ -123,7 +123,7 @@ async function withIndex(gateway: Gateway, index: SearchIndex) {
   const stack = new AsyncDisposableStack()
   stack.use(index)
   const follower = stack.use(
-    follow(gateway.store, index, (fault) => {
+    new IndexTailer(gateway.store, index, (fault) => {
       throw fault
     }),
   )

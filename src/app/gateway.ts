@@ -3,7 +3,7 @@ import type { Authenticate } from '../auth/authenticator.ts'
 import { createVault } from '../auth/vault.ts'
 import { listHosted } from '../registry/entry/hosted.ts'
 import type { Site } from '../registry/entry/site.ts'
-import type { Follower } from '../registry/indexing/index-tailer.ts'
+import type { IndexTailer } from '../registry/indexing/index-tailer.ts'
 import type { VectorIndexSwitch } from '../registry/indexing/vector-index-switch.ts'
 import type { Router } from '../router/router.ts'
 import { openStore } from '../store/open-store.ts'
@@ -34,7 +34,7 @@ export interface Gateway extends AsyncDisposable {
   readonly config: Config
   readonly identity: Identity
   readonly store: Store
-  readonly follower: Follower
+  readonly follower: IndexTailer
   /** Resolves once searches see everything that was committed when the process started. */
   readonly ready: Promise<void>
   readonly vectors: VectorIndexSwitch

@@ -1,6 +1,6 @@
 import type { Agent } from '../../schemas/action.ts'
 import { createManifestReader } from '../registry/cards/fetch-card.ts'
-import { type Follower, follow } from '../registry/indexing/index-tailer.ts'
+import { IndexTailer } from '../registry/indexing/index-tailer.ts'
 import { changesWorthKeeping } from '../registry/indexing/vector-index.ts'
 import { createRegistry, type Registry } from '../registry/registry.ts'
 import type { Seals } from '../registry/webhooks/deliver.ts'
@@ -18,7 +18,7 @@ import { openVerification, type Verification } from './verification.ts'
 /** The domain over its store and its search: entries, how they are verified and probed, and who follows them. */
 export interface RegistryServices {
   readonly registry: Registry
-  readonly follower: Follower
+  readonly follower: IndexTailer
   /** Resolves once searches see everything that was committed when the process started. */
   readonly ready: Promise<void>
   readonly verification: Verification
@@ -49,7 +49,9 @@ export function openRegistryServices(runtime: Runtime, ports: RegistryPorts): Re
     onCard: (id, signal) => checker.check(id, signal),
   })
   const { livenessCache } = liveness
-  const follower = stack.use(follow(store, listed.index, runtime.onError('index'), { livenessCache }))
+  const follower = stack.use(
+    new IndexTailer(store, listed.index, runtime.onError('index'), { livenessCache }),
+  )
   stack.defer(() => saveSnapshot(1))
   const ready = Promise.all([follower.ready, vectors.ready, liveness.ready]).then(() =>
     saveSnapshot(changesWorthKeeping),
@@ -58,7 +60,7 @@ export function openRegistryServices(runtime: Runtime, ports: RegistryPorts): Re
     store,
     index,
     follower,
-    dense: vectors,
+    vectors,
     site,
     clock,
     createId,

@@ -6,7 +6,7 @@ import type { FetchCard } from '../registry/cards/fetch-card.ts'
 import { createKeysOf } from '../registry/verification/card-keys.ts'
 import { verifyCard } from '../registry/verification/card-signature.ts'
 import { claimToken, statement } from '../registry/verification/challenge.ts'
-import { type Checker, createChecker } from '../registry/verification/checker.ts'
+import { Checker } from '../registry/verification/checker.ts'
 import { isProvable } from '../registry/verification/domain.ts'
 import type { Prove } from '../registry/verification/proof.ts'
 import { createProver } from '../registry/verification/prove.ts'
@@ -82,7 +82,7 @@ export function openVerification(
     prove,
     secret,
     domain,
-    checker: createChecker({
+    checker: new Checker({
       store,
       clock,
       fetchCard,

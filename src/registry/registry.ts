@@ -1,30 +1,29 @@
 import type { EntryDetail } from '../../schemas/card.ts'
 import type { LivenessOutcome } from '../../schemas/liveness.ts'
-import type { Change } from '../../schemas/publication.ts'
+import type { Change, Publication } from '../../schemas/publication.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import type { VerificationOutcome } from '../../schemas/trust.ts'
 import type { SearchIndex } from '../search/search-index.ts'
 import { type CardsOptions, createCards } from './cards/cards.ts'
 import { createDeprecate, type Deprecating } from './entry/deprecation.ts'
-import { type Committed, createEditor, type EditorOptions } from './entry/editor.ts'
+import { type Committed, Editor, type EditorOptions } from './entry/editor.ts'
 import { createOwnershipService, type Recipient, type Suspending } from './entry/ownership.ts'
 import type { Site } from './entry/site.ts'
-import { createHistory } from './entry/versions.ts'
+import { VersionHistory } from './entry/versions.ts'
 import { createViews } from './entry/view.ts'
 import { importLines } from './import/importer.ts'
-import type { Follower } from './indexing/index-tailer.ts'
 import type { VectorIndexSwitch } from './indexing/vector-index-switch.ts'
 import type { LivenessCache } from './liveness/liveness-cache.ts'
 import type { Prober } from './liveness/prober.ts'
-import { createFinder } from './queries/search-service.ts'
+import { SearchService, type SearchServiceOptions } from './queries/search-service.ts'
 import { createValidator } from './verification/validator.ts'
 import { createVerifier, type Verified, type VerifierOptions } from './verification/verifier.ts'
 
 export interface RegistryOptions extends EditorOptions {
   readonly index: SearchIndex
-  readonly follower: Follower
-  /** Without it, words alone decide. */
-  readonly dense?: Pick<VectorIndexSwitch, 'ready' | 'caughtUp' | 'progress'>
+  readonly follower: SearchServiceOptions['follower']
+  /** Search by meaning; without it, search is by words alone. */
+  readonly vectors?: Pick<VectorIndexSwitch, 'ready' | 'caughtUp' | 'progress'>
   readonly site: () => Site
   readonly signer: CardsOptions['signer']
   readonly agents: CardsOptions['agents']
@@ -33,34 +32,29 @@ export interface RegistryOptions extends EditorOptions {
   readonly liveness: { readonly livenessCache: LivenessCache; readonly prober: Pick<Prober, 'check'> }
 }
 
+type Caller = Principal | null
+
 /** The registry's domain: what the registry agent's actions do. A write answers once the index has applied it. */
 export function createRegistry(options: RegistryOptions) {
-  const { store, index, follower, dense, site } = options
+  const { store, index, follower, vectors, site } = options
   const { livenessCache, prober } = options.liveness
   const views = createViews(site, livenessCache)
-  const { stored, written, ...finder } = createFinder({
-    reader: store.read,
-    index,
-    follower,
-    dense,
-    views,
-    livenessCache,
-  })
-  const history = createHistory(store, { ...finder, stored }, views)
-  const editor = createEditor(options)
+  const queries = new SearchService({ reader: store.read, index, follower, vectors, views, livenessCache })
+  const history = new VersionHistory(store, queries, views)
+  const editor = new Editor(options)
   const deprecate = createDeprecate(editor)
   const verifier = createVerifier({ ...options, reader: store.read, editor })
-  const { report, audit, ...ownership } = createOwnershipService(store, editor, options.clock)
+  const ownership = createOwnershipService(store, editor, options.clock)
 
-  /** What is written is found at once by whoever asks this process, by its words and by its meaning. */
+  /** The next search of this process finds what was written, by its words and by its meaning. */
   async function applied(revision: number): Promise<void> {
-    await Promise.all([follower.caughtUp(revision), dense?.caughtUp(revision)])
+    await Promise.all([follower.caughtUp(revision), vectors?.caughtUp(revision)])
   }
 
-  async function settled(work: Promise<Committed>, caller: Principal | null): Promise<EntryDetail> {
+  async function settled(work: Promise<Committed>, caller: Caller): Promise<EntryDetail> {
     const { id, revision } = await work
     await applied(revision)
-    return await written(id, caller)
+    return await queries.written(id, caller)
   }
 
   async function answered(work: Promise<Verified>): Promise<VerificationOutcome> {
@@ -70,11 +64,14 @@ export function createRegistry(options: RegistryOptions) {
   }
 
   return {
-    ...finder,
-    ...history,
-    ...createCards({ finder: { ...finder, stored }, site, agents: options.agents, signer: options.signer }),
-    async check(agent: string, caller: Principal | null, signal: AbortSignal): Promise<LivenessOutcome> {
-      const entry = await stored(agent, caller)
+    ...createCards({ queries, site, agents: options.agents, signer: options.signer }),
+    search: (...call: Parameters<SearchService['search']>) => queries.search(...call),
+    get: (...call: Parameters<SearchService['get']>) => queries.get(...call),
+    completeName: (...call: Parameters<SearchService['completeName']>) => queries.completeName(...call),
+    versions: (...call: Parameters<VersionHistory['versions']>) => history.versions(...call),
+    resolve: (...call: Parameters<VersionHistory['resolve']>) => history.resolve(...call),
+    async check(agent: string, caller: Caller, signal: AbortSignal): Promise<LivenessOutcome> {
+      const entry = await queries.stored(agent, caller)
       const { signals, revision } = await prober.check(entry, signal)
       await Promise.all([livenessCache.sweep(), applied(revision)])
       return { package_name: entry.package_name, liveness: livenessCache.of(entry), signals: [...signals] }
@@ -82,31 +79,29 @@ export function createRegistry(options: RegistryOptions) {
     validate: createValidator(options.fetchCard),
     verify: (...call: Parameters<typeof verifier.verify>) => answered(verifier.verify(...call)),
     claim: (...call: Parameters<typeof verifier.claim>) => answered(verifier.claim(...call)),
-    publish: (...[publication, caller, signal]: Parameters<typeof editor.publish>) =>
+    publish: (publication: Publication, caller: Caller, signal: AbortSignal) =>
       settled(editor.publish(publication, caller, signal), caller),
-    update: (...[change, publication, caller]: Parameters<typeof editor.update>) =>
+    update: (change: Change, publication: Publication, caller: Caller) =>
       settled(editor.update(change, publication, caller), caller),
-    goLive: (change: Change, caller: Principal | null) =>
+    goLive: (change: Change, caller: Caller) =>
       settled(editor.move(change, 'STAGE', 'ACTIVE', caller), caller),
-    unpublish: (change: Change, caller: Principal | null) =>
+    unpublish: (change: Change, caller: Caller) =>
       settled(editor.move(change, 'ACTIVE', 'STAGE', caller), caller),
-    /** What is given away in STAGE is no longer seen by who gave it. */
-    async transfer(change: Change, to: Recipient, caller: Principal | null) {
+    /** An entry in STAGE is no longer visible to the owner who gave it away, so it is not the answer. */
+    async transfer(change: Change, to: Recipient, caller: Caller) {
       const { id, package_name, revision } = await ownership.transfer(change, to, caller)
       await applied(revision)
       return { id, package_name, revision }
     },
-    suspend: (request: Suspending, caller: Principal | null) =>
-      settled(ownership.suspend(request, caller), caller),
-    deprecate: (request: Deprecating, caller: Principal | null) =>
-      settled(deprecate(request, caller), caller),
-    report,
-    audit,
-    async remove(...[change, caller]: Parameters<typeof editor.remove>) {
+    suspend: (request: Suspending, caller: Caller) => settled(ownership.suspend(request, caller), caller),
+    deprecate: (request: Deprecating, caller: Caller) => settled(deprecate(request, caller), caller),
+    report: ownership.report,
+    audit: ownership.audit,
+    async remove(change: Change, caller: Caller) {
       const { revision } = await editor.remove(change, caller)
       await applied(revision)
     },
-    async importLines(lines: readonly string[], first: number, caller: Principal | null = null) {
+    async importLines(lines: readonly string[], first: number, caller: Caller = null) {
       const { report, revision } = await importLines(options, lines, first, caller)
       await applied(revision)
       return report

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { startChecks } from '../../src/registry/verification/check-loop.ts'
-import { createChecker } from '../../src/registry/verification/checker.ts'
+import { Checker } from '../../src/registry/verification/checker.ts'
 import { type DnsServer, serveDns } from '../support/dns.ts'
 import { sampleEntry } from '../support/entries.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
@@ -99,7 +99,7 @@ describe('checks that run by themselves', () => {
       await writer.put(good)
     })
     const faults: unknown[] = []
-    const checker = createChecker({
+    const checker = new Checker({
       store: registry.store,
       clock: () => now,
       fetchCard: () => Promise.reject(new Error('unasked')),

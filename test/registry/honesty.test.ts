@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Failure } from '../../schemas/failure.ts'
 import { startChecks } from '../../src/registry/verification/check-loop.ts'
-import { type CheckerOptions, createChecker } from '../../src/registry/verification/checker.ts'
+import { Checker, type CheckerOptions } from '../../src/registry/verification/checker.ts'
 import type { Prove } from '../../src/registry/verification/proof.ts'
 import { afterProving } from '../../src/registry/verification/verification-status.ts'
 import type { StoredEntry } from '../../src/store/store.ts'
@@ -46,7 +46,7 @@ async function edit(fields: Partial<StoredEntry>, name = agent) {
 }
 
 function checker(options: Partial<CheckerOptions> = {}) {
-  return createChecker({
+  return new Checker({
     store: registry.store,
     clock: Date.now,
     fetchCard: async (url) => ({ document: card, sha256: 'b'.repeat(64), url }),

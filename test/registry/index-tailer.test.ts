@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test, vi } from 'vitest'
-import { follow } from '../../src/registry/indexing/index-tailer.ts'
+import { IndexTailer } from '../../src/registry/indexing/index-tailer.ts'
 import { createMemoryIndex } from '../../src/search/index/memory-index.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -35,7 +35,7 @@ async function openHome(failFirst = 0, ...entries: ReturnType<typeof sampleEntry
   }
   const faults: unknown[] = []
   const index = stack.use(createMemoryIndex())
-  const follower = stack.use(follow(faulty, index, (fault) => void faults.push(fault)))
+  const follower = stack.use(new IndexTailer(faulty, index, (fault) => void faults.push(fault)))
   return {
     path,
     store,
@@ -137,7 +137,7 @@ test('what knows nothing of liveness is left alone by looks at agents, and keeps
       derived.applied_revision = revision
     },
   }
-  await using follower = follow(home.store, derived, (fault) => expect.fail(String(fault)))
+  await using follower = new IndexTailer(home.store, derived, (fault) => expect.fail(String(fault)))
   await follower.caughtUp(1)
   const { liveness } = home.store
   await liveness.watch([{ entry_id: entry.id, place: '[null,[]]', active: true }])
@@ -165,7 +165,7 @@ test('what another process commits while a page is applied is applied too, thoug
       isFirst = false
     },
   }
-  await using follower = follow(home.store, derived, () => {})
+  await using follower = new IndexTailer(home.store, derived, () => {})
   await follower.ready
   await vi.waitFor(() => expect(follower.applied_revision).toBe(2))
 })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Publication } from '../../schemas/publication.ts'
-import { encodeCursor } from '../../src/registry/queries/cursor.ts'
+import { encodePosition } from '../../src/registry/queries/cursor.ts'
 import { admin, codeOf, openRegistry, person, publication, type TestRegistry } from '../support/registry.ts'
 
 let registry: TestRegistry
@@ -97,7 +97,7 @@ describe('the history of an agent', () => {
 
 test.each(['NaN', '1e300', '1.5', 'x'])('a cursor that somebody made up of %s is refused', async (id) => {
   const agent = await registry.get(await live(), null)
-  const cursor = encodeCursor({ key: '', id }, ['versions', agent.id])
+  const cursor = encodePosition({ key: '', id }, ['versions', agent.id])
   expect(await codeOf(registry.versions(agent.id, 20, cursor, null))).toBe('invalid_request')
 })
 

@@ -8,7 +8,7 @@ import { entryLines } from '../../bench/support/entries.ts'
 import { staticModel } from '../../src/app/assets.ts'
 import { readConfig } from '../../src/app/config.ts'
 import { type Gateway, openGateway } from '../../src/app/gateway.ts'
-import { follow } from '../../src/registry/indexing/index-tailer.ts'
+import { IndexTailer } from '../../src/registry/indexing/index-tailer.ts'
 import { createVectorIndex } from '../../src/registry/indexing/vector-index.ts'
 import { createStaticEmbedder } from '../../src/search/embedders/static/static-embedder.ts'
 import { createMemoryIndex } from '../../src/search/index/memory-index.ts'
@@ -176,7 +176,7 @@ async function answersAnew({ store }: Gateway) {
   const vectors = createMemoryVectorStore({ dimensions: embedder.dimensions })
   await using arm = createVectorIndex(store, embedder, vectors, (fault) => expect.fail(String(fault)))
   await using index = createMemoryIndex({ meaning: () => arm.meaning })
-  await using follower = follow(store, index, (fault) => expect.fail(String(fault)))
+  await using follower = new IndexTailer(store, index, (fault) => expect.fail(String(fault)))
   await Promise.all([follower.ready, arm.follower.ready])
   const { signal } = new AbortController()
   const found = queries.map(async (text) => {

@@ -4,7 +4,7 @@ import type { Principal, Scope } from '../../schemas/scope.ts'
 import type { SearchInput } from '../../schemas/search.ts'
 import type { FetchedCard } from '../../src/registry/cards/fetch-card.ts'
 import type { EditorOptions } from '../../src/registry/entry/editor.ts'
-import { type Follower, follow } from '../../src/registry/indexing/index-tailer.ts'
+import { IndexTailer } from '../../src/registry/indexing/index-tailer.ts'
 import { emptyLivenessCache } from '../../src/registry/liveness/liveness-cache.ts'
 import { createRegistry, type Registry } from '../../src/registry/registry.ts'
 import type { Prove } from '../../src/registry/verification/proof.ts'
@@ -15,7 +15,7 @@ import { temporaryFolder } from './command.ts'
 
 export interface TestRegistry extends Registry, AsyncDisposable {
   readonly store: Store
-  readonly follower: Follower
+  readonly follower: IndexTailer
   /** Names, in order, that a search finds; `total` beside them. */
   find(input: Partial<SearchInput>, caller?: Principal | null): Promise<{ names: string[]; total: number }>
   /** Publishes and goes live. */
@@ -51,7 +51,7 @@ export async function openRegistry({
   const store = stack.use(await openSqliteStore(file))
   const index = stack.use(createMemoryIndex())
   const faults: unknown[] = []
-  const follower = stack.use(follow(store, index, (fault) => void faults.push(fault)))
+  const follower = stack.use(new IndexTailer(store, index, (fault) => void faults.push(fault)))
   const registry = createRegistry({
     agents: () => [],
     store,

@@ -4,7 +4,7 @@ import { holds, type Principal } from '../../../schemas/scope.ts'
 import type { StoredEntry } from '../../store/store.ts'
 import { capabilityOf } from '../entry/hosted.ts'
 import type { Site } from '../entry/site.ts'
-import type { Finder } from '../queries/search-service.ts'
+import type { SearchService } from '../queries/search-service.ts'
 import { type CardSigner, signCard } from '../verification/card-signature.ts'
 import { renderStandardCard, type StandardShape } from './standard-card.ts'
 
@@ -22,7 +22,7 @@ export interface Cards {
 }
 
 export interface CardsOptions {
-  readonly finder: Pick<Finder, 'stored' | 'get'>
+  readonly queries: Pick<SearchService, 'stored' | 'get'>
   readonly site: () => Site
   /** The hosted agents. */
   readonly agents: () => readonly Agent[]
@@ -30,7 +30,7 @@ export interface CardsOptions {
   readonly signer: () => Promise<Pick<CardSigner, 'private_key' | 'kid'>>
 }
 
-export function createCards({ finder, site, agents, signer }: CardsOptions): Cards {
+export function createCards({ queries, site, agents, signer }: CardsOptions): Cards {
   const createCardCache = () =>
     new WeakMap<StoredEntry, { readonly of: string; readonly card: Promise<Card> }>()
   const signed = { '1.0': createCardCache(), any: createCardCache() }
@@ -55,14 +55,14 @@ export function createCards({ finder, site, agents, signer }: CardsOptions): Car
 
   return {
     async card(agent, shape, caller, through) {
-      if (shape === 'interface') return (await finder.get(agent, caller)).card
-      const stored = await finder.stored(agent, caller)
+      if (shape === 'interface') return (await queries.get(agent, caller)).card
+      const stored = await queries.stored(agent, caller)
       return stored.hosted || through
         ? await standardCard(stored, shape)
-        : (await finder.get(agent, caller)).card
+        : (await queries.get(agent, caller)).card
     },
     async extendedCard(agent, shape, caller) {
-      const stored = await finder.stored(agent, caller)
+      const stored = await queries.stored(agent, caller)
       const hosted = agents().find(({ package_name }) => package_name === stored.package_name)
       if (!hosted) {
         throw new Failure('not_found', `${agent} is not hosted here.`, {

@@ -24,24 +24,8 @@ import {
 import { toReference } from './reference.ts'
 import { assertNewVersion } from './version-rule.ts'
 
-/** What the registry writes on behalf of owners. Every function answers with the entry as committed. */
-export interface Editor {
-  publish(publication: Publication, caller: Principal | null, signal: AbortSignal): Promise<Committed>
-  update(change: Change, publication: Publication, caller: Principal | null): Promise<Committed>
-  move(change: Change, from: State, to: State, caller: Principal | null): Promise<Committed>
-  remove(change: Change, caller: Principal | null): Promise<Committed>
-  /** Any other change: `edit` gives the entry as it is to be, or throws. */
-  change(
-    change: Change,
-    caller: Principal | null,
-    deed: Named,
-    edit: Edit,
-    assertMay?: typeof assertMayChange,
-  ): Promise<Committed>
-}
-
-/** What is done, and why; who does it is the caller. */
-export type Named = Omit<AuditAction, 'actor'>
+/** What is done, and why; the caller is who does it. */
+export type CallerAction = Omit<AuditAction, 'actor'>
 export type Edit = (
   entry: StoredEntry,
   principal: Principal,
@@ -63,34 +47,23 @@ export interface EditorOptions {
   readonly fetchCard: FetchCard
 }
 
-export function createEditor({ store, clock, createId, fetchCard }: EditorOptions): Editor {
-  const now = () => new Date(clock()).toISOString()
+/** The registry's writes on behalf of owners. Each answers with the entry as committed. */
+export class Editor {
+  readonly #options: EditorOptions
 
-  async function commit(
-    deed: Named,
-    actor: Principal,
-    decide: (reads: DecisionReads) => Promise<Pick<Decision, 'before' | 'entry'>>,
-  ): Promise<Committed> {
-    const { entry, revision } = await store.change(async (reads) => {
-      const { before, entry } = await decide(reads)
-      const flagged = { ...entry, content_flags: contentFlags(entry) }
-      return { before, entry: flagged, deed: { ...deed, actor } }
-    })
-    return { id: entry.id, package_name: entry.package_name, revision }
+  constructor(options: EditorOptions) {
+    this.#options = options
   }
 
-  async function publish(
-    publication: Publication,
-    caller: Principal | null,
-    signal: AbortSignal,
-  ): Promise<Committed> {
+  async publish(publication: Publication, caller: Principal | null, signal: AbortSignal): Promise<Committed> {
     const principal = signedIn(caller)
-    const lacking = publication.name === undefined || publication.description === undefined
+    const isIncomplete = publication.name === undefined || publication.description === undefined
     const { manifest_url } = publication
-    const fetched = lacking && manifest_url ? await fetchCard(manifest_url, signal) : undefined
+    const fetched =
+      isIncomplete && manifest_url ? await this.#options.fetchCard(manifest_url, signal) : undefined
     const facts = complete({ ...(fetched && listable(fetched.document)), ...stated(publication) })
     assertTags(principal, facts.tags)
-    return await commit({ action: 'publish' }, principal, async (reads) => {
+    return await this.#commit({ action: 'publish' }, principal, async (reads) => {
       const { package_name } = facts
       const [claims, taken, lookalikes] = await Promise.all([
         reads.claims(namespacesOver(package_name)),
@@ -100,66 +73,95 @@ export function createEditor({ store, clock, createId, fetchCard }: EditorOption
       assertMayCreate(principal, package_name, claims)
       assertFree(taken, package_name, principal)
       assertDistinct(principal, package_name, lookalikes)
-      const at = now()
-      const entry: StoredEntry = {
-        ...blank,
-        ...facts,
-        stated: Object.keys(stated(publication)),
-        check_at: facts.manifest_url ? at : null,
-        id: taken?.id ?? createId(),
-        versions_after: taken?.revision ?? 0,
-        state: 'STAGE',
-        verification_level: 'unverified' satisfies VerificationLevel,
-        owner: {
-          issuer: principal.issuer,
-          subject: principal.subject,
-          namespace: coveringNamespace(principal, facts.package_name),
-        },
-        hosted: false,
-        source_url: null,
-        created_at: at,
-        updated_at: at,
+      const entry = this.#newEntry(facts, publication, principal, taken)
+      return {
+        before: taken,
+        entry: fetched ? assertListable(withCard(entry, fetched, entry.created_at)) : entry,
       }
-      return { before: taken, entry: fetched ? assertListable(withCard(entry, fetched, at)) : entry }
     })
   }
 
-  const change: Editor['change'] = async (
-    { agent, expected_revision },
-    caller,
-    deed,
-    edit,
+  /** Any change of an entry that exists: `edit` gives the entry as it is to be, or throws. */
+  async change(
+    { agent, expected_revision }: Change,
+    caller: Principal | null,
+    action: CallerAction,
+    edit: Edit,
     assertMay: typeof assertMayChange = assertMayChange,
-  ) => {
+  ): Promise<Committed> {
     const principal = signedIn(caller)
-    return await commit(deed, principal, async (reads) => {
+    return await this.#commit(action, principal, async (reads) => {
       const entry = await reads.entry(toReference(agent))
       assertMay(principal, entry, agent)
       assertRevision(entry, expected_revision)
-      const at = now()
+      const at = this.#now()
       const next = { ...(await edit(entry, principal, at, reads)), updated_at: at }
       await assertNewVersion(reads, entry, next)
       return { before: entry, entry: next }
     })
   }
 
-  return {
-    publish,
-    change,
-    update: (request, publication, caller) =>
-      change(request, caller, { action: 'update' }, (entry, principal, at) => {
-        assertSameName(entry, publication.package_name)
-        if (publication.tags) assertNewTags(principal, publication.tags, entry.tags)
-        return updated(entry, publication, at)
-      }),
-    move: (request, from, to, caller) =>
-      change(request, caller, { action: to === 'ACTIVE' ? 'go_live' : 'unpublish' }, (entry) => {
-        assertNotSuspended(entry)
-        if (entry.state === from) return { ...entry, state: to }
-        throw new Failure('wrong_state', `${entry.package_name} is ${entry.state}; this needs ${from}.`)
-      }),
-    remove: (request, caller) =>
-      change(request, caller, { action: 'delete' }, (entry) => ({ ...entry, deleted: true })),
+  update(change: Change, publication: Publication, caller: Principal | null): Promise<Committed> {
+    return this.change(change, caller, { action: 'update' }, (entry, principal, at) => {
+      assertSameName(entry, publication.package_name)
+      if (publication.tags) assertNewTags(principal, publication.tags, entry.tags)
+      return updated(entry, publication, at)
+    })
+  }
+
+  move(change: Change, from: State, to: State, caller: Principal | null): Promise<Committed> {
+    return this.change(change, caller, { action: to === 'ACTIVE' ? 'go_live' : 'unpublish' }, (entry) => {
+      assertNotSuspended(entry)
+      if (entry.state === from) return { ...entry, state: to }
+      throw new Failure('wrong_state', `${entry.package_name} is ${entry.state}; this needs ${from}.`)
+    })
+  }
+
+  remove(change: Change, caller: Principal | null): Promise<Committed> {
+    return this.change(change, caller, { action: 'delete' }, (entry) => ({ ...entry, deleted: true }))
+  }
+
+  #now(): string {
+    return new Date(this.#options.clock()).toISOString()
+  }
+
+  #newEntry(
+    facts: Facts,
+    publication: Publication,
+    principal: Principal,
+    taken: StoredEntry | undefined,
+  ): StoredEntry {
+    const at = this.#now()
+    const { issuer, subject } = principal
+    const namespace = coveringNamespace(principal, facts.package_name)
+    return {
+      ...blank,
+      ...facts,
+      stated: Object.keys(stated(publication)),
+      check_at: facts.manifest_url ? at : null,
+      id: taken?.id ?? this.#options.createId(),
+      versions_after: taken?.revision ?? 0,
+      state: 'STAGE',
+      verification_level: 'unverified' satisfies VerificationLevel,
+      owner: { issuer, subject, namespace },
+      hosted: false,
+      source_url: null,
+      created_at: at,
+      updated_at: at,
+    }
+  }
+
+  async #commit(
+    action: CallerAction,
+    actor: Principal,
+    decide: (reads: DecisionReads) => Promise<Pick<Decision, 'before' | 'entry'>>,
+  ): Promise<Committed> {
+    const { entry, revision } = await this.#options.store.change(async (reads) => {
+      const { before, entry } = await decide(reads)
+      const flagged = { ...entry, content_flags: contentFlags(entry) }
+      return { before, entry: flagged, deed: { ...action, actor } }
+    })
+    return { id: entry.id, package_name: entry.package_name, revision }
   }
 }
 

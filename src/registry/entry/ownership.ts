@@ -4,7 +4,7 @@ import type { Change } from '../../../schemas/publication.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import type { AuditEvent } from '../../../schemas/trust.ts'
 import type { Store, StoredEntry } from '../../store/store.ts'
-import { decodeCursor, encodeCursor, numberIn } from '../queries/cursor.ts'
+import { decodePosition, encodePosition, numberIn } from '../queries/cursor.ts'
 import type { Committed, Editor } from './editor.ts'
 import { assertNotSuspended, isAdmin, isVisible, mayRead } from './permissions.ts'
 import { toReference } from './reference.ts'
@@ -96,12 +96,12 @@ export function createOwnershipService(store: Store, editor: Editor, clock: () =
       throw new Failure('forbidden', `The log of ${entry.package_name} is its owner's.`)
     }
     const question = ['audit', entry.id]
-    const before = cursor === undefined ? undefined : numberIn(decodeCursor(cursor, question).id)
+    const before = cursor === undefined ? undefined : numberIn(decodePosition(cursor, question).id)
     const found = await store.read.audit(entry.id, limit + 1, before)
     const events = found.slice(0, limit).map((event) => anonymised(event, caller))
     const last = events.at(-1)
     const more = found.length > limit && last
-    return { events, next_cursor: more ? encodeCursor({ key: 'id', id: String(last.id) }, question) : null }
+    return { events, next_cursor: more ? encodePosition({ key: 'id', id: String(last.id) }, question) : null }
   }
 
   return { transfer, suspend, report, audit }

@@ -1,159 +1,160 @@
-import { setTimeout as pause, setImmediate as turnOfOthers } from 'node:timers/promises'
+import { setTimeout as pause, setImmediate } from 'node:timers/promises'
 import { listedValues } from '../../../schemas/entry-fields.ts'
 import type { LivenessStatus } from '../../../schemas/liveness.ts'
 import { principalKey } from '../../common/principal-key.ts'
+import { backoff } from '../../common/retry.ts'
 import type { EntryChange, SearchDocument, SearchIndex } from '../../search/search-index.ts'
 import { type Store, type StoredEntry, UnreadableEntry } from '../../store/store.ts'
 import type { LivenessCache } from '../liveness/liveness-cache.ts'
 
-/** What is derived from the truth, entry by entry. */
+/** What is derived from the store, entry by entry. */
 export type Derived = Pick<SearchIndex, 'applied_revision' | 'apply'>
 
-export interface FollowOptions {
+export interface IndexTailerOptions {
   /**
-   * What to do with an entry that cannot be applied: `omit` it, lest it hold up everything after it, or `wait`, where
-   * the fault is no fault of the entry. `omit` when left out.
+   * An entry that cannot be applied is left out (`omit`), so that later changes are not blocked; or the tailer retries
+   * (`wait`), for faults that are not the entry's. `omit` when absent.
    */
   readonly trouble?: 'omit' | 'wait'
-  /** How agents fare: told of every change before it is applied. Without it, what agents do changes nothing. */
+  /** Refreshed for every change before it is applied. Without it, changes of liveness are ignored. */
   readonly livenessCache?: Pick<LivenessCache, 'of' | 'refresh'>
-  /** How long a write waits to be applied here, in milliseconds; 2000 when left out. */
+  /** How long a write waits to be applied here, in milliseconds; 2000 when absent. */
   readonly write_wait_ms?: number
 }
 
-/** Keeps something derived in step with the truth. */
-export interface Follower extends AsyncDisposable {
-  /** Resolves once it holds everything that was committed when the process started. */
-  readonly ready: Promise<void>
-  readonly applied_revision: number
-  /** Resolves once this revision is applied, or after a while of trouble: what is written is written. */
-  caughtUp(revision: number): Promise<void>
-}
-
-/** Applying is synchronous: a page must not hold the event loop for long, and others have their turn after it. */
+/** Applying is synchronous: a page must not block the event loop for long, and other work runs between pages. */
 const pageSize = 50
-const firstRetryMilliseconds = 500
-const lastRetryMilliseconds = 30_000
+const retries = { first_ms: 500, max_ms: 30_000 }
 const defaultWriteWait = 2000
 
-/** Tails the store's changes into what is derived until disposed. `failed` hears of faults; the tail tries again. */
-export function follow(
-  store: Store,
-  index: Derived,
-  onError: (fault: unknown) => void,
-  { trouble = 'omit', write_wait_ms = defaultWriteWait, livenessCache }: FollowOptions = {},
-): Follower {
-  const stop = new AbortController()
-  const waiting: { revision: number; resolve: () => void }[] = []
-  let turn: Promise<void> = Promise.resolve()
-  let next: Promise<void> | undefined
+/**
+ * Tails the store's change log into an index until disposed. `onError` is called for faults, and the tailer tries
+ * again.
+ */
+export class IndexTailer implements AsyncDisposable {
+  /** Resolves once the index holds everything that was committed when the process started. */
+  readonly ready: Promise<void>
+  readonly #store: Store
+  readonly #index: Derived
+  readonly #onError: (fault: unknown) => void
+  readonly #options: IndexTailerOptions
+  readonly #stop = new AbortController()
+  readonly #ended: Promise<void>
+  readonly #waiting = new Set<{ readonly revision: number; readonly resolve: () => void }>()
+  /** The last pass that was started or queued. */
+  #last: Promise<void> = Promise.resolve()
+  #queued: Promise<void> | undefined
 
-  async function applyAll(): Promise<void> {
-    while (index.applied_revision < (await store.read.revision())) {
-      const changes = await store.changes(index.applied_revision, pageSize)
+  constructor(
+    store: Store,
+    index: Derived,
+    onError: (fault: unknown) => void,
+    options: IndexTailerOptions = {},
+  ) {
+    this.#store = store
+    this.#index = index
+    this.#onError = onError
+    this.#options = options
+    this.ready = this.#passUntilDone()
+    this.#ended = this.ready.then(() => this.#tail()).catch(onError)
+  }
+
+  get applied_revision(): number {
+    return this.#index.applied_revision
+  }
+
+  /** Resolves once this revision is applied, or after `write_wait_ms`: the write itself is committed either way. */
+  async caughtUp(revision: number): Promise<void> {
+    if (this.#index.applied_revision >= revision) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const waiter = { revision, resolve }
+    this.#waiting.add(waiter)
+    const timer = setTimeout(resolve, this.#options.write_wait_ms ?? defaultWriteWait)
+    // Where this pass fails, the tail tries again and resolves the waiter.
+    this.#pass().catch(this.#onError)
+    await promise
+    clearTimeout(timer)
+    this.#waiting.delete(waiter)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort()
+    await this.#ended
+    await this.#last.catch(() => {})
+  }
+
+  async #tail(): Promise<void> {
+    for await (const _ of this.#store.wake(this.#stop.signal)) await this.#passUntilDone()
+  }
+
+  async #passUntilDone(): Promise<void> {
+    const { signal } = this.#stop
+    for (let attempt = 1; !signal.aborted; attempt++) {
+      try {
+        return await this.#pass()
+      } catch (fault) {
+        if (signal.aborted) return
+        this.#onError(fault)
+        await pause(backoff(attempt, retries), undefined, { signal }).catch(() => {})
+      }
+    }
+  }
+
+  /** One pass at a time; callers share the next one, which starts after the one before it has ended. */
+  #pass(): Promise<void> {
+    this.#queued ??= this.#last
+      .catch(() => {})
+      .then(() => {
+        this.#queued = undefined
+        return this.#applyAll()
+      })
+    this.#last = this.#queued
+    return this.#queued
+  }
+
+  async #applyAll(): Promise<void> {
+    const { livenessCache } = this.#options
+    while (this.#index.applied_revision < (await this.#store.read.revision())) {
+      const changes = await this.#store.changes(this.#index.applied_revision, pageSize)
       const last = changes.at(-1)
       if (!last) return
       const relevant = livenessCache ? changes : changes.filter(({ kind }) => kind !== 'liveness')
       const ids = [...new Set(relevant.map((change) => change.entry_id))]
       await livenessCache?.refresh(ids)
-      await apply(await read(ids), last.revision)
-      release(last.revision)
+      await this.#apply(await this.#read(ids), last.revision)
+      for (const waiter of this.#waiting) if (waiter.revision <= last.revision) waiter.resolve()
       if (changes.length < pageSize) return
-      await turnOfOthers()
+      await setImmediate()
     }
   }
 
-  async function apply(changes: readonly EntryChange[], revision: number): Promise<void> {
+  async #apply(changes: readonly EntryChange[], revision: number): Promise<void> {
     try {
-      await index.apply(changes, revision)
+      await this.#index.apply(changes, revision)
     } catch (fault) {
-      if (trouble === 'wait') throw fault
-      const before = index.applied_revision
+      if (this.#options.trouble === 'wait') throw fault
+      const before = this.#index.applied_revision
       for (const change of changes) {
-        await index.apply([change], before).catch(async (thrown) => {
-          onError(thrown)
-          await index.apply([{ id: change.id, document: null }], before)
+        await this.#index.apply([change], before).catch(async (thrown) => {
+          this.#onError(thrown)
+          await this.#index.apply([{ id: change.id, document: null }], before)
         })
       }
-      await index.apply([], revision)
+      await this.#index.apply([], revision)
     }
   }
 
-  async function read(ids: readonly string[]): Promise<EntryChange[]> {
+  async #read(ids: readonly string[]): Promise<EntryChange[]> {
     try {
-      return (await store.read.entries(ids)).map((entry) => toChange(entry, livenessCache?.of(entry).status))
+      const entries = await this.#store.read.entries(ids)
+      return entries.map((entry) => toChange(entry, this.#options.livenessCache?.of(entry).status))
     } catch (fault) {
       if (!(fault instanceof UnreadableEntry)) throw fault
-      if (ids.length > 1) return (await Promise.all(ids.map((id) => read([id])))).flat()
-      // One that cannot be read is left out, lest it hide all the others.
-      onError(fault)
+      if (ids.length > 1) return (await Promise.all(ids.map((id) => this.#read([id])))).flat()
+      // An unreadable entry is left out, so that it does not hide the others.
+      this.#onError(fault)
       return ids.map((id) => ({ id, document: null }))
     }
-  }
-
-  /** One pass at a time; whoever asks shares the next one, which starts after the one before it has ended. */
-  function pass(): Promise<void> {
-    next ??= turn
-      .catch(() => {})
-      .then(() => {
-        next = undefined
-        return applyAll()
-      })
-    turn = next
-    return next
-  }
-
-  function release(revision: number): void {
-    for (let at = waiting.length - 1; at >= 0; at--) {
-      if ((waiting[at]?.revision ?? 0) <= revision) waiting.splice(at, 1)[0]?.resolve()
-    }
-  }
-
-  /** A pass, made again until it succeeds. */
-  async function step(): Promise<void> {
-    for (
-      let wait = firstRetryMilliseconds;
-      !stop.signal.aborted;
-      wait = Math.min(wait * 2, lastRetryMilliseconds)
-    ) {
-      try {
-        return await pass()
-      } catch (fault) {
-        if (stop.signal.aborted) return
-        onError(fault)
-        await pause(wait, undefined, { signal: stop.signal }).catch(() => {})
-      }
-    }
-  }
-
-  async function tail(): Promise<void> {
-    for await (const _ of store.wake(stop.signal)) await step()
-  }
-
-  const ready = step()
-  const ended = ready.then(tail).catch(onError)
-  return {
-    ready,
-    get applied_revision() {
-      return index.applied_revision
-    },
-    async caughtUp(revision) {
-      if (index.applied_revision >= revision) return
-      const { promise, resolve } = Promise.withResolvers<void>()
-      const waiter = { revision, resolve }
-      waiting.push(waiter)
-      const timer = setTimeout(resolve, write_wait_ms)
-      // Where this fails, the tail tries again and lets go of us.
-      pass().catch(onError)
-      await promise
-      clearTimeout(timer)
-      if (waiting.includes(waiter)) waiting.splice(waiting.indexOf(waiter), 1)
-    },
-    async [Symbol.asyncDispose]() {
-      stop.abort()
-      await ended
-      await turn.catch(() => {})
-    },
   }
 }
 

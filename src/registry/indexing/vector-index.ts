@@ -2,7 +2,7 @@ import type { Embedder } from '../../search/embedders/embedder.ts'
 import { createMeaning, type Meaning } from '../../search/index/meaning.ts'
 import type { VectorStore } from '../../search/vectors/vector-store.ts'
 import type { Store } from '../../store/store.ts'
-import { type Follower, follow } from './index-tailer.ts'
+import { IndexTailer } from './index-tailer.ts'
 import type { Keep } from './snapshot.ts'
 import { createVectorFeed } from './vector-feed.ts'
 
@@ -10,7 +10,7 @@ import { createVectorFeed } from './vector-feed.ts'
 export interface VectorIndex extends AsyncDisposable {
   readonly model: string
   readonly meaning: Meaning
-  readonly follower: Follower
+  readonly follower: IndexTailer
   /** Resolves once it knows everything that was committed at the start, or is in trouble: words wait for nobody. */
   readonly ready: Promise<void>
   /** Texts embedded since the start. */
@@ -38,7 +38,7 @@ export function createVectorIndex(
     onError(fault)
     giveUp()
   }
-  const follower = follow(store, feed, onFault, { trouble: 'wait', write_wait_ms })
+  const follower = new IndexTailer(store, feed, onFault, { trouble: 'wait', write_wait_ms })
   return {
     model: embedder.model,
     meaning: createMeaning(embedder, vectors),

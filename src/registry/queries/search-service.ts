@@ -9,141 +9,149 @@ import type { Reader, StoredEntry } from '../../store/store.ts'
 import { isVisible } from '../entry/permissions.ts'
 import { toReference } from '../entry/reference.ts'
 import type { Views } from '../entry/view.ts'
-import type { Follower } from '../indexing/index-tailer.ts'
+import type { IndexTailer } from '../indexing/index-tailer.ts'
 import type { VectorIndexSwitch } from '../indexing/vector-index-switch.ts'
 import { emptyLivenessCache, type LivenessCache } from '../liveness/liveness-cache.ts'
-import { decodeCursor, encodeCursor } from './cursor.ts'
+import { decodePosition, encodePosition } from './cursor.ts'
 import { createSearchCache } from './search-cache.ts'
 
 type Caller = Principal | null
 
-/** Names that a completion counts. */
+/** Names that a completion counts at most. */
 const maxCounted = 1000
 
-/** Characters of JSON in remembered answers. */
-const rememberedCharacters = 16_000_000
+/** Characters of JSON in cached answers. */
+const cachedCharacters = 16_000_000
 
-/** The reads of the registry. */
-export interface Finder {
-  search(input: SearchInput, caller: Caller, signal: AbortSignal): Promise<SearchOutput>
-  /** Throws Failure `not_found` with close names where this caller may not know of the entry. */
-  get(agent: string, caller: Caller): Promise<EntryDetail>
-  /** Listed package names that begin with a prefix, in order; `total` is null where there are very many. */
-  completeName(prefix: string, limit: number): Promise<NameCompletion>
-  /** The same as the truth holds it. */
-  stored(agent: string, caller: Caller): Promise<StoredEntry>
-  /** The same as `get`, of what this process has just written: what others have written since is not asked for. */
-  written(id: string, caller: Caller): Promise<EntryDetail>
-}
-
-export interface FinderOptions {
+export interface SearchServiceOptions {
   readonly reader: Reader
   readonly index: SearchIndex
-  readonly follower: Follower
-  readonly dense?: Pick<VectorIndexSwitch, 'ready' | 'progress'> | undefined
+  readonly follower: Pick<IndexTailer, 'ready' | 'applied_revision' | 'caughtUp'>
+  readonly vectors?: Pick<VectorIndexSwitch, 'ready' | 'progress'> | undefined
   readonly views: Views
   readonly livenessCache?: Pick<LivenessCache, 'swept'>
 }
 
-export function createFinder({
-  reader,
-  index,
-  follower,
-  dense,
-  views,
-  livenessCache = emptyLivenessCache,
-}: FinderOptions): Finder {
-  const cache = createSearchCache<SearchOutput>(rememberedCharacters, (found) => JSON.stringify(found).length)
+/** The reads of the registry. */
+export class SearchService {
+  readonly #reader: Reader
+  readonly #index: SearchIndex
+  readonly #follower: SearchServiceOptions['follower']
+  readonly #vectors: SearchServiceOptions['vectors']
+  readonly #views: Views
+  readonly #livenessCache: Pick<LivenessCache, 'swept'>
+  readonly #cache = createSearchCache<SearchOutput>(cachedCharacters, (found) => JSON.stringify(found).length)
 
-  /** What everybody may see is remembered for as long as the truth stands where the index does. */
-  async function search(input: SearchInput, caller: Caller, signal: AbortSignal): Promise<SearchOutput> {
-    await Promise.all([follower.ready, dense?.ready])
-    const revision = caller ? await upToDate() : await reader.revision()
-    if (caller || !isSettledAt(revision)) return searchAnew(input, caller, signal)
-    const question = JSON.stringify([input, dense?.progress().model])
-    const state = `${revision}.${livenessCache.swept}`
-    const cached = cache.recall(question, state)
-    if (cached) return cached
-    const found = await searchAnew(input, caller, signal)
-    if (found.degraded !== undefined || !isSettledAt(revision)) return found
-    return cache.offer(question, state, found)
+  constructor({ livenessCache = emptyLivenessCache, ...options }: SearchServiceOptions) {
+    this.#reader = options.reader
+    this.#index = options.index
+    this.#follower = options.follower
+    this.#vectors = options.vectors
+    this.#views = options.views
+    this.#livenessCache = livenessCache
   }
 
-  /** Who may have written, at whichever gateway, finds it at this one. */
-  async function upToDate(): Promise<number> {
-    const revision = await reader.latest()
-    await follower.caughtUp(revision)
+  /** Public answers are cached for as long as the store's revision is the one that the index has applied. */
+  async search(input: SearchInput, caller: Caller, signal: AbortSignal): Promise<SearchOutput> {
+    await Promise.all([this.#follower.ready, this.#vectors?.ready])
+    const revision = caller ? await this.#upToDate() : await this.#reader.revision()
+    if (caller || !this.#isSettledAt(revision)) return this.#find(input, caller, signal)
+    const question = JSON.stringify([input, this.#vectors?.progress().model])
+    const state = `${revision}.${this.#livenessCache.swept}`
+    const cached = this.#cache.recall(question, state)
+    if (cached) return cached
+    const found = await this.#find(input, caller, signal)
+    if (found.degraded !== undefined || !this.#isSettledAt(revision)) return found
+    return this.#cache.offer(question, state, found)
+  }
+
+  /** Throws Failure `not_found` with close names where this caller may not know of the entry. */
+  async get(agent: string, caller: Caller): Promise<EntryDetail> {
+    return this.#views.detail(await this.stored(agent, caller), caller)
+  }
+
+  /** The same as the store holds it. */
+  async stored(agent: string, caller: Caller): Promise<StoredEntry> {
+    if (caller) await this.#reader.latest()
+    return await this.#entry(agent, caller)
+  }
+
+  /** The same as `get`, after a write of this process: later writes of other processes are not asked for. */
+  async written(id: string, caller: Caller): Promise<EntryDetail> {
+    return this.#views.detail(await this.#entry(id, caller), caller)
+  }
+
+  /** Listed package names that begin with a prefix, in order; `total` is null where there are very many. */
+  async completeName(prefix: string, limit: number): Promise<NameCompletion> {
+    const names = await this.#reader.listedNames(prefix.toLowerCase(), maxCounted + 1)
+    const total = names.length > maxCounted ? null : names.length
+    return { names: names.slice(0, limit), total, more: names.length > limit }
+  }
+
+  /** Callers who may have written through another gateway find what they wrote through this one. */
+  async #upToDate(): Promise<number> {
+    const revision = await this.#reader.latest()
+    await this.#follower.caughtUp(revision)
     return revision
   }
 
-  function isSettledAt(revision: number): boolean {
-    return [follower, dense?.progress()].every(
+  #isSettledAt(revision: number): boolean {
+    return [this.#follower, this.#vectors?.progress()].every(
       (derived) => (derived?.applied_revision ?? revision) === revision,
     )
   }
 
-  async function searchAnew(input: SearchInput, caller: Caller, signal: AbortSignal): Promise<SearchOutput> {
+  async #find(input: SearchInput, caller: Caller, signal: AbortSignal): Promise<SearchOutput> {
     const { query: text, limit, sort, facets, min_score, max_tokens } = input
     const filter = toFilter(input.filters ?? {}, caller)
     const question = [text ?? '', filter, sort, ...(min_score === undefined ? [] : [min_score])]
-    const after = input.cursor === undefined ? undefined : decodeCursor(input.cursor, question)
-    const found = await index.search(
-      {
-        limit: limit + 1,
-        sort,
-        facets,
-        filter,
-        ...(text !== undefined && { text }),
-        ...(min_score !== undefined && { min_score }),
-        ...(after && { after }),
-      },
-      signal,
-    )
-    const shown = await show(found.hits.slice(0, limit), caller, text !== undefined)
+    const after = input.cursor === undefined ? undefined : decodePosition(input.cursor, question)
+    const query = {
+      limit: limit + 1,
+      sort,
+      facets,
+      filter,
+      ...(text !== undefined && { text }),
+      ...(min_score !== undefined && { min_score }),
+      ...(after && { after }),
+    }
+    const found = await this.#index.search(query, signal)
+    const shown = await this.#show(found.hits.slice(0, limit), caller, text !== undefined)
     const page = max_tokens === undefined ? shown : within(max_tokens, shown)
     const last = page === shown ? found.hits[limit - 1] : found.hits.find((hit) => hit.id === page.at(-1)?.id)
     const notice = text === undefined ? undefined : noticeOf(found)
     return {
       agents: page,
       total: found.total,
-      next_cursor: last && found.hits.at(-1) !== last ? encodeCursor(last.position, question) : null,
+      next_cursor: last && found.hits.at(-1) !== last ? encodePosition(last.position, question) : null,
       ...(found.facets && { facets: found.facets }),
       ...(notice !== undefined && { notice }),
       ...(found.degraded !== undefined && { degraded: found.degraded }),
     }
   }
 
-  /** Whatever the index says, only what the truth lets this caller see leaves. */
-  async function show(hits: readonly Hit[], caller: Caller, ranked: boolean): Promise<Found[]> {
-    const entries = await reader.entries(hits.map((hit) => hit.id))
+  /** The store, not the index, decides what this caller may see. */
+  async #show(hits: readonly Hit[], caller: Caller, ranked: boolean): Promise<Found[]> {
+    const entries = await this.#reader.entries(hits.map((hit) => hit.id))
     const byId = new Map(entries.map((entry) => [entry.id, entry]))
     return hits.flatMap((hit) => {
       const entry = byId.get(hit.id)
       if (!entry || !isVisible(entry, caller)) return []
-      const view = views.entry(entry, caller)
+      const view = this.#views.entry(entry, caller)
       return ranked ? { ...view, score: hit.score, match: hit.why } : view
     })
   }
 
-  async function stored(agent: string, caller: Caller): Promise<StoredEntry> {
-    if (caller) await reader.latest()
-    return await find(agent, caller)
-  }
-
-  async function find(agent: string, caller: Caller): Promise<StoredEntry> {
-    const entry = await reader.entry(toReference(agent))
+  async #entry(agent: string, caller: Caller): Promise<StoredEntry> {
+    const entry = await this.#reader.entry(toReference(agent))
     if (entry && isVisible(entry, caller)) return entry
-    const close = await suggest(agent)
-    throw new Failure(
-      'not_found',
-      `No agent is listed as ${agent}.`,
-      close.length > 0 ? { nearest: close } : {},
-    )
+    const nearest = await this.#suggest(agent)
+    throw new Failure('not_found', `No agent is listed as ${agent}.`, nearest.length > 0 ? { nearest } : {})
   }
 
   /** Package names close to one that is not listed. */
-  async function suggest(name: string): Promise<readonly string[]> {
-    await follower.ready
+  async #suggest(name: string): Promise<readonly string[]> {
+    await this.#follower.ready
     const query = {
       text: name,
       filter: { state: 'ACTIVE' },
@@ -151,32 +159,18 @@ export function createFinder({
       sort: 'relevance',
       words_only: true,
     } as const
-    const { hits } = await index.search(query, new AbortController().signal)
-    const entries = await reader.entries(hits.map((hit) => hit.id))
+    const { hits } = await this.#index.search(query, new AbortController().signal)
+    const entries = await this.#reader.entries(hits.map((hit) => hit.id))
     return entries.filter((entry) => isVisible(entry, null)).map((entry) => entry.package_name)
-  }
-
-  async function completeName(prefix: string, limit: number): Promise<NameCompletion> {
-    const names = await reader.listedNames(prefix.toLowerCase(), maxCounted + 1)
-    const total = names.length > maxCounted ? null : names.length
-    return { names: names.slice(0, limit), total, more: names.length > limit }
-  }
-
-  return {
-    search,
-    stored,
-    completeName,
-    get: async (agent, caller) => views.detail(await stored(agent, caller), caller),
-    written: async (id, caller) => views.detail(await find(id, caller), caller),
   }
 }
 
-/** What scores less at best answers no intent that was meant. */
-const fitting = 0.25
+/** A best hit that scores less does not answer the intent. */
+const fittingScore = 0.25
 
 function noticeOf({ total, best = 0 }: Hits): string | undefined {
   if (total === 0) return 'No agent fits this. Say it in other words, or list agents without a query.'
-  return best < fitting ? 'No agent fits this well; these are the nearest.' : undefined
+  return best < fittingScore ? 'No agent fits this well; these are the nearest.' : undefined
 }
 
 const charactersPerToken = 4

@@ -9,16 +9,6 @@ import type { Prove, Proving } from './proof.ts'
 import { withCard, withoutCard } from './refresh.ts'
 import { afterProving, domainOf } from './verification-status.ts'
 
-/** Looks again at what entries say of themselves: their cards, their proofs, their signatures. */
-export interface Checker {
-  /** Looks at one entry, whether it is due or not, and writes down what was found. */
-  check(id: string, signal: AbortSignal): Promise<void>
-  /** Whether anything waits to be looked at. */
-  isDue(): Promise<boolean>
-  /** Looks at everything that is due, a few hundred at most; how many that were. */
-  run(signal: AbortSignal): Promise<number>
-}
-
 export interface CheckerOptions {
   readonly store: Store
   readonly clock: () => number
@@ -33,13 +23,13 @@ export interface CheckerOptions {
   ) => Promise<SignatureReport>
   /** How the gateway proves the domain of its own agents; null where it has none. */
   readonly own: OwnDomain | null
-  /** Hears of faults that are not the entry's. */
+  /** Called for faults that are not the entry's. */
   readonly onError: (fault: unknown) => void
-  /** For one entry; 30 seconds when left out. */
+  /** For one entry; 30 seconds when absent. */
   readonly deadline_ms?: number
 }
 
-/** The domain of the base URL, and what shows that we answer there. */
+/** The domain of the base URL, and how the gateway proves that it answers there. */
 export interface OwnDomain {
   readonly domain: string
   readonly claimant: Claimant
@@ -49,45 +39,91 @@ export interface OwnDomain {
 const dayMilliseconds = 24 * 3_600_000
 const deadlineMilliseconds = 30_000
 const restMilliseconds = 3_600_000
-const atOnce = 4
+const maxConcurrent = 4
 const maxDue = 200
 
-export function createChecker(options: CheckerOptions): Checker {
-  const {
-    store,
-    clock,
-    fetchCard,
-    secret,
-    verifySignature,
-    own,
-    deadline_ms = deadlineMilliseconds,
-  } = options
-  const time = (later = 0) => new Date(clock() + later).toISOString()
+/** Checks again what entries state of themselves: their cards, their proofs, their signatures. */
+export class Checker {
+  readonly #options: CheckerOptions
+  /** Entries whose check failed for a fault of ours, and until when they are not tried again. */
+  readonly #resting = new Map<string, number>()
 
-  async function check(id: string, signal: AbortSignal): Promise<void> {
+  constructor(options: CheckerOptions) {
+    this.#options = options
+  }
+
+  /** Checks one entry, whether it is due or not, and writes the result. */
+  async check(id: string, signal: AbortSignal): Promise<void> {
+    const { store, deadline_ms = deadlineMilliseconds } = this.#options
     const entry = await store.read.entry({ id })
     if (!entry || entry.deleted) return
-    const enough = AbortSignal.any([signal, AbortSignal.timeout(deadline_ms)])
-    const [card, proving] = await Promise.all([readCard(entry, enough), proveAgain(entry, enough)])
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(deadline_ms)])
+    const [card, proving] = await Promise.all([this.#readCard(entry, limited), this.#prove(entry, limited)])
     signal.throwIfAborted()
-    const seen = found(entry, card, proving)
-    const signature = await signatureOf(seen, card, enough)
+    const checked = this.#afterCheck(entry, card, proving)
+    const signature = await this.#signatureOf(checked, card, limited)
     signal.throwIfAborted()
     await store.write(async (writer) => {
       const now = await writer.entry({ id })
       if (!now) return
-      if (now.revision !== entry.revision) return await putVerification(writer, now, entry, proving)
-      const updated_at = seen.card_sha256 === entry.card_sha256 ? entry.updated_at : time()
-      const after = { ...seen, signature, updated_at, check_at: time(dayMilliseconds) }
+      if (now.revision !== entry.revision) return await this.#putVerification(writer, now, entry, proving)
+      const updated_at = checked.card_sha256 === entry.card_sha256 ? entry.updated_at : this.#time()
+      const after = { ...checked, signature, updated_at, check_at: this.#time(dayMilliseconds) }
       await writer.put({ ...after, content_flags: contentFlags(after) }, auditActionOf(entry, after))
     })
   }
 
+  /** Whether any entry is due. */
+  async isDue(): Promise<boolean> {
+    return (await this.#due()).length > 0
+  }
+
+  /** Checks every entry that is due, a few hundred at most; their number. */
+  async run(signal: AbortSignal): Promise<number> {
+    const left = await this.#due()
+    const count = left.length
+    const work = async () => {
+      for (let id = left.shift(); id !== undefined && !signal.aborted; id = left.shift()) {
+        await this.#attempt(id, signal)
+      }
+    }
+    await Promise.all(Array.from({ length: maxConcurrent }, work))
+    return count
+  }
+
+  async #attempt(id: string, signal: AbortSignal): Promise<void> {
+    this.#resting.delete(id)
+    try {
+      await this.check(id, signal)
+    } catch (fault) {
+      if (signal.aborted) return
+      this.#resting.set(id, this.#options.clock() + restMilliseconds)
+      this.#options.onError(fault)
+    }
+  }
+
+  /** More are asked for than rest, so that those which rest do not hide the others. */
+  async #due(): Promise<string[]> {
+    const { read } = this.#options.store
+    const ids = await read.due(this.#time(), this.#time(2 * dayMilliseconds), maxDue + this.#resting.size)
+    return ids.filter((id) => !this.#isResting(id)).slice(0, maxDue)
+  }
+
+  #isResting(id: string): boolean {
+    const left = (this.#resting.get(id) ?? 0) - this.#options.clock()
+    // A longer rest was set by a clock that was ahead.
+    return left > 0 && left <= restMilliseconds
+  }
+
+  #time(later = 0): string {
+    return new Date(this.#options.clock() + later).toISOString()
+  }
+
   /**
-   * What has changed meanwhile is due still, and so looked at again. How its proof fares counts all the same, or
-   * whoever lost a domain would only need to go on changing the entry.
+   * An entry that changed during its check stays due, and is checked again. The result of its proof is written all the
+   * same: otherwise the owner of a lost domain could keep the level by changing the entry again and again.
    */
-  async function putVerification(
+  async #putVerification(
     writer: Writer,
     now: StoredEntry,
     before: StoredEntry,
@@ -96,15 +132,15 @@ export function createChecker(options: CheckerOptions): Checker {
     const { proof, deleted, hosted } = now
     const isSame = isDeepStrictEqual([proof, now.owner], [before.proof, before.owner])
     if (!proving || !proof || !isSame || deleted || hosted) return
-    const after = afterProving(now, proving, domainOf(now, proof.domain).reason, time())
+    const after = afterProving(now, proving, domainOf(now, proof.domain).reason, this.#time())
     await writer.put(after, auditActionOf(now, after))
   }
 
-  /** Null where there is none to read; a failure where it cannot be read. */
-  async function readCard(entry: StoredEntry, signal: AbortSignal): Promise<FetchedCard | Failure | null> {
+  /** Null where the entry has no card of its own; a Failure where the card cannot be read. */
+  async #readCard(entry: StoredEntry, signal: AbortSignal): Promise<FetchedCard | Failure | null> {
     if (entry.hosted || !entry.owner || entry.manifest_url === null) return null
     try {
-      return await fetchCard(entry.manifest_url, signal)
+      return await this.#options.fetchCard(entry.manifest_url, signal)
     } catch (thrown) {
       return thrown instanceof Failure
         ? thrown
@@ -112,103 +148,60 @@ export function createChecker(options: CheckerOptions): Checker {
     }
   }
 
-  async function proveAgain(entry: StoredEntry, signal: AbortSignal): Promise<Proving | null> {
-    if (entry.hosted) return own && (await proveOwn(own, signal))
+  async #prove(entry: StoredEntry, signal: AbortSignal): Promise<Proving | null> {
+    const { own, secret, prove } = this.#options
+    if (entry.hosted) {
+      if (!own) return null
+      const token = claimToken(await secret(), own.claimant, own.domain)
+      return await own.prove({ domain: own.domain, token }, signal)
+    }
     const { proof, owner } = entry
     if (!proof || !owner) return null
     const { domain, method, public_key, signature } = proof
     const token = claimToken(await secret(), owner, domain)
-    return await options.prove({ domain, token, method, public_key, signature }, signal)
+    return await prove({ domain, token, method, public_key, signature }, signal)
   }
 
-  async function proveOwn({ domain, claimant, prove }: OwnDomain, signal: AbortSignal): Promise<Proving> {
-    return await prove({ domain, token: claimToken(await secret(), claimant, domain) }, signal)
-  }
-
-  function found(
-    entry: StoredEntry,
-    card: FetchedCard | Failure | null,
-    proving: Proving | null,
-  ): StoredEntry {
-    const at = time()
-    const read =
-      card === null
-        ? entry
-        : card instanceof Failure
-          ? withoutCard(entry, card, at)
-          : withCard(entry, card, at)
+  #afterCheck(entry: StoredEntry, card: FetchedCard | Failure | null, proving: Proving | null): StoredEntry {
+    const at = this.#time()
+    const read = afterReading(entry, card, at)
     if (!proving) return read
     const disagreement =
-      entry.proof && !entry.hosted ? domainOf(placeOf(entry, card), entry.proof.domain).reason : null
+      entry.proof && !entry.hosted ? domainOf(atFinalUrl(entry, card), entry.proof.domain).reason : null
     return afterProving(read, proving, disagreement, at)
   }
 
-  /** The keys of a proved domain, and no other, make a signature good. */
-  async function signatureOf(
+  /** Only the keys of a proved domain make a signature valid. */
+  async #signatureOf(
     { verification_level, proof, signature, manifest }: StoredEntry,
     card: FetchedCard | Failure | null,
     signal: AbortSignal,
   ): Promise<SignatureReport | null> {
     const domain = verification_level === 'domain_verified' ? (proof?.domain ?? null) : null
-    // A card that is refused is not the one that is given out.
+    // A refused card is not the one that the registry gives out.
     if (card === null || card instanceof Failure || manifest?.status === 'invalid') {
       return signature?.status === 'valid' && domain === null
         ? untrusted('Its domain is no longer proved.')
         : signature
     }
-    return await verifySignature(card.document, domain, signal).catch((fault) => {
+    return await this.#options.verifySignature(card.document, domain, signal).catch((fault) => {
       if (signal.aborted) return untrusted('The keys of its domain did not come in time.')
       throw fault
     })
   }
+}
 
-  /** Entries whose check failed for a reason of ours, and until when they are left alone. */
-  const resting = new Map<string, number>()
-
-  function isResting(id: string): boolean {
-    const left = (resting.get(id) ?? 0) - clock()
-    // A longer rest was given by a clock that was ahead.
-    return left > 0 && left <= restMilliseconds
-  }
-
-  /** Beyond those that rest, lest they hold up the others. */
-  async function due(): Promise<string[]> {
-    const ids = await store.read.due(time(), time(2 * dayMilliseconds), maxDue + resting.size)
-    return ids.filter((id) => !isResting(id)).slice(0, maxDue)
-  }
-
-  async function run(signal: AbortSignal): Promise<number> {
-    const left = await due()
-    const count = left.length
-    async function work(): Promise<void> {
-      for (let id = left.shift(); id !== undefined && !signal.aborted; id = left.shift()) {
-        await attempt(id, signal)
-      }
-    }
-    await Promise.all(Array.from({ length: atOnce }, work))
-    return count
-  }
-
-  async function attempt(id: string, signal: AbortSignal): Promise<void> {
-    resting.delete(id)
-    try {
-      await check(id, signal)
-    } catch (fault) {
-      if (signal.aborted) return
-      resting.set(id, clock() + restMilliseconds)
-      options.onError(fault)
-    }
-  }
-
-  return { check, run, isDue: async () => (await due()).length > 0 }
+function afterReading(entry: StoredEntry, card: FetchedCard | Failure | null, at: string): StoredEntry {
+  if (card === null) return entry
+  return card instanceof Failure ? withoutCard(entry, card, at) : withCard(entry, card, at)
 }
 
 function untrusted(detail: string): SignatureReport {
   return { status: 'untrusted_key', detail }
 }
 
-/** Where the card is in the end, after redirects. */
-function placeOf(entry: StoredEntry, card: FetchedCard | Failure | null): StoredEntry {
+/** The entry with the address at which its card was found, after redirects. */
+function atFinalUrl(entry: StoredEntry, card: FetchedCard | Failure | null): StoredEntry {
   if (card === null || card instanceof Failure) return entry
   return { ...entry, manifest_url: card.url }
 }
