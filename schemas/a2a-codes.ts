@@ -1,7 +1,7 @@
 import type { Code } from './failure.ts'
 
 /** How A2A 1.0 writes an error: a JSON-RPC number, and over HTTP a status beside its gRPC name (google.rpc.Code). */
-export interface A2aRow {
+interface A2aRow {
   readonly rpc: number
   readonly status: string
   /** Absent: the status that the failure has at every door. */

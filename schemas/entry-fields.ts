@@ -4,7 +4,7 @@ import { notBlank, PackageName, Slug, Tag } from './names.ts'
 import { mixesScripts, visible } from './text.ts'
 
 /** How lists and searches narrow by a field: REST query, message filters, command-line option and index follow. */
-export interface FieldFilter {
+interface FieldFilter {
   /** `equals`: the field is this value. `every`: the field holds each of these values. Text is compared without case. */
   readonly compare: 'equals' | 'every'
   /** What callers call it; the name of the field when absent. */
@@ -18,7 +18,7 @@ export interface FieldFilter {
 }
 
 /** One field of an entry. */
-export interface EntryField {
+interface EntryField {
   /** What a publication may state; absent for a field that the registry manages. */
   readonly published?: z.ZodType
   /** What the store keeps, where the registry's own table of managed fields does not say it. */
@@ -147,18 +147,18 @@ type FieldsWith<Column extends keyof EntryField> = {
 }[keyof Table]
 
 /** Fields that a publication states and versions are made of. */
-export type PublishedField = FieldsWith<'published'>
+type PublishedField = FieldsWith<'published'>
 /** Fields that lists and searches narrow by. */
-export type FilterField = FieldsWith<'filter'>
+type FilterField = FieldsWith<'filter'>
 /** Fields that publishers state, lists show and searches narrow by. */
-export type ListedField = PublishedField & FilterField
+type ListedField = PublishedField & FilterField
 
 const names = Object.keys(entryFields) as (keyof Table)[]
 const has = (name: keyof Table, column: keyof EntryField) => column in entryFields[name]
 
 export const publishedFields = names.filter((name) => has(name, 'published')) as PublishedField[]
 export const filterFields = names.filter((name) => has(name, 'filter')) as FilterField[]
-export const listedFields = filterFields.filter((name): name is ListedField => has(name, 'published'))
+const listedFields = filterFields.filter((name): name is ListedField => has(name, 'published'))
 
 /** An object over some fields. Shapes: `fields` in, one property each out. */
 export function mapFields<Name extends keyof Table, Value>(
@@ -232,10 +232,10 @@ type Facet<Field extends FilterField> = Table[Field]['filter'] extends {
   : never
 
 /** Fields whose values answers count, and the name under which they do. */
-export type FacetName = { [Field in FilterField]: Facet<Field> }[FilterField]
+type FacetName = { [Field in FilterField]: Facet<Field> }[FilterField]
 
 /** The fields whose values answers count, by the name of the count. */
-export const facets = Object.fromEntries(
+const facets = Object.fromEntries(
   filterFields.flatMap((field) =>
     filters[field].facet === undefined ? [] : [[filters[field].facet, field]],
   ),

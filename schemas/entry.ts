@@ -5,7 +5,7 @@ import { Endpoint, Package, State, VerificationLevel } from './entry-parts.ts'
 import { Liveness } from './liveness.ts'
 import { ContentFlag, SignatureStatus, Suspension } from './trust.ts'
 
-export const Owner = z.object({
+const Owner = z.object({
   namespace: z.string().nullable(),
   issuer: z.string().optional().describe('Shown to the owner and to admins only.'),
   subject: z.string().optional().describe('Shown to the owner and to admins only.'),

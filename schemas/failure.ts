@@ -108,7 +108,7 @@ export class Failure extends Error {
 }
 
 /** The JSON shape of a failure, shared by every door (RFC 9457 members where they exist). */
-export interface Problem extends Details {
+interface Problem extends Details {
   readonly type: string
   readonly title: string
   readonly status: number

@@ -4,7 +4,7 @@ import { facetNames, filterShape } from './entry-fields.ts'
 import { notBlank } from './names.ts'
 
 /** Filters by the names that callers use: one for each filterable field of an entry. */
-export const Filters = z.strictObject(filterShape).partial()
+const Filters = z.strictObject(filterShape).partial()
 
 const fields = {
   limit: z.int().min(1).max(100).default(5).describe('How many agents at most, 1 to 100.'),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { isRecord, type Json, type JsonObject } from './json.ts'
 
 /** The states of an A2A 1.0 task (section 4.1.3), as ProtoJSON writes them. */
-export const taskStates = [
+const taskStates = [
   'TASK_STATE_SUBMITTED',
   'TASK_STATE_WORKING',
   'TASK_STATE_INPUT_REQUIRED',

@@ -14,7 +14,7 @@ export const ContentFlag = z.enum([
 ])
 export type ContentFlag = z.infer<typeof ContentFlag>
 
-export const ProofMethod = z.enum(['dns', 'http', 'mcp'])
+const ProofMethod = z.enum(['dns', 'http', 'mcp'])
 export type ProofMethod = z.infer<typeof ProofMethod>
 
 /** Something about an agent that its owner should know. `field` is a JSON Pointer into what was checked. */
@@ -85,14 +85,14 @@ export type AuditEvent = z.infer<typeof AuditEvent>
 const TxtRecord = z.object({ name: z.string(), type: z.literal('TXT'), value: z.string() })
 
 /** What an owner may publish to prove a domain; one of the three is enough. */
-export const Challenges = z.object({
+const Challenges = z.object({
   dns: z.object({ record: TxtRecord, alternatives: z.array(TxtRecord) }),
   http: z.object({ url: z.string(), line: z.string() }),
   mcp: z.object({ record: TxtRecord, url: z.string(), sign: z.string() }),
 })
 export type Challenges = z.infer<typeof Challenges>
 
-export const Attempt = z.object({ method: ProofMethod, ok: z.boolean(), detail: z.string() })
+const Attempt = z.object({ method: ProofMethod, ok: z.boolean(), detail: z.string() })
 
 /** What came of trying to prove a domain. */
 export const VerificationOutcome = z.object({

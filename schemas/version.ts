@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 /** One version of an agent: what everybody could see of it from then on. It never changes. */
-export const AgentVersion = z.object({
+const AgentVersion = z.object({
   version: z.string().nullable().describe('As its publisher calls it; null where they state none.'),
   revision: z.int().describe('Number of the registry change that published it; it names every version.'),
   published_at: z.iso.datetime(),

@@ -13,7 +13,7 @@ import type { Outbound } from './outbound.ts'
 import type { RegistryServices } from './registry.ts'
 import type { Runtime } from './runtime.ts'
 
-export interface AgentPorts extends Pick<RegistryServices, 'registry' | 'changes'> {
+interface AgentPorts extends Pick<RegistryServices, 'registry' | 'changes'> {
   readonly store: Store
   readonly outbound: Outbound
   readonly identity: Identity

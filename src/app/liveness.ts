@@ -19,7 +19,7 @@ export interface LivenessService {
   readonly ready: Promise<void>
 }
 
-export interface LivenessPorts {
+interface LivenessPorts {
   /** The entry as an agent that can be probed in its own protocol. */
   readonly askable: (entry: EntryDetail) => Askable | undefined
   /** Called where the probe found that an agent's card has changed. */

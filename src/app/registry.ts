@@ -26,7 +26,7 @@ export interface RegistryServices {
   readonly changes: ChangeServices
 }
 
-export interface RegistryPorts {
+interface RegistryPorts {
   readonly store: Store
   readonly outbound: Outbound
   readonly identity: Identity

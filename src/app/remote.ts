@@ -66,7 +66,7 @@ export interface ListedAgents {
   readonly credentials: Credentials
 }
 
-export interface ListedAgentPorts extends Pick<ListedAgentOptions, 'secret' | 'observe'> {
+interface ListedAgentPorts extends Pick<ListedAgentOptions, 'secret' | 'observe'> {
   readonly store: Store
   readonly remotes: Remotes
   readonly identity: Identity

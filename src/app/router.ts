@@ -15,7 +15,7 @@ import { storePlace } from './config.ts'
 import type { ListedAgents } from './remote.ts'
 import type { Runtime } from './runtime.ts'
 
-export interface RouterPorts extends Pick<ListedAgents, 'agentOf'> {
+interface RouterPorts extends Pick<ListedAgents, 'agentOf'> {
   readonly store: Store
   readonly agents: readonly Agent[]
   readonly registry: Registry
@@ -25,7 +25,7 @@ export interface RouterPorts extends Pick<ListedAgents, 'agentOf'> {
 }
 
 /** Dispatch over hosted and listed agents, and the A2A tasks that are dispatches nobody waits for. */
-export interface Routing extends Router {
+interface Routing extends Router {
   readonly taskManager: TaskManager
 }
 

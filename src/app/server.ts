@@ -39,7 +39,7 @@ export interface RunningServer extends AsyncDisposable {
 const defaultDrain = 300
 const deadlineMilliseconds = 10_000
 
-export interface ServerOptions {
+interface ServerOptions {
   /** How long answers still go out that say that the connection closes, in milliseconds; 300 when absent. */
   readonly drain_ms?: number
 }

@@ -6,7 +6,7 @@ import { aboutStore, nameOf, openStore } from '../store/open-store.ts'
 import { openClient } from './client.ts'
 
 /** One thing that a deployment needs, and whether it has it. */
-export interface Check {
+interface Check {
   readonly check: string
   readonly ok: boolean
   readonly detail: string

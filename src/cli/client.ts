@@ -5,7 +5,7 @@ import type { Principal } from '../../schemas/scope.ts'
 import { type Config, readConfig } from '../app/config.ts'
 
 /** Sends envelopes: to a running gateway where DRAGOMAN_URL names one, else to the data folder, as its operator. */
-export interface Client extends AsyncDisposable {
+interface Client extends AsyncDisposable {
   send(envelope: Envelope): Promise<Json>
 }
 

@@ -7,7 +7,7 @@ import { createSocketRemote } from '../client/bridge/socket.ts'
 import { isLoopback } from '../transports/shared/hosts.ts'
 import { say } from './output.ts'
 
-export interface ConnectFlags {
+interface ConnectFlags {
   readonly token?: string
   readonly header?: readonly string[]
 }

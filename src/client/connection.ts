@@ -22,7 +22,7 @@ export interface ConnectionOptions {
   readonly create_connection?: ClientRequestArgs['createConnection']
 }
 
-export interface ConnectionEvents {
+interface ConnectionEvents {
   /** One text frame; no more come before what it returns resolves. */
   text(frame: string): Promise<void> | void
   failed(error: Error): void

@@ -19,7 +19,7 @@ import { SearchService, type SearchServiceOptions } from './queries/search-servi
 import { createValidator } from './verification/validator.ts'
 import { createVerifier, type Verified, type VerifierOptions } from './verification/verifier.ts'
 
-export interface RegistryOptions extends EditorOptions {
+interface RegistryOptions extends EditorOptions {
   readonly index: SearchIndex
   readonly follower: SearchServiceOptions['follower']
   /** Search by meaning; without it, search is by words alone. */

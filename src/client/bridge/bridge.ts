@@ -11,7 +11,7 @@ import {
 import { faultText, type Remote, type RemoteEvents } from './frame.ts'
 import { answeredBy } from './socket.ts'
 
-export interface BridgeOptions {
+interface BridgeOptions {
   /** The host's lines to us. */
   readonly input: Readable
   /** Ours to the host: messages and nothing else. */

@@ -9,7 +9,7 @@ export interface Line {
   readonly message: Message
 }
 
-export interface RequestLine extends Line {
+interface RequestLine extends Line {
   readonly message: Request
 }
 

@@ -9,7 +9,7 @@ import { requestHeaders } from './headers.ts'
 import { createParameters } from './parameters.ts'
 import { answeredBy } from './socket.ts'
 
-export interface HttpRemoteOptions {
+interface HttpRemoteOptions {
   readonly token?: string
   readonly headers?: Readonly<Record<string, string>>
 }

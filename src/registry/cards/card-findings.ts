@@ -7,10 +7,10 @@ import { contentFlags } from '../entry/content-flags.ts'
 import { excessOf, type Manifest, maxCapabilities, maxDescription, readCard } from './manifest.ts'
 
 /** How a card is written: an A2A version, the registry interface's own shape, or none that is known. */
-export type CardForm = 'a2a-1.0' | 'a2a-0.3' | 'a2a-0.2' | 'a2a-0.1' | 'interface' | 'unknown'
+type CardForm = 'a2a-1.0' | 'a2a-0.3' | 'a2a-0.2' | 'a2a-0.1' | 'interface' | 'unknown'
 
 /** What a card says and what is to be said of it. `manifest` is null where it cannot be listed. */
-export interface CardReading {
+interface CardReading {
   readonly form: CardForm
   readonly manifest: Manifest | null
   readonly findings: Finding[]
@@ -69,12 +69,7 @@ export function error(
   return { severity: 'error', code, field, message, suggestion }
 }
 
-export function warning(
-  code: string,
-  field: string,
-  message: string,
-  suggestion: string | null = null,
-): Finding {
+function warning(code: string, field: string, message: string, suggestion: string | null = null): Finding {
   return { severity: 'warning', code, field, message, suggestion }
 }
 

@@ -11,10 +11,10 @@ import { renderStandardCard, type StandardShape } from './standard-card.ts'
 type Card = Readonly<Record<string, unknown>>
 
 /** `interface`: in the shape of the interface. */
-export type CardShape = StandardShape | 'interface'
+type CardShape = StandardShape | 'interface'
 
 /** Gives cards as they are asked for: the publisher's own, the interface's shape, or the standard one, signed. */
-export interface Cards {
+interface Cards {
   /** `through`: in a standard shape, the card by which any agent is called through here, not its publisher's own. */
   card(agent: string, shape: CardShape, caller: Principal | null, through: boolean): Promise<Card>
   /** The standard card of a hosted agent with every action that this caller may call. Throws Failure `not_found`. */

@@ -12,7 +12,7 @@ export function cardOf(stored: StoredEntry, site: Site): Record<string, unknown>
   return stored.card ?? renderCard(stored, site)
 }
 
-export function renderCard(stored: StoredEntry, site: Site): Card {
+function renderCard(stored: StoredEntry, site: Site): Card {
   const endpoints = endpointsOf(stored, site)
   const url = endpoints[0]?.url ?? stored.source_url
   return {

@@ -1,5 +1,5 @@
 /** Wakes one who waits; rung while nobody waits, it wakes the next one at once. */
-export interface AsyncEvent {
+interface AsyncEvent {
   readonly ring: () => void
   rung(): Promise<void>
 }

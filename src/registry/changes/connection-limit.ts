@@ -9,7 +9,7 @@ export interface FollowerLimits {
   readonly subject: number
 }
 
-export interface FollowerIdentity {
+interface FollowerIdentity {
   readonly counted_as: string | undefined
   readonly has_token: boolean
 }

@@ -22,7 +22,7 @@ export interface Span {
 /** Reads changes with a revision greater than `after`; undefined where the log does not reach as far as that. */
 export type ReadChanges = (after: number, limit: number) => Promise<Span | undefined>
 
-export interface ReadChangesOptions {
+interface ReadChangesOptions {
   readonly store: Pick<Store, 'changes' | 'read'>
   readonly views: Pick<Views, 'entry'>
   readonly livenessCache: Pick<LivenessCache, 'of' | 'refresh'>

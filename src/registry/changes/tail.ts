@@ -10,7 +10,7 @@ export interface Tail extends AsyncDisposable {
   onMove(listener: () => void): () => void
 }
 
-export interface TailOptions {
+interface TailOptions {
   readonly store: Pick<Store, 'wake' | 'read'>
   readonly read: ReadChanges
   /** Hears of faults; the tail tries again. */

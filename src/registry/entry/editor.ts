@@ -25,7 +25,7 @@ import { toReference } from './reference.ts'
 import { assertNewVersion } from './version-rule.ts'
 
 /** What is done, and why; the caller is who does it. */
-export type CallerAction = Omit<AuditAction, 'actor'>
+type CallerAction = Omit<AuditAction, 'actor'>
 export type Edit = (
   entry: StoredEntry,
   principal: Principal,

@@ -21,19 +21,19 @@ export interface Suspending extends Change {
   readonly reason: string
 }
 
-export interface Report {
+interface Report {
   readonly agent: string
   readonly reason: string
   readonly detail?: string | undefined
 }
 
-export interface AuditPage {
+interface AuditPage {
   readonly events: AuditEvent[]
   readonly next_cursor: string | null
 }
 
 /** Whose an entry is, whether it may be seen, and what was done to it. */
-export interface OwnershipService {
+interface OwnershipService {
   transfer(change: Change, to: Recipient, caller: Principal | null): Promise<Committed>
   suspend(request: Suspending, caller: Principal | null): Promise<Committed>
   /** Says to the owner and to admins that something is wrong; the same report within a day counts once. */

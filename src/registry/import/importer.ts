@@ -7,14 +7,14 @@ import { blank } from '../entry/entry-defaults.ts'
 import { type Facts, readLine } from './read-line.ts'
 
 /** What became of the lines; a line number counts from 1. */
-export interface ImportReport {
+interface ImportReport {
   readonly created: number
   readonly updated: number
   readonly unchanged: number
   readonly rejected: readonly { readonly line: number; readonly reason: string }[]
 }
 
-export interface ImporterOptions {
+interface ImporterOptions {
   readonly store: Store
   readonly clock: () => number
   readonly createId: () => string

@@ -10,7 +10,7 @@ import type { LivenessCache } from '../liveness/liveness-cache.ts'
 /** What is derived from the store, entry by entry. */
 export type Derived = Pick<SearchIndex, 'applied_revision' | 'apply'>
 
-export interface IndexTailerOptions {
+interface IndexTailerOptions {
   /**
    * An entry that cannot be applied is left out (`omit`), so that later changes are not blocked; or the tailer retries
    * (`wait`), for faults that are not the entry's. `omit` when absent.
@@ -158,7 +158,7 @@ export class IndexTailer implements AsyncDisposable {
   }
 }
 
-export function toChange(entry: StoredEntry, liveness?: LivenessStatus): EntryChange {
+function toChange(entry: StoredEntry, liveness?: LivenessStatus): EntryChange {
   return { id: entry.id, document: entry.deleted ? null : toDocument(entry, liveness) }
 }
 

@@ -5,7 +5,7 @@ import { openSections, type Parts, packSections, type Sections } from '../../sea
 import type { Store } from '../../store/store.ts'
 
 /** Something derived as it lay on the disk at some revision, so that a start need not derive it anew. */
-export interface Snapshot {
+interface Snapshot {
   /** What was written last, where it is whole, of this version and of this store. */
   read(): Promise<Sections | undefined>
   /** Replaces it at once or not at all; nothing of it is needed, so a fault is heard and forgotten. */
@@ -30,7 +30,7 @@ export function restored<T>(
 /** Writes down what is derived where at least so many changes were applied since it was read or written. */
 export type Keep = (fewest: number) => Promise<void>
 
-export interface Savable {
+interface Savable {
   readonly applied_revision: number
   save(): Parts | Promise<Parts>
 }

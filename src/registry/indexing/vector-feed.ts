@@ -7,7 +7,7 @@ import type { Embeddings } from '../../store/store.ts'
 import type { Derived } from './index-tailer.ts'
 import { createVectorKeep } from './vector-keep.ts'
 
-export interface VectorFeed extends Derived, AsyncDisposable {
+interface VectorFeed extends Derived, AsyncDisposable {
   /** Texts embedded since the start: those whose vectors were not kept. */
   readonly embedded: number
 }

@@ -19,7 +19,7 @@ export interface VectorIndexSwitch extends AsyncDisposable {
   progress(): DenseProgress
 }
 
-export interface VectorIndexSwitchOptions<Settings> {
+interface VectorIndexSwitchOptions<Settings> {
   readonly store: Store
   /** What the operator asks for. */
   readonly configured: Settings

@@ -6,7 +6,7 @@ type Vectors = ReadonlyMap<string, Float32Array>
  * Keeps the vectors of one model a moment later, many at once: a commit for each page of changes would cost more than
  * embedding does. What a crash loses is embedded again at the next start. Disposing it keeps what is left.
  */
-export interface VectorKeep extends AsyncDisposable {
+interface VectorKeep extends AsyncDisposable {
   /** Those that are kept, or are to be, by content hash. */
   find(hashes: readonly string[]): Promise<Vectors>
   /** Resolves at once, unless many wait already. */

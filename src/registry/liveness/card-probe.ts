@@ -20,7 +20,7 @@ export interface CardLook {
   readonly retry_after_s?: number | undefined
 }
 
-export interface CardLookOptions {
+interface CardLookOptions {
   readonly fetch: Fetch
   readonly clock: () => number
   readonly timeout_ms: number

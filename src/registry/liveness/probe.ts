@@ -32,7 +32,7 @@ export interface LookOptions {
 }
 
 /** What a look found, and whether the card is another one than it was. */
-export interface Found extends ProbeResult {
+interface Found extends ProbeResult {
   readonly has_changed: boolean
 }
 

@@ -20,7 +20,7 @@ export interface Checked {
   readonly revision: number
 }
 
-export interface ProberOptions extends LookOptions {
+interface ProberOptions extends LookOptions {
   readonly store: Store
   /** 0 to below 1. */
   readonly random: () => number

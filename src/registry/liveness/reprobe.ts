@@ -8,7 +8,7 @@ export interface Reprobe extends AsyncDisposable {
   observe(packageName: string, code: string): void
 }
 
-export interface ReprobeOptions {
+interface ReprobeOptions {
   readonly read: Pick<Reader, 'entry'>
   readonly prober: Pick<Prober, 'check'>
   readonly clock: () => number

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 
 /** Answers made at one state of the truth, kept while it stands. */
-export interface SearchCache<Answer extends object> {
+interface SearchCache<Answer extends object> {
   /** The answer to a question asked at this state, where it is kept. */
   recall(question: string, state: string): Answer | undefined
   /** Freezes and keeps the answer where the question has been asked lately; gives it back. */

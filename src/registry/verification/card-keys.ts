@@ -10,7 +10,7 @@ import { httpsOrigin, readText } from './site-text.ts'
  */
 export type KeysOf = (domain: string, signal: AbortSignal, jku?: string) => Promise<readonly JWK[]>
 
-export interface KeyPorts {
+interface KeyPorts {
   readonly fetch: Fetch
   /** Where the files of a domain are; https://DOMAIN when absent. */
   readonly originOf?: (domain: string) => string

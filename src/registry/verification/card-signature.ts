@@ -13,7 +13,7 @@ export interface CardSigner {
   readonly jku?: string | undefined
 }
 
-export interface CardSignature {
+interface CardSignature {
   readonly protected: string
   readonly signature: string
 }
@@ -59,7 +59,7 @@ export interface CardCheck {
   readonly detail: string
 }
 
-export interface CardTrust {
+interface CardTrust {
   /** The domain that the card's owner has proved; null where none is, and then no key is trusted. */
   readonly domain: string | null
   readonly keysOf: KeysOf

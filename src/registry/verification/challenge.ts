@@ -30,14 +30,14 @@ export function statements(token: string): readonly string[] {
   return [statement(token), `a2a-registry-verify=${token}`]
 }
 
-export interface TxtRecord {
+interface TxtRecord {
   readonly name: string
   readonly type: 'TXT'
   readonly value: string
 }
 
 /** What the owner may publish; one of the three is enough. */
-export interface Challenges {
+interface Challenges {
   readonly dns: {
     readonly record: TxtRecord
     /** Taken as well. */

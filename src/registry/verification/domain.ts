@@ -33,11 +33,11 @@ export function isProvable(domain: string): boolean {
 }
 
 /** True where the host is the domain or stands below it. */
-export function isUnder(host: string, domain: string): boolean {
+function isUnder(host: string, domain: string): boolean {
   return host === domain || host.endsWith(`.${domain}`)
 }
 
-export interface Claim {
+interface Claim {
   readonly package_name: string
   readonly manifest_url: string
   /** The domain that the owner would like to prove. */

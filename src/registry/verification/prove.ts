@@ -6,7 +6,7 @@ import type { Outcome, ProofRequest, ProofSources, Prove, Way } from './proof.ts
 import { proveByKey } from './prove-by-key.ts'
 import { httpsOrigin, readText } from './site-text.ts'
 
-export interface ProverPorts {
+interface ProverPorts {
   readonly resolveTxt: ResolveTxt
   readonly fetch: Fetch
   /** Where the files of a domain are; https://DOMAIN when absent. */

@@ -9,7 +9,7 @@ import { type FetchCard, maxManifestBytes } from '../cards/fetch-card.ts'
 import type { Manifest } from '../cards/manifest.ts'
 import { cardName } from '../import/read-line.ts'
 
-export type Validate = (
+type Validate = (
   request: ValidationRequest,
   caller: Principal | null,
   signal: AbortSignal,

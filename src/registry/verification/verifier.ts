@@ -24,7 +24,7 @@ export interface Verified {
 }
 
 /** Earns an entry its level. */
-export interface Verifier {
+interface Verifier {
   /** Looks for a proof of the domain by the entry's owner. */
   verify(request: VerifyRequest, caller: Principal | null, signal: AbortSignal): Promise<Verified>
   /** Makes the caller the owner of an entry that nobody owns, by the same proof or by their namespace claim. */

@@ -17,7 +17,7 @@ export interface Attempt {
   readonly asked_s: number
 }
 
-export interface DeliverOptions {
+interface DeliverOptions {
   readonly fetch: Fetch
   readonly seals: Seals
   readonly clock: () => number

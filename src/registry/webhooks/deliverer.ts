@@ -13,7 +13,7 @@ export interface Deliverer {
   run(signal: AbortSignal): Promise<number>
 }
 
-export interface DelivererOptions {
+interface DelivererOptions {
   readonly store: { readonly webhooks: WebhookStore; readonly read: Pick<Store['read'], 'revision'> }
   readonly read: ReadChanges
   readonly deliver: Deliver

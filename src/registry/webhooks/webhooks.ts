@@ -25,7 +25,7 @@ export interface Webhooks {
   remove(id: string, caller: Principal): Promise<void>
 }
 
-export interface WebhooksOptions {
+interface WebhooksOptions {
   readonly store: { readonly webhooks: WebhookStore; readonly read: Pick<Store['read'], 'revision'> }
   readonly read: ReadChanges
   readonly seals: Seals
