@@ -77,6 +77,33 @@ function violations(imports: readonly Import[]): string[] {
   })
 }
 
+type Graph = ReadonlyMap<string, readonly string[]>
+
+function graphOf(imports: readonly Import[]): Graph {
+  const graph = new Map<string, string[]>()
+  for (const { file, specifier } of imports) {
+    if (!specifier.startsWith('.')) continue
+    const target = relative(root, resolve(root, dirname(file), specifier))
+    graph.set(file, [...(graph.get(file) ?? []), target])
+  }
+  return graph
+}
+
+/** Each circle once: a file, the files that it leads to, and back. */
+function circles(graph: Graph): string[][] {
+  const done = new Set<string>()
+  const found: string[][] = []
+  function visit(file: string, path: readonly string[]): void {
+    const start = path.indexOf(file)
+    if (start !== -1) found.push(path.slice(start))
+    if (start !== -1 || done.has(file)) return
+    for (const target of graph.get(file) ?? []) visit(target, [...path, file])
+    done.add(file)
+  }
+  for (const file of graph.keys()) visit(file, [])
+  return found
+}
+
 describe('the layers', () => {
   const all = files.flatMap((file) => importsOf(file, readFileSync(join(root, file), 'utf8')))
 
@@ -107,6 +134,16 @@ describe('the layers', () => {
     ['src/remote/json-schema/pattern.ts', "import { Failure } from '../../../schemas/failure.ts'"],
   ])('%s may not say %s', (file, line) => {
     expect(violations(importsOf(file, line))).toHaveLength(1)
+  })
+
+  test('no files import each other in a circle, types included', () => {
+    expect(circles(graphOf(all))).toEqual([])
+    const planted = graphOf([
+      { file: 'src/a/one.ts', specifier: './two.ts' },
+      { file: 'src/a/two.ts', specifier: '../b/three.ts' },
+      { file: 'src/b/three.ts', specifier: '../a/one.ts' },
+    ])
+    expect(circles(planted)).toEqual([['src/a/one.ts', 'src/a/two.ts', 'src/b/three.ts']])
   })
 
   test('the environment is read in one place', () => {
