@@ -30,3 +30,24 @@ export const Credential = z.object({
   created_at: z.iso.datetime(),
 })
 export type Credential = z.infer<typeof Credential>
+
+/** What one caller shows one agent, sealed. Times are RFC 3339. */
+export interface StoredCredential {
+  /** [issuer, subject] as JSON. */
+  readonly owner: string
+  readonly entry_id: string
+  readonly origin: string
+  readonly header: string
+  readonly sealed: string
+  readonly created_at: string
+}
+
+/** Credentials for other agents, one for each caller and entry. */
+export interface CredentialStore {
+  find(owner: string, entryId: string): Promise<StoredCredential | undefined>
+  list(owner: string): Promise<readonly StoredCredential[]>
+  /** Adds it or takes the place of the one that was there; false where its owner has `most` others. */
+  put(credential: StoredCredential, most: number): Promise<boolean>
+  /** False where there was none. */
+  remove(owner: string, entryId: string): Promise<boolean>
+}

@@ -1,10 +1,14 @@
 import { LRUCache } from 'lru-cache'
 import type { EntryDetail } from '../../schemas/card.ts'
-import type { Credential, CredentialInput } from '../../schemas/credential.ts'
+import type {
+  Credential,
+  CredentialInput,
+  CredentialStore,
+  StoredCredential,
+} from '../../schemas/credential.ts'
 import { Failure } from '../../schemas/failure.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import { principalKey } from '../common/principal-key.ts'
-import type { CredentialStore, StoredCredential } from '../store/store.ts'
 import type { Vault } from './vault.ts'
 
 /** What callers show other agents when the gateway calls those for them. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { CredentialStore } from '../../schemas/credential.ts'
 import { Deprecation } from '../../schemas/deprecation.ts'
 import { storedShape } from '../../schemas/entry-fields.ts'
 import { State, VerificationLevel } from '../../schemas/entry-parts.ts'
@@ -237,27 +238,6 @@ export interface IdentityStore {
   revocations(now: number): Promise<readonly Revocation[]>
   /** Of two that end the same, the later `before` and `expires_at` hold. Forgets those that are over. */
   revoke(revocation: Revocation, now: number): Promise<void>
-}
-
-/** What one caller shows one agent, sealed. Times are RFC 3339. */
-export interface StoredCredential {
-  /** [issuer, subject] as JSON. */
-  readonly owner: string
-  readonly entry_id: string
-  readonly origin: string
-  readonly header: string
-  readonly sealed: string
-  readonly created_at: string
-}
-
-/** Credentials for other agents, one for each caller and entry. */
-export interface CredentialStore {
-  find(owner: string, entryId: string): Promise<StoredCredential | undefined>
-  list(owner: string): Promise<readonly StoredCredential[]>
-  /** Adds it or takes the place of the one that was there; false where its owner has `most` others. */
-  put(credential: StoredCredential, most: number): Promise<boolean>
-  /** False where there was none. */
-  remove(owner: string, entryId: string): Promise<boolean>
 }
 
 /** The truth. Every committed change takes the next number of one counter, so a reader of the log misses none. */

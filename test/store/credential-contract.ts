@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { StoredCredential } from '../../src/store/store.ts'
+import type { StoredCredential } from '../../schemas/credential.ts'
 import type { StoreHome } from './contract.ts'
 
 const credential = (entry_id: string, more: Partial<StoredCredential> = {}): StoredCredential => ({

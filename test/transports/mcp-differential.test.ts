@@ -2,7 +2,7 @@ import { isJSONRPCNotification, isJSONRPCRequest, isJSONRPCResponse } from '@mod
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Failure } from '../../schemas/failure.ts'
-import { isMessage } from '../../src/transports/mcp/protocol-2026/message.ts'
+import { isMessage } from '../../src/common/mcp/message.ts'
 import { modernHeaders, modernRequest } from '../support/mcp.ts'
 import { type Pair, startPair } from '../support/referee.ts'
 import { sampleAction, sampleAgent } from '../support/router.ts'

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
-import { linesOf } from '../../src/transports/mcp/lines.ts'
+import { linesOf } from '../../src/common/lines.ts'
 import { startGateway } from '../support/gateway.ts'
 import { modernHeaders, modernRequest } from '../support/mcp.ts'
 import { startPair } from '../support/referee.ts'

@@ -1,13 +1,8 @@
 import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as after } from 'node:timers/promises'
-import { linesOf } from '../../transports/mcp/lines.ts'
-import {
-  cancelledBy,
-  isMessage,
-  isRequest,
-  type Message,
-} from '../../transports/mcp/protocol-2026/message.ts'
+import { linesOf } from '../../common/lines.ts'
+import { cancelledBy, isMessage, isRequest, type Message } from '../../common/mcp/message.ts'
 import { faultText, type Remote, type RemoteEvents } from './frame.ts'
 import { answeredBy } from './socket.ts'
 

@@ -1,7 +1,7 @@
 import { type Code, codes } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
-import type { Message, Request } from '../../transports/mcp/protocol-2026/message.ts'
-import { claims } from '../../transports/mcp/protocol-2026/meta.ts'
+import type { Message, Request } from '../../common/mcp/message.ts'
+import { namesRevision } from '../../common/mcp/protocol.ts'
 
 /** A message as it came, to be passed on to the letter, and what it says. */
 export interface Line {
@@ -33,7 +33,7 @@ export interface RemoteEvents {
 
 /** Whether a message names its revision: then it stands by itself, and any connection will do. */
 export function isStateless({ message }: Line): boolean {
-  return 'params' in message && claims(message.params)
+  return 'params' in message && namesRevision(message.params)
 }
 
 const serverError = -32000

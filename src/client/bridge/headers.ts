@@ -1,5 +1,4 @@
-import { nameMember } from '../../transports/mcp/protocol-2026/headers.ts'
-import { versionKey } from '../../transports/mcp/protocol-2026/meta.ts'
+import { nameMember, versionKey } from '../../common/mcp/protocol.ts'
 import { isStateless, type Line } from './frame.ts'
 import type { Parameters } from './parameters.ts'
 

@@ -1,9 +1,10 @@
 import { Agent, fetch, type Response } from 'undici'
 import { isRecord } from '../../../schemas/json.ts'
-import { secretInAddress } from '../../transports/http/secrets.ts'
-import { cancelledBy, isRequest, type Request } from '../../transports/mcp/protocol-2026/message.ts'
-import { UpgradeRefused } from '../refused.ts'
-import { eventsOf } from './events.ts'
+import { cancelledBy, isRequest, type Request } from '../../common/mcp/message.ts'
+import { UpgradeRefused } from '../../common/mcp/socket-errors.ts'
+import { readEventData } from '../../common/sse.ts'
+import { hasSecret } from '../../common/url-secrets.ts'
+import { refuseSecret } from '../refuse-secret.ts'
 import { isStateless, type Line, type Remote, type RemoteEvents } from './frame.ts'
 import { requestHeaders } from './headers.ts'
 import { createParameters } from './parameters.ts'
@@ -27,8 +28,7 @@ const closeMilliseconds = 1000
  * the 2026-07-28 era closes it; a session of the 2025 era keeps its id, and its stream of what the server says.
  */
 export function createHttpRemote(url: URL, options: HttpRemoteOptions, events: RemoteEvents): Remote {
-  const secret = secretInAddress(`${url.pathname}${url.search}`)
-  if (secret) throw secret
+  if (hasSecret(`${url.pathname}${url.search}`)) throw refuseSecret()
   const agent = new Agent({ connect: { timeout: 10_000 }, headersTimeout: 0, bodyTimeout: 0 })
   const own = {
     ...options.headers,
@@ -77,7 +77,7 @@ export function createHttpRemote(url: URL, options: HttpRemoteOptions, events: R
     const type = answer.headers.get('content-type') ?? ''
     if (answer.ok && type.startsWith('text/event-stream') && answer.body) {
       let answered = false
-      for await (const text of eventsOf(answer.body)) {
+      for await (const text of readEventData(answer.body)) {
         const done = answeredBy(text) === JSON.stringify(message.id)
         if (done) note(message, text)
         answered ||= done
@@ -113,7 +113,7 @@ export function createHttpRemote(url: URL, options: HttpRemoteOptions, events: R
     const answer = await ask('GET', { Accept: 'text/event-stream' }, over.signal)
     const type = answer.headers.get('content-type') ?? ''
     if (!answer.ok || !type.startsWith('text/event-stream') || !answer.body) return void (await answer.text())
-    for await (const text of eventsOf(answer.body)) await events.receive(text)
+    for await (const text of readEventData(answer.body)) await events.receive(text)
   }
 
   async function tell(line: Line): Promise<void> {

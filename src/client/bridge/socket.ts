@@ -1,24 +1,30 @@
-import { cancelledBy, isRequest, type Request } from '../../transports/mcp/protocol-2026/message.ts'
-import { type Connection, type ConnectionOptions, openConnection, socketAddress } from '../connection.ts'
+import { cancelledBy, isRequest, type Request } from '../../common/mcp/message.ts'
+import {
+  type McpSocket,
+  type McpSocketOptions,
+  openMcpSocket,
+  socketAddress,
+} from '../../common/mcp/socket-connection.ts'
+import { refuseSecret } from '../refuse-secret.ts'
 import { isStateless, type Line, type Remote, type RemoteEvents } from './frame.ts'
 
 /**
  * MCP over WebSocket as the other end. A connection that breaks is opened anew for the next request of the
  * 2026-07-28 era; what waits is answered with an error. A session of the 2025 era is lost with its connection.
  */
-export function createSocketRemote(url: URL, options: ConnectionOptions, events: RemoteEvents): Remote {
-  const address = socketAddress(url)
+export function createSocketRemote(url: URL, options: McpSocketOptions, events: RemoteEvents): Remote {
+  const address = socketAddress(url, refuseSecret)
   const waiting = new Map<string, Request>()
-  let connection: Promise<Connection> | undefined
+  let connection: Promise<McpSocket> | undefined
   let session = false
 
-  function open(): Promise<Connection> {
-    const opening = openConnection(address, options, {
-      text: receive,
-      failed: () => {},
-      closed(why) {
+  function open(): Promise<McpSocket> {
+    const opening = openMcpSocket(address, options, {
+      onText: receive,
+      onError: () => {},
+      onClose(reason) {
         forget()
-        void ended(why ?? new Error('The server closed the socket.'))
+        void ended(reason ?? new Error('The server closed the socket.'))
       },
     })
     const forget = () => {

@@ -3,6 +3,7 @@ import type { Endpoint } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Clock } from '../../common/clock.ts'
 import { createSemaphore } from '../../common/semaphore.ts'
+import { secretRefusal } from '../../common/url-secrets.ts'
 import type { Open } from '../../net/fetch/fetch.ts'
 import type { Dial } from '../../net/fetch/web-socket.ts'
 import { notCallable } from '../refusal.ts'
@@ -67,14 +68,17 @@ export function createConnections(
   }
 
   async function socket({ headers, signal }: Exchange): Promise<Transport> {
-    const { createWebSocketTransport } = await import('../../client/web-socket.ts')
+    const [{ createWebSocketTransport }, { socketAddress }] = await Promise.all([
+      import('../../common/mcp/web-socket-transport.ts'),
+      import('../../common/mcp/socket-connection.ts'),
+    ])
     try {
-      return createWebSocketTransport(url, {
+      return createWebSocketTransport(socketAddress(url, refuseSecret), {
         headers,
         signal,
         create_connection: options.dial(url.href),
         max_bytes: largestMessage,
-        // It ends with the call.
+        // The handshake ends with the call.
         handshake_ms: 0,
       }) as Transport
     } catch (error) {
@@ -165,6 +169,10 @@ export function createConnections(
       })
     }
   }
+}
+
+function refuseSecret(): Failure {
+  return new Failure('invalid_request', secretRefusal.message, { hint: secretRefusal.hint })
 }
 
 /** Output schemas are the other side's own; ours are checked by whoever calls. */

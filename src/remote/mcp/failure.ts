@@ -1,6 +1,6 @@
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
-import { UpgradeRefused } from '../../client/refused.ts'
+import { UpgradeRefused } from '../../common/mcp/socket-errors.ts'
 import { translate } from '../../net/fetch/translate-error.ts'
 import { failureIn } from '../../net/fetch/web-fetch.ts'
 import { failureOfStatus, textOf } from '../refusal.ts'

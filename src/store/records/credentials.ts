@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
+import type { CredentialStore } from '../../../schemas/credential.ts'
 import type { Tables } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
-import type { CredentialStore } from '../store.ts'
 
 export function createCredentialStore(reader: Kysely<Tables>, transact: Transact): CredentialStore {
   return {

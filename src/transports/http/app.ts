@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http'
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
 import type { Action, Agent } from '../../../schemas/action.ts'
 import { Failure } from '../../../schemas/failure.ts'
+import { secretInAddress } from '../shared/secrets.ts'
 import { failureOf, type TransportContext } from '../shared/transport-context.ts'
 import type { Etags } from './etag.ts'
 import { streams } from './event-answer.ts'
@@ -11,7 +12,6 @@ import { type Headers, send, sendFailure } from './respond.ts'
 import { corsHeaders, type Handler, isPublicRead, serve } from './rest.ts'
 import type { Method, Route } from './route.ts'
 import { routes } from './routes.ts'
-import { secretInAddress } from './secrets.ts'
 
 /** One method of one path: a row of the table, or a document, health, another protocol. */
 export interface Mount {

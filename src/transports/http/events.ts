@@ -1,13 +1,7 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
+import { eventText, type ServerSentEvent } from '../../common/sse.ts'
 import type { Headers } from './respond.ts'
-
-/** One server-sent event (WHATWG HTML, section 9.2). The data is one line. */
-export interface ServerSentEvent {
-  readonly event?: string
-  readonly id?: string
-  readonly data: string
-}
 
 export interface EventStream {
   /** Resolves when the caller can take more, or has gone. */
@@ -66,21 +60,15 @@ export function openEvents(response: ServerResponse, options: EventStreamOptions
 
   return {
     async write(event) {
-      if (isOver() || response.write(textOf(event))) return
+      if (isOver() || response.write(eventText(event))) return
       await taken('drain')
     },
     end(last) {
       clearInterval(beat)
       if (isOver()) return
       void taken('finish')
-      if (last) response.end(textOf(last))
+      if (last) response.end(eventText(last))
       else response.end()
     },
   }
-}
-
-function textOf({ event, id, data }: ServerSentEvent): string {
-  const name = event === undefined ? '' : `event: ${event}\n`
-  const number = id === undefined ? '' : `id: ${id}\n`
-  return `${name}${number}data: ${data}\n\n`
 }

@@ -1,6 +1,6 @@
+import { cancelledBy, isRequest, type Message, type Request } from '../../common/mcp/message.ts'
 import { readFrame, repeated } from './protocol-2026/frame.ts'
 import { isModern } from './protocol-2026/headers.ts'
-import { cancelledBy, isRequest, type Message, type Request } from './protocol-2026/message.ts'
 import type { McpCaller } from './protocol-2026/protocol.ts'
 import { createAsked } from './sdk/in-flight.ts'
 import { openRest, type Rest } from './sdk/sdk-session.ts'

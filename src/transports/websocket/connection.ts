@@ -2,9 +2,9 @@ import type { Socket } from 'node:net'
 import type { RawData, WebSocket } from 'ws'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
+import { startHeartbeat } from '../../common/heartbeat.ts'
 import type { Client } from '../../router/router.ts'
 import { maximumBytes } from '../http/body.ts'
-import { startHeartbeat } from './heartbeat.ts'
 
 /** Messages being answered at once on one socket. */
 export const mostInFlight = 16

@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { codes } from '../../../../schemas/failure.ts'
+import type { Request } from '../../../common/mcp/message.ts'
 import { isChallenge } from '../../http/challenge.ts'
 import { type EventStream, openEvents } from '../../http/events.ts'
 import { requestId } from '../../http/request-id.ts'
 import { failureHeaders, send } from '../../http/respond.ts'
 import { signalOf } from '../../http/rest.ts'
 import type { TransportContext } from '../../shared/transport-context.ts'
-import type { Request } from './message.ts'
 import type { McpCaller, Modern } from './protocol.ts'
 
 /**

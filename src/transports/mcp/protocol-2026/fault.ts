@@ -1,5 +1,5 @@
 import type { Failure } from '../../../../schemas/failure.ts'
-import type { Id } from './message.ts'
+import type { Id } from '../../../common/mcp/message.ts'
 
 /** The error codes of MCP 2026-07-28 (basic/index, Error Codes) and those of JSON-RPC that it uses. */
 export const faults = {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { Failure, problem } from '../../../../schemas/failure.ts'
 import { isRecord } from '../../../../schemas/json.ts'
+import { isId, isMessage, type Message } from '../../../common/mcp/message.ts'
 import { invalidRequest, parseError } from '../../json-rpc/frames.ts'
-import { isId, isMessage, type Message } from './message.ts'
 import { assertPlainMessage } from './plain-message.ts'
 
 /** What a text holds: a message, or the text that answers what is none. */

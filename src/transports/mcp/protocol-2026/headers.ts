@@ -1,23 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Request } from '../../../common/mcp/message.ts'
+import { modernVersion, nameMember, namesRevision, versionKey } from '../../../common/mcp/protocol.ts'
 import { Fault, faults } from './fault.ts'
-import type { Request } from './message.ts'
-import { claims, type Meta, modernVersion, versionKey } from './meta.ts'
-
-/** Which member of the params `Mcp-Name` repeats (Streamable HTTP, Standard Request Headers). */
-const named: Readonly<Record<string, 'name' | 'uri'>> = {
-  'tools/call': 'name',
-  'prompts/get': 'name',
-  'resources/read': 'uri',
-}
-
-/** The member of the params that `Mcp-Name` repeats; undefined for a method that has none. */
-export function nameMember(method: string): 'name' | 'uri' | undefined {
-  return Object.hasOwn(named, method) ? named[method] : undefined
-}
+import type { Meta } from './meta.ts'
 
 /** Whether a request is of the modern era by what its params or, failing those, its headers say. */
 export function isModern({ params }: Request, headers?: IncomingHttpHeaders): boolean {
-  return claims(params) || (single(headers?.['mcp-protocol-version']) ?? '') >= modernVersion
+  return namesRevision(params) || (single(headers?.['mcp-protocol-version']) ?? '') >= modernVersion
 }
 
 /** The headers that contradict what the body says. Throws Fault -32020. */

@@ -1,16 +1,13 @@
 import { z } from 'zod'
 import { isRecord } from '../../../../schemas/json.ts'
+import {
+  capabilitiesKey,
+  clientInfoKey,
+  logLevelKey,
+  modernVersion,
+  versionKey,
+} from '../../../common/mcp/protocol.ts'
 import { Fault, faults } from './fault.ts'
-
-/** The revision that is answered here; the names of its revisions are dates and compare as text. */
-export const modernVersion = '2026-07-28'
-
-const prefix = 'io.modelcontextprotocol/'
-export const versionKey = `${prefix}protocolVersion`
-const clientInfoKey = `${prefix}clientInfo`
-export const capabilitiesKey = `${prefix}clientCapabilities`
-export const logLevelKey = `${prefix}logLevel`
-export const serverInfoKey = `${prefix}serverInfo`
 
 const object = z.record(z.string(), z.json())
 const bag = z.object({}).loose().optional()
@@ -60,12 +57,6 @@ export interface Meta {
   readonly [capabilitiesKey]: Readonly<Record<string, unknown>>
   readonly [logLevelKey]?: string
   readonly progressToken?: string | number
-}
-
-/** Whether params name a revision: then they are held to the rules of the modern era. */
-export function claims(params: unknown): boolean {
-  const meta = isRecord(params) ? params._meta : undefined
-  return isRecord(meta) && versionKey in meta
 }
 
 /** The `_meta` of a request (basic/index, Request Metadata). Throws Fault -32602, naming the key. */

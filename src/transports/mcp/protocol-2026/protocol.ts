@@ -1,11 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Failure } from '../../../../schemas/failure.ts'
 import type { Principal } from '../../../../schemas/scope.ts'
+import type { Request } from '../../../common/mcp/message.ts'
+import { versionKey } from '../../../common/mcp/protocol.ts'
 import type { Client } from '../../../router/router.ts'
 import { Fault, faults, faultText } from './fault.ts'
 import { assertAgreement, assertHeaders, isModern } from './headers.ts'
-import type { Request } from './message.ts'
-import { assertVersion, type Meta, readMeta, versionKey } from './meta.ts'
+import { assertVersion, type Meta, readMeta } from './meta.ts'
 
 /** Who calls, and from where; asked anew for each call. */
 export interface McpCaller {

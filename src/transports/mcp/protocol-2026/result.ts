@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../../schemas/json.ts'
-import { serverInfoKey } from './meta.ts'
+import { serverInfoKey } from '../../../common/mcp/protocol.ts'
 
 /** How long a client may keep a list, in milliseconds, and for whom (server/utilities/caching). */
 export interface Freshness {

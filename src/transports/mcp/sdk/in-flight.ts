@@ -1,4 +1,4 @@
-import type { Id } from '../protocol-2026/message.ts'
+import type { Id } from '../../../common/mcp/message.ts'
 
 /** The requests of one connection that wait for their answer. */
 export interface Asked {

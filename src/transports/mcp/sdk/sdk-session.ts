@@ -1,6 +1,6 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server'
+import type { Id, Message } from '../../../common/mcp/message.ts'
 import type { ChannelOptions } from '../channel.ts'
-import type { Id, Message } from '../protocol-2026/message.ts'
 
 /** The SDK behind a channel: it hears what is given to it, and speaks through the channel. */
 export interface Rest {

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net'
+import { modernVersion } from '../../../common/mcp/protocol.ts'
 import type { Mount } from '../../http/app.ts'
 import { pageMount } from '../../http/page.ts'
 import type { TransportContext } from '../../shared/transport-context.ts'
-import { modernVersion } from '../protocol-2026/meta.ts'
 
 /** What `/mcp` speaks, newest first. */
 export const supportedVersions = [

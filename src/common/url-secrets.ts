@@ -1,5 +1,3 @@
-import { Failure } from '../../../schemas/failure.ts'
-
 const names = new Set([
   'access_token',
   'api_key',
@@ -16,17 +14,24 @@ const names = new Set([
   'token',
   'x_api_key',
 ])
-/** An API key of ours, or a JWT, whatever it is called. One JWT begins at most once, else long ones take long. */
+
+/**
+ * An API key of this gateway, or a JWT, under any name. The lookbehind lets one JWT begin at most once; without it long
+ * texts take quadratic time.
+ */
 const secret = /drg_[A-Za-z0-9]{8}_|(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\./
 
-/** The refusal of an address that holds a token or a key, in its path or its query; it does not repeat what it found. */
-export function secretInAddress(url = ''): Failure | undefined {
+/** What the caller of such an address is told; the secret itself is not repeated. */
+export const secretRefusal = {
+  message: 'The address must not hold a token or a key.',
+  hint: 'Send it as Authorization: Bearer TOKEN. Treat the one that you sent as public, and replace it.',
+}
+
+/** Whether a path with its query holds a token or a key. */
+export function hasSecret(url: string): boolean {
   const at = url.indexOf('?')
   const path = at < 0 ? url : url.slice(0, at)
-  if (!secret.test(decoded(path)) && !(at >= 0 && isSecretQuery(url.slice(at + 1)))) return undefined
-  return new Failure('invalid_request', 'A token or a key does not belong in the address.', {
-    hint: 'Send it as Authorization: Bearer TOKEN. Take the one that you sent as known to others, and replace it.',
-  })
+  return secret.test(decoded(path)) || (at >= 0 && isSecretQuery(url.slice(at + 1)))
 }
 
 function isSecretQuery(query: string): boolean {

@@ -1,37 +1,37 @@
 import type { ClientRequestArgs, IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { WebSocket } from 'ws'
-import { secretInAddress } from '../transports/http/secrets.ts'
-import { startHeartbeat } from '../transports/websocket/heartbeat.ts'
-import { SocketClosed, UpgradeRefused } from './refused.ts'
+import { startHeartbeat } from '../heartbeat.ts'
+import { hasSecret } from '../url-secrets.ts'
+import { SocketClosed, UpgradeRefused } from './socket-errors.ts'
 
-export interface ConnectionOptions {
+export interface McpSocketOptions {
   /** Sent as `Authorization: Bearer …`, never in the address. */
   readonly token?: string
   /** Sent with the handshake. */
   readonly headers?: Readonly<Record<string, string>>
   /** How long the handshake may take, in milliseconds; 10,000 when left out. */
   readonly handshake_ms?: number
-  /** How long the server may say nothing at all, in milliseconds; 30,000 when left out. */
+  /** How long the server may stay silent, in milliseconds; 30,000 when left out. */
   readonly beat_ms?: number
-  /** Largest message taken, in bytes; 32 MiB when left out. */
+  /** Maximum size of a message from the server, in bytes; 32 MiB when left out. */
   readonly max_bytes?: number
   /** Ends the handshake when it aborts; an open socket stays open. */
   readonly signal?: AbortSignal
-  /** What carries the socket, as of `http.request`: for a proxy, or a guard. */
+  /** Opens the TCP connection, as in `http.request`: for a proxy, or a guard. */
   readonly create_connection?: ClientRequestArgs['createConnection']
 }
 
-interface ConnectionEvents {
-  /** One text frame; no more come before what it returns resolves. */
-  text(frame: string): Promise<void> | void
-  failed(error: Error): void
-  /** Once, at the end; with why, where it was not our own will or 1000. */
-  closed(why: SocketClosed | undefined): void
+interface McpSocketEvents {
+  /** Receives one text frame; the next one comes after the returned promise has resolved. */
+  onText(frame: string): Promise<void> | void
+  onError(error: Error): void
+  /** Called once, at the end; with the reason unless this side closed the socket or the code was 1000. */
+  onClose(reason: SocketClosed | undefined): void
 }
 
-/** An open socket that speaks MCP. */
-export interface Connection {
+/** An open WebSocket to an MCP server. */
+export interface McpSocket {
   /** Resolves once the text has left for the server. */
   send(text: string): Promise<void>
   /** Closes with 1000; resolves once it is closed. */
@@ -40,19 +40,21 @@ export interface Connection {
 
 const closeMilliseconds = 2000
 
-/** Where a socket is opened: ws or wss, and no secrets. Throws Failure `invalid_request`, or TypeError. */
-export function socketAddress(url: string | URL): URL {
+/**
+ * The address of a socket: ws or wss, without secrets. Throws what `refuseSecret` returns for an address that holds a
+ * token or a key, and TypeError for one that holds a user name or a password.
+ */
+export function socketAddress(url: string | URL, refuseSecret: () => Error): URL {
   const address = new URL(url)
-  const secret = secretInAddress(`${address.pathname}${address.search}`)
-  if (secret) throw secret
+  if (hasSecret(`${address.pathname}${address.search}`)) throw refuseSecret()
   if (address.username !== '' || address.password !== '')
-    throw new TypeError('A name and a password do not belong in the address; give a token.')
+    throw new TypeError('The address must not hold a user name or a password; give a token instead.')
   if (/^https?:$/.test(address.protocol)) address.protocol = address.protocol.replace('http', 'ws')
   return address
 }
 
-/** Opens a socket. Rejects with UpgradeRefused, or the fault of the network. */
-export function openConnection(
+/** Opens a socket. Rejects with UpgradeRefused, or with the error of the network. */
+export function openMcpSocket(
   address: URL,
   {
     token,
@@ -62,9 +64,9 @@ export function openConnection(
     max_bytes = 32 * 1024 * 1024,
     signal,
     create_connection,
-  }: ConnectionOptions,
-  events: ConnectionEvents,
-): Promise<Connection> {
+  }: McpSocketOptions,
+  events: McpSocketEvents,
+): Promise<McpSocket> {
   const socket = new WebSocket(address, ['mcp'], {
     headers: { ...headers, ...(token !== undefined && { Authorization: `Bearer ${token}` }) },
     handshakeTimeout: handshake_ms,
@@ -77,13 +79,13 @@ export function openConnection(
     socket.once('upgrade', ({ socket: wire }: IncomingMessage) => startHeartbeat(socket, wire, beat_ms))
     socket.once('error', reject)
     socket.once('unexpected-response', (request, answer: IncomingMessage) => {
-      const refused = (body: string) => {
+      const refuse = (body: string) => {
         request.destroy()
         reject(new UpgradeRefused(answer.statusCode ?? 0, answer.headers, body))
       }
-      text(answer).then(refused, () => refused(''))
+      text(answer).then(refuse, () => refuse(''))
     })
-    // What the server says first may come with its answer to the handshake.
+    // The first message of the server may come in one packet with its answer to the handshake.
     socket.once('open', () => {
       socket.off('error', reject)
       resolve(listen(socket, events))
@@ -91,18 +93,18 @@ export function openConnection(
   })
 }
 
-function listen(socket: WebSocket, events: ConnectionEvents): Connection {
+function listen(socket: WebSocket, events: McpSocketEvents): McpSocket {
   let closing = false
   socket.on('message', (data, binary) => {
     if (binary) return socket.close(1003, 'Send text.')
-    const taken = events.text(String(data))
-    if (!taken) return
+    const received = events.onText(String(data))
+    if (!received) return
     socket.pause()
-    void taken.finally(() => socket.resume())
+    void received.finally(() => socket.resume())
   })
-  socket.on('error', events.failed)
+  socket.on('error', events.onError)
   socket.once('close', (code, reason) =>
-    events.closed(closing || code === 1000 ? undefined : new SocketClosed(code, String(reason))),
+    events.onClose(closing || code === 1000 ? undefined : new SocketClosed(code, String(reason))),
   )
   return {
     async send(frame) {

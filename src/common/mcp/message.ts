@@ -1,4 +1,4 @@
-import { isRecord } from '../../../../schemas/json.ts'
+import { isRecord } from '../is-record.ts'
 
 export type Id = string | number
 

@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http'
-import { isRecord } from '../../schemas/json.ts'
+import { isRecord } from '../is-record.ts'
+import { retryAfter } from '../retry-after.ts'
 
-/** A server that would not open a socket, in its own words where it has any (RFC 9457). */
+/** A server refused to open a socket; the message is the server's own where it sends a problem (RFC 9457). */
 export class UpgradeRefused extends Error {
   override readonly name = 'UpgradeRefused'
-  /** HTTP status: 401 and 403 ask for another token, 503 for another time. */
+  /** HTTP status: 401 and 403 need another token, 503 may be retried later. */
   readonly status: number
   /** The stable code of the problem: unauthenticated, forbidden, unavailable … */
   readonly code: string | undefined
@@ -20,13 +21,12 @@ export class UpgradeRefused extends Error {
     this.status = status
     this.code = typeof code === 'string' ? code : undefined
     this.hint = typeof hint === 'string' ? hint : undefined
-    const seconds = Number.parseInt(headers['retry-after'] ?? '', 10)
-    this.retry_after_s = Number.isNaN(seconds) ? undefined : seconds
+    this.retry_after_s = retryAfter(headers['retry-after'], Date.now())
     this.challenge = headers['www-authenticate']
   }
 }
 
-/** A socket that ended otherwise than by our own will, or with 1000. */
+/** The server or the network closed a socket, with another code than 1000. */
 export class SocketClosed extends Error {
   override readonly name = 'SocketClosed'
   /** RFC 6455 section 7.4; 1006 where the connection broke. */
