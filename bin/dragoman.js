@@ -8,7 +8,9 @@ const bundled = fileURLToPath(new URL('../node_modules/node/bin/node', import.me
 if (Number(process.versions.node.split('.')[0]) >= 24) {
   module.enableCompileCache()
   const source = new URL('../src/cli/main.ts', import.meta.url)
-  await import(existsSync(source) ? source.href : new URL('../dist/src/cli/main.js', import.meta.url).href)
+  const main = existsSync(source) ? source : new URL('../dist/src/cli/main.js', import.meta.url)
+  const { start } = await import(main.href)
+  await start()
 } else if (existsSync(bundled)) {
   const child = spawn(bundled, process.argv.slice(1), { stdio: 'inherit' })
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal))

@@ -1,32 +1,57 @@
-import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { main } from '../../src/cli/main.ts'
 
+/** The command as people start it. */
 export const command = resolve(import.meta.dirname, '../../bin/dragoman.js')
 
-export interface Ended {
+export interface CommandResult {
   readonly code: number
   readonly stdout: string
   readonly stderr: string
 }
 
-/** Runs the command line to its end, in an environment of its own. */
-export function run(args: readonly string[], environment: Record<string, string>): Promise<Ended> {
-  const env = { PATH: process.env.PATH ?? '', NO_COLOR: '1', ...environment }
-  return new Promise((done) => {
-    execFile(
-      process.execPath,
-      [command, ...args],
-      { env, maxBuffer: 20_000_000 },
-      (fault, stdout, stderr) => {
-        done({ code: typeof fault?.code === 'number' ? fault.code : fault ? 1 : 0, stdout, stderr })
-      },
-    )
-  })
+/** The environment and the streams of this process belong to one run at a time. */
+let last: Promise<unknown> = Promise.resolve()
+
+/**
+ * Runs the command line to its end within this process, in an environment of its own: a process of its own would spend
+ * a second loading modules. `run` of processes.ts starts one, for what only a process shows.
+ */
+export function run(args: readonly string[], environment: Record<string, string>): Promise<CommandResult> {
+  const result = last.then(() => runAlone(args, environment))
+  last = result.catch(() => {})
+  return result
 }
 
-/** An empty folder that goes when it is disposed of. */
+async function runAlone(
+  args: readonly string[],
+  environment: Record<string, string>,
+): Promise<CommandResult> {
+  const { env, stdout, stderr } = process
+  const output = { stdout: '', stderr: '' }
+  const writes = { stdout: stdout.write, stderr: stderr.write }
+  for (const name of ['stdout', 'stderr'] as const) {
+    process[name].write = (chunk: string | Uint8Array) => {
+      output[name] += chunk.toString()
+      return true
+    }
+  }
+  process.env = { PATH: env.PATH ?? '', NO_COLOR: '1', ...environment }
+  process.exitCode = undefined
+  try {
+    await main(args)
+    return { code: Number(process.exitCode ?? 0), ...output }
+  } finally {
+    process.env = env
+    process.exitCode = undefined
+    stdout.write = writes.stdout
+    stderr.write = writes.stderr
+  }
+}
+
+/** An empty folder, removed when it is disposed. */
 export async function temporaryFolder(): Promise<{ path: string } & AsyncDisposable> {
   const path = await mkdtemp(join(tmpdir(), 'dragoman-'))
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) }
