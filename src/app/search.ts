@@ -9,7 +9,7 @@ import type { Embedder } from '../search/embedders/embedder.ts'
 import { createStaticEmbedder } from '../search/embedders/static/static-embedder.ts'
 import { createMemoryIndex } from '../search/index/memory-index.ts'
 import type { SearchIndex } from '../search/search-index.ts'
-import { createMemoryVectorStore } from '../search/vectors/memory/memory-vector-store.ts'
+import { openVectorsInMemory, openVectorsOnDisk } from '../search/vector-stores.ts'
 import type { Store } from '../store/store.ts'
 import { embedderWorker, staticModel, vectorsWorker, version } from './assets.ts'
 import type { Config } from './config.ts'
@@ -74,7 +74,7 @@ function openVectors(
     const snapshot = createSnapshot(path, `${version}/1 ${model}`, store, onError)
     const vectors = restored(
       await snapshot.read(),
-      (saved) => createMemoryVectorStore({ dimensions, worker: vectorsWorker, saved }),
+      (saved) => openVectorsInMemory({ dimensions, worker: vectorsWorker, saved }),
       onError,
     )
     return createVectorIndex(store, embedder, vectors, onError, createKeep(snapshot, vectors))
@@ -83,9 +83,8 @@ function openVectors(
   /** LanceDB is loaded only here. */
   async function openOnDisk(embedder: Embedder): Promise<VectorIndex> {
     const { model, dimensions } = embedder
-    const { openLanceVectorStore } = await import('../search/vectors/lance/lance-vector-store.ts')
     let index: VectorIndex | undefined
-    const vectors = await openLanceVectorStore({
+    const vectors = await openVectorsOnDisk({
       folder: join(config.data, 'vectors', fileName(model)),
       dimensions,
       on_rebuild(cause) {

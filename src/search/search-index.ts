@@ -1,7 +1,7 @@
 import type { Match } from '../../schemas/card.ts'
 import type { State } from '../../schemas/entry-parts.ts'
 import type { LivenessStatus } from '../../schemas/liveness.ts'
-import type { Parts } from './index/sections.ts'
+import type { Parts } from '../common/sections.ts'
 
 /** What the index keeps of an entry. Category, target and tags are lower-case. */
 export interface SearchDocument {

@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely'
 import { Failure } from '../../schemas/failure.ts'
+import { chunksOf } from '../common/chunks.ts'
 import { migrationNames } from './migrations/index.ts'
-import { slices } from './sql/chunks.ts'
 import { currentRevision } from './sql/counter.ts'
-import type { Tables } from './sql/tables.ts'
+import { maxRowsPerStatement, type Tables } from './sql/tables.ts'
 import type { Transact } from './sql/transaction.ts'
 
 /** A row as it lies, which is the same in every dialect. */
@@ -103,10 +103,13 @@ async function insert(db: Kysely<Tables>, rows: readonly MovedRow[]): Promise<vo
   const byTable = Map.groupBy(rows, ([table]) => table)
   for (const [table, some] of byTable) {
     if (!Object.hasOwn(keys, table) || keys[table as keyof Tables] === null) throw unknownTable(table)
-    for (const slice of slices(some.map(([, row]) => row))) {
+    for (const chunk of chunksOf(
+      some.map(([, row]) => row),
+      maxRowsPerStatement,
+    )) {
       await db
         .insertInto(table as 'note')
-        .values(slice as never)
+        .values(chunk as never)
         .execute()
     }
   }

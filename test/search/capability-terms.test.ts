@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { PostingList } from '../../src/common/postings.ts'
 import { addWeight, pairTerms } from '../../src/search/index/capability-terms.ts'
-import { PostingList } from '../../src/search/index/postings.ts'
 
 const lists = Array.from({ length: 6 }, (_, serial) => new PostingList(`term${serial}`, serial * 1000))
 

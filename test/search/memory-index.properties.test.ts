@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { compareText } from '../../src/common/compare.ts'
 import { createMemoryIndex } from '../../src/search/index/memory-index.ts'
-import { compareText } from '../../src/search/index/order.ts'
 import type { EntryChange } from '../../src/search/search-index.ts'
 import {
   ask,

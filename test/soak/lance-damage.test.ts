@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Filter } from '../../src/search/search-index.ts'
+import type { AttributeFilter } from '../../src/search/vectors/attributes.ts'
 import { openLanceVectorStore } from '../../src/search/vectors/lance/lance-vector-store.ts'
 import type { VectorChange, VectorStore } from '../../src/search/vectors/vector-store.ts'
 import { Oracle, Pair } from '../search/vectors/oracle.ts'
@@ -13,7 +13,7 @@ const dimensions = 8
 const vectors = clusteredVectors(21, dimensions)
 const some = (width: number) => Array.from({ length: width }, vectors)
 const queries = Array.from({ length: 2 }, vectors)
-const filters: Filter[] = [{}, { state: 'ACTIVE' }, { tags: ['b'] }]
+const filters: AttributeFilter[] = [{}, { state: 'ACTIVE' }, { tags: ['b'] }]
 
 const commits: VectorChange[][] = [
   Array.from({ length: 60 }, (_, index) =>

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { openSections, type Parts, packSections, type Sections } from '../../search/index/sections.ts'
+import { openSections, type Parts, packSections, type Sections } from '../../common/sections.ts'
 import type { Store } from '../../store/store.ts'
 
 /** Something derived as it lay on the disk at some revision, so that a start need not derive it anew. */

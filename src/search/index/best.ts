@@ -1,5 +1,6 @@
+import { compareAscii } from '../../common/compare.ts'
 import type { Position } from '../search-index.ts'
-import { compareId, orders, type Placed } from './order.ts'
+import { orders, type PositionedSlot } from './order.ts'
 import type { Scoreboard } from './scoreboard.ts'
 
 /**
@@ -12,7 +13,7 @@ export function takeBest(
   idOf: (slot: number) => string,
   limit: number,
   after: Position | undefined,
-): Placed[] {
+): PositionedSlot[] {
   const best: Scored[] = []
   const { slots, size } = board
   let worst: Scored | undefined
@@ -39,7 +40,7 @@ interface Scored {
 
 /** The order `relevance`, over numbers. */
 function comesBefore(one: Scored, other: Scored): boolean {
-  return one.key === other.key ? compareId(one.id, other.id) < 0 : one.key > other.key
+  return one.key === other.key ? compareAscii(one.id, other.id) < 0 : one.key > other.key
 }
 
 function insert(sorted: Scored[], scored: Scored): void {

@@ -1,4 +1,4 @@
-import type { PostingList } from './postings.ts'
+import type { PostingList } from '../../common/postings.ts'
 
 /** Above the place of any capability that has a term: no more characters than that are read of an entry. */
 const span = 2 ** 20

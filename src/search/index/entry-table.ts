@@ -1,14 +1,14 @@
+import { joinDoubles, joinIntegers, partOf } from '../../common/ragged.ts'
+import type { Parts, Sections } from '../../common/sections.ts'
 import type { Position, SearchDocument } from '../search-index.ts'
-import { AttributeIndex, type Attributes } from './attribute-index.ts'
+import { AttributeIndex, type IndexedAttributes } from './attribute-index.ts'
 import { orders } from './order.ts'
 import { OrderedSlots } from './ordered-slots.ts'
-import { joinDoubles, joinIntegers, partOf } from './ragged.ts'
-import type { Parts, Sections } from './sections.ts'
 import { type IndexedText, TextIndex } from './text-index.ts'
 import { type Standing, weightsOf } from './verification-weight.ts'
 
 /** What is kept of a document beside its terms. */
-export interface KeptDocument extends Attributes {
+export interface KeptDocument extends IndexedAttributes {
   readonly id: string
   readonly name: string
   readonly created_at: string

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Embedder, Embedding } from '../embedders/embedder.ts'
 import { clausesOf } from '../query/clauses.ts'
-import type { Filter } from '../search-index.ts'
+import type { AttributeFilter } from '../vectors/attributes.ts'
 import type { Near, VectorStore } from '../vectors/vector-store.ts'
 
 /** How like a query some entries are in meaning, by id. */
@@ -19,7 +19,7 @@ export interface Meaning {
    */
   compare(
     text: string,
-    filter: Filter,
+    filter: AttributeFilter,
     named: readonly string[],
     signal: AbortSignal,
   ): Promise<Likeness | undefined>

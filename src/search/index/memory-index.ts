@@ -1,5 +1,7 @@
+import type { Parts, Sections } from '../../common/sections.ts'
 import { readQuery } from '../query/query-terms.ts'
 import type { EntryChange, Filter, Hits, Query, SearchIndex, Sort } from '../search-index.ts'
+import type { AttributeFilter, AttributeName } from '../vectors/attributes.ts'
 import { takeBest } from './best.ts'
 import { EntryTable } from './entry-table.ts'
 import { explain, listed } from './explain.ts'
@@ -7,7 +9,6 @@ import { fuse, type Share, shareOfMeaning } from './fusion.ts'
 import type { Likeness, Meaning } from './meaning.ts'
 import { checkPosition } from './order.ts'
 import { Scoreboard } from './scoreboard.ts'
-import type { Parts, Sections } from './sections.ts'
 import { mostOf, type WeighedTerm } from './text-index.ts'
 
 export interface MemoryIndexOptions {
@@ -154,7 +155,7 @@ class MemoryIndex implements SearchIndex {
   async #compare(
     meaning: Meaning | undefined,
     text: string,
-    { live: _, deprecated: __, ...filter }: Filter,
+    filter: Filter,
     board: Scoreboard,
     signal: AbortSignal,
   ): Promise<{ likeness?: Likeness; degraded?: string }> {
@@ -168,7 +169,7 @@ class MemoryIndex implements SearchIndex {
     )
     try {
       const ids = named.map(({ position }) => position.id)
-      const likeness = await meaning.compare(text, filter, ids, signal)
+      const likeness = await meaning.compare(text, toVectorFilter(filter), ids, signal)
       return likeness ? { likeness } : {}
     } catch (fault) {
       signal.throwIfAborted()
@@ -178,5 +179,15 @@ class MemoryIndex implements SearchIndex {
       this.#onError(fault)
       return { degraded: 'Search by meaning is not available; these agents were found by their words.' }
     }
+  }
+}
+
+/**
+ * The filter as far as vectors know it; entries that do not meet the rest are dropped when scores are fused. A filter
+ * that neither is named here nor is an attribute of vectors does not compile.
+ */
+function toVectorFilter({ live: _, deprecated: __, ...filter }: Filter): AttributeFilter {
+  return filter satisfies {
+    readonly [Name in keyof typeof filter]: Name extends AttributeName ? unknown : never
   }
 }

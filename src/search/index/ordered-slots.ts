@@ -1,14 +1,14 @@
 import type { Position } from '../search-index.ts'
-import type { Compare, Placed } from './order.ts'
+import type { ComparePositions, PositionedSlot } from './order.ts'
 
 /** Slots kept in order through every change. */
 export class OrderedSlots {
-  readonly #compare: Compare
+  readonly #compare: ComparePositions
   readonly #positionOf: (slot: number) => Position
   readonly #slots: number[]
 
   /** `slots` are those of an order saved before, where there is one. */
-  constructor(compare: Compare, positionOf: (slot: number) => Position, slots?: Uint32Array) {
+  constructor(compare: ComparePositions, positionOf: (slot: number) => Position, slots?: Uint32Array) {
     this.#compare = compare
     this.#positionOf = positionOf
     this.#slots = slots ? Array.from(slots) : []
@@ -28,8 +28,8 @@ export class OrderedSlots {
   }
 
   /** The first `limit` slots after a position that pass, in order. */
-  take(limit: number, after: Position | undefined, passes: (slot: number) => boolean): Placed[] {
-    const taken: Placed[] = []
+  take(limit: number, after: Position | undefined, passes: (slot: number) => boolean): PositionedSlot[] {
+    const taken: PositionedSlot[] = []
     for (let index = after ? this.#firstAfter(after) : 0; index < this.#slots.length; index++) {
       if (taken.length >= limit) return taken
       const slot = this.#slots[index] ?? 0

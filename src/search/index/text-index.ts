@@ -1,11 +1,11 @@
+import { PostingList, Postings } from '../../common/postings.ts'
+import type { Parts, Sections } from '../../common/sections.ts'
+import type { Selection } from '../../common/value-index.ts'
 import type { QueryTerm } from '../query/query-terms.ts'
 import type { SearchDocument } from '../search-index.ts'
-import type { Selection } from './attribute-index.ts'
 import { type CapabilityTerms, pairTerms } from './capability-terms.ts'
 import { readDocument } from './document-terms.ts'
-import { PostingList, Postings } from './postings.ts'
 import type { Scoreboard } from './scoreboard.ts'
-import type { Parts, Sections } from './sections.ts'
 
 /** Where the terms of one document went: the numbers of their lists. */
 export interface IndexedText {

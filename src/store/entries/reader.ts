@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
-import { slices } from '../sql/chunks.ts'
+import { chunksOf } from '../../common/chunks.ts'
 import { currentRevision } from '../sql/counter.ts'
-import type { EntryTable, Tables } from '../sql/tables.ts'
+import { type EntryTable, maxRowsPerStatement, type Tables } from '../sql/tables.ts'
 import type { Reader, Reference } from '../store.ts'
 import { auditOf } from './audit.ts'
 import type { EntryCache, Loaded } from './entry-cache.ts'
@@ -37,8 +37,8 @@ export function createReader(db: Kysely<Tables>, cache: EntryCache, validity: Va
 
   async function load(missing: readonly string[]): Promise<Loaded[]> {
     const found: Loaded[] = []
-    for (const some of slices(missing)) {
-      const rows = await db.selectFrom('entry').select(['id', 'document']).where('id', 'in', some).execute()
+    for (const chunk of chunksOf(missing, maxRowsPerStatement)) {
+      const rows = await db.selectFrom('entry').select(['id', 'document']).where('id', 'in', chunk).execute()
       found.push(...rows.map(toLoaded))
     }
     return found

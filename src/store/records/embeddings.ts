@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
-import { slices } from '../sql/chunks.ts'
-import type { Tables } from '../sql/tables.ts'
+import { chunksOf } from '../../common/chunks.ts'
+import { maxRowsPerStatement, type Tables } from '../sql/tables.ts'
 import type { Embeddings } from '../store.ts'
 
 /** Vectors as rows of little-endian 32-bit floats, in either dialect. */
@@ -8,12 +8,12 @@ export function createEmbeddings(reader: Kysely<Tables>, writer: Kysely<Tables>)
   return {
     async find(model, hashes) {
       const found = new Map<string, Float32Array>()
-      for (const some of slices(hashes)) {
+      for (const chunk of chunksOf(hashes, maxRowsPerStatement)) {
         const rows = await reader
           .selectFrom('embedding')
           .select(['content_hash', 'vector'])
           .where('model', '=', model)
-          .where('content_hash', 'in', some)
+          .where('content_hash', 'in', chunk)
           .execute()
         for (const row of rows) found.set(row.content_hash, toVector(row.vector))
       }
@@ -27,10 +27,10 @@ export function createEmbeddings(reader: Kysely<Tables>, writer: Kysely<Tables>)
         content_hash,
         vector: new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength),
       }))
-      for (const some of slices(rows)) {
+      for (const chunk of chunksOf(rows, maxRowsPerStatement)) {
         await writer
           .insertInto('embedding')
-          .values(some)
+          .values(chunk)
           .onConflict((conflict) => conflict.doNothing())
           .execute()
       }

@@ -6,9 +6,9 @@ import {
   unseen,
   type Watch,
 } from '../../../schemas/liveness.ts'
-import { slices } from '../sql/chunks.ts'
+import { chunksOf } from '../../common/chunks.ts'
 import { currentRevision, nextCounterValues } from '../sql/counter.ts'
-import type { LivenessTable, Tables } from '../sql/tables.ts'
+import { type LivenessTable, maxRowsPerStatement, type Tables } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
 
 type Database = Kysely<Tables>
@@ -40,8 +40,8 @@ export function createLivenessStore(reader: Database, commit: Transact, clock: (
 
     async shown(entryIds) {
       const found = new Map<string, Liveness>()
-      for (const some of slices(entryIds)) {
-        for (const row of await find(reader, some)) found.set(row.entry_id, shownIn(row))
+      for (const chunk of chunksOf(entryIds, maxRowsPerStatement)) {
+        for (const row of await find(reader, chunk)) found.set(row.entry_id, shownIn(row))
       }
       return found
     },
@@ -132,7 +132,8 @@ async function log(db: Database, entryIds: readonly string[], at: string): Promi
     at,
     seen: 'listed' as const,
   }))
-  for (const some of slices(changes)) await db.insertInto('change').values(some).execute()
+  for (const chunk of chunksOf(changes, maxRowsPerStatement))
+    await db.insertInto('change').values(chunk).execute()
   return last
 }
 

@@ -2,6 +2,9 @@ import type { RevocationKind } from '../../../schemas/identity.ts'
 import type { TaskState } from '../../../schemas/task.ts'
 import type { Change } from '../store.ts'
 
+/** Rows or ids in one statement: its parameters stay below SQLite's limit of 32,766. */
+export const maxRowsPerStatement = 500
+
 /** Rows as Kysely sees them: text, integer and bytes in both dialects, JSON as text. */
 export interface EntryTable {
   id: string

@@ -1,5 +1,5 @@
 import type { Embedder, Embedding } from '../../../src/search/embedders/embedder.ts'
-import type { Filter } from '../../../src/search/search-index.ts'
+import type { Filter, SearchDocument } from '../../../src/search/search-index.ts'
 import type {
   Near,
   VectorChange,
@@ -76,7 +76,9 @@ export function plainVectors(): VectorStore & { readonly entries: Map<string, Ve
     },
     async nearest(vector: Float32Array, filter: Filter, limit: number) {
       return [...entries]
-        .filter(([id, { attributes }]) => meets(documentOf({ id, ...attributes }), filter))
+        .filter(([id, { attributes }]) =>
+          meets(documentOf({ id, ...(attributes as Partial<SearchDocument>) }), filter),
+        )
         .map(([id, entry]) => nearOf(vector, id, entry))
         .sort((one, other) => other.similarity - one.similarity || (one.id < other.id ? -1 : 1))
         .slice(0, limit)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Filter } from '../../../src/search/search-index.ts'
-import type { Attributes, VectorChange, VectorStore } from '../../../src/search/vectors/vector-store.ts'
+import type { AttributeFilter, Attributes } from '../../../src/search/vectors/attributes.ts'
+import type { VectorChange, VectorStore } from '../../../src/search/vectors/vector-store.ts'
 import { Pair } from './oracle.ts'
 import {
   clusteredVectors,
@@ -183,7 +183,7 @@ export function vectorStoreContract(name: string, open: Open, { runs = 50, share
         category: 'weather',
         tags: ['rain', 'snow', 'wind'],
       }
-      const others: [string, Filter, Partial<Attributes>][] = [
+      const others: [string, AttributeFilter, Partial<Attributes>][] = [
         ['state', { state: 'ACTIVE' }, { state: 'STAGE' }],
         ['owner', { owner: 'ann' }, { owner: 'bob' }],
         ['owner, where there is none', { owner: 'ann' }, { owner: null }],
@@ -280,7 +280,7 @@ export function vectorStoreContract(name: string, open: Open, { runs = 50, share
           put('bare', [east]),
           put('near', [east], { owner: `${value}x`, category: `${lower}x`, tags: [`${lower}x`] }),
         ])
-        const found = async (filter: Filter) => idsOf(await store.nearest(east, filter, 10, signal))
+        const found = async (filter: AttributeFilter) => idsOf(await store.nearest(east, filter, 10, signal))
         expect(await found({ owner: value })).toEqual(['owned'])
         expect(await found({ category: value })).toEqual(['sorted'])
         expect(await found({ tags: [value] })).toEqual(['tagged'])
@@ -404,6 +404,14 @@ export function vectorStoreContract(name: string, open: Open, { runs = 50, share
         expectClose([near[1]!.similarity], [Math.SQRT1_2])
         await expect(store.nearest(vector, {}, 10, signal)).rejects.toThrow(RangeError)
         await expect(store.compare(vector, ['a'], signal)).rejects.toThrow(RangeError)
+      })
+
+      it('refuses a filter by an attribute that it does not know', async () => {
+        await using store = await opened([put('a', [east])])
+        const filter = { state: 'ACTIVE', live: true } as AttributeFilter
+        await expect(store.nearest(east, filter, 10, signal)).rejects.toThrow(RangeError)
+        const undefinedFilter = { live: undefined } as AttributeFilter
+        expect(idsOf(await store.nearest(east, undefinedFilter, 10, signal))).toEqual(['a'])
       })
 
       it('refuses an entry without any vector, and nothing has changed', async () => {

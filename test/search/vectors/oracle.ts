@@ -1,6 +1,5 @@
-import type { Filter } from '../../../src/search/search-index.ts'
+import type { AttributeFilter, Attributes } from '../../../src/search/vectors/attributes.ts'
 import type {
-  Attributes,
   Near,
   VectorChange,
   VectorEntry,
@@ -18,7 +17,7 @@ export class Oracle {
     }
   }
 
-  nearest(vector: Float32Array, filter: Filter, limit: number): Near[] {
+  nearest(vector: Float32Array, filter: AttributeFilter, limit: number): Near[] {
     return [...this.entries]
       .filter(([, { attributes }]) => meets(attributes, filter))
       .map(([id, { vectors }]) => similarity(id, vector, vectors))
@@ -65,7 +64,10 @@ function dot(one: Float32Array, other: Float32Array): number {
   return one.reduce((sum, number, index) => sum + number * other[index]!, 0)
 }
 
-function meets(attributes: Attributes, { state, owner, target, category, tags = [] }: Filter): boolean {
+function meets(
+  attributes: Attributes,
+  { state, owner, target, category, tags = [] }: AttributeFilter,
+): boolean {
   if (state !== undefined && attributes.state !== state) return false
   if (owner !== undefined && attributes.owner !== owner) return false
   if (target !== undefined && attributes.target !== target.toLowerCase()) return false

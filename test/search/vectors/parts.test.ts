@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { takeFirst } from '../../../src/search/vectors/first.ts'
 import { Highest } from '../../../src/search/vectors/memory/highest.ts'
 import { kernelOn } from '../../../src/search/vectors/memory/kernel-functions.ts'
 import { layoutOf } from '../../../src/search/vectors/memory/layout.ts'
@@ -8,6 +7,7 @@ import { type Bounds, writeQuery, writeRow } from '../../../src/search/vectors/m
 import { widest } from '../../../src/search/vectors/memory/row-group.ts'
 import { Slabs } from '../../../src/search/vectors/memory/slabs.ts'
 import { VectorTable } from '../../../src/search/vectors/memory/vector-table.ts'
+import { takeFirst } from '../../../src/search/vectors/take-first.ts'
 import { attributesOf, clusteredVectors, randomNumbers } from './support.ts'
 
 describe('the kernel', () => {

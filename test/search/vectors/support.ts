@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
-import type { Filter } from '../../../src/search/search-index.ts'
-import type { Attributes, Near, VectorChange } from '../../../src/search/vectors/vector-store.ts'
+import type { AttributeFilter, Attributes } from '../../../src/search/vectors/attributes.ts'
+import type { Near, VectorChange } from '../../../src/search/vectors/vector-store.ts'
 import type { Pair } from './oracle.ts'
 
 export const { signal } = new AbortController()
@@ -60,7 +60,7 @@ export function idsOf(near: readonly Near[]): string[] {
 export async function expectExact(
   { store, oracle }: Pair,
   vector: Float32Array,
-  filter: Filter = {},
+  filter: AttributeFilter = {},
   limit = 100,
 ): Promise<readonly Near[]> {
   const near = await store.nearest(vector, filter, limit, signal)
@@ -117,7 +117,7 @@ export const someChange: fc.Arbitrary<VectorChange> = fc.record({
   ),
 })
 
-export const someFilter: fc.Arbitrary<Filter> = fc.record(
+export const someFilter: fc.Arbitrary<AttributeFilter> = fc.record(
   {
     state: fc.constantFrom('STAGE', 'ACTIVE'),
     owner: fc.constantFrom('ann', 'bob', 'nobody'),

@@ -1,29 +1,17 @@
-import type { Filter } from '../../search-index.ts'
-
-/** The only columns that conditions name. */
-type Column = 'id' | 'state' | 'owner' | 'target' | 'category'
+import { type AttributeFilter, conditionsOf, isList } from '../attributes.ts'
 
 /** The filter in LanceDB's SQL, undefined where all are wanted. Every value is a quoted literal. */
-export function renderFilter({ state, owner, target, category, tags = [] }: Filter): string | undefined {
-  const conditions = [
-    ...equals('state', state),
-    ...equals('owner', owner),
-    ...equals('target', target?.toLowerCase()),
-    ...equals('category', category?.toLowerCase()),
-    // A list that is wanted whole, so that one value never is part of another.
-    ...tags.map((tag) => `array_has(tags, ${quote(tag.toLowerCase())})`),
-  ]
+export function renderFilter(filter: AttributeFilter): string | undefined {
+  const conditions = conditionsOf(filter).map(([column, value]) =>
+    // A value of a list is compared whole, so that it never matches a part of another.
+    isList(column) ? `array_has(${column}, ${quote(value)})` : `${column} = ${quote(value)}`,
+  )
   return conditions.length === 0 ? undefined : conditions.join(' AND ')
 }
 
 /** The rows of these entries. */
 export function renderIds(ids: readonly string[]): string {
-  const column: Column = 'id'
-  return ids.length === 0 ? 'false' : `${column} IN (${ids.map(quote).join(', ')})`
-}
-
-function equals(column: Column, value: string | undefined): string[] {
-  return value === undefined ? [] : [`${column} = ${quote(value)}`]
+  return ids.length === 0 ? 'false' : `id IN (${ids.map(quote).join(', ')})`
 }
 
 function quote(value: string): string {

@@ -1,5 +1,5 @@
 import type { Connection, Table } from '@lancedb/lancedb'
-import type { Filter } from '../../search-index.ts'
+import type { AttributeFilter } from '../attributes.ts'
 import type { VectorEntry } from '../vector-store.ts'
 import { Damage } from './damage.ts'
 import { renderFilter, renderIds } from './filter.ts'
@@ -94,11 +94,11 @@ export class Generation {
   }
 
   /** What meets the filter in the present snapshot. */
-  source(vector: Float32Array, filter: Filter): Source {
+  source(vector: Float32Array, filter: AttributeFilter): Source {
     return this.#source(this.snapshot.table, vector, filter)
   }
 
-  #source(table: Table, vector: Float32Array, filter: Filter): Source {
+  #source(table: Table, vector: Float32Array, filter: AttributeFilter): Source {
     const condition = renderFilter(filter)
     return {
       async top(depth) {

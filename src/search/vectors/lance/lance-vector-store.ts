@@ -1,11 +1,11 @@
 import { setInterval } from 'node:timers'
-import { Failure } from '../../../../schemas/failure.ts'
 import { abortable } from '../../../common/abort.ts'
-import type { Filter } from '../../search-index.ts'
+import { type AttributeFilter, checkFilter } from '../attributes.ts'
 import { checkChange, checkVector } from '../check.ts'
-import { inSlices } from '../chunks.ts'
-import { Turns } from '../turns.ts'
+import { Turns } from '../serial-queue.ts'
+import { inSlices } from '../time-slices.ts'
 import type { Near, VectorChange, VectorStore } from '../vector-store.ts'
+import { VectorStoreError } from '../vector-store-error.ts'
 import { Damage } from './damage.ts'
 import { Folder } from './folder.ts'
 import { Generation, type GenerationOptions } from './generation.ts'
@@ -97,16 +97,17 @@ class LanceVectorStore implements VectorStore {
       try {
         await generation.write(entries, revision)
       } catch (fault) {
-        if (isFull(fault)) throw new Failure('storage_full', 'There is no room left for vectors.', {}, fault)
+        if (isFull(fault))
+          throw new VectorStoreError('storage_full', 'There is no room left for vectors.', { cause: fault })
         this.#suspect(fault)
-        throw new Failure('unavailable', 'The vectors could not be written.', {}, fault)
+        throw new VectorStoreError('unavailable', 'The vectors could not be written.', { cause: fault })
       }
       this.#commits++
       if (this.#commits >= commitsUntilOptimized) void this.#optimize()
     })
   }
 
-  async nearest(vector: Float32Array, filter: Filter, limit: number, signal: AbortSignal) {
+  async nearest(vector: Float32Array, filter: AttributeFilter, limit: number, signal: AbortSignal) {
     return this.#ask(vector, filter, signal, (source) => findNearest(source, vector, limit))
   }
 
@@ -125,19 +126,20 @@ class LanceVectorStore implements VectorStore {
 
   async #ask(
     vector: Float32Array,
-    filter: Filter,
+    filter: AttributeFilter,
     signal: AbortSignal,
     work: (source: Source) => Promise<Near[]>,
   ): Promise<readonly Near[]> {
     signal.throwIfAborted()
     this.#opened()
     checkVector(vector, this.#options.dimensions)
+    checkFilter(filter)
     return abortable(this.#answer(vector, filter, signal, work), signal)
   }
 
   async #answer(
     vector: Float32Array,
-    filter: Filter,
+    filter: AttributeFilter,
     signal: AbortSignal,
     work: (source: Source) => Promise<Near[]>,
   ): Promise<Near[]> {
@@ -159,9 +161,12 @@ class LanceVectorStore implements VectorStore {
       }
     } catch (fault) {
       signal.throwIfAborted()
-      if (fault instanceof Failure) throw fault
+      if (fault instanceof VectorStoreError) throw fault
       if (!this.#isClosed) this.#suspect(fault)
-      throw new Failure('unavailable', 'The vectors cannot be read now.', { retry_after_s: 1 }, fault)
+      throw new VectorStoreError('unavailable', 'The vectors cannot be read now.', {
+        retry_after_s: 1,
+        cause: fault,
+      })
     }
   }
 
@@ -192,7 +197,10 @@ class LanceVectorStore implements VectorStore {
     if (isCurrent && !isBack && !this.#isReset && !this.#isSuspected && generation === before)
       return generation
     this.#isReset = false
-    throw new Failure('unavailable', 'The vectors have begun anew; apply from the revision they are at.')
+    throw new VectorStoreError(
+      'unavailable',
+      'The vectors were rebuilt; apply changes from their applied revision on.',
+    )
   }
 
   /** Something went wrong: finds out in its turn whether the files are sound, and begins anew if not. */
@@ -265,7 +273,8 @@ class LanceVectorStore implements VectorStore {
   }
 
   #opened(): Generation {
-    if (!this.#generation || this.#isClosed) throw new Failure('unavailable', 'The vector store is closed.')
+    if (!this.#generation || this.#isClosed)
+      throw new VectorStoreError('unavailable', 'The vector store is closed.')
     return this.#generation
   }
 }

@@ -1,5 +1,5 @@
-import { compareId } from '../../index/order.ts'
-import { takeFirst } from '../first.ts'
+import { compareAscii } from '../../../common/compare.ts'
+import { takeFirst } from '../take-first.ts'
 import type { Near } from '../vector-store.ts'
 import { Damage } from './damage.ts'
 import type { Named, Row } from './rows.ts'
@@ -89,7 +89,7 @@ function firstById(names: Iterable<Named>, limit: number): Near[] {
 }
 
 function bestFirst(one: Near, other: Near): number {
-  return other.similarity - one.similarity || compareId(one.id, other.id)
+  return other.similarity - one.similarity || compareAscii(one.id, other.id)
 }
 
 function dot(one: Float32Array, other: Float32Array): number {

@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib'
-import type { Attributes, VectorEntry } from '../vector-store.ts'
+import { type AttributeName, type Attributes, attributeNames, isList, pickAttributes } from '../attributes.ts'
+import type { VectorEntry } from '../vector-store.ts'
 import { Damage } from './damage.ts'
 import type { ArrowTable, Library, RecordBatch, Schema } from './library.ts'
 
@@ -25,17 +26,14 @@ const revisionPlace = -1
 export function schemaOf(library: Library, dimensions: number): Schema {
   const { Field, Float64, Int32, List, Schema, Utf8 } = library.arrow
   const text = new Utf8()
+  const texts = new List(new Field('item', text, true))
   return new Schema([
     new Field('key', text, false),
     new Field('id', text, false),
     new Field('place', new Int32(), false),
     new Field('width', new Int32(), false),
     new Field('revision', new Float64(), true),
-    new Field('state', text, true),
-    new Field('owner', text, true),
-    new Field('target', text, true),
-    new Field('category', text, true),
-    new Field('tags', new List(new Field('item', text, true)), true),
+    ...attributeNames.map((name) => new Field(name, isList(name) ? texts : text, true)),
     new Field('sum', new Int32(), false),
     new Field('vector', vectorType(library, dimensions), false),
   ])
@@ -84,28 +82,18 @@ export function toTable(
   return new Table(schema, [new RecordBatch(schema, struct)])
 }
 
-const cellColumns = [
-  'key',
-  'id',
-  'place',
-  'width',
-  'revision',
-  'state',
-  'owner',
-  'target',
-  'category',
-  'tags',
-] as const
+const cellColumns = ['key', 'id', 'place', 'width', 'revision', ...attributeNames] as const
 
 type Cells = Readonly<Record<(typeof cellColumns)[number], unknown>>
 
 function cellsOf({ key, id, place, width, attributes }: Flat, revision: number): Cells {
   if (!attributes) return { ...noAttributes, key, id, place, width, revision }
-  const { state, owner, target, category, tags } = attributes
-  return { key, id, place, width, revision: null, state, owner, target, category, tags }
+  return { ...pickAttributes(attributes), key, id, place, width, revision: null }
 }
 
-const noAttributes = { state: null, owner: null, target: null, category: null, tags: null }
+const noAttributes = Object.fromEntries(attributeNames.map((name) => [name, null])) as Readonly<
+  Record<AttributeName, null>
+>
 
 /** A checksum of a row. */
 function sumOf(cells: Cells, { buffer, byteOffset, byteLength }: Float32Array): number {
@@ -122,12 +110,16 @@ export function verifySums(batch: RecordBatch): void {
     const cells = Object.fromEntries(
       children.map(([name, child]) => {
         const value = child?.get(index)
-        return [name, name === 'tags' && value ? [...value] : value]
+        return [name, isListColumn(name) && value ? [...value] : value]
       }),
     )
     if (sumOf(cells as Cells, vectors(index)) !== sums?.get(index))
       throw new Damage('A row is not what was written.')
   }
+}
+
+function isListColumn(column: (typeof cellColumns)[number]): boolean {
+  return attributeNames.some((name) => name === column && isList(name))
 }
 
 const revisionRow: Flat = {

@@ -1,13 +1,13 @@
-import { Failure } from '../../../../schemas/failure.ts'
 import { abortable } from '../../../common/abort.ts'
-import { compareId } from '../../index/order.ts'
-import type { Parts, Sections } from '../../index/sections.ts'
-import type { Filter } from '../../search-index.ts'
+import { compareAscii } from '../../../common/compare.ts'
+import type { Parts, Sections } from '../../../common/sections.ts'
+import { type AttributeFilter, checkFilter } from '../attributes.ts'
 import { checkChange, checkVector } from '../check.ts'
-import { inSlices } from '../chunks.ts'
-import { takeFirst } from '../first.ts'
-import { Turns } from '../turns.ts'
+import { Turns } from '../serial-queue.ts'
+import { takeFirst } from '../take-first.ts'
+import { inSlices } from '../time-slices.ts'
 import type { Near, VectorChange, VectorStore } from '../vector-store.ts'
+import { VectorStoreError } from '../vector-store-error.ts'
 import { type Layout, layoutOf } from './layout.ts'
 import { type Plan, slotOf } from './plan.ts'
 import { ScanThread } from './scan-thread.ts'
@@ -93,7 +93,8 @@ class VectorsInMemory implements MemoryVectorStore {
     })
   }
 
-  async nearest(vector: Float32Array, filter: Filter, limit: number, signal: AbortSignal) {
+  async nearest(vector: Float32Array, filter: AttributeFilter, limit: number, signal: AbortSignal) {
+    checkFilter(filter)
     return this.#ask(vector, signal, async () => {
       const { table } = this.#opened()
       const plan = table.plan(filter)
@@ -157,7 +158,7 @@ class VectorsInMemory implements MemoryVectorStore {
   }
 
   #opened() {
-    if (!this.#open) throw new Failure('unavailable', 'The vector store is closed.')
+    if (!this.#open) throw new VectorStoreError('unavailable', 'The vector store is closed.')
     return this.#open
   }
 }
@@ -167,5 +168,5 @@ function near(id: string, similarity: number, capability: number): Near {
 }
 
 function bestFirst(one: Near, other: Near): number {
-  return other.similarity - one.similarity || compareId(one.id, other.id)
+  return other.similarity - one.similarity || compareAscii(one.id, other.id)
 }

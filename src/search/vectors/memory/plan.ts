@@ -1,4 +1,4 @@
-import type { Selection } from '../../index/attribute-index.ts'
+import type { Selection } from '../../../common/value-index.ts'
 import { type Layout, slabRows } from './layout.ts'
 import type { RowGroup, Slab } from './row-group.ts'
 import type { Views } from './views.ts'

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { Failure } from '../../../../schemas/failure.ts'
+import { VectorStoreError } from '../vector-store-error.ts'
 import type { Found, Scan } from './scanner.ts'
 
 /** What the thread is started with. */
@@ -39,7 +39,9 @@ export class ScanThread implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     const worker = this.#worker
     this.#worker = undefined
-    this.#settle((waiting) => waiting.reject(new Failure('unavailable', 'The vector store is closed.')))
+    this.#settle((waiting) =>
+      waiting.reject(new VectorStoreError('unavailable', 'The vector store is closed.')),
+    )
     await worker?.terminate()
   }
 
@@ -48,7 +50,7 @@ export class ScanThread implements AsyncDisposable {
     const lose = (error: unknown) => {
       if (worker !== this.#worker) return
       this.#worker = undefined
-      this.#settle((waiting) => waiting.reject(Failure.from(error)))
+      this.#settle((waiting) => waiting.reject(failed(error)))
     }
     worker.on('message', (found: Found) => {
       worker.unref()
@@ -65,4 +67,8 @@ export class ScanThread implements AsyncDisposable {
     this.#waiting = undefined
     if (waiting) settle(waiting)
   }
+}
+
+function failed(cause: unknown): VectorStoreError {
+  return new VectorStoreError('internal', 'The thread that scans vectors failed.', { cause })
 }

@@ -1,4 +1,4 @@
-import { Failure } from '../../../../schemas/failure.ts'
+import { VectorStoreError } from '../vector-store-error.ts'
 import type { Layout } from './layout.ts'
 import { type Views, viewsOf } from './views.ts'
 
@@ -28,7 +28,7 @@ export class Slabs {
     this.views = viewsOf(this.memory)
   }
 
-  /** Makes sure that so many slabs can be taken. Throws Failure `storage_full`. */
+  /** Makes sure that so many slabs can be taken. Throws VectorStoreError `storage_full`. */
   reserve(count: number): void {
     const missing = count - this.#free.length
     const bytes = this.#end + missing * this.#slabBytes - this.views.bytes.length
@@ -40,7 +40,9 @@ export class Slabs {
     try {
       this.memory.grow(Math.max(pages, wished))
     } catch (error) {
-      throw new Failure('storage_full', 'There is no memory left for more vectors.', {}, error)
+      throw new VectorStoreError('storage_full', 'There is no memory left for more vectors.', {
+        cause: error,
+      })
     }
     this.views = viewsOf(this.memory)
   }

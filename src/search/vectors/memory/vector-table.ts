@@ -1,8 +1,16 @@
-import { AttributeIndex, type Selection } from '../../index/attribute-index.ts'
-import { cut, joinIntegers } from '../../index/ragged.ts'
-import type { Parts, Sections } from '../../index/sections.ts'
-import type { Filter } from '../../search-index.ts'
-import type { Attributes, VectorEntry } from '../vector-store.ts'
+import { cut, joinIntegers } from '../../../common/ragged.ts'
+import type { Parts, Sections } from '../../../common/sections.ts'
+import { type Selection, ValueIndex } from '../../../common/value-index.ts'
+import {
+  type AttributeFilter,
+  type Attributes,
+  attributeNames,
+  conditionsOf,
+  haveSameAttributes,
+  pickAttributes,
+  valuesOf,
+} from '../attributes.ts'
+import type { VectorEntry } from '../vector-store.ts'
 import type { Layout } from './layout.ts'
 import { listAgain, listRows, type Plan } from './plan.ts'
 import type { Bounds } from './quantise.ts'
@@ -43,7 +51,7 @@ export class VectorTable {
   readonly #slots = new Map<string, number>()
   readonly #free: number[] = []
   readonly #groups = new Map<number, RowGroup>()
-  readonly #attributes = new AttributeIndex()
+  readonly #attributes = new ValueIndex(attributeNames)
   /** By the selection, which is given again only as long as no entry comes, goes or changes its attributes. */
   readonly #plans = new WeakMap<Selection, Plan>()
   #listed: Plan | undefined
@@ -76,7 +84,7 @@ export class VectorTable {
       }
       const { id, attributes, place } = entry
       table.#slots.set(id, slot)
-      table.#attributes.add(slot, attributes)
+      table.#attributes.add(slot, valuesOf(attributes))
       return { id, attributes, group, place }
     })
     return table
@@ -124,7 +132,7 @@ export class VectorTable {
     return slot === undefined ? 0 : this.at(slot).group.width
   }
 
-  /** Makes room for what these entries will be, so that putting them cannot fail. Throws Failure `storage_full`. */
+  /** Makes room for what these entries will be, so that putting them cannot fail. Throws VectorStoreError `storage_full`. */
   reserve(widths: Iterable<readonly [id: string, width: number]>): void {
     const growth = new Map<number, number>()
     const grow = (width: number, by: number) => growth.set(width, (growth.get(width) ?? 0) + by)
@@ -156,15 +164,15 @@ export class VectorTable {
     const moved = group.remove(place)
     if (moved !== undefined) this.#entries[moved] = { ...this.at(moved), place }
     if (group.size === 0) this.#groups.delete(group.width)
-    this.#attributes.remove(slot, attributes)
+    this.#attributes.remove(slot, valuesOf(attributes))
     this.#entries[slot] = undefined
     this.#slots.delete(id)
     this.#free.push(slot)
   }
 
   /** The rows of the entries that meet the filter; the same one again costs next to nothing. */
-  plan(filter: Filter): Plan {
-    const selection = this.#attributes.select(filter, this.#entries.length)
+  plan(filter: AttributeFilter): Plan {
+    const selection = this.#attributes.select(conditionsOf(filter), this.#entries.length)
     const plan = this.#plans.get(selection) ?? this.#list(selection)
     if (plan !== this.#listed) listAgain(plan, this.pool.views, this.#layout)
     this.#listed = plan
@@ -185,18 +193,18 @@ export class VectorTable {
     const place = group.add(slot)
     this.#groups.set(group.width, group)
     this.#slots.set(id, slot)
-    this.#entries[slot] = { id, attributes: onlyAttributes(attributes), group, place }
-    this.#attributes.add(slot, attributes)
+    this.#entries[slot] = { id, attributes: pickAttributes(attributes), group, place }
+    this.#attributes.add(slot, valuesOf(attributes))
     this.#write(group, place, vectors)
   }
 
   #replace(slot: number, attributes: Attributes, vectors: readonly Float32Array[]): void {
     const before = this.at(slot)
     this.#write(before.group, before.place, vectors)
-    if (isSame(before.attributes, attributes)) return
-    this.#attributes.remove(slot, before.attributes)
-    this.#attributes.add(slot, attributes)
-    this.#entries[slot] = { ...before, attributes: onlyAttributes(attributes) }
+    if (haveSameAttributes(before.attributes, attributes)) return
+    this.#attributes.remove(slot, valuesOf(before.attributes))
+    this.#attributes.add(slot, valuesOf(attributes))
+    this.#entries[slot] = { ...before, attributes: pickAttributes(attributes) }
   }
 
   #write(group: RowGroup, place: number, vectors: readonly Float32Array[]): void {
@@ -207,20 +215,4 @@ export class VectorTable {
   #groupOf(width: number): RowGroup {
     return this.#groups.get(width) ?? new RowGroup(width, this.pool, this.#layout)
   }
-}
-
-/** What is given may be more, such as a whole document. */
-function onlyAttributes({ state, owner, target, category, tags }: Attributes): Attributes {
-  return { state, owner, target, category, tags }
-}
-
-function isSame(one: Attributes, other: Attributes): boolean {
-  return (
-    one.state === other.state &&
-    one.owner === other.owner &&
-    one.target === other.target &&
-    one.category === other.category &&
-    one.tags.length === other.tags.length &&
-    one.tags.every((tag, index) => tag === other.tags[index])
-  )
 }

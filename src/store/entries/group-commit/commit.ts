@@ -1,7 +1,14 @@
 import type { Kysely } from 'kysely'
-import { slices } from '../../sql/chunks.ts'
+import { chunksOf } from '../../../common/chunks.ts'
 import { currentRevision, nextCounters } from '../../sql/counter.ts'
-import type { AuditTable, ChangeTable, EntryTable, Tables, VersionTable } from '../../sql/tables.ts'
+import {
+  type AuditTable,
+  type ChangeTable,
+  type EntryTable,
+  maxRowsPerStatement,
+  type Tables,
+  type VersionTable,
+} from '../../sql/tables.ts'
 import type { AuditAction, StoredEntry } from '../../store.ts'
 import { actorKey, difference } from '../audit.ts'
 import { skeletonOf } from '../confusables.ts'
@@ -69,11 +76,15 @@ export async function commitPuts(
     const fields = changed[index]
     if (fields) events.push(toEvent(entry.id, deed, revision, fields))
   }
-  for (const some of slices(entries)) await upsert(transaction, some, standing ? numbered : columns)
-  for (const some of slices(changes)) await transaction.insertInto('change').values(some).execute()
-  for (const some of slices(versions)) await transaction.insertInto('version').values(some).execute()
+  for (const chunk of chunksOf(entries, maxRowsPerStatement))
+    await upsert(transaction, chunk, standing ? numbered : columns)
+  for (const chunk of chunksOf(changes, maxRowsPerStatement))
+    await transaction.insertInto('change').values(chunk).execute()
+  for (const chunk of chunksOf(versions, maxRowsPerStatement))
+    await transaction.insertInto('version').values(chunk).execute()
   const audits = events.map((event, index) => ({ ...event, id: audit - audited + index + 1, at }))
-  for (const some of slices(audits)) await transaction.insertInto('audit').values(some).execute()
+  for (const chunk of chunksOf(audits, maxRowsPerStatement))
+    await transaction.insertInto('audit').values(chunk).execute()
   return { revision: last, rows: entries }
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Postings } from '../../src/search/index/postings.ts'
+import { Postings } from '../../src/common/postings.ts'
 
 describe('postings', () => {
   it('hold the slots of a key in order with their weights, through every change', async () => {

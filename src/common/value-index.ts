@@ -1,0 +1,84 @@
+import { LRUCache } from 'lru-cache'
+import { type PostingList, Postings } from './postings.ts'
+
+/** Slots with `marks[slot] === mark` are selected. Valid until the next change. */
+export interface Selection {
+  readonly marks: Uint16Array
+  readonly mark: number
+  readonly total: number
+}
+
+/** A value of an attribute. */
+export type AttributeValue<Name extends string> = readonly [attribute: Name, value: string]
+
+const maxCachedSelections = 16
+
+/** Which slots have which values: exact filters. */
+export class ValueIndex<Name extends string> {
+  readonly #postings: Readonly<Record<Name, Postings>>
+  #slots = 0
+  /** Callers select by the same conditions again and again. */
+  readonly #selections = new LRUCache<string, Selection>({ max: maxCachedSelections })
+
+  constructor(attributes: readonly Name[]) {
+    const postings = attributes.map((attribute) => [attribute, new Postings()])
+    this.#postings = Object.fromEntries(postings) as Record<Name, Postings>
+  }
+
+  /** The slot must not be there yet. */
+  add(slot: number, values: Iterable<AttributeValue<Name>>): void {
+    for (const [attribute, value] of values) this.#postings[attribute].add(value, slot)
+    this.#slots++
+    this.#clearCache()
+  }
+
+  /** `values` are those that the slot was added with. */
+  remove(slot: number, values: Iterable<AttributeValue<Name>>): void {
+    for (const [attribute, value] of values) {
+      const list = this.#postings[attribute].get(value)
+      if (list) this.#postings[attribute].remove(list, slot)
+    }
+    this.#slots--
+    this.#clearCache()
+  }
+
+  /** The slots, all below `capacity`, that have every one of these values. */
+  select(conditions: readonly AttributeValue<Name>[], capacity: number): Selection {
+    const key = JSON.stringify(conditions)
+    const cached = this.#selections.get(key)
+    if (cached) return cached
+    const selection = this.#mark(conditions, capacity)
+    this.#selections.set(key, selection)
+    return selection
+  }
+
+  /** The slots of each value of an attribute. */
+  lists(attribute: Name): Iterable<PostingList> {
+    return this.#postings[attribute].lists()
+  }
+
+  #clearCache(): void {
+    if (this.#selections.size > 0) this.#selections.clear()
+  }
+
+  #mark(conditions: readonly AttributeValue<Name>[], capacity: number): Selection {
+    const marks = new Uint16Array(capacity)
+    const lists = conditions.map(([attribute, value]) => this.#postings[attribute].get(value))
+    const present = lists.filter((list) => list !== undefined).sort((one, other) => one.size - other.size)
+    if (present.length < lists.length) return { marks, mark: 1, total: 0 }
+    const total = present.reduce((_, list, passed) => narrow(marks, list, passed), this.#slots)
+    return { marks, mark: present.length, total }
+  }
+}
+
+/** Marks the slots that are in the list and in the `passed` lists before it; returns how many they are. */
+function narrow(marks: Uint16Array, { slots, size }: PostingList, passed: number): number {
+  let total = 0
+  for (let index = 0; index < size; index++) {
+    const slot = slots[index] ?? 0
+    if (marks[slot] !== passed) continue
+    marks[slot] = passed + 1
+    total++
+  }
+  return total
+}

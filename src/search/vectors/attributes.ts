@@ -1,0 +1,74 @@
+import type { AttributeValue } from '../../common/value-index.ts'
+
+/**
+ * The attributes that filters narrow by; `list`: an entry has several values, and a filter needs every one of its own.
+ * A row more is a column more of both stores; a store on disk is then rebuilt.
+ */
+const table = {
+  state: { kind: 'text', ignores_case: false },
+  owner: { kind: 'text', ignores_case: false },
+  target: { kind: 'text', ignores_case: true },
+  category: { kind: 'text', ignores_case: true },
+  tags: { kind: 'list', ignores_case: true },
+} as const satisfies Record<string, { kind: 'text' | 'list'; ignores_case: boolean }>
+
+export type AttributeName = keyof typeof table
+
+/** The values of an entry; those compared without case are lower-case. */
+export type Attributes = {
+  readonly [Name in AttributeName]: (typeof table)[Name]['kind'] extends 'list'
+    ? readonly string[]
+    : string | null
+}
+
+/** Every condition must hold. */
+export type AttributeFilter = {
+  readonly [Name in AttributeName]?: NonNullable<Attributes[Name]>
+}
+
+export const attributeNames = Object.keys(table) as readonly AttributeName[]
+
+export function isList(name: AttributeName): boolean {
+  return table[name].kind === 'list'
+}
+
+/** The attributes alone of an object that may have more, such as a whole document. */
+export function pickAttributes(attributes: Attributes): Attributes {
+  return Object.fromEntries(attributeNames.map((name) => [name, attributes[name]])) as Attributes
+}
+
+/** The distinct values of an entry. */
+export function valuesOf(attributes: Attributes): AttributeValue<AttributeName>[] {
+  return attributeNames.flatMap((name) => {
+    return [...new Set(asList(attributes[name]))].map((text) => [name, text] as const)
+  })
+}
+
+/** Throws RangeError for an attribute that the stores do not know: it is never ignored. */
+export function checkFilter(filter: AttributeFilter): void {
+  for (const [name, value] of Object.entries(filter)) {
+    if (value !== undefined && !Object.hasOwn(table, name))
+      throw new RangeError(`Vectors cannot be filtered by ${name}.`)
+  }
+}
+
+/** The values that an entry must have to meet the filter. */
+export function conditionsOf(filter: AttributeFilter): AttributeValue<AttributeName>[] {
+  return attributeNames.flatMap((name) =>
+    asList(filter[name]).map((text) => [name, table[name].ignores_case ? text.toLowerCase() : text] as const),
+  )
+}
+
+export function haveSameAttributes(one: Attributes, other: Attributes): boolean {
+  return attributeNames.every((name) => isSame(one[name], other[name]))
+}
+
+function isSame(one: Attributes[AttributeName], other: Attributes[AttributeName]): boolean {
+  const [values, others] = [asList(one), asList(other)]
+  return values.length === others.length && values.every((value, index) => value === others[index])
+}
+
+function asList(value: string | readonly string[] | null | undefined): readonly string[] {
+  if (value === null || value === undefined) return []
+  return typeof value === 'string' ? [value] : value
+}

@@ -1,0 +1,20 @@
+/** `unavailable`: closed, being rebuilt or not readable now. `storage_full`: no room for more. `internal`: all else. */
+export type VectorStoreErrorCode = 'unavailable' | 'storage_full' | 'internal'
+
+/** The error of vector stores. The caller translates it to an error of its own. */
+export class VectorStoreError extends Error {
+  override readonly name = 'VectorStoreError'
+  readonly code: VectorStoreErrorCode
+  /** Seconds after which the same call may succeed. */
+  readonly retry_after_s: number | undefined
+
+  constructor(
+    code: VectorStoreErrorCode,
+    message: string,
+    { cause, retry_after_s }: { readonly cause?: unknown; readonly retry_after_s?: number } = {},
+  ) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.code = code
+    this.retry_after_s = retry_after_s
+  }
+}
