@@ -33,13 +33,13 @@ export function openRemotes({ stack, config, options, clock, wait }: Runtime, ou
           open,
           dial,
           client: { name: 'dragoman', version },
-          fleeting_headers: ['dragoman-assertion', 'via'],
+          per_call_headers: ['dragoman-assertion', 'via'],
           clock,
         }),
       ],
       clock,
       wait,
-      ...(remote_timeout_ms !== undefined && { patience_ms: remote_timeout_ms }),
+      ...(remote_timeout_ms !== undefined && { timeout_ms: remote_timeout_ms }),
     }),
   )
 }

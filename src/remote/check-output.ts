@@ -2,16 +2,16 @@ import { Failure } from '../../schemas/failure.ts'
 import type { Json } from '../../schemas/json.ts'
 import { assertPlain } from '../../schemas/plain.ts'
 
-/** As much as any message here may be, in characters. */
-const largest = 1024 * 1024
+/** Maximum size of a message, in characters. */
+const maxCharacters = 1024 * 1024
 
-/** Values (RFC 8259) of one message of A2A or MCP: reading more would hold up everybody. */
-export const mostValues = 100_000
+/** JSON values (RFC 8259) in one message of A2A or MCP: parsing blocks the event loop. */
+export const maxValues = 100_000
 
-/** What another agent answers, as any message here is: plain and not too long. Throws Failure `upstream_invalid`. */
-export function sound(who: string, output: Json): Json {
-  if (!isShort(output)) {
-    throw new Failure('upstream_invalid', `${who} answers more than ${largest} characters.`)
+/** Checks an output of a remote agent: plain JSON and not too long. Throws Failure `upstream_invalid`. */
+export function checkOutput(who: string, output: Json): Json {
+  if (!isWithinLimit(output)) {
+    throw new Failure('upstream_invalid', `${who} answered more than ${maxCharacters} characters.`)
   }
   try {
     assertPlain(output)
@@ -21,20 +21,20 @@ export function sound(who: string, output: Json): Json {
   return output
 }
 
-/** By the length of its JSON text, nearly; counted until it is too much. */
-function isShort(output: Json): boolean {
+/** Counts approximately the characters of the JSON text, and stops counting above the limit. */
+function isWithinLimit(output: Json): boolean {
   let size = 0
-  const waiting: Json[] = [output]
-  while (size <= largest) {
-    const value = waiting.pop()
+  const stack: Json[] = [output]
+  while (size <= maxCharacters) {
+    const value = stack.pop()
     if (value === undefined) return true
     if (typeof value === 'string') size += value.length + 2
     else if (typeof value !== 'object' || value === null) size += 4
     else {
-      const named = !Array.isArray(value)
+      const hasKeys = !Array.isArray(value)
       for (const [key, inner] of Object.entries(value)) {
-        size += named ? key.length + 4 : 1
-        waiting.push(inner)
+        size += hasKeys ? key.length + 4 : 1
+        stack.push(inner)
       }
     }
   }

@@ -7,10 +7,10 @@ import type { Fetch, FetchResponse } from '../net/fetch/fetch.ts'
 import { failureOfProblem, failureOfStatus, notCallable, wantsCredential } from './refusal.ts'
 import type { Connect, RemoteAgent, RemoteAnswer } from './remote-agent.ts'
 
-/** As much as one message may be. */
-const largestAnswer = 1024 * 1024
-/** An action that nobody has, so that asking for it does nothing. */
-const noAction = 'dragoman.probe'
+/** Maximum size of one message. */
+const maxAnswerBytes = 1024 * 1024
+/** An action that no agent has, so that calling it does nothing. */
+const unknownAction = 'dragoman.probe'
 
 /** Agents that take the envelope `{to, action, params}` by HTTP. */
 export function createEnvelopeConnect(fetch: Fetch, clock: () => number): Connect {
@@ -25,14 +25,14 @@ export function createEnvelopeConnect(fetch: Fetch, clock: () => number): Connec
       signal: AbortSignal,
     ) {
       const body = JSON.stringify({ to: address, action, params })
-      const sent = { ...headers, accept: 'application/json', 'content-type': 'application/json' }
+      const requestHeaders = { ...headers, accept: 'application/json', 'content-type': 'application/json' }
       return await fetch({
         url,
         method: 'POST',
-        headers: sent,
+        headers: requestHeaders,
         body,
         signal,
-        max_bytes: largestAnswer,
+        max_bytes: maxAnswerBytes,
         timeout_ms: 'none',
         stays: true,
       }).catch((thrown) => {
@@ -49,7 +49,7 @@ export function createEnvelopeConnect(fetch: Fetch, clock: () => number): Connec
         return read(who, await send(listedActions.continuation, continuation, headers, signal), clock)
       },
       async probe({ headers, signal }) {
-        const answer = read(who, await send(noAction, {}, headers, signal), clock)
+        const answer = read(who, await send(unknownAction, {}, headers, signal), clock)
         return 'refused' in answer ? answer.refused : undefined
       },
       async [Symbol.asyncDispose]() {},
@@ -57,27 +57,27 @@ export function createEnvelopeConnect(fetch: Fetch, clock: () => number): Connec
   }
 }
 
-/** What the answer says. Throws Failure where it says that something is wrong with the other side. */
+/** Reads the answer. Throws Failure for an answer that counts against the agent. */
 function read(who: string, answer: FetchResponse, clock: () => number): RemoteAnswer {
   const { status, headers } = answer
   if (status === 204) return { output: null }
   const value = parse(answer)
   if (status >= 200 && status < 300) {
-    if (value !== undefined) return waitIn(value) ?? { output: value }
-    throw new Failure('upstream_invalid', `${who} answers what is not JSON.`, { upstream: { status } })
+    if (value !== undefined) return inputRequest(value) ?? { output: value }
+    throw new Failure('upstream_invalid', `${who} did not answer with JSON.`, { upstream: { status } })
   }
-  const refused = { who, status, retry_after_s: retryAfter(headers['retry-after'], clock()) }
-  const failure = failureOfProblem(value, refused)
+  const context = { who, status, retry_after_s: retryAfter(headers['retry-after'], clock()) }
+  const failure = failureOfProblem(value, context)
   if (failure && status < 500 && status !== 429) return { refused: failure }
-  const thrown = failure ?? failureOfStatus(status, refused)
-  if (wantsCredential(thrown)) return { refused: thrown }
-  throw thrown
+  const error = failure ?? failureOfStatus(status, context)
+  if (wantsCredential(error)) return { refused: error }
+  throw error
 }
 
-/** A task that waits at another gateway, or at an agent that says so as gateways do. */
-function waitIn(value: Json): RemoteAnswer | undefined {
+/** `input_required` of another gateway, or of an agent that answers in the same form. */
+function inputRequest(value: Json): RemoteAnswer | undefined {
   const required = inputRequiredIn(value)
-  return required && { waits: { task_id: required.task_id }, question: required.question }
+  return required && { task: { task_id: required.task_id }, question: required.question }
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true })

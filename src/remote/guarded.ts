@@ -5,30 +5,30 @@ import type { UpstreamPolicy } from '../net/upstream/upstream-policy.ts'
 import { isAboutCall } from './refusal.ts'
 import type { RemoteAgent, RemoteAnswer } from './remote-agent.ts'
 
-export interface GuardOptions {
+interface GuardOptions {
   readonly policy: UpstreamPolicy
-  /** How the agent is called in what its callers are told. */
+  /** Name of the agent in error texts. */
   readonly who: string
-  /** Milliseconds that one call may take at the other side. */
-  readonly patience_ms: number
+  /** Milliseconds that one call may take at the agent. */
+  readonly timeout_ms: number
 }
 
 /**
- * The same agent with what keeps everybody whole around it: its own circuit and bounded places, and a time after
- * which it counts as having failed, which is shorter than its callers' own.
+ * The agent under its upstream policy (circuit, concurrency) and with a time-out per call, which is shorter than the
+ * deadline of its callers.
  */
-export function createGuarded(agent: RemoteAgent, { policy, who, patience_ms }: GuardOptions): RemoteAgent {
+export function createGuarded(agent: RemoteAgent, { policy, who, timeout_ms }: GuardOptions): RemoteAgent {
   async function within<T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    using deadline = startDeadline(signal, patience_ms)
+    using deadline = startDeadline(signal, timeout_ms)
     try {
       return await abortable(work(deadline.signal), deadline.signal)
     } catch (thrown) {
       if (!deadline.has_passed || signal.aborted) throw thrown
-      throw new Failure('upstream_timeout', `${who} did not answer within ${patience_ms} ms.`, {}, thrown)
+      throw new Failure('upstream_timeout', `${who} did not answer within ${timeout_ms} ms.`, {}, thrown)
     }
   }
 
-  const { describe } = agent
+  const describe = agent.describe?.bind(agent)
   return {
     call: (action, params, call) =>
       policy(
@@ -50,7 +50,7 @@ export function createGuarded(agent: RemoteAgent, { policy, who, patience_ms }: 
   }
 }
 
-/** Inside the circuit: what one caller did wrong closes the agent to nobody else. */
+/** Runs inside the circuit, so that an error caused by one caller does not open it for the others. */
 function refusedOr(thrown: unknown): RemoteAnswer {
   if (thrown instanceof Failure && isAboutCall(thrown.details.upstream?.status)) return { refused: thrown }
   throw thrown

@@ -2,58 +2,64 @@ import { isDeepStrictEqual } from 'node:util'
 import { LRUCache } from 'lru-cache'
 import type { EntryDetail } from '../../schemas/card.ts'
 import type { Endpoint } from '../../schemas/entry-parts.ts'
+import { addressOf } from '../../schemas/names.ts'
 import type { Clock, Wait } from '../common/clock.ts'
 import { createUpstreamPolicy, type UpstreamPolicy } from '../net/upstream/upstream-policy.ts'
-import { endpointsOf, factsOf } from './endpoints.ts'
 import { createGuarded } from './guarded.ts'
-import type { Connect, RemoteAgent } from './remote-agent.ts'
+import type { Connect, RemoteAgent, RemoteFacts } from './remote-agent.ts'
 
-/** A listed agent with the endpoint that it is called at. */
-export interface Connected {
+/** A listed agent with the endpoint at which it is called. */
+export interface ConnectedAgent {
   readonly agent: RemoteAgent
   readonly endpoint: Endpoint
 }
 
-interface Known extends Connected {
+interface CachedAgent extends ConnectedAgent {
   readonly policy: UpstreamPolicy
-  /** By which it is spoken to. */
+  /** The card that the adapter was created with. */
   card: EntryDetail['card']
 }
 
-/** The agents that are called, each with a circuit and places of its own, for as long as they are called. */
+/** The remote agents in use, each with its own upstream policy. */
 export interface Remotes extends AsyncDisposable {
-  /** Undefined where the entry has no endpoint that is spoken here. */
-  of(entry: EntryDetail): Connected | undefined
-  /** The same with nothing that was learnt from calls, for whoever disposes of it. */
-  fresh(entry: EntryDetail): Connected | undefined
+  /** Undefined if the entry has no endpoint of a supported protocol. */
+  of(entry: EntryDetail): ConnectedAgent | undefined
+  /** A new agent without the circuit and sessions of earlier calls; the caller disposes of it. */
+  fresh(entry: EntryDetail): ConnectedAgent | undefined
 }
 
-export interface RemotesOptions {
-  /** The first one that speaks an endpoint's protocol is taken. */
+interface RemotesOptions {
+  /** The first one that supports the protocol of an endpoint is used. */
   readonly connects: readonly Connect[]
   readonly clock: Clock
   readonly wait: Wait
   /** Milliseconds that an agent may take for one call; 25,000 when absent. */
-  readonly patience_ms?: number
+  readonly timeout_ms?: number
 }
 
-const mostAgents = 1_000
+const maxAgents = 1_000
 /**
- * Calls that one agent has under way together, and how many of those one caller; a hundred more wait, and what comes
- * then is refused. Whoever publishes an agent does not say for how long nobody else may call it.
+ * Concurrent calls to one agent, and those of one caller; a hundred more wait, further ones are refused. The agent's own
+ * Retry-After is capped at five minutes, since it applies to all callers.
  */
-const limits = { max_in_flight: 16, max_in_flight_per_caller: 12, gap_ms: 0, burst: 1, max_rest_ms: 300_000 }
-const defaultPatience = 25_000
+const limits = {
+  max_in_flight: 16,
+  max_in_flight_per_caller: 12,
+  gap_ms: 0,
+  burst: 1,
+  max_rest_ms: 300_000,
+}
+const defaultTimeout_ms = 25_000
 
 export function createRemotes({
   connects,
   clock,
   wait,
-  patience_ms = defaultPatience,
+  timeout_ms = defaultTimeout_ms,
 }: RemotesOptions): Remotes {
   const closing = new Set<Promise<void>>()
   const keys = new WeakMap<EntryDetail, string>()
-  const known = new LRUCache<string, Known>({ max: mostAgents, dispose: ({ agent }) => close(agent) })
+  const cache = new LRUCache<string, CachedAgent>({ max: maxAgents, dispose: ({ agent }) => close(agent) })
 
   function close(agent: RemoteAgent): void {
     const closed = Promise.resolve(agent[Symbol.asyncDispose]()).catch(() => {})
@@ -63,14 +69,14 @@ export function createRemotes({
 
   const policyOf = ({ package_name }: EntryDetail) => createUpstreamPolicy(package_name, limits, clock, wait)
 
-  function connect(entry: EntryDetail, policy: UpstreamPolicy): Known | undefined {
+  function connect(entry: EntryDetail, policy: UpstreamPolicy): CachedAgent | undefined {
     const facts = factsOf(entry)
     const { card, package_name: who } = entry
     for (const endpoint of endpointsOf(entry)) {
-      for (const speak of connects) {
-        const agent = speak(endpoint, facts)
+      for (const connectTo of connects) {
+        const agent = connectTo(endpoint, facts)
         if (!agent) continue
-        return { endpoint, policy, card, agent: createGuarded(agent, { policy, who, patience_ms }) }
+        return { endpoint, policy, card, agent: createGuarded(agent, { policy, who, timeout_ms }) }
       }
     }
     return undefined
@@ -79,22 +85,38 @@ export function createRemotes({
   return {
     fresh: (entry) => connect(entry, policyOf(entry)),
     of(entry) {
-      // What is published anew at the same place is the same agent: its circuit does not close by that.
+      // A new version at the same endpoints is the same agent: publishing it does not reset the circuit.
       const key = keys.get(entry) ?? JSON.stringify([entry.id, endpointsOf(entry), factsOf(entry).address])
       keys.set(entry, key)
-      const found = known.get(key)
-      if (found && (found.card === entry.card || isDeepStrictEqual(found.card, entry.card))) {
-        // The next comparison is one of identity.
-        found.card = entry.card
-        return found
+      const cached = cache.get(key)
+      if (cached && (cached.card === entry.card || isDeepStrictEqual(cached.card, entry.card))) {
+        // So that the next comparison is by identity.
+        cached.card = entry.card
+        return cached
       }
-      const made = connect(entry, found?.policy ?? policyOf(entry))
-      if (made) known.set(key, made)
-      return made
+      const created = connect(entry, cached?.policy ?? policyOf(entry))
+      if (created) cache.set(key, created)
+      return created
     },
     async [Symbol.asyncDispose]() {
-      known.clear()
+      cache.clear()
       await Promise.all(closing)
     },
   }
+}
+
+/**
+ * The endpoints of an entry, in the order of its card. A card that names capabilities and no endpoint belongs to an agent
+ * that takes envelopes at the address of its card.
+ */
+export function endpointsOf({ endpoints, card, manifest_url }: EntryDetail): readonly Endpoint[] {
+  if (endpoints.length > 0) return endpoints
+  if (card.rendered_by !== undefined || !Array.isArray(card.capabilities)) return []
+  return [{ protocol: 'envelope', url: new URL('/a2a/message', manifest_url).href }]
+}
+
+function factsOf({ package_name, card }: EntryDetail): RemoteFacts {
+  const { agent_id } = card
+  const address = typeof agent_id === 'string' && agent_id !== '' ? agent_id : addressOf(package_name)
+  return { package_name, address: address.slice(0, 220), card }
 }

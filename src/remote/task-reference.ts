@@ -2,15 +2,15 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { Failure } from '../../schemas/failure.ts'
 import type { RemoteTask } from './remote-agent.ts'
 
-/** Whose task it is: nobody else's call goes on with it, and no other agent is told of it. */
+/** The agent and the caller of a task: only this caller can continue it, and only at this agent. */
 export interface TaskHolder {
   readonly agent: string
   readonly caller: string
 }
 
 /**
- * How a caller is told of a task at another agent: its names there, with a seal by which only the same caller may go on
- * with it. Nothing is kept here, so every node can read it.
+ * A reference to a task at a remote agent: the ids there and an HMAC, so that only the same caller can use it. The gateway
+ * stores nothing, so every node can read it.
  */
 export function sealTask(task: RemoteTask, holder: TaskHolder, secret: Uint8Array): string {
   const { task_id, context_id } = task
@@ -21,10 +21,10 @@ export function sealTask(task: RemoteTask, holder: TaskHolder, secret: Uint8Arra
 /** Throws Failure `not_found` for a reference that was not given to this caller for this agent. */
 export function openTask(reference: string, holder: TaskHolder, secret: Uint8Array): RemoteTask {
   const [text = '', seal = ''] = reference.split('.')
-  const given = Buffer.from(seal, 'base64url')
-  const made = sealOf(text, holder, secret)
-  if (given.length !== made.length || !timingSafeEqual(given, made)) {
-    throw new Failure('not_found', 'There is no such task of yours at this agent.', {
+  const received = Buffer.from(seal, 'base64url')
+  const expected = sealOf(text, holder, secret)
+  if (received.length !== expected.length || !timingSafeEqual(received, expected)) {
+    throw new Failure('not_found', 'You have no such task at this agent.', {
       errors: [{ pointer: '/task_id', detail: 'Send the task_id that came with input_required.' }],
     })
   }

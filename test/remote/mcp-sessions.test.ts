@@ -147,7 +147,7 @@ describe('sessions of the 2025 era', () => {
 
   test('are few: the one longest unused ends first', async () => {
     await using server = await startSessionServer()
-    await using remote = agentAt(server.url, { most_kept: 2 })
+    await using remote = agentAt(server.url, { max_pooled: 2 })
     for (const caller of ['ada', 'bob', 'eve']) await remote.ask('count', {}, { caller })
     await eventually(server.sessions).toBe(2)
     expect(await remote.ask('count', {}, { caller: 'eve' })).toEqual({ text: '2' })

@@ -72,7 +72,7 @@ describe('a WebSocket', () => {
 
   test('is not used with other credentials than it was opened with', async () => {
     await using server = await startSockets(polite)
-    await using remote = agentAt(server.url, { fleeting_headers: ['x-assertion'] })
+    await using remote = agentAt(server.url, { per_call_headers: ['x-assertion'] })
     for (const [authorization, assertion] of ['a1', 'a2', 'b3', 'b4', 'a5']) {
       await remote.ask('x', {}, { headers: { authorization, 'x-assertion': assertion } as never })
     }

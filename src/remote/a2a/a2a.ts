@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type { Failure } from '../../../schemas/failure.ts'
-import { isRecord } from '../../../schemas/json.ts'
+import { isRecord, type JsonObject } from '../../../schemas/json.ts'
 import type { Wait } from '../../common/clock.ts'
 import type { Open } from '../../net/fetch/fetch.ts'
 import { createWebFetch } from '../../net/fetch/web-fetch.ts'
-import { mostValues } from '../check-output.ts'
-import type { Connect, RemoteAgent, RemoteAnswer, RemoteFacts } from '../remote-agent.ts'
-import { type A2aClient, createA2aClient, type Interface } from './client.ts'
-import { checked, faultOf } from './fault.ts'
+import { maxValues } from '../check-output.ts'
+import type { Connect, RemoteAgent, RemoteAnswer, RemoteCall, RemoteFacts } from '../remote-agent.ts'
+import { type A2aClient, type AgentInterface, createA2aClient } from './client.ts'
 import { follow } from './follow.ts'
-import { say } from './message.ts'
+import { messageOf } from './message.ts'
+import { type ClassifiedError, classify, withHttpErrors } from './sdk-error.ts'
 
 export interface A2aOptions {
   readonly open: Open
@@ -17,109 +17,114 @@ export interface A2aOptions {
   readonly wait: Wait
 }
 
-const largestAnswer = 10 * 1024 * 1024
-/** What is read at once holds up everybody: an output of 1 MiB, and what is around it. */
-const largestMessage = 2 * 1024 * 1024
+const maxAnswerBytes = 10 * 1024 * 1024
+/** A message is parsed at once and blocks the event loop. Room for an output of 1 MiB and what is around it. */
+const maxMessageBytes = 2 * 1024 * 1024
 const bindings = new Set(['JSONRPC', 'HTTP+JSON'])
 
 /** Agents that speak A2A 1.0 or 0.3, by JSON-RPC or HTTP+JSON, through the official SDK's client. */
 export function createA2aConnect(options: A2aOptions): Connect {
   return ({ protocol, url, version, binding = 'JSONRPC', tenant }, facts) => {
-    const spoken = binding.toUpperCase()
-    if (protocol !== 'a2a' || !/^https?:/i.test(url) || !bindings.has(spoken)) return undefined
+    const bindingName = binding.toUpperCase()
+    if (protocol !== 'a2a' || !/^https?:/i.test(url) || !bindings.has(bindingName)) return undefined
     const streaming = isRecord(facts.card.capabilities) && facts.card.capabilities.streaming === true
-    return createAgent(
-      { url, binding: spoken, tenant, streaming },
-      versionsOf(version, facts),
-      facts,
-      options,
-    )
+    const endpoint = { url, binding: bindingName, tenant, streaming }
+    return new A2aAgent(endpoint, versionsOf(version, facts), facts, options)
   }
 }
 
-type Version = Interface['version']
+type Version = AgentInterface['version']
+type RefusedAnswer = { readonly refused: Failure }
 
-/** What to try, the likelier first; a card that says is believed before it is tried otherwise. */
+/** Versions to try, the likelier one first. */
 function versionsOf(version: string | undefined, { card }: RemoteFacts): readonly Version[] {
   const isNew = version === undefined ? Array.isArray(card.supportedInterfaces) : !/^0\./.test(version)
   return isNew ? ['1.0', '0.3'] : ['0.3', '1.0']
 }
 
-function createAgent(
-  place: Omit<Interface, 'version'>,
-  versions: readonly Version[],
-  facts: RemoteFacts,
-  { open, clock, wait }: A2aOptions,
-): RemoteAgent {
-  const who = new URL(place.url).host
-  const fetch = checked(
-    createWebFetch(open, {
-      max_bytes: largestAnswer,
-      max_message_bytes: largestMessage,
-      max_message_values: mostValues,
-    }),
-    who,
-    clock,
-  )
-  const clients = new Map<Version, Promise<A2aClient>>()
-  /** What the agent was found to speak, the last that answered first. */
-  let order = versions
+class A2aAgent implements RemoteAgent {
+  readonly #endpoint: Omit<AgentInterface, 'version'>
+  readonly #facts: RemoteFacts
+  readonly #wait: Wait
+  readonly #who: string
+  readonly #fetch: typeof globalThis.fetch
+  readonly #clients = new Map<Version, Promise<A2aClient>>()
+  /** The version that answered last comes first. */
+  #versions: readonly Version[]
 
-  function clientOf(version: Version): Promise<A2aClient> {
-    const known = clients.get(version) ?? createA2aClient({ ...place, version }, fetch, randomUUID)
-    clients.set(version, known)
-    return known
+  constructor(
+    endpoint: Omit<AgentInterface, 'version'>,
+    versions: readonly Version[],
+    facts: RemoteFacts,
+    { open, clock, wait }: A2aOptions,
+  ) {
+    this.#endpoint = endpoint
+    this.#versions = versions
+    this.#facts = facts
+    this.#wait = wait
+    this.#who = new URL(endpoint.url).host
+    const fetch = createWebFetch(open, {
+      max_bytes: maxAnswerBytes,
+      max_message_bytes: maxMessageBytes,
+      max_message_values: maxValues,
+    })
+    this.#fetch = withHttpErrors(fetch, this.#who, clock)
   }
 
-  /** Asks in the version that the agent speaks; the other one is tried where it says that it does not. */
-  async function inItsVersion<T>(
+  async call(action: string, params: JsonObject, call: RemoteCall): Promise<RemoteAnswer> {
+    const { task, headers, signal } = call
+    const message = { ...messageOf(action, params, this.#facts), ...task }
+    return await this.#withVersion<RemoteAnswer>(signal, (client) =>
+      follow(client, message, { headers, signal }, call, this.#wait),
+    )
+  }
+
+  async probe({ headers, signal }: Pick<RemoteCall, 'signal' | 'headers'>): Promise<Failure | undefined> {
+    // No agent has this task; an agent that answers that there is no such task speaks A2A.
+    const answer = await this.#withVersion(signal, async (client) => {
+      await client.task(randomUUID(), { headers, signal })
+      return undefined
+    })
+    return answer?.refused
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+
+  #clientOf(version: Version): Promise<A2aClient> {
+    const client =
+      this.#clients.get(version) ?? createA2aClient({ ...this.#endpoint, version }, this.#fetch, randomUUID)
+    this.#clients.set(version, client)
+    return client
+  }
+
+  /** Sends in the version that the agent speaks; tries the other one if the agent refuses the version. */
+  async #withVersion<T>(
     signal: AbortSignal,
-    ask: (client: A2aClient) => Promise<T>,
-  ): Promise<T | Refused> {
-    const [first = '1.0', second = '0.3'] = order
+    send: (client: A2aClient) => Promise<T>,
+  ): Promise<T | RefusedAnswer> {
+    const [first = '1.0', second = '0.3'] = this.#versions
     try {
-      return await ask(await clientOf(first))
+      return await send(await this.#clientOf(first))
     } catch (thrown) {
-      const fault = sorted(thrown, signal)
-      if (fault.kind !== 'version') return refusedOr(fault)
+      const error = this.#classify(thrown, signal)
+      if (error.kind !== 'version') return refusedOr(error)
     }
     try {
-      const answer = await ask(await clientOf(second))
-      order = [second, first]
+      const answer = await send(await this.#clientOf(second))
+      this.#versions = [second, first]
       return answer
     } catch (thrown) {
-      return refusedOr(sorted(thrown, signal))
+      return refusedOr(this.#classify(thrown, signal))
     }
   }
 
-  function sorted(thrown: unknown, signal: AbortSignal) {
+  #classify(thrown: unknown, signal: AbortSignal): ClassifiedError {
     if (signal.aborted) throw signal.reason
-    return faultOf(thrown, who)
-  }
-
-  return {
-    async call(action, params, call) {
-      const { task, headers, signal } = call
-      const sent = { ...say(action, params, facts), ...task }
-      return await inItsVersion<RemoteAnswer>(signal, (client) =>
-        follow(client, sent, { headers, signal }, call, wait),
-      )
-    },
-    async probe({ headers, signal }) {
-      // Nobody has it: whoever answers that there is no such task speaks A2A.
-      const answer = await inItsVersion(signal, async (client) => {
-        await client.task(randomUUID(), { headers, signal })
-        return undefined
-      })
-      return answer?.refused
-    },
-    async [Symbol.asyncDispose]() {},
+    return classify(thrown, this.#who)
   }
 }
 
-type Refused = { readonly refused: Failure }
-
-function refusedOr(fault: ReturnType<typeof faultOf>): Refused {
-  if (fault.kind === 'refused') return { refused: fault.failure }
-  throw fault.failure
+function refusedOr({ kind, failure }: ClassifiedError): RefusedAnswer {
+  if (kind === 'refused') return { refused: failure }
+  throw failure
 }

@@ -4,16 +4,17 @@ import { isInterrupted, isTerminal, type Part, TaskState } from '../../../schema
 import { failureOfProblem, textOf } from '../refusal.ts'
 import type { RemoteAnswer } from '../remote-agent.ts'
 
-/** A task as it came, as ProtoJSON has it. */
-export interface SeenTask {
+/** A task as the agent sent it in ProtoJSON. */
+export interface ReceivedTask {
   readonly id: string
   readonly contextId?: string
   readonly state: TaskState
-  readonly said: readonly Part[]
+  /** Parts of its status message. */
+  readonly statusParts: readonly Part[]
   readonly artifacts: readonly (readonly Part[])[]
 }
 
-const largestBytes = 256 * 1024
+const maxFileBytes = 256 * 1024
 
 /**
  * Parts as one value: a single data part is its value; text alone is `{text}`; anything else `{text?, parts}` with
@@ -24,7 +25,7 @@ export function contentOf(parts: readonly Part[]): Json {
   if (parts.length === 1 && only?.data !== undefined) return only.data
   const data = parts.filter((part) => part.data !== undefined)
   const texts = parts.flatMap(({ text }) => (typeof text === 'string' ? [text] : []))
-  // What an agent says in words beside its data is for whoever reads no data.
+  // Text beside data is the same in words, for clients that cannot read data.
   if (data.length === 1 && data.length + texts.length === parts.length) return data[0]?.data ?? null
   const text = texts.length > 0 ? { text: texts.join('\n') } : {}
   if (texts.length === parts.length) return { text: texts.join('\n') }
@@ -36,39 +37,40 @@ function partOf({ text, data, raw, url, filename, mediaType }: Part): Json {
   if (text !== undefined) return { text }
   if (data !== undefined) return { data }
   if (url !== undefined) return { ...about, url }
-  if (raw !== undefined && raw.length * 0.75 <= largestBytes) return { ...about, base64: raw }
-  throw new Failure('upstream_invalid', `The agent answers a file of more than ${largestBytes} bytes.`)
+  if (raw !== undefined && raw.length * 0.75 <= maxFileBytes) return { ...about, base64: raw }
+  throw new Failure('upstream_invalid', `The agent sent a file of more than ${maxFileBytes} bytes.`)
 }
 
-/** What has become of a task; undefined while somebody is at work on it. */
-export function answerOf(task: SeenTask): RemoteAnswer | undefined {
-  const { id, contextId, state, said, artifacts } = task
+/** The answer of a task; undefined while the agent works on it. */
+export function answerOf(task: ReceivedTask): RemoteAnswer | undefined {
+  const { id, contextId, state, statusParts, artifacts } = task
   if (isInterrupted(state)) {
-    const waits = { task_id: id, ...(contextId && { context_id: contextId }) }
-    return { waits, question: said.length > 0 ? contentOf(said) : null }
+    const question = statusParts.length > 0 ? contentOf(statusParts) : null
+    return { task: { task_id: id, ...(contextId && { context_id: contextId }) }, question }
   }
   if (!isTerminal(state)) return undefined
-  if (state !== 'TASK_STATE_COMPLETED') return { refused: failureOf(state, said) }
+  if (state !== 'TASK_STATE_COMPLETED') return { refused: failureOf(state, statusParts) }
   const parts = artifacts.flat()
-  return { output: parts.length > 0 ? contentOf(parts) : said.length > 0 ? contentOf(said) : null }
+  if (parts.length > 0) return { output: contentOf(parts) }
+  return { output: statusParts.length > 0 ? contentOf(statusParts) : null }
 }
 
-/** Why a task ended badly, as far as its last message tells. */
-function failureOf(state: TaskState, said: readonly Part[]): Failure {
-  const ending = state.replace('TASK_STATE_', '').toLowerCase()
-  const text = textOf(said.map((part) => part.text ?? '').join('\n'))
-  const error = said
+/** Why a task failed, by its status message. */
+function failureOf(state: TaskState, statusParts: readonly Part[]): Failure {
+  const endState = state.replace('TASK_STATE_', '').toLowerCase()
+  const text = textOf(statusParts.map((part) => part.text ?? '').join('\n'))
+  const error = statusParts
     .map(({ data }) => (isRecord(data) && isRecord(data.error) ? data.error : undefined))
     .find(Boolean)
   const code = error && codeIn(error.details)
   const problem = code && failureOfProblem({ code, detail: text }, { who: 'The agent' })
   if (problem) return problem
-  return new Failure('upstream_failed', text ?? `The agent's task was ${ending}.`, {
-    upstream: { code: ending },
+  return new Failure('upstream_failed', text ?? `The agent's task was ${endState}.`, {
+    upstream: { code: endState },
   })
 }
 
-/** Our own code in the ErrorInfo of an error (google.rpc), as gateways of ours write it. */
+/** The failure code in the ErrorInfo of an error (google.rpc), as other gateways write it. */
 function codeIn(details: unknown): Code | undefined {
   const reasons = Array.isArray(details) ? details.filter(isRecord).map(({ reason }) => reason) : []
   return reasons.map(codeOfReason).find((code) => code !== undefined)
@@ -79,19 +81,19 @@ export function codeOfReason(reason: unknown): Code | undefined {
   return Object.hasOwn(codes, code) ? (code as Code) : undefined
 }
 
-/** A task in ProtoJSON, whatever else it may be. Throws Failure `upstream_invalid`. */
-export function readTask(json: unknown): SeenTask {
-  if (!isRecord(json) || typeof json.id !== 'string' || !isRecord(json.status)) throw noTask()
-  // By HTTP+JSON it becomes part of a path.
-  if (json.id === '' || json.id === '.' || json.id === '..') throw noTask()
+/** Reads a task in ProtoJSON. Throws Failure `upstream_invalid`. */
+export function readTask(json: unknown): ReceivedTask {
+  if (!isRecord(json) || typeof json.id !== 'string' || !isRecord(json.status)) throw invalidTask()
+  // The HTTP+JSON binding puts the id into a path.
+  if (json.id === '' || json.id === '.' || json.id === '..') throw invalidTask()
   const state = TaskState.safeParse(json.status.state ?? 'TASK_STATE_SUBMITTED').data
-  if (!state) throw noTask()
+  if (!state) throw invalidTask()
   const { message } = json.status
   return {
     id: json.id,
     ...(typeof json.contextId === 'string' && { contextId: json.contextId }),
     state,
-    said: partsIn(message),
+    statusParts: partsIn(message),
     artifacts: Array.isArray(json.artifacts) ? json.artifacts.map(partsIn) : [],
   }
 }
@@ -101,6 +103,6 @@ export function partsIn(json: unknown): Part[] {
   return Array.isArray(parts) ? (parts.filter(isRecord) as Part[]) : []
 }
 
-function noTask(): Failure {
-  return new Failure('upstream_invalid', 'The agent answers with a task that cannot be read.')
+function invalidTask(): Failure {
+  return new Failure('upstream_invalid', 'The agent sent a task that cannot be read.')
 }

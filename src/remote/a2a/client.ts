@@ -3,8 +3,8 @@ import type { Client } from '@a2a-js/sdk/client'
 import type { JsonObject } from '../../../schemas/json.ts'
 import type { Part } from '../../../schemas/task.ts'
 
-/** An interface of an agent, as a card of A2A 1.0 states it. */
-export interface Interface {
+/** An interface of an agent as in a card of A2A 1.0. */
+export interface AgentInterface {
   readonly url: string
   readonly binding: string
   readonly version: '1.0' | '0.3'
@@ -12,29 +12,29 @@ export interface Interface {
   readonly streaming: boolean
 }
 
-export interface Sent {
+export interface OutgoingMessage {
   readonly parts: readonly Part[]
   readonly metadata?: JsonObject
   readonly task_id?: string
   readonly context_id?: string
 }
 
-export interface Options {
+export interface RequestOptions {
   readonly signal: AbortSignal
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** The SDK's client with ProtoJSON on both sides. */
+/** The SDK's client with ProtoJSON in and out. */
 export interface A2aClient {
   /** Events `{task}`, `{message}`, `{statusUpdate}` and `{artifactUpdate}`; one where the agent does not stream. */
-  send(sent: Sent, options: Options): AsyncIterable<object>
-  task(id: string, options: Options): Promise<unknown>
-  cancel(id: string, options: Options): Promise<void>
+  send(message: OutgoingMessage, options: RequestOptions): AsyncIterable<object>
+  task(id: string, options: RequestOptions): Promise<unknown>
+  cancel(id: string, options: RequestOptions): Promise<void>
 }
 
-/** The SDK is loaded when first an agent is called. */
+/** Loads the SDK with the first call, which keeps the start of the gateway fast. */
 export async function createA2aClient(
-  place: Interface,
+  agentInterface: AgentInterface,
   fetchImpl: typeof fetch,
   createId: () => string,
 ): Promise<A2aClient> {
@@ -49,8 +49,8 @@ export async function createA2aClient(
       new RestTransportFactory({ fetchImpl, legacyCompat }),
     ],
   })
-  const client: Client = await factory.createFromAgentCard(cardOf(place, sdk.AgentCard))
-  const optionsOf = ({ signal, headers }: Options) => ({ signal, serviceParameters: { ...headers } })
+  const client: Client = await factory.createFromAgentCard(cardOf(agentInterface, sdk.AgentCard))
+  const optionsOf = ({ signal, headers }: RequestOptions) => ({ signal, serviceParameters: { ...headers } })
   return {
     async *send({ parts, metadata, task_id, context_id }, options) {
       const request = sdk.SendMessageRequest.fromJSON({
@@ -79,7 +79,7 @@ export async function createA2aClient(
 }
 
 function cardOf(
-  { url, binding, version, tenant, streaming }: Interface,
+  { url, binding, version, tenant, streaming }: AgentInterface,
   { fromJSON }: { fromJSON(json: object): AgentCard },
 ): AgentCard {
   return fromJSON({

@@ -1,62 +1,62 @@
 import { Failure } from '../../../schemas/failure.ts'
 import type { Wait } from '../../common/clock.ts'
+import { backoff } from '../../common/retry.ts'
 import type { RemoteAnswer, RemoteCall } from '../remote-agent.ts'
-import { answerOf, readTask, type SeenTask } from './answer.ts'
-import type { A2aClient, Options, Sent } from './client.ts'
-import { createLedger, updateOf } from './ledger.ts'
+import { answerOf, type ReceivedTask, readTask } from './answer.ts'
+import type { A2aClient, OutgoingMessage, RequestOptions } from './client.ts'
+import { TaskTracker, updateOf } from './task-tracker.ts'
 
-const firstPause = 250
-const longestPause = 4_000
-const cancelMilliseconds = 5_000
+const pollPauses = { first_ms: 250, max_ms: 4_000 }
+const cancelTimeout_ms = 5_000
 
 /**
- * Sends a message and follows what becomes of it until it is answered: by the stream where the agent streams, by asking
- * for the task where it does not, or where the stream ends too early. A call that ends first cancels the task.
+ * Sends a message and waits for its answer: by the stream if the agent streams, else, and where the stream ends too early,
+ * by polling the task. A call that is aborted cancels the task.
  */
 export async function follow(
   client: A2aClient,
-  sent: Sent,
-  options: Options,
+  message: OutgoingMessage,
+  options: RequestOptions,
   { emit }: Pick<RemoteCall, 'emit'>,
   wait: Wait,
 ): Promise<RemoteAnswer> {
-  const ledger = createLedger(sent.task_id !== undefined)
-  let told = 0
+  const tracker = new TaskTracker(message.task_id !== undefined)
+  let events = 0
   try {
-    for await (const event of client.send(sent, options)) {
-      const seen = event as Readonly<Record<string, unknown>>
-      const answer = ledger.take(seen)
+    for await (const value of client.send(message, options)) {
+      const event = value as Readonly<Record<string, unknown>>
+      const answer = tracker.take(event)
       if (answer) return answer
-      told += 1
-      const update = updateOf(seen, told)
+      events += 1
+      const update = updateOf(event, events)
       if (update) await emit(update)
     }
-    const task = ledger.task()
-    if (!task) throw new Failure('upstream_invalid', 'The agent ended its answer without one.')
-    return answerOf(task) ?? (await ended(client, task, options, wait))
+    const { task } = tracker
+    if (!task) throw new Failure('upstream_invalid', 'The agent ended its stream without an answer.')
+    return answerOf(task) ?? (await poll(client, task, options, wait))
   } catch (thrown) {
-    const task = ledger.task()
+    const { task } = tracker
     if (task && options.signal.aborted) cancel(client, task, options)
     throw thrown
   }
 }
 
-/** Asks for the task until somebody has ended it. */
-async function ended(
+/** Polls the task until it has ended. */
+async function poll(
   client: A2aClient,
-  { id }: SeenTask,
-  options: Options,
+  { id }: ReceivedTask,
+  options: RequestOptions,
   wait: Wait,
 ): Promise<RemoteAnswer> {
-  for (let pause = firstPause; ; pause = Math.min(pause * 2, longestPause)) {
-    await wait(pause, options.signal)
+  for (let attempt = 1; ; attempt++) {
+    await wait(backoff(attempt, pollPauses), options.signal)
     const answer = answerOf(readTask(await client.task(id, options)))
     if (answer) return answer
   }
 }
 
-/** Nobody waits for it: whether it comes through is the agent's business. */
-function cancel(client: A2aClient, { id }: SeenTask, { headers }: Options): void {
-  const signal = AbortSignal.timeout(cancelMilliseconds)
+/** Cancels without waiting: no caller needs the result. */
+function cancel(client: A2aClient, { id }: ReceivedTask, { headers }: RequestOptions): void {
+  const signal = AbortSignal.timeout(cancelTimeout_ms)
   client.cancel(id, { headers, signal }).catch(() => {})
 }

@@ -1,230 +1,254 @@
 import { randomUUID } from 'node:crypto'
 import type { Tool } from '@modelcontextprotocol/client'
 import type { LRUCache } from 'lru-cache'
+
 import type { Capability, Endpoint } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
+import type { JsonObject } from '../../../schemas/json.ts'
 import { abortable } from '../../common/abort.ts'
 import { wantsCredential } from '../refusal.ts'
 import type { RemoteAgent, RemoteAnswer, RemoteCall } from '../remote-agent.ts'
 import {
   type Connection,
   type ConnectionOptions,
-  createConnections,
-  endless,
+  Connector,
+  maxTimeout_ms,
   type Spoken,
 } from './connection.ts'
-import { during, type Exchange } from './exchange.ts'
+import { type Exchange, runExchange } from './exchange.ts'
 import { failureOf, ofServer } from './failure.ts'
 import { answerOf } from './output.ts'
-import { createPool, type PoolOptions } from './pool.ts'
+import { Pool, type PoolOptions } from './pool.ts'
 import { createProgress } from './progress.ts'
 import { loadSdk, type Sdk } from './sdk.ts'
-import { capabilitiesOf, type Listing, listTools } from './tools.ts'
+import { capabilitiesOf, listTools, type ToolListing } from './tools.ts'
 
-type Use<Value> = (connection: Connection, exchange: Exchange) => Promise<Value>
+type Work<Value> = (connection: Connection, exchange: Exchange) => Promise<Value>
 
 export interface McpAgentOptions extends ConnectionOptions, PoolOptions {
-  /** Whose calls share a session or a socket. */
-  keeper(call: RemoteCall): string
-  /** What servers said that they can do, of all of them together. */
-  readonly described: DescribedCache
+  /** The key of the pooled connection of a call: calls with one key share a session or a socket. */
+  poolKey(call: RemoteCall): string
+  /** Tool lists of all servers. */
+  readonly descriptions: DescriptionCache
 }
 
-export interface Described {
+/** The tools of a server as capabilities, until a time in milliseconds since the epoch. */
+export interface Description {
   readonly capabilities: readonly Capability[]
   readonly until: number
 }
-export type DescribedCache = Pick<LRUCache<string, Described>, 'get' | 'set'>
+type DescriptionCache = Pick<LRUCache<string, Description>, 'get' | 'set'>
 
-const defaultTtl = 60_000
-const longestTtl = 3_600_000
-const everybody = ''
-/** Characters of schemas that are kept of one server for the sake of headers. */
-const mostMirrored = 64 * 1024
-/** SEP-2243: what a header says is not what the body says, or is missing. */
+const defaultTtl_ms = 60_000
+const maxTtl_ms = 3_600_000
+/** In place of a caller, for tool lists that are the same for all callers. */
+const allCallers = ''
+/** Characters of tool schemas that are kept per server for the sake of headers. */
+const maxMirroredCharacters = 64 * 1024
+/** SEP-2243: a header does not match the body, or is missing. */
 const headerMismatch = -32020
-/** 2026-07-28: the revision is not spoken there. */
+/** 2026-07-28: the server does not speak the revision. */
 const unsupportedVersion = '-32022'
 
-/**
- * One MCP server. What it speaks is found out once; after that a call to a server of 2026-07-28 is one request. What
- * outlasts a call (a session of the 2025 era, a socket) is kept for each caller; HTTP+SSE is opened for each call.
- */
-export function createMcpAgent(endpoint: Endpoint, options: McpAgentOptions): RemoteAgent {
-  const { current, clock, described } = options
-  const isSocket = /^wss?:/i.test(endpoint.url)
-  const pool = createPool<Connection>(options)
-  const id = randomUUID()
-  /** What was said before the last change is no longer found. */
-  let generation = 0
-  const placeOf = (caller: string) => `${id} ${generation} ${caller}`
-  /** Tools that want some of their params in headers too. */
-  const mirrored = new Map<string, Tool>()
-  let spoken: Spoken | undefined
-  const connect = createConnections(endpoint, options, {
-    closed: (connection) => pool.drop(connection),
-    toolsChanged: () => {
-      generation++
-    },
-  })
+/** The result of work on a connection that turned out to be stale: the work was not done. */
+const retry = Symbol('retry')
 
-  /** Connects in the name of the exchange, and remembers what is spoken. What fails here is not about a call's params. */
-  async function open(sdk: Sdk, exchange: Exchange, known: Spoken | undefined): Promise<Connection> {
+/**
+ * One MCP server. The revision and transport are detected once; after that a call to a server of 2026-07-28 is one
+ * request. What outlasts a call (a session of the 2025 era, a socket) is kept per caller; HTTP+SSE is opened for each call.
+ */
+export class McpAgent implements RemoteAgent {
+  readonly #options: McpAgentOptions
+  readonly #isSocket: boolean
+  readonly #pool: Pool<Connection>
+  readonly #connector: Connector
+  readonly #id = randomUUID()
+  /** Counts changes of the tool list; part of the cache key, so that older lists are not found. */
+  #generation = 0
+  /** Tools that want some of their params in headers too (SEP-2243). */
+  readonly #mirrored = new Map<string, Tool>()
+  #spoken: Spoken | undefined
+
+  constructor(endpoint: Endpoint, options: McpAgentOptions) {
+    this.#options = options
+    this.#isSocket = /^wss?:/i.test(endpoint.url)
+    this.#pool = new Pool(options)
+    this.#connector = new Connector(endpoint, options, {
+      closed: (connection) => this.#pool.drop(connection),
+      toolsChanged: () => {
+        this.#generation++
+      },
+    })
+  }
+
+  async call(action: string, params: JsonObject, call: RemoteCall): Promise<RemoteAnswer> {
+    if (call.task) {
+      throw new Failure(
+        'invalid_request',
+        'A call over MCP ends with its answer: there is no task to continue.',
+      )
+    }
+    const progress = createProgress(call.emit)
+    const callTool: Work<Awaited<ReturnType<Connection['client']['callTool']>>> = ({ client }, { signal }) =>
+      client.callTool(
+        { name: action, arguments: { ...params } },
+        {
+          signal,
+          timeout: maxTimeout_ms,
+          onprogress: progress.take,
+          toolDefinition: this.#mirrored.get(action) ?? { name: action, inputSchema: { type: 'object' } },
+        },
+      )
+    return await this.#exchange<RemoteAnswer>(call, async (sdk, exchange) => {
+      const result = await this.#withConnection(sdk, call, exchange, async (connection) => {
+        try {
+          return await callTool(connection, exchange)
+        } catch (error) {
+          if (!(error instanceof sdk.ProtocolError) || error.code !== headerMismatch) throw error
+          await this.#list(connection, exchange)
+          return await callTool(connection, exchange)
+        }
+      })
+      await abortable(progress.done(), exchange.signal)
+      return answerOf(result)
+    }).catch(refusedOr)
+  }
+
+  /** Sends only `server/discover` or `initialize`, which keeps the probe cheap; an answer proves MCP. */
+  async probe(call: Pick<RemoteCall, 'signal' | 'headers'>): Promise<Failure | undefined> {
+    const opened = this.#exchange(call, async (sdk, exchange) => {
+      await using _ = await this.#open(sdk, exchange, undefined)
+    })
+    return await opened.then(
+      () => undefined,
+      (thrown) => refusedOr(thrown).refused,
+    )
+  }
+
+  async describe(call: RemoteCall): Promise<readonly Capability[]> {
+    const { clock, descriptions } = this.#options
+    for (const caller of [allCallers, call.caller]) {
+      const cached = descriptions.get(this.#descriptionKey(caller))
+      if (cached && cached.until > clock()) return cached.capabilities
+    }
+    const { tools, ttl_ms, is_public } = await this.#exchange(call, (sdk, exchange) =>
+      this.#withConnection(sdk, call, exchange, (connection) => this.#list(connection, exchange)),
+    )
+    const capabilities = capabilitiesOf(tools)
+    const until = clock() + Math.min(ttl_ms ?? defaultTtl_ms, maxTtl_ms)
+    descriptions.set(this.#descriptionKey(is_public ? allCallers : call.caller), { capabilities, until })
+    return capabilities
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#pool[Symbol.asyncDispose]()
+  }
+
+  #descriptionKey(caller: string): string {
+    return `${this.#id} ${this.#generation} ${caller}`
+  }
+
+  /** Connects in the name of the exchange and remembers what the server speaks. Errors here never concern the params. */
+  async #open(sdk: Sdk, exchange: Exchange, spoken: Spoken | undefined): Promise<Connection> {
     try {
-      const connection = await connect(sdk, exchange, known)
-      spoken = connection.spoken
+      const connection = await this.#connector.connect(sdk, exchange, spoken)
+      this.#spoken = connection.spoken
       return connection
     } catch (error) {
-      spoken = undefined
+      this.#spoken = undefined
       throw ofServer(failureOf(error, exchange, exchange.signal, sdk))
     }
   }
 
-  const isKept = (kind: Spoken) => isSocket || kind.kind === 'legacy'
-
-  async function once<Value>(connection: Connection, exchange: Exchange, work: Use<Value>): Promise<Value> {
-    await using used = connection
-    return await work(used, exchange)
+  #isPooled({ kind }: Spoken): boolean {
+    return this.#isSocket || kind === 'legacy'
   }
 
-  async function attempt<Value>(
+  /** Does the work on a connection of its own, or on the pooled one of the caller. */
+  async #withConnection<Value>(
     sdk: Sdk,
     call: RemoteCall,
     exchange: Exchange,
-    work: Use<Value>,
-    isSecond = false,
+    work: Work<Value>,
+    isRetry = false,
   ): Promise<Value> {
-    if (spoken && !isKept(spoken)) return once(await open(sdk, exchange, spoken), exchange, work)
-    let isOurs = false
-    const start = () => {
-      isOurs = true
-      return open(sdk, exchange, spoken)
+    if (this.#spoken && !this.#isPooled(this.#spoken)) {
+      await using connection = await this.#open(sdk, exchange, this.#spoken)
+      return await work(connection, exchange)
     }
-    const again = Symbol('again')
-    const value = await pool.use(options.keeper(call), call.signal, start, async (connection) => {
-      if (!isKept(connection.spoken)) {
-        pool.drop(connection)
-        // Another call found out what is spoken, and its connection ends with it.
-        if (!isOurs) return again
+    let isOwn = false
+    const start = () => {
+      isOwn = true
+      return this.#open(sdk, exchange, this.#spoken)
+    }
+    const key = this.#options.poolKey(call)
+    const value = await this.#pool.use(key, call.signal, start, async (connection) => {
+      if (!this.#isPooled(connection.spoken)) {
+        this.#pool.drop(connection)
+        // Another call detected what the server speaks, and its connection ends with that call.
+        if (!isOwn) return retry
       }
       connection.headers = exchange.headers
       try {
         return await work(connection, exchange)
       } catch (error) {
         if (!connection.isExpired(error)) throw error
-        pool.drop(connection)
-        if (isOurs || isSecond) throw error
-        return again
+        this.#pool.drop(connection)
+        if (isOwn || isRetry) throw error
+        return retry
       }
     })
-    return value === again ? attempt(sdk, call, exchange, work, true) : (value as Value)
+    return value === retry ? this.#withConnection(sdk, call, exchange, work, true) : (value as Value)
   }
 
-  /** Does the work in one exchange; throws Failure alone. */
-  async function exchanged<Value>(
+  /** Does the work in one exchange; throws only Failure. */
+  async #exchange<Value>(
     call: Pick<RemoteCall, 'signal' | 'headers'>,
     work: (sdk: Sdk, exchange: Exchange) => Promise<Value>,
   ): Promise<Value> {
     const sdk = await loadSdk()
-    return during(current, call, async (exchange) => {
+    return runExchange(this.#options.current, call, async (exchange) => {
       try {
         if (call.signal.aborted) throw call.signal.reason
         return await work(sdk, exchange)
       } catch (error) {
         const failure = failureOf(error, exchange, call.signal, sdk)
-        // Perhaps it speaks something else by now.
+        // The server may speak another revision by now.
         const isStale =
           failure.code === 'upstream_invalid' || failure.details.upstream?.code === unsupportedVersion
-        if (isStale) spoken = undefined
+        if (isStale) this.#spoken = undefined
         throw failure
       }
     })
   }
 
-  async function list({ client }: Connection, exchange: Exchange): Promise<Listing> {
-    const listing = await listTools(client, { signal: exchange.signal, timeout: endless })
-    mirrored.clear()
-    let kept = 0
+  async #list({ client }: Connection, { signal }: Exchange): Promise<ToolListing> {
+    const listing = await listTools(client, { signal, timeout: maxTimeout_ms })
+    this.#mirrored.clear()
+    let characters = 0
     for (const { name, inputSchema } of listing.tools) {
       const text = JSON.stringify(inputSchema)
-      if (!text.includes('"x-mcp-header"') || kept + text.length > mostMirrored) continue
-      kept += text.length
-      mirrored.set(name, { name, inputSchema })
+      const isTooLong = characters + text.length > maxMirroredCharacters
+      if (!text.includes('"x-mcp-header"') || isTooLong) continue
+      characters += text.length
+      this.#mirrored.set(name, { name, inputSchema })
     }
     return listing
   }
-
-  return {
-    async call(action, params, call) {
-      if (call.task) {
-        throw new Failure('invalid_request', 'A call over MCP is over when it is answered: there is no task.')
-      }
-      const progress = createProgress(call.emit)
-      const ask: Use<Awaited<ReturnType<Connection['client']['callTool']>>> = ({ client }, { signal }) =>
-        client.callTool(
-          { name: action, arguments: { ...params } },
-          {
-            signal,
-            timeout: endless,
-            onprogress: progress.take,
-            toolDefinition: mirrored.get(action) ?? { name: action, inputSchema: { type: 'object' } },
-          },
-        )
-      return await exchanged<RemoteAnswer>(call, async (sdk, exchange) => {
-        const answer = await attempt(sdk, call, exchange, async (connection) => {
-          try {
-            return await ask(connection, exchange)
-          } catch (error) {
-            if (!(error instanceof sdk.ProtocolError) || error.code !== headerMismatch) throw error
-            await list(connection, exchange)
-            return await ask(connection, exchange)
-          }
-        })
-        await abortable(progress.done(), exchange.signal)
-        return answerOf(answer)
-      }).catch(refusedOr)
-    },
-
-    /** A server that answers `server/discover` or `initialize` speaks MCP; that nothing else is asked keeps it cheap. */
-    async probe(call) {
-      const opened = exchanged(call, async (sdk, exchange) => {
-        await using _ = await open(sdk, exchange, undefined)
-      })
-      return await opened.then(
-        () => undefined,
-        (thrown) => refusedOr(thrown).refused,
-      )
-    },
-
-    async describe(call) {
-      for (const key of [everybody, call.caller]) {
-        const known = described.get(placeOf(key))
-        if (known && known.until > clock()) return known.capabilities
-      }
-      const listing = await exchanged(call, (sdk, exchange) => attempt(sdk, call, exchange, list))
-      const { tools, ttl_ms = defaultTtl, is_public } = listing
-      const capabilities = capabilitiesOf(tools)
-      const until = clock() + Math.min(ttl_ms, longestTtl)
-      described.set(placeOf(is_public ? everybody : call.caller), { capabilities, until })
-      return capabilities
-    },
-
-    [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
-  }
 }
 
-/** Errors that MCP has for what one caller asks for: no such resource, and somewhere to go first. */
+/** Error codes of MCP for what one caller asks for: resource not found, and URL elicitation required. */
 const aboutCall = new Set([-32002, -32042])
 
-/** Whether an error is the server's own word on a call; what JSON-RPC reserves (5.1) is of servers in trouble. */
-function isOwnWord(code: string | undefined): boolean {
+/** Whether a code is an error of the server's own for one call; the codes that JSON-RPC reserves (5.1) mean a broken server. */
+function isCallError(code: string | undefined): boolean {
   const number = Number(code ?? Number.NaN)
   return Number.isInteger(number) && (number > -32000 || number < -32768 || aboutCall.has(number))
 }
 
-/** A server that wants a credential, or says no in its own words, is well; it refuses this caller. */
+/** A server that wants a credential, or rejects a call with an error of its own, works; it refuses this caller. */
 function refusedOr(thrown: unknown): { readonly refused: Failure } {
   const failure = Failure.from(thrown)
-  if (wantsCredential(failure) || isOwnWord(failure.details.upstream?.code)) return { refused: failure }
+  if (wantsCredential(failure) || isCallError(failure.details.upstream?.code)) return { refused: failure }
   throw failure
 }

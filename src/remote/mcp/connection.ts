@@ -7,25 +7,25 @@ import { secretRefusal } from '../../common/url-secrets.ts'
 import type { Open } from '../../net/fetch/fetch.ts'
 import type { Dial } from '../../net/fetch/web-socket.ts'
 import { notCallable } from '../refusal.ts'
-import { afterwards, type Current, type Exchange } from './exchange.ts'
+import { type Current, type Exchange, runAfterCall } from './exchange.ts'
 import { rpcErrorOf } from './failure.ts'
-import { createExchangeFetch, largestMessage, withoutStandingStream } from './fetch.ts'
+import { createExchangeFetch, maxMessageBytes, withoutStandingStream } from './fetch.ts'
 import type { Sdk } from './sdk.ts'
-import { watch } from './watched.ts'
+import { WatchedTransport } from './watched-transport.ts'
 
-/** What an endpoint was found to speak: 2026-07-28, `initialize` and its sessions, or HTTP+SSE of 2024-11-05. */
+/** What a server speaks: 2026-07-28, `initialize` and its sessions, or HTTP+SSE of 2024-11-05. */
 export type Spoken =
   | { readonly kind: 'modern'; readonly discover: DiscoverResult }
   | { readonly kind: 'legacy' }
   | { readonly kind: 'sse' }
 
-/** A client that may be asked. Disposing it ends its session and closes what it holds open. */
+/** A connected client. Disposing it ends its session and closes its transport. */
 export interface Connection extends AsyncDisposable {
   readonly client: Client
   readonly spoken: Spoken
-  /** Of the call that used it last: the end of its session is said with them. */
+  /** Headers of the last call: the request that ends the session carries them. */
   headers: Exchange['headers']
-  /** Whether the error says that the session is no longer known, and so that nothing was done. */
+  /** True if the error says that the server does not know the session, so that the request had no effect. */
   isExpired(error: unknown): boolean
 }
 
@@ -34,50 +34,80 @@ export interface ConnectionOptions {
   readonly dial: Dial
   readonly current: Current
   readonly clock: Clock
-  /** How we name ourselves. */
+  /** Name and version that the gateway states. */
   readonly client: { readonly name: string; readonly version: string }
 }
 
-export interface ConnectionEvents {
+interface ConnectionEvents {
   closed(connection: Connection): void
   toolsChanged(): void
 }
 
-/** Opens a connection in the name of the running exchange; `known` saves finding out what is spoken. */
-export type OpenConnection = (sdk: Sdk, exchange: Exchange, known: Spoken | undefined) => Promise<Connection>
+/** The maximum of a timer: a call ends by its signal alone. */
+export const maxTimeout_ms = 2 ** 31 - 1
 
-/** The longest that a timer takes: a call ends by its signal alone. */
-export const endless = 2 ** 31 - 1
+/** HTTP+SSE streams per endpoint: each holds a connection that no POST can use. */
+const maxStreams = 8
 
-/** Each stream of HTTP+SSE holds a connection that no POST can use; together they must leave some. */
-const mostStreams = 8
+/** Connects to one MCP server. */
+export class Connector {
+  readonly #endpoint: Endpoint
+  readonly #options: ConnectionOptions
+  readonly #events: ConnectionEvents
+  readonly #url: URL
+  readonly #fetch: typeof globalThis.fetch
+  readonly #acquireStream = createSemaphore(maxStreams)
 
-export function createConnections(
-  endpoint: Endpoint,
-  options: ConnectionOptions,
-  events: ConnectionEvents,
-): OpenConnection {
-  const { current } = options
-  const url = new URL(endpoint.url)
-  const fetch = createExchangeFetch(options.open, current, options.clock)
-  const takePlace = createSemaphore(mostStreams)
-
-  function streamable(sdk: Sdk): Transport {
-    const settings = { fetch: withoutStandingStream(fetch), reconnectionScheduler: reconnectLater }
-    return new sdk.StreamableHTTPClientTransport(url, settings)
+  constructor(endpoint: Endpoint, options: ConnectionOptions, events: ConnectionEvents) {
+    this.#endpoint = endpoint
+    this.#options = options
+    this.#events = events
+    this.#url = new URL(endpoint.url)
+    this.#fetch = createExchangeFetch(options.open, options.current, options.clock)
   }
 
-  async function socket({ headers, signal }: Exchange): Promise<Transport> {
+  /** Opens a connection in the name of the running exchange; `spoken` saves detecting what the server speaks. */
+  async connect(sdk: Sdk, exchange: Exchange, spoken: Spoken | undefined): Promise<Connection> {
+    const { protocol } = this.#url
+    if (protocol === 'ws:' || protocol === 'wss:') {
+      return this.#open(sdk, exchange, await this.#socket(exchange), spoken)
+    }
+    if (this.#endpoint.binding === 'sse' || spoken?.kind === 'sse') return this.#openSse(sdk, exchange)
+    try {
+      return await this.#open(sdk, exchange, this.#streamableHttp(sdk), spoken)
+    } catch (error) {
+      if (spoken || !isSseServer(error, sdk)) throw error
+      const { refused, failure } = exchange
+      return this.#openSse(sdk, exchange).catch(() => {
+        // Both transports failed; the error of the first one, which the address is meant for, is reported.
+        Object.assign(exchange, { refused, failure })
+        throw error
+      })
+    }
+  }
+
+  #streamableHttp(sdk: Sdk): Transport {
+    const settings = { fetch: withoutStandingStream(this.#fetch), reconnectionScheduler: reconnectLater }
+    return new sdk.StreamableHTTPClientTransport(this.#url, settings)
+  }
+
+  async #openSse(sdk: Sdk, exchange: Exchange): Promise<Connection> {
+    const slot = await this.#acquireStream(exchange.signal)
+    const transport = new sdk.SSEClientTransport(this.#url, { fetch: this.#fetch })
+    return this.#open(sdk, exchange, transport, { kind: 'sse' }, () => slot[Symbol.dispose]())
+  }
+
+  async #socket({ headers, signal }: Exchange): Promise<Transport> {
     const [{ createWebSocketTransport }, { socketAddress }] = await Promise.all([
       import('../../common/mcp/web-socket-transport.ts'),
       import('../../common/mcp/socket-connection.ts'),
     ])
     try {
-      return createWebSocketTransport(socketAddress(url, refuseSecret), {
+      return createWebSocketTransport(socketAddress(this.#url, refuseSecret), {
         headers,
         signal,
-        create_connection: options.dial(url.href),
-        max_bytes: largestMessage,
+        create_connection: this.#options.dial(this.#url.href),
+        max_bytes: maxMessageBytes,
         // The handshake ends with the call.
         handshake_ms: 0,
       }) as Transport
@@ -86,43 +116,44 @@ export function createConnections(
     }
   }
 
-  async function connect(
+  async #open(
     sdk: Sdk,
     exchange: Exchange,
-    inner: Transport,
-    known: Spoken | undefined,
-    closed = () => {},
+    transport: Transport,
+    spoken: Spoken | undefined,
+    onClosed = () => {},
   ): Promise<Connection> {
-    const client = new sdk.Client(options.client, {
+    const { current, client: clientInfo } = this.#options
+    const client = new sdk.Client(clientInfo, {
       capabilities: {},
-      versionNegotiation: { mode: 'auto', probe: { timeoutMs: endless } },
+      versionNegotiation: { mode: 'auto', probe: { timeoutMs: maxTimeout_ms } },
       inputRequired: { autoFulfill: false },
       jsonSchemaValidator: unused,
     })
-    client.setNotificationHandler('notifications/tools/list_changed', events.toolsChanged)
-    async function close(): Promise<void> {
-      const { sessionId } = inner
+    client.setNotificationHandler('notifications/tools/list_changed', this.#events.toolsChanged)
+    const close = async (): Promise<void> => {
+      const { sessionId } = transport
       if (sessionId !== undefined) {
         const version = client.getNegotiatedProtocolVersion()
-        await afterwards(current, connection.headers, () => endSession(sessionId, version))
+        await runAfterCall(current, connection.headers, () => this.#endSession(sessionId, version))
       }
       await client.close()
-      await inner.close()
-      closed()
+      await transport.close()
+      onClosed()
     }
     const connection = {
       client,
-      spoken: known ?? { kind: 'legacy' as const },
+      spoken: spoken ?? { kind: 'legacy' as const },
       headers: exchange.headers,
-      isExpired: (error: unknown) => inner.sessionId !== undefined && isUnknownSession(error, sdk),
+      isExpired: (error: unknown) => transport.sessionId !== undefined && isUnknownSession(error, sdk),
       [Symbol.asyncDispose]: close,
     }
     try {
-      const prior = priorOf(known)
+      const prior = priorOf(spoken)
       const { signal } = exchange
-      await client.connect(watch(inner, current, known?.kind === 'sse'), {
+      await client.connect(new WatchedTransport(transport, current, spoken?.kind === 'sse'), {
         signal,
-        timeout: endless,
+        timeout: maxTimeout_ms,
         ...(prior && { prior }),
       })
     } catch (error) {
@@ -130,44 +161,21 @@ export function createConnections(
       throw error
     }
     const discover = client.getDiscoverResult()
-    if (discover) connection.spoken = { kind: 'modern', discover: bare(discover) } as Spoken
+    if (discover) connection.spoken = { kind: 'modern', discover: withoutCallerData(discover) } as Spoken
     client.onclose = () => {
-      events.closed(connection)
+      this.#events.closed(connection)
     }
     return connection
   }
 
-  /** A session is the caller's own; it is not left to the other side to find out that it is no longer used. */
-  async function endSession(id: string, version: string | undefined): Promise<void> {
+  /** Ends a session, which belongs to one caller, so that the server need not find out that it is no longer used. */
+  async #endSession(id: string, version: string | undefined): Promise<void> {
     const headers = {
       'mcp-session-id': id,
       ...(version !== undefined && { 'mcp-protocol-version': version }),
     }
-    const answer = await fetch(url, { method: 'DELETE', headers }).catch(() => undefined)
+    const answer = await this.#fetch(this.#url, { method: 'DELETE', headers }).catch(() => undefined)
     await answer?.body?.cancel()
-  }
-
-  return async (sdk, exchange, known) => {
-    if (url.protocol === 'ws:' || url.protocol === 'wss:')
-      return connect(sdk, exchange, await socket(exchange), known)
-    const oldest: Spoken = { kind: 'sse' }
-    const overEvents = async () => {
-      const place = await takePlace(exchange.signal)
-      const transport = new sdk.SSEClientTransport(url, { fetch })
-      return connect(sdk, exchange, transport, oldest, () => place[Symbol.dispose]())
-    }
-    if (endpoint.binding === 'sse' || known?.kind === 'sse') return overEvents()
-    try {
-      return await connect(sdk, exchange, streamable(sdk), known)
-    } catch (error) {
-      if (known || !isOlder(error, sdk)) throw error
-      const { refused, failure } = exchange
-      return overEvents().catch(() => {
-        // Two ways were tried; the first is what the address was meant for.
-        Object.assign(exchange, { refused, failure })
-        throw error
-      })
-    }
   }
 }
 
@@ -175,36 +183,36 @@ function refuseSecret(): Failure {
   return new Failure('invalid_request', secretRefusal.message, { hint: secretRefusal.hint })
 }
 
-/** Output schemas are the other side's own; ours are checked by whoever calls. */
+/** The SDK would validate output schemas; they are the server's own, and the caller of the router checks outputs. */
 const unused = {
   getValidator(): never {
-    throw new Error('Output schemas are not checked here.')
+    throw new Error('Output schemas are not validated here.')
   },
 }
 
-function priorOf(known: Spoken | undefined) {
-  if (!known) return undefined
-  return known.kind === 'modern' ? known : { kind: 'legacy' as const }
+function priorOf(spoken: Spoken | undefined) {
+  if (!spoken) return undefined
+  return spoken.kind === 'modern' ? spoken : { kind: 'legacy' as const }
 }
 
-/** What is remembered for all callers holds nothing that was said to one of them. */
-function bare({ instructions: _, _meta, ...discover }: DiscoverResult): DiscoverResult {
+/** The result is remembered for all callers, so what was meant for one of them is left out. */
+function withoutCallerData({ instructions: _, _meta, ...discover }: DiscoverResult): DiscoverResult {
   return { ...discover, capabilities: {} }
 }
 
-/** The rule for servers of 2024-11-05 (2025-11-25, Transports, Backwards Compatibility): a POST is refused. */
-function isOlder(error: unknown, sdk: Sdk): boolean {
+/** Servers of 2024-11-05 refuse a POST (2025-11-25, Transports, Backwards Compatibility). */
+function isSseServer(error: unknown, sdk: Sdk): boolean {
   if (!(error instanceof sdk.SdkHttpError)) return false
   return [400, 404, 405].includes(error.status) && rpcErrorOf(error.data.text) === undefined
 }
 
-/** 404 says it (2025-11-25, Session Management); many servers say 400 with a word about the session. */
+/** The status is 404 (2025-11-25, Session Management); many servers answer 400 with a text about the session. */
 function isUnknownSession(error: unknown, sdk: Sdk): boolean {
   if (!(error instanceof sdk.SdkHttpError)) return false
   return error.status === 404 || (error.status === 400 && /session/i.test(String(error.data.text)))
 }
 
-/** A stream that broke off is asked for again, neither at once nor whenever the other side likes. */
+/** Resumes a broken stream after the server's delay, bounded to 250 ms to 5 s. */
 function reconnectLater(reconnect: () => void, delay: number): () => void {
   const timer = setTimeout(reconnect, Math.min(5_000, Math.max(250, delay)))
   timer.unref()

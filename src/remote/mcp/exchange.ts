@@ -2,35 +2,35 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Failure } from '../../../schemas/failure.ts'
 import type { RemoteCall } from '../remote-agent.ts'
 
-/** One call to the other side: what all its requests take along, and what became of the last of them. */
+/** One call to a server: what all its requests carry, and the outcome of the last one. */
 export interface Exchange {
-  /** Aborts when the caller goes away, and once the call is over: nothing of it stays open. */
+  /** Aborts when the caller goes away and when the call is over, so that nothing of it stays open. */
   readonly signal: AbortSignal
   readonly headers: Readonly<Record<string, string>>
-  /** What the last HTTP request failed by, which the SDK may tell in words alone. */
+  /** The Failure of the last HTTP request; the SDK may pass on only its text. */
   failure?: Failure | undefined
-  /** What the last HTTP request was answered with, where that was no success. */
-  refused?: Refusal | undefined
+  /** The last HTTP answer, if its status was an error. */
+  refused?: HttpRefusal | undefined
   /** Status of the last HTTP answer. */
   status?: number | undefined
 }
 
-export interface Refusal {
+interface HttpRefusal {
   readonly status: number
   readonly retry_after_s?: number
 }
 
 /**
- * Tells for which call something is sent. The SDK's client of a session serves several calls at once and takes no
- * headers for one of them, so they follow the call's own asynchronous context down to the fetch.
+ * The exchange that the running code belongs to. The SDK's client of a session serves several calls at once and takes no
+ * headers per call, so they follow the asynchronous context of the call down to the fetch.
  */
 export type Current = AsyncLocalStorage<Exchange>
 
-/** How long a word of parting (a cancellation, the end of a session) may take, in milliseconds. */
-const parting = 2_000
+/** Milliseconds for a message after the call (a cancellation, the end of a session). */
+const afterCall_ms = 2_000
 
 /** Runs the work as the exchange of a call. */
-export async function during<Value>(
+export async function runExchange<Value>(
   current: Current,
   { signal, headers }: Pick<RemoteCall, 'signal' | 'headers'>,
   work: (exchange: Exchange) => Promise<Value>,
@@ -38,7 +38,7 @@ export async function during<Value>(
   const over = new AbortController()
   const exchange: Exchange = { signal: over.signal, headers }
   return current.run(exchange, async () => {
-    // A cancellation is said in the name of this call, whoever it was that aborted.
+    // The SDK sends a cancellation here, which must run in the context of this call.
     const abort = AsyncLocalStorage.bind(() => over.abort(signal.reason))
     if (signal.aborted) abort()
     signal.addEventListener('abort', abort, { once: true })
@@ -51,11 +51,11 @@ export async function during<Value>(
   })
 }
 
-/** Runs what is said when a call is over already, in its name. */
-export function afterwards<Value>(
+/** Sends something for a call that is over already, with its headers. */
+export function runAfterCall<Value>(
   current: Current,
   headers: Exchange['headers'],
   work: () => Promise<Value>,
 ): Promise<Value> {
-  return current.run({ headers, signal: AbortSignal.timeout(parting) }, work)
+  return current.run({ headers, signal: AbortSignal.timeout(afterCall_ms) }, work)
 }

@@ -3,14 +3,13 @@ import { isRecord } from '../../../schemas/json.ts'
 import { UpgradeRefused } from '../../common/mcp/socket-errors.ts'
 import { translate } from '../../net/fetch/translate-error.ts'
 import { failureIn } from '../../net/fetch/web-fetch.ts'
-import { failureOfStatus, textOf } from '../refusal.ts'
+import { failureOfProblem, failureOfStatus, textOf } from '../refusal.ts'
 import type { Exchange } from './exchange.ts'
-import { failureOfRpc } from './problem.ts'
 import type { Sdk } from './sdk.ts'
 
 const who = 'The agent'
 
-/** What an exchange was ended by, as the Failure that its caller sees. `caller` is the signal of the call. */
+/** The error that ended an exchange as the Failure that the caller sees. `caller` is the signal of the call. */
 export function failureOf(thrown: unknown, exchange: Exchange, caller: AbortSignal, sdk: Sdk): Failure {
   if (caller.aborted) {
     return caller.reason instanceof Failure
@@ -29,16 +28,16 @@ export function failureOf(thrown: unknown, exchange: Exchange, caller: AbortSign
     return failureOfStatus(status, { who, retry_after_s })
   }
   if (thrown instanceof sdk.SdkError) return failureOfSdk(thrown.code, thrown.message, thrown)
-  if (isOfNetwork(thrown)) return translate(thrown, 'The agent', caller, { has_passed: false })
-  // A mistake of ours is not the other side's; Node gives a code to what is wrong with a value.
-  const isMistake = thrown instanceof ReferenceError || (thrown instanceof TypeError && !('code' in thrown))
-  if (isMistake) return Failure.from(thrown)
-  const words = thrown instanceof Error ? ` ${textOf(thrown.message) ?? ''}` : ''
-  return new Failure('upstream_invalid', `The agent's answer cannot be read.${words}`, {}, thrown)
+  if (isNetworkError(thrown)) return translate(thrown, who, caller, { has_passed: false })
+  // A bug in this code is not the server's fault; a TypeError with a code is Node's, about a value.
+  const isBug = thrown instanceof ReferenceError || (thrown instanceof TypeError && !('code' in thrown))
+  if (isBug) return Failure.from(thrown)
+  const reason = thrown instanceof Error ? ` ${textOf(thrown.message) ?? ''}` : ''
+  return new Failure('upstream_invalid', `The agent's answer cannot be read.${reason}`, {}, thrown)
 }
 
-/** Errors of sockets have a code as a text; so has the one for what was to be an address and is none. */
-function isOfNetwork(thrown: unknown): boolean {
+/** Network errors have a string code; so has the error for an invalid URL. */
+function isNetworkError(thrown: unknown): boolean {
   return (
     thrown instanceof Error &&
     'code' in thrown &&
@@ -47,13 +46,13 @@ function isOfNetwork(thrown: unknown): boolean {
   )
 }
 
-/** What went wrong before anything was asked: the other side's affair, whatever number it gave that. */
+/** An error before the call was sent is the server's, whatever its code. */
 export function ofServer(failure: Failure): Failure {
   if (!['invalid_request', 'unknown_action'].includes(failure.code)) return failure
   return new Failure('upstream_failed', failure.message, {}, failure)
 }
 
-/** The JSON-RPC error that was answered, as such or in the body of an HTTP error. */
+/** The JSON-RPC error of an answer, from the protocol or from the body of an HTTP error. */
 function rpcErrorIn(thrown: unknown, sdk: Sdk) {
   if (thrown instanceof sdk.ProtocolError) return thrown
   if (!(thrown instanceof sdk.SdkHttpError) || !isAboutRequest(thrown.status)) return undefined
@@ -84,8 +83,28 @@ function failureOfSdk(code: string, message: string, cause: unknown): Failure {
   }
   if (code === 'UNSUPPORTED_RESULT_TYPE') {
     const detail =
-      'The agent asks for more than its params before it answers (input_required), which is not passed on.'
+      'The agent asks for further input before it answers (input_required), which the gateway does not pass on.'
     return new Failure('upstream_invalid', detail, {}, cause)
   }
   return new Failure('upstream_invalid', textOf(message) ?? 'The answer cannot be read.', {}, cause)
+}
+
+const unknownTool = /unknown tool|no such tool|there is no tool|tool\b.{0,300}?\bnot found|not a known tool/is
+
+/** A JSON-RPC error. */
+interface RpcError {
+  readonly code: number
+  readonly message: string
+  readonly data?: unknown
+}
+
+/** A JSON-RPC error as a Failure. */
+export function failureOfRpc({ code, message, data }: RpcError): Failure {
+  const problem = failureOfProblem(data, { who: 'The agent' })
+  if (problem) return problem
+  const detail = textOf(message) ?? `The agent answered with error ${code}.`
+  if (code === -32601) return new Failure('unknown_action', detail)
+  if (code === -32602)
+    return new Failure(unknownTool.test(detail) ? 'unknown_action' : 'invalid_request', detail)
+  return new Failure('upstream_failed', detail, { upstream: { code: String(code) } })
 }

@@ -3,23 +3,23 @@ import type { Clock } from '../../common/clock.ts'
 import { retryAfter } from '../../common/retry-after.ts'
 import type { Open } from '../../net/fetch/fetch.ts'
 import { createWebFetch } from '../../net/fetch/web-fetch.ts'
-import { mostValues } from '../check-output.ts'
+import { maxValues } from '../check-output.ts'
 import { notCallable } from '../refusal.ts'
 import type { Current } from './exchange.ts'
 
-const largest = 10 * 1024 * 1024
-/** What is read at once holds up everybody: an output of 1 MiB, as data and again as text, and what is around it. */
-export const largestMessage = 3 * 1024 * 1024
+const maxBytes = 10 * 1024 * 1024
+/** A message is parsed at once and blocks the event loop. Room for an output of 1 MiB as data and again as text. */
+export const maxMessageBytes = 3 * 1024 * 1024
 
 /**
- * The fetch of the SDK's transports. Each request bears the headers of its call, beside those of the protocol, ends with
- * it, and leaves behind what it failed by. Throws Failure.
+ * The fetch of the SDK's transports. Each request carries the headers of its call beside those of the protocol, aborts with
+ * the call, and records its outcome in the exchange. Throws Failure.
  */
 export function createExchangeFetch(open: Open, current: Current, clock: Clock): typeof globalThis.fetch {
-  const told: Open = async (request) => {
+  const exchangeOpen: Open = async (request) => {
     const exchange = current.getStore()
     if (!exchange) throw new Failure('internal', 'A request belongs to no call.')
-    const note = (failure: Failure) => {
+    const record = (failure: Failure) => {
       exchange.failure = failure
       return failure
     }
@@ -37,21 +37,21 @@ export function createExchangeFetch(open: Open, current: Current, clock: Clock):
         const seconds = retryAfter(headers['retry-after'], clock())
         exchange.refused = { status, ...(seconds !== undefined && { retry_after_s: seconds }) }
       }
-      return { ...answer, explain: (error) => note(answer.explain(error)) }
+      return { ...answer, explain: (error) => record(answer.explain(error)) }
     } catch (error) {
-      throw note(notCallable(Failure.from(error)))
+      throw record(notCallable(Failure.from(error)))
     }
   }
-  return createWebFetch(told, {
-    max_bytes: largest,
-    max_message_bytes: largestMessage,
-    max_message_values: mostValues,
+  return createWebFetch(exchangeOpen, {
+    max_bytes: maxBytes,
+    max_message_bytes: maxMessageBytes,
+    max_message_values: maxValues,
   })
 }
 
 /**
- * The same, for Streamable HTTP: the standing stream of a session is not asked for, which would hold a connection for
- * each caller; a stream that broke off is asked for again where it broke off.
+ * For Streamable HTTP: answers 405 for the standing stream of a session, which would hold a connection per caller. A GET
+ * that resumes a broken stream (`Last-Event-ID`) passes.
  */
 export function withoutStandingStream(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   return async (input, init) => {

@@ -3,36 +3,36 @@ import { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type Json, type JsonObject } from '../../../schemas/json.ts'
 import { failureOfProblem, textOf } from '../refusal.ts'
 import type { RemoteAnswer } from '../remote-agent.ts'
-import { failureOfRpc } from './problem.ts'
+import { failureOfRpc } from './failure.ts'
 
-const largest = 1024 * 1024
-const largestBinary = 256 * 1024
+const maxBytes = 1024 * 1024
+const maxBinaryBytes = 256 * 1024
 
 /**
- * What a tool answered, as the output of an action:
+ * The result of a tool as the output of an action:
  *
  * | result | output |
  * | --- | --- |
- * | `structuredContent` | that |
- * | one text that is a JSON object or array | that |
+ * | `structuredContent` | its value |
+ * | one text that is a JSON object or array | its value |
  * | texts | `{text}`, joined by line breaks |
  * | anything else | `{content: […]}`, each block by the table of `block` |
  *
- * `isError` is what the agent refuses. Throws Failure `upstream_invalid` for more than 1 MiB of JSON.
+ * `isError` means that the agent refuses the call. Throws Failure `upstream_invalid` for more than 1 MiB of JSON.
  */
 export function answerOf({ structuredContent, content, isError, _meta }: CallToolResult): RemoteAnswer {
   if (isError === true) return { refused: refusal(content, _meta) }
-  const output = structuredContent === undefined ? written(content) : (structuredContent as Json)
-  if (sizeOf(output) > largest) {
+  const output = structuredContent === undefined ? contentOf(content) : (structuredContent as Json)
+  if (sizeOf(output) > maxBytes) {
     throw new Failure(
       'upstream_invalid',
-      `The agent answered more than ${largest} bytes, or too deeply nested.`,
+      `The agent answered more than ${maxBytes} bytes, or too deeply nested.`,
     )
   }
   return { output }
 }
 
-/** Of JSON that came over the wire; without end for what is nested too deeply to be written again. */
+/** Bytes of JSON; infinite where it is nested too deeply to be serialised. */
 function sizeOf(output: Json): number {
   try {
     return Buffer.byteLength(JSON.stringify(output))
@@ -41,8 +41,8 @@ function sizeOf(output: Json): number {
   }
 }
 
-function written(content: readonly ContentBlock[]): Json {
-  const texts = content.flatMap((one) => (one.type === 'text' ? [one.text] : []))
+function contentOf(content: readonly ContentBlock[]): Json {
+  const texts = content.flatMap((item) => (item.type === 'text' ? [item.text] : []))
   if (texts.length < content.length) return { content: content.map(block) }
   const [only = ''] = texts
   return (texts.length === 1 ? document(only) : undefined) ?? { text: texts.join('\n') }
@@ -67,17 +67,17 @@ function document(text: string): Json | undefined {
  * | resource with bytes | `{uri, media_type?, base64}` up to 256 KiB, else `{uri, media_type?, bytes}` |
  * | resource_link | `{uri, media_type?, name}` |
  */
-function block(one: ContentBlock): JsonObject {
-  switch (one.type) {
+function block(item: ContentBlock): JsonObject {
+  switch (item.type) {
     case 'text':
-      return { text: one.text }
+      return { text: item.text }
     case 'image':
     case 'audio':
-      return { media_type: one.mimeType, ...binary(one.data) }
+      return { media_type: item.mimeType, ...binary(item.data) }
     case 'resource_link':
-      return { uri: one.uri, ...mediaType(one.mimeType), name: one.name }
+      return { uri: item.uri, ...mediaType(item.mimeType), name: item.name }
     case 'resource': {
-      const { resource } = one
+      const { resource } = item
       const body = 'text' in resource ? { text: resource.text } : binary(resource.blob)
       return { uri: resource.uri, ...mediaType(resource.mimeType), ...body }
     }
@@ -90,16 +90,16 @@ function mediaType(type: string | undefined): JsonObject {
 
 function binary(base64: string): JsonObject {
   const bytes = Buffer.byteLength(base64, 'base64')
-  return bytes > largestBinary ? { bytes } : { base64 }
+  return bytes > maxBinaryBytes ? { bytes } : { base64 }
 }
 
-/** v1 of the SDK answers the JSON-RPC errors of a tool as its texts. */
+/** v1 of the SDK returns JSON-RPC errors of a tool as text content. */
 const rpcInText = /^MCP error (-\d{5}): (.+)$/s
 
 function refusal(content: readonly ContentBlock[], meta: unknown): Failure {
-  const told = isRecord(meta) ? failureOfProblem(meta['dragoman/problem'], { who: 'The tool' }) : undefined
-  if (told) return told
-  const text = content.flatMap((one) => (one.type === 'text' ? [one.text] : [])).join('\n')
+  const problem = isRecord(meta) ? failureOfProblem(meta['dragoman/problem'], { who: 'The tool' }) : undefined
+  if (problem) return problem
+  const text = content.flatMap((item) => (item.type === 'text' ? [item.text] : [])).join('\n')
   const [, code, message = ''] = rpcInText.exec(text) ?? []
   if (code === '-32602' || code === '-32601') return failureOfRpc({ code: Number(code), message })
   return new Failure('upstream_failed', textOf(text) ?? 'The tool failed without saying why.')

@@ -1,106 +1,108 @@
 import { LRUCache } from 'lru-cache'
 import { abortable } from '../../common/abort.ts'
 
-/** Things that cost something to open, kept for one caller each while they are used, and a while longer. */
-export interface Pool<Item extends AsyncDisposable> extends AsyncDisposable {
-  /** Works with the caller's item, which is opened where there is none. What was opened for one serves no other. */
-  use<Value>(
-    caller: string,
-    signal: AbortSignal,
-    open: () => Promise<Item>,
-    work: (item: Item) => Promise<Value>,
-  ): Promise<Value>
-  /** Nobody gets this one any more; it is closed once nobody uses it. */
-  drop(item: Item): void
-}
-
-interface Kept<Item> {
-  readonly caller: string
+interface PoolEntry<Item> {
+  readonly key: string
   readonly opening: Promise<Item>
-  /** Of the call that it is opened for. */
+  /** Signal of the call that it is opened for. */
   readonly signal: AbortSignal
   item?: Item
   users: number
-  dropped: boolean
-  idle?: NodeJS.Timeout
+  isDropped: boolean
+  idleTimer?: NodeJS.Timeout
 }
 
 export interface PoolOptions {
-  /** How many are kept. */
-  readonly most: number
-  /** How long one is kept that nobody uses, in milliseconds. */
+  readonly max_items: number
+  /** Milliseconds for which an unused item is kept. */
   readonly idle_ms: number
 }
 
-export function createPool<Item extends AsyncDisposable>({ most, idle_ms }: PoolOptions): Pool<Item> {
-  const closing = new Set<Promise<void>>()
-  const pool = new LRUCache<string, Kept<Item>>({ max: most, dispose: forget })
+/** Items that are expensive to open, one per key, kept while they are used and for some time after. */
+export class Pool<Item extends AsyncDisposable> implements AsyncDisposable {
+  readonly #idle_ms: number
+  readonly #closing = new Set<Promise<void>>()
+  readonly #entries: LRUCache<string, PoolEntry<Item>>
 
-  function forget(kept: Kept<Item>): void {
-    kept.dropped = true
-    if (kept.users === 0) close(kept)
+  constructor({ max_items, idle_ms }: PoolOptions) {
+    this.#idle_ms = idle_ms
+    this.#entries = new LRUCache({ max: max_items, dispose: (entry) => this.#onRemoved(entry) })
   }
 
-  function close({ opening, idle }: Kept<Item>): void {
-    clearTimeout(idle)
-    const closed = opening.then((item) => item[Symbol.asyncDispose]()).catch(() => {})
-    closing.add(closed)
-    void closed.finally(() => closing.delete(closed))
+  /** Works with the item of the key, which is opened if there is none. */
+  async use<Value>(
+    key: string,
+    signal: AbortSignal,
+    open: () => Promise<Item>,
+    work: (item: Item) => Promise<Value>,
+  ): Promise<Value> {
+    while (true) {
+      const existing = this.#entries.get(key)
+      const entry = existing ?? this.#start(key, signal, open)
+      entry.users++
+      clearTimeout(entry.idleTimer)
+      try {
+        const item = await abortable(entry.opening, signal).catch((error: unknown) => {
+          // The call that it was opened for has ended: open one for this call.
+          const isOthersEnd = existing !== undefined && entry.signal.aborted && !signal.aborted
+          if (!isOthersEnd) throw error
+          return undefined
+        })
+        if (item !== undefined) return await work(item)
+      } finally {
+        this.#release(entry)
+      }
+    }
   }
 
-  /** Lets go of one that is no longer to be given out, if it is still the caller's. */
-  function remove(kept: Kept<Item>): void {
-    if (pool.peek(kept.caller) === kept) pool.delete(kept.caller)
+  /** Takes an item out of the pool; it is closed when its last user has finished. */
+  drop(item: Item): void {
+    const entry = [...this.#entries.values()].find((candidate) => candidate.item === item)
+    if (entry) this.#remove(entry)
   }
 
-  function start(caller: string, signal: AbortSignal, open: () => Promise<Item>): Kept<Item> {
-    const kept: Kept<Item> = { caller, opening: open(), signal, users: 0, dropped: false }
-    kept.opening.then(
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#entries.clear()
+    await Promise.all(this.#closing)
+  }
+
+  #start(key: string, signal: AbortSignal, open: () => Promise<Item>): PoolEntry<Item> {
+    const entry: PoolEntry<Item> = { key, opening: open(), signal, users: 0, isDropped: false }
+    entry.opening.then(
       (item) => {
-        kept.item = item
+        entry.item = item
       },
-      () => remove(kept),
+      () => this.#remove(entry),
     )
-    pool.set(caller, kept)
-    return kept
+    this.#entries.set(key, entry)
+    return entry
   }
 
-  function release(kept: Kept<Item>): void {
-    kept.users--
-    if (kept.users > 0) return
-    if (kept.dropped) {
-      close(kept)
+  #release(entry: PoolEntry<Item>): void {
+    entry.users--
+    if (entry.users > 0) return
+    if (entry.isDropped) {
+      this.#close(entry)
       return
     }
-    kept.idle = setTimeout(() => remove(kept), idle_ms)
-    kept.idle.unref()
+    entry.idleTimer = setTimeout(() => this.#remove(entry), this.#idle_ms)
+    entry.idleTimer.unref()
   }
 
-  return {
-    async use(caller, signal, open, work) {
-      while (true) {
-        const known = pool.get(caller)
-        const kept = known ?? start(caller, signal, open)
-        kept.users++
-        clearTimeout(kept.idle)
-        try {
-          const item = await abortable(kept.opening, signal).catch((error: unknown) => {
-            const isOthersEnd = known !== undefined && kept.signal.aborted && !signal.aborted
-            if (!isOthersEnd) throw error
-            return undefined
-          })
-          if (item !== undefined) return await work(item)
-        } finally {
-          release(kept)
-        }
-      }
-    },
-    drop(item) {
-      for (const kept of pool.values()) if (kept.item === item) return remove(kept)
-    },
-    async [Symbol.asyncDispose]() {
-      pool.clear()
-      await Promise.all(closing)
-    },
+  /** Removes an entry, unless its key has a newer one. */
+  #remove(entry: PoolEntry<Item>): void {
+    if (this.#entries.peek(entry.key) === entry) this.#entries.delete(entry.key)
+  }
+
+  #onRemoved(entry: PoolEntry<Item>): void {
+    entry.isDropped = true
+    if (entry.users === 0) this.#close(entry)
+  }
+
+  #close({ opening, idleTimer }: PoolEntry<Item>): void {
+    clearTimeout(idleTimer)
+    const closed = opening.then((item) => item[Symbol.asyncDispose]()).catch(() => {})
+    this.#closing.add(closed)
+    void closed.finally(() => this.#closing.delete(closed))
   }
 }

@@ -1,6 +1,6 @@
 export type Sdk = typeof import('@modelcontextprotocol/client')
 
-/** The SDK, loaded with the first call: a start does not pay for it. */
+/** Loads the SDK with the first call, which keeps the start of the gateway fast. */
 export function loadSdk(): Promise<Sdk> {
   return import('@modelcontextprotocol/client')
 }

@@ -2,26 +2,26 @@ import type { Client, RequestOptions, Tool } from '@modelcontextprotocol/client'
 import type { Capability } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
 
-export interface Listing {
+export interface ToolListing {
   readonly tools: readonly Tool[]
-  /** How long it holds, in milliseconds, where the server says so. */
+  /** Milliseconds for which the list is valid, where the server states it. */
   readonly ttl_ms?: number
-  /** Whether it is the same for everybody. */
+  /** Whether it is the same for all callers. */
   readonly is_public: boolean
 }
 
-const mostPages = 10
-const mostTools = 1_000
-const largest = 1024 * 1024
-const longestName = 200
-const longestDescription = 4_000
+const maxPages = 10
+const maxTools = 1_000
+const maxBytes = 1024 * 1024
+const maxNameLength = 200
+const maxDescriptionLength = 4_000
 
-/** All pages of `tools/list`. Throws Failure `upstream_invalid` for a list without end, and what the SDK throws. */
-export async function listTools(client: Client, options: RequestOptions): Promise<Listing> {
+/** All pages of `tools/list`. Throws Failure `upstream_invalid` for a list that is too long, and what the SDK throws. */
+export async function listTools(client: Client, options: RequestOptions): Promise<ToolListing> {
   const tools: Tool[] = []
   let cursor: string | undefined
   let bytes = 0
-  for (let page = 0; page < mostPages; page++) {
+  for (let page = 0; page < maxPages; page++) {
     const params = cursor === undefined ? {} : { cursor }
     const {
       tools: more,
@@ -30,28 +30,28 @@ export async function listTools(client: Client, options: RequestOptions): Promis
     } = await client.request({ method: 'tools/list', params }, options)
     tools.push(...more)
     bytes += Buffer.byteLength(JSON.stringify(more))
-    if (tools.length > mostTools || bytes > largest) break
+    if (tools.length > maxTools || bytes > maxBytes) break
     if (nextCursor === undefined) return { tools, ...lifetime(hints) }
     cursor = nextCursor
   }
   throw new Failure(
     'upstream_invalid',
-    `The agent lists more than ${mostTools} tools, ${mostPages} pages or ${largest} bytes of them.`,
+    `The agent lists more than ${maxTools} tools, ${maxPages} pages or ${maxBytes} bytes of them.`,
   )
 }
 
-/** SEP-2549; servers of the 2025 era say neither. */
-function lifetime({ ttlMs, cacheScope }: { readonly [hint: string]: unknown }): Omit<Listing, 'tools'> {
+/** SEP-2549; servers of the 2025 era send neither field. */
+function lifetime({ ttlMs, cacheScope }: { readonly [hint: string]: unknown }): Omit<ToolListing, 'tools'> {
   return { is_public: cacheScope === 'public', ...(typeof ttlMs === 'number' && { ttl_ms: ttlMs }) }
 }
 
-/** Tools as what an entry says of an agent. */
+/** Tools as capabilities of an entry. */
 export function capabilitiesOf(tools: readonly Tool[]): Capability[] {
   return tools
-    .filter(({ name }) => name.length > 0 && name.length <= longestName)
+    .filter(({ name }) => name.length > 0 && name.length <= maxNameLength)
     .map(({ name, description = '', inputSchema, annotations }) => ({
       name,
-      description: description.slice(0, longestDescription),
+      description: description.slice(0, maxDescriptionLength),
       input_schema: { ...inputSchema },
       ...(annotations?.readOnlyHint !== undefined && { read_only: annotations.readOnlyHint }),
     }))

@@ -5,19 +5,19 @@ import { failureIn } from '../../net/fetch/web-fetch.ts'
 import { failureOfProblem, failureOfStatus, notCallable, textOf, wantsCredential } from '../refusal.ts'
 import { codeOfReason } from './answer.ts'
 
-/** Errors by which an agent says that it speaks another version, or is none of A2A (JSON-RPC method not found). */
+/** Reasons that mean that the agent speaks another version; JSON-RPC has only method not found for it. */
 const otherVersion = new Set(['VERSION_NOT_SUPPORTED', 'METHOD_NOT_FOUND'])
-/** The agent's own trouble, which counts against it. */
-const trouble = new Set(['INTERNAL_ERROR', 'INVALID_AGENT_RESPONSE', 'UNAVAILABLE'])
+/** Errors of the agent itself; they count against it. */
+const serverErrors = new Set(['INTERNAL_ERROR', 'INVALID_AGENT_RESPONSE', 'UNAVAILABLE'])
 
-/** What the SDK threw, sorted. */
-export type Fault =
-  | { readonly kind: 'broken'; readonly failure: Failure }
-  | { readonly kind: 'refused'; readonly failure: Failure }
-  | { readonly kind: 'version'; readonly failure: Failure }
+/** An error that the SDK threw: the agent is broken, it refuses the call, or it speaks another version. */
+export interface ClassifiedError {
+  readonly kind: 'broken' | 'refused' | 'version'
+  readonly failure: Failure
+}
 
-/** `who` is named; the error's text is shown as far as the agent wrote it. */
-export function faultOf(thrown: unknown, who: string): Fault {
+/** `who` names the agent in texts of ours; a text that the agent wrote is passed on. */
+export function classify(thrown: unknown, who: string): ClassifiedError {
   const failure = failureIn(thrown)
   if (failure) {
     return { kind: wantsCredential(failure) ? 'refused' : 'broken', failure: notCallable(failure) }
@@ -25,7 +25,7 @@ export function faultOf(thrown: unknown, who: string): Fault {
   const error = thrown instanceof Error ? thrown : new Error(String(thrown))
   const reason = reasonOf(error)
   if (reason === undefined) {
-    const message = `${who} answers what is not A2A.`
+    const message = `${who} did not answer in A2A.`
     return { kind: 'broken', failure: new Failure('upstream_invalid', message, {}, error) }
   }
   const message = textOf(error.message) ?? `${who} refused.`
@@ -33,13 +33,13 @@ export function faultOf(thrown: unknown, who: string): Fault {
   if (otherVersion.has(reason)) {
     return { kind: 'version', failure: new Failure('upstream_invalid', message, details, error) }
   }
-  const own = codeOfReason(reason)
-  const problem = own && failureOfProblem({ code: own, detail: message }, { who })
+  const ownCode = codeOfReason(reason)
+  const problem = ownCode && failureOfProblem({ code: ownCode, detail: message }, { who })
   if (problem) return { kind: 'refused', failure: problem }
-  if (trouble.has(reason)) {
+  if (serverErrors.has(reason)) {
     return { kind: 'broken', failure: new Failure('upstream_failed', message, details, error) }
   }
-  const code = invalid.has(reason)
+  const code = invalidParams.has(reason)
     ? 'invalid_request'
     : reason === 'TASK_NOT_FOUND'
       ? 'not_found'
@@ -47,9 +47,10 @@ export function faultOf(thrown: unknown, who: string): Fault {
   return { kind: 'refused', failure: new Failure(code, message, details, error) }
 }
 
-const invalid = new Set(['INVALID_PARAMS', 'CONTENT_TYPE_NOT_SUPPORTED'])
+const invalidParams = new Set(['INVALID_PARAMS', 'CONTENT_TYPE_NOT_SUPPORTED'])
 
-const standard: Readonly<Record<number, string>> = {
+/** Reasons for the error codes that JSON-RPC reserves. */
+const reservedCodes: Readonly<Record<number, string>> = {
   [-32600]: 'INVALID_REQUEST',
   [-32601]: 'METHOD_NOT_FOUND',
   [-32602]: 'INVALID_PARAMS',
@@ -57,19 +58,19 @@ const standard: Readonly<Record<number, string>> = {
   [-32700]: 'INVALID_REQUEST',
 }
 
-/** By which word an error of A2A goes; undefined for what is none. */
+/** The reason of an A2A error; undefined for other errors. */
 function reasonOf(error: Error): string | undefined {
   const { reason, envelopeCode, code } = error as { reason?: unknown; envelopeCode?: unknown; code?: unknown }
-  const number = [envelopeCode, code].find((one) => typeof one === 'number')
-  if (number !== undefined && standard[number]) return standard[number]
+  const number = [envelopeCode, code].find((value) => typeof value === 'number')
+  if (number !== undefined && reservedCodes[number]) return reservedCodes[number]
   if (error.name === 'RequestMalformedError') return 'INVALID_PARAMS'
   return typeof reason === 'string' ? reason : undefined
 }
 
-const longestRefusal = 64 * 1024
+const maxErrorCharacters = 64 * 1024
 
-/** Answers of HTTP that are none of A2A become Failures here; the SDK would put them into words. */
-export function checked(
+/** Turns HTTP errors that are not A2A errors into Failures; the SDK would reduce them to text. */
+export function withHttpErrors(
   fetch: typeof globalThis.fetch,
   who: string,
   clock: () => number,
@@ -78,9 +79,9 @@ export function checked(
     const answer = await fetch(input, init)
     const { status, headers } = answer
     if (answer.ok) return answer
-    const text = await beginning(answer)
+    const text = await readStart(answer)
     const body = parse(text)
-    // An error of JSON-RPC or of the REST binding (AIP-193) is the SDK's to read.
+    // The SDK reads errors of JSON-RPC and of the REST binding (AIP-193).
     if (isRecord(body) && isRecord(body.error)) return new Response(text, { status, headers })
     const refused = {
       who,
@@ -91,15 +92,15 @@ export function checked(
   }
 }
 
-/** As much of a body as a refusal may be; the rest is not waited for. */
-async function beginning({ body }: Response): Promise<string> {
+/** The first characters of an error body; the rest is not read. */
+async function readStart({ body }: Response): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
   for await (const chunk of body ?? []) {
     text += decoder.decode(chunk, { stream: true })
-    if (text.length > longestRefusal) break
+    if (text.length > maxErrorCharacters) break
   }
-  return text.slice(0, longestRefusal)
+  return text.slice(0, maxErrorCharacters)
 }
 
 function parse(text: string): unknown {

@@ -1,0 +1,126 @@
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
+import { Failure } from '../../../schemas/failure.ts'
+import { isRecord } from '../../../schemas/json.ts'
+import { abortable } from '../../common/abort.ts'
+import { type Current, type Exchange, runAfterCall } from './exchange.ts'
+
+type Id = string | number
+type SendOptions = Parameters<Transport['send']>[1]
+
+/**
+ * A transport on which every request gets an answer or an error: the SDK leaves a request waiting if its stream ends,
+ * breaks, or carries answers to other requests. Messages are sent in the name of a call, and their streams end with it. A
+ * fragile transport is closed at its first error.
+ */
+export class WatchedTransport implements Transport {
+  onmessage?: NonNullable<Transport['onmessage']>
+  onerror?: NonNullable<Transport['onerror']>
+  onclose?: NonNullable<Transport['onclose']>
+  readonly hasPerRequestStream?: boolean
+  readonly #inner: Transport
+  readonly #current: Current
+  readonly #isFragile: boolean
+  readonly #pending = new Map<Id, Exchange>()
+  #highestId = -1
+
+  constructor(inner: Transport, current: Current, isFragile: boolean) {
+    this.#inner = inner
+    this.#current = current
+    this.#isFragile = isFragile
+    if (inner.hasPerRequestStream !== undefined) this.hasPerRequestStream = inner.hasPerRequestStream
+  }
+
+  get sessionId(): string | undefined {
+    return this.#inner.sessionId
+  }
+
+  setProtocolVersion(version: string): void {
+    this.#inner.setProtocolVersion?.(version)
+  }
+
+  async start(): Promise<void> {
+    const inner = this.#inner
+    inner.onmessage = (message) => this.#receive(message)
+    inner.onerror = (error) => {
+      if (isMalformed(error)) this.#failAll(invalid('The agent sent something that is not a message.'))
+      this.onerror?.(error)
+      // The SDK's event source would reopen its stream and wait there for answers that were sent on the old one.
+      if (this.#isFragile) void inner.close()
+    }
+    inner.onclose = () => this.onclose?.()
+    const starting = inner.start()
+    const signal = this.#current.getStore()?.signal
+    await (signal ? abortable(starting, signal) : starting)
+  }
+
+  async send(message: JSONRPCMessage, options?: SendOptions): Promise<void> {
+    if ('method' in message && 'id' in message) return this.#request(message, message.id, options)
+    const { headers = {}, signal } = this.#current.getStore() ?? {}
+    if (signal && !signal.aborted) return this.#inner.send(message, options)
+    await runAfterCall(this.#current, headers, () => this.#inner.send(message, options))
+  }
+
+  close(): Promise<void> {
+    return this.#inner.close()
+  }
+
+  #fail(id: Id, failure: Failure): void {
+    if (!this.#pending.delete(id)) return
+    // No server can forge `data` that is a Failure: what comes over the wire is JSON.
+    const error = { code: -32603, message: failure.message, data: failure }
+    this.onmessage?.({ jsonrpc: '2.0', id, error })
+  }
+
+  #failAll(failure: Failure): void {
+    for (const id of [...this.#pending.keys()]) this.#fail(id, failure)
+  }
+
+  #receive(message: JSONRPCMessage): void {
+    if ('method' in message) {
+      this.onmessage?.(message)
+      return
+    }
+    const { id } = message
+    if (id !== undefined && this.#pending.delete(id)) {
+      // The SDK delivers progress a microtask later than answers, and an answer ends the progress.
+      queueMicrotask(() => this.onmessage?.(message))
+      return
+    }
+    const isLate = typeof id === 'number' && id <= this.#highestId
+    if (!isLate) this.#failAll(invalid('The agent answered a request that was not sent.'))
+  }
+
+  async #request(message: JSONRPCMessage, id: Id, options: SendOptions): Promise<void> {
+    const exchange = this.#current.getStore()
+    if (!exchange) throw new Failure('internal', 'A request belongs to no call.')
+    this.#pending.set(id, exchange)
+    // The SDK's first request, which detects the revision, has no signal.
+    const onAbort = () => this.#fail(id, invalid('The call is over.'))
+    exchange.signal.addEventListener('abort', onAbort, { once: true })
+    if (typeof id === 'number') this.#highestId = Math.max(this.#highestId, id)
+    const requestSignal =
+      isRecord(options) && options.requestSignal instanceof AbortSignal ? options.requestSignal : undefined
+    try {
+      await this.#inner.send(message, {
+        ...options,
+        requestSignal: requestSignal ? AbortSignal.any([requestSignal, exchange.signal]) : exchange.signal,
+        onRequestStreamEnd: () =>
+          this.#fail(id, exchange.failure ?? invalid('The stream ended without the answer.')),
+      })
+      if (this.#inner.hasPerRequestStream && exchange.status === 202) {
+        this.#fail(id, invalid('The agent accepted the request (202) without answering it.'))
+      }
+    } catch (error) {
+      this.#pending.delete(id)
+      throw error
+    }
+  }
+}
+
+function isMalformed({ name }: Error): boolean {
+  return name === 'SyntaxError' || name.endsWith('ZodError')
+}
+
+function invalid(detail: string): Failure {
+  return new Failure('upstream_invalid', detail)
+}
