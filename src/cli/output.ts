@@ -11,9 +11,7 @@ function exitCodeOf({ code }: Failure): number {
 
 /** Data goes to standard output, one JSON document or text. */
 export function print(data: unknown): void {
-  process.stdout.write(
-    typeof data === 'string' ? `${withoutControls(data)}\n` : `${JSON.stringify(data, null, 2)}\n`,
-  )
+  process.stdout.write(`${typeof data === 'string' ? withoutControls(data) : safeJson(data)}\n`)
 }
 
 /** Everything else goes to standard error. */
@@ -21,7 +19,7 @@ export function say(text: string): void {
   process.stderr.write(`${withoutControls(text)}\n`)
 }
 
-/** A text as a terminal may have it: whoever wrote a card commands nothing but colours. */
+/** A text without the characters that command a terminal, but for colours: texts of strangers are printed here. */
 export function withoutControls(text: string): string {
   return text.replace(
     /(\p{Control}\[[\d;]*m)|[[\p{Control}\p{Bidi_Control}]--[\t\n]]/gv,
@@ -29,11 +27,19 @@ export function withoutControls(text: string): string {
   )
 }
 
-/** Says what went wrong and sets the exit code. */
+/** JSON escapes C0 controls alone; the others are escaped here, so that the data stays as it is. */
+function safeJson(data: unknown): string {
+  return JSON.stringify(data, null, 2).replace(
+    /[[\p{Control}\p{Bidi_Control}]--\n]/gv,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
+/** Prints what went wrong and sets the exit code. */
 export function fail(thrown: unknown, json: boolean): void {
   const failure = Failure.from(thrown)
   process.exitCode = exitCodeOf(failure)
-  if (json) say(JSON.stringify(problem(failure, 'cli')))
+  if (json) process.stderr.write(`${safeJson(problem(failure, 'cli'))}\n`)
   else for (const line of explain(failure)) say(line)
 }
 

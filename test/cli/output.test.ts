@@ -1,6 +1,12 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { styleText } from 'node:util'
-import { expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { withoutControls } from '../../src/cli/output.ts'
+import { run } from '../support/command.ts'
 
 test.each([
   ['sets the title of a window', 'a\u001b]0;owned\u0007b', 'a]0;ownedb'],
@@ -11,4 +17,96 @@ test.each([
   ['has colours of ours', styleText('red', 'a', { validateStream: false }), '\u001b[31ma\u001b[39m'],
 ])('a text that %s goes to the terminal without what would command it', (_, text, shown) => {
   expect(withoutControls(text)).toBe(shown)
+})
+
+/** What would command a terminal: an operating system command, a C1 control and a change of direction. */
+const hostile = 'a\u001b]0;owned\u0007b\u009b2Jc\u202ed'
+const commands = /[[\p{Control}\p{Bidi_Control}]--\n]/v
+
+/** A gateway whose every answer is hostile in every field that the command line prints. */
+const agent = { id: hostile, package_name: hostile, name: hostile, description: hostile, state: hostile }
+const finding = { severity: 'error', code: hostile, field: hostile, message: hostile, suggestion: hostile }
+const record = { name: hostile, value: hostile }
+const answer = {
+  ...agent,
+  agents: [agent],
+  total: 1,
+  card: agent,
+  findings: [finding],
+  valid: false,
+  verification_level: hostile,
+  reason: hostile,
+  attempts: [{ method: hostile, detail: hostile }],
+  challenges: {
+    dns: { record },
+    http: { url: hostile, line: hostile },
+    mcp: { record, sign: hostile },
+  },
+  events: [
+    { at: hostile, action: hostile, actor: { subject: hostile }, reason: hostile, after: { [hostile]: 1 } },
+  ],
+  keys: [{ id: hostile, subject: hostile, scopes: [hostile], expires_at: hostile, label: hostile }],
+  created: 1,
+  updated: 0,
+  unchanged: 0,
+  rejected: [{ line: 1, reason: hostile }],
+}
+const problem = {
+  code: 'not_found',
+  detail: hostile,
+  errors: [{ pointer: hostile, detail: hostile }],
+  nearest: [hostile],
+  hint: hostile,
+}
+
+let folder: string
+let refuses = false
+const server = createServer((_, response) => {
+  response.writeHead(refuses ? 404 : 200, { 'Content-Type': 'application/json' })
+  response.end(JSON.stringify(refuses ? problem : answer))
+})
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'dragoman-'))
+  await writeFile(join(folder, 'agent.json'), '{"name": "x"}')
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+})
+afterAll(async () => {
+  server.close()
+  await rm(folder, { recursive: true })
+})
+
+const lines = [
+  ['search'],
+  ['resolve', 'x'],
+  ['call', 'x', 'y'],
+  ['publish', '{file}'],
+  ['import', '{file}'],
+  ['validate', '{file}'],
+  ['verify', 'x'],
+  ['claim', 'x'],
+  ['transfer', 'x', '--to', 'y'],
+  ['suspend', 'x', '--reason', 'y'],
+  ['report', 'x', '--reason', 'broken'],
+  ['audit', 'x'],
+  ['apikey', 'list'],
+]
+
+test.each(
+  lines.flatMap((line) => [
+    [line.join(' '), line],
+    [`${line.join(' ')} --json`, [...line, '--json']],
+  ]) as [string, string[]][],
+)('dragoman %s prints nothing that would command the terminal', async (_, line) => {
+  const { port } = server.address() as AddressInfo
+  const words = line.map((word) => word.replace('{file}', join(folder, 'agent.json')))
+  const environment = { DRAGOMAN_URL: `http://127.0.0.1:${port}`, DRAGOMAN_TOKEN: 'any' }
+  for (const refused of [false, true]) {
+    refuses = refused
+    const { stdout, stderr } = await run(words, environment)
+    expect(stdout + stderr).not.toBe('')
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are ours
+    const plain = `${stdout}${stderr}`.replace(/\u001b\[\d+m/g, '')
+    expect(plain).not.toMatch(commands)
+  }
 })

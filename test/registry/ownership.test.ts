@@ -290,6 +290,21 @@ describe('of what is in STAGE, suspended or deleted', () => {
   })
 })
 
+describe('an owner whose token lacks agents:publish', () => {
+  test.each(['go_live', 'unpublish'])('may not %s, at every transport', async (action) => {
+    const scopes = everyScope.filter((scope) => scope !== 'agents:publish')
+    const token = await home.token('owner', { scopes })
+    const state = action === 'go_live' ? 'STAGE' : 'ACTIVE'
+    for (const [number, transport] of transports.entries()) {
+      const agent = nameOf(number, { action, expected: reads }, state, 'owner')
+      const outcome = await transport.call({ to: 'svc.registry', action, params: { agent } }, token)
+      expect([transport.name, codeOf(outcome)]).toEqual([transport.name, 'forbidden'])
+      const entry = await home.gateway.store.read.entry({ package_name: agent })
+      expect(entry?.state).toBe(state)
+    }
+  })
+})
+
 describe('who may do what to an agent', () => {
   test.each(deeds.map((deed) => [deed.action, deed] as const))('%s, at every door', async (_, deed) => {
     for (const [number, context] of transports.entries()) {

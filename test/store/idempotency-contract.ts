@@ -54,6 +54,7 @@ export function repeatContract(name: string, open: () => Promise<StoreHome>): vo
       expect(await idempotency.begin(call(), 'lost', storeTime, most)).toBeUndefined()
       expect(await idempotency.begin(call(), 'next', later, most)).toBeUndefined()
       await idempotency.keep(call(), 'lost', '"too late"', later)
+      expect(await idempotency.begin(call(), 'other', later, most)).toMatchObject({ output: null })
       await idempotency.keep(call(), 'next', '"in time"', storeTime)
       expect(await idempotency.begin(call(), 'after', later, most)).toBeUndefined()
     })

@@ -1,6 +1,6 @@
 import { isRecord } from '../../../schemas/json.ts'
-import { Fault, faults } from '../../../src/transports/mcp/protocol-2026/fault.ts'
 import { capabilitiesKey, logLevelKey, modernVersion } from '../../../src/common/mcp/protocol.ts'
+import { Fault, faults } from '../../../src/transports/mcp/protocol-2026/fault.ts'
 import { createModern, type Modern } from '../../../src/transports/mcp/protocol-2026/protocol.ts'
 import { createResultWriter } from '../../../src/transports/mcp/protocol-2026/result.ts'
 import { getPrompt, prompts, readResource, resources, resourceTemplates } from './documents.ts'
