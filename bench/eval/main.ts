@@ -41,11 +41,16 @@ if (values.help || sets.length === 0) {
 }
 
 const results = new Map<string, Results>()
+const skippedOf = new Map<string, readonly Skipped[]>()
 for (const set of sets) {
   results.set(set.name, await evaluate(set))
+  const skipped = skippedOf.get(set.name) ?? []
+  if (skipped.length > 0) console.error(`${set.name}: ${skipped.length} documents were refused and skipped`)
+  for (const { id, reason } of skipped.slice(0, 10)) console.error(`  ${id}: ${reason}`)
   if (!values.json) report(set.name, results.get(set.name) as Results)
 }
 const summary = {
+  skipped: Object.fromEntries(skippedOf),
   sets: Object.fromEntries([...results].map(([name, result]) => [name, summarise(result)])),
   mean: Object.fromEntries(
     arms.map((arm) => [arm, meanMetrics([...results.values()].map((result) => meanMetrics(result[arm])))]),
@@ -68,7 +73,8 @@ async function evaluate(set: RetrievalSet): Promise<Results> {
     DRAGOMAN_RATE_LIMIT: 'off',
   })
   await using gateway = await openGateway(config, { log: createLogger('error') })
-  const idOf = await importSet(gateway, set)
+  const { idOf, skipped } = await importSet(gateway, set)
+  skippedOf.set(set.name, skipped)
 
   const product = (text: string) => searchAgents(gateway, text)
   const meaning = () => gateway.vectors.meaning
@@ -83,8 +89,18 @@ async function evaluate(set: RetrievalSet): Promise<Results> {
 
 type Ask = (text: string) => Promise<readonly string[]>
 
+/** A document that the import refused: its questions are asked all the same, and count as not answered by it. */
+interface Skipped {
+  readonly id: string
+  readonly reason: string
+}
+
 /** Imports in batches, waits until every arm has applied it, and tells which entry is which document. */
-async function importSet(gateway: Gateway, set: RetrievalSet): Promise<ReadonlyMap<string, string>> {
+async function importSet(
+  gateway: Gateway,
+  set: RetrievalSet,
+): Promise<{ idOf: ReadonlyMap<string, string>; skipped: readonly Skipped[] }> {
+  const skipped: Skipped[] = []
   for (let at = 0; at < set.cards.length; at += batch) {
     const lines = set.cards.slice(at, at + batch).map((card) => JSON.stringify(card))
     const params = { lines, first_line: at + 1 }
@@ -92,8 +108,9 @@ async function importSet(gateway: Gateway, set: RetrievalSet): Promise<ReadonlyM
       { to: 'svc.registry', action: 'import_entries', params },
       { principal: localPrincipal, signal },
     )
-    const { rejected } = output as { rejected: unknown[] }
-    if (rejected.length > 0) throw new Error(`The import refused ${JSON.stringify(rejected.slice(0, 3))}`)
+    for (const { line, reason } of (output as { rejected: { line: number; reason: string }[] }).rejected) {
+      skipped.push({ id: set.ids[line - 1] ?? '', reason })
+    }
   }
   const revision = await gateway.store.read.revision()
   while (gateway.vectors.progress().applied_revision < revision || gateway.vectors.progress().next) {
@@ -102,13 +119,12 @@ async function importSet(gateway: Gateway, set: RetrievalSet): Promise<ReadonlyM
   }
   const changes = await gateway.store.changes(0, revision)
   const entries = await gateway.store.read.entries([...new Set(changes.map((change) => change.entry_id))])
-  return new Map(
-    entries.flatMap((entry) => {
-      const place = /^https:\/\/example\.com\/(\d+)$/.exec(entry.source_url ?? '')?.[1]
-      const id = place === undefined ? undefined : set.ids[Number(place)]
-      return id === undefined ? [] : [[entry.id, id]]
-    }),
-  )
+  const pairs = entries.flatMap((entry): [string, string][] => {
+    const number = /^https:\/\/example\.com\/(\d+)$/.exec(entry.source_url ?? '')?.[1]
+    const id = number === undefined ? undefined : set.ids[Number(number)]
+    return id === undefined ? [] : [[entry.id, id]]
+  })
+  return { idOf: new Map(pairs), skipped }
 }
 
 async function searchAgents(gateway: Gateway, query: string): Promise<string[]> {

@@ -46,6 +46,7 @@ test('a folder is imported, asked and measured: words, meaning and both', async 
       tools: [{ name: 'send', description: 'Send a letter.' }],
     },
     { id: 'z', name: 'coin', description: null },
+    { id: 'hidden', name: 'ghost', description: 'Hides a zero width\u200bspace.' },
   ]
   const queries = [
     { id: 1, text: 'do I need an umbrella' },
@@ -57,7 +58,8 @@ test('a folder is imported, asked and measured: words, meaning and both', async 
   await writeFile(join(set, 'queries.jsonl'), lines(queries))
   await writeFile(join(set, 'qrels.tsv'), '1\tx\t1\n2\ty\t1\n')
   const { stdout } = await promisify(execFile)(process.execPath, [main, set, '--json'])
-  const { sets, mean } = JSON.parse(stdout)
+  const { sets, mean, skipped } = JSON.parse(stdout)
+  expect(skipped.tiny).toEqual([{ id: 'hidden', reason: expect.stringContaining('hides characters') }])
   const whole = { ndcg10: 1, mrr10: 1, recall5: 1, recall10: 1 }
   expect(sets.tiny.hybrid).toEqual(whole)
   expect(sets.tiny.dense).toEqual(whole)

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { createSearchCache } from '../../src/registry/queries/search-cache.ts'
+import { openRegistry, person, publication } from '../support/registry.ts'
 
 const memo = () => createSearchCache<{ rows: number }>(10, ({ rows }) => rows)
 
@@ -33,4 +34,17 @@ test('no more is kept than fits', () => {
     true,
     true,
   ])
+})
+
+test('the registry answers a question from the cache from its third asking on, until something changes', async () => {
+  await using registry = await openRegistry()
+  await registry.list(publication('com.example.first'), person('ada'))
+  const input = { query: 'agent', limit: 5, sort: 'relevance', facets: false } as const
+  const search = () => registry.search(input, null, new AbortController().signal)
+  const answers = [await search(), await search(), await search()]
+  expect(answers[2]).toBe(answers[1])
+  await registry.list(publication('com.example.second'), person('ada'))
+  const fresh = await search()
+  expect(fresh.total).toBe(2)
+  expect(fresh).not.toBe(answers[1])
 })

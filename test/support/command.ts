@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { main } from '../../src/cli/main.ts'
 
 /** The command as people start it. */
 export const command = resolve(import.meta.dirname, '../../bin/dragoman.js')
@@ -41,6 +40,7 @@ async function runAlone(
   process.env = { PATH: env.PATH ?? '', NO_COLOR: '1', ...environment }
   process.exitCode = undefined
   try {
+    const { main } = await import('../../src/cli/main.ts')
     await main(args)
     return { code: Number(process.exitCode ?? 0), ...output }
   } finally {
