@@ -1,13 +1,35 @@
 import { Failure } from './failure.ts'
 
-/** Deepest nesting of objects and arrays that a message may have. */
+/** Maximum nesting of objects and arrays in a message. */
 export const maximumDepth = 32
+/** Maximum size of a message from a caller, in bytes of its JSON text. */
+export const maxMessageBytes = 1024 * 1024
+/** Maximum number of values (RFC 8259) in a message: each costs more memory than its bytes. */
+export const maxMessageValues = 100_000
 
 /**
  * Refuses what no honest JSON message holds: nesting beyond 32 levels and `__proto__` keys, which would
  * swap the prototype of a copy. Iterative, so that depth costs no stack. Throws Failure `invalid_request`.
  */
 export function assertPlain(value: unknown): void {
+  walk(value, unlimited)
+}
+
+/**
+ * The limits of a message from a caller, for every transport: what `assertPlain` refuses, more than 100,000 values, and
+ * more than 1 MiB. The size is measured on the value, in the same walk, and is at most that of its JSON text: it
+ * leaves out white space and the digits of numbers. Throws Failure `invalid_request` and `too_large`.
+ */
+export function assertMessage(value: unknown): void {
+  walk(value, { size: 0, values: 0 })
+}
+
+/** What has been counted so far; undefined where nothing is limited. */
+type Count = { size: number; values: number } | undefined
+
+const unlimited: Count = undefined
+
+function walk(value: unknown, count: Count): void {
   if (typeof value !== 'object' || value === null) return
   let level: object[] = [value]
   for (let depth = 1; level.length > 0; depth++) {
@@ -15,19 +37,45 @@ export function assertPlain(value: unknown): void {
       throw new Failure('invalid_request', `The message is nested deeper than ${maximumDepth} levels.`)
     }
     const next: object[] = []
-    for (const item of level) collect(item, next)
+    for (const item of level) {
+      collect(item, next, count)
+      if (count) assertWithin(count)
+    }
     level = next
   }
 }
 
-function collect(item: object, into: object[]): void {
+function collect(item: object, into: object[], count: Count): void {
   if (Array.isArray(item)) {
-    for (const child of item) if (typeof child === 'object' && child !== null) into.push(child)
+    if (count) add(count, item.length)
+    for (const child of item) {
+      if (typeof child === 'object' && child !== null) into.push(child)
+      else if (count && typeof child === 'string') count.size += child.length
+    }
     return
   }
-  for (const key of Object.keys(item)) {
+  const keys = Object.keys(item)
+  if (count) add(count, keys.length)
+  for (const key of keys) {
     if (key === '__proto__') throw new Failure('invalid_request', 'A key named __proto__ is not accepted.')
     const child: unknown = Reflect.get(item, key)
+    if (count) count.size += key.length + 3
     if (typeof child === 'object' && child !== null) into.push(child)
+    else if (count && typeof child === 'string') count.size += child.length
+  }
+}
+
+/** A value takes at least one character, and one that separates it from the next. */
+function add(count: NonNullable<Count>, values: number): void {
+  count.values += values
+  count.size += 2 * values
+}
+
+function assertWithin({ size, values }: NonNullable<Count>): void {
+  if (values > maxMessageValues) {
+    throw new Failure('too_large', `The message holds more than ${maxMessageValues} values.`)
+  }
+  if (size > maxMessageBytes) {
+    throw new Failure('too_large', `The message is larger than ${maxMessageBytes} bytes.`)
   }
 }

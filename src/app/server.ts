@@ -26,7 +26,7 @@ import { serverCardMounts } from '../transports/mcp/views/server-card.ts'
 import { oauthMounts } from '../transports/oauth/mounts.ts'
 import { hostRule } from '../transports/shared/hosts.ts'
 import { originRule } from '../transports/shared/origins.ts'
-import { createUpgrades, type Upgrades } from '../transports/websocket/upgrade.ts'
+import { Upgrades } from '../transports/websocket/upgrade.ts'
 import { version } from './assets.ts'
 import { isWildcard } from './config.ts'
 import type { Gateway } from './gateway.ts'
@@ -92,7 +92,7 @@ export async function startServer(
   ]
   const app = createHttpApp(gateway, etags, mounts, ending.signal)
   const refuseHost = hostRule(gateway.config.HOST, () => [base_url, site_url])
-  const upgrades = createUpgrades({
+  const upgrades = new Upgrades({
     context: gateway,
     refuseHost,
     allowsOrigin,

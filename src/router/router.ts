@@ -5,7 +5,7 @@ import { Failure } from '../../schemas/failure.ts'
 import type { Json } from '../../schemas/json.ts'
 import { packageNameOf } from '../../schemas/names.ts'
 import { nearest } from '../../schemas/nearest.ts'
-import { assertPlain } from '../../schemas/plain.ts'
+import { assertMessage } from '../../schemas/plain.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import { authorise } from './authorise.ts'
 import { startDeadline } from './deadline.ts'
@@ -117,7 +117,7 @@ export function createRouter(options: RouterOptions): Router {
   }
 
   async function route(envelope: Envelope, call: Call, id: string): Promise<Reply> {
-    assertPlain(envelope)
+    assertMessage(envelope)
     const { to, action: name, params } = envelopeShape.parse(envelope)
     const via = call.via ?? call.client?.via ?? []
     if (via.length > maximumHops) {

@@ -11,7 +11,7 @@ import { mcpMounts } from '../../src/transports/mcp/http.ts'
 import { createMcpService } from '../../src/transports/mcp/service.ts'
 import { mcpSocket } from '../../src/transports/mcp/socket.ts'
 import { serveMcpStdio } from '../../src/transports/mcp/stdio.ts'
-import { createUpgrades } from '../../src/transports/websocket/upgrade.ts'
+import { Upgrades } from '../../src/transports/websocket/upgrade.ts'
 
 const [mode] = process.argv.slice(2)
 const data = mkdtempSync(join(tmpdir(), 'dragoman-soak-'))
@@ -48,12 +48,12 @@ if (mode === 'stdio') {
   // What it keeps of every connection, to see that the test would find a leak.
   const leak: unknown[] = []
   const context = mcpSocket(service, onError)
-  const upgrades = createUpgrades({
+  const upgrades = new Upgrades({
     context: gateway,
     allowsOrigin: () => true,
     // A caller who is busy for a beat would be ended; those of the calls are.
     beat_ms: mode === 'calls' ? 30_000 : 400,
-    most_per_address: 40,
+    max_per_address: 40,
     sockets: [
       {
         ...context,

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { createMcpHandler, type JSONRPCMessage, type Transport } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import type { Agent } from '../../schemas/action.ts'
-import { createChannel } from '../../src/transports/mcp/channel.ts'
+import { McpChannel } from '../../src/transports/mcp/channel.ts'
 import { mcpMounts } from '../../src/transports/mcp/http.ts'
 import { createMcpService } from '../../src/transports/mcp/service.ts'
 import { transportOver } from './transport-context.ts'
@@ -56,7 +56,7 @@ export async function startPair(agents: readonly Agent[]): Promise<Pair> {
     async say(message) {
       const { id } = message as { id: unknown }
       const ours = until(id)
-      const channel = createChannel({
+      const channel = new McpChannel({
         service,
         caller,
         send: async (text) => ours.take(JSON.parse(text)),

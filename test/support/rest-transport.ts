@@ -10,6 +10,7 @@ type Params = Readonly<Record<string, Json>>
 export function restTransport(home: TestGateway): TestTransport {
   return {
     name: 'REST',
+    connect: null,
     async call(envelope, token) {
       const { to, action, params = {} } = envelope as { to: string; action: string; params?: Params }
       const rows = routes.filter((row) => row.to === to && row.action === action)

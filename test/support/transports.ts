@@ -1,6 +1,14 @@
+import { once } from 'node:events'
 import { resolve } from 'node:path'
 import type { Json } from '../../schemas/json.ts'
 import { a2aVersion, dataMessage, fromA2a } from './a2a.ts'
+import {
+  type Connect,
+  connectEnvelopeSocket,
+  connectJsonRpcSocket,
+  connectMcpSocket,
+  connectMcpStdio,
+} from './connections.ts'
 import type { TestGateway } from './gateway.ts'
 import { startLines } from './lines.ts'
 import { messageIn, modernHeaders, modernRequest } from './mcp.ts'
@@ -13,6 +21,8 @@ export interface TestTransport extends AsyncDisposable {
   readonly name: string
   /** Sends the envelope as whoever holds the token. */
   call(envelope: unknown, token: string | undefined): Promise<Outcome>
+  /** Opens a connection over the agents of a context; null where each request is an HTTP request of its own. */
+  readonly connect: Connect | null
 }
 
 type Message = Record<string, unknown>
@@ -35,6 +45,7 @@ export function openTransports(home: TestGateway): TestTransport[] {
 function envelopeTransport({ request }: TestGateway): TestTransport {
   return {
     name: 'envelope',
+    connect: null,
     async call(envelope, token) {
       const { status, json } = await request('POST', '/a2a/message', {
         body: envelope,
@@ -49,6 +60,7 @@ function envelopeTransport({ request }: TestGateway): TestTransport {
 function envelopeSocketTransport({ url }: TestGateway): TestTransport {
   return {
     name: 'envelope over WebSocket',
+    connect: connectEnvelopeSocket,
     call: (envelope, token) =>
       overSocket(`${url}/a2a/message`, 'envelope', token, envelope as object, ({ output, error }) =>
         error === undefined ? { output: output as Json } : { code: (error as { code: string }).code },
@@ -60,6 +72,7 @@ function envelopeSocketTransport({ url }: TestGateway): TestTransport {
 function jsonRpcTransport({ request }: TestGateway): TestTransport {
   return {
     name: 'JSON-RPC over HTTP',
+    connect: null,
     async call(envelope, token) {
       const body = { jsonrpc: '2.0', id: 1, method: 'message.send', params: envelope }
       const { json } = await request('POST', '/rpc', { body, ...(token && { token }) })
@@ -72,6 +85,7 @@ function jsonRpcTransport({ request }: TestGateway): TestTransport {
 function a2aJsonRpcTransport({ request }: TestGateway): TestTransport {
   return {
     name: 'A2A over JSON-RPC',
+    connect: null,
     async call(envelope, token) {
       const body = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: dataMessage(envelope) }
       const { json } = await request('POST', '/a2a/v1', {
@@ -88,6 +102,7 @@ function a2aJsonRpcTransport({ request }: TestGateway): TestTransport {
 function a2aRestTransport({ request }: TestGateway): TestTransport {
   return {
     name: 'A2A over HTTP+JSON',
+    connect: null,
     async call(envelope, token) {
       const options = { body: dataMessage(envelope), headers: a2aVersion, ...(token && { token }) }
       const { json } = await request('POST', '/a2a/v1/message:send', options)
@@ -100,6 +115,7 @@ function a2aRestTransport({ request }: TestGateway): TestTransport {
 function jsonRpcSocketTransport({ url }: TestGateway): TestTransport {
   return {
     name: 'JSON-RPC over WebSocket',
+    connect: connectJsonRpcSocket,
     call: (envelope, token) =>
       overSocket(
         `${url}/rpc`,
@@ -115,6 +131,7 @@ function jsonRpcSocketTransport({ url }: TestGateway): TestTransport {
 function mcpSocketTransport({ url }: TestGateway): TestTransport {
   return {
     name: 'MCP over WebSocket',
+    connect: connectMcpSocket,
     call: (envelope, token) => overSocket(`${url}/mcp/ws`, 'mcp', token, toolCall(envelope), fromTool),
     async [Symbol.asyncDispose]() {},
   }
@@ -123,6 +140,7 @@ function mcpSocketTransport({ url }: TestGateway): TestTransport {
 function mcpHttpTransport({ url }: TestGateway): TestTransport {
   return {
     name: 'MCP over HTTP',
+    connect: null,
     async call(envelope, token) {
       const headers = {
         ...modernHeaders('tools/call', 'call_agent'),
@@ -163,6 +181,7 @@ function stdioTransport({ data, url, environment: settings }: TestGateway): Test
   }
   return {
     name: 'MCP over stdio',
+    connect: connectMcpStdio,
     async call(envelope, token) {
       id += 1
       const mine = peer(token)
@@ -190,8 +209,11 @@ async function overSocket(
 ): Promise<Outcome> {
   try {
     await using peer = await openSocket(url, token === undefined ? [protocol] : [protocol, `bearer.${token}`])
+    const closed = once(peer.socket, 'close').then(([code]) => ({ closed: code as number }))
     peer.send(message)
-    return read(await peer.answer((message as Message).id))
+    const answer = await Promise.race([peer.answer((message as Message).id), closed])
+    if (!('closed' in answer)) return read(answer)
+    return { code: answer.closed === 1009 ? 'too_large' : `closed with ${answer.closed}` }
   } catch (fault) {
     if (fault instanceof Refused) return { code: JSON.parse(fault.body).code }
     throw fault

@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
-import type { Connection, Task } from '../../src/transports/websocket/connection.ts'
-import { createUpgrades, type UpgradeOptions, type Upgrades } from '../../src/transports/websocket/upgrade.ts'
+import type { Task } from '../../src/transports/shared/flow-control.ts'
+import type { Connection } from '../../src/transports/websocket/connection.ts'
+import { type UpgradeOptions, Upgrades } from '../../src/transports/websocket/upgrade.ts'
 
 export interface TestUpgrades extends AsyncDisposable {
   /** Of the one door, `/test`, subprotocol `test`. */
@@ -21,7 +22,7 @@ export async function listenForSockets(
     ...options
   }: Partial<Omit<UpgradeOptions, 'context'>> & { context?: Partial<UpgradeOptions['context']> } = {},
 ): Promise<TestUpgrades> {
-  const upgrades = createUpgrades({
+  const upgrades = new Upgrades({
     context: {
       authenticate: () => Promise.reject(new Error('Nobody has a token here.')),
       trusted_proxies: [],

@@ -35,6 +35,8 @@ function nested(levels: number): unknown {
   return value
 }
 
+const values = Array.from({ length: 100_001 }, () => 0)
+
 const isSearch = (output: Json) => {
   if (!('agents' in (output as object))) throw new Error('no agents')
 }
@@ -352,6 +354,18 @@ export const cases: readonly Case[] = [
     envelope: search({ query: 'x', deep: nested(33) }),
     code: 'invalid_request',
     rest: { method: 'POST', path: '/api/agents/search', body: { query: 'x', deep: nested(33) } },
+  },
+  {
+    name: 'a message over 1 MiB',
+    envelope: search({ query: 'q'.repeat(1024 * 1024 + 1) }),
+    code: 'too_large',
+    rest: { method: 'POST', path: '/api/agents/search', body: { query: 'q'.repeat(1024 * 1024 + 1) } },
+  },
+  {
+    name: 'a message of more than 100,000 values',
+    envelope: search({ query: 'x', values }),
+    code: 'too_large',
+    rest: { method: 'POST', path: '/api/agents/search', body: { query: 'x', values } },
   },
   {
     name: 'a __proto__ key',

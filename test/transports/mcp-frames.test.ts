@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Context } from '../../schemas/action.ts'
-import { createChannel } from '../../src/transports/mcp/channel.ts'
+import { McpChannel } from '../../src/transports/mcp/channel.ts'
 import { createMcpService } from '../../src/transports/mcp/service.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { modernHeaders, modernRequest } from '../support/mcp.ts'
@@ -109,7 +109,7 @@ describe('the place of a request in flight', () => {
     })
     const signals: AbortSignal[] = []
     const onError = () => {}
-    const channel = createChannel({
+    const channel = new McpChannel({
       service: createMcpService(
         transportOver([sampleAgent('svc.box', [sampleAction('wait', { run })])]),
         '1',

@@ -14,14 +14,14 @@ const call = (id: number, name: string, input: object = {}) =>
   line(modernRequest(id, 'tools/call', { name, arguments: input }))
 
 /** The door over one agent with these actions, spoken to through pipes of our own. */
-function serveOver(actions: ReturnType<typeof sampleAction>[], patience_ms = 10_000) {
+function serveOver(actions: ReturnType<typeof sampleAction>[], drain_ms = 10_000) {
   const input = new PassThrough()
   const output = new PassThrough()
   const agents = [sampleAgent('svc.box', actions)]
   const context = transportOver(agents)
   const onError = () => {}
   const service = createMcpService(context, '1', onError)
-  const served = serveMcpStdio(service, () => null, onError, { input, output, patience_ms }).then(() =>
+  const served = serveMcpStdio(service, () => null, onError, { input, output, drain_ms }).then(() =>
     output.end(),
   )
   const answers = text(output).then((all) =>

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Json } from '../../schemas/json.ts'
+import { maxInFlight } from '../../src/transports/shared/flow-control.ts'
+import { allReady, onEachConnection } from '../support/connections.ts'
 import { askEverywhere, expectAlike } from '../support/everywhere.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { makeTokens } from '../support/tokens.ts'
@@ -33,6 +35,39 @@ describe('every door answers alike', () => {
     const first = expectAlike(await askEverywhere(home, transports, one, tokens[one.as ?? 'none']))
     if (one.code) expect(first).toEqual({ code: one.code })
     else one.output?.((first as { output: Json }).output)
+  })
+
+  test('a connection has 16 calls in work at most, and answers all that it was sent', async () => {
+    const calls = Array.from({ length: 40 }, (_, index) => index + 1)
+    const outcomes = await onEachConnection(transports, async ({ connection, work }) => {
+      for (const id of calls) connection.send(id)
+      await work.begun(maxInFlight)
+      await allReady()
+      work.finish()
+      for (const id of calls) await connection.answer(id)
+      return { peak: work.peak(), answers: calls.length }
+    })
+    for (const outcome of Object.values(outcomes)) expect(outcome).toEqual({ peak: 16, answers: 40 })
+    expect(Object.keys(outcomes)).toHaveLength(4)
+  })
+
+  test('a connection that drains answers what it has begun, begins nothing more, and closes', async () => {
+    const outcomes = await onEachConnection(transports, async ({ connection, work }) => {
+      for (const id of [1, 2, 3]) connection.send(id)
+      await work.begun(3)
+      const drained = connection.drain().then(() => 'closed')
+      await allReady()
+      connection.send(4)
+      await allReady()
+      const early = await Promise.race([drained, allReady().then(() => 'open')])
+      work.finish()
+      for (const id of [1, 2, 3]) await connection.answer(id)
+      return { early, late: await drained, begun: work.count() }
+    })
+    for (const outcome of Object.values(outcomes)) {
+      expect(outcome).toEqual({ early: 'open', late: 'closed', begun: 3 })
+    }
+    expect(Object.keys(outcomes)).toHaveLength(4)
   })
 
   test('the table holds at least 40 cases', () => {

@@ -41,7 +41,7 @@ describe('an upgrade with everything wrong', () => {
     await using server = await listenForSockets(nothing, {
       context: { authenticate },
       allowsOrigin: (origin) => origin === 'https://page.example',
-      most_connections: 1,
+      max_connections: 1,
       sockets: [{ path: '/test', subprotocol: 'test', required: true, open: (one) => one.read(nothing) }],
     })
     const upgraded = server.upgraded()
@@ -157,7 +157,7 @@ describe('a peer that has gone without a word', () => {
     await using server = await listenForSockets(
       (connection, text) => ({ run: () => connection.send(text) }),
       {
-        most_per_address: 1,
+        max_per_address: 1,
       },
     )
     await using proxy = await startProxy(server.port)

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { mostInFlight, mostWaiting } from '../../src/transports/websocket/connection.ts'
+import { maxInFlight, maxQueued } from '../../src/transports/shared/flow-control.ts'
 import { openSocket } from '../support/socket.ts'
 import { listenForSockets } from '../support/upgrades.ts'
 
@@ -14,7 +14,7 @@ describe('a heartbeat', () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     const full = Promise.withResolvers<void>()
     const gate = Promise.withResolvers<void>()
-    const many = mostInFlight + mostWaiting
+    const many = maxInFlight + maxQueued
     let seen = 0
     await using server = await listenForSockets((connection, text) => {
       seen += 1

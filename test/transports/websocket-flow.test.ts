@@ -4,7 +4,7 @@ import { describe, expect, test, vi } from 'vitest'
 import type { Context } from '../../schemas/action.ts'
 import { createMcpService } from '../../src/transports/mcp/service.ts'
 import { mcpSocket } from '../../src/transports/mcp/socket.ts'
-import { mostInFlight, mostWaiting } from '../../src/transports/websocket/connection.ts'
+import { maxInFlight, maxQueued } from '../../src/transports/shared/flow-control.ts'
 import { clientFrame } from '../support/frames.ts'
 import { modernRequest } from '../support/mcp.ts'
 import { sampleAction, sampleAgent } from '../support/router.ts'
@@ -57,7 +57,7 @@ describe('a hundred requests in one piece, of a client that reads nothing', () =
       peak = Math.max(peak, wire.writableLength)
       await turn()
     }
-    expect(begun).toBeLessThan(mostInFlight + 5)
+    expect(begun).toBeLessThan(maxInFlight + 5)
     expect(peak).toBeGreaterThan(answer)
 
     let received = 0
@@ -68,7 +68,7 @@ describe('a hundred requests in one piece, of a client that reads nothing', () =
     peer.resume()
     while (received < requests.length * 2 * long.length) await turn()
     expect(begun).toBe(requests.length)
-    expect(peak).toBeLessThan(mostInFlight * answer)
+    expect(peak).toBeLessThan(maxInFlight * answer)
     peer.destroy()
   })
 })
@@ -88,7 +88,7 @@ test('at most 16 messages of a socket are in work, however many came at once', a
   await using peer = await openSocket(server.url, ['test'])
   for (const id of requests) peer.send({ id })
   for (const id of requests) await peer.answer(id)
-  expect(most).toBe(mostInFlight)
+  expect(most).toBe(maxInFlight)
 })
 
 test('a client is not read on while it has as much waiting as it may', async () => {
@@ -98,11 +98,11 @@ test('a client is not read on while it has as much waiting as it may', async () 
   await using peer = await openSocket(server.url, ['test'])
   const wire = await upgraded
   const megabyte = 'x'.repeat(1024 * 1024)
-  for (let sent = 0; sent < mostInFlight + mostWaiting; sent++) peer.send(megabyte)
+  for (let sent = 0; sent < maxInFlight + maxQueued; sent++) peer.send(megabyte)
   // All in work and one that waits; what else came lies unread, and the client keeps the rest.
   while (!wire.isPaused()) await turn()
   const kept = peer.socket.bufferedAmount
-  expect(prepare).toHaveBeenCalledTimes(mostInFlight + 1)
+  expect(prepare).toHaveBeenCalledTimes(maxInFlight + 1)
   expect(kept).toBeGreaterThan(50 * megabyte.length)
 })
 
@@ -123,12 +123,12 @@ describe('a cancellation', () => {
         heard()
       })
     await using peer = await openSocket(`http://127.0.0.1:${server.port}/mcp/ws`, ['mcp'])
-    for (let id = 1; id <= mostInFlight + 4; id++) peer.send(call(id))
-    await begun(mostInFlight)
-    peer.send(cancel(mostInFlight + 2))
+    for (let id = 1; id <= maxInFlight + 4; id++) peer.send(call(id))
+    await begun(maxInFlight)
+    peer.send(cancel(maxInFlight + 2))
     for (const id of [1, 2, 3]) peer.send(cancel(id))
-    await begun(mostInFlight + 3)
-    expect(ran).toEqual([...requests.slice(0, mostInFlight), 17, 19, 20])
+    await begun(maxInFlight + 3)
+    expect(ran).toEqual([...requests.slice(0, maxInFlight), 17, 19, 20])
   })
 })
 
@@ -137,7 +137,7 @@ describe('a socket that closes', () => {
     const full = Promise.withResolvers<void>()
     const signals: AbortSignal[] = []
     await using server = await listenWith((_, { signal }) => {
-      if (signals.push(signal) === mostInFlight) full.resolve()
+      if (signals.push(signal) === maxInFlight) full.resolve()
       return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
     })
     const upgraded = server.upgraded()
@@ -149,7 +149,7 @@ describe('a socket that closes', () => {
     await peer[Symbol.asyncDispose]()
     await closed
     await turn()
-    expect(signals).toHaveLength(mostInFlight)
+    expect(signals).toHaveLength(maxInFlight)
     expect(signals.every(({ aborted }) => aborted)).toBe(true)
   })
 
@@ -166,6 +166,6 @@ describe('a socket that closes', () => {
     const closed = once(peer.socket, 'close')
     for (const id of requests) peer.send({ id })
     expect((await closed)[0]).toBe(1008)
-    expect(run.mock.calls.length).toBeLessThanOrEqual(mostInFlight)
+    expect(run.mock.calls.length).toBeLessThanOrEqual(maxInFlight)
   })
 })

@@ -63,7 +63,7 @@ test('destroying ends sockets that are accepted and those that are not yet', asy
 
 describe('the room for one caller', () => {
   const authenticate = async (token: string) => principal(token)
-  const limits = { most_connections: 5, most_per_address: 2, most_per_subject: 1, context: { authenticate } }
+  const limits = { max_connections: 5, max_per_address: 2, max_per_subject: 1, context: { authenticate } }
 
   test('ends before that of all others', async () => {
     await using stack = new AsyncDisposableStack()
@@ -86,7 +86,7 @@ describe('the room for one caller', () => {
   })
 
   test('comes back when a socket closes', async () => {
-    await using server = await listenForSockets(nothing, { most_per_address: 1 })
+    await using server = await listenForSockets(nothing, { max_per_address: 1 })
     const upgraded = server.upgraded()
     const peer = await openSocket(server.url, ['test'])
     const left = once(await upgraded, 'close')

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Failure } from '../../../schemas/failure.ts'
+import { maxMessageBytes } from '../../../schemas/plain.ts'
 
-/** Longest message that any door accepts, in bytes. */
-export const maximumBytes = 1024 * 1024
 const drainMilliseconds = 500
 
 /**
@@ -31,7 +30,7 @@ export interface BodyRule {
 const jsonBody: BodyRule = {
   type: /^application\/(?:[a-z0-9.+-]+\+)?json *(?:; *charset="?utf-8"?)? *$/i,
   name: 'application/json',
-  most: maximumBytes,
+  most: maxMessageBytes,
 }
 
 export const formBody: BodyRule = {

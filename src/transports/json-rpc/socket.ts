@@ -25,11 +25,17 @@ export function jsonRpcSocket(
       const { client, signal } = connection
       async function identify(): Promise<Principal | null> {
         const principal = await connection.identify()
-        if (principal === undefined) throw new Failure('unauthenticated', 'The token no longer holds.')
+        if (principal === undefined) throw new Failure('unauthenticated', 'The token is no longer valid.')
         return principal
       }
       const running = createRunning(signal)
-      const caller = { identify, client, ending, cancel: running.cancel, notify: connection.send }
+      const caller = {
+        identify,
+        client,
+        ending,
+        cancel: running.cancel,
+        notify: (text: string) => connection.send(text),
+      }
       connection.read((text) => {
         const message = readMessage(text)
         const { id, method } = isRecord(message) ? message : {}

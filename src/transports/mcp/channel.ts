@@ -1,9 +1,10 @@
 import { cancelledBy, isRequest, type Message, type Request } from '../../common/mcp/message.ts'
+import type { Task } from '../shared/flow-control.ts'
 import { readFrame, repeated } from './protocol-2026/frame.ts'
 import { isModern } from './protocol-2026/headers.ts'
-import type { McpCaller } from './protocol-2026/protocol.ts'
-import { createAsked } from './sdk/in-flight.ts'
-import { openRest, type Rest } from './sdk/sdk-session.ts'
+import type { Exchange, McpCaller } from './protocol-2026/protocol.ts'
+import { PendingRequests } from './sdk/pending-requests.ts'
+import { openSdkSession, type SdkSession } from './sdk/sdk-session.ts'
 import type { McpService } from './service.ts'
 
 export interface ChannelOptions {
@@ -16,96 +17,96 @@ export interface ChannelOptions {
   readonly onError: (fault: unknown) => void
 }
 
-/** One connection on which both sides send messages: a socket, or a pair of pipes. */
-export interface Channel {
-  /** What one text asks for. An urgent one does not wait behind others: it asks for nothing, or cancels. */
-  prepare(text: string): { readonly urgent: boolean; run(): Promise<void> }
-  /** Resolves once nothing waits for its answer. */
-  idle(): Promise<void>
-  /** The connection has closed: whatever runs is cancelled. */
-  closed(): void
-}
+/**
+ * The messages of one connection on which both sides send: a socket, or a pair of pipes. Requests of 2026-07-28 are
+ * answered here; all others go to the SDK, which is loaded for them.
+ */
+export class McpChannel {
+  readonly #options: ChannelOptions
+  readonly #pending = new PendingRequests()
+  /** The SDK allows one era on a connection, so each era has a session of its own. */
+  readonly #sessions = new Map<boolean, Promise<SdkSession>>()
+  #isClosed = false
 
-/** Requests of the modern era are answered here; what else comes goes to the SDK, which is loaded for it. */
-export function createChannel({ service, caller, send, close, onError }: ChannelOptions): Channel {
-  const { modern } = service
-  const asked = createAsked()
-  /** The SDK pins one era on a connection, so each era has one of its own. */
-  const rests = new Map<boolean, Promise<Rest>>()
-  let over = false
-
-  function restOf(request: Request): Promise<Rest> {
-    const era = isModern(request)
-    const rest =
-      rests.get(era) ?? openRest({ service, caller, send, close, onError, answered: asked.answered })
-    rests.set(era, rest)
-    return rest
+  constructor(options: ChannelOptions) {
+    this.#options = options
   }
 
-  /** From here on the request is asked, so that a cancellation which passes it finds it. */
-  function ask(request: Request): () => Promise<void> {
-    if (asked.has(request.id)) return () => send(repeated(request))
-    return modern.takes(request) ? answer(request) : pass(request)
+  /** The work for one text. Notifications are urgent: they need no answer, and may cancel a queued request. */
+  prepare(text: string): Task {
+    const frame = readFrame(text)
+    if ('refusal' in frame) return { urgent: false, run: () => this.#options.send(frame.refusal) }
+    const { message } = frame
+    if (isRequest(message)) return { urgent: false, run: this.#prepareRequest(message) }
+    return { urgent: true, run: () => this.#notify(message) }
   }
 
-  function answer(request: Request): () => Promise<void> {
+  /** The connection has closed: running requests are cancelled. */
+  closed(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#pending.cancelAll()
+    const { onError } = this.#options
+    for (const session of this.#sessions.values()) session.then(({ closed }) => closed(), onError)
+  }
+
+  /** The request is pending from here on, so that a cancellation which overtakes it finds it. */
+  #prepareRequest(request: Request): () => Promise<void> {
+    if (this.#pending.has(request.id)) return () => this.#options.send(repeated(request))
+    return this.#options.service.modern.takes(request) ? this.#answer(request) : this.#forward(request)
+  }
+
+  #answer(request: Request): () => Promise<void> {
+    const { caller, send } = this.#options
     const controller = new AbortController()
     const { signal } = controller
-    const done = asked.wait(request.id, () => controller.abort())
-    const exchange = {
+    const done = this.#pending.add(request.id, () => controller.abort())
+    const exchange: Exchange = {
       caller,
       signal,
-      async notify(method: string, params: object) {
+      async notify(method, params) {
         if (!signal.aborted) await send(JSON.stringify({ jsonrpc: '2.0', method, params }))
       },
     }
     return async () => {
-      if (!signal.aborted) void reply(request, exchange)
+      if (!signal.aborted) void this.#reply(request, exchange)
       await done
     }
   }
 
-  function pass(request: Request): () => Promise<void> {
-    let gone = false
-    const done = asked.wait(request.id).then(() => {
-      gone = true
+  async #reply(request: Request, exchange: Exchange): Promise<void> {
+    const { service, send } = this.#options
+    const { text } = await service.modern.answer(request, exchange)
+    if (exchange.signal.aborted) return
+    await send(text)
+    this.#pending.answered(request.id)
+  }
+
+  #forward(request: Request): () => Promise<void> {
+    let isSettled = false
+    const done = this.#pending.add(request.id).then(() => {
+      isSettled = true
     })
     return async () => {
-      if (gone) return
-      const { receive } = await restOf(request)
+      if (isSettled) return
+      const { receive } = await this.#sessionOf(request)
       receive(request)
       await done
     }
   }
 
-  async function reply(request: Request, exchange: Parameters<typeof modern.answer>[1]): Promise<void> {
-    const { text } = await modern.answer(request, exchange)
-    if (exchange.signal.aborted) return
-    await send(text)
-    asked.answered(request.id)
-  }
-
-  /** The SDK hears of a cancellation only where it may have the request: to one who opens with it, it is 2025. */
-  async function heed(message: Message): Promise<void> {
+  /** The SDK receives a cancellation only where it may have the request: it would take one that comes first for 2025. */
+  async #notify(message: Message): Promise<void> {
     const cancelled = cancelledBy(message)
-    if (cancelled !== undefined && asked.cancel(cancelled)) return
-    for (const rest of rests.values()) (await rest).receive(message)
+    if (cancelled !== undefined && this.#pending.cancel(cancelled)) return
+    for (const session of this.#sessions.values()) (await session).receive(message)
   }
 
-  return {
-    prepare(text) {
-      const frame = readFrame(text)
-      if ('refusal' in frame) return { urgent: false, run: () => send(frame.refusal) }
-      const { message } = frame
-      if (isRequest(message)) return { urgent: false, run: ask(message) }
-      return { urgent: true, run: () => heed(message) }
-    },
-    idle: asked.idle,
-    closed() {
-      if (over) return
-      over = true
-      asked.clear()
-      for (const rest of rests.values()) rest.then(({ closed }) => closed(), onError)
-    },
+  #sessionOf(request: Request): Promise<SdkSession> {
+    const era = isModern(request)
+    const answered = (id: Request['id']) => this.#pending.answered(id)
+    const session = this.#sessions.get(era) ?? openSdkSession({ ...this.#options, answered })
+    this.#sessions.set(era, session)
+    return session
   }
 }

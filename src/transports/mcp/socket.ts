@@ -1,6 +1,6 @@
 import { Failure } from '../../../schemas/failure.ts'
 import type { SocketEndpoint } from '../websocket/upgrade.ts'
-import { createChannel } from './channel.ts'
+import { McpChannel } from './channel.ts'
 import type { McpService } from './service.ts'
 
 /** `ws://…/mcp/ws`, subprotocol `mcp`: one text frame is one JSON-RPC message, in either era of MCP. */
@@ -10,22 +10,22 @@ export function mcpSocket(service: McpService, onError: (fault: unknown) => void
     subprotocol: 'mcp',
     required: true,
     open(connection) {
-      const channel = createChannel({
+      const channel = new McpChannel({
         service,
         onError,
         caller: {
           client: connection.client,
           async identify() {
             const principal = await connection.identify()
-            if (principal === undefined) throw new Failure('unauthenticated', 'The token no longer holds.')
+            if (principal === undefined) throw new Failure('unauthenticated', 'The token is no longer valid.')
             return principal
           },
         },
-        send: connection.send,
+        send: (text) => connection.send(text),
         close: () => connection.close(1000, ''),
       })
-      connection.onClose(channel.closed)
-      connection.read(channel.prepare)
+      connection.onClose(() => channel.closed())
+      connection.read((text) => channel.prepare(text))
     },
   }
 }

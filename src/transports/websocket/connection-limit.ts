@@ -2,52 +2,51 @@ import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { principalKey } from '../../common/principal-key.ts'
 
-export interface SeatLimits {
-  readonly most_connections?: number
+export interface ConnectionLimits {
+  readonly max_connections?: number
   /** Sockets without a token from one address. */
-  readonly most_per_address?: number
-  /** Sockets with tokens of one subject, wherever they come from. */
-  readonly most_per_subject?: number
+  readonly max_per_address?: number
+  /** Sockets with tokens of one subject, from any address. */
+  readonly max_per_subject?: number
 }
 
-/** Counts who holds how many sockets, so that no caller takes the room of all others. */
-export interface Seats {
-  /** Throws Failure `unavailable` where no caller may have one more. */
-  assertRoom(): void
-  /** Takes one more for this caller; what it returns gives it back. Throws Failure `unavailable`. */
-  take(principal: Principal | null, client: string): () => void
-}
+/** Counts the open sockets in total and of each caller, so that no caller uses up the connections of all others. */
+export class ConnectionLimit {
+  readonly #limits: Required<ConnectionLimits>
+  readonly #counts = new Map<string, number>()
+  #total = 0
 
-export function createSeats(limits: SeatLimits): Seats {
-  const { most_connections = 1000, most_per_address = 64, most_per_subject = 256 } = limits
-  const held = new Map<string, number>()
-  let total = 0
-
-  function assertRoom(): void {
-    if (total >= most_connections) throw noRoom('No more sockets are accepted now.')
+  constructor({ max_connections = 1000, max_per_address = 64, max_per_subject = 256 }: ConnectionLimits) {
+    this.#limits = { max_connections, max_per_address, max_per_subject }
   }
 
-  return {
-    assertRoom,
-    take(principal, client) {
-      assertRoom()
-      const [holder, most, whose] = principal
-        ? [principalKey(principal), most_per_subject, principal.subject]
-        : [client, most_per_address, 'this address without a token']
-      const count = held.get(holder) ?? 0
-      if (count >= most) throw noRoom(`${most} sockets are open for ${whose}; close one of them first.`)
-      held.set(holder, count + 1)
-      total += 1
-      return () => {
-        const left = (held.get(holder) ?? 0) - 1
-        if (left > 0) held.set(holder, left)
-        else held.delete(holder)
-        total -= 1
-      }
-    },
+  /** Throws Failure `unavailable` where the total is reached. */
+  assertAvailable(): void {
+    if (this.#total >= this.#limits.max_connections) throw unavailable('No more sockets are accepted now.')
+  }
+
+  /** Counts one more socket of this caller; the returned function releases it. Throws Failure `unavailable`. */
+  acquire(principal: Principal | null, address: string): () => void {
+    this.assertAvailable()
+    const { max_per_address, max_per_subject } = this.#limits
+    const [key, max, owner] = principal
+      ? [principalKey(principal), max_per_subject, principal.subject]
+      : [address, max_per_address, 'this address without a token']
+    const count = this.#counts.get(key) ?? 0
+    if (count >= max) throw unavailable(`${max} sockets are open for ${owner}; close one of them first.`)
+    this.#counts.set(key, count + 1)
+    this.#total += 1
+    return () => this.#release(key)
+  }
+
+  #release(key: string): void {
+    const left = (this.#counts.get(key) ?? 0) - 1
+    if (left > 0) this.#counts.set(key, left)
+    else this.#counts.delete(key)
+    this.#total -= 1
   }
 }
 
-export function noRoom(message: string): Failure {
+export function unavailable(message: string): Failure {
   return new Failure('unavailable', message, { retry_after_s: 5 })
 }

@@ -10,7 +10,7 @@ import { linesOf } from '../../../src/common/lines.ts'
 import type { McpService } from '../../../src/transports/mcp/service.ts'
 import { mcpSocket } from '../../../src/transports/mcp/socket.ts'
 import { serveMcpStdio } from '../../../src/transports/mcp/stdio.ts'
-import { createUpgrades } from '../../../src/transports/websocket/upgrade.ts'
+import { Upgrades } from '../../../src/transports/websocket/upgrade.ts'
 import { transportOver } from '../../support/transport-context.ts'
 import { type Line, startBridge } from './bridge.ts'
 
@@ -20,7 +20,7 @@ type Bridged = AsyncDisposable & { readonly url: string }
 export async function startSocketBridge(service: McpService): Promise<Bridged> {
   await using stack = new AsyncDisposableStack()
   const sockets = [mcpSocket(service, () => {})]
-  const upgrades = createUpgrades({ context: transportOver([]), sockets, allowsOrigin: () => true })
+  const upgrades = new Upgrades({ context: transportOver([]), sockets, allowsOrigin: () => true })
   const server = createServer()
   server.on('upgrade', (request, socket, head) => void upgrades.accept(request, socket, head))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -48,7 +48,7 @@ async function overSocket(url: string): Promise<Line> {
 export async function startPipeBridge(service: McpService): Promise<Bridged> {
   return await overPipes((input, output) => {
     const onError = () => {}
-    void serveMcpStdio(service, () => null, onError, { input, output, patience_ms: 0 })
+    void serveMcpStdio(service, () => null, onError, { input, output, drain_ms: 0 })
   })
 }
 

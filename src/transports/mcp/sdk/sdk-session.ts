@@ -2,20 +2,20 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server'
 import type { Id, Message } from '../../../common/mcp/message.ts'
 import type { ChannelOptions } from '../channel.ts'
 
-/** The SDK behind a channel: it hears what is given to it, and speaks through the channel. */
-export interface Rest {
+/** The SDK behind a channel: it receives messages from the channel and sends through it. */
+export interface SdkSession {
   receive(message: Message): void
   closed(): void
 }
 
-interface RestOptions extends ChannelOptions {
-  /** Told of the id of each request that the SDK has answered. */
+interface SdkSessionOptions extends ChannelOptions {
+  /** Called with the id of each request that the SDK has answered. */
   readonly answered: (id: Id) => void
 }
 
 const subscription = 'io.modelcontextprotocol/subscriptionId'
 
-export async function openRest(options: RestOptions): Promise<Rest> {
+export async function openSdkSession(options: SdkSessionOptions): Promise<SdkSession> {
   const { service, caller, send, close, onError, answered } = options
   const [{ serveStdio }, createServer] = await Promise.all([
     import('@modelcontextprotocol/server/stdio'),

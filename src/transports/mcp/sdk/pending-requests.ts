@@ -1,0 +1,40 @@
+import type { Id } from '../../../common/mcp/message.ts'
+
+interface Pending {
+  readonly settle: () => void
+  readonly onCancel: (() => void) | undefined
+}
+
+/** The requests of one connection that have no answer yet. */
+export class PendingRequests {
+  readonly #pending = new Map<Id, Pending>()
+
+  has(id: Id): boolean {
+    return this.#pending.has(id)
+  }
+
+  /**
+   * Adds a request. Resolves once it is answered, or cancelled, since MCP answers no cancelled request; `onCancel` is
+   * called first.
+   */
+  add(id: Id, onCancel?: () => void): Promise<void> {
+    return new Promise((settle) => void this.#pending.set(id, { settle, onCancel }))
+  }
+
+  answered(id: Id): void {
+    this.#pending.get(id)?.settle()
+    this.#pending.delete(id)
+  }
+
+  /** True if a request of this id was pending and its `onCancel` has been called. */
+  cancel(id: Id): boolean {
+    const onCancel = this.#pending.get(id)?.onCancel
+    onCancel?.()
+    this.answered(id)
+    return onCancel !== undefined
+  }
+
+  cancelAll(): void {
+    for (const id of [...this.#pending.keys()]) this.cancel(id)
+  }
+}

@@ -1,0 +1,107 @@
+import { maxMessageBytes } from '../../../schemas/plain.ts'
+
+/** Messages of one connection that are answered at the same time. */
+export const maxInFlight = 16
+/** Messages of one connection that are read ahead of those, so that a cancellation among them is noticed. */
+export const maxQueued = 64
+/** Total length of the queued messages, in characters. */
+const maxQueuedLength = maxMessageBytes
+
+/** The work for one message. */
+export interface Task {
+  /** Does not queue behind others: a cancellation overtakes the requests that it cancels. */
+  readonly urgent?: boolean
+  run(): Promise<void>
+}
+
+/**
+ * The limits of one connection, for every transport that keeps one open: at most 16 messages are in work, a few more
+ * are queued, and while the queue is full nothing more is read. `add` works like `write` of a Node.js stream: after
+ * `false` the transport stops reading until `room` has resolved.
+ */
+export class FlowControl {
+  readonly #onError: (fault: unknown) => void
+  readonly #queue: { readonly task: Task; readonly length: number }[] = []
+  #inFlight = 0
+  #queuedLength = 0
+  readonly #roomListeners: (() => void)[] = []
+  readonly #idleListeners: (() => void)[] = []
+
+  /** `onError` receives what a task throws. */
+  constructor(onError: (fault: unknown) => void) {
+    this.#onError = onError
+  }
+
+  /** Runs a task, or queues it. `length` is the length of its message in characters. False: the queue is full. */
+  add(task: Task, length = 0): boolean {
+    if (this.#inFlight < maxInFlight || task.urgent) void this.#run(task)
+    else {
+      this.#queue.push({ task, length })
+      this.#queuedLength += length
+    }
+    return !this.isFull
+  }
+
+  get isFull(): boolean {
+    return this.#queue.length >= maxQueued || this.#queuedLength >= maxQueuedLength
+  }
+
+  /** Resolves once the queue is no longer full. */
+  room(): Promise<void> {
+    if (!this.isFull) return Promise.resolve()
+    return new Promise((resolve) => this.#roomListeners.push(resolve))
+  }
+
+  /** Drops the queued messages: their tasks never run. */
+  clear(): void {
+    this.#queue.length = 0
+    this.#queuedLength = 0
+    this.#settle()
+  }
+
+  /** The connection has closed: drops the queued messages and ends every `drain`. */
+  close(): void {
+    this.clear()
+    this.#release(this.#idleListeners)
+  }
+
+  /** Resolves once every task has ended, the queued ones too, or after `deadline_ms`. The transport reads nothing meanwhile. */
+  async drain(deadline_ms: number): Promise<void> {
+    if (this.#inFlight === 0) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#idleListeners.push(resolve)
+    const timer = setTimeout(resolve, deadline_ms)
+    await promise
+    clearTimeout(timer)
+  }
+
+  async #run(task: Task): Promise<void> {
+    this.#inFlight += 1
+    try {
+      await task.run()
+    } catch (fault) {
+      this.#onError(fault)
+    } finally {
+      this.#inFlight -= 1
+      this.#next()
+    }
+  }
+
+  #next(): void {
+    const next = this.#inFlight < maxInFlight ? this.#queue.shift() : undefined
+    if (next) {
+      this.#queuedLength -= next.length
+      void this.#run(next.task)
+    }
+    this.#settle()
+  }
+
+  #settle(): void {
+    if (!this.isFull) this.#release(this.#roomListeners)
+    if (this.#inFlight === 0) this.#release(this.#idleListeners)
+  }
+
+  #release(listeners: (() => void)[]): void {
+    if (listeners.length > 0) for (const listener of listeners.splice(0)) listener()
+  }
+}
