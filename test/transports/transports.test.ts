@@ -30,7 +30,12 @@ afterAll(async () => {
   await home[Symbol.asyncDispose]()
 })
 
-describe('every door answers alike', () => {
+/** The same outcome for each transport that has connections, by its name. */
+function alike<T>(outcome: T): Record<string, T> {
+  return Object.fromEntries(transports.flatMap(({ name, connect }) => (connect ? [[name, outcome]] : [])))
+}
+
+describe('every transport answers alike', () => {
   test.each(cases)('$name', async (one) => {
     const first = expectAlike(await askEverywhere(home, transports, one, tokens[one.as ?? 'none']))
     if (one.code) expect(first).toEqual({ code: one.code })
@@ -47,8 +52,7 @@ describe('every door answers alike', () => {
       for (const id of calls) await connection.answer(id)
       return { peak: work.peak(), answers: calls.length }
     })
-    for (const outcome of Object.values(outcomes)) expect(outcome).toEqual({ peak: 16, answers: 40 })
-    expect(Object.keys(outcomes)).toHaveLength(4)
+    expect(outcomes).toEqual(alike({ peak: 16, answers: 40 }))
   })
 
   test('a connection that drains answers what it has begun, begins nothing more, and closes', async () => {
@@ -61,18 +65,19 @@ describe('every door answers alike', () => {
       await allReady()
       const early = await Promise.race([drained, allReady().then(() => 'open')])
       work.finish()
-      for (const id of [1, 2, 3]) await connection.answer(id)
-      return { early, late: await drained, begun: work.count() }
+      const answers = [1, 2, 3].map((id) => connection.answer(id).then(() => 'answered'))
+      const lost = drained.then(allReady).then(() => 'lost')
+      const calls = await Promise.all(answers.map((answer) => Promise.race([answer, lost])))
+      return { early, calls, late: await drained, begun: work.count() }
     })
-    for (const outcome of Object.values(outcomes)) {
-      expect(outcome).toEqual({ early: 'open', late: 'closed', begun: 3 })
-    }
-    expect(Object.keys(outcomes)).toHaveLength(4)
+    const calls = ['answered', 'answered', 'answered']
+    expect(outcomes).toEqual(alike({ early: 'open', calls, late: 'closed', begun: 3 }))
   })
 
   test('the table holds at least 40 cases', () => {
     expect(cases.length).toBeGreaterThanOrEqual(40)
-    expect(transports).toHaveLength(9)
+    expect(transports.length).toBeGreaterThanOrEqual(9)
+    expect(transports.filter(({ connect }) => connect).length).toBeGreaterThanOrEqual(4)
   })
 
   test('and is none the worse for it', async () => {
