@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openRecorded } from './mediawiki/recordings.ts'
-import type { World } from './mediawiki/suite.ts'
+import type { WikiSource } from './mediawiki/suite.ts'
 import { pricesFrom, startGateway, type TestGateway } from './support/gateway.ts'
 import { messageIn } from './support/mcp.ts'
 import { json, type Replay, replay } from './support/replay.ts'
@@ -24,7 +24,7 @@ function examplesOf(document: string): Example[] {
 }
 
 describe('the documents of the utility agents', () => {
-  let wiki: World
+  let wiki: WikiSource
   let prices: Replay
   let home: TestGateway
   let token: string

@@ -1,5 +1,5 @@
 import { Failure } from '../../schemas/failure.ts'
-import { type Heard, type Hedge, hear, isQuote } from './hedge.ts'
+import { type Hedge, hedgedQuotes, isQuote, type SourceResult } from './hedge.ts'
 import type { Provider, Quote } from './providers/provider.ts'
 import type { Instrument } from './symbol.ts'
 
@@ -7,79 +7,82 @@ export interface Found extends Quote {
   readonly provider: string
   readonly name: string
   readonly warnings: readonly string[]
-  /** What another source gave. */
+  /** The price of a second source. */
   readonly compared?: { readonly provider: string; readonly price: string; readonly currency: string | null }
 }
 
-/** From here on two sources do not agree. */
-const largestGap = 0.02
+/** Relative difference above which a warning is added. */
+const maxGap = 0.02
 
 /**
- * The quote of the first source that has one, and what another one says where that is at hand. Null when every one of
- * them does not know the symbol; Failure `upstream_timeout` (all of them too late), `circuit_open` (all left alone) or
- * `upstream_failed`, with what each said, when no price came and one was in trouble.
+ * The quote of the best source that has one, compared with a second quote if there is one. Null if no source knows the
+ * symbol. Throws Failure `upstream_timeout` (all sources too late), `circuit_open` (all circuits open) or `upstream_failed`
+ * with the error of each source if there is no price and a source failed.
  */
-export async function firstQuote<Asked extends Instrument>(
-  providers: readonly Provider<Asked>[],
-  asked: Asked,
+export async function firstQuote<Requested extends Instrument>(
+  providers: readonly Provider<Requested>[],
+  instrument: Requested,
   hedge: Hedge,
   signal: AbortSignal,
 ): Promise<Found | null> {
-  const heard = await hear(providers, asked, hedge, signal)
-  const place = ({ id }: Heard) => providers.findIndex((provider) => provider.id === id)
-  const quotes = heard.flatMap(quoted).toSorted((one, other) => place(one) - place(other))
-  const failed = heard.flatMap(({ id, said }) => (said instanceof Failure ? [{ id, failure: said }] : []))
+  const results = await hedgedQuotes(providers, instrument, hedge, signal)
+  const rank = ({ id }: SourceResult) => providers.findIndex((provider) => provider.id === id)
+  const quotes = results.flatMap(withQuote).toSorted((left, right) => rank(left) - rank(right))
+  const failures = results.flatMap(({ id, result }) =>
+    result instanceof Failure ? [{ id, failure: result }] : [],
+  )
   const [best, second] = quotes
   if (best) {
-    const warnings = failed.map((one) => `No price from ${line(one)}.`)
-    const { id, name, said } = best
-    return { ...said, provider: id, name, ...compare(best, second, hedge.wanted, warnings) }
+    const warnings = failures.map((failure) => `No price from ${describe(failure)}.`)
+    const { id, name, result } = best
+    return { ...result, provider: id, name, ...compare(best, second, hedge.min_quotes, warnings) }
   }
-  if (failed.length === 0) return null
-  throw allFailed(asked, failed)
+  if (failures.length === 0) return null
+  throw allFailed(instrument, failures)
 }
 
-type Quoted = Heard & { readonly said: Quote }
+type Quoted = SourceResult & { readonly result: Quote }
 
-function quoted({ id, name, said }: Heard): Quoted[] {
-  return isQuote(said) ? [{ id, name, said }] : []
+function withQuote({ id, name, result }: SourceResult): Quoted[] {
+  return isQuote(result) ? [{ id, name, result }] : []
 }
 
-function compare(best: Quoted, second: Quoted | undefined, wanted: number, warnings: readonly string[]) {
+function compare(best: Quoted, second: Quoted | undefined, min_quotes: number, warnings: readonly string[]) {
   if (!second) {
-    const alone = wanted > 1 ? ['No second source had a price to compare with.'] : []
-    return { warnings: [...warnings, ...alone] }
+    const warning = min_quotes > 1 ? ['No second source had a price to compare with.'] : []
+    return { warnings: [...warnings, ...warning] }
   }
-  const { price, currency } = second.said
+  const { price, currency } = second.result
   const compared = { provider: second.id, price, currency }
-  if (currency !== best.said.currency) {
-    const other = `${second.name} gives it in ${currency ?? 'an unknown currency'}: not compared.`
-    return { compared, warnings: [...warnings, other] }
+  if (currency !== best.result.currency) {
+    const otherCurrency = `${second.name} gives the price in ${currency ?? 'an unknown currency'}: not compared.`
+    return { compared, warnings: [...warnings, otherCurrency] }
   }
-  const gap = Math.abs(Number(price) / Number(best.said.price) - 1)
+  const gap = Math.abs(Number(price) / Number(best.result.price) - 1)
   const apart = `${second.name} says ${price}: ${(gap * 100).toFixed(1)} % apart.`
-  return { compared, warnings: gap > largestGap ? [...warnings, apart] : warnings }
+  return { compared, warnings: gap > maxGap ? [...warnings, apart] : warnings }
 }
 
-interface Trouble {
+interface SourceFailure {
   readonly id: string
   readonly failure: Failure
 }
 
-function line({ id, failure }: Trouble): string {
+function describe({ id, failure }: SourceFailure): string {
   return `${id} (${failure.code}: ${failure.message.replace(/\.$/, '')})`
 }
 
-function allFailed(asked: Instrument, failed: readonly Trouble[]): Failure {
-  const [first] = failed.map(({ failure }) => failure.code)
-  const isOne = failed.every(({ failure }) => failure.code === first)
-  const code = isOne && (first === 'upstream_timeout' || first === 'circuit_open') ? first : 'upstream_failed'
-  const said = failed.map(line).join(', ')
-  const pauses = failed.flatMap(({ failure }) => failure.details.retry_after_s ?? [])
+function allFailed(instrument: Instrument, failures: readonly SourceFailure[]): Failure {
+  const [first] = failures.map(({ failure }) => failure.code)
+  const isSame = failures.every(({ failure }) => failure.code === first)
+  const code =
+    isSame && (first === 'upstream_timeout' || first === 'circuit_open') ? first : 'upstream_failed'
+  const summary = failures.map(describe).join(', ')
+  const pauses = failures.flatMap(({ failure }) => failure.details.retry_after_s ?? [])
   return new Failure(
     code,
-    `No source gave a price of ${asked.resolved}: ${said}.`,
-    { upstream: { code: said }, ...(pauses.length > 0 && { retry_after_s: Math.min(...pauses) }) },
-    failed.map(({ failure }) => failure),
+    `No source gave a price of ${instrument.resolved}: ${summary}.`,
+    { upstream: { code: summary }, ...(pauses.length > 0 && { retry_after_s: Math.min(...pauses) }) },
+    failures.map(({ failure }) => failure),
   )
 }

@@ -88,12 +88,12 @@ describe('a crypto price', () => {
     ['gives no time', json({ price: '1' }), 'upstream_invalid'],
     ['gives a time in the future', trade('1', -121), 'upstream_invalid'],
   ]
-  test.each(faults)('comes from Kraken when Coinbase %s', async (_, fault, said) => {
+  test.each(faults)('comes from Kraken when Coinbase %s', async (_, fault, detail) => {
     await using finance = await open({ [bitcoin]: fault, [krakenBitcoin]: krakenTrade('67000.5') })
     const quote = await finance.price({ symbol: 'BTC' })
     expect(quote).toMatchObject({ price: '67000.5', source: { provider: 'kraken' } })
     expect(quote.warnings[0]).toContain('coinbase')
-    expect(quote.warnings[0]).toContain(said)
+    expect(quote.warnings[0]).toContain(detail)
   })
 
   test('is asked under the names that Kraken uses, and refused under another', async () => {
@@ -316,27 +316,27 @@ describe('the cache', () => {
   })
 
   test('lets a thousand callers of one symbol share one request', async () => {
-    const gate = Promise.withResolvers<Answer>()
-    await using finance = await open({ [bitcoin]: () => gate.promise })
+    const answer = Promise.withResolvers<Answer>()
+    await using finance = await open({ [bitcoin]: () => answer.promise })
     const spellings = ['BTC', 'btc-usd', 'BTCUSD', 'XBT']
     const calls = Array.from({ length: 1_000 }, (_, index) => finance.price({ symbol: spellings[index % 4] }))
     await finance.server.arrived(1)
-    gate.resolve(trade('1'))
+    answer.resolve(trade('1'))
     const prices = (await Promise.all(calls)).map(({ price }) => price)
     expect(prices).toEqual(Array(1_000).fill('1'))
     expect(finance.paths()).toHaveLength(1)
   })
 
   test('lets one caller go without a loss to the other', async () => {
-    const gate = Promise.withResolvers<Answer>()
-    await using finance = await open({ [bitcoin]: () => gate.promise })
+    const answer = Promise.withResolvers<Answer>()
+    await using finance = await open({ [bitcoin]: () => answer.promise })
     const leaving = new AbortController()
     const left = failureOf(finance.price({ symbol: 'BTC' }, leaving.signal))
     const stays = finance.price({ symbol: 'BTC' })
     await finance.server.arrived(1)
     leaving.abort()
     expect((await left).code).toBe('cancelled')
-    gate.resolve(trade('1'))
+    answer.resolve(trade('1'))
     expect(await stays).toMatchObject({ price: '1' })
     expect(finance.paths()).toHaveLength(1)
   })

@@ -65,7 +65,7 @@ const Output = z.object({
 const day = 24 * 3_600_000
 
 /** A trade older than this (milliseconds) is no longer the current price; markets rest over long weekends. */
-const oldest: Readonly<Record<AssetClass, number>> = {
+const maxAge: Readonly<Record<AssetClass, number>> = {
   crypto: 15 * 60_000,
   stock: 4 * day,
   fx: 5 * day,
@@ -87,15 +87,15 @@ export function getCurrentPrice(
     effect: 'read',
     advertised: true,
     async run({ symbol, asset_class, currency, cross_check }, { signal }) {
-      const asked = readSymbol(symbol, asset_class, currency)
-      const { value: found, at, cache, in_trouble } = await prices.find(asked, cross_check, signal)
+      const instrument = readSymbol(symbol, asset_class, currency)
+      const { value: found, at, cache, in_trouble } = await prices.find(instrument, cross_check, signal)
       const age = found.time === null ? null : Math.max(0, clock() - found.time)
-      const is_old = age !== null && age > oldest[asked.asset_class]
+      const is_old = age !== null && age > maxAge[instrument.asset_class]
       const trouble_s = in_trouble ? cache.age_s : null
       return {
         symbol,
-        resolved_symbol: found.resolved ?? asked.resolved,
-        asset_class: asked.asset_class,
+        resolved_symbol: found.resolved ?? instrument.resolved,
+        asset_class: instrument.asset_class,
         price: found.price,
         currency: found.currency,
         quote_time: found.time === null ? null : new Date(found.time).toISOString(),
@@ -103,13 +103,13 @@ export function getCurrentPrice(
         ...(found.market_state !== undefined && { market_state: found.market_state }),
         ...(found.delay_min !== undefined && { delay_min: found.delay_min }),
         ...(found.compared && { compared_with: found.compared }),
-        alternatives: alternativesOf(symbol, asked),
+        alternatives: alternativesOf(symbol, instrument),
         stale: is_old || cache.stale,
         source: { name: found.name, url: found.url, provider: found.provider },
         fetched_at: new Date(at).toISOString(),
         cache,
         attribution: `Price from ${found.name}`,
-        warnings: [...found.warnings, ...warningsOf(found, asked, { currency, is_old, trouble_s })],
+        warnings: [...found.warnings, ...warningsOf(found, instrument, { currency, is_old, trouble_s })],
         disclaimer: 'Not investment advice; the terms of the source apply.',
       }
     },
@@ -121,7 +121,7 @@ const hundredths: Readonly<Record<string, string>> = { GBp: 'GBP', GBX: 'GBP', Z
 
 function warningsOf(
   found: Found,
-  asked: Instrument,
+  instrument: Instrument,
   facts: { readonly currency: string; readonly is_old: boolean; readonly trouble_s: number | null },
 ): string[] {
   const { name, time, currency } = found
@@ -134,10 +134,10 @@ function warningsOf(
   if (currency === null) warnings.push(`${name} does not say which currency this is.`)
   const whole = hundredths[currency ?? '']
   if (whole !== undefined) warnings.push(`The price is in hundredths: 100 ${currency} are 1 ${whole}.`)
-  if ('quote' in asked && currency !== asked.quote) {
-    warnings.push(`The price is in ${currency}, which is not ${asked.quote}.`)
+  if ('quote' in instrument && currency !== instrument.quote) {
+    warnings.push(`The price is in ${currency}, which is not ${instrument.quote}.`)
   }
-  const isOwn = asked.asset_class === 'stock' || asked.asset_class === 'index'
+  const isOwn = instrument.asset_class === 'stock' || instrument.asset_class === 'index'
   if (isOwn && facts.currency !== 'USD') warnings.push(`Not converted to ${facts.currency}.`)
   return warnings
 }

@@ -17,12 +17,12 @@ const headStart = 800
 describe('a slow source', () => {
   test('has a head start of 800 ms; then the next one is asked too, and the loser is cancelled', async () => {
     await using finance = await openFinance({ [bitcoin]: hang, [krakenBitcoin]: krakenTrade('2') })
-    const asked = finance.price({ symbol: 'BTC' })
+    const priced = finance.price({ symbol: 'BTC' })
     await finance.server.arrived(1)
     finance.time.pass(headStart - 1)
     expect(finance.server.requests).toHaveLength(1)
     finance.time.pass(1)
-    const quote = await asked
+    const quote = await priced
     expect(quote).toMatchObject({ price: '2', source: { provider: 'kraken' } })
     expect(quote.warnings[0]).toBe('No price from coinbase (upstream_timeout: slower than Kraken).')
     expect(finance.requests[0]?.signal.reason).toMatchObject({ code: 'upstream_timeout' })
@@ -31,14 +31,14 @@ describe('a slow source', () => {
   })
 
   test('may win all the same, and then the second is cancelled without blame', async () => {
-    const gate = Promise.withResolvers<Answer>()
-    await using finance = await openFinance({ [bitcoin]: () => gate.promise, [krakenBitcoin]: hang })
-    const asked = finance.price({ symbol: 'BTC' })
+    const answer = Promise.withResolvers<Answer>()
+    await using finance = await openFinance({ [bitcoin]: () => answer.promise, [krakenBitcoin]: hang })
+    const priced = finance.price({ symbol: 'BTC' })
     await finance.server.arrived(1)
     finance.time.pass(headStart)
     await finance.server.arrived(2)
-    gate.resolve(trade('1'))
-    expect(await asked).toMatchObject({ price: '1', source: { provider: 'coinbase' }, warnings: [] })
+    answer.resolve(trade('1'))
+    expect(await priced).toMatchObject({ price: '1', source: { provider: 'coinbase' }, warnings: [] })
     expect(finance.requests[1]?.signal.reason).toMatchObject({ code: 'cancelled' })
     await finance.server.requests[1]?.dropped
   })
@@ -52,10 +52,10 @@ describe('a slow source', () => {
       'GET /0/public/Ticker': ({ query }) => krakenTrade('2', query.get('pair') ?? ''),
     })
     for (const symbol of symbols) {
-      const asked = finance.price({ symbol })
+      const priced = finance.price({ symbol })
       await finance.server.arrived(finance.server.requests.length + 1)
       finance.time.pass(headStart)
-      await asked
+      await priced
     }
     const quote = await finance.price({ symbol: 'LTC' })
     expect(quote).toMatchObject({ price: '2', source: { provider: 'kraken' } })
@@ -114,11 +114,11 @@ describe('sources that are down', () => {
     const failure = await failureOf(finance.price({ symbol: 'BTC' }))
     expect(failure.message).toContain('coinbase (circuit_open')
     expect(failure.details.retry_after_s).toBe(1)
-    const asked = () => finance.paths().filter((path) => path.startsWith('/products')).length
-    expect(asked()).toBe(1)
+    const priced = () => finance.paths().filter((path) => path.startsWith('/products')).length
+    expect(priced()).toBe(1)
     finance.time.pass(second)
     expect(await finance.price({ symbol: 'BTC' })).toMatchObject({ price: '1' })
-    expect(asked()).toBe(2)
+    expect(priced()).toBe(2)
   })
 
   test('all of them left alone are circuit_open, with the time of the first', async () => {
@@ -169,7 +169,7 @@ describe('a cross-check', () => {
     })
     const quote = await finance.price({ symbol: 'BTC', cross_check })
     expect(quote).toMatchObject({ price: '100', compared_with: { provider: 'binance', currency: 'USDT' } })
-    expect(quote.warnings).toEqual(['Binance market data gives it in USDT: not compared.'])
+    expect(quote.warnings).toEqual(['Binance market data gives the price in USDT: not compared.'])
   })
 
   test('says when there is nobody to compare with', async () => {

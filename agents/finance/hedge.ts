@@ -3,18 +3,18 @@ import type { Clock, Wait } from '../../src/common/clock.ts'
 import type { Provider, Quote } from './providers/provider.ts'
 import type { Instrument } from './symbol.ts'
 
-/** What a source said: a quote, null for what it does not know, or its failure. */
-export interface Heard {
+/** The result of a source: a quote, null for an unknown instrument, or its failure. */
+export interface SourceResult {
   readonly id: string
   readonly name: string
-  readonly said: Quote | null | Failure
+  readonly result: Quote | null | Failure
 }
 
 export interface Hedge {
   readonly clock: Clock
   readonly wait: Wait
-  /** How many quotes to wait for: so many sources start at once. */
-  readonly wanted: number
+  /** Quotes to wait for; this many sources are asked at once. */
+  readonly min_quotes: number
 }
 
 interface Running {
@@ -22,8 +22,8 @@ interface Running {
   readonly abort: AbortController
 }
 
-/** What a source may do wrong without spoiling the others' turn. */
-const trouble: ReadonlySet<Code> = new Set<Code>([
+/** Failures of one source; the others are asked all the same. */
+const sourceErrors: ReadonlySet<Code> = new Set<Code>([
   'upstream_failed',
   'upstream_timeout',
   'upstream_invalid',
@@ -32,22 +32,23 @@ const trouble: ReadonlySet<Code> = new Set<Code>([
   'circuit_open',
 ])
 
-const headStart = 800
-const future = 2 * 60_000
+const headStart_ms = 800
+/** Milliseconds that the time of a trade may lie in the future. */
+const maxClockSkew_ms = 2 * 60_000
 
 /**
- * Asks sources in their order until enough of them gave a quote. The next one starts when one has none to give, and
- * when nothing came for 800 ms. Whoever is still busy at the end is cancelled: one that had a head start and lost it has
- * failed with `upstream_timeout`, which counts against it. Gives what was said, in the order it came.
+ * Asks sources in order until there are enough quotes. The next source is asked when one has no quote, and when nothing
+ * arrived for 800 ms. Requests still running at the end are cancelled; a source that lost its head start fails with
+ * `upstream_timeout`, which counts against it. Returns the results in order of arrival.
  */
-export async function hear<Asked extends Instrument>(
-  providers: readonly Provider<Asked>[],
-  asked: Asked,
-  { clock, wait, wanted }: Hedge,
+export async function hedgedQuotes<Requested extends Instrument>(
+  providers: readonly Provider<Requested>[],
+  instrument: Requested,
+  { clock, wait, min_quotes }: Hedge,
   signal: AbortSignal,
-): Promise<Heard[]> {
-  const heard: Heard[] = []
-  const arrived: Heard[] = []
+): Promise<SourceResult[]> {
+  const results: SourceResult[] = []
+  const arrivals: SourceResult[] = []
   const running = new Map<string, Running>()
   const waiting = [...providers]
 
@@ -55,27 +56,27 @@ export async function hear<Asked extends Instrument>(
     const provider = waiting.shift()
     if (!provider) return
     const abort = new AbortController()
-    const quote = quoteFrom(provider, asked, clock, AbortSignal.any([signal, abort.signal]))
-    const done = quote.then((said) => {
-      arrived.push({ id: provider.id, name: provider.name, said })
+    const quote = quoteFrom(provider, instrument, clock, AbortSignal.any([signal, abort.signal]))
+    const done = quote.then((result) => {
+      arrivals.push({ id: provider.id, name: provider.name, result })
     })
     running.set(provider.id, { done, abort })
   }
 
-  const isEnough = () => heard.filter(({ said }) => isQuote(said)).length >= wanted
-  for (let count = 0; count < wanted; count++) start()
+  const isEnough = () => results.filter(({ result }) => isQuote(result)).length >= min_quotes
+  for (let count = 0; count < min_quotes; count++) start()
   try {
     while (running.size > 0 && !isEnough()) {
       await anyOf(running, waiting.length > 0 ? wait : undefined)
-      const news = arrived.splice(0)
-      if (news.length === 0) start()
-      for (const one of news) {
-        running.delete(one.id)
-        heard.push(one)
-        if (!isQuote(one.said)) start()
+      const arrived = arrivals.splice(0)
+      if (arrived.length === 0) start()
+      for (const source of arrived) {
+        running.delete(source.id)
+        results.push(source)
+        if (!isQuote(source.result)) start()
       }
     }
-    return [...heard, ...late(providers, heard, running)]
+    return [...results, ...late(providers, results, running)]
   } finally {
     for (const { done, abort } of running.values()) {
       abort.abort(abort.signal.reason ?? new Failure('cancelled', 'Another source was faster.'))
@@ -84,49 +85,49 @@ export async function hear<Asked extends Instrument>(
   }
 }
 
-export function isQuote(said: Heard['said']): said is Quote {
-  return said !== null && !(said instanceof Failure)
+export function isQuote(result: SourceResult['result']): result is Quote {
+  return result !== null && !(result instanceof Failure)
 }
 
-/** The sources that stand before the winner, and have nothing to show for it. */
-function late<Asked extends Instrument>(
-  providers: readonly Provider<Asked>[],
-  heard: readonly Heard[],
+/** Sources that rank before the winner and have not answered: they have lost their head start. */
+function late<Requested extends Instrument>(
+  providers: readonly Provider<Requested>[],
+  results: readonly SourceResult[],
   running: ReadonlyMap<string, Running>,
-): Heard[] {
-  const winner = heard.findLast(({ said }) => isQuote(said))
-  const place = providers.findIndex(({ id }) => id === winner?.id)
-  return providers.slice(0, Math.max(0, place)).flatMap(({ id, name }) => {
+): SourceResult[] {
+  const winner = results.findLast(({ result }) => isQuote(result))
+  const rank = providers.findIndex(({ id }) => id === winner?.id)
+  return providers.slice(0, Math.max(0, rank)).flatMap(({ id, name }) => {
     const { abort } = running.get(id) ?? {}
     if (!abort || !winner) return []
-    const said = new Failure('upstream_timeout', `slower than ${winner.name}`)
-    abort.abort(said)
-    return [{ id, name, said }]
+    const result = new Failure('upstream_timeout', `slower than ${winner.name}`)
+    abort.abort(result)
+    return [{ id, name, result }]
   })
 }
 
-async function quoteFrom<Asked extends Instrument>(
-  { quote }: Provider<Asked>,
-  asked: Asked,
+async function quoteFrom<Requested extends Instrument>(
+  { quote }: Provider<Requested>,
+  instrument: Requested,
   clock: Clock,
   signal: AbortSignal,
-): Promise<Heard['said']> {
+): Promise<SourceResult['result']> {
   try {
-    const found = await quote(asked, signal)
-    if (!found?.time || found.time <= clock() + future) return found
+    const found = await quote(instrument, signal)
+    if (!found?.time || found.time <= clock() + maxClockSkew_ms) return found
     return new Failure('upstream_invalid', 'a trade in the future')
   } catch (thrown) {
-    if (thrown instanceof Failure && trouble.has(thrown.code)) return thrown
+    if (thrown instanceof Failure && sourceErrors.has(thrown.code)) return thrown
     throw thrown
   }
 }
 
-/** Resolves when one of them is done, or when the head start has passed. */
+/** Resolves when a source is done or the head start is over. */
 async function anyOf(running: ReadonlyMap<string, Running>, wait: Wait | undefined): Promise<void> {
   const over = new AbortController()
-  const bell = wait ? [wait(headStart, over.signal).catch(() => {})] : []
+  const timers = wait ? [wait(headStart_ms, over.signal).catch(() => {})] : []
   try {
-    await Promise.race([...[...running.values()].map(({ done }) => done), ...bell])
+    await Promise.race([...[...running.values()].map(({ done }) => done), ...timers])
   } finally {
     over.abort()
   }

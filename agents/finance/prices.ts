@@ -1,20 +1,20 @@
 import { Failure } from '../../schemas/failure.ts'
 import type { Cached, Upstreams } from '../../src/common/upstream.ts'
 import { type Found, firstQuote } from './chain.ts'
-import { createSources, type Places } from './sources.ts'
+import { createSources, type FinanceConfig } from './sources.ts'
 import type { AssetClass, Instrument } from './symbol.ts'
 
-export type FinancePorts = Upstreams & Places
+export type FinancePorts = Upstreams & FinanceConfig
 
 export interface Prices {
   /**
    * The freshest price within reach, `compared` with that of a second source or not. Throws Failure `not_found`,
    * `not_configured`, `circuit_open`, `upstream_…`, `cancelled`.
    */
-  find(asked: Instrument, compared: boolean, signal: AbortSignal): Promise<Cached<Found>>
+  find(instrument: Instrument, compared: boolean, signal: AbortSignal): Promise<Cached<Found>>
 }
 
-type Kept = { readonly found: Found | null; readonly asset_class: AssetClass }
+type CachedPrice = { readonly found: Found | null; readonly asset_class: AssetClass }
 
 const second = 1_000
 const minute = 60 * second
@@ -33,30 +33,30 @@ const periods: Readonly<Record<AssetClass, { readonly lifetime: number; readonly
 export function createPrices(ports: FinancePorts): Prices {
   const { clock, wait } = ports
   const sources = createSources(ports, ports)
-  const cached = ports.create_cache<Kept>({
+  const cached = ports.create_cache<CachedPrice>({
     entries: 2_000,
     lifetime: ({ found, asset_class }) => (found ? periods[asset_class].lifetime : unknownLifetime),
     refresh: ({ found, asset_class }) => (found ? periods[asset_class].refresh : 0),
     stand_in: ({ found }) => (found ? standIn : 0),
   })
 
-  function search(asked: Instrument, compared: boolean, signal: AbortSignal): Promise<Found | null> {
-    const hedge = { clock, wait, wanted: compared ? 2 : 1 }
-    if (asked.asset_class === 'stock') return firstQuote(sources.stock, asked, hedge, signal)
-    if (asked.asset_class === 'index') return firstQuote(sources.index, asked, hedge, signal)
-    return firstQuote(sources[asked.asset_class], asked, hedge, signal)
+  function search(instrument: Instrument, compared: boolean, signal: AbortSignal): Promise<Found | null> {
+    const hedge = { clock, wait, min_quotes: compared ? 2 : 1 }
+    if (instrument.asset_class === 'stock') return firstQuote(sources.stock, instrument, hedge, signal)
+    if (instrument.asset_class === 'index') return firstQuote(sources.index, instrument, hedge, signal)
+    return firstQuote(sources[instrument.asset_class], instrument, hedge, signal)
   }
 
   return {
-    async find(asked, compared, signal) {
-      const { asset_class, resolved } = asked
+    async find(instrument, compared, signal) {
+      const { asset_class, resolved } = instrument
       if (sources[asset_class].length === 0) throw notConfigured(asset_class)
       const key = `${asset_class} ${resolved} ${compared}`
       const { value, ...freshness } = await cached(key, signal, async (shared) => ({
-        found: await search(asked, compared, shared),
+        found: await search(instrument, compared, shared),
         asset_class,
       }))
-      if (!value.found) throw unknownSymbol(asked)
+      if (!value.found) throw unknownSymbol(instrument)
       return { ...freshness, value: value.found }
     },
   }

@@ -24,7 +24,7 @@ import {
   tooMany,
   truncated,
 } from '../../test/support/replay.ts'
-import type { Places } from './sources.ts'
+import type { FinanceConfig } from './sources.ts'
 
 /** Every answer is made by hand after its source's documentation; nothing is copied from one. */
 const key = 'very-secret-key'
@@ -34,7 +34,7 @@ interface Part {
   /** What to ask for, and where the source is asked. */
   readonly params: object
   readonly route: string
-  readonly settings: Partial<Places>
+  readonly settings: Partial<FinanceConfig>
   answer(price: string, time_s?: number): Answer
   /** The answer about something else. */
   readonly other: Answer

@@ -12,7 +12,7 @@ import { yahoo } from './providers/yahoo.ts'
 import type { Index, Pair, Share } from './symbol.ts'
 
 /** Base addresses of the sources, and the operator's keys; a source that needs one is left out without it. */
-export interface Places {
+export interface FinanceConfig {
   readonly coinbase_url: string
   readonly kraken_url: string
   readonly binance_url: string
@@ -42,32 +42,32 @@ function every(gap_ms: number, burst: number): UpstreamLimits {
   return { gap_ms, burst, max_in_flight: 8 }
 }
 
-export function createSources({ create_upstream, clock }: Upstreams, places: Places): Sources {
+export function createSources({ create_upstream, clock }: Upstreams, config: FinanceConfig): Sources {
   const source = (url: string, limits: UpstreamLimits) => ({ url, ask: create_upstream(limits) })
   const keyed = <Made>(key: string | undefined, make: (key: string) => Made): Made[] =>
     key === undefined ? [] : [make(key)]
 
   const brokers = [
-    ...keyed(places.twelve_data_key, (key) =>
-      twelveData({ ...source(places.twelve_data_url, every(7_500, 8)), key }),
+    ...keyed(config.twelve_data_key, (key) =>
+      twelveData({ ...source(config.twelve_data_url, every(7_500, 8)), key }),
     ),
-    ...keyed(places.alpha_vantage_key, (key) =>
-      alphaVantage({ ...source(places.alpha_vantage_url, every(12_000, 5)), key }),
+    ...keyed(config.alpha_vantage_key, (key) =>
+      alphaVantage({ ...source(config.alpha_vantage_url, every(12_000, 5)), key }),
     ),
   ]
-  const shares = keyed(places.finnhub_key, (key) =>
-    finnhub({ ...source(places.finnhub_url, every(1_000, 30)), key }),
+  const shares = keyed(config.finnhub_key, (key) =>
+    finnhub({ ...source(config.finnhub_url, every(1_000, 30)), key }),
   )
-  const unofficial = keyed(places.yahoo_url, (url) => yahoo(source(url, every(500, 10)), clock))
+  const unofficial = keyed(config.yahoo_url, (url) => yahoo(source(url, every(500, 10)), clock))
   return {
     crypto: [
-      coinbase(source(places.coinbase_url, every(125, 10))),
-      kraken(source(places.kraken_url, every(1_000, 10))),
-      binance(source(places.binance_url, every(50, 20))),
-      coingecko({ ...source(places.coingecko_url, every(6_000, 5)), key: places.coingecko_key }),
+      coinbase(source(config.coinbase_url, every(125, 10))),
+      kraken(source(config.kraken_url, every(1_000, 10))),
+      binance(source(config.binance_url, every(50, 20))),
+      coingecko({ ...source(config.coingecko_url, every(6_000, 5)), key: config.coingecko_key }),
     ],
     stock: [...shares, ...brokers, ...unofficial],
-    fx: [...brokers, frankfurter(source(places.frankfurter_url, every(200, 10))), ...unofficial],
+    fx: [...brokers, frankfurter(source(config.frankfurter_url, every(200, 10))), ...unofficial],
     index: unofficial,
   }
 }

@@ -142,7 +142,7 @@ function alias(ticker: string): string {
   return aliases[ticker] ?? ticker
 }
 
-function invalid(symbol: string, wanted: string): Failure {
-  const detail = `${symbol} is not ${wanted}.`
+function invalid(symbol: string, expected: string): Failure {
+  const detail = `${symbol} is not ${expected}.`
   return new Failure('invalid_request', detail, { errors: [{ pointer: '/symbol', detail }] })
 }

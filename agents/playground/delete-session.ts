@@ -4,14 +4,14 @@ import { input, output } from '../../schemas/shape.ts'
 import { admit, sessionId } from './caller.ts'
 import type { Sessions } from './port.ts'
 
-const Asked = z.strictObject({ session: sessionId })
+const Input = z.strictObject({ session: sessionId })
 
-export function deleteSession(sessions: Sessions): Action<z.output<typeof Asked>, { id: string }> {
+export function deleteSession(sessions: Sessions): Action<z.output<typeof Input>, { id: string }> {
   return defineAction({
     name: 'delete_session',
     title: 'Delete a session',
     description: 'Forgets a session and all that it keeps, at once.',
-    input: input(Asked),
+    input: input(Input),
     output: output(z.object({ id: z.string() })),
     access: 'public',
     effect: 'write',

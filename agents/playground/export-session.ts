@@ -16,7 +16,7 @@ const writers = {
 }
 
 const formats = z.enum(['curl', 'typescript', 'mcp'])
-const Asked = z.strictObject({
+const Input = z.strictObject({
   session: sessionId,
   format: formats.describe(
     'A bash script, a TypeScript file, or JSON-RPC lines for the standard input of mcp.',
@@ -31,12 +31,12 @@ const Exported = z.object({
 
 export function exportSession(
   needs: PlaygroundNeeds,
-): Action<z.output<typeof Asked>, z.infer<typeof Exported>> {
+): Action<z.output<typeof Input>, z.infer<typeof Exported>> {
   return defineAction({
     name: 'export_session',
     title: 'Export a session',
     description: 'Writes the calls of a session as something that runs as it is.',
-    input: input(Asked),
+    input: input(Input),
     output: output(Exported),
     access: 'public',
     effect: 'read',
@@ -54,8 +54,8 @@ export function exportSession(
 async function allSteps(sessions: Sessions, id: string): Promise<Step[]> {
   const all: Step[] = []
   for (let last = 0; ; last = all.at(-1)?.number ?? last) {
-    const some = await sessions.steps(id, last)
-    if (some.length === 0) return all
-    all.push(...some)
+    const page = await sessions.steps(id, last)
+    if (page.length === 0) return all
+    all.push(...page)
   }
 }

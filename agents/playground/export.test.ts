@@ -38,14 +38,14 @@ const nasty = fc.oneof(
 )
 const text = fc.array(nasty, { maxLength: 5 }).map((parts) => parts.join(''))
 // A shell knows no NUL, and a half of a pair is no UTF-8.
-const word = text.map((one) => one.replaceAll('\0', '').toWellFormed())
+const word = text.map((parameter) => parameter.replaceAll('\0', '').toWellFormed())
 
 test('a quoted text is one word of a shell, whatever is in it', async () => {
   await using folder = await temporaryFolder()
   const texts = fc.sample(word, { numRuns: 2000, seed: 1 })
   const script = `printf '%s\\0' ${texts.map(quote).join(' ')}`
-  const said = execFileSync('bash', { input: script, cwd: folder.path, encoding: 'utf8' }).split('\0')
-  expect(said.slice(0, -1)).toEqual(texts)
+  const output = execFileSync('bash', { input: script, cwd: folder.path, encoding: 'utf8' }).split('\0')
+  expect(output.slice(0, -1)).toEqual(texts)
 })
 
 test('a value in ASCII is the same value, in one line that hides nothing', async () => {
@@ -84,14 +84,14 @@ describe('what is exported', () => {
     await using folder = await temporaryFolder()
     const curl = `curl() { printf '%s\\n' "\${@: -1}"; }\n`
     const environment = { PATH: process.env.PATH ?? '', DRAGOMAN_TOKEN: 'x' }
-    const said = execFileSync('bash', {
+    const output = execFileSync('bash', {
       input: curl + toCurl(plan),
       cwd: folder.path,
       env: environment,
       encoding: 'utf8',
     })
     expect(
-      said
+      output
         .trim()
         .split('\n')
         .map((line) => JSON.parse(line)),
@@ -104,13 +104,13 @@ describe('what is exported', () => {
     const fetch = 'globalThis.fetch = async (_, { body }) => new Response(body)\n'
     const path = join(folder.path, 'exported.ts')
     await writeFile(path, toTypeScript(plan).replace('\n\n', `\n${fetch}\n`))
-    const said = execFileSync(process.execPath, [path], {
+    const output = execFileSync(process.execPath, [path], {
       env: { DRAGOMAN_TOKEN: 'x' },
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'ignore'],
     })
     expect(
-      said
+      output
         .trim()
         .split('\n')
         .map((line) => JSON.parse(line)),

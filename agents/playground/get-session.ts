@@ -6,7 +6,7 @@ import { admit, sessionId } from './caller.ts'
 import type { Sessions } from './port.ts'
 
 export const after = z.int().min(0).default(0).describe('Number of the last step that you have.')
-const Asked = z.strictObject({ session: sessionId, after })
+const Input = z.strictObject({ session: sessionId, after })
 const History = z.object({
   id: z.string(),
   created_at: z.iso.datetime(),
@@ -15,12 +15,12 @@ const History = z.object({
   more: z.boolean().describe('There are steps behind the last one given: ask again, after its number.'),
 })
 
-export function getSession(sessions: Sessions): Action<z.output<typeof Asked>, z.infer<typeof History>> {
+export function getSession(sessions: Sessions): Action<z.output<typeof Input>, z.infer<typeof History>> {
   return defineAction({
     name: 'get_session',
     title: 'Read a session',
     description: 'The calls of a session, with what each was answered.',
-    input: input(Asked),
+    input: input(Input),
     output: output(History),
     access: 'public',
     effect: 'read',

@@ -8,22 +8,22 @@ import type { Caller, Sessions } from './port.ts'
 const lifetime = 3_600_000
 const megabyte = 1024 * 1024
 /** Characters of steps that one answer holds, beyond its first; every door answers with 1 MiB at most. */
-const longestHistory = 768 * 1024
+const maxHistoryCharacters = 768 * 1024
 
-export interface Bounds {
+export interface PlaygroundLimits {
   readonly session: SessionBounds
   /** Of one owner. */
   readonly owner: PoolBounds
   /** Of all callers without a token together. */
-  readonly nobody: PoolBounds
+  readonly anonymous: PoolBounds
   /** Watchers of one session in one process. */
   readonly watchers: number
 }
 
-export const standardBounds: Bounds = {
+export const defaultLimits: PlaygroundLimits = {
   session: { steps: 200, characters: 4 * megabyte },
   owner: { sessions: 100, characters: 64 * megabyte },
-  nobody: { sessions: 20_000, characters: 512 * megabyte },
+  anonymous: { sessions: 20_000, characters: 512 * megabyte },
   watchers: 16,
 }
 
@@ -33,19 +33,19 @@ export interface SessionBookOptions {
   readonly clock: () => number
   /** 128 random bits as text. */
   readonly createId: () => string
-  readonly bounds?: Partial<Bounds>
+  readonly limits?: Partial<PlaygroundLimits>
   /** Milliseconds between two looks at what other processes keep. */
-  readonly look_ms?: number
+  readonly poll_ms?: number
 }
 
 /** Sessions in the store, for an hour each. */
 export function createSessionBook({ store, clock, createId, ...options }: SessionBookOptions): Sessions {
-  const bounds = { ...standardBounds, ...options.bounds }
-  const { look_ms = 1000 } = options
+  const limits = { ...defaultLimits, ...options.limits }
+  const { poll_ms = 1000 } = options
   const changes = new EventEmitter().setMaxListeners(0)
   const watchers = new Map<string, number>()
 
-  const poolOf = (owner: string | null) => (owner === null ? bounds.nobody : bounds.owner)
+  const poolOf = (owner: string | null) => (owner === null ? limits.anonymous : limits.owner)
 
   async function find(id: string, caller: Caller) {
     const session = await store.get(id)
@@ -64,9 +64,9 @@ export function createSessionBook({ store, clock, createId, ...options }: Sessio
     },
     async reserve(id, caller) {
       await find(id, caller)
-      const verdict = await store.reserve(id, bounds.session)
+      const verdict = await store.reserve(id, limits.session)
       if (verdict === 'gone') throw gone()
-      if (verdict === 'full') throw full(bounds.session)
+      if (verdict === 'full') throw full(limits.session)
     },
     async keep(id, step) {
       const session = await store.get(id)
@@ -75,10 +75,10 @@ export function createSessionBook({ store, clock, createId, ...options }: Sessio
       changes.emit(id)
       return number
     },
-    steps: (id, after) => store.steps(id, after, longestHistory),
+    steps: (id, after) => store.steps(id, after, maxHistoryCharacters),
     async *follow(id, after, signal) {
       const count = watchers.get(id) ?? 0
-      if (count >= bounds.watchers) throw crowded(bounds.watchers)
+      if (count >= limits.watchers) throw tooManyWatchers(limits.watchers)
       watchers.set(id, count + 1)
       try {
         yield* stepsOf(id, after, signal)
@@ -97,14 +97,14 @@ export function createSessionBook({ store, clock, createId, ...options }: Sessio
   async function* stepsOf(id: string, after: number, signal: AbortSignal): AsyncGenerator<Step> {
     let seen = after
     while (!signal.aborted) {
-      const looked = new AbortController()
-      const enough = AbortSignal.any([signal, looked.signal, AbortSignal.timeout(look_ms)])
+      const polled = new AbortController()
+      const enough = AbortSignal.any([signal, polled.signal, AbortSignal.timeout(poll_ms)])
       // Heard from before the look on, so that nothing falls between.
       const changed = once(changes, id, { signal: enough }).catch(() => {})
       const [step] = await store.steps(id, seen, 0)
       if (!step && !(await store.get(id))) return
       if (!step) await changed
-      looked.abort()
+      polled.abort()
       if (!step) continue
       seen = step.number
       yield step
@@ -136,8 +136,8 @@ function full({ steps, characters }: SessionBounds): Failure {
   )
 }
 
-function crowded(most: number): Failure {
-  return new Failure('rate_limited', `${most} streams watch this session already.`, {
+function tooManyWatchers(max: number): Failure {
+  return new Failure('rate_limited', `${max} streams watch this session already.`, {
     hint: 'Close one, or ask for the session again and again.',
     retry_after_s: 5,
   })

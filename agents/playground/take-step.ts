@@ -7,10 +7,10 @@ import { toAscii } from './export/ascii.ts'
 import type { PlaygroundNeeds } from './port.ts'
 
 /** Bytes of a call, as exports write it, and of the beginning that is kept of a long answer. */
-const longestCall = 64 * 1024
-const longestReply = 64 * 1024
+const maxCallBytes = 64 * 1024
+const maxReplyBytes = 64 * 1024
 
-interface Asked {
+interface StepRequest {
   readonly kind: Step['kind']
   readonly session: string
   readonly envelope: {
@@ -26,14 +26,14 @@ interface Asked {
  */
 export async function takeStep(
   { sessions, clock }: Pick<PlaygroundNeeds, 'sessions' | 'clock'>,
-  { kind, session, envelope }: Asked,
+  { kind, session, envelope }: StepRequest,
   { principal, id, call }: Context,
 ): Promise<{ output: Json; step: number }> {
   admit(principal)
   assertShort(envelope)
   await sessions.reserve(session, principal)
   const started = clock()
-  const came = await call(envelope, 'kept').then(
+  const outcome = await call(envelope, 'kept').then(
     (output) => ({ output }),
     (thrown) => ({ failure: Failure.from(thrown) }),
   )
@@ -44,11 +44,11 @@ export async function takeStep(
     duration_ms: Math.max(0, clock() - started),
     envelope,
   }
-  if ('output' in came) {
-    const number = await sessions.keep(session, { ...step, ...kept(came.output) })
-    return { output: came.output, step: number }
+  if ('output' in outcome) {
+    const number = await sessions.keep(session, { ...step, ...storedOutput(outcome.output) })
+    return { output: outcome.output, step: number }
   }
-  const { failure } = came
+  const { failure } = outcome
   // A call that cannot be made here may be one that is not to be kept.
   if (failure.code === 'not_callable') throw failure
   // Why the call failed matters more than why that cannot be kept.
@@ -56,17 +56,17 @@ export async function takeStep(
   throw failure
 }
 
-function kept(output: Json): Pick<Step, 'output' | 'cut'> {
+function storedOutput(output: Json): Pick<Step, 'output' | 'cut'> {
   const bytes = Buffer.from(JSON.stringify(output))
-  if (bytes.length <= longestReply) return { output }
-  const text = new TextDecoder().decode(bytes.subarray(0, longestReply), { stream: true })
+  if (bytes.length <= maxReplyBytes) return { output }
+  const text = new TextDecoder().decode(bytes.subarray(0, maxReplyBytes), { stream: true })
   return { cut: { text, bytes: bytes.length } }
 }
 
 /** What an export could not hand to a shell is not begun. */
 function assertShort(envelope: object): void {
-  if (toAscii(envelope as JsonObject).length <= longestCall) return
-  throw new Failure('too_large', `The playground makes calls of at most ${longestCall} bytes.`, {
+  if (toAscii(envelope as JsonObject).length <= maxCallBytes) return
+  throw new Failure('too_large', `The playground makes calls of at most ${maxCallBytes} bytes.`, {
     hint: 'Call the agent itself: POST /a2a/message takes 1 MiB.',
   })
 }

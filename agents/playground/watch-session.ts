@@ -6,20 +6,20 @@ import { admit, sessionId } from './caller.ts'
 import { after } from './get-session.ts'
 import type { PlaygroundNeeds } from './port.ts'
 
-const Asked = z.strictObject({ session: sessionId, after })
+const Input = z.strictObject({ session: sessionId, after })
 const Over = z.object({ id: z.string(), ended: z.enum(['expired', 'deleted']) })
 
 /** Says first, as progress, how many steps there are. */
 export function watchSession({
   sessions,
   clock,
-}: PlaygroundNeeds): Action<z.output<typeof Asked>, z.infer<typeof Over>, Step> {
+}: PlaygroundNeeds): Action<z.output<typeof Input>, z.infer<typeof Over>, Step> {
   return defineAction({
     name: 'watch_session',
     title: 'Watch a session',
     description:
       'Streams the calls of a session, those made already and then each new one, until it is over.',
-    input: input(Asked),
+    input: input(Input),
     output: output(Over),
     part: output(Step),
     access: 'public',

@@ -5,14 +5,14 @@ export interface Decoded {
   readonly charset: string
 }
 
-const prescanned = 1024
+const prescanBytes = 1024
 
 /**
  * Decodes a body as browsers do: byte-order mark, then the header's charset, then (HTML only) what the
  * first 1024 bytes declare, then UTF-8 if it is valid, then windows-1252 (HTML Standard, 13.2.3.2).
  */
 export function decode(body: Uint8Array, header: string | undefined, isHtml: boolean): Decoded {
-  const label = markOf(body) ?? known(header) ?? (isHtml ? declared(body) : undefined)
+  const label = byteOrderMarkOf(body) ?? supported(header) ?? (isHtml ? declared(body) : undefined)
   if (label !== undefined) return decodeAs(label, body)
   try {
     return { text: new TextDecoder('utf-8', { fatal: true }).decode(body), charset: 'utf-8' }
@@ -26,14 +26,14 @@ function decodeAs(label: string, body: Uint8Array): Decoded {
   return { text: decoder.decode(body), charset: decoder.encoding }
 }
 
-function markOf(body: Uint8Array): string | undefined {
+function byteOrderMarkOf(body: Uint8Array): string | undefined {
   if (body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf) return 'utf-8'
   if (body[0] === 0xfe && body[1] === 0xff) return 'utf-16be'
   return body[0] === 0xff && body[1] === 0xfe ? 'utf-16le' : undefined
 }
 
 /** A label that TextDecoder takes; UTF-7, EBCDIC and inventions are none. */
-function known(label: string | undefined): string | undefined {
+function supported(label: string | undefined): string | undefined {
   try {
     return label === undefined ? undefined : new TextDecoder(label).encoding
   } catch {
@@ -43,10 +43,10 @@ function known(label: string | undefined): string | undefined {
 
 /** `<meta charset>` or its http-equiv form. A page that says UTF-16 in ASCII is UTF-8. */
 function declared(body: Uint8Array): string | undefined {
-  const start = Buffer.from(body.subarray(0, prescanned))
+  const start = Buffer.from(body.subarray(0, prescanBytes))
     .toString('latin1')
     .replace(/<!--[\s\S]*?(?:-->|$)/g, '')
   const label = /<meta[^>]{0,400}?charset\s*=\s*["']?\s*([^\s"'/>;]+)/i.exec(start)?.[1]
-  const charset = known(label)
+  const charset = supported(label)
   return charset?.startsWith('utf-16') ? 'utf-8' : charset
 }

@@ -1,40 +1,41 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../src/common/clock.ts'
-import { type Document, type DocumentPorts, type Request, readDocument } from './document.ts'
+import { type Document, type DocumentPorts, type DocumentRequest, readDocument } from './document.ts'
 
-/** Documents read lately, so that the parts of one page are parts of one reading. */
-export interface Library {
+/** Documents read lately, so that all parts of a page come from one reading. */
+export interface DocumentCache {
   /** Throws what reading throws. */
-  read(request: Request, signal: AbortSignal): Promise<CacheHit>
+  read(request: DocumentRequest, signal: AbortSignal): Promise<CacheHit>
 }
 
 export interface CacheHit {
   readonly document: Document
+  /** False for a document that was just read. */
   readonly hit: boolean
   readonly age_s: number
 }
 
-const keptFor = 60_000
-const mostCharacters = 16_000_000
+const maxAge_ms = 60_000
+const maxCharacters = 16_000_000
 
-export function createLibrary(ports: DocumentPorts): Library {
-  const shelf = new LRUCache<string, Document>({
-    maxSize: mostCharacters,
+export function createDocumentCache(ports: DocumentPorts): DocumentCache {
+  const documents = new LRUCache<string, Document>({
+    maxSize: maxCharacters,
     sizeCalculation: ({ content }) => content.length + 2_000,
   })
   return {
     async read(request, signal) {
       const key = keyOf(request)
-      const kept = shelf.get(key)
-      if (kept && isFresh(kept, ports.clock)) return loan(kept, ports.clock, true)
+      const cached = documents.get(key)
+      if (cached && isFresh(cached, ports.clock)) return cacheHit(cached, ports.clock, true)
       const document = await readDocument(ports, request, signal)
-      shelf.set(key, document)
-      return loan(document, ports.clock, false)
+      documents.set(key, document)
+      return cacheHit(document, ports.clock, false)
     },
   }
 }
 
-/** All that makes one reading differ from another. */
+/** Key of everything that changes the result of a reading. */
 export function keyOf({
   url,
   format,
@@ -42,7 +43,7 @@ export function keyOf({
   include_images,
   selector,
   mode,
-}: Omit<Request, 'caller'>): string {
+}: Omit<DocumentRequest, 'caller'>): string {
   return JSON.stringify([
     url,
     format,
@@ -54,9 +55,9 @@ export function keyOf({
 }
 
 function isFresh({ fetched_at }: Document, clock: Clock): boolean {
-  return clock() - fetched_at < keptFor
+  return clock() - fetched_at < maxAge_ms
 }
 
-function loan(document: Document, clock: Clock, hit: boolean): CacheHit {
+function cacheHit(document: Document, clock: Clock, hit: boolean): CacheHit {
   return { document, hit, age_s: Math.max(0, Math.round((clock() - document.fetched_at) / 1000)) }
 }

@@ -19,7 +19,7 @@ export interface DocumentPorts {
 }
 
 /** What to read and for whom. */
-export interface Request extends ReadingOptions {
+export interface DocumentRequest extends ReadingOptions {
   readonly url: string
   /** Whose turn it takes. */
   readonly caller: string
@@ -31,18 +31,18 @@ const accept =
 /** Fetches and reads a URL. Throws Failure for what the network, the status or the type is; see the README. */
 export async function readDocument(
   ports: DocumentPorts,
-  { caller, ...request }: Request,
+  { caller, ...request }: DocumentRequest,
   signal: AbortSignal,
 ): Promise<Document> {
   const response = await ports.fetch({ url: request.url, headers: { accept }, signal })
   throwForStatus(response, ports.clock())
   const content_type = response.headers['content-type']
   const job = { ...request, url: response.url, body: response.body, content_type }
-  const said = await ports.extract(job, signal, caller)
+  const extracted = await ports.extract(job, signal, caller)
   const isInsecure = request.url.startsWith('https:') && response.url.startsWith('http:')
   return {
-    ...said,
-    warnings: [...said.warnings, ...(isInsecure ? ['A redirect led from https to http.'] : [])],
+    ...extracted,
+    warnings: [...extracted.warnings, ...(isInsecure ? ['A redirect led from https to http.'] : [])],
     final_url: response.url,
     status: response.status,
     content_type: content_type?.split(';')[0]?.trim().toLowerCase().slice(0, 100) || null,

@@ -4,16 +4,16 @@ import type { Principal } from '../../schemas/scope.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { principalKey } from '../../src/common/principal-key.ts'
 import { digest, pageChanged, readCursor, writeCursor } from './cursor.ts'
-import { type CacheHit, keyOf, type Library } from './document-cache.ts'
+import { type CacheHit, type DocumentCache, keyOf } from './document-cache.ts'
 import { type EmptyReason, emptyReasons } from './html-to-markdown/empty-reason.ts'
-import { longestSelector, parseSelector } from './html-to-markdown/html/selector.ts'
+import { maxSelectorLength, parseSelector } from './html-to-markdown/html/selector.ts'
 import { extractors } from './port.ts'
 import { slice } from './slice.ts'
 
 const Selector = z
   .string()
   .min(1)
-  .max(longestSelector)
+  .max(maxSelectorLength)
   .superRefine((text, context) => {
     const { fault } = parseSelector(text)
     if (fault) context.addIssue({ code: 'custom', message: fault })
@@ -87,7 +87,7 @@ export type ExtractContent = Action<z.output<typeof Input>, z.output<typeof Cont
  * `blocked_address`, `not_found`, `upstream_failed`, `upstream_invalid`, `upstream_timeout`, `circuit_open`,
  * `too_large`, `deadline_exceeded` or `unavailable`.
  */
-export function extractContent(library: Library): ExtractContent {
+export function extractContent(cache: DocumentCache): ExtractContent {
   return defineAction({
     name: 'extract_content',
     title: 'Read a web page',
@@ -98,16 +98,17 @@ export function extractContent(library: Library): ExtractContent {
     effect: 'read',
     advertised: true,
     deadline_ms: 20_000,
-    async run({ max_chars, cursor, ...manner }, { signal, principal }) {
-      const request = digest(keyOf(manner))
-      const place = cursor === undefined ? undefined : readCursor(cursor, request)
-      const loan = await library.read({ ...manner, caller: nameOf(principal) }, signal)
-      const { content, digest: document } = loan.document
-      if (place && (place.document !== document || place.offset >= content.length)) throw pageChanged()
-      const { text, end } = slice(content, place?.offset ?? 0, max_chars)
+    async run({ max_chars, cursor, ...options }, { signal, principal }) {
+      const request = digest(keyOf(options))
+      const position = cursor === undefined ? undefined : readCursor(cursor, request)
+      const result = await cache.read({ ...options, caller: nameOf(principal) }, signal)
+      const { content, digest: document } = result.document
+      if (position && (position.document !== document || position.offset >= content.length))
+        throw pageChanged()
+      const { text, end } = slice(content, position?.offset ?? 0, max_chars)
       const truncated = end < content.length
       return {
-        ...described(manner.url, loan),
+        ...described(options.url, result),
         markdown: text,
         truncated,
         next_cursor: truncated ? writeCursor({ offset: end, request, document }) : null,

@@ -1,17 +1,17 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { Failure } from '../../schemas/failure.ts'
-import { createFairQueue } from './fair-queue.ts'
+import { createFairQueue, type FairQueue } from './fair-queue.ts'
 import type { Extract, Extracted, Job, WorkerMessage } from './port.ts'
 
 export interface ExtractorOptions {
-  /** The entry of a thread: worker.ts, or what the build made of it. */
+  /** Entry module of a thread: worker.ts, or its compiled form. */
   readonly worker: URL
-  /** As many as there are cores when absent. */
+  /** As many as there are cores, when absent. */
   readonly threads?: number
-  /** How long one page may take, once its thread has begun with it; 2,500 ms when absent. */
+  /** Milliseconds for one document from the start of its reading; 2,500 when absent. */
   readonly deadline_ms?: number
-  /** How many pages may wait, beside one for each thread; 64 when absent. */
+  /** Documents that may wait, beside one for each thread; 64 when absent. */
   readonly queue_limit?: number
 }
 
@@ -35,84 +35,33 @@ interface Thread {
 const resourceLimits = { maxOldGenerationSizeMb: 384, stackSizeMb: 4 }
 
 /**
- * Reads pages in threads of their own, started as they are needed. A page over its time is answered at once and its
- * thread replaced, so that nobody waits for a thread's death. Callers take turns.
+ * Reads documents in worker threads, which are started on demand. A document that exceeds its deadline is answered at once
+ * and its thread replaced, so that no task waits for the end of a thread. Callers take turns.
  */
-export function createExtractor(options: ExtractorOptions): Extractor {
-  const { worker: entry, deadline_ms = 2_500, queue_limit = 64 } = options
-  const most = Math.max(1, options.threads ?? availableParallelism())
-  const waiting = createFairQueue<Task>(queue_limit + most)
-  const threads = new Set<Thread>()
-  /** Given up but not yet dead; each may still hold a core, since native code ends when it likes. */
-  const dying = new Set<Promise<unknown>>()
-  let isClosed = false
+class WorkerExtractor implements Extractor {
+  readonly #entry: URL
+  readonly #deadline_ms: number
+  readonly #maxThreads: number
+  readonly #waiting: FairQueue<Task>
+  readonly #threads = new Set<Thread>()
+  /** Terminated threads that have not ended; each may still occupy a core, since native code ends at its own time. */
+  readonly #terminating = new Set<Promise<unknown>>()
+  #isClosed = false
 
-  function start(): void {
-    const worker = new Worker(entry, { resourceLimits, env: {}, execArgv: [] })
-    const thread: Thread = { worker, isReady: false, task: undefined, timer: undefined }
-    threads.add(thread)
-    worker.on('message', (answer: WorkerMessage) => {
-      if ('ready' in answer) thread.isReady = true
-      else settle(thread, 'extracted' in answer ? answer.extracted : failureOf(answer))
-      next()
-    })
-    worker.on('error', (error) => giveUp(thread, broken(error)))
-    worker.on('exit', () => giveUp(thread, broken(new Error('the thread ended'))))
+  constructor({ worker, threads, deadline_ms = 2_500, queue_limit = 64 }: ExtractorOptions) {
+    this.#entry = worker
+    this.#deadline_ms = deadline_ms
+    this.#maxThreads = Math.max(1, threads ?? availableParallelism())
+    this.#waiting = createFairQueue(queue_limit + this.#maxThreads)
   }
 
-  function settle(thread: Thread, result: Extracted | Failure): void {
-    clearTimeout(thread.timer)
-    thread.task?.settle(result)
-    thread.task = undefined
-  }
-
-  /** Lets a thread go with the page it was reading, and has another ready for the next one. */
-  function giveUp(thread: Thread, failure: Failure): void {
-    if (!threads.delete(thread)) return
-    const death = thread.worker.terminate()
-    dying.add(death)
-    void death.finally(() => {
-      dying.delete(death)
-      next()
-    })
-    settle(thread, failure)
-    // A thread that cannot start would be started for ever, were nobody told.
-    if (!thread.isReady) waiting.take()?.settle(failure)
-    else if (hasRoom()) start()
-    next()
-  }
-
-  function hasRoom(): boolean {
-    return !isClosed && threads.size < most && dying.size < most
-  }
-
-  function next(): void {
-    const isIdle = ({ isReady, task }: Thread) => isReady && !task
-    for (const thread of [...threads].filter(isIdle)) {
-      const task = waiting.take()
-      if (task) give(thread, task)
-      else thread.worker.unref()
-    }
-    // While one reads another is there already, should that one have to be let go.
-    const wanted = waiting.size + ([...threads].some(({ task }) => task) ? 1 : 0)
-    const coming = [...threads].filter(({ task }) => !task).length
-    for (let missing = wanted - coming; missing > 0 && hasRoom(); missing--) start()
-  }
-
-  function give(thread: Thread, task: Task): void {
-    thread.task = task
-    thread.worker.ref()
-    thread.timer = setTimeout(() => giveUp(thread, late(deadline_ms)), deadline_ms)
-    thread.worker.postMessage(task.job)
-  }
-
-  function extract(job: Job, signal: AbortSignal, caller = ''): Promise<Extracted> {
-    return new Promise((resolve, reject) => {
+  readonly extract: Extract = (job, signal, caller = '') =>
+    new Promise((resolve, reject) => {
       if (signal.aborted) return reject(cancelled(signal))
-      if (isClosed) return reject(busy())
+      if (this.#isClosed) return reject(busy())
       const abort = () => {
-        // A page being read goes on to its end or deadline: its thread is worth more than its time.
-        waiting.remove(task)
+        // A document that is being read continues to its end or deadline: stopping it would cost a thread.
+        this.#waiting.remove(task)
         reject(cancelled(signal))
       }
       const task: Task = {
@@ -124,20 +73,84 @@ export function createExtractor(options: ExtractorOptions): Extractor {
         },
       }
       signal.addEventListener('abort', abort, { once: true })
-      waiting.add(caller, task)?.settle(busy())
-      next()
+      this.#waiting.add(caller, task)?.settle(busy())
+      this.#schedule()
     })
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true
+    while (this.#waiting.size > 0) this.#waiting.take()?.settle(busy())
+    for (const thread of this.#threads) this.#terminate(thread, busy())
+    await Promise.all(this.#terminating)
   }
 
-  return {
-    extract,
-    async [Symbol.asyncDispose]() {
-      isClosed = true
-      while (waiting.size > 0) waiting.take()?.settle(busy())
-      for (const thread of threads) giveUp(thread, busy())
-      await Promise.all(dying)
-    },
+  #startThread(): void {
+    const worker = new Worker(this.#entry, { resourceLimits, env: {}, execArgv: [] })
+    const thread: Thread = { worker, isReady: false, task: undefined, timer: undefined }
+    this.#threads.add(thread)
+    worker.on('message', (message: WorkerMessage) => {
+      if ('ready' in message) thread.isReady = true
+      else settle(thread, 'extracted' in message ? message.extracted : failureOf(message))
+      this.#schedule()
+    })
+    worker.on('error', (error) => this.#terminate(thread, broken(error)))
+    worker.on('exit', () => this.#terminate(thread, broken(new Error('the thread ended'))))
   }
+
+  /** Ends a thread and its task, and starts a new thread for the next task. */
+  #terminate(thread: Thread, failure: Failure): void {
+    if (!this.#threads.delete(thread)) return
+    const ended = thread.worker.terminate()
+    this.#terminating.add(ended)
+    void ended.finally(() => {
+      this.#terminating.delete(ended)
+      this.#schedule()
+    })
+    settle(thread, failure)
+    // A thread that cannot start fails a task: else threads would be started again and again without an error.
+    if (!thread.isReady) this.#waiting.take()?.settle(failure)
+    else if (this.#mayStart()) this.#startThread()
+    this.#schedule()
+  }
+
+  #mayStart(): boolean {
+    return (
+      !this.#isClosed && this.#threads.size < this.#maxThreads && this.#terminating.size < this.#maxThreads
+    )
+  }
+
+  /** Gives waiting tasks to idle threads and starts threads that are missing. */
+  #schedule(): void {
+    const isIdle = ({ isReady, task }: Thread) => isReady && !task
+    for (const thread of [...this.#threads].filter(isIdle)) {
+      const task = this.#waiting.take()
+      if (task) this.#run(thread, task)
+      else thread.worker.unref()
+    }
+    // While one thread reads, a spare one is kept, in case the reading one has to be terminated.
+    const isReading = [...this.#threads].some(({ task }) => task)
+    const needed = this.#waiting.size + (isReading ? 1 : 0)
+    const idle = [...this.#threads].filter(({ task }) => !task).length
+    for (let missing = needed - idle; missing > 0 && this.#mayStart(); missing--) this.#startThread()
+  }
+
+  #run(thread: Thread, task: Task): void {
+    thread.task = task
+    thread.worker.ref()
+    const deadline_ms = this.#deadline_ms
+    thread.timer = setTimeout(() => this.#terminate(thread, late(deadline_ms)), deadline_ms)
+    thread.worker.postMessage(task.job)
+  }
+}
+
+export function createExtractor(options: ExtractorOptions): Extractor {
+  return new WorkerExtractor(options)
+}
+
+function settle(thread: Thread, result: Extracted | Failure): void {
+  clearTimeout(thread.timer)
+  thread.task?.settle(result)
+  thread.task = undefined
 }
 
 function late(milliseconds: number): Failure {
@@ -145,7 +158,7 @@ function late(milliseconds: number): Failure {
 }
 
 function busy(): Failure {
-  return new Failure('unavailable', 'Too many pages are waiting to be read.', { retry_after_s: 5 })
+  return new Failure('unavailable', 'Too many pages wait to be read.', { retry_after_s: 5 })
 }
 
 function cancelled({ reason }: AbortSignal): Failure {
@@ -159,7 +172,12 @@ function failureOf(answer: Exclude<WorkerMessage, { ready: true } | { extracted:
 }
 
 function broken(error: unknown): Failure {
-  const isHeavy = error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY'
-  if (!isHeavy) return Failure.from(error)
-  return new Failure('upstream_invalid', 'The page takes more memory than reading may.', {}, error)
+  const isOutOfMemory = error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+  if (!isOutOfMemory) return Failure.from(error)
+  return new Failure(
+    'upstream_invalid',
+    'The page needs more memory than a reader thread may use.',
+    {},
+    error,
+  )
 }

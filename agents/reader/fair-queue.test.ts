@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createFairQueue, type FairQueue } from './fair-queue.ts'
 
-function takeAll<T>(queue: FairQueue<T>): T[] {
+function drain<T>(queue: FairQueue<T>): T[] {
   const items: T[] = []
   for (let item = queue.take(); item !== undefined; item = queue.take()) items.push(item)
   return items
@@ -16,7 +16,7 @@ test('callers take turns, and the items of one caller keep their order', () => {
   const queue = createFairQueue<string>(10)
   addAll(queue, ['a1', 'a2', 'a3', 'b1', 'c1', 'b2'])
   expect(queue.size).toBe(6)
-  expect(takeAll(queue)).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3'])
+  expect(drain(queue)).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3'])
   expect(queue.size).toBe(0)
 })
 
@@ -25,13 +25,13 @@ test('a caller whose item was taken goes to the end of the turns', () => {
   addAll(queue, ['a1', 'a2', 'b1'])
   expect(queue.take()).toBe('a1')
   addAll(queue, ['c1'])
-  expect(takeAll(queue)).toEqual(['b1', 'a2', 'c1'])
+  expect(drain(queue)).toEqual(['b1', 'a2', 'c1'])
 })
 
 test('holds exactly as many items as it may', () => {
   const queue = createFairQueue<string>(2)
   expect(addAll(queue, ['a1', 'a2', 'a3'])).toEqual([undefined, undefined, 'a3'])
-  expect(takeAll(queue)).toEqual(['a1', 'a2'])
+  expect(drain(queue)).toEqual(['a1', 'a2'])
 })
 
 test('a full queue turns away the newest item of the longest lane for a caller with a shorter lane', () => {
@@ -39,7 +39,7 @@ test('a full queue turns away the newest item of the longest lane for a caller w
   addAll(queue, ['b1', 'a1', 'a2', 'a3'])
   expect(queue.add('c', 'c1')).toBe('a3')
   expect(queue.size).toBe(4)
-  expect(takeAll(queue)).toEqual(['b1', 'a1', 'c1', 'a2'])
+  expect(drain(queue)).toEqual(['b1', 'a1', 'c1', 'a2'])
 })
 
 test.each([
@@ -61,5 +61,5 @@ test('a removed item leaves its lane and keeps the turns of the others', () => {
   queue.remove('a1')
   queue.remove('unknown')
   expect(queue.size).toBe(2)
-  expect(takeAll(queue)).toEqual(['a2', 'c1'])
+  expect(drain(queue)).toEqual(['a2', 'c1'])
 })

@@ -16,8 +16,8 @@ export function createFairQueue<T>(maxItems: number): FairQueue<T> {
   const lanes = new Map<string, T[]>()
   let size = 0
 
-  function longestLane(): T[] {
-    return [...lanes.values()].reduce((longest, lane) => (lane.length > longest.length ? lane : longest), [])
+  function fullestLane(): T[] {
+    return [...lanes.values()].reduce((fullest, lane) => (lane.length > fullest.length ? lane : fullest), [])
   }
 
   return {
@@ -28,7 +28,7 @@ export function createFairQueue<T>(maxItems: number): FairQueue<T> {
       const lane = lanes.get(caller) ?? []
       let evicted: T | undefined
       if (size >= maxItems) {
-        const other = longestLane()
+        const other = fullestLane()
         if (other.length <= lane.length + 1) return item
         evicted = other.pop()
         size--

@@ -152,6 +152,6 @@ test('a redirect from https to http is reported', async () => {
     extract: extractor.extract,
     clock: Date.now,
   })
-  const said = await readerOf(agent.actions[0] as never)('https://a.test/')
-  expect(said).toMatchObject({ warnings: ['A redirect led from https to http.'] })
+  const outcome = await readerOf(agent.actions[0] as never)('https://a.test/')
+  expect(outcome).toMatchObject({ warnings: ['A redirect led from https to http.'] })
 })

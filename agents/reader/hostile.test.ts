@@ -11,9 +11,9 @@ beforeAll(() => {
 afterAll(() => extractor[Symbol.asyncDispose]())
 
 /** test/soak/alone/hostile.test.ts sends all of them, to a gateway that others use meanwhile. */
-const some = hostilePages.filter((_, index) => index % 6 === 0)
+const sample = hostilePages.filter((_, index) => index % 6 === 0)
 
-test.each(some)('%s is answered within the deadline, and so is the next page', async (_name, html) => {
+test.each(sample)('%s is answered within the deadline, and so is the next page', async (_name, html) => {
   const outcome = await extractor.extract(page(html()), signal).then(
     () => 'content',
     (failure: { code: string }) => failure.code,

@@ -1,7 +1,7 @@
 import { type Agent, defineAgent } from '../../schemas/action.ts'
 import { testTag } from '../../schemas/names.ts'
 import type { DocumentPorts } from './document.ts'
-import { createLibrary } from './document-cache.ts'
+import { createDocumentCache } from './document-cache.ts'
 import { extractContent } from './extract-content.ts'
 import { createPoliteFetch } from './polite-fetch.ts'
 
@@ -9,7 +9,7 @@ export type ReaderPorts = DocumentPorts
 
 /** Agent `svc.utility.reader`: web pages as clean Markdown. */
 export function createReader(ports: ReaderPorts): Agent {
-  const library = createLibrary({ ...ports, fetch: createPoliteFetch(ports.fetch, ports.clock) })
+  const cache = createDocumentCache({ ...ports, fetch: createPoliteFetch(ports.fetch, ports.clock) })
   return defineAgent({
     package_name: 'svc.utility.reader',
     name: 'Reader',
@@ -17,6 +17,6 @@ export function createReader(ports: ReaderPorts): Agent {
     tags: [testTag],
     category: 'utilities',
     target: 'developer',
-    actions: [extractContent(library)],
+    actions: [extractContent(cache)],
   })
 }

@@ -16,11 +16,11 @@ test.each([429, 503])(
   'a host that answers %i with Retry-After is asked for nothing until then',
   async (status) => {
     let now = 1_000_000
-    let asked = 0
+    let requests = 0
     const fetch = createPoliteFetch(
       async ({ url }) => {
-        asked++
-        return answer(url, asked === 1 ? status : 200, { 'retry-after': '30' })
+        requests++
+        return answer(url, requests === 1 ? status : 200, { 'retry-after': '30' })
       },
       () => now,
     )
@@ -33,7 +33,7 @@ test.each([429, 503])(
     expect((await fetch({ url: 'http://b.test/', signal })).status).toBe(200)
     now += 20_000
     expect((await fetch({ url: 'http://a.test/2', signal })).status).toBe(200)
-    expect(asked).toBe(3)
+    expect(requests).toBe(3)
   },
 )
 

@@ -4,11 +4,11 @@ import type { Job, WorkerMessage } from './port.ts'
 import { readJob } from './read-job.ts'
 
 /** The entry of the thread that pages are read in: a job comes in, what it says or why not goes out. */
-parentPort?.on('message', async (job: Job) => answer(await attempt(job)))
-answer({ ready: true })
+parentPort?.on('message', async (job: Job) => send(await attempt(job)))
+send({ ready: true })
 
-function answer(said: WorkerMessage): void {
-  parentPort?.postMessage(said)
+function send(message: WorkerMessage): void {
+  parentPort?.postMessage(message)
 }
 
 async function attempt(job: Job): Promise<WorkerMessage> {

@@ -1,7 +1,7 @@
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { KeyInput, NewApiKey } from '../../schemas/identity.ts'
 import { input, output } from '../../schemas/shape.ts'
-import { someone } from './caller.ts'
+import { requirePrincipal } from './caller.ts'
 import type { Identity } from './port.ts'
 
 export function createKey(identity: Identity): Action<KeyInput, NewApiKey> {
@@ -16,6 +16,6 @@ export function createKey(identity: Identity): Action<KeyInput, NewApiKey> {
     effect: 'write',
     secret: true,
     advertised: false,
-    run: (wish, { principal }) => identity.createKey(wish, someone(principal)),
+    run: (request, { principal }) => identity.createKey(request, requirePrincipal(principal)),
   })
 }

@@ -4,7 +4,7 @@ import { Credential, CredentialInput } from '../../schemas/credential.ts'
 import { packageNameOf } from '../../schemas/names.ts'
 import { agentReference } from '../../schemas/publication.ts'
 import { input, output } from '../../schemas/shape.ts'
-import { someone } from './caller.ts'
+import { requirePrincipal } from './caller.ts'
 import type { Credentials } from './port.ts'
 
 const common = { access: { scope: 'a2a:call' }, advertised: false } as const
@@ -20,7 +20,7 @@ export function setCredential(credentials: Credentials): Action<CredentialInput,
     output: output(Credential),
     effect: 'write',
     secret: true,
-    run: (wish, { principal }) => credentials.set(wish, someone(principal)),
+    run: (request, { principal }) => credentials.set(request, requirePrincipal(principal)),
   })
 }
 
@@ -36,7 +36,7 @@ export function listCredentials(credentials: Credentials): Action<Record<string,
     input: input(z.strictObject({})),
     output: output(Listed),
     effect: 'read',
-    run: async (_, { principal }) => ({ credentials: await credentials.list(someone(principal)) }),
+    run: async (_, { principal }) => ({ credentials: await credentials.list(requirePrincipal(principal)) }),
   })
 }
 
@@ -53,7 +53,7 @@ export function deleteCredential(credentials: Credentials): Action<Named, Record
     output: output(z.strictObject({})),
     effect: 'write',
     async run({ agent }, { principal }) {
-      await credentials.remove(packageNameOf(agent), someone(principal))
+      await credentials.remove(packageNameOf(agent), requirePrincipal(principal))
       return {}
     },
   })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { input, output } from '../../schemas/shape.ts'
-import { someone } from './caller.ts'
+import { requirePrincipal } from './caller.ts'
 import type { Identity } from './port.ts'
 
 const Input = z.strictObject({ key: z.string().min(1).max(200).describe('Id of the key: drg_XXXXXXXX.') })
@@ -18,7 +18,7 @@ export function deleteKey(identity: Identity): Action<Input, Record<string, neve
     effect: 'write',
     advertised: false,
     async run({ key }, { principal }) {
-      await identity.deleteKey(key, someone(principal))
+      await identity.deleteKey(key, requirePrincipal(principal))
       return {}
     },
   })

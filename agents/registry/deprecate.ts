@@ -25,6 +25,6 @@ export function deprecate(registry: Registry): Action<z.output<typeof Input>, En
     access: { scope: 'agents:publish' },
     effect: 'write',
     advertised: false,
-    run: (wish, { principal }) => registry.deprecate(wish, principal),
+    run: (request, { principal }) => registry.deprecate(request, principal),
   })
 }

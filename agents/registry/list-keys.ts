@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { ApiKey } from '../../schemas/identity.ts'
 import { input, output } from '../../schemas/shape.ts'
-import { someone } from './caller.ts'
+import { requirePrincipal } from './caller.ts'
 import type { Identity } from './port.ts'
 
 const Output = z.object({ keys: z.array(ApiKey) })
@@ -18,6 +18,6 @@ export function listKeys(identity: Identity): Action<Record<string, never>, Outp
     access: 'bearer',
     effect: 'read',
     advertised: false,
-    run: async (_, { principal }) => ({ keys: await identity.listKeys(someone(principal)) }),
+    run: async (_, { principal }) => ({ keys: await identity.listKeys(requirePrincipal(principal)) }),
   })
 }

@@ -24,7 +24,7 @@ export interface Registry {
   get(agent: string, caller: Caller): Promise<EntryDetail>
   versions(agent: string, limit: number, cursor: string | undefined, caller: Caller): Promise<VersionPage>
   /** As it was in a version. Throws Failure `not_found` with versions that there are. */
-  resolve(agent: string, wanted: WantedVersion, caller: Caller): Promise<EntryDetail>
+  resolve(agent: string, version: WantedVersion, caller: Caller): Promise<EntryDetail>
   /**
    * The card in the interface's shape, or the standard one where there is one; `through` asks of any agent for the
    * standard card by which it is called through here.
@@ -51,15 +51,15 @@ export interface Registry {
     to: { readonly subject: string; readonly issuer?: string | undefined },
     caller: Caller,
   ): Promise<{ id: string; package_name: string; revision: number }>
-  verify(asked: Change & ProofRequest, caller: Caller, signal: AbortSignal): Promise<VerificationOutcome>
-  claim(asked: Change & ProofRequest, caller: Caller, signal: AbortSignal): Promise<VerificationOutcome>
-  validate(asked: ValidationRequest, caller: Caller, signal: AbortSignal): Promise<Validation>
+  verify(request: Change & ProofRequest, caller: Caller, signal: AbortSignal): Promise<VerificationOutcome>
+  claim(request: Change & ProofRequest, caller: Caller, signal: AbortSignal): Promise<VerificationOutcome>
+  validate(request: ValidationRequest, caller: Caller, signal: AbortSignal): Promise<Validation>
   suspend(
-    asked: Change & { readonly suspended: boolean; readonly reason: string },
+    request: Change & { readonly suspended: boolean; readonly reason: string },
     caller: Caller,
   ): Promise<EntryDetail>
   deprecate(
-    asked: Change & {
+    request: Change & {
       readonly deprecated: boolean
       readonly message?: string | undefined
       readonly successor?: string | undefined
@@ -91,11 +91,11 @@ export interface ImportReport {
 
 /** What the registry agent needs of whoever keeps API keys and what has been revoked. */
 export interface Identity {
-  createKey(wish: KeyInput, caller: Principal): Promise<NewApiKey>
+  createKey(request: KeyInput, caller: Principal): Promise<NewApiKey>
   /** The caller's own; an admin's list is everybody's. */
   listKeys(caller: Principal): Promise<ApiKey[]>
   deleteKey(key: string, caller: Principal): Promise<void>
-  revoke(wish: RevocationInput, caller: Principal): Promise<{ revoked: RevocationKind }>
+  revoke(request: RevocationInput, caller: Principal): Promise<{ revoked: RevocationKind }>
 }
 
 /** What it needs of whoever tells what becomes of the registry. */
@@ -117,7 +117,7 @@ export interface Changes {
 /** What it needs of whoever posts changes to those who asked for that. Webhooks of others are not found. */
 export interface Webhooks {
   /** Throws Failure `blocked_address`, `invalid_request` and `conflict`. */
-  create(wish: WebhookInput, caller: Principal): Promise<NewWebhook>
+  create(request: WebhookInput, caller: Principal): Promise<NewWebhook>
   list(caller: Principal): Promise<Webhook[]>
   get(id: string, caller: Principal): Promise<Webhook>
   update(id: string, edit: WebhookEdit, caller: Principal): Promise<Webhook>
@@ -127,7 +127,7 @@ export interface Webhooks {
 /** What it needs of whoever keeps what callers show other agents. */
 export interface Credentials {
   /** Throws Failure `not_found`, `not_callable` and `conflict`. */
-  set(wish: CredentialInput, caller: Principal): Promise<Credential>
+  set(request: CredentialInput, caller: Principal): Promise<Credential>
   list(caller: Principal): Promise<Credential[]>
   /** Throws Failure `not_found`. */
   remove(agent: string, caller: Principal): Promise<void>

@@ -6,14 +6,14 @@ import { input, output } from '../../schemas/shape.ts'
 import type { Registry } from './port.ts'
 
 const named = ['package_name', 'name', 'description']
-const some = { minItems: 1 }
+const nonEmpty = { minItems: 1 }
 
 /** The same fields as a change, and what a JSON Schema can say of those that a new agent needs. */
 const Complete = Publication.extend({ idempotency_key: idempotencyKey }).meta({
   anyOf: [
     { required: ['manifest_url'] },
-    { required: [...named, 'capabilities'], properties: { capabilities: some } },
-    { required: [...named, 'endpoints'], properties: { endpoints: some } },
+    { required: [...named, 'capabilities'], properties: { capabilities: nonEmpty } },
+    { required: [...named, 'endpoints'], properties: { endpoints: nonEmpty } },
   ],
 })
 

@@ -22,8 +22,8 @@ export function report(registry: Registry): Action<z.output<typeof Input>, Recor
     access: 'bearer',
     effect: 'write',
     advertised: false,
-    async run(asked, { principal }) {
-      await registry.report(asked, principal)
+    async run(request, { principal }) {
+      await registry.report(request, principal)
       return {}
     },
   })

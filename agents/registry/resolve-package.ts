@@ -38,10 +38,10 @@ export function resolvePackage(registry: Registry): Action<z.output<typeof Input
     effect: 'read',
     advertised: true,
     card_input: false,
-    async run(asked, { principal }) {
-      const found = await registry.resolve(asked.package_name, asked, principal)
-      const known = shown.get(found)
-      if (known) return known
+    async run(request, { principal }) {
+      const found = await registry.resolve(request.package_name, request, principal)
+      const entry = shown.get(found)
+      if (entry) return entry
       const part = partOf(found)
       if (Object.isFrozen(found)) shown.set(found, Object.freeze(part))
       return part

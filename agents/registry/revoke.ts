@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { RevocationInput, type RevocationKind } from '../../schemas/identity.ts'
 import { input, output } from '../../schemas/shape.ts'
-import { someone } from './caller.ts'
+import { requirePrincipal } from './caller.ts'
 import type { Identity } from './port.ts'
 
 const Output = z.object({ revoked: z.enum(['jti', 'subject', 'kid', 'key']) })
@@ -18,6 +18,6 @@ export function revoke(identity: Identity): Action<RevocationInput, { revoked: R
     access: 'bearer',
     effect: 'write',
     advertised: false,
-    run: (wish, { principal }) => identity.revoke(wish, someone(principal)),
+    run: (request, { principal }) => identity.revoke(request, requirePrincipal(principal)),
   })
 }

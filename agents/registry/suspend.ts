@@ -24,6 +24,6 @@ export function suspend(registry: Registry): Action<z.output<typeof Input>, Entr
     access: { scope: 'admin' },
     effect: 'write',
     advertised: false,
-    run: (asked, { principal }) => registry.suspend(asked, principal),
+    run: (request, { principal }) => registry.suspend(request, principal),
   })
 }

@@ -14,6 +14,6 @@ export function validate(registry: Registry): Action<ValidationRequest, Validati
     access: 'public',
     effect: 'read',
     advertised: false,
-    run: (asked, { principal, signal }) => registry.validate(asked, principal, signal),
+    run: (request, { principal, signal }) => registry.validate(request, principal, signal),
   })
 }

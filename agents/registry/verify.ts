@@ -15,7 +15,7 @@ export function verify(registry: Registry): Action<Input, VerificationOutcome> {
     title: 'Verify the domain of an agent',
     description:
       'Looks for a proof that the owner holds the domain in the name of an agent: a DNS record, a file of the site, or the record of the MCP registry with a signature. Without one it answers what to publish.',
-    run: (asked, { principal, signal }) => registry.verify(asked, principal, signal),
+    run: (request, { principal, signal }) => registry.verify(request, principal, signal),
   })
 }
 
@@ -26,7 +26,7 @@ export function claim(registry: Registry): Action<Input, VerificationOutcome> {
     title: 'Claim an agent',
     description:
       'Makes the caller the owner of an agent that was listed without one, by the same proofs as verify, or by a namespace claim that covers its name.',
-    run: (asked, { principal, signal }) => registry.claim(asked, principal, signal),
+    run: (request, { principal, signal }) => registry.claim(request, principal, signal),
   })
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { NewWebhook, Webhook, WebhookEdit, WebhookInput } from '../../schemas/webhook.ts'
-import { someone } from './caller.ts'
+import { requirePrincipal } from './caller.ts'
 import type { Webhooks } from './port.ts'
 
 const common = { access: { scope: 'agents:write' }, advertised: false } as const
@@ -25,7 +25,7 @@ export function createWebhook(webhooks: Webhooks): Action<WebhookInput, NewWebho
     output: output(NewWebhook),
     effect: 'write',
     secret: true,
-    run: (wish, { principal }) => webhooks.create(wish, someone(principal)),
+    run: (request, { principal }) => webhooks.create(request, requirePrincipal(principal)),
   })
 }
 
@@ -38,7 +38,7 @@ export function listWebhooks(webhooks: Webhooks): Action<Record<string, never>, 
     input: input(z.strictObject({})),
     output: output(List),
     effect: 'read',
-    run: async (_, { principal }) => ({ webhooks: await webhooks.list(someone(principal)) }),
+    run: async (_, { principal }) => ({ webhooks: await webhooks.list(requirePrincipal(principal)) }),
   })
 }
 
@@ -51,7 +51,7 @@ export function getWebhook(webhooks: Webhooks): Action<Named, Webhook> {
     input: input(Named),
     output: output(Webhook),
     effect: 'read',
-    run: ({ webhook }, { principal }) => webhooks.get(webhook, someone(principal)),
+    run: ({ webhook }, { principal }) => webhooks.get(webhook, requirePrincipal(principal)),
   })
 }
 
@@ -64,7 +64,7 @@ export function updateWebhook(webhooks: Webhooks): Action<Edit, Webhook> {
     input: input(Edit),
     output: output(Webhook),
     effect: 'write',
-    run: ({ webhook, ...edit }, { principal }) => webhooks.update(webhook, edit, someone(principal)),
+    run: ({ webhook, ...edit }, { principal }) => webhooks.update(webhook, edit, requirePrincipal(principal)),
   })
 }
 
@@ -78,7 +78,7 @@ export function deleteWebhook(webhooks: Webhooks): Action<Named, Record<string, 
     output: output(z.strictObject({})),
     effect: 'write',
     async run({ webhook }, { principal }) {
-      await webhooks.remove(webhook, someone(principal))
+      await webhooks.remove(webhook, requirePrincipal(principal))
       return {}
     },
   })

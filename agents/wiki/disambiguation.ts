@@ -28,7 +28,7 @@ export async function optionsOf(
   return answer.value.pages
     .filter(({ pageid }) => pageid !== undefined && pageid !== page_id)
     .map(option)
-    .toSorted((one, other) => (one.title < other.title ? -1 : 1))
+    .toSorted((left, right) => (left.title < right.title ? -1 : 1))
 }
 
 const params = {

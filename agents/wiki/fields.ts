@@ -40,8 +40,8 @@ export function provenanceOf(answer: Cached<Query>, title: string, url: string) 
   }
 }
 
-function licenseOf({ url, text }: Query['rightsinfo']): z.infer<typeof License> | null {
-  const address = url.startsWith('//') ? `https:${url}` : url
-  const known = /^https?:\/\//.test(address) ? address : ''
-  return text === '' && known === '' ? null : { name: text || known, url: known }
+function licenseOf(rights: Query['rightsinfo']): z.infer<typeof License> | null {
+  const absolute = rights.url.startsWith('//') ? `https:${rights.url}` : rights.url
+  const url = /^https?:\/\//.test(absolute) ? absolute : ''
+  return rights.text === '' && url === '' ? null : { name: rights.text || url, url }
 }

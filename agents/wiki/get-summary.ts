@@ -51,8 +51,8 @@ export function getSummary(wiki: MediaWiki): GetSummary {
     effect: 'read',
     advertised: true,
     async run({ page_id, title, lang, sentences }, { signal }) {
-      const asked = page_id === undefined ? { titles: title ?? '' } : { pageids: Number(page_id) }
-      const answer = await wiki.query(lang, { ...summaryParams, ...asked }, signal)
+      const reference = page_id === undefined ? { titles: title ?? '' } : { pageids: Number(page_id) }
+      const answer = await wiki.query(lang, { ...summaryParams, ...reference }, signal)
       const page = existing(answer.value, title ?? String(page_id))
       const from = answer.value.redirects[0]?.from
       return summarise(wiki, answer, page, { lang, sentences, from }, signal)
@@ -60,11 +60,11 @@ export function getSummary(wiki: MediaWiki): GetSummary {
   })
 }
 
-function existing({ pages }: Query, asked: string): Page {
+function existing({ pages }: Query, reference: string): Page {
   const [page] = pages
-  if (page?.invalid) throw new Failure('invalid_request', `“${asked}” cannot be a title of this wiki.`)
+  if (page?.invalid) throw new Failure('invalid_request', `“${reference}” cannot be a title of this wiki.`)
   if (page && !page.missing && page.pageid !== undefined) return page
-  throw new Failure('not_found', `The wiki has no page “${asked}”.`, {
+  throw new Failure('not_found', `The wiki has no page “${reference}”.`, {
     hint: 'search_page finds pages by their words.',
   })
 }

@@ -34,9 +34,9 @@ export function searchParams(query: string, limit: number) {
 
 /** MediaWiki gives the hits by id; `index` holds the order of the search, on a page or on the redirect that was hit. */
 export function ranked({ pages, redirects }: Pick<Query, 'pages' | 'redirects'>): Page[] {
-  const places = new Map(redirects.map(({ to, index }) => [to, index]))
-  const place = ({ index, title = '' }: Page) => index ?? places.get(title) ?? Number.MAX_SAFE_INTEGER
-  return pages.toSorted((one, other) => place(one) - place(other))
+  const positions = new Map(redirects.map(({ to, index }) => [to, index]))
+  const positionOf = ({ index, title = '' }: Page) => index ?? positions.get(title) ?? Number.MAX_SAFE_INTEGER
+  return pages.toSorted((left, right) => positionOf(left) - positionOf(right))
 }
 
 /** Renders a hit. Throws Failure `upstream_invalid` where it is not whole. */

@@ -20,8 +20,8 @@ export interface MediaWiki {
 }
 
 const minute = 60_000
-const longestAddress = 2_000
-const bounds = { max_bytes: 2_000_000, timeout_ms: 8_000 }
+const maxUrlLength = 2_000
+const fetchLimits = { max_bytes: 2_000_000, timeout_ms: 8_000 }
 
 /** Two requests at a time, ten a second: https://www.mediawiki.org/wiki/API:Etiquette. */
 const limits = { gap_ms: 100, burst: 10, max_in_flight: 2 }
@@ -66,7 +66,9 @@ export function createMediaWiki({ create_upstream, create_cache, ...settings }: 
         accept: 'application/json',
         'api-user-agent': `Dragoman (${contact})`,
       })
-      return cached(address.href, signal, (shared) => ask({ ...request, ...bounds, signal: shared }, read))
+      return cached(address.href, signal, (shared) =>
+        ask({ ...request, ...fetchLimits, signal: shared }, read),
+      )
     },
   }
 }
@@ -96,7 +98,7 @@ function addressOf(url: string, params: Params): URL {
 
 /** GET, since the wiki's own caches answer that; POST for what is too long for an address. */
 function requestOf(address: URL, headers: Readonly<Record<string, string>>) {
-  if (address.href.length <= longestAddress) return { url: address.href, headers }
+  if (address.href.length <= maxUrlLength) return { url: address.href, headers }
   return {
     url: address.origin + address.pathname,
     method: 'POST' as const,

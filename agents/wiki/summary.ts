@@ -47,14 +47,14 @@ export async function summarise(
   wiki: MediaWiki,
   answer: Cached<Query>,
   found: Page,
-  asked: {
+  requested: {
     readonly lang: string
     readonly sentences?: number | undefined
     readonly from?: string | undefined
   },
   signal: AbortSignal,
 ): Promise<z.output<typeof Summary>> {
-  const { lang, sentences, from } = asked
+  const { lang, sentences, from } = requested
   const page = whole(found)
   const revision = page.revisions?.[0]
   if (!revision) throw new Failure('upstream_invalid', 'The wiki sent a page without its revision.')

@@ -437,15 +437,15 @@ describe('the cache', () => {
   })
 
   test('lets callers of one page share one request, and one of them leave', async () => {
-    const gate = Promise.withResolvers<Answer>()
-    await using wiki = await open({ [byId]: () => gate.promise })
+    const pending = Promise.withResolvers<Answer>()
+    await using wiki = await open({ [byId]: () => pending.promise })
     const leaving = new AbortController()
     const left = failureOf(wiki.run('get_summary', { page_id: 736 }, leaving.signal))
     const stays = wiki.run('get_summary', { page_id: '736', sentences: 1 })
     await wiki.server.arrived(1)
     leaving.abort()
     expect((await left).code).toBe('cancelled')
-    gate.resolve(answer({ pages: [berlin] }))
+    pending.resolve(answer({ pages: [berlin] }))
     expect(await stays).toMatchObject({ extract: 'Berlin is a place.' })
     expect(wiki.server.requests).toHaveLength(1)
   })

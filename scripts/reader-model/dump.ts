@@ -23,12 +23,16 @@ closeSync(numbers)
 
 function write(root: Root, { id, url, type, wanted }: Page): void {
   const layout = layoutOf(root)
-  const { blocks, places } = layout
+  const { blocks, containers } = layout
   const rows = featuresOf(pageOf(layout))
-  const ids = new Map(places.map((place, index) => [place, index]))
+  const ids = new Map(containers.map((container, index) => [container, index]))
   const names = rows[0]?.map(([name]) => name) ?? []
-  const parents = places.map(({ parent }) => (parent ? ids.get(parent) : -1))
-  const described = blocks.map(({ text, place }) => ({ text, place: ids.get(place), tag: place.tag }))
+  const parents = containers.map(({ parent }) => (parent ? ids.get(parent) : -1))
+  const described = blocks.map(({ text, container }) => ({
+    text,
+    container: ids.get(container),
+    tag: container.tag,
+  }))
   writeSync(lines, `${JSON.stringify({ id, url, type, wanted, names, parents, blocks: described })}\n`)
   writeSync(numbers, new Uint8Array(Float32Array.from(rows.flat(), ([, value]) => value).buffer))
 }
@@ -45,8 +49,8 @@ function shorten(root: Root, { type, wanted }: Page, share: number): boolean {
   const prose = content.filter(isProse)
   const last = prose[Math.floor(share * prose.length)]
   if (prose.length < 5 || last === undefined) return false
-  for (const { place, nodes } of content.slice(content.indexOf(last) + 1)) {
-    const parent: Element | Root = place.element
+  for (const { container, nodes } of content.slice(content.indexOf(last) + 1)) {
+    const parent: Element | Root = container.element
     parent.children = parent.children.filter((child) => !nodes.includes(child)) as Element['children']
   }
   return true

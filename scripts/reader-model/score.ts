@@ -31,9 +31,9 @@ for (const page of set.pages) {
   const probabilities = predicted
     ? [...predicted.subarray(start, end)]
     : featuresOf(known).map((row) => model(Float32Array.from(row, ([, value]) => value)))
-  const { kept } = choose(known, probabilities, { title: title ?? '', stated: stated ?? '', is_article })
+  const { chosen } = choose(known, probabilities, { title: title ?? '', stated: stated ?? '', is_article })
   start = end
-  const text = known.blocks.filter((block) => kept.has(block)).map(({ text }) => text)
+  const text = known.blocks.filter((block) => chosen.has(block)).map(({ text }) => text)
   const score = set.score(text.join('\n'), page.wanted)
   all.push(score)
   scores.set(page.type, [...(scores.get(page.type) ?? []), score.f1])

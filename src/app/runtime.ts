@@ -37,7 +37,7 @@ export interface GatewayOptions {
     /** From 0 to 1. */
     readonly random?: () => number
   }
-  readonly sessions?: Pick<SessionBookOptions, 'bounds' | 'look_ms'>
+  readonly sessions?: Pick<SessionBookOptions, 'limits' | 'poll_ms'>
 }
 
 /** What every phase of the start is given. */

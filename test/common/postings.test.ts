@@ -17,7 +17,7 @@ describe('postings', () => {
         })
         const list = postings.get('key')
         const found = Array.from({ length: list?.size ?? 0 }, (_, at) => [list?.slots[at], list?.weights[at]])
-        expect(found).toEqual([...expected].sort(([one], [other]) => one - other))
+        expect(found).toEqual([...expected].sort(([left], [right]) => left - right))
       }),
     )
   })

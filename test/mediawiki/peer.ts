@@ -95,12 +95,12 @@ async function freePort(): Promise<number> {
 }
 
 async function listening({ stderr }: ChildProcess): Promise<void> {
-  let said = ''
+  let output = ''
   for await (const chunk of stderr?.iterator({ destroyOnReturn: false }) ?? []) {
-    said += chunk
-    if (said.includes('Development Server')) return void stderr?.resume()
+    output += chunk
+    if (output.includes('Development Server')) return void stderr?.resume()
   }
-  throw new Error(`php did not start: ${said}`)
+  throw new Error(`php did not start: ${output}`)
 }
 
 async function stop(php: ChildProcess): Promise<void> {

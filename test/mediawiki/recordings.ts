@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Fetch } from '../../src/net/fetch/safe-fetch.ts'
 import { replay, type Seen } from '../support/replay.ts'
-import type { World } from './suite.ts'
+import type { WikiSource } from './suite.ts'
 
 /** Query string → body, as the server said it; its address is replaced. Made by `record.ts`. */
 type Recordings = Record<string, string>
@@ -11,7 +11,7 @@ const path = join(import.meta.dirname, 'recordings.json')
 const standIn = 'http://wiki.example'
 
 /** A server that says what a real one has said. */
-export async function openRecorded(): Promise<World> {
+export async function openRecorded(): Promise<WikiSource> {
   const recordings: Recordings = JSON.parse(readFileSync(path, 'utf8'))
   const say = ({ query, body: form }: Seen) => {
     const body = recordings[keyOf(new URLSearchParams([...query, ...new URLSearchParams(form)]))]
@@ -23,9 +23,9 @@ export async function openRecorded(): Promise<World> {
 }
 
 /** The same world; what it says is written down when it ends. */
-export function recording(world: World): World {
+export function recording(source: WikiSource): WikiSource {
   const recordings: Recordings = {}
-  const server = new URL(world.api).origin
+  const server = new URL(source.api).origin
   const observe =
     (fetch: Fetch): Fetch =>
     async (request) => {
@@ -36,11 +36,11 @@ export function recording(world: World): World {
       return response
     }
   return {
-    api: world.api,
+    api: source.api,
     observe,
     async [Symbol.asyncDispose]() {
-      await world[Symbol.asyncDispose]()
-      const sorted = Object.entries(recordings).toSorted(([one], [other]) => (one < other ? -1 : 1))
+      await source[Symbol.asyncDispose]()
+      const sorted = Object.entries(recordings).toSorted(([left], [right]) => (left < right ? -1 : 1))
       writeFileSync(path, `${JSON.stringify(Object.fromEntries(sorted), null, 1)}\n`)
     },
   }

@@ -6,7 +6,7 @@ import { failureOf, runAction } from '../support/agent.ts'
 import { createTime } from '../support/time.ts'
 
 /** A MediaWiki that holds `content.ts`: one that runs, or what one has said. */
-export interface World extends AsyncDisposable {
+export interface WikiSource extends AsyncDisposable {
   /** Address of its `api.php`. */
   readonly api: string
   /** Sees every exchange with it. */
@@ -26,36 +26,36 @@ const provenance = {
 }
 
 /** All that the wiki agent does with a MediaWiki that is well. */
-export function describeWiki(name: string, open: () => Promise<World>): void {
+export function describeWiki(name: string, open: () => Promise<WikiSource>): void {
   describe(name, () => {
-    let world: World
+    let source: WikiSource
     let safe: SafeFetch
 
     beforeAll(async () => {
-      world = await open()
-      safe = createSafeFetch({ user_agent: 'Dragoman (test)', allow_origins: [new URL(world.api).origin] })
+      source = await open()
+      safe = createSafeFetch({ user_agent: 'Dragoman (test)', allow_origins: [new URL(source.api).origin] })
     }, 90_000)
 
     afterAll(async () => {
       await safe?.[Symbol.asyncDispose]()
-      await world?.[Symbol.asyncDispose]()
+      await source?.[Symbol.asyncDispose]()
     })
 
     /** The agent with an empty cache; `asked` counts its requests. */
     function start() {
-      let asked = 0
-      const outside = world.observe?.(safe.fetch) ?? safe.fetch
+      let requests = 0
+      const outside = source.observe?.(safe.fetch) ?? safe.fetch
       const fetch: Fetch = (request) => {
-        asked++
+        requests++
         return outside(request)
       }
       const time = createTime(now)
       const upstreams = createUpstreams({ fetch, ...time })
-      const settings = { url: world.api, contact: 'ops@example.org', languages: [] }
+      const settings = { url: source.api, contact: 'ops@example.org', languages: [] }
       const agent = createWiki({ ...upstreams, ...settings })
       return {
         time,
-        asked: () => asked,
+        requests: () => requests,
         run: (name: string, params: object) => runAction(agent, name, params),
       }
     }
@@ -82,7 +82,7 @@ export function describeWiki(name: string, open: () => Promise<World>): void {
           ),
           ...provenance,
         })
-        expect(wiki.asked()).toBe(1)
+        expect(wiki.requests()).toBe(1)
       })
 
       test('gives no more than asked for, and how many there are', async () => {
@@ -130,7 +130,7 @@ export function describeWiki(name: string, open: () => Promise<World>): void {
           ),
           ...provenance,
         })
-        expect(wiki.asked()).toBe(1)
+        expect(wiki.requests()).toBe(1)
       })
 
       test('gives the same page by its id, as a number and as digits', async () => {
@@ -145,7 +145,7 @@ export function describeWiki(name: string, open: () => Promise<World>): void {
           title: 'River Spree',
           redirected_from: 'Spree',
         })
-        expect(wiki.asked()).toBe(1)
+        expect(wiki.requests()).toBe(1)
       })
 
       test('cuts after the sentences asked for, from one request', async () => {
@@ -157,7 +157,7 @@ export function describeWiki(name: string, open: () => Promise<World>): void {
         expect(await wiki.run('get_summary', { title: 'Berlin', sentences: 3 })).toMatchObject({
           truncated: false,
         })
-        expect(wiki.asked()).toBe(1)
+        expect(wiki.requests()).toBe(1)
       })
 
       test('cuts a very long introduction at a sentence', async () => {
@@ -190,7 +190,7 @@ export function describeWiki(name: string, open: () => Promise<World>): void {
         expect(bank.options).toHaveLength(1)
         wiki.time.pass(9 * minute)
         await wiki.run('get_summary', { title: 'Bank' })
-        expect(wiki.asked()).toBe(2)
+        expect(wiki.requests()).toBe(2)
       })
 
       test('of a long disambiguation page gives fifty, by title', async () => {
@@ -251,7 +251,7 @@ export function describeWiki(name: string, open: () => Promise<World>): void {
       ])('refuses %j before any request', async (params) => {
         const wiki = start()
         expect((await failureOf(wiki.run('get_summary', params))).code).toBe('invalid_request')
-        expect(wiki.asked()).toBe(0)
+        expect(wiki.requests()).toBe(0)
       })
     })
 
@@ -264,14 +264,14 @@ export function describeWiki(name: string, open: () => Promise<World>): void {
         const titles = found.results.map(({ title }: { title: string }) => title)
         expect(titles).toContain('River Spree')
         expect(titles).not.toContain('Berlin')
-        expect(wiki.asked()).toBe(1)
+        expect(wiki.requests()).toBe(1)
       })
 
       test('gives the best hit when there is no such title, in one round trip', async () => {
         const wiki = start()
         const found = await wiki.run('lookup', { query: 'cheese' })
         expect(found).toMatchObject({ page: { title: 'Käse' }, results: [] })
-        expect(wiki.asked()).toBe(1)
+        expect(wiki.requests()).toBe(1)
       })
 
       test('gives the page that a redirect of that title leads to, and says so', async () => {
@@ -301,7 +301,7 @@ export function describeWiki(name: string, open: () => Promise<World>): void {
       expect(await wiki.run('search_page', { query: 'flows' })).toMatchObject({
         cache: { hit: true, age_s: 540, stale: false },
       })
-      expect(wiki.asked()).toBe(1)
+      expect(wiki.requests()).toBe(1)
     })
   })
 }

@@ -6,21 +6,21 @@ import { rejection } from './support.ts'
 /** A dispatcher that does nothing by itself: the test says what comes. */
 function scripted() {
   const aborted: unknown[] = []
-  const told: string[] = []
+  const events: string[] = []
   const controller = {
     abort: (reason: Error) => void aborted.push(reason),
-    pause: () => void told.push('pause'),
-    resume: () => void told.push('resume'),
+    pause: () => void events.push('pause'),
+    resume: () => void events.push('resume'),
   } as never
   let handler: Required<Dispatcher.DispatchHandler> | undefined
-  const dispatch = (_: unknown, given: Dispatcher.DispatchHandler) => {
-    handler = given as typeof handler
+  const dispatch = (_: unknown, dispatched: Dispatcher.DispatchHandler) => {
+    handler = dispatched as typeof handler
     return true
   }
   return {
     dispatcher: { dispatch } as unknown as Dispatcher,
     aborted,
-    told,
+    events,
     start: () => handler?.onRequestStart(controller, undefined),
     head: (status: number) => handler?.onResponseStart(controller, status, {}, ''),
     data: (chunk: Uint8Array) => handler?.onResponseData(controller, chunk as Buffer),
@@ -52,14 +52,14 @@ test('an answer costs its bytes, however small the chunks are that it comes in: 
 })
 
 test('a long answer gives others their turn', async () => {
-  const { dispatcher, told, start, head, data, end } = scripted()
+  const { dispatcher, events, start, head, data, end } = scripted()
   const answer = gather(dispatcher, request, options(new AbortController().signal, 1_000_000))
   start()
   head(200)
   for (let at = 0; at < 5; at++) data(new Uint8Array(128 * 1024))
-  expect(told).toEqual(['pause'])
+  expect(events).toEqual(['pause'])
   await new Promise((resolve) => setImmediate(resolve))
-  expect(told).toEqual(['pause', 'resume'])
+  expect(events).toEqual(['pause', 'resume'])
   end()
   expect((await answer).body.length).toBe(5 * 128 * 1024)
 })

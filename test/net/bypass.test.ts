@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createSafeFetch, type SafeFetch } from '../../src/net/fetch/safe-fetch.ts'
-import { blocked, isPublic, names, reachable, unfit } from './hosts.ts'
+import { blocked, invalidUrls, isPublic, names, reachable } from './hosts.ts'
 import { rejection, resolver, serve, type TestServer } from './support.ts'
 
 const signal = new AbortController().signal
@@ -49,7 +49,7 @@ describe('a URL that is not public', () => {
     expect(leaks()).toBe(0)
   })
 
-  test.each(unfit.map((url) => [visible(url), url]))('%s is an invalid request', async (_name, url) => {
+  test.each(invalidUrls.map((url) => [visible(url), url]))('%s is an invalid request', async (_name, url) => {
     const failure = await rejection(guard.fetch({ url: url.replace(':P', `:${port}`), signal }))
     expect(failure).toMatchObject({ code: 'invalid_request', details: { errors: [{ pointer: '/url' }] } })
     expect(leaks()).toBe(0)
@@ -60,8 +60,8 @@ describe('a URL that is not public', () => {
     'http://public.test:Q#@127.0.0.1:P/',
     'http://public.test:Q/@127.0.0.1:P/',
   ])('%s asks the public host alone', async (url) => {
-    const asked = url.replace(':Q', `:${open.port}`).replace(':P', `:${port}`)
-    const answer = await guard.fetch({ url: asked, signal })
+    const target = url.replace(':Q', `:${open.port}`).replace(':P', `:${port}`)
+    const answer = await guard.fetch({ url: target, signal })
     expect(Buffer.from(answer.body).toString()).toBe('public')
     expect(leaks()).toBe(0)
   })
@@ -118,19 +118,19 @@ describe('a name', () => {
   })
 
   test('is connected to where the checked answer said, without asking again', async () => {
-    let asked = 0
+    let requests = 0
     const inner = resolver({ 'once.test': [['127.0.0.2'], ['127.0.0.1']] })
     await using fetcher = createSafeFetch({
       user_agent: 'test',
       lookup: (...query) => {
-        asked++
+        requests++
         inner(...query)
       },
       is_public: isPublic,
       ports: [open.port],
     })
     await fetcher.fetch({ url: `http://once.test:${open.port}/`, signal })
-    expect(asked).toBe(1)
+    expect(requests).toBe(1)
   })
 })
 

@@ -31,10 +31,10 @@ test('bytes come out as they went in, in chunks of whatever size, of which none 
 })
 
 test('an answer of one chunk is that chunk, and one of none is empty', () => {
-  const [one, none] = [createCollected(), createCollected()]
+  const [single, none] = [createCollected(), createCollected()]
   const chunk = new Uint8Array([1, 2])
-  one.add(chunk)
-  expect(one.bytes()).toBe(chunk)
+  single.add(chunk)
+  expect(single.bytes()).toBe(chunk)
   expect(none.bytes()).toEqual(new Uint8Array())
 })
 

@@ -110,7 +110,7 @@ export const blocked = [
 ]
 
 /** What is no URL to fetch. */
-export const unfit = [
+export const invalidUrls = [
   'http://user@127.0.0.1:P/',
   'http://public.test@127.0.0.1:P/',
   'http://public.test:80@127.0.0.1:P/',

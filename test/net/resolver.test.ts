@@ -5,16 +5,16 @@ import { rejection } from './support.ts'
 
 const { signal } = new AbortController()
 
-let one: DnsServer
+let server: DnsServer
 let other: DnsServer
 
 beforeAll(async () => {
-  one = await serveDns()
+  server = await serveDns()
   other = await serveDns()
 })
 
 afterAll(async () => {
-  for (const server of [one, other]) await server?.[Symbol.asyncDispose]()
+  for (const dns of [server, other]) await dns?.[Symbol.asyncDispose]()
 })
 
 const patient = (...servers: readonly DnsServer[]) =>
@@ -24,35 +24,35 @@ const hasty = (...servers: readonly DnsServer[]) =>
 
 describe('TXT records', () => {
   test('come with the strings of each joined', async () => {
-    one.set('chunks.test', { txt: [['dragoman-', 'verify=', 'abc'], 'two'] })
-    expect(await patient(one)('chunks.test', signal)).toEqual(['dragoman-verify=abc', 'two'])
+    server.set('chunks.test', { txt: [['dragoman-', 'verify=', 'abc'], 'two'] })
+    expect(await patient(server)('chunks.test', signal)).toEqual(['dragoman-verify=abc', 'two'])
   })
 
   test('are none where the name or the type does not exist', async () => {
-    one.set('no-data.test', { rcode: 'NOERROR' })
-    expect(await patient(one)('no-such-name.test', signal)).toEqual([])
-    expect(await patient(one)('no-data.test', signal)).toEqual([])
+    server.set('no-data.test', { rcode: 'NOERROR' })
+    expect(await patient(server)('no-such-name.test', signal)).toEqual([])
+    expect(await patient(server)('no-data.test', signal)).toEqual([])
   })
 
   test('are found behind an alias', async () => {
-    one.txt('target.test', 'found')
-    one.set('alias.test', { cname: 'target.test' })
-    expect(await patient(one)('alias.test', signal)).toEqual(['found'])
+    server.txt('target.test', 'found')
+    server.set('alias.test', { cname: 'target.test' })
+    expect(await patient(server)('alias.test', signal)).toEqual(['found'])
   })
 
   test('are asked for anew each time', async () => {
-    one.set('changing.test', { txt: ['before'] }, { txt: ['after'] })
-    expect(await patient(one)('changing.test', signal)).toEqual(['before'])
-    expect(await patient(one)('changing.test', signal)).toEqual(['after'])
+    server.set('changing.test', { txt: ['before'] }, { txt: ['after'] })
+    expect(await patient(server)('changing.test', signal)).toEqual(['before'])
+    expect(await patient(server)('changing.test', signal)).toEqual(['after'])
   })
 
   test('longer than 2 KB do not count, and 100 are enough', async () => {
-    one.txt('long.test', 'x'.repeat(2048), 'y'.repeat(2049))
-    one.txt('hundred.test', ...Array.from({ length: 100 }, (_, index) => `record ${index}`))
-    one.txt('more.test', ...Array.from({ length: 101 }, (_, index) => `record ${index}`))
-    expect(await patient(one)('long.test', signal)).toEqual(['x'.repeat(2048)])
-    expect(await patient(one)('hundred.test', signal)).toHaveLength(100)
-    expect(await rejection(patient(one)('more.test', signal))).toMatchObject({ code: 'too_large' })
+    server.txt('long.test', 'x'.repeat(2048), 'y'.repeat(2049))
+    server.txt('hundred.test', ...Array.from({ length: 100 }, (_, index) => `record ${index}`))
+    server.txt('more.test', ...Array.from({ length: 101 }, (_, index) => `record ${index}`))
+    expect(await patient(server)('long.test', signal)).toEqual(['x'.repeat(2048)])
+    expect(await patient(server)('hundred.test', signal)).toHaveLength(100)
+    expect(await rejection(patient(server)('more.test', signal))).toMatchObject({ code: 'too_large' })
   })
 })
 
@@ -71,9 +71,9 @@ describe('a name server that fails', () => {
   })
 
   test('with aliases in a circle is an upstream that failed', async () => {
-    one.set('round.test', { cname: 'and-round.test' })
-    one.set('and-round.test', { cname: 'round.test' })
-    expect(await rejection(patient(one)('round.test', signal))).toMatchObject({
+    server.set('round.test', { cname: 'and-round.test' })
+    server.set('and-round.test', { cname: 'round.test' })
+    expect(await rejection(patient(server)('round.test', signal))).toMatchObject({
       code: 'upstream_failed',
       message: 'The aliases (CNAME) of round.test do not come to an end.',
     })
@@ -92,12 +92,12 @@ describe('a name server that fails', () => {
   })
 
   test('is left at once when the signal aborts', async () => {
-    one.set('silent.test', 'silence')
-    const resolve = createTxtResolver({ servers: [one.address], timeout_ms: 60_000 })
+    server.set('silent.test', 'silence')
+    const resolve = createTxtResolver({ servers: [server.address], timeout_ms: 60_000 })
     const controller = new AbortController()
-    const asked = rejection(resolve('silent.test', controller.signal))
+    const lookup = rejection(resolve('silent.test', controller.signal))
     controller.abort(new Error('enough'))
-    expect(await asked).toMatchObject({ message: 'enough' })
+    expect(await lookup).toMatchObject({ message: 'enough' })
     const again = await rejection(resolve('silent.test', controller.signal))
     expect(again).toMatchObject({ message: 'enough' })
   }, 5_000)
@@ -105,27 +105,27 @@ describe('a name server that fails', () => {
 
 describe('several name servers', () => {
   test('must all give a record for it to count', async () => {
-    one.txt('shared.test', 'both', 'only one')
+    server.txt('shared.test', 'both', 'only one')
     other.txt('shared.test', 'only the other', 'both')
-    expect(await patient(one, other)('shared.test', signal)).toEqual(['both'])
+    expect(await patient(server, other)('shared.test', signal)).toEqual(['both'])
   })
 
   test('of which one lies prove nothing by the lie', async () => {
-    one.txt('victim.test', 'lie')
-    expect(await patient(one, other)('victim.test', signal)).toEqual([])
-    one.set('victim.test', { txt_of: 'elsewhere.test', txt: ['lie'] })
-    expect(await patient(one, other)('victim.test', signal)).toEqual([])
-    expect(await patient(other, one)('victim.test', signal)).toEqual([])
+    server.txt('victim.test', 'lie')
+    expect(await patient(server, other)('victim.test', signal)).toEqual([])
+    server.set('victim.test', { txt_of: 'elsewhere.test', txt: ['lie'] })
+    expect(await patient(server, other)('victim.test', signal)).toEqual([])
+    expect(await patient(other, server)('victim.test', signal)).toEqual([])
   })
 
   test('must all answer', async () => {
-    one.txt('half.test', 'record')
+    server.txt('half.test', 'record')
     other.set('half.test', { rcode: 'SERVFAIL' })
-    expect(await rejection(patient(one, other)('half.test', signal))).toMatchObject({
+    expect(await rejection(patient(server, other)('half.test', signal))).toMatchObject({
       code: 'upstream_failed',
     })
     other.set('half.test', 'silence')
-    expect(await rejection(hasty(one, other)('half.test', signal))).toMatchObject({
+    expect(await rejection(hasty(server, other)('half.test', signal))).toMatchObject({
       code: 'upstream_timeout',
     })
   })

@@ -168,11 +168,11 @@ describe('a redirect', () => {
   test('takes credentials along within an origin and drops them beyond it', async () => {
     const headers = { authorization: 'Bearer t', 'x-api-key': 'k', accept: 'text/html' }
     const within = JSON.parse(await body(get('/to?status=302&url=/echo', { headers })))
-    const beyond = JSON.parse(await body(get(`/to?status=307&url=${other.origin}/`, { headers })))
+    const redirected = JSON.parse(await body(get(`/to?status=307&url=${other.origin}/`, { headers })))
     expect(within.headers).toMatchObject(headers)
-    expect(beyond.headers).toMatchObject({ accept: 'text/html' })
-    expect(beyond.headers).not.toHaveProperty('authorization')
-    expect(beyond.headers).not.toHaveProperty('x-api-key')
+    expect(redirected.headers).toMatchObject({ accept: 'text/html' })
+    expect(redirected.headers).not.toHaveProperty('authorization')
+    expect(redirected.headers).not.toHaveProperty('x-api-key')
   })
 })
 

@@ -70,14 +70,14 @@ async function listening(
 
 /** A name server of our own: each name has answers used up one by one, of which the last one stays. */
 export function resolver(names: Readonly<Record<string, readonly (readonly string[])[]>>): Lookup {
-  const asked = new Map<string, number>()
+  const requests = new Map<string, number>()
   return (hostname, _options, callback) => {
     const answers = names[hostname]
     // As Node's own does, without a second argument.
     if (!answers)
       return callback(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }), undefined as never)
-    const turn = asked.get(hostname) ?? 0
-    asked.set(hostname, turn + 1)
+    const turn = requests.get(hostname) ?? 0
+    requests.set(hostname, turn + 1)
     const addresses = answers[Math.min(turn, answers.length - 1)] ?? []
     callback(
       null,

@@ -38,8 +38,10 @@ async function open(routes: Routes, limits: UpstreamLimits = ample) {
 
 describe('an upstream that fails', () => {
   test('five times in a row is left alone for half a minute; then one request decides', async () => {
-    const gate = Promise.withResolvers<typeof ok>()
-    await using upstream = await open({ 'GET /': [...Array(6).fill(serverError), () => gate.promise, ok] })
+    const response = Promise.withResolvers<typeof ok>()
+    await using upstream = await open({
+      'GET /': [...Array(6).fill(serverError), () => response.promise, ok],
+    })
     for (let count = 0; count < 5; count++) {
       expect((await failureOf(upstream.get())).code).toBe('upstream_failed')
     }
@@ -54,7 +56,7 @@ describe('an upstream that fails', () => {
     const probe = upstream.get()
     await upstream.server.arrived(7)
     expect((await failureOf(upstream.get())).code).toBe('circuit_open')
-    gate.resolve(ok)
+    response.resolve(ok)
     expect(await probe).toBe('200 ok')
     expect(await upstream.get()).toBe('200 ok')
     expect(upstream.server.requests).toHaveLength(8)
@@ -156,8 +158,8 @@ describe('the pace', () => {
   })
 
   test('has so many requests under way together and no more', async () => {
-    const gate = Promise.withResolvers<typeof ok>()
-    await using upstream = await open({ 'GET /': () => gate.promise }, { ...ample, max_in_flight: 2 })
+    const response = Promise.withResolvers<typeof ok>()
+    await using upstream = await open({ 'GET /': () => response.promise }, { ...ample, max_in_flight: 2 })
     const all = [upstream.get(), upstream.get(), upstream.get(), upstream.get()]
     await upstream.server.arrived(2)
     const leaving = new AbortController()
@@ -165,7 +167,7 @@ describe('the pace', () => {
     leaving.abort()
     expect((await left).code).toBe('cancelled')
     expect(upstream.server.requests).toHaveLength(2)
-    gate.resolve(ok)
+    response.resolve(ok)
     await Promise.all(all)
     expect(upstream.server.requests).toHaveLength(4)
   })
@@ -176,38 +178,38 @@ describe('the cache', () => {
 
   async function openCache(routes: Routes) {
     const upstream = await open(routes)
-    const recall = upstream.upstreams.create_cache<{ said: string }>(periods)
+    const recall = upstream.upstreams.create_cache<{ text: string }>(periods)
     const find = (signal = new AbortController().signal) =>
-      recall('key', signal, async (shared) => ({ said: await upstream.get('/', shared) }))
+      recall('key', signal, async (shared) => ({ text: await upstream.get('/', shared) }))
     return { ...upstream, find, [Symbol.asyncDispose]: () => upstream[Symbol.asyncDispose]() }
   }
 
   test('gives a stale value at once to all, while one request fetches the next', async () => {
-    const gate = Promise.withResolvers<typeof ok>()
-    await using cache = await openCache({ 'GET /': [text('old'), () => gate.promise] })
+    const response = Promise.withResolvers<typeof ok>()
+    await using cache = await openCache({ 'GET /': [text('old'), () => response.promise] })
     await cache.find()
     cache.time.pass(10_000)
     const found = await Promise.all([cache.find(), cache.find(), cache.find()])
     const stale = { hit: true, age_s: 10, stale: true }
     expect(found).toMatchObject(
-      Array(3).fill({ value: { said: '200 old' }, cache: stale, in_trouble: false }),
+      Array(3).fill({ value: { text: '200 old' }, cache: stale, in_trouble: false }),
     )
     await cache.server.arrived(2)
-    gate.resolve(text('new'))
-    await expect.poll(() => cache.find(), { interval: 1 }).toMatchObject({ value: { said: '200 new' } })
+    response.resolve(text('new'))
+    await expect.poll(() => cache.find(), { interval: 1 }).toMatchObject({ value: { text: '200 new' } })
     expect(cache.server.requests).toHaveLength(2)
   })
 
   test('waits for the next when the value is older than that, in the same flight', async () => {
-    const gate = Promise.withResolvers<typeof ok>()
-    await using cache = await openCache({ 'GET /': [text('old'), () => gate.promise] })
+    const response = Promise.withResolvers<typeof ok>()
+    await using cache = await openCache({ 'GET /': [text('old'), () => response.promise] })
     await cache.find()
     cache.time.pass(10_000)
     await cache.find()
     cache.time.pass(20_000)
     const next = cache.find()
-    gate.resolve(text('new'))
-    expect(await next).toMatchObject({ value: { said: '200 new' }, cache: { hit: false } })
+    response.resolve(text('new'))
+    expect(await next).toMatchObject({ value: { text: '200 new' }, cache: { hit: false } })
     expect(cache.server.requests).toHaveLength(2)
   })
 
@@ -220,7 +222,7 @@ describe('the cache', () => {
       .poll(() => cache.find(), { interval: 1 })
       .toMatchObject({ in_trouble: true, cache: { stale: true } })
     cache.time.pass(40_000)
-    expect(await cache.find()).toMatchObject({ in_trouble: true, value: { said: '200 old' } })
+    expect(await cache.find()).toMatchObject({ in_trouble: true, value: { text: '200 old' } })
     cache.time.pass(10_000)
     expect((await failureOf(cache.find())).code).toMatch(/upstream_failed|circuit_open/)
   })

@@ -61,8 +61,8 @@ describe.each(servers)('an MCP server of %s, as an A2A agent', (_, start) => {
       status: { state: 'TASK_STATE_COMPLETED' },
       artifacts: [{ parts: [{ data: { city: 'Oslo' } }] }],
     })
-    const failed = Task.toJSON((await client.sendMessage(request('fail', {}))) as Task)
-    expect(failed).toMatchObject({
+    const failure = Task.toJSON((await client.sendMessage(request('fail', {}))) as Task)
+    expect(failure).toMatchObject({
       status: { state: 'TASK_STATE_FAILED', message: { parts: [{ text: 'The moon is full.' }, {}] } },
     })
     const states: string[] = []

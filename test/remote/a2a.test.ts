@@ -79,15 +79,15 @@ describe.each(kinds)('$name', ({ start, endpoint }) => {
   })
 
   test('asks back, and goes on with what it is told by the same caller alone', async () => {
-    const asked = await send('ask', {})
-    expect(asked).toMatchObject({
+    const question = await send('ask', {})
+    expect(question).toMatchObject({
       status: 200,
       json: { status: 'input_required', agent: to, question: { text: 'What is your name?' } },
     })
-    const { task_id } = asked.json
+    const { task_id } = question.json
     const input = { task_id, input: { name: 'Ada' } }
-    const stranger = await send('continue_task', input, await gateway.token('eve'))
-    expect(stranger).toMatchObject({ status: 404, json: { code: 'not_found' } })
+    const refused = await send('continue_task', input, await gateway.token('eve'))
+    expect(refused).toMatchObject({ status: 404, json: { code: 'not_found' } })
     expect((await send('continue_task', input)).json).toEqual({ greeting: 'Hello Ada' })
   })
 })

@@ -10,8 +10,8 @@ const endpoints = [{ protocol: 'envelope' as const, url: 'http://127.0.0.1:9/' }
 async function toolsAt(url: string, token: string) {
   const client = new Client({ name: 'test', version: '1' })
   const requestInit = { headers: { Authorization: `Bearer ${token}` } }
-  const place = new URL(`/mcp/agents/${package_name}`, url)
-  await client.connect(new StreamableHTTPClientTransport(place, { requestInit }) as never)
+  const endpoint = new URL(`/mcp/agents/${package_name}`, url)
+  await client.connect(new StreamableHTTPClientTransport(endpoint, { requestInit }) as never)
   const { tools } = await client.listTools()
   await client.close()
   return tools

@@ -77,16 +77,16 @@ test('it is listed without its value, and gone once it is deleted', async () => 
 
 test('it does not follow its agent to another place', async () => {
   const owner = await gateway.token('owner')
-  const moving = 'com.example.moving'
+  const relocated = 'com.example.moving'
   const id = await list(gateway, {
-    package_name: moving,
+    package_name: relocated,
     endpoints: [{ protocol: 'envelope', url: agent.url }],
   })
-  await store('ada', secret, moving)
+  await store('ada', secret, relocated)
   const endpoints = [{ protocol: 'envelope', url: other.url }]
   await gateway.request('PUT', `/api/agents/${id}`, { body: { endpoints }, token: owner })
   const before = other.received.length
-  await send('ada', moving).catch(() => {})
+  await send('ada', relocated).catch(() => {})
   expect(other.received.length).toBe(before + 1)
   expect(JSON.stringify(other.received.at(-1))).not.toContain('s3cret')
 })

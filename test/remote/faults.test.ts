@@ -152,11 +152,11 @@ describe('an agent that fails', () => {
 })
 
 test('agents that call each other in a ring are stopped', async () => {
-  let asked = 0
+  let requests = 0
   const gateways: TestGateway[] = []
   const passOn = (to: string) =>
     serveEnvelopes(async ({ headers }, response) => {
-      asked += 1
+      requests += 1
       const { url = '' } = gateways[0] ?? {}
       const answer = await fetch(`${url}/a2a/message`, {
         method: 'POST',
@@ -169,14 +169,14 @@ test('agents that call each other in a ring are stopped', async () => {
       })
       response.writeHead(answer.status, { 'Content-Type': 'application/json' }).end(await answer.text())
     })
-  await using one = await passOn('com.example.two')
+  await using first = await passOn('com.example.two')
   await using two = await passOn('com.example.one')
-  await using gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: `${one.origin},${two.origin}` })
+  await using gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: `${first.origin},${two.origin}` })
   gateways.push(gateway)
   const token = await gateway.token('ada')
   await list(gateway, {
     package_name: 'com.example.one',
-    endpoints: [{ protocol: 'envelope', url: one.url }],
+    endpoints: [{ protocol: 'envelope', url: first.url }],
   })
   await list(gateway, {
     package_name: 'com.example.two',
@@ -187,5 +187,5 @@ test('agents that call each other in a ring are stopped', async () => {
     token,
   })
   expect(answer.text).toContain('loop_detected')
-  expect(asked).toBe(2)
+  expect(requests).toBe(2)
 })

@@ -135,9 +135,9 @@ test('an agent that asks back in the name of another asks in its own', async () 
   })
   expect(answer.json.result.task.status.state, answer.text).toBe('TASK_STATE_INPUT_REQUIRED')
   expect(answer.text).not.toContain('com.example.victim')
-  const told = answer.json.result.task.status.message.parts[1].data
-  expect(told).toMatchObject({ agent: 'com.example.forger' })
-  const going = { task_id: told.task_id, input: { card: 1 } }
+  const problem = answer.json.result.task.status.message.parts[1].data
+  expect(problem).toMatchObject({ agent: 'com.example.forger' })
+  const going = { task_id: problem.task_id, input: { card: 1 } }
   await send('com.example.forger', 'continue_task', going)
   expect(agent.received.at(-1)).toMatchObject({ params: { task_id: 'made-up', input: { card: 1 } } })
   expect(victim.received).toEqual([])

@@ -30,7 +30,13 @@ const small = fc.integer({ min: 0, max: 5 })
 const { schema } = fc.letrec<{ schema: JsonSchema | boolean }>((tie) => ({
   schema: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
-    fc.constantFrom<JsonSchema | boolean>(true, false, {}, { $ref: '#/$defs/one' }, { $ref: '#/$defs/two' }),
+    fc.constantFrom<JsonSchema | boolean>(
+      true,
+      false,
+      {},
+      { $ref: '#/$defs/first' },
+      { $ref: '#/$defs/second' },
+    ),
     fc.record(
       {
         type: fc.oneof(
@@ -80,9 +86,9 @@ const { schema } = fc.letrec<{ schema: JsonSchema | boolean }>((tie) => ({
 }))
 
 /** Ajv's judgement; undefined where the code that it makes of a schema does not run (such as "items7 is not defined"). */
-function judged(root: JsonSchema, given: unknown): boolean | undefined {
+function judged(root: JsonSchema, instance: unknown): boolean | undefined {
   try {
-    return ajv.validate(root, given)
+    return ajv.validate(root, instance)
   } catch {
     return undefined
   }
@@ -94,17 +100,17 @@ describe('params by a schema', () => {
       schema,
       value,
       fc.array(leaf, { minLength: 1, maxLength: 3 }),
-      (one, given, enums) => {
+      (generated, instance, enums) => {
         const root: JsonSchema = {
-          ...(typeof one === 'object' ? one : { allOf: [one] }),
+          ...(typeof generated === 'object' ? generated : { allOf: [generated] }),
           $defs: {
-            one: { type: 'string', maxLength: 2 },
-            two: { enum: enums.filter((x, i) => enums.indexOf(x) === i) },
+            first: { type: 'string', maxLength: 2 },
+            second: { enum: enums.filter((x, i) => enums.indexOf(x) === i) },
           },
         }
-        const judgement = judged(root, given)
+        const judgement = judged(root, instance)
         fc.pre(judgement !== undefined)
-        expect(validate(root, given).length === 0, JSON.stringify([root, given])).toBe(judgement)
+        expect(validate(root, instance).length === 0, JSON.stringify([root, instance])).toBe(judgement)
       },
     )
     // The same schemas each time: large ones take Ajv seconds to compile.
@@ -149,8 +155,8 @@ describe('params by a schema', () => {
       { next: { next: { n: 'x' } } },
       [{ pointer: '/next/next/n', detail: 'This must be number.' }],
     ],
-  ])('%s', (_, given, params, errors) => {
-    expect(validate(given, params)).toEqual(errors)
+  ])('%s', (_, schema, params, errors) => {
+    expect(validate(schema, params)).toEqual(errors)
   })
 
   const doubling = {

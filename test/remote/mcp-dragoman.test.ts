@@ -31,8 +31,8 @@ describe.each([
     ).toMatchObject({
       code: 'not_found',
     })
-    const asked = remote.ask('finance_get_current_price', { symbol: '..' }, { headers })
-    expect(await rejection(asked)).toMatchObject({
+    const call = remote.ask('finance_get_current_price', { symbol: '..' }, { headers })
+    expect(await rejection(call)).toMatchObject({
       code: 'invalid_request',
       details: { errors: [expect.objectContaining({ pointer: '/symbol' })] },
     })
@@ -43,7 +43,7 @@ describe.each([
 
   test('wants to know who calls', async () => {
     await using remote = agentAt(url())
-    const asked = remote.ask('finance_get_current_price', { symbol: 'BTC' }, { caller: 'nobody' })
-    expect(await rejection(asked)).toMatchObject({ code: 'upstream_failed' })
+    const call = remote.ask('finance_get_current_price', { symbol: 'BTC' }, { caller: 'nobody' })
+    expect(await rejection(call)).toMatchObject({ code: 'upstream_failed' })
   })
 })

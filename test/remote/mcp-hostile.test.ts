@@ -65,8 +65,8 @@ const answers: Record<string, [Misbehave, object]> = {
     (_, response, body) => {
       response.writeHead(200, { 'content-type': 'application/json' })
       const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
-      const told = `{"resultType":"complete","content":[],"structuredContent":${deep}}`
-      response.end(`{"jsonrpc":"2.0","id":${body.id},"result":${told}}`)
+      const result = `{"resultType":"complete","content":[],"structuredContent":${deep}}`
+      response.end(`{"jsonrpc":"2.0","id":${body.id},"result":${result}}`)
     },
     { code: 'upstream_invalid' },
   ],

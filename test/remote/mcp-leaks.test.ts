@@ -31,10 +31,10 @@ describe.each(Object.entries(servers))('200 calls to a server %s', (_, start) =>
             const caller = `caller ${turn % 5}`
             if (turn % 4 === 0) return remote.ask('fail', {}, { caller, signal })
             if (turn % 4 === 1) return remote.ask('none', {}, { caller, signal })
-            const asked = remote.ask('hang', {}, { caller, signal })
+            const call = remote.ask('hang', {}, { caller, signal })
             if (turn % 4 === 2) controller.abort()
             else setTimeout(() => controller.abort(), turn)
-            return asked
+            return call
           }),
         )
       }

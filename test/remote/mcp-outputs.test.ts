@@ -120,6 +120,6 @@ test.each([
 })
 
 test('a task is nothing to go on with', async () => {
-  const asked = remote.ask('echo', {}, { task: { task_id: '1' } })
-  expect(await rejection(asked)).toMatchObject({ code: 'invalid_request' })
+  const call = remote.ask('echo', {}, { task: { task_id: '1' } })
+  expect(await rejection(call)).toMatchObject({ code: 'invalid_request' })
 })

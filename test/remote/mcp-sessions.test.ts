@@ -12,7 +12,7 @@ import {
   startSseServer,
 } from '../support/mcp-servers.ts'
 
-const asked = ({ seen }: McpServer) => seen.map(({ method, rpc }) => rpc ?? method)
+const methods = ({ seen }: McpServer) => seen.map(({ method, rpc }) => rpc ?? method)
 
 /** A server of the 2025 era, made by hand, that begins as told. */
 const plain =
@@ -30,7 +30,7 @@ describe('a server of 2026-07-28', () => {
     await remote.ask('echo')
     await remote.ask('echo', {}, { caller: 'bob' })
     await remote.ask('echo')
-    expect(asked(server)).toEqual(['server/discover', 'tools/call', 'tools/call', 'tools/call'])
+    expect(methods(server)).toEqual(['server/discover', 'tools/call', 'tools/call', 'tools/call'])
   })
 
   test('is probed by one request, which tells how to call it', async () => {
@@ -38,7 +38,7 @@ describe('a server of 2026-07-28', () => {
     await using remote = agentAt(server.url)
     await remote.agent.probe(remote.call())
     await remote.ask('echo')
-    expect(asked(server)).toEqual(['server/discover', 'tools/call'])
+    expect(methods(server)).toEqual(['server/discover', 'tools/call'])
   })
 
   test('gets the params in headers that its tool asks for, without being asked each time', async () => {
@@ -50,7 +50,7 @@ describe('a server of 2026-07-28', () => {
     await remote.agent.describe?.(remote.call())
     await remote.ask('echo', { region: 'north' })
     expect(server.seen.at(-1)?.headers['mcp-param-region']).toBe('north')
-    expect(asked(server)).toEqual(['server/discover', 'tools/list', 'tools/call'])
+    expect(methods(server)).toEqual(['server/discover', 'tools/list', 'tools/call'])
   })
 })
 
@@ -64,7 +64,7 @@ describe('sessions of the 2025 era', () => {
     expect(await remote.ask('count')).toEqual({ text: '3' })
     expect(server.sessions()).toBe(2)
     const begun = ['initialize', 'notifications/initialized']
-    expect(asked(server)).toEqual([
+    expect(methods(server)).toEqual([
       ...['server/discover', ...begun, 'tools/call', 'tools/call'],
       ...[...begun, 'tools/call', 'tools/call'],
     ])
@@ -74,7 +74,7 @@ describe('sessions of the 2025 era', () => {
     await using server = await startSessionServer()
     await using remote = agentAt(server.url)
     await Promise.all(Array.from({ length: 10 }, () => remote.ask('count')))
-    expect(asked(server).filter((method) => method === 'initialize')).toHaveLength(1)
+    expect(methods(server).filter((method) => method === 'initialize')).toHaveLength(1)
     expect(server.sessions()).toBe(1)
   })
 
@@ -115,7 +115,7 @@ describe('sessions of the 2025 era', () => {
     await remote.ask('count')
     server.forget()
     expect(await remote.ask('count')).toEqual({ text: '1' })
-    expect(asked(server).filter((method) => method === 'initialize')).toHaveLength(2)
+    expect(methods(server).filter((method) => method === 'initialize')).toHaveLength(2)
   })
 
   test('that are forgotten time and again are not made for ever', async () => {
@@ -130,7 +130,7 @@ describe('sessions of the 2025 era', () => {
     await using remote = agentAt(server.url)
     await remote.ask('count')
     for (let turn = 0; turn < 3; turn++) await remote.ask('count')
-    expect(asked(server).filter((method) => method === 'initialize')).toHaveLength(4)
+    expect(methods(server).filter((method) => method === 'initialize')).toHaveLength(4)
   })
 
   test('end when nobody uses them, by the headers of their caller', async () => {
@@ -185,7 +185,7 @@ describe('sessions of the 2025 era', () => {
     await using remote = agentAt(server.url)
     await remote.ask('echo')
     await remote.ask('echo')
-    expect(asked(server).slice(3)).toEqual(['tools/call', 'tools/call'])
+    expect(methods(server).slice(3)).toEqual(['tools/call', 'tools/call'])
     expect(server.seen.at(-1)?.headers['mcp-protocol-version']).toBe('2025-06-18')
   })
 })
@@ -195,7 +195,7 @@ describe('HTTP+SSE of 2024-11-05', () => {
     await using server = await startSseServer()
     await using remote = agentAt(server.url, { binding: 'sse' })
     expect(await remote.ask('echo', { a: 1 })).toEqual({ a: 1 })
-    expect(asked(server)).toEqual(['GET', 'initialize', 'notifications/initialized', 'tools/call'])
+    expect(methods(server)).toEqual(['GET', 'initialize', 'notifications/initialized', 'tools/call'])
   })
 
   test('is found out once, and leaves no stream open', async () => {
@@ -203,7 +203,7 @@ describe('HTTP+SSE of 2024-11-05', () => {
     await using remote = agentAt(server.url)
     await remote.ask('echo')
     await remote.ask('echo')
-    expect(asked(server).filter((method) => method === 'server/discover')).toHaveLength(1)
+    expect(methods(server).filter((method) => method === 'server/discover')).toHaveLength(1)
     await eventually(server.sessions).toBe(0)
   })
 })
@@ -213,7 +213,7 @@ describe('what a server lists', () => {
     let now = 0
     await using server = await startSessionServer()
     await using remote = agentAt(server.url, { clock: () => now })
-    const lists = () => asked(server).filter((method) => method === 'tools/list').length
+    const lists = () => methods(server).filter((method) => method === 'tools/list').length
     await remote.agent.describe?.(remote.call())
     await remote.agent.describe?.(remote.call())
     expect(lists()).toBe(1)

@@ -101,19 +101,19 @@ describe('a WebSocket', () => {
   })
 
   test('says when a call is given up, and goes on', async () => {
-    const said: unknown[] = []
+    const updates: unknown[] = []
     await using server = await startSockets((message, socket) => {
-      said.push(message.method)
+      updates.push(message.method)
       if (message.method === 'tools/call' && message.params.name !== 'hang') polite(message, socket)
     })
     await using remote = agentAt(server.url)
     const controller = new AbortController()
-    const asked = rejection(remote.ask('hang', {}, { signal: controller.signal }))
-    await eventually(() => said).toHaveLength(1)
+    const call = rejection(remote.ask('hang', {}, { signal: controller.signal }))
+    await eventually(() => updates).toHaveLength(1)
     controller.abort()
-    expect(await asked).toMatchObject({ code: 'cancelled' })
+    expect(await call).toMatchObject({ code: 'cancelled' })
     expect(await remote.ask('x')).toEqual({ text: 'done' })
-    expect(said).toEqual(['tools/call', 'notifications/cancelled', 'tools/call'])
+    expect(updates).toEqual(['tools/call', 'notifications/cancelled', 'tools/call'])
     expect(server.upgrades).toHaveLength(1)
   })
 
@@ -157,10 +157,10 @@ describe('a WebSocket', () => {
     await using remote = agentAt(`ws://127.0.0.1:${(silent.address() as AddressInfo).port}/`)
     const controller = new AbortController()
     const upgraded = once(silent, 'upgrade')
-    const asked = rejection(remote.ask('x', {}, { signal: controller.signal }))
+    const call = rejection(remote.ask('x', {}, { signal: controller.signal }))
     const [, wire] = await upgraded
     controller.abort()
-    expect(await asked).toMatchObject({ code: 'cancelled' })
+    expect(await call).toMatchObject({ code: 'cancelled' })
     await eventually(() => wire.destroyed || wire.readableEnded).toBe(true)
     wire.destroy()
     silent.close()

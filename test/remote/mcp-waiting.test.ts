@@ -49,11 +49,11 @@ describe('a server that keeps its callers waiting', () => {
     })
     await using remote = agentAt(server.url)
     const controller = new AbortController()
-    const asked = rejection(remote.ask('echo', {}, { signal: controller.signal }))
+    const call = rejection(remote.ask('echo', {}, { signal: controller.signal }))
     await eventually(() => waiting).toBeGreaterThan(0)
     const why = new Failure('upstream_timeout', 'It took too long.')
     controller.abort(why)
-    expect(await asked).toBe(why)
+    expect(await call).toBe(why)
     await eventually(server.sockets).toBeLessThanOrEqual(1)
   })
 })
@@ -61,10 +61,10 @@ describe('a server that keeps its callers waiting', () => {
 describe('an endpoint of HTTP+SSE', () => {
   test.each(['https://example.com/post', 'http://127.0.0.1:9/post', 'http://['])(
     'that points to %s is not posted to',
-    async (place) => {
+    async (url) => {
       await using server = await startHostileServer((request, response) => {
         if (request.method !== 'GET') return response.writeHead(405).end()
-        response.writeHead(200, events).write(`event: endpoint\ndata: ${place}\n\n`)
+        response.writeHead(200, events).write(`event: endpoint\ndata: ${url}\n\n`)
       })
       await using remote = agentAt(server.url, { binding: 'sse' })
       expect(await rejection(remote.ask('echo'))).toMatchObject({ code: 'upstream_invalid' })

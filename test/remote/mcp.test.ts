@@ -54,12 +54,12 @@ describe.each(Object.entries(servers))('the official server of %s', (_, start) =
     await using remote = agentAt(server.url)
     await remote.ask('echo')
     const controller = new AbortController()
-    const asked = rejection(
+    const call = rejection(
       remote.ask('hang', {}, { signal: controller.signal, headers: { 'x-call': 'mine' } }),
     )
     await eventually(() => server.seen.some(({ params }) => params?.name === 'hang')).toBe(true)
     controller.abort()
-    expect(await asked).toMatchObject({ code: 'cancelled' })
+    expect(await call).toMatchObject({ code: 'cancelled' })
     await eventually(server.stopped).toBe(1)
     for (const { headers } of server.seen.filter(({ rpc }) => rpc === 'notifications/cancelled')) {
       expect(headers['x-call']).toBe('mine')
@@ -86,9 +86,9 @@ describe.each(Object.entries(servers))('the official server of %s', (_, start) =
     for (const { headers } of server.seen) {
       const session = headers['mcp-session-id']
       if (typeof session !== 'string') continue
-      const known = owners.get(session) ?? new Set()
-      owners.set(session, known.add(String(headers['x-call']).split(' ')[0]))
+      const callers = owners.get(session) ?? new Set()
+      owners.set(session, callers.add(String(headers['x-call']).split(' ')[0]))
     }
-    for (const known of owners.values()) expect(known.size).toBe(1)
+    for (const callers of owners.values()) expect(callers.size).toBe(1)
   })
 })

@@ -146,8 +146,8 @@ describe.each(all)('a listed agent of $protocol', ({ to, language, fails }) => {
       false,
       'unauthenticated',
     ],
-  ])('%s the same way through every door', async (_, asked, signed, code) => {
-    const envelope = { to, ...asked }
+  ])('%s the same way through every transport', async (_, action, signed, code) => {
+    const envelope = { to, ...action }
     const outcomes = await askEverywhere(gateway, transports, { envelope }, signed ? token : undefined)
     expect(expectAlike(outcomes)).toEqual({ code })
   })

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createPlayground } from '../../agents/playground/index.ts'
-import { type Bounds, createSessionBook } from '../../agents/playground/sessions.ts'
+import { createSessionBook, type PlaygroundLimits } from '../../agents/playground/sessions.ts'
 import type { Context } from '../../schemas/action.ts'
 import { Failure } from '../../schemas/failure.ts'
 import type { Step } from '../../schemas/playground.ts'
@@ -14,7 +14,7 @@ import { anonymous, anything, principal, routerOver, sampleAction, sampleAgent }
 const playground = 'svc.playground'
 
 /** A playground beside a registry, an agent tagged test and one that is not, under a clock of the test's own. */
-async function openPlayground(bounds: Partial<Bounds> = {}, look_ms = 5) {
+async function openPlayground(limits: Partial<PlaygroundLimits> = {}, poll_ms = 5) {
   const stack = new AsyncDisposableStack()
   const folder = stack.use(await temporaryFolder())
   let now = 1_800_000_000_000
@@ -26,8 +26,8 @@ async function openPlayground(bounds: Partial<Bounds> = {}, look_ms = 5) {
     store: store.sessions,
     clock,
     createId: () => `session-${++made}`,
-    bounds,
-    look_ms,
+    limits,
+    poll_ms,
   })
   const witness = sampleAction('look', {
     access: { scope: 'a2a:call' },

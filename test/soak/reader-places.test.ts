@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { blocked, reachable, unfit } from '../net/hosts.ts'
+import { blocked, invalidUrls, reachable } from '../net/hosts.ts'
 import { expectAlike } from '../support/everywhere.ts'
 import { besideSecret } from '../support/secret.ts'
 
@@ -18,7 +18,7 @@ test('every spelling of a private place, direct and through redirects, is refuse
     expect({ url, outcome: expectAlike(outcomes) }).toEqual({ url, outcome: { code: 'blocked_address' } })
     expect(refusals, url).toContain(apart && 'code' in apart ? apart.code : undefined)
   }
-  for (const url of unfit.map(home.at)) {
+  for (const url of invalidUrls.map(home.at)) {
     const outcome = expectAlike(await home.ask(url))
     expect({ url, outcome }).toEqual({ url, outcome: { code: 'invalid_request' } })
   }

@@ -1,5 +1,5 @@
 import { createFinance } from '../../agents/finance/index.ts'
-import type { Places } from '../../agents/finance/sources.ts'
+import type { FinanceConfig } from '../../agents/finance/sources.ts'
 import { createSafeFetch, type Fetch } from '../../src/net/fetch/safe-fetch.ts'
 import { createUpstreams } from '../../src/net/upstream/upstreams.ts'
 import { runAction } from './agent.ts'
@@ -48,7 +48,7 @@ export const noKeys = { finnhub_key: undefined, twelve_data_key: undefined, alph
  * key is there and no other, Binance, CoinGecko and Frankfurter know nothing, Yahoo
  * is off.
  */
-export async function openFinance(routes: Routes, settings: Partial<Places> = {}) {
+export async function openFinance(routes: Routes, settings: Partial<FinanceConfig> = {}) {
   const server = await replay({ ...nothing, ...routes })
   const safe = createSafeFetch({ user_agent: 'test', allow_origins: [server.url] })
   const time = createTime(now)

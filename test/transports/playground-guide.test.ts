@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { standardBounds } from '../../agents/playground/sessions.ts'
+import { defaultLimits } from '../../agents/playground/sessions.ts'
 import { routes } from '../../src/transports/http/routes.ts'
 import { temporaryFolder } from '../support/command.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
@@ -65,11 +65,11 @@ test('docs/playground.md has every row and every bound', () => {
   for (const { method, path } of routes.filter(({ to }) => to === 'svc.playground')) {
     expect(guide).toContain(`${method.toUpperCase()} ${path.replace('/api/playground/session/', '…/')}`)
   }
-  const { session, owner, nobody, watchers } = standardBounds
+  const { session, owner, anonymous, watchers } = defaultLimits
   const megabytes = (characters: number) => `${characters / 1024 / 1024} MiB together`
   expect(guide).toContain(`| steps of a session | ${session.steps}, of ${megabytes(session.characters)} |`)
   expect(guide).toContain(`| ${owner.sessions}, of ${megabytes(owner.characters)} |`)
-  const all = nobody.sessions.toLocaleString('en-US')
-  expect(guide).toContain(`| ${all}, of ${megabytes(nobody.characters)} |`)
+  const all = anonymous.sessions.toLocaleString('en-US')
+  expect(guide).toContain(`| ${all}, of ${megabytes(anonymous.characters)} |`)
   expect(guide).toContain(`in one process | ${watchers} |`)
 })

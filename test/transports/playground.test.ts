@@ -191,7 +191,7 @@ describe('a session', () => {
 
   test('ends with its hour, for every gateway', async () => {
     let now = Date.now()
-    await using gateway = await startGateway({}, { clock: () => now, sessions: { look_ms: 5 } })
+    await using gateway = await startGateway({}, { clock: () => now, sessions: { poll_ms: 5 } })
     const session = await createSession(gateway)
     const watched = await watch(session, {}, gateway)
     await take(watched.events, 1)
@@ -264,7 +264,7 @@ describe('watching a session over HTTP', () => {
   })
 
   test('ends when the caller goes away, and another may have the place', async () => {
-    await using gateway = await startGateway({}, { sessions: { bounds: { watchers: 1 } } })
+    await using gateway = await startGateway({}, { sessions: { limits: { watchers: 1 } } })
     const session = await createSession(gateway)
     await search(session, 'x', gateway)
     const begin = async () => {

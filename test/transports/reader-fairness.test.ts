@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { blocked, reachable, unfit } from '../net/hosts.ts'
+import { blocked, invalidUrls, reachable } from '../net/hosts.ts'
 import { expectAlike } from '../support/everywhere.ts'
 import { besideSecret } from '../support/secret.ts'
 
@@ -42,11 +42,11 @@ describe('the reader reaches nothing private at any door', () => {
 
   test('in whatever spelling, at the first door', async () => {
     const [context] = home.transports
-    for (const url of [...blocked, ...unfit]) {
+    for (const url of [...blocked, ...invalidUrls]) {
       const outcome = context && (await home.askAt(context, home.at(url)))
       expect({ url, outcome }).toEqual({
         url,
-        outcome: { code: unfit.includes(url) ? 'invalid_request' : 'blocked_address' },
+        outcome: { code: invalidUrls.includes(url) ? 'invalid_request' : 'blocked_address' },
       })
     }
     expect(home.leaks()).toBe(0)

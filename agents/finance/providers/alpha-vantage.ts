@@ -62,8 +62,8 @@ export function alphaVantage({ ask, url: base, key }: KeyedSource): Provider<Pai
     })
   }
 
-  async function share(asked: Share, signal: AbortSignal): Promise<Quote | null> {
-    const symbol = symbolOf(asked)
+  async function share(instrument: Share, signal: AbortSignal): Promise<Quote | null> {
+    const symbol = symbolOf(instrument)
     if (symbol === null) return null
     const query = { function: 'GLOBAL_QUOTE', symbol }
     const found = (await get(query, ShareQuote, signal))?.['Global Quote']
@@ -71,7 +71,7 @@ export function alphaVantage({ ask, url: base, key }: KeyedSource): Provider<Pai
     expectSame(found['01. symbol'], symbol)
     return {
       price: found['05. price'],
-      currency: asked.currency,
+      currency: instrument.currency,
       time: Date.parse(found['07. latest trading day']),
       url: under(base, '/query', query),
       settings: ['Alpha Vantage gives the day of the trade, not its time.'],
@@ -90,7 +90,8 @@ export function alphaVantage({ ask, url: base, key }: KeyedSource): Provider<Pai
   return {
     id: 'alpha_vantage',
     name: 'Alpha Vantage',
-    quote: (asked, signal) => (asked.asset_class === 'stock' ? share(asked, signal) : rate(asked, signal)),
+    quote: (instrument, signal) =>
+      instrument.asset_class === 'stock' ? share(instrument, signal) : rate(instrument, signal),
   }
 }
 

@@ -22,14 +22,14 @@ export interface Quote {
 }
 
 /** A source of prices. */
-export interface Provider<Asked extends Instrument> {
+export interface Provider<Requested extends Instrument> {
   readonly id: string
   readonly name: string
   /**
    * Null for an instrument the source does not know or does not cover. Throws Failure `upstream_…` for anything
    * unexpected, `circuit_open` while the source is left alone.
    */
-  quote(asked: Asked, signal: AbortSignal): Promise<Quote | null>
+  quote(instrument: Requested, signal: AbortSignal): Promise<Quote | null>
 }
 
 /** What a source is reached by. */
@@ -84,8 +84,8 @@ export function expectAnswer<T>(type: z.ZodType<T>, { status, json }: JsonAnswer
 }
 
 /** Throws Failure `upstream_invalid` unless the source answered about what it was asked. */
-export function expectSame(answered: string, asked: string): void {
-  if (answered.toUpperCase() !== asked.toUpperCase()) {
+export function expectSame(answered: string, instrument: string): void {
+  if (answered.toUpperCase() !== instrument.toUpperCase()) {
     throw new Failure('upstream_invalid', 'the price of something else')
   }
 }

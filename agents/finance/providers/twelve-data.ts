@@ -51,10 +51,10 @@ export function twelveData({ ask, url: base, key }: KeyedSource): Provider<Pair 
     return askJson(ask, { url, headers, signal }, (answer) => readKnown(type, answer))
   }
 
-  async function share(asked: Share, signal: AbortSignal): Promise<Quote | null> {
-    const market = asked.exchange === undefined ? undefined : markets[asked.exchange]
-    if (asked.exchange !== undefined && market === undefined) return null
-    const symbol = market === undefined ? asked.resolved : asked.ticker
+  async function share(instrument: Share, signal: AbortSignal): Promise<Quote | null> {
+    const market = instrument.exchange === undefined ? undefined : markets[instrument.exchange]
+    if (instrument.exchange !== undefined && market === undefined) return null
+    const symbol = market === undefined ? instrument.resolved : instrument.ticker
     const url = under(base, '/quote', { symbol, ...(market !== undefined && { mic_code: market }) })
     const found = await get(url, ShareQuote, signal)
     if (!found) return null
@@ -75,7 +75,8 @@ export function twelveData({ ask, url: base, key }: KeyedSource): Provider<Pair 
   return {
     id: 'twelve_data',
     name: 'Twelve Data',
-    quote: (asked, signal) => (asked.asset_class === 'stock' ? share(asked, signal) : rate(asked, signal)),
+    quote: (instrument, signal) =>
+      instrument.asset_class === 'stock' ? share(instrument, signal) : rate(instrument, signal),
   }
 }
 

@@ -42,8 +42,8 @@ export function yahoo({ ask, url: base }: Source, clock: Clock): Provider<Pair |
   return {
     id: 'yahoo',
     name: 'Yahoo Finance (unofficial)',
-    quote(asked, signal) {
-      const symbol = symbolOf(asked)
+    quote(instrument, signal) {
+      const symbol = symbolOf(instrument)
       const path = `/v8/finance/chart/${encodeURIComponent(symbol)}`
       const url = under(base, path, { interval: '1d', range: '1d' })
       return askJson(ask, { url, signal }, (answer) => {
@@ -64,10 +64,10 @@ export function yahoo({ ask, url: base }: Source, clock: Clock): Provider<Pair |
   }
 }
 
-function symbolOf(asked: Pair | Share | Index): string {
-  if (asked.asset_class === 'fx') return `${asked.base}${asked.quote}=X`
-  const isClass = asked.asset_class === 'stock' && 'share_class' in asked
-  return isClass ? asked.resolved.replace('.', '-') : asked.resolved
+function symbolOf(instrument: Pair | Share | Index): string {
+  if (instrument.asset_class === 'fx') return `${instrument.base}${instrument.quote}=X`
+  const isClass = instrument.asset_class === 'stock' && 'share_class' in instrument
+  return isClass ? instrument.resolved.replace('.', '-') : instrument.resolved
 }
 
 function stateOf({ pre, regular, post }: Periods, now: number): string {

@@ -20,11 +20,11 @@ const read = (
 describe('a PDF', () => {
   test('is read with its title, author, date and pages', async () => {
     const about = { Title: 'On rivers', Author: 'Ann Author', CreationDate: 'D:20260304050607Z' }
-    const said = await read(
+    const document = await read(
       'application/pdf',
       pdfOf([['Water flows', 'downhill (always).'], ['The end.']], about),
     )
-    expect(said).toMatchObject({
+    expect(document).toMatchObject({
       title: 'On rivers',
       byline: 'Ann Author',
       published: '2026-03-04',
@@ -42,12 +42,12 @@ describe('a PDF', () => {
   })
 
   test('is read up to so many pages, and says so', async () => {
-    const said = await read(
+    const document = await read(
       'application/pdf',
       pdfOf(Array.from({ length: 203 }, (_, page) => [`Page ${page}`])),
     )
-    expect(said.page_count).toBe(203)
-    expect(said.warnings).toEqual([expect.stringMatching(/^Only the first \d+ of 203 pages/)])
+    expect(document.page_count).toBe(203)
+    expect(document.warnings).toEqual([expect.stringMatching(/^Only the first \d+ of 203 pages/)])
   })
 
   test('without text says so', async () => {
@@ -113,9 +113,9 @@ describe('a feed', () => {
     ],
     ['text/xml', atom, 'Log', '- [First](https://example.com/first?a=1&b=2) (2026-03-04)\n\n  Sum.'],
   ])('of %s is a list of its entries', async (type, body, title, content) => {
-    const said = await read(type, body)
-    expect(said).toMatchObject({ title, extractor: 'feed', empty_reason: null })
-    expect(said.content).toBe(content)
+    const document = await read(type, body)
+    expect(document).toMatchObject({ title, extractor: 'feed', empty_reason: null })
+    expect(document.content).toBe(content)
   })
 
   test('is a list as text too', async () => {
@@ -154,7 +154,7 @@ test.each([
 })
 
 test('a digest tells one content from another', async () => {
-  const [one, same, other] = await Promise.all(['a', 'a', 'b'].map((body) => read('text/plain', body)))
-  expect(one?.digest).toBe(same?.digest)
-  expect(one?.digest).not.toBe(other?.digest)
+  const [first, same, third] = await Promise.all(['a', 'a', 'b'].map((body) => read('text/plain', body)))
+  expect(first?.digest).toBe(same?.digest)
+  expect(first?.digest).not.toBe(third?.digest)
 })

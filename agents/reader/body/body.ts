@@ -19,7 +19,7 @@ export async function readBody(job: BodyJob): Promise<BodyReading> {
   }
   const { text, charset } = decode(job.body, type.charset, kind === 'html')
   const isMarkdown = job.format === 'markdown'
-  const reading = () => {
+  const read = () => {
     if (kind === 'html') return extractPage({ ...job, html: text })
     if (kind === 'feed') return readFeed(text, job) ?? verbatim(text)
     if (kind === 'json' && isMarkdown) return verbatim(fenced(text.trim(), 'json'))
@@ -27,8 +27,8 @@ export async function readBody(job: BodyJob): Promise<BodyReading> {
     return verbatim(text)
   }
   const ignored = ignoredBy(kind, job)
-  const said = reading()
-  return { ...said, warnings: [...said.warnings, ...ignored], charset, page_count: null }
+  const reading = read()
+  return { ...reading, warnings: [...reading.warnings, ...ignored], charset, page_count: null }
 }
 
 function ignoredBy(kind: string, { selector }: BodyJob): string[] {

@@ -4,13 +4,13 @@ import { toMarkdown } from '../html-to-markdown/html/markdown.ts'
 import { fenced } from './verbatim.ts'
 
 /** Beyond these a table says no more than its source. */
-const largest = { rows: 1000, cells: 5000 }
+const max = { rows: 1000, cells: 5000 }
 
 /** Comma-separated values (RFC 4180) as a table whose first row is its head, or in a fence where that would be large. */
 export function csvOf(text: string, essence: string): string {
   const rows = parse(text, separatorOf(text, essence))
-  const columns = rows?.reduce((most, row) => Math.max(most, row.length), 0) ?? 0
-  if (!rows || columns === 0 || rows.length * columns > largest.cells) return fenced(text.trim(), 'csv')
+  const columns = rows?.reduce((widest, row) => Math.max(widest, row.length), 0) ?? 0
+  if (!rows || columns === 0 || rows.length * columns > max.cells) return fenced(text.trim(), 'csv')
   const line = (row: readonly string[], name: string): Element => {
     const cells = Array.from({ length: columns }, (_, index): ElementContent => {
       return element(name, [{ type: 'text', value: (row[index] ?? '').trim() }])
@@ -25,8 +25,8 @@ export function csvOf(text: string, essence: string): string {
 function separatorOf(text: string, essence: string): string {
   if (essence === 'text/tab-separated-values') return '\t'
   const first = text.slice(0, 10_000).split('\n', 1)[0] ?? ''
-  const count = (mark: string) => first.split(mark).length
-  return [',', ';', '\t'].reduce((best, mark) => (count(mark) > count(best) ? mark : best))
+  const count = (separator: string) => first.split(separator).length
+  return [',', ';', '\t'].reduce((best, separator) => (count(separator) > count(best) ? separator : best))
 }
 
 /** Null where there are more rows than a table is made of. */
@@ -44,7 +44,7 @@ function parse(text: string, separator: string): string[][] | null {
     row.push(quoted?.replaceAll('""', '"') ?? bare)
     if (end === separator) continue
     if (row.length > 1 || row[0] !== '') rows.push(row)
-    if (rows.length > largest.rows) return null
+    if (rows.length > max.rows) return null
     row = []
   }
   if (row.length > 0) rows.push([...row, ''])

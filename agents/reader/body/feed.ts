@@ -8,7 +8,7 @@ import { toText } from '../html-to-markdown/html/text.ts'
 import { tidy } from '../html-to-markdown/html/tidy.ts'
 import { tokenize } from '../html-to-markdown/html/tokenizer.ts'
 import type { Reading } from '../port.ts'
-import { unsaid } from './verbatim.ts'
+import { noMetadata } from './verbatim.ts'
 
 interface Entry {
   title: string
@@ -17,7 +17,7 @@ interface Entry {
   summary: string
 }
 
-const most = { entries: 100, summary: 500 }
+const max = { entries: 100, summary: 500 }
 
 /** A feed (RSS or Atom, RFC 4287) as a list of its entries; undefined where it has none. */
 export function readFeed(
@@ -29,12 +29,12 @@ export function readFeed(
   const list = element('ul', entries.map(itemOf))
   const root = tidy({ type: 'root', children: [list] } satisfies Root, manner.url, manner)
   return {
-    ...unsaid,
+    ...noMetadata,
     title: plain(title) || null,
     content: manner.format === 'text' ? toText(root) : toMarkdown(root),
     extractor: 'feed',
     empty_reason: null,
-    warnings: isCut ? [`Only the first ${most.entries} entries are given.`] : [],
+    warnings: isCut ? [`Only the first ${max.entries} entries are given.`] : [],
   }
 }
 
@@ -42,8 +42,8 @@ function itemOf({ title, link, date, summary }: Entry): ElementContent {
   const name: ElementContent = { type: 'text', value: plain(title) || link || 'Untitled' }
   const head = link ? element('a', [name], { href: link }) : name
   const when: ElementContent[] = date ? [{ type: 'text', value: ` (${date})` }] : []
-  const said = plain(summary)
-  const cut = said.length > most.summary ? `${said.slice(0, most.summary).toWellFormed()}…` : said
+  const text = plain(summary)
+  const cut = text.length > max.summary ? `${text.slice(0, max.summary).toWellFormed()}…` : text
   const body = cut ? [element('p', [{ type: 'text', value: cut }])] : []
   return element('li', [element('p', [head, ...when]), ...body])
 }
@@ -67,27 +67,27 @@ function entriesOf(xml: string): { title: string; entries: Entry[]; isCut: boole
   let title = ''
   let entry: Entry | undefined
   let field = ''
-  let said = ''
+  let text = ''
   for (const token of tokenize(xml)) {
     if (token.type === 'text') {
-      said += field === '' ? '' : token.value
+      text += field === '' ? '' : token.value
       continue
     }
     if (token.type === 'open' && (token.name === 'item' || token.name === 'entry')) {
-      if (entries.length === most.entries) return { title, entries, isCut: true }
+      if (entries.length === max.entries) return { title, entries, isCut: true }
       entry = { title: '', link: '', date: '', summary: '' }
       entries.push(entry)
       field = ''
     } else if (token.type === 'open' && field === '' && fields.has(token.name)) {
       field = token.closed ? '' : token.name
-      said = ''
+      text = ''
       const href = token.attributes.get('href')
       const rel = token.attributes.get('rel') ?? 'alternate'
       if (entry && token.name === 'link' && href && rel === 'alternate') entry.link ||= references(href)
     } else if (token.type === 'close' && token.name === field) {
       const key = fields.get(field)
-      if (entry && key) entry[key] ||= references(said.trim())
-      else if (key === 'title') title ||= references(said.trim())
+      if (entry && key) entry[key] ||= references(text.trim())
+      else if (key === 'title') title ||= references(text.trim())
       field = ''
     }
   }

@@ -1,9 +1,9 @@
 import { getDocumentProxy } from 'unpdf'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Extracted, Reading } from '../port.ts'
-import { unsaid } from './verbatim.ts'
+import { noMetadata } from './verbatim.ts'
 
-const most = {
+const max = {
   pages: 200,
   characters: 1_500_000,
   /** Milliseconds after which no further page is begun. */
@@ -22,15 +22,15 @@ export async function readPdf(body: Uint8Array): Promise<Reading & { page_count:
     const pdf = await getDocumentProxy(new Uint8Array(body), { verbosity: 0 })
     const pages: string[] = []
     let characters = 0
-    while (pages.length < Math.min(pdf.numPages, most.pages)) {
-      if (characters > most.characters || performance.now() - started > most.time) break
+    while (pages.length < Math.min(pdf.numPages, max.pages)) {
+      if (characters > max.characters || performance.now() - started > max.time) break
       const text = await textOfPage(pdf, pages.length + 1)
       characters += text.length
       pages.push(text)
     }
     const content = pages.filter(Boolean).join('\n\n')
     return {
-      ...unsaid,
+      ...noMetadata,
       ...(await aboutOf(pdf)),
       content,
       extractor: 'pdf',
@@ -56,11 +56,11 @@ async function textOfPage(pdf: Pdf, number: number): Promise<string> {
 
 async function aboutOf(pdf: Pdf) {
   const { info } = await pdf.getMetadata()
-  const known = (name: string) => {
+  const metadata = (name: string) => {
     const value: unknown = Reflect.get(info, name)
     return typeof value === 'string' ? value.trim().slice(0, 1000) || null : null
   }
-  return { title: known('Title'), byline: known('Author'), published: dateOf(known('CreationDate')) }
+  return { title: metadata('Title'), byline: metadata('Author'), published: dateOf(metadata('CreationDate')) }
 }
 
 /** `D:20260304050607Z` as a date (ISO 32000-1, 7.9.4). */

@@ -1,6 +1,6 @@
 import type { Reading } from '../port.ts'
 
-export const unsaid = {
+export const noMetadata = {
   title: null,
   byline: null,
   site_name: null,
@@ -13,7 +13,7 @@ export const unsaid = {
 /** Text as it came. */
 export function verbatim(content: string): Reading {
   const empty_reason = content.trim() === '' ? 'no_text' : null
-  return { ...unsaid, content, extractor: 'verbatim', empty_reason, warnings: [] }
+  return { ...noMetadata, content, extractor: 'verbatim', empty_reason, warnings: [] }
 }
 
 /** Text in a fence longer than any run of backticks inside. */

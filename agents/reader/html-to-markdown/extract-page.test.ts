@@ -32,8 +32,8 @@ describe('an article', () => {
       warnings: [],
     })
     expect(result.content).toContain('## Part two')
-    for (const furniture of ['Sport', 'Buy our paper', 'rights'])
-      expect(result.content).not.toContain(furniture)
+    for (const boilerplate of ['Sport', 'Buy our paper', 'rights'])
+      expect(result.content).not.toContain(boilerplate)
   })
 
   test('tells its facts by JSON-LD too', () => {

@@ -8,7 +8,7 @@ const pages = globSync('*.html', { cwd: folder }).toSorted()
 const htmlOf = (name: string) => readFileSync(join(folder, name), 'utf8')
 const read = (name: string, format: Format) =>
   extractPage({ html: htmlOf(name), url: 'https://example.com/a', format })
-const count = (text: string, mark: string) => text.split(mark).length - 1
+const count = (text: string, fragment: string) => text.split(fragment).length - 1
 
 /** In each page, what is content ends in §in and what is not in §out. */
 test.each(pages)('of %s the content is given, all of it and nothing else', (name) => {

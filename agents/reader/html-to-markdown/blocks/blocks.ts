@@ -1,6 +1,6 @@
 import type { Element, Root, RootContent } from 'hast'
 import { attribute, childrenOf, isElement, type Node, textOf } from '../html/hast.ts'
-import { apart, commentName, contentName, furnitureName, furnitureRole, metaName } from './names.ts'
+import { apart, boilerplateName, boilerplateRole, commentName, contentName, metaName } from './names.ts'
 
 /** A stretch of text that no other block interrupts: what a reader takes or leaves as one. */
 export interface Block {
@@ -12,7 +12,7 @@ export interface Block {
   /** Those of them that are inside links. */
   readonly linked: number
   readonly sentences: number
-  readonly place: Place
+  readonly container: Container
 }
 
 /** What is said within an element. */
@@ -29,10 +29,10 @@ export interface Sums {
 }
 
 /** An element that holds blocks, and what stands around it. */
-export interface Place extends Sums {
+export interface Container extends Sums {
   readonly element: Element | Root
   readonly tag: string
-  readonly parent: Place | null
+  readonly parent: Container | null
   readonly depth: number
   /** Its tag and class. */
   readonly signature: string
@@ -40,11 +40,11 @@ export interface Place extends Sums {
   readonly alike: { count: number }
   /** Names of it and of all around it. */
   readonly within: ReadonlySet<string>
-  readonly furniture: Named
+  readonly boilerplate: Named
   readonly content: Named
   readonly comment: Named
   readonly meta: Named
-  readonly has_furniture_role: boolean
+  readonly has_boilerplate_role: boolean
   /** It is a link, or within one: a card that leads elsewhere as a whole. */
   readonly is_linked: boolean
 }
@@ -62,13 +62,13 @@ const blockNames = new Set(
 )
 
 /** Characters of a link. */
-const mostInCard = 1000
+const maxCardCharacters = 1000
 
 export interface Layout {
   /** In the order of the page; those without any text are left out. */
   readonly blocks: readonly Block[]
   /** From the outside in; the first is the whole page. */
-  readonly places: readonly Place[]
+  readonly containers: readonly Container[]
 }
 
 /** A page as blocks and the elements around them, in time linear in blocks times depth. */
@@ -76,29 +76,29 @@ export function layoutOf(root: Root): Layout {
   const holders = new Set<Node>()
   findHolders(root, holders)
   const blocks: Block[] = []
-  const places: Place[] = []
+  const containers: Container[] = []
 
-  function visit(place: Place): void {
-    places.push(place)
+  function visit(container: Container): void {
+    containers.push(container)
     const siblings = new Map<string, { count: number }>()
     let nodes: RootContent[] = []
     const flush = () => {
-      const block = blockOf(nodes, place)
+      const block = blockOf(nodes, container)
       if (block) blocks.push(block)
       nodes = []
     }
-    for (const node of childrenOf(place.element)) {
+    for (const node of childrenOf(container.element)) {
       if (isElement(node) && holders.has(node)) {
         flush()
-        visit(placeOf(node, place, siblings))
+        visit(containerOf(node, container, siblings))
       } else nodes.push(node)
     }
     flush()
   }
 
-  visit(placeOf(root, null, new Map()))
+  visit(containerOf(root, null, new Map()))
   for (const block of blocks) addUp(block)
-  return { blocks, places }
+  return { blocks, containers }
 }
 
 /** Elements of a block's kind, and those that wrap such. */
@@ -109,11 +109,11 @@ function findHolders(node: Node, holders: Set<Node>): boolean {
   return holds
 }
 
-function placeOf(
+function containerOf(
   element: Element | Root,
-  parent: Place | null,
+  parent: Container | null,
   siblings: Map<string, { count: number }>,
-): Place {
+): Container {
   const isRoot = element.type === 'root'
   const tag = isRoot ? '' : element.tagName
   const className = isRoot ? '' : attribute(element, 'className')
@@ -136,12 +136,13 @@ function placeOf(
     signature,
     alike,
     within: isNew ? new Set([...parent.within, tag]) : (parent?.within ?? new Set()),
-    furniture: named(furnitureName, parent?.furniture),
+    boilerplate: named(boilerplateName, parent?.boilerplate),
     content: named(contentName, parent?.content),
     comment: named(commentName, parent?.comment),
     meta: named(metaName, parent?.meta),
-    has_furniture_role:
-      (parent?.has_furniture_role ?? false) || (!isRoot && furnitureRole.test(attribute(element, 'role'))),
+    has_boilerplate_role:
+      (parent?.has_boilerplate_role ?? false) ||
+      (!isRoot && boilerplateRole.test(attribute(element, 'role'))),
     is_linked: (parent?.is_linked ?? false) || (!isRoot && isCard(element)),
     chars: 0,
     linked: 0,
@@ -153,7 +154,7 @@ function placeOf(
   }
 }
 
-function blockOf(nodes: readonly RootContent[], place: Place): Block | undefined {
+function blockOf(nodes: readonly RootContent[], container: Container): Block | undefined {
   const text = nodes.map(spacedText).join('').replace(/\s+/g, ' ').trim()
   if (text === '') return undefined
   const chars = charsIn(text)
@@ -161,23 +162,23 @@ function blockOf(nodes: readonly RootContent[], place: Place): Block | undefined
     nodes,
     text,
     chars,
-    linked: place.is_linked ? chars : nodes.reduce((sum, node) => sum + linkedIn(node), 0),
+    linked: container.is_linked ? chars : nodes.reduce((sum, node) => sum + linkedIn(node), 0),
     sentences: text.match(/[.!?؟।](?=\s|$)|[。！？]/g)?.length ?? 0,
-    place,
+    container,
   }
 }
 
 function addUp(block: Block): void {
   const prose = isProse(block) ? block.chars : 0
   const lead = isLead(block) ? 1 : 0
-  for (let place: Place | null = block.place; place; place = place.parent) {
-    place.chars += block.chars
-    place.linked += block.linked
-    place.blocks++
-    place.sentences += block.sentences
-    place.prose += prose
-    place.leads += lead
-    if (block.place.tag === 'p') place.paragraphs++
+  for (let container: Container | null = block.container; container; container = container.parent) {
+    container.chars += block.chars
+    container.linked += block.linked
+    container.blocks++
+    container.sentences += block.sentences
+    container.prose += prose
+    container.leads += lead
+    if (block.container.tag === 'p') container.paragraphs++
   }
 }
 
@@ -198,7 +199,9 @@ function spacedText(node: Node): string {
 /** A link around blocks; one that was never closed holds more than any card. */
 function isCard(element: Element): boolean {
   return (
-    element.tagName === 'a' && attribute(element, 'href') !== '' && charsIn(textOf(element)) <= mostInCard
+    element.tagName === 'a' &&
+    attribute(element, 'href') !== '' &&
+    charsIn(textOf(element)) <= maxCardCharacters
   )
 }
 
@@ -213,6 +216,6 @@ export function charsIn(text: string): number {
 }
 
 /** 1 to 6 for headings, 0 for all else. */
-export function levelOf({ tag }: Place): number {
+export function levelOf({ tag }: Container): number {
   return /^h[1-6]$/.test(tag) ? Number(tag[1]) : 0
 }

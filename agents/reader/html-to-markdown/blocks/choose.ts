@@ -1,15 +1,15 @@
-import type { Block, Place } from './blocks.ts'
+import type { Block, Container } from './blocks.ts'
 import { type Page, upward } from './page.ts'
 import { isOneTable, leaveOutEmptySections } from './structure.ts'
 
 export interface Choice {
-  readonly kept: ReadonlySet<Block>
+  readonly chosen: ReadonlySet<Block>
   /** The F1 that is expected of it: how well what is kept and what is content agree, from 0 to 1. */
   readonly confidence: number
 }
 
 /** What else is known of a page. */
-export interface Known {
+export interface PageFacts {
   readonly title: string
   /** The article's text as the page states it in JSON-LD; empty where it does not. */
   readonly stated: string
@@ -22,50 +22,50 @@ export interface Known {
  * content, the page is one text: what is doubtful is left out. Elsewhere it is taken for the sake of completeness.
  * Less tells it of a page that calls itself an article.
  */
-const bodyOfArticle = { unsaid: 0.4, said: 0.1 }
+const bodyShare = { undeclared: 0.4, declared: 0.1 }
 const certain = { of_article: 0.55, of_lead: 0.85, of_comment: 0.9 }
 /** So many characters of what is certain are a text; less may be a headline. */
-const fewestCertain = 200
+const minCertainCharacters = 200
 /** From which on a quotation within the text is taken to be of it. */
 const likelyQuotation = 0.25
 /** A stated text shorter than this may be its beginning; the page has to has this share of it. */
-const fewestStated = 800
-const mostStated = 0.7
+const minStatedCharacters = 800
+const minStatedShare = 0.7
 /** Weighs the expected size of the content against that of what is kept: below 1 the choice is stricter. */
 const strictness = 0.55
 
 /** On a page of at most so many blocks, a gap between probabilities tells what belongs together. */
-const few = 60
+const maxBlocksForGap = 60
 /** How wide it is at least, how low it may begin, and how much of what is sure may be added. */
 const gapThatTells = { width: 0.12, floor: 0.25, share: 1 }
 
 /** Which blocks are content, by the probability of each. */
-export function choose({ blocks, body }: Page, probabilities: readonly number[], known: Known): Choice {
+export function choose({ blocks, body }: Page, probabilities: readonly number[], facts: PageFacts): Choice {
   const scored = evened(blocks, probabilities).map((probability, index) => ({
     block: blocks[index] as Block,
     probability,
   }))
   const mass = massOf(scored)
-  const inBody = scored.filter(({ block }) => body !== null && [...upward(block.place)].includes(body))
-  const isArticle = massOf(inBody) > (known.is_article ? bodyOfArticle.said : bodyOfArticle.unsaid) * mass
+  const inBody = scored.filter(({ block }) => body !== null && [...upward(block.container)].includes(body))
+  const isArticle = massOf(inBody) > (facts.is_article ? bodyShare.declared : bodyShare.undeclared) * mass
   const own = ownThreshold(scored, mass)
   const isSure =
-    sizeOf(scored.filter(({ probability }) => probability >= certain.of_article)) >= fewestCertain
+    sizeOf(scored.filter(({ probability }) => probability >= certain.of_article)) >= minCertainCharacters
   const strict = isSure ? certain.of_article : own
   const limit = isArticle ? strict : own
-  const clear = blocks.length <= few ? clearThreshold(scored, limit) : limit
+  const clear = blocks.length <= maxBlocksForGap ? clearThreshold(scored, limit) : limit
   const likely = scored.filter(
     ({ block, probability }) => probability >= limit || (probability >= clear && !isBoilerplate(block)),
   )
-  const kept = new Set(likely.map(({ block }) => block))
-  if (isArticle) takeQuotations(kept, inBody)
-  keepToStated(kept, blocks, known.stated)
+  const chosen = new Set(likely.map(({ block }) => block))
+  if (isArticle) takeQuotations(chosen, inBody)
+  keepToStated(chosen, blocks, facts.stated)
   if (isArticle) {
-    if (known.is_article) leaveOutComments(kept, scored)
-    leaveOut(kept, scored, known)
-    leaveOutEmptySections(kept, blocks)
+    if (facts.is_article) leaveOutComments(chosen, scored)
+    leaveOut(chosen, scored, facts)
+    leaveOutEmptySections(chosen, blocks)
   }
-  return { kept, confidence: (2 * massOf(likely)) / Math.max(1, sizeOf(likely) + mass) }
+  return { chosen, confidence: (2 * massOf(likely)) / Math.max(1, sizeOf(likely) + mass) }
 }
 
 interface Scored {
@@ -89,8 +89,8 @@ function ownThreshold(scored: readonly Scored[], mass: number): number {
 
 /** A table is content or is not, as a whole. */
 function evened(blocks: readonly Block[], probabilities: readonly number[]): number[] {
-  const tables = new Map<Place, { chars: number; mass: number }>()
-  const tableOf = (block: Block) => [...upward(block.place)].findLast(isOneTable)
+  const tables = new Map<Container, { chars: number; mass: number }>()
+  const tableOf = (block: Block) => [...upward(block.container)].findLast(isOneTable)
   const owners = blocks.map(tableOf)
   for (const [index, block] of blocks.entries()) {
     const owner = owners[index]
@@ -101,42 +101,42 @@ function evened(blocks: readonly Block[], probabilities: readonly number[]): num
     tables.set(owner, total)
   }
   return probabilities.map((probability, index) => {
-    const total = tables.get(owners[index] as Place)
+    const total = tables.get(owners[index] as Container)
     return total ? total.mass / Math.max(1, total.chars) : probability
   })
 }
 
 /** A post that is shown in the text. */
-function takeQuotations(kept: Set<Block>, inBody: readonly Scored[]): void {
+function takeQuotations(chosen: Set<Block>, inBody: readonly Scored[]): void {
   for (const { block, probability } of inBody)
-    if (block.place.within.has('blockquote') && probability >= likelyQuotation) kept.add(block)
+    if (block.container.within.has('blockquote') && probability >= likelyQuotation) chosen.add(block)
 }
 
 /** What readers say of an article, where there is one. */
-function leaveOutComments(kept: Set<Block>, scored: readonly Scored[]): void {
-  const comments = scored.filter(({ block }) => block.place.comment.count > 0)
-  const others = new Set(kept)
+function leaveOutComments(chosen: Set<Block>, scored: readonly Scored[]): void {
+  const comments = scored.filter(({ block }) => block.container.comment.count > 0)
+  const others = new Set(chosen)
   for (const { block } of comments) others.delete(block)
-  if (sum([...others].map(({ chars }) => chars)) < fewestCertain) return
-  for (const { block, probability } of comments) if (probability < certain.of_comment) kept.delete(block)
+  if (sum([...others].map(({ chars }) => chars)) < minCertainCharacters) return
+  for (const { block, probability } of comments) if (probability < certain.of_comment) chosen.delete(block)
 }
 
 /** Leaves out of an article what its title says, what a picture shows and what leads to another article. */
-function leaveOut(kept: Set<Block>, scored: readonly Scored[], { title, is_article }: Known): void {
+function leaveOut(chosen: Set<Block>, scored: readonly Scored[], { title, is_article }: PageFacts): void {
   for (const { block, probability } of scored) {
-    const { text, chars, linked, place } = block
-    if (place.within.has('table') || place.within.has('li')) continue
-    const isHeadline = place.within.has('h1') && title.toLowerCase().includes(text.toLowerCase())
-    const isCard = place.is_linked && !is_article
+    const { text, chars, linked, container } = block
+    if (container.within.has('table') || container.within.has('li')) continue
+    const isHeadline = container.within.has('h1') && title.toLowerCase().includes(text.toLowerCase())
+    const isCard = container.is_linked && !is_article
     const isLead = !isCard && chars >= 15 && linked > 0.9 * chars && probability < certain.of_lead
-    if (isHeadline || isLead || isCaption(place)) kept.delete(block)
+    if (isHeadline || isLead || isCaption(container)) chosen.delete(block)
   }
 }
 
-function isCaption(place: Place): boolean {
-  if (place.within.has('pre') || place.within.has('blockquote')) return false
-  const near = [...upward(place)].slice(0, 3)
-  return place.within.has('figure') || near.some(({ signature }) => /caption|credit/i.test(signature))
+function isCaption(container: Container): boolean {
+  if (container.within.has('pre') || container.within.has('blockquote')) return false
+  const near = [...upward(container)].slice(0, 3)
+  return container.within.has('figure') || near.some(({ signature }) => /caption|credit/i.test(signature))
 }
 
 /**
@@ -158,21 +158,21 @@ function clearThreshold(scored: readonly Scored[], threshold: number): number {
 }
 
 /** Nothing before and after the article's text, where the page states it in full. */
-function keepToStated(kept: Set<Block>, blocks: readonly Block[], stated: string): void {
-  if (stated.length < fewestStated || !/[.!?”"')\]]\s*$/.test(stated)) return
+function keepToStated(chosen: Set<Block>, blocks: readonly Block[], stated: string): void {
+  if (stated.length < minStatedCharacters || !/[.!?”"')\]]\s*$/.test(stated)) return
   const runs = new Set(runsOf(stated))
   const isStated = (block: Block) => {
-    if (block.place.within.has('table')) return false
+    if (block.container.within.has('table')) return false
     const own = runsOf(block.text)
     return own.length > 0 && own.filter((run) => runs.has(run)).length > 0.8 * own.length
   }
   const [start, end] = [blocks.findIndex(isStated), blocks.findLastIndex(isStated)]
   const own = blocks.slice(start, end + 1)
   const found = sum(own.filter(isStated).map(({ chars }) => chars))
-  if (start === -1 || found < mostStated * stated.replace(/\s+/g, '').length) return
+  if (start === -1 || found < minStatedShare * stated.replace(/\s+/g, '').length) return
   const inside = new Set(own)
-  for (const block of kept) if (!inside.has(block)) kept.delete(block)
-  for (const block of own) if (isStated(block)) kept.add(block)
+  for (const block of chosen) if (!inside.has(block)) chosen.delete(block)
+  for (const block of own) if (isStated(block)) chosen.add(block)
 }
 
 /** Every six words in a row. */
@@ -181,8 +181,8 @@ function runsOf(text: string): string[] {
   return words.slice(5).map((_, index) => words.slice(index, index + 6).join(' '))
 }
 
-export function isBoilerplate({ place: { within, has_furniture_role } }: Block): boolean {
-  return has_furniture_role || within.has('nav') || within.has('footer') || within.has('aside')
+export function isBoilerplate({ container: { within, has_boilerplate_role } }: Block): boolean {
+  return has_boilerplate_role || within.has('nav') || within.has('footer') || within.has('aside')
 }
 
 function sizeOf(scored: readonly Scored[]): number {

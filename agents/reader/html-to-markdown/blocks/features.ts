@@ -1,5 +1,5 @@
-import { type Block, isProse, levelOf, type Named, type Place } from './blocks.ts'
-import { furnitureHeading, furnitureText } from './names.ts'
+import { type Block, type Container, isProse, levelOf, type Named } from './blocks.ts'
+import { boilerplateHeading, boilerplateText } from './names.ts'
 import { type Feature, lineageOf, none, type Page, share, upward } from './page.ts'
 
 /** What changes from block to block. */
@@ -19,13 +19,13 @@ export function featuresOf(page: Page): Feature[][] {
     advance(course, block)
     return [
       ...ofText(block),
-      ...ofPlace(block.place),
+      ...ofContainer(block.container),
       ...ofPosition(index, course, page),
-      ...ofSurroundings(block.place, page),
+      ...ofSurroundings(block.container, page),
       ...ofRepetition(block, page),
-      ...ofMain(block.place, page),
-      ...ofBody(block.place, index, page),
-      ...ofCards(block.place, page),
+      ...ofMain(block.container, page),
+      ...ofBody(block.container, index, page),
+      ...ofCards(block.container, page),
       ...ofNeighbours(index, page),
       ...page.facts,
     ]
@@ -33,17 +33,17 @@ export function featuresOf(page: Page): Feature[][] {
 }
 
 function advance(course: Course, block: Block): void {
-  const level = levelOf(block.place)
+  const level = levelOf(block.container)
   course.chars += block.chars
   if (isProse(block)) course.prose += block.chars
   course.since_heading = level > 0 ? 0 : course.since_heading + 1
   if (level === 0) return
   course.heading_level = level
-  course.heading_leads_away = block.text.length < 60 && furnitureHeading.test(block.text)
+  course.heading_leads_away = block.text.length < 60 && boilerplateHeading.test(block.text)
 }
 
 function ofText({ text, chars, linked, sentences }: Block): Feature[] {
-  const isBoilerplate = furnitureText.test(text)
+  const isBoilerplate = boilerplateText.test(text)
   return [
     ['chars', Math.log1p(chars)],
     ['words', Math.min(500, text.split(' ').length)],
@@ -56,12 +56,12 @@ function ofText({ text, chars, linked, sentences }: Block): Feature[] {
   ]
 }
 
-function ofPlace(place: Place): Feature[] {
-  const within = (...tags: string[]) => Number(tags.some((tag) => place.within.has(tag)))
-  const away = ({ depth }: Named) => (depth === -1 ? 99 : Math.min(30, place.depth - depth))
+function ofContainer(container: Container): Feature[] {
+  const within = (...tags: string[]) => Number(tags.some((tag) => container.within.has(tag)))
+  const away = ({ depth }: Named) => (depth === -1 ? 99 : Math.min(30, container.depth - depth))
   return [
-    ['paragraph', Number(place.tag === 'p')],
-    ['level', levelOf(place)],
+    ['paragraph', Number(container.tag === 'p')],
+    ['level', levelOf(container)],
     ['in_item', within('li')],
     ['in_cell', within('td', 'th')],
     ['in_code', within('pre')],
@@ -73,15 +73,15 @@ function ofPlace(place: Place): Feature[] {
     ['in_header', within('header')],
     ['in_footer', within('footer')],
     ['in_aside', within('aside')],
-    ['in_role', Number(place.has_furniture_role)],
-    ['depth', place.depth],
-    ['furniture_away', away(place.furniture)],
-    ['content_away', away(place.content)],
-    ['comment_away', away(place.comment)],
-    ['meta_away', away(place.meta)],
-    ['furniture_around', place.furniture.count],
-    ['content_around', place.content.count],
-    ['in_link', Number(place.is_linked)],
+    ['in_role', Number(container.has_boilerplate_role)],
+    ['depth', container.depth],
+    ['furniture_away', away(container.boilerplate)],
+    ['content_away', away(container.content)],
+    ['comment_away', away(container.comment)],
+    ['meta_away', away(container.meta)],
+    ['furniture_around', container.boilerplate.count],
+    ['content_around', container.content.count],
+    ['in_link', Number(container.is_linked)],
   ]
 }
 
@@ -98,20 +98,20 @@ function ofPosition(index: number, course: Course, page: Page): Feature[] {
   ]
 }
 
-function ofSurroundings(place: Place, { whole }: Page): Feature[] {
-  const [one, two, three] = [place, place.parent ?? whole, place.parent?.parent ?? whole]
-  const large = holding(place, 400, whole)
-  const larger = holding(place, 2000, whole)
+function ofSurroundings(container: Container, { whole }: Page): Feature[] {
+  const [own, parent, grandparent] = [container, container.parent ?? whole, container.parent?.parent ?? whole]
+  const large = holding(container, 400, whole)
+  const larger = holding(container, 2000, whole)
   return [
-    ['leads_2', Math.min(50, two.leads)],
+    ['leads_2', Math.min(50, parent.leads)],
     ['leads_large', Math.min(50, large.leads)],
-    ['linked_1', share(one.linked, one.chars)],
-    ['linked_2', share(two.linked, two.chars)],
-    ['linked_3', share(three.linked, three.chars)],
+    ['linked_1', share(own.linked, own.chars)],
+    ['linked_2', share(parent.linked, parent.chars)],
+    ['linked_3', share(grandparent.linked, grandparent.chars)],
     ['linked_large', share(large.linked, large.chars)],
     ['linked_larger', share(larger.linked, larger.chars)],
-    ['chars_2', Math.log1p(two.chars)],
-    ['chars_3', Math.log1p(three.chars)],
+    ['chars_2', Math.log1p(parent.chars)],
+    ['chars_3', Math.log1p(grandparent.chars)],
     ['chars_large', Math.log1p(large.chars)],
     ['share_large', share(large.chars, whole.chars)],
     ['share_larger', share(larger.chars, whole.chars)],
@@ -122,17 +122,17 @@ function ofSurroundings(place: Place, { whole }: Page): Feature[] {
   ]
 }
 
-function ofRepetition({ place, text }: Block, { twins, texts }: Page): Feature[] {
+function ofRepetition({ container, text }: Block, { twins, texts }: Page): Feature[] {
   return [
-    ['twins', Math.log1p(twins.get(lineageOf(place)) ?? 1)],
+    ['twins', Math.log1p(twins.get(lineageOf(container)) ?? 1)],
     ['same_texts', Math.log1p(texts.get(text) ?? 1)],
   ]
 }
 
 /** Where a block stands as seen from the innermost element that holds most of the prose. */
-function ofMain(place: Place, { main, around_main, whole }: Page): Feature[] {
-  const line = [...upward(place)]
-  const meeting = line.find((one) => around_main.has(one)) ?? whole
+function ofMain(container: Container, { main, around_main, whole }: Page): Feature[] {
+  const line = [...upward(container)]
+  const meeting = line.find((container) => around_main.has(container)) ?? whole
   const branch = main && meeting === main ? line.find(({ parent }) => parent === main) : undefined
   return [
     ['main_away', main ? main.depth - meeting.depth : none],
@@ -145,13 +145,13 @@ function ofMain(place: Place, { main, around_main, whole }: Page): Feature[] {
 }
 
 /** Where a block stands as seen from the element whose own paragraphs hold the most prose, and from the headline. */
-function ofBody(place: Place, index: number, page: Page): Feature[] {
+function ofBody(container: Container, index: number, page: Page): Feature[] {
   const { body, around_body, whole, around_headline, headline } = page
-  const line = [...upward(place)]
-  const at = line.findIndex((one) => around_body.has(one))
+  const line = [...upward(container)]
+  const at = line.findIndex((container) => around_body.has(container))
   const meeting = line[at] ?? whole
   const branch = line[at - 1]
-  const headlineMeeting = line.find((one) => around_headline.has(one)) ?? whole
+  const headlineMeeting = line.find((container) => around_headline.has(container)) ?? whole
   return [
     ['body_away', body ? body.depth - meeting.depth : none],
     ['body_before', body ? between(-50, page.body_start - index, 100) : none],
@@ -163,14 +163,14 @@ function ofBody(place: Place, index: number, page: Page): Feature[] {
     ['body_prose', body ? share(body.prose, whole.prose) : none],
     ['body_chars', body ? Math.log1p(body.chars) : none],
     ['headline_away', headline ? headline.depth - headlineMeeting.depth : none],
-    ['headline_below', headline ? place.depth - headlineMeeting.depth : none],
+    ['headline_below', headline ? container.depth - headlineMeeting.depth : none],
     ['headline_meeting', headline ? share(headlineMeeting.chars, whole.chars) : none],
   ]
 }
 
 /** The nearest and the outermost element around a block that has siblings like it. */
-function ofCards(place: Place, { around_main, whole }: Page): Feature[] {
-  const cards = [...upward(place)].filter(({ tag, alike }) => alike.count >= 3 && tag !== 'p')
+function ofCards(container: Container, { around_main, whole }: Page): Feature[] {
+  const cards = [...upward(container)].filter(({ tag, alike }) => alike.count >= 3 && tag !== 'p')
   const near = cards[0]
   const far = cards.findLast((card) => !around_main.has(card))
   return [
@@ -211,12 +211,12 @@ function around(index: number, reach: number, blocks: readonly Block[]): Feature
   ]
 }
 
-function holding(from: Place, chars: number, whole: Place): Place {
-  let place = from
-  while (place.chars < chars && place.parent) place = place.parent
-  return place.chars < chars ? whole : place
+function holding(from: Container, chars: number, whole: Container): Container {
+  let container = from
+  while (container.chars < chars && container.parent) container = container.parent
+  return container.chars < chars ? whole : container
 }
 
-function between(least: number, value: number, most: number): number {
-  return Math.max(least, Math.min(most, value))
+function between(min: number, value: number, max: number): number {
+  return Math.max(min, Math.min(max, value))
 }

@@ -11,7 +11,7 @@ const probability = compile(model)
 
 test('the trees say what LightGBM says', () => {
   expect(recorded.rows.length).toBeGreaterThanOrEqual(20)
-  expect(new Set(recorded.probabilities.map((one) => one.toFixed(1))).size).toBeGreaterThan(5)
+  expect(new Set(recorded.probabilities.map((probability) => probability.toFixed(1))).size).toBeGreaterThan(5)
   for (const [index, row] of recorded.rows.entries())
     expect(probability(Float32Array.from(row))).toBeCloseTo(recorded.probabilities[index] ?? Number.NaN, 4)
 })
@@ -22,11 +22,11 @@ test('the model and the features agree on what each number is', () => {
 })
 
 test('a tree of one leaf is its value', () => {
-  const one = {
+  const model = {
     features: [],
     splits: '',
     leaves: Buffer.from(new Float32Array([2]).buffer).toString('base64'),
     sizes: [1],
   }
-  expect(compile(one)(new Float32Array())).toBeCloseTo(1 / (1 + Math.exp(-2)), 6)
+  expect(compile(model)(new Float32Array())).toBeCloseTo(1 / (1 + Math.exp(-2)), 6)
 })

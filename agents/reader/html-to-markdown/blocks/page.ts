@@ -1,4 +1,4 @@
-import { type Block, isProse, type Layout, type Place } from './blocks.ts'
+import { type Block, type Container, isProse, type Layout } from './blocks.ts'
 
 export type Feature = readonly [name: string, value: number]
 
@@ -6,18 +6,18 @@ export type Feature = readonly [name: string, value: number]
 export interface Page {
   readonly blocks: readonly Block[]
   /** From the outside in; the first is the whole page. */
-  readonly places: readonly Place[]
-  readonly whole: Place
+  readonly containers: readonly Container[]
+  readonly whole: Container
   /** The innermost element that holds most of the prose; null where there is none. */
-  readonly main: Place | null
-  readonly around_main: ReadonlySet<Place>
+  readonly main: Container | null
+  readonly around_main: ReadonlySet<Container>
   /** The element whose own paragraphs hold the most prose; null where there is none. */
-  readonly body: Place | null
-  readonly around_body: ReadonlySet<Place>
+  readonly body: Container | null
+  readonly around_body: ReadonlySet<Container>
   readonly body_start: number
   readonly body_end: number
-  readonly around_headline: ReadonlySet<Place>
-  readonly headline: Place | null
+  readonly around_headline: ReadonlySet<Container>
+  readonly headline: Container | null
   /** Places in the row of blocks, -1 where there is none. */
   readonly heading: number
   readonly last_sentence: number
@@ -26,21 +26,21 @@ export interface Page {
   readonly facts: readonly Feature[]
 }
 
-const mostOfProse = 0.6
+const minProseShare = 0.6
 /** Where there is nothing to measure. */
 export const none = -1
 
-export function pageOf({ blocks, places }: Layout): Page {
-  const [whole] = places
+export function pageOf({ blocks, containers }: Layout): Page {
+  const [whole] = containers
   if (!whole) throw new Error('A page has a root.')
-  const main = mainOf(places, whole)
+  const main = mainOf(containers, whole)
   const proses = blocks.filter(isProse).length
   const body = bodyOf(blocks)
-  const headline = blocks.find(({ place }) => place.within.has('h1'))?.place ?? null
-  const inBody = (block: Block) => body !== null && [...upward(block.place)].includes(body)
+  const headline = blocks.find(({ container }) => container.within.has('h1'))?.container ?? null
+  const inBody = (block: Block) => body !== null && [...upward(block.container)].includes(body)
   return {
     blocks,
-    places,
+    containers,
     whole,
     main,
     around_main: new Set(main ? upward(main) : []),
@@ -50,9 +50,9 @@ export function pageOf({ blocks, places }: Layout): Page {
     body_end: blocks.findLastIndex(inBody),
     around_headline: new Set(headline ? upward(headline) : []),
     headline,
-    heading: blocks.findIndex(({ place }) => place.within.has('h1')),
+    heading: blocks.findIndex(({ container }) => container.within.has('h1')),
     last_sentence: blocks.findLastIndex(({ sentences, chars }) => sentences > 0 && chars > 80),
-    twins: countBy(blocks, ({ place }) => lineageOf(place)),
+    twins: countBy(blocks, ({ container }) => lineageOf(container)),
     texts: countBy(blocks, ({ text }) => text),
     facts: [
       ['page_proses', Math.log1p(proses)],
@@ -64,7 +64,7 @@ export function pageOf({ blocks, places }: Layout): Page {
       ['page_sentences', share(whole.sentences, whole.blocks)],
       [
         'page_articles',
-        Math.min(20, places.filter(({ tag, blocks }) => tag === 'article' && blocks > 0).length),
+        Math.min(20, containers.filter(({ tag, blocks }) => tag === 'article' && blocks > 0).length),
       ],
       ['main_depth', main?.depth ?? none],
       ['main_share', main ? share(main.chars, whole.chars) : 0],
@@ -74,14 +74,14 @@ export function pageOf({ blocks, places }: Layout): Page {
 }
 
 /** How much prose each element's own paragraphs hold; those of its children count half. */
-function scoresOf(blocks: readonly Block[]): Map<Place, number> {
-  const scores = new Map<Place, number>()
-  const add = (place: Place | null | undefined, score: number) => {
-    if (place) scores.set(place, (scores.get(place) ?? 0) + score)
+function scoresOf(blocks: readonly Block[]): Map<Container, number> {
+  const scores = new Map<Container, number>()
+  const add = (container: Container | null | undefined, score: number) => {
+    if (container) scores.set(container, (scores.get(container) ?? 0) + score)
   }
   for (const block of blocks) {
     if (block.chars < 80 || block.sentences === 0 || block.linked > 0.3 * block.chars) continue
-    const holder = block.place.tag === 'p' ? block.place.parent : block.place
+    const holder = block.container.tag === 'p' ? block.container.parent : block.container
     add(holder, block.chars)
     add(holder?.parent, block.chars / 2)
   }
@@ -89,27 +89,27 @@ function scoresOf(blocks: readonly Block[]): Map<Place, number> {
 }
 
 /** The element whose own paragraphs hold the most prose. */
-export function bodyOf(blocks: readonly Block[]): Place | null {
-  let [best, most]: [Place | null, number] = [null, 0]
-  for (const [place, score] of scoresOf(blocks)) if (score > most) [best, most] = [place, score]
+export function bodyOf(blocks: readonly Block[]): Container | null {
+  let [best, highest]: [Container | null, number] = [null, 0]
+  for (const [container, score] of scoresOf(blocks)) if (score > highest) [best, highest] = [container, score]
   return best
 }
 
-function mainOf(places: readonly Place[], whole: Place): Place | null {
+function mainOf(containers: readonly Container[], whole: Container): Container | null {
   if (whole.prose === 0) return null
-  return places.reduce(
-    (deepest, place) =>
-      place.prose >= mostOfProse * whole.prose && place.depth > deepest.depth ? place : deepest,
+  return containers.reduce(
+    (deepest, container) =>
+      container.prose >= minProseShare * whole.prose && container.depth > deepest.depth ? container : deepest,
     whole,
   )
 }
 
-export function* upward(from: Place): Generator<Place> {
-  for (let place: Place | null = from; place; place = place.parent) yield place
+export function* upward(from: Container): Generator<Container> {
+  for (let container: Container | null = from; container; container = container.parent) yield container
 }
 
-export function lineageOf(place: Place): string {
-  return `${place.parent?.parent?.signature}>${place.parent?.signature}>${place.signature}`
+export function lineageOf(container: Container): string {
+  return `${container.parent?.parent?.signature}>${container.parent?.signature}>${container.signature}`
 }
 
 export function share(part: number, whole: number): number {

@@ -10,18 +10,18 @@ const parts = new Set(['table', 'thead', 'tbody', 'tfoot', 'tr', 'td', 'th', 'ca
  * The page with only these blocks, in the elements that hold them. A table of data stays whole; of one that lays out a
  * page only divisions are left. Pictures and rules stay between texts that do.
  */
-export function prune({ blocks, places, whole }: Page, kept: ReadonlySet<Block>): Root {
+export function prune({ blocks, containers, whole }: Page, chosen: ReadonlySet<Block>): Root {
   const indexes = new Map<Node, number>(
     blocks.flatMap(({ nodes }, index) => nodes.map((node) => [node, index])),
   )
-  const holders = new Set<Node>(places.map(({ element }) => element))
-  const tables = new Set<Node>(places.filter(isOneTable).map(({ element }) => element))
+  const holders = new Set<Node>(containers.map(({ element }) => element))
+  const tables = new Set<Node>(containers.filter(isOneTable).map(({ element }) => element))
   const held = new Set<Node>(
-    [...kept].flatMap(({ place }) => [...upward(place)].map(({ element }) => element)),
+    [...chosen].flatMap(({ container }) => [...upward(container)].map(({ element }) => element)),
   )
-  const isKept = (index: number) => {
+  const isChosen = (index: number) => {
     const block = blocks[index]
-    return block === undefined || kept.has(block)
+    return block === undefined || chosen.has(block)
   }
   /** The block before. */
   let last = -1
@@ -30,11 +30,11 @@ export function prune({ blocks, places, whole }: Page, kept: ReadonlySet<Block>)
     const index = indexes.get(node)
     if (index !== undefined) {
       last = index
-      return isKept(index) ? [node] : []
+      return isChosen(index) ? [node] : []
     }
     if (isElement(node) && holders.has(node) && node.tagName !== 'hr')
       return holder(node, isWhole || tables.has(node))
-    return isBlank(node) || (isKept(last) && isKept(last + 1)) ? [node] : []
+    return isBlank(node) || (isChosen(last) && isChosen(last + 1)) ? [node] : []
   }
 
   function holder(element: Element, isWhole: boolean): RootContent[] {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { toMarkdown } from '../html/markdown.ts'
 import { parse } from '../html/parse.ts'
 import { type Block, layoutOf } from './blocks.ts'
-import { choose, type Known } from './choose.ts'
+import { choose, type PageFacts } from './choose.ts'
 import { pageOf } from './page.ts'
 import { prune } from './prune.ts'
 import { leaveOutEmptySections } from './structure.ts'
@@ -11,15 +11,15 @@ const prose =
   'It is a long sentence, with commas. And there is another one behind it, which is long as well. '.repeat(3)
 
 /** A page as Markdown, with the blocks that `likely` tells of. */
-function kept(html: string, likely: (block: Block) => number, said: Partial<Known> = {}): string {
+function chosen(html: string, likely: (block: Block) => number, facts: Partial<PageFacts> = {}): string {
   const page = pageOf(layoutOf(parse(html)))
-  const { kept } = choose(page, page.blocks.map(likely), {
+  const { chosen } = choose(page, page.blocks.map(likely), {
     title: '',
     stated: '',
     is_article: false,
-    ...said,
+    ...facts,
   })
-  return toMarkdown(prune(page, kept))
+  return toMarkdown(prune(page, chosen))
 }
 const unless = (word: RegExp) => (block: Block) => (word.test(block.text) ? 0.01 : 0.9)
 
@@ -27,28 +27,28 @@ describe('structure', () => {
   const table = '<table><tr><th>a</th><th></th></tr><tr><td>b</td><td>OUT</td></tr></table>'
 
   test('a table loses no single cell', () => {
-    const markdown = kept(`<p>${prose}</p>${table}`, unless(/^OUT/))
+    const markdown = chosen(`<p>${prose}</p>${table}`, unless(/^OUT/))
     expect(markdown).toContain('| b')
     expect(markdown).toContain('OUT')
   })
 
   test('a table that is no content goes as a whole', () => {
-    expect(kept(`<p>${prose}</p>${table}`, unless(/^(?:a|b|OUT)$/))).toBe(prose.trim())
+    expect(chosen(`<p>${prose}</p>${table}`, unless(/^(?:a|b|OUT)$/))).toBe(prose.trim())
   })
 
   test('of a table that lays out the page, divisions are left', () => {
     const html = `<table><tr><td>OUT</td><td><p>${prose}</p><p>${prose}</p></td></tr></table>`
-    expect(kept(html, unless(/^OUT/))).toBe(`${prose.trim()}\n\n${prose.trim()}`)
+    expect(chosen(html, unless(/^OUT/))).toBe(`${prose.trim()}\n\n${prose.trim()}`)
   })
 
   test('an item that is kept keeps its list, and a nested one its levels', () => {
     const html = `<p>${prose}</p><ul><li>OUT</li><li>two<ol><li>three</li></ol></li></ul>`
-    expect(kept(html, unless(/^OUT/))).toBe(`${prose.trim()}\n\n- two\n  1. three`)
+    expect(chosen(html, unless(/^OUT/))).toBe(`${prose.trim()}\n\n- two\n  1. three`)
   })
 
   test('a picture stays between texts that do, and goes with those that do not', () => {
     const html = `<p>${prose}</p><img src="in.png"><p>${prose}</p><p>OUT</p><img src="out.png"><p>OUT</p>`
-    expect(kept(html, unless(/^OUT/))).toBe(`${prose.trim()}\n\n![](in.png)\n\n${prose.trim()}`)
+    expect(chosen(html, unless(/^OUT/))).toBe(`${prose.trim()}\n\n![](in.png)\n\n${prose.trim()}`)
   })
 
   test.each([
@@ -68,52 +68,52 @@ describe('structure', () => {
 describe('an article', () => {
   test('is given without the headline that its title repeats', () => {
     const html = `<h1>On rivers</h1><p>${prose}</p><p>${prose}</p>`
-    expect(kept(html, () => 0.9, { title: 'On rivers' })).not.toContain('On rivers')
-    expect(kept(html, () => 0.9, { title: 'Another title' })).toContain('On rivers')
+    expect(chosen(html, () => 0.9, { title: 'On rivers' })).not.toContain('On rivers')
+    expect(chosen(html, () => 0.9, { title: 'Another title' })).toContain('On rivers')
   })
 
   test('is given without links that stand alone, unless they are surely its own', () => {
     const html = `<p>${prose}</p><p><a href="/x">A story from elsewhere</a></p><p>${prose}</p>`
-    expect(kept(html, ({ chars }) => (chars > 40 ? 0.9 : 0.7))).not.toContain('elsewhere')
-    expect(kept(html, () => 0.9)).toContain('elsewhere')
+    expect(chosen(html, ({ chars }) => (chars > 40 ? 0.9 : 0.7))).not.toContain('elsewhere')
+    expect(chosen(html, () => 0.9)).toContain('elsewhere')
   })
 
   test('is given without what its pictures show, and with code that stands in a figure', () => {
     const html = `<p>${prose}</p><figure><img src="a.png"><figcaption>Water</figcaption></figure>
       <div class="photo-credit">Somebody</div><figure><pre>flow()</pre></figure><p>${prose}</p>`
-    const markdown = kept(html, () => 0.9)
+    const markdown = chosen(html, () => 0.9)
     expect(markdown).not.toMatch(/Water|Somebody/)
     expect(markdown).toContain('flow()')
   })
 
   test('is given with posts that it quotes, even where they are doubtful', () => {
     const html = `<p>${prose}</p><blockquote><p>We are here.</p></blockquote>${`<p>${prose}</p>`.repeat(60)}`
-    expect(kept(html, ({ chars }) => (chars > 40 ? 0.9 : 0.3))).toContain('> We are here.')
+    expect(chosen(html, ({ chars }) => (chars > 40 ? 0.9 : 0.3))).toContain('> We are here.')
   })
 
   test('is given without what readers say of it, if it says that it is one', () => {
     const comment = `<li class="comment"><p>I disagree. ${prose}</p></li>`
     const html = `<div><p>${prose}</p><p>${prose}</p></div><ul>${comment.repeat(9)}</ul>`
     const likely = ({ text }: Block) => (text.startsWith('I disagree') ? 0.6 : 0.9)
-    expect(kept(html, likely, { is_article: true })).not.toContain('disagree')
-    expect(kept(html, likely)).toContain('disagree')
+    expect(chosen(html, likely, { is_article: true })).not.toContain('disagree')
+    expect(chosen(html, likely)).toContain('disagree')
   })
 
   test('that is small beside all that stands around it is found where the page says that it is one', () => {
     const teasers = Array.from({ length: 99 }, (_, index) => `<div>Teaser ${index} of another story</div>`)
     const html = `<div><p>${prose}</p><p>${prose}</p></div><section>${teasers.join('')}</section>`
     const likely = ({ text }: Block) => (text.startsWith('Teaser') ? 0.4 : 0.9)
-    expect(kept(html, likely, { is_article: true })).not.toContain('Teaser')
-    expect(kept(html, likely)).toContain('Teaser 98')
+    expect(chosen(html, likely, { is_article: true })).not.toContain('Teaser')
+    expect(chosen(html, likely)).toContain('Teaser 98')
   })
 
   test('ends where the text that its JSON-LD states ends', () => {
     const paragraphs = ['alpha', 'beta', 'gamma', 'delta'].map((word) => prose.replaceAll('long', word))
     const html = `${paragraphs.map((text) => `<p>${text}</p>`).join('')}<p>${prose}</p>`
-    expect(kept(html, () => 0.9, { stated: paragraphs.join(' ').trim() })).toBe(
+    expect(chosen(html, () => 0.9, { stated: paragraphs.join(' ').trim() })).toBe(
       paragraphs.map((text) => text.trim()).join('\n\n'),
     )
-    expect(kept(html, () => 0.9, { stated: `${paragraphs[0]} Read on at` })).toContain(prose.trim())
+    expect(chosen(html, () => 0.9, { stated: `${paragraphs[0]} Read on at` })).toContain(prose.trim())
   })
 })
 
@@ -132,6 +132,6 @@ test('where blocks are as likely here as there, the page is cut where the expect
     { length: 80 },
     (_, index) => `<div><div>Name ${index} of a thing</div></div>`,
   ).join('')
-  const markdown = kept(html, ({ text }) => (Number(text.split(' ')[1]) < 20 ? 0.6 : 0.05))
+  const markdown = chosen(html, ({ text }) => (Number(text.split(' ')[1]) < 20 ? 0.6 : 0.05))
   expect(markdown.split('\n\n')).toHaveLength(20)
 })

@@ -18,7 +18,7 @@ export interface About {
   readonly is_article: boolean
 }
 
-type Said = string | null | undefined
+type OptionalText = string | null | undefined
 
 /** Reads JSON-LD, Open Graph and other metadata, and where they are silent, what stands in the page. */
 export function aboutOf(head: Head, body: Root): About {
@@ -28,7 +28,7 @@ export function aboutOf(head: Head, body: Root): About {
     things.find((thing) => isA(thing, /(?:Page|Product|Question)$/)) ??
     {}
   const meta = (...names: string[]) =>
-    names.map((name) => head.metadata.get(name)).find((one) => one !== undefined)
+    names.map((name) => head.metadata.get(name)).find((value) => value !== undefined)
   const site_name = first(meta('og:site_name'), nameOf(work.publisher), meta('application-name'))
   return {
     title: titleOf(head, work, body, site_name),
@@ -82,9 +82,9 @@ function isArticle({ metadata }: Head, things: readonly Thing[]): boolean {
 
 function titleOf(head: Head, work: Thing, body: Root, site: string | null): string | null {
   const [headline, second] = find(body, 'h1')
-    .map((one) => known(textOf(one)))
+    .map((heading) => clean(textOf(heading)))
     .filter(Boolean)
-  const own = withoutSite(known(decoded(head.title)), site)
+  const own = withoutSite(clean(decoded(head.title)), site)
   const stated = first(
     textIn(work.headline),
     head.metadata.get('og:title'),
@@ -109,7 +109,7 @@ function withoutSite(title: string | null, site: string | null): string | null {
 const bylineName = /byline|(?:^|[\s_-])(?:p-)?author(?:$|[\s_-])|author[-_]?name|written-?by/i
 
 /** A short text that the page marks as its author's, without what often stands around it. */
-function bylineIn(body: Root): Said {
+function bylineIn(body: Root): OptionalText {
   const marked = find(body, 'a', 'span', 'div', 'p', 'address', 'li').filter(
     (element) =>
       /^author$/i.test(attribute(element, 'itemProp')) ||
@@ -117,47 +117,47 @@ function bylineIn(body: Root): Said {
       bylineName.test(`${attribute(element, 'className')} ${attribute(element, 'id')}`.slice(0, 200)),
   )
   for (const element of marked.slice(0, 20)) {
-    const text = known(textOf(element))?.replace(/^(?:written |posted )?by:?\s+/i, '')
+    const text = clean(textOf(element))?.replace(/^(?:written |posted )?by:?\s+/i, '')
     if (text && text.length >= 3 && text.length < 100 && !/^\d|^(?:view all|about the|leave a)/i.test(text))
       return text
   }
   return null
 }
 
-function dateIn(body: Root): Said {
+function dateIn(body: Root): OptionalText {
   return find(body, 'time')
-    .map((one) => attribute(one, 'dateTime'))
+    .map((time) => attribute(time, 'dateTime'))
     .find((date) => /^\d{4}-\d\d/.test(date))
 }
 
-function notAddress(said: Said): Said {
-  return said && /^https?:/i.test(said) ? null : said
+function notAddress(text: OptionalText): OptionalText {
+  return text && /^https?:/i.test(text) ? null : text
 }
 
-function nameOf(value: unknown): Said {
+function nameOf(value: unknown): OptionalText {
   if (Array.isArray(value)) return value.map(nameOf).filter(Boolean).slice(0, 10).join(', ') || null
   if (typeof value === 'object' && value !== null) return nameOf((value as Thing).name)
   return notAddress(textIn(value))
 }
 
-function textIn(value: unknown): Said {
+function textIn(value: unknown): OptionalText {
   return typeof value === 'string' ? value : Array.isArray(value) ? textIn(value[0]) : null
 }
 
-function first(...said: readonly Said[]): string | null {
-  for (const one of said) {
-    const text = known(decoded(one))
+function first(...candidates: readonly OptionalText[]): string | null {
+  for (const value of candidates) {
+    const text = clean(decoded(value))
     if (text) return text
   }
   return null
 }
 
 /** The text that character references in a piece of HTML stand for. */
-export function decoded(html: Said): string | null {
+export function decoded(html: OptionalText): string | null {
   if (html === null || html === undefined) return null
   return html.includes('&') ? textOf(parse(html.replaceAll('<', '&lt;'))) : html
 }
 
-function known(text: Said): string | null {
+function clean(text: OptionalText): string | null {
   return text?.replace(/\s+/g, ' ').trim().slice(0, 1000) || null
 }

@@ -3,9 +3,9 @@ import { attribute, childrenOf, element, find, isElement } from './hast.ts'
 
 const language = /(?:^|\s)(?:language-|lang-|highlight-source-|brush:\s*)([\w+#.-]{1,30})/
 
-function languageOf(one: Element): string | undefined {
-  const stated = attribute(one, 'dataLanguage') || attribute(one, 'dataLang')
-  return /^[\w+#.-]{1,30}$/.test(stated) ? stated : language.exec(attribute(one, 'className'))?.[1]
+function languageOf(node: Element): string | undefined {
+  const stated = attribute(node, 'dataLanguage') || attribute(node, 'dataLang')
+  return /^[\w+#.-]{1,30}$/.test(stated) ? stated : language.exec(attribute(node, 'className'))?.[1]
 }
 
 /** One `<code>` inside `<pre>`, which carries the language whichever of the two had it. */

@@ -35,13 +35,13 @@ export function mainContent({ head, body }: Filtered): MainContent {
   const probabilities = featuresOf(page).map((row) =>
     probability(Float32Array.from(row, ([, value]) => value)),
   )
-  const { kept, confidence } = choose(page, probabilities, {
+  const { chosen, confidence } = choose(page, probabilities, {
     title: about.title ?? '',
     stated: about.stated ?? '',
     is_article: about.is_article,
   })
   return {
-    root: prune(page, kept),
+    root: prune(page, chosen),
     extractor: 'blocks',
     confidence: Math.round(confidence * 100) / 100,
     length,

@@ -1,7 +1,7 @@
 import type { Element, Root } from 'hast'
 import { attribute, childrenOf, element, find, isElement, type Node, rewrite, textOf } from './hast.ts'
 
-const most = 500
+const maxReferences = 500
 /** What may be a note. */
 const holders = new Set(['li', 'p', 'div', 'aside', 'dd'])
 /** What leads back from a note to its place in the text. */
@@ -12,27 +12,27 @@ const backMark = /^(?:[\s↩↑⤴⏎^[\]←«]|\u{FE0E})*$/u
  * `<footnote>` and `<note>` with one number in common. What is linked and not there stays a link.
  */
 export function markFootnotes(root: Root): Root {
-  const references = find(root, 'a').filter(isReference).slice(0, most)
+  const references = find(root, 'a').filter(isReference).slice(0, maxReferences)
   if (references.length === 0) return root
   const settings = new Map<string, string>()
-  const known = new Set(find(root, ...holders).map((one) => attribute(one, 'id')))
+  const ids = new Set(find(root, ...holders).map((node) => attribute(node, 'id')))
   for (const reference of references) {
     const id = targetOf(reference)
-    if (known.has(id) && !settings.has(id)) settings.set(id, `${settings.size + 1}`)
+    if (ids.has(id) && !settings.has(id)) settings.set(id, `${settings.size + 1}`)
   }
   if (settings.size === 0) return root
-  return rewrite(root, (one) => {
-    const number = settings.get(attribute(one, 'id'))
-    if (one.tagName === 'sup') return onlyFootnotes(one) ?? [one]
-    if (one.tagName === 'a' && isReference(one) && settings.has(targetOf(one))) {
-      return [element('footnote', [], { dataNumber: settings.get(targetOf(one)) ?? '' })]
+  return rewrite(root, (node) => {
+    const number = settings.get(attribute(node, 'id'))
+    if (node.tagName === 'sup') return onlyFootnotes(node) ?? [node]
+    if (node.tagName === 'a' && isReference(node) && settings.has(targetOf(node))) {
+      return [element('footnote', [], { dataNumber: settings.get(targetOf(node)) ?? '' })]
     }
-    if (number !== undefined && holders.has(one.tagName)) {
-      return [element('note', withoutWayBack(one).children, { dataNumber: number })]
+    if (number !== undefined && holders.has(node.tagName)) {
+      return [element('note', withoutWayBack(node).children, { dataNumber: number })]
     }
-    if (one.tagName === 'ol' || one.tagName === 'ul')
-      return find(one, 'note').length > 0 ? one.children : [one]
-    return [one]
+    if (node.tagName === 'ol' || node.tagName === 'ul')
+      return find(node, 'note').length > 0 ? node.children : [node]
+    return [node]
   })
 }
 
@@ -67,10 +67,10 @@ function onlyFootnotes(sup: Element): Element[] | undefined {
 function withoutWayBack(note: Element): Element {
   const isBack = (node: Node) =>
     isElement(node, 'a') && attribute(node, 'href').includes('#') && backMark.test(textOf(node))
-  const { children } = rewrite({ type: 'root', children: note.children }, (one) =>
-    isBack(one) || (isElement(one, 'sup') && one.children.length > 0 && childrenOf(one).every(isBack))
+  const { children } = rewrite({ type: 'root', children: note.children }, (node) =>
+    isBack(node) || (isElement(node, 'sup') && node.children.length > 0 && childrenOf(node).every(isBack))
       ? []
-      : [one],
+      : [node],
   )
   return { ...note, children: children.filter((child) => child.type !== 'doctype') }
 }

@@ -3,10 +3,12 @@ import { attribute, childrenOf, element, find, isElement, type Node, textOf } fr
 
 /** A formula as TeX between dollars: the source that the page carries beside it, else what its MathML says. */
 export function tidyFormula(math: Element): readonly ElementContent[] {
-  const source = find(math, 'annotation').find((one) => attribute(one, 'encoding').endsWith('x-tex'))
+  const source = find(math, 'annotation').find((annotation) =>
+    attribute(annotation, 'encoding').endsWith('x-tex'),
+  )
   const tex = (source ? textOf(source) : texOf(math)).replace(/\s+/g, ' ').trim()
-  const mark = attribute(math, 'display') === 'block' ? '$$' : '$'
-  return tex === '' ? [] : [element('raw', [{ type: 'text', value: `${mark}${tex}${mark}` }])]
+  const delimiter = attribute(math, 'display') === 'block' ? '$$' : '$'
+  return tex === '' ? [] : [element('raw', [{ type: 'text', value: `${delimiter}${tex}${delimiter}` }])]
 }
 
 /** Presentation MathML (MathML Core) as TeX. */

@@ -45,12 +45,12 @@ export function isBlock(node: Node): boolean {
   return node.type === 'element' && blocks.has(node.tagName)
 }
 
-const telling = new Set(['img', 'input', 'raw', 'footnote', 'hr'])
+const visibleElements = new Set(['img', 'input', 'raw', 'footnote', 'hr'])
 
 /** True where there is something to read or to see. */
-export function says(node: Node): boolean {
+export function hasContent(node: Node): boolean {
   if (node.type === 'text') return node.value.trim() !== ''
-  return (isElement(node) && telling.has(node.tagName)) || childrenOf(node).some(says)
+  return (isElement(node) && visibleElements.has(node.tagName)) || childrenOf(node).some(hasContent)
 }
 
 /** Elements of these names, in document order. */

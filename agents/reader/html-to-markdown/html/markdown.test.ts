@@ -43,7 +43,7 @@ function written(node: Nodes): string {
     case 'listItem':
       return `li${node.checked === null ? '' : node.checked ? ':x' : ':o'}(${inner})`
     case 'table':
-      return `table:${node.align?.map((one) => one ?? '-').join()}(${inner})`
+      return `table:${node.align?.map((align) => align ?? '-').join()}(${inner})`
     case 'tableRow':
       return `row(${inner})`
     case 'tableCell':

@@ -190,9 +190,9 @@ export class Sanitizer {
   #fittingLength(value: string): number {
     const total = this.#total
     const end = Math.min(value.length, caps.characters - total.characters)
-    for (const { 0: mark, index } of value.matchAll(/[&<\n]/g)) {
+    for (const { 0: character, index } of value.matchAll(/[&<\n]/g)) {
       if (index >= end) return end
-      if (mark === '\n') total.indents += this.#around.indents
+      if (character === '\n') total.indents += this.#around.indents
       else total.references++
       if (total.references > caps.references || total.indents > caps.indents) return index
     }

@@ -11,7 +11,7 @@ const page = parse(`
 const texts = (selector: string) => {
   const parsed = parseSelector(selector)
   expect(parsed.fault).toBeUndefined()
-  return select(page, parsed.selector).map((one) => textOf(one).replace(/\s+/g, ' ').trim())
+  return select(page, parsed.selector).map((found) => textOf(found).replace(/\s+/g, ' ').trim())
 }
 
 test.each([

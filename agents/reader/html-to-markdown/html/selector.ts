@@ -1,8 +1,8 @@
 import type { Element, Root } from 'hast'
 import { attribute, childrenOf, isElement, type Node } from './hast.ts'
 
-export const longestSelector = 200
-const mostSteps = 20
+export const maxSelectorLength = 200
+const maxSteps = 20
 
 type Test = (element: Element) => boolean
 
@@ -39,7 +39,7 @@ export function parseSelector(text: string): { selector: Selector; fault?: strin
   for (let steps: Step[] = [], joint = ' ', total = 1; ; total++) {
     const tests = testsOf(take(name)?.[0], () => take(part))
     if (tests.length === 0) return { selector: [], fault: faultAt(text, position) }
-    if (total > mostSteps) return { selector: [], fault: `It has more than ${mostSteps} steps.` }
+    if (total > maxSteps) return { selector: [], fault: `It has more than ${maxSteps} steps.` }
     steps.push({ tests, relation: joint })
     const next = take(relation)
     joint = next?.[1] ?? ' '
@@ -56,14 +56,16 @@ export function parseSelector(text: string): { selector: Selector; fault?: strin
 }
 
 function testsOf(tagName: string | undefined, take: () => RegExpExecArray | null): Test[] {
-  const wanted = tagName?.toLowerCase()
-  const tests: Test[] =
-    wanted === undefined ? [] : [(element) => wanted === '*' || element.tagName === wanted]
+  const tag = tagName?.toLowerCase()
+  const tests: Test[] = tag === undefined ? [] : [(element) => tag === '*' || element.tagName === tag]
   for (let found = take(); found; found = take()) {
-    const [, mark, value = '', key = '', operator, ...values] = found
-    if (mark === '#') tests.push((element) => attribute(element, 'id') === value)
-    else if (mark === '.') tests.push((element) => classesOf(element).includes(value))
-    else tests.push(attributeTest(key.toLowerCase(), operator, values.find((one) => one !== undefined) ?? ''))
+    const [, prefix, value = '', key = '', operator, ...values] = found
+    if (prefix === '#') tests.push((element) => attribute(element, 'id') === value)
+    else if (prefix === '.') tests.push((element) => classesOf(element).includes(value))
+    else
+      tests.push(
+        attributeTest(key.toLowerCase(), operator, values.find((candidate) => candidate !== undefined) ?? ''),
+      )
   }
   return tests
 }
@@ -71,13 +73,13 @@ function testsOf(tagName: string | undefined, take: () => RegExpExecArray | null
 function attributeTest(key: string, operator: string | undefined, value: string): Test {
   const property =
     key === 'class' ? 'className' : key.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
-  const holds: Record<string, (said: string) => boolean> = {
-    '=': (said) => said === value,
-    '~=': (said) => said.split(/\s+/).includes(value),
-    '|=': (said) => said === value || said.startsWith(`${value}-`),
-    '^=': (said) => value !== '' && said.startsWith(value),
-    '$=': (said) => value !== '' && said.endsWith(value),
-    '*=': (said) => value !== '' && said.includes(value),
+  const holds: Record<string, (actual: string) => boolean> = {
+    '=': (actual) => actual === value,
+    '~=': (actual) => actual.split(/\s+/).includes(value),
+    '|=': (actual) => actual === value || actual.startsWith(`${value}-`),
+    '^=': (actual) => value !== '' && actual.startsWith(value),
+    '$=': (actual) => value !== '' && actual.endsWith(value),
+    '*=': (actual) => value !== '' && actual.includes(value),
   }
   const test = operator === undefined ? () => true : (holds[operator] ?? (() => false))
   return (element) => property in element.properties && test(attribute(element, property))
@@ -115,7 +117,7 @@ export function select(root: Root, selector: Selector): Element[] {
       if (!isElement(child)) continue
       const around = { ' ': within, '>': atParent, '+': before, '~': earlier }
       const here = stepsAt(child, selector, around)
-      if (selector.some((way, index) => here.has(index * mostSteps + way.length - 1))) found.push(child)
+      if (selector.some((way, index) => here.has(index * maxSteps + way.length - 1))) found.push(child)
       else walk(child, here.size === 0 ? within : new Set([...within, ...here]), here)
       before = here
       for (const step of here) earlier.add(step)
@@ -130,7 +132,7 @@ function stepsAt(element: Element, selector: Selector, around: Record<string, Re
   const here = new Set<number>()
   for (const [index, way] of selector.entries()) {
     for (const [number, step] of way.entries()) {
-      const key = index * mostSteps + number
+      const key = index * maxSteps + number
       const isOpen = number === 0 || around[step.relation]?.has(key - 1)
       if (isOpen && step.tests.every((test) => test(element))) here.add(key)
     }

@@ -3,9 +3,9 @@ import { isNumbers } from './code.ts'
 import { attribute, element, find, isBlock, isElement, textOf } from './hast.ts'
 
 /** Cells beyond which a table is written as lines: padding its grid would cost more than it says. */
-const largestGrid = 20_000
+const maxGridCells = 20_000
 /** Characters of a cell that are said again in each row it spans. */
-const mostRepeated = 200
+const maxRepeatedCharacters = 200
 
 /**
  * A table as Markdown can have it: one head row, cells of one line, none merged. What spans rows is said in each of
@@ -14,13 +14,13 @@ const mostRepeated = 200
 export function tidyTable(table: Element): readonly ElementContent[] {
   const rows = rowsOf(table)
   const widths = rows.map((row) => row.children.filter((child) => isElement(child)).length)
-  const columns = Math.max(0, ...widths.slice(0, largestGrid))
+  const columns = Math.max(0, ...widths.slice(0, maxGridCells))
   if (columns <= 1 || find(table, 'table').length > 1) return unwrapped(rows)
   const code = codeOf(rows)
   if (code) return code
   const lines = gridOf(rows)
-  const caption = find(table, 'caption').flatMap((one) =>
-    textOf(one).trim() ? [element('p', one.children)] : [],
+  const caption = find(table, 'caption').flatMap((entry) =>
+    textOf(entry).trim() ? [element('p', entry.children)] : [],
   )
   if (!lines) return [...caption, asLines(rows)]
   const isHeaded = find(table, 'thead').length > 0 || find(table, 'th').length > 0
@@ -65,16 +65,16 @@ function gridOf(rows: readonly Element[]): Element[][] | undefined {
   for (const row of rows) {
     const line: Element[] = []
     const comeDown = () => {
-      for (let one = above[line.length]; one && one.left > 0; one = above[line.length]) {
-        one.left--
-        line.push(one.cell)
+      for (let entry = above[line.length]; entry && entry.left > 0; entry = above[line.length]) {
+        entry.left--
+        line.push(entry.cell)
       }
     }
     for (const cell of row.children) {
       if (!isElement(cell)) continue
       comeDown()
       const flat = element('td', flatten(cell), { align: attribute(cell, 'dataAlign') })
-      const isLong = textOf(flat).length > mostRepeated
+      const isLong = textOf(flat).length > maxRepeatedCharacters
       for (let column = 0; column < spanOf(cell, 'colSpan'); column++) {
         const repeated = column === 0 && !isLong ? flat : element('td')
         above[line.length] = { cell: repeated, left: spanOf(cell, 'rowSpan') - 1 }
@@ -83,7 +83,7 @@ function gridOf(rows: readonly Element[]): Element[][] | undefined {
     }
     comeDown()
     total += line.length
-    if (total > largestGrid || line.length * rows.length > largestGrid) return undefined
+    if (total > maxGridCells || line.length * rows.length > maxGridCells) return undefined
     if (line.length > 0) lines.push(line)
   }
   return lines

@@ -1,10 +1,10 @@
 import type { Element, ElementContent } from 'hast'
-import { element, isElement, says } from './hast.ts'
+import { element, hasContent, isElement } from './hast.ts'
 
 /** Emphasis without blanks at its edges, which Markdown cannot have: they go outside. Empty emphasis goes. */
-export function withEdgesOut(one: Element): readonly ElementContent[] {
-  if (!says(one)) return one.children
-  const children = [...one.children]
+export function withEdgesOut(parent: Element): readonly ElementContent[] {
+  if (!hasContent(parent)) return parent.children
+  const children = [...parent.children]
   const first = children[0]
   const before = first?.type === 'text' ? (/^\s+/.exec(first.value)?.[0] ?? '') : ''
   if (first?.type === 'text') children[0] = { ...first, value: first.value.slice(before.length) }
@@ -12,7 +12,7 @@ export function withEdgesOut(one: Element): readonly ElementContent[] {
   const after = last?.type === 'text' ? last.value.slice(last.value.trimEnd().length) : ''
   if (last?.type === 'text') children[children.length - 1] = { ...last, value: last.value.trimEnd() }
   const inside = children.filter((child) => child.type !== 'text' || child.value !== '')
-  return [...blank(before), { ...one, children: inside }, ...blank(after)]
+  return [...blank(before), { ...parent, children: inside }, ...blank(after)]
 }
 
 function blank(text: string): ElementContent[] {
@@ -20,10 +20,10 @@ function blank(text: string): ElementContent[] {
 }
 
 /** Two line breaks in a row are how pages without paragraphs make them. */
-export function splitAtBreaks(one: Element): Element {
+export function splitAtBreaks(parent: Element): Element {
   const parts: ElementContent[][] = [[]]
   let breaks: ElementContent[] = []
-  for (const child of one.children) {
+  for (const child of parent.children) {
     const isBreak = isElement(child, 'br')
     if (isBreak || (breaks.length > 0 && child.type === 'text' && child.value.trim() === '')) {
       breaks.push(child)
@@ -34,15 +34,15 @@ export function splitAtBreaks(one: Element): Element {
     breaks = []
     parts.at(-1)?.push(child)
   }
-  if (parts.length === 1) return one
-  const name = one.tagName === 'p' ? 'p' : 'div'
-  const children = parts.filter((part) => part.some(says)).map((part) => element(name, part))
-  return { ...one, tagName: one.tagName === 'p' ? 'div' : one.tagName, children }
+  if (parts.length === 1) return parent
+  const name = parent.tagName === 'p' ? 'p' : 'div'
+  const children = parts.filter((part) => part.some(hasContent)).map((part) => element(name, part))
+  return { ...parent, tagName: parent.tagName === 'p' ? 'div' : parent.tagName, children }
 }
 
 /** A list item without the box that some pages put around its task; nothing where it says nothing. */
 export function tidyItem(item: Element): readonly ElementContent[] {
-  if (!says(item)) return []
+  if (!hasContent(item)) return []
   const [first, ...rest] = item.children.filter((child) => child.type !== 'text' || child.value.trim() !== '')
   const isBoxed =
     first &&
@@ -60,7 +60,7 @@ function isParagraph(node: ElementContent): boolean {
 export function tidyList(list: Element): Element {
   const children: ElementContent[] = []
   for (const child of list.children) {
-    const before = children.findLast((one) => isElement(one, 'li'))
+    const before = children.findLast((parent) => isElement(parent, 'li'))
     if (isElement(child, 'ul', 'ol') && before && isElement(before)) before.children.push(child)
     else children.push(child)
   }

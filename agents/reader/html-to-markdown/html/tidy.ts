@@ -2,7 +2,7 @@ import type { Element, ElementContent, Root } from 'hast'
 import { passLanguageOn, tidyCode } from './code.ts'
 import { markFootnotes } from './footnotes.ts'
 import { tidyFormula } from './formulas.ts'
-import { attribute, element, find, isElement, rewrite, says, textOf } from './hast.ts'
+import { attribute, element, find, hasContent, isElement, rewrite, textOf } from './hast.ts'
 import { tidyTable } from './tables.ts'
 import { splitAtBreaks, tidyItem, tidyList, withEdgesOut } from './text-level.ts'
 
@@ -19,39 +19,39 @@ export interface TidyOptions {
  */
 export function tidy(root: Root, base: string, options: TidyOptions): Root {
   const { include_links = true, include_images = true } = options
-  return rewrite(markFootnotes(root), (one) => {
-    switch (one.tagName) {
+  return rewrite(markFootnotes(root), (node) => {
+    switch (node.tagName) {
       case 'a':
-        return include_links ? tidyLink(one, base) : one.children
+        return include_links ? tidyLink(node, base) : node.children
       case 'img':
-        return include_images ? tidyImage(one, base) : []
+        return include_images ? tidyImage(node, base) : []
       case 'pre':
-        return [tidyCode(one)]
+        return [tidyCode(node)]
       case 'div':
-        return [splitAtBreaks(passLanguageOn(one))]
+        return [splitAtBreaks(passLanguageOn(node))]
       case 'p':
       case 'section':
       case 'article':
       case 'blockquote':
-        return [splitAtBreaks(one)]
+        return [splitAtBreaks(node)]
       case 'math':
-        return tidyFormula(one)
+        return tidyFormula(node)
       case 'table':
-        return tidyTable(one)
+        return tidyTable(node)
       case 'span':
-        return tidyTask(one)
+        return tidyTask(node)
       case 'h1':
       case 'h2':
       case 'h3':
       case 'h4':
       case 'h5':
       case 'h6':
-        return tidyHeading(one)
+        return tidyHeading(node)
       case 'li':
-        return tidyItem(one)
+        return tidyItem(node)
       case 'ul':
       case 'ol':
-        return [tidyList(one)]
+        return [tidyList(node)]
       case 'b':
       case 'strong':
       case 'i':
@@ -59,19 +59,19 @@ export function tidy(root: Root, base: string, options: TidyOptions): Root {
       case 'del':
       case 's':
       case 'mark':
-        return withEdgesOut(one)
+        return withEdgesOut(node)
       case 'rt':
-        return says(one) ? [{ type: 'text', value: `(${textOf(one).trim()})` }] : []
+        return hasContent(node) ? [{ type: 'text', value: `(${textOf(node).trim()})` }] : []
       case 'rp':
         return []
       case 'dt':
-        return [{ ...one, children: [element('strong', one.children)] }]
+        return [{ ...node, children: [element('strong', node.children)] }]
       case 'summary':
-        return find(one, 'h1', 'h2', 'h3', 'h4', 'h5', 'h6').length > 0
-          ? one.children
-          : [element('p', withEdgesOut(element('strong', one.children)))]
+        return find(node, 'h1', 'h2', 'h3', 'h4', 'h5', 'h6').length > 0
+          ? node.children
+          : [element('p', withEdgesOut(element('strong', node.children)))]
       default:
-        return [one]
+        return [node]
     }
   })
 }
@@ -80,17 +80,17 @@ export function tidy(root: Root, base: string, options: TidyOptions): Root {
 const permalink = /^(?:[\s#¶§⚓∞^]|🔗)*$/u
 
 function tidyHeading(heading: Element): readonly ElementContent[] {
-  const { children } = rewrite({ type: 'root', children: heading.children }, (one) => {
-    if (!isElement(one, 'a') || !attribute(one, 'href').includes('#')) return [one]
-    return permalink.test(textOf(one)) && find(one, 'img').length === 0 ? [] : one.children
+  const { children } = rewrite({ type: 'root', children: heading.children }, (node) => {
+    if (!isElement(node, 'a') || !attribute(node, 'href').includes('#')) return [node]
+    return permalink.test(textOf(node)) && find(node, 'img').length === 0 ? [] : node.children
   })
-  const kept = children.filter((child) => child.type !== 'doctype')
-  return kept.some(says) ? [{ ...heading, children: kept }] : []
+  const content = children.filter((child) => child.type !== 'doctype')
+  return content.some(hasContent) ? [{ ...heading, children: content }] : []
 }
 
 function tidyLink(link: Element, base: string): readonly ElementContent[] {
   const href = resolve(attribute(link, 'href'), base, ['http:', 'https:', 'mailto:'])
-  if (!says(link)) return []
+  if (!hasContent(link)) return []
   return href ? [{ ...link, properties: { ...link.properties, href } }] : link.children
 }
 
@@ -100,9 +100,9 @@ function tidyImage(image: Element, base: string): readonly ElementContent[] {
     attribute(image, 'dataSrc'),
     attribute(image, 'dataOriginal'),
     attribute(image, 'dataLazySrc'),
-    largest(attribute(image, 'dataSrcset')),
+    lastCandidate(attribute(image, 'dataSrcset')),
     attribute(image, 'src'),
-    largest(attribute(image, 'srcSet')),
+    lastCandidate(attribute(image, 'srcSet')),
   ]
   const src = sources.map((source) => resolve(source, base, ['http:', 'https:'])).find(Boolean)
   const { alt, title } = image.properties
@@ -110,7 +110,7 @@ function tidyImage(image: Element, base: string): readonly ElementContent[] {
 }
 
 /** The last candidate of a srcset is the largest by custom. */
-function largest(srcset: string): string {
+function lastCandidate(srcset: string): string {
   return srcset.split(/,\s+/).at(-1)?.trim().split(/\s/)[0] ?? ''
 }
 

@@ -123,9 +123,9 @@ function endOfRawText(html: string, name: string, from: number): number {
   return end === -1 ? html.length : end
 }
 
-function after(html: string, mark: string, from: number): number {
-  const at = html.indexOf(mark, from)
-  return at === -1 ? html.length + 1 : at + mark.length
+function after(html: string, text: string, from: number): number {
+  const at = html.indexOf(text, from)
+  return at === -1 ? html.length + 1 : at + text.length
 }
 
 function search(pattern: RegExp, html: string, from: number): number {
