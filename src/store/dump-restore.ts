@@ -10,7 +10,7 @@ import type { Transact } from './sql/transaction.ts'
 export type MovedRow = readonly [table: string, row: Readonly<Record<string, string | number | null>>]
 
 /** What a registry consists of, as it stood at one moment. */
-export interface Contents {
+interface Contents {
   /** The migrations behind it: it fits a store with the same ones. */
   readonly migrations: readonly string[]
   readonly revision: number

@@ -3,7 +3,7 @@ import type { AboutPostgres } from './postgres/server-info.ts'
 import { openSqliteStore } from './sqlite/store.ts'
 import type { Store } from './store.ts'
 
-export interface StorePlace {
+interface StorePlace {
   /** Of the embedded database. */
   readonly path: string
   /** Of the PostgreSQL database that takes its place. */

@@ -1,4 +1,4 @@
-export interface Limits {
+interface Limits {
   readonly texts: number
   readonly characters: number
 }

@@ -2,7 +2,7 @@ import { analyse } from '../query/analyse.ts'
 import type { SearchDocument } from '../search-index.ts'
 
 /** What the text index needs to know of a document. */
-export interface DocumentTerms {
+interface DocumentTerms {
   /** How often each term occurs, weighted by the fields it occurs in. */
   readonly frequencies: ReadonlyMap<string, number>
   /** Weighted number of terms that are not boilerplate. */

@@ -4,11 +4,11 @@ import type { Position, SearchDocument } from '../search-index.ts'
 import { AttributeIndex, type IndexedAttributes } from './attribute-index.ts'
 import { orders } from './order.ts'
 import { OrderedSlots } from './ordered-slots.ts'
+import { type WeighedStatus, weightsOf } from './score-weights.ts'
 import { type IndexedText, TextIndex } from './text-index.ts'
-import { type Standing, weightsOf } from './verification-weight.ts'
 
 /** What is kept of a document beside its terms. */
-export interface KeptDocument extends IndexedAttributes {
+interface KeptDocument extends IndexedAttributes {
   readonly id: string
   readonly name: string
   readonly created_at: string
@@ -137,8 +137,8 @@ export class EntryTable {
     this.#free.push(slot)
   }
 
-  #weigh(slot: number, standing: Standing): void {
-    const weight = Object.values(weightsOf(standing)).reduce((product, one) => product * one, 1)
+  #weigh(slot: number, status: WeighedStatus): void {
+    const weight = Object.values(weightsOf(status)).reduce((product, one) => product * one, 1)
     if (weight < 1) this.weights.set(slot, weight)
   }
 

@@ -2,8 +2,8 @@ import type { Match } from '../../../schemas/card.ts'
 import type { Near } from '../vectors/vector-store.ts'
 import { addWeight } from './capability-terms.ts'
 import type { TableEntry } from './entry-table.ts'
+import { weightsOf } from './score-weights.ts'
 import type { WeighedTerm } from './text-index.ts'
-import { weightsOf } from './verification-weight.ts'
 
 /** Why nothing but the filter put an entry where it is. */
 export const listed: Match = { terms: [], capability: null, similarity: null, scores: {} }

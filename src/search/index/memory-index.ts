@@ -11,7 +11,7 @@ import { checkPosition } from './order.ts'
 import { Scoreboard } from './scoreboard.ts'
 import { mostOf, type WeighedTerm } from './text-index.ts'
 
-export interface MemoryIndexOptions {
+interface MemoryIndexOptions {
   /** The dense arm, asked for anew by each search; without it, words alone decide. */
   readonly meaning?: () => Meaning | undefined
   /** How much of a score is meaning; found by measurement where left out. */

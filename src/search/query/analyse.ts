@@ -5,7 +5,7 @@ import { stopWords } from './stop-words.ts'
  * Called with each term of a text: `term` is what is compared, `word` is what was written, in lower case,
  * `boilerplate` says that the word tells nothing about what is wanted.
  */
-export type Emit = (term: string, word: string, boilerplate: boolean) => void
+type Emit = (term: string, word: string, boilerplate: boolean) => void
 
 const maxCharacters = 20_000
 const maxTermLength = 64

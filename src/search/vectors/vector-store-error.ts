@@ -1,5 +1,5 @@
 /** `unavailable`: closed, being rebuilt or not readable now. `storage_full`: no room for more. `internal`: all else. */
-export type VectorStoreErrorCode = 'unavailable' | 'storage_full' | 'internal'
+type VectorStoreErrorCode = 'unavailable' | 'storage_full' | 'internal'
 
 /** The error of vector stores. The caller translates it to an error of its own. */
 export class VectorStoreError extends Error {

@@ -7,7 +7,7 @@ import type { AuditTable, Tables } from '../sql/tables.ts'
 import type { StoredEntry } from '../store.ts'
 
 /** What a change of an entry did, field by field. */
-export interface Difference {
+interface Difference {
   readonly before: Record<string, unknown> | null
   readonly after: Record<string, unknown>
 }

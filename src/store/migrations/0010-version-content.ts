@@ -59,7 +59,7 @@ const semantic =
   /^v?(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-((?:\d*[a-zA-Z-][a-zA-Z0-9-]*|0|[1-9]\d*)(?:\.(?:\d*[a-zA-Z-][a-zA-Z0-9-]*|0|[1-9]\d*))*))?(?:\+[a-zA-Z0-9-]+(?:\.[a-zA-Z0-9-]+)*)?$/
 
 /** A version as a text that sorts by the precedence of Semantic Versioning 2.0.0; empty where it is none. */
-export function precedenceOf(version: string | null): string {
+function precedenceOf(version: string | null): string {
   const match = version === null || version.length > 256 ? null : semantic.exec(version.trim())
   if (!match) return ''
   const core = match.slice(1, 4).map(Number)

@@ -4,7 +4,7 @@ import { retryFor } from '../../common/retry.ts'
 import { isUnreachable, retries, storeFailure } from './faults.ts'
 
 /** Milliseconds; 0 is no limit. */
-export interface Limits {
+interface Limits {
   readonly statement: number
   /** For a lock that another transaction holds. */
   readonly lock: number

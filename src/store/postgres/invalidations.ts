@@ -24,7 +24,7 @@ export interface News {
   ask(): Asked
 }
 
-export interface Asked {
+interface Asked {
   readonly at: number
   readonly told: number
 }

@@ -12,7 +12,7 @@ const statementMilliseconds = 3000
 const firstRetry = 50
 const lastRetry = 1000
 
-export interface ListenerOptions {
+interface ListenerOptions {
   readonly url: string
   readonly news: News
   /** Hears of each time that the connection is lost. */

@@ -5,13 +5,13 @@ import { Failure } from '../../../schemas/failure.ts'
 import { clientOptions } from './connect.ts'
 
 /** What is left of a limit that all gateways over one database count together. */
-export interface SharedAllowance {
+interface SharedAllowance {
   readonly remaining: number
   readonly reset_s: number
 }
 
 /** Counts one call of a caller under a policy, of `limit` a minute. Throws Failure `rate_limited`, and what PostgreSQL throws. */
-export type TakeShared = (policy: string, caller: string, limit: number) => Promise<SharedAllowance>
+type TakeShared = (policy: string, caller: string, limit: number) => Promise<SharedAllowance>
 
 const connections = 2
 /** Milliseconds: a count that takes longer is made elsewhere. */

@@ -28,7 +28,7 @@ const noLimits = { statement: 0, lock: 0 }
 /** How long a start waits for a server that does not answer: both may have been started together. */
 const startMilliseconds = 15_000
 
-export interface PostgresOptions {
+interface PostgresOptions {
   /** Milliseconds since the epoch; dates the changes. */
   readonly clock: () => number
   /** Hears of connections that broke; what they were doing is told to whoever wanted it. */

@@ -18,7 +18,7 @@ import type { EntryTable, Tables } from './tables.ts'
 import type { Realm, Transact } from './transaction.ts'
 
 /** What a dialect brings. */
-export interface Database {
+interface Database {
   readonly reader: Kysely<Tables>
   readonly writer: Kysely<Tables>
   readonly transact: (realm: Realm) => Transact

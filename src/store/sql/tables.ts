@@ -43,7 +43,7 @@ export interface AuditTable {
   after: string | null
 }
 
-export interface LeaseTable {
+interface LeaseTable {
   name: string
   holder: string
   until: string
@@ -54,13 +54,13 @@ export interface CounterTable {
   value: number
 }
 
-export interface EmbeddingTable {
+interface EmbeddingTable {
   model: string
   content_hash: string
   vector: Uint8Array
 }
 
-export interface NoteTable {
+interface NoteTable {
   name: string
   value: string
 }
@@ -77,7 +77,7 @@ export interface ApiKeyTable {
   expires_at: number
 }
 
-export interface RevocationTable {
+interface RevocationTable {
   kind: RevocationKind
   issuer: string
   name: string
@@ -116,14 +116,14 @@ export interface PlaygroundSessionTable {
   characters: number
 }
 
-export interface PlaygroundStepTable {
+interface PlaygroundStepTable {
   session: string
   number: number
   characters: number
   document: string
 }
 
-export interface CredentialTable {
+interface CredentialTable {
   /** [issuer, subject] as JSON. */
   owner: string
   entry_id: string
@@ -157,7 +157,7 @@ export interface VersionTable {
   document: string
 }
 
-export interface RepeatTable {
+interface RepeatTable {
   /** [issuer, subject] as JSON. */
   owner: string
   action: string

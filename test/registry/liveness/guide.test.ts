@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { FailureClass, LivenessStatus } from '../../../schemas/liveness.ts'
-import { weightOf } from '../../../src/search/index/liveness-weight.ts'
+import { livenessWeights } from '../../../src/search/index/score-weights.ts'
 import { list } from '../../support/listed.ts'
 import { serveLiving, soundAnswer, soundCard } from '../../support/living.ts'
 import { run } from '../../support/processes.ts'
@@ -40,7 +40,7 @@ test('docs/liveness.md: the requests are answered as it says', async () => {
 test('docs/liveness.md has every status, every failure and every weight', () => {
   for (const word of [...LivenessStatus.options, ...FailureClass.options])
     expect(guide).toContain(`| \`${word}\` |`)
-  for (const [status, weight] of Object.entries(weightOf)) {
+  for (const [status, weight] of Object.entries(livenessWeights)) {
     if (weight < 1) expect(guide).toMatch(new RegExp(`${weight} for \`${status}\``))
   }
 })

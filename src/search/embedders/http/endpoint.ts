@@ -1,9 +1,11 @@
 import { Failure } from '../../../../schemas/failure.ts'
-import { BadAnswer, readAnswer } from './answer.ts'
-import { askedDelay, delayAfter } from './backoff.ts'
-import type { Clock, Fetch, Pause } from './port.ts'
+import type { Clock } from '../../../common/clock.ts'
+import { backoff } from '../../../common/retry.ts'
+import { retryAfter } from '../../../common/retry-after.ts'
+import type { Fetch, Pause } from './http-types.ts'
+import { BadAnswer, readAnswer } from './read-embeddings.ts'
 
-export interface EndpointOptions {
+interface EndpointOptions {
   /** Of the `embeddings` resource itself. */
   readonly url: URL
   readonly model: string
@@ -26,6 +28,9 @@ export type Endpoint = (texts: readonly string[], signal: AbortSignal) => Promis
 
 const attempts = 4
 const maxBytes = 16 * 1024 * 1024
+const pauses = { first_ms: 500, max_ms: 8_000 }
+/** Bound of the pause that a server may ask for; the caller gets the failure of one that asks for more. */
+const maxRetryAfter_ms = 30_000
 /** What `fetch` throws that another try may cure. */
 const passing: ReadonlySet<string> = new Set(['upstream_failed', 'upstream_timeout', 'upstream_invalid'])
 
@@ -57,7 +62,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   async function backOff(attempt: number, outcome: Answer | Failure, signal: AbortSignal): Promise<void> {
     const field = outcome instanceof Failure ? undefined : outcome.headers['retry-after']
     try {
-      await pause(delayAfter(attempt, askedDelay(field, clock), random), signal)
+      await pause(pauseAfter(attempt, retryAfter(field, clock()), random), signal)
     } finally {
       signal.throwIfAborted()
     }
@@ -74,6 +79,15 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       await backOff(attempt, outcome, signal)
     }
   }
+}
+
+/**
+ * Milliseconds to wait after failed attempt number `attempt`, counted from 1: what the server asks for, else an
+ * exponential backoff less up to a half by chance, so that clients do not come back together.
+ */
+function pauseAfter(attempt: number, retry_after_s: number | undefined, random: () => number): number {
+  if (retry_after_s !== undefined) return Math.min(retry_after_s * 1000, maxRetryAfter_ms)
+  return backoff(attempt, pauses) * (1 - random() / 2)
 }
 
 function read(body: Uint8Array, texts: readonly string[], place: string): readonly Float32Array[] {

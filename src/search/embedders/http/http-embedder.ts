@@ -1,11 +1,12 @@
 import { setTimeout } from 'node:timers/promises'
 import { Failure } from '../../../../schemas/failure.ts'
 import { type LinkedSignal, linkSignals } from '../../../common/abort.ts'
+import type { Clock } from '../../../common/clock.ts'
 import { batchesOf, cut } from '../batches.ts'
 import type { Embedder } from '../embedder.ts'
-import { closed, createGate, type Purpose } from '../gate.ts'
+import { embedderClosed, PrioritySemaphore, type Purpose } from '../priority-semaphore.ts'
 import { createEndpoint, type Endpoint } from './endpoint.ts'
-import type { Clock, Fetch, Pause } from './port.ts'
+import type { Fetch, Pause } from './http-types.ts'
 import { probe, resourceOf } from './probe.ts'
 
 export interface HttpEmbedderOptions {
@@ -31,8 +32,8 @@ export interface HttpEmbedderOptions {
 /** What a small server without a GPU answers within seconds; and 1 MB of JSON is parsed in one go. */
 const batchLimits = { texts: 16, characters: 16_000 }
 /** Requests in flight; one of them is kept for queries. */
-const places = 4
-const waitingLimit = 256
+const slots = 4
+const maxWaiting = 256
 
 /**
  * An embedder that asks an OpenAI-compatible endpoint. One request learns the dimensions first, so that a wrong
@@ -45,11 +46,11 @@ export async function createHttpEmbedder(options: HttpEmbedderOptions): Promise<
   const url = resourceOf(options.url)
   const endpoint = endpointOf(options, url)
   const dimensions = await probe(endpoint, url, options.dimensions, options.signal)
-  const gate = createGate({ places, for_documents: places - 1, waiting_limit: waitingLimit })
+  const semaphore = new PrioritySemaphore({ slots, document_slots: slots - 1, max_waiting: maxWaiting })
   const closing = new AbortController()
 
   async function ask(batch: readonly string[], as: Purpose, signal: AbortSignal) {
-    using _place = await gate.enter(as, signal)
+    using _slot = await semaphore.acquire(as, signal)
     const vectors = await endpoint(batch, signal)
     const given = vectors[0]?.length
     if (given === dimensions) return vectors
@@ -71,8 +72,8 @@ export async function createHttpEmbedder(options: HttpEmbedderOptions): Promise<
       })
     },
     async [Symbol.asyncDispose]() {
-      closing.abort(closed())
-      gate[Symbol.dispose]()
+      closing.abort(embedderClosed())
+      semaphore[Symbol.dispose]()
     },
   }
 }
@@ -89,7 +90,7 @@ async function inTurns<In, Out>(
     for (const [index, item] of rest) results[index] = await work(item)
   }
   try {
-    await Promise.all(Array.from({ length: places }, takeTurns))
+    await Promise.all(Array.from({ length: slots }, takeTurns))
     return results
   } catch (failure) {
     whole.abort(failure)

@@ -31,7 +31,7 @@ const chinese: readonly (readonly [first: number, last: number])[] = [
   [0x2f800, 0x2fa1f],
 ]
 
-export interface CodePoints {
+interface CodePoints {
   /** Readings by code point; 0 where it has not been asked for yet. */
   readonly readings: Int32Array
   readonly expansions: readonly Int32Array[]

@@ -9,7 +9,7 @@ const special = ['[PAD]', unknownPiece, '[CLS]', '[SEP]', '[MASK]']
 /** No word has more pieces. */
 const mostOfAWord = 100
 
-export interface Pieces {
+interface Pieces {
   readonly ids: Int32Array
   /**
    * Share of the letters and digits that are Latin or ASCII and lie in a piece that is a whole word or has at
@@ -19,7 +19,7 @@ export interface Pieces {
 }
 
 /** Cuts a text into word pieces, without [CLS] and [SEP]. */
-export type WordPiece = (text: string) => Pieces
+type WordPiece = (text: string) => Pieces
 
 /**
  * BERT's uncased tokeniser, equal to the reference's `tokenizer.json` up to characters younger than the

@@ -16,7 +16,7 @@ export interface Library {
   pipeline(task: 'feature-extraction', folder: string, options: PipelineOptions): Promise<Extract>
 }
 
-export interface PipelineOptions {
+interface PipelineOptions {
   readonly dtype: 'q8' | 'fp32'
   readonly device: 'cpu'
   readonly local_files_only: true

@@ -1,9 +1,9 @@
 import { SHARE_ENV, Worker } from 'node:worker_threads'
 import { Failure } from '../../../../schemas/failure.ts'
-import { closed } from '../gate.ts'
+import { embedderClosed } from '../priority-semaphore.ts'
 import type { Answer, Model, Setup } from './messages.ts'
 
-export interface ThreadOptions {
+interface ThreadOptions {
   /** The entry: worker.ts, or what the build made of it. */
   readonly worker: URL
   readonly setup: Setup
@@ -68,7 +68,7 @@ export async function startThread(options: ThreadOptions): Promise<Thread> {
   }
 
   async function end(): Promise<void> {
-    giveUp(closed())
+    giveUp(embedderClosed())
     const { promise, resolve } = Promise.withResolvers<void>()
     const timer = setTimeout(resolve, patience)
     await Promise.race([gone.promise, promise])

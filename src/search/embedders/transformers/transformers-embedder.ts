@@ -3,7 +3,7 @@ import { Failure } from '../../../../schemas/failure.ts'
 import { abortable } from '../../../common/abort.ts'
 import { batchesOf, cut } from '../batches.ts'
 import type { Embedder, Embedding } from '../embedder.ts'
-import { closed, createGate, type Purpose } from '../gate.ts'
+import { embedderClosed, PrioritySemaphore, type Purpose } from '../priority-semaphore.ts'
 import { startThread, type Thread } from './thread.ts'
 
 export interface TransformersEmbedderOptions {
@@ -44,12 +44,12 @@ export async function createTransformersEmbedder(options: TransformersEmbedderOp
   let thread = start()
   let mayRestart = true
   const { model } = await thread
-  const gate = createGate({ places: 1, waiting_limit })
+  const semaphore = new PrioritySemaphore({ slots: 1, max_waiting: waiting_limit })
   let isClosed = false
 
   async function living(): Promise<Thread> {
     const last = await thread
-    if (isClosed) throw closed()
+    if (isClosed) throw embedderClosed()
     if (!last.has_ended) return last
     if (!mayRestart)
       throw new Failure('unavailable', 'The embedding model broke down again and is left alone.')
@@ -71,11 +71,11 @@ export async function createTransformersEmbedder(options: TransformersEmbedderOp
     return texts.map((_, index) => vectors.slice(index * model.dimensions, (index + 1) * model.dimensions))
   }
 
-  /** The place is kept until the thread has done its work, however soon the caller leaves. */
+  /** Holds the slot until the thread has done its work, even if the caller aborts before. */
   async function ask(batch: readonly string[], as: Purpose, signal: AbortSignal) {
-    const place = await gate.enter(as, signal)
+    const slot = await semaphore.acquire(as, signal)
     return abortable(
-      run(batch).finally(() => place[Symbol.dispose]()),
+      run(batch).finally(() => slot[Symbol.dispose]()),
       signal,
     )
   }
@@ -97,7 +97,7 @@ export async function createTransformersEmbedder(options: TransformersEmbedderOp
     },
     async [Symbol.asyncDispose]() {
       isClosed = true
-      gate[Symbol.dispose]()
+      semaphore[Symbol.dispose]()
       const last = await thread.catch(() => undefined)
       await last?.end()
     },

@@ -1,7 +1,7 @@
 import type { Connection, Table } from '@lancedb/lancedb'
 import type { AttributeFilter } from '../attributes.ts'
 import type { VectorEntry } from '../vector-store.ts'
-import { Damage } from './damage.ts'
+import { Damage } from './damage-error.ts'
 import { renderFilter, renderIds } from './filter.ts'
 import type { Library } from './library.ts'
 import type { Source } from './nearest.ts'

@@ -1,7 +1,7 @@
 import { compareAscii } from '../../../common/compare.ts'
 import { takeFirst } from '../take-first.ts'
 import type { Near } from '../vector-store.ts'
-import { Damage } from './damage.ts'
+import { Damage } from './damage-error.ts'
 import type { Named, Row } from './rows.ts'
 
 /** What is read of the rows that meet a filter. */

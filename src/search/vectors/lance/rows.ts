@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import { type AttributeName, type Attributes, attributeNames, isList, pickAttributes } from '../attributes.ts'
 import type { VectorEntry } from '../vector-store.ts'
-import { Damage } from './damage.ts'
+import { Damage } from './damage-error.ts'
 import type { ArrowTable, Library, RecordBatch, Schema } from './library.ts'
 
 /** One vector of an entry. */

@@ -2,7 +2,7 @@ import { createReadStream, statSync } from 'node:fs'
 import { readdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { crc32 } from 'node:zlib'
-import { Damage } from './damage.ts'
+import { Damage } from './damage-error.ts'
 
 interface Sum {
   readonly size: number

@@ -1,4 +1,3 @@
-import { Candidates } from './candidates.ts'
 import { Highest } from './highest.ts'
 import { type Kernel, kernelOn } from './kernel-functions.ts'
 import { type Layout, slabRows } from './layout.ts'
@@ -149,5 +148,33 @@ export class Scanner {
       similarities: similarities.slice(0, found),
       capabilities: capabilities.slice(0, found),
     }
+  }
+}
+
+/** Entries that may be among the best, without an object for each. */
+class Candidates {
+  size = 0
+  /** Which entry: number of its slab in the plan * slabRows + its index there. */
+  entries: Uint32Array = new Uint32Array(1024)
+  /** The most and the least that the similarity can be. */
+  uppers: Float32Array = new Float32Array(1024)
+  lowers: Float32Array = new Float32Array(1024)
+
+  add(entry: number, upper: number, lower: number): void {
+    if (this.size === this.entries.length) this.#grow()
+    this.entries[this.size] = entry
+    this.uppers[this.size] = upper
+    this.lowers[this.size] = lower
+    this.size++
+  }
+
+  #grow(): void {
+    const { entries, uppers, lowers } = this
+    this.entries = new Uint32Array(entries.length * 2)
+    this.entries.set(entries)
+    this.uppers = new Float32Array(uppers.length * 2)
+    this.uppers.set(uppers)
+    this.lowers = new Float32Array(lowers.length * 2)
+    this.lowers.set(lowers)
   }
 }

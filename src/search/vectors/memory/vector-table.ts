@@ -36,7 +36,7 @@ interface Saved {
 }
 
 /** Where the vectors of an entry are: its first row and how many there are. */
-export interface Rows {
+interface Rows {
   readonly slab: Slab
   readonly row: number
   readonly width: number

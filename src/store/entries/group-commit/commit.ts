@@ -27,7 +27,7 @@ export interface Put {
   readonly deed: AuditAction
 }
 
-export interface Committed {
+interface Committed {
   /** The last revision then. */
   readonly revision: number
   /** As they were written, in the order of their revisions, which follow one another. */

@@ -7,7 +7,7 @@ import { skeletonOf } from '../confusables.ts'
 import { digestFormat, storedDigest } from '../version-content.ts'
 import type { Known } from './commit.ts'
 
-export interface CachedDecisionReads extends DecisionReads {
+interface CachedDecisionReads extends DecisionReads {
   /** What stands under an id. */
   known(id: string): Promise<Known>
 }

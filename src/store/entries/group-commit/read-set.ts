@@ -4,7 +4,7 @@ import { type Put, toRow } from './commit.ts'
 import { claimKey, claimsIn } from './decision-reads.ts'
 
 /** Grounds, and the memory of which of them were asked for. */
-export interface ReadSet extends DecisionReads {
+interface ReadSet extends DecisionReads {
   /** Whether something that was asked for would be answered otherwise after this. */
   isChangedBy(mark: WriteSet): boolean
   /** Whether the changed entry itself was asked for: each change of it bears upon this. */

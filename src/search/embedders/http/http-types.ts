@@ -1,5 +1,5 @@
 /**
- * The one door to the outside world, as this embedder needs it. Throws Failure for network trouble; an HTTP error
+ * The HTTP client that this embedder needs. Throws Failure for network trouble; an HTTP error
  * status is an answer. Header names are lower case, the body is decompressed.
  */
 export type Fetch = (request: {
@@ -18,6 +18,3 @@ export type Fetch = (request: {
 
 /** Waits so many milliseconds, or rejects as soon as the signal aborts. */
 export type Pause = (milliseconds: number, signal: AbortSignal) => Promise<unknown>
-
-/** Milliseconds since the epoch. */
-export type Clock = () => number

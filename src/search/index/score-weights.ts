@@ -1,0 +1,30 @@
+import type { LivenessStatus } from '../../../schemas/liveness.ts'
+import type { SearchDocument } from '../search-index.ts'
+
+/**
+ * Factor of the score by liveness: a dead agent is ranked after all that match more than half as well, a degraded one
+ * after those that match as well. An agent that was never probed has its full score.
+ */
+export const livenessWeights: Readonly<Record<LivenessStatus, number>> = {
+  unknown: 1,
+  alive: 1,
+  degraded: 0.9,
+  dead: 0.5,
+  stale: 0.4,
+}
+
+/** Factor of the score of a deprecated agent: it is ranked after all that match more than half as well. */
+export const deprecatedWeight = 0.5
+
+export type WeighedStatus = Pick<SearchDocument, 'liveness' | 'deprecated'>
+
+/** The factors below 1 of an agent's score, by their reason. */
+export function weightsOf({
+  liveness = 'unknown',
+  deprecated = false,
+}: WeighedStatus): Record<string, number> {
+  return {
+    ...(livenessWeights[liveness] < 1 && { liveness: livenessWeights[liveness] }),
+    ...(deprecated && { deprecated: deprecatedWeight }),
+  }
+}
