@@ -5,166 +5,171 @@ import { parseEntry } from '../entries/group-commit/decision-reads.ts'
 import type { Validity } from '../entries/reader.ts'
 import type { CounterTable, EntryTable, Tables } from '../sql/tables.ts'
 import { UnreadableEntry } from '../store.ts'
-import { askCounters, type Counters, toCounters } from './counters.ts'
+import { type Counters, selectCounters, toCounters } from './counters.ts'
 
-/** What this process knows of commits, its own and those of others. */
-export interface News {
-  readonly validity: Validity
-  /** Differs after each commit that was told. */
-  version(): number
-  /** A commit of our own that takes no revision. */
-  tell(): void
-  /** A revision that is committed, by whomever. */
-  know(revision: number): void
-  /** Entries of a commit of our own, in the order of their revisions, which follow one another. */
-  wrote(rows: readonly EntryTable[]): void
-  /** What a question that was put at `asked`, by `performance.now()`, found. */
-  heard(found: Counters, asked: Asked): void
-  /** When a question is put, and what was known then. */
-  ask(): Asked
-}
-
-interface Asked {
+/** The start of a read of the counters: its time, by `performance.now()`, and the revision announced by then. */
+interface ReadStart {
   readonly at: number
-  readonly told: number
+  readonly announced: number
 }
 
-/** As long after the last word from the database, what is kept still stands unasked. */
-const trustMilliseconds = 2000
-const longestCatchUp = 1000
+/** Cached entries are served without a question for this long after the last answer of the database. */
+const maxSilence_ms = 2000
+/** Changes read at once; where there are more, the whole cache is dropped. */
+const maxCatchUp = 1000
 
 /**
- * An entry that was read stands until a revision is told in which it changed, and for at most two seconds without
- * word from the database. Own commits are told at once, those of others by the ear.
+ * Invalidates the entry cache of this process by the commits of all processes. A cached entry is valid until a revision
+ * that changed it is announced, and for at most two seconds without an answer of the database. Commits of this process
+ * are announced at once, those of others by the listener.
  */
-export function createNews(
-  db: Kysely<Tables>,
-  cache: EntryCache,
-  commits: EventEmitter,
-  first: Counters,
-): News {
-  let version = 0
-  let told = first.revision
-  let applied = first.revision
-  let identity = first.identity
-  let heardAt = performance.now()
-  let catching: Promise<void> | undefined
-  cache.revision = applied
+export class Invalidations {
+  readonly #db: Kysely<Tables>
+  readonly #cache: EntryCache
+  readonly #commits: EventEmitter
+  #version = 0
+  /** The last revision known to be committed. */
+  #announced: number
+  /** The last revision whose changes have been dropped from the cache. */
+  #applied: number
+  #identity: number
+  #answeredAt = performance.now()
+  #catchingUp: Promise<void> | undefined
+  #reading: Promise<void> | undefined
+  #nextRead: Promise<void> | undefined
+  readonly validity: Validity
 
-  function tell(): void {
-    version += 1
-    commits.emit('commit')
+  constructor(db: Kysely<Tables>, cache: EntryCache, commits: EventEmitter, first: Counters) {
+    this.#db = db
+    this.#cache = cache
+    this.#commits = commits
+    this.#announced = first.revision
+    this.#applied = first.revision
+    this.#identity = first.identity
+    cache.revision = first.revision
+    this.validity = {
+      version: () => this.#announced,
+      ask: () => this.#readShared(),
+      settle: () => {
+        const isSilent = performance.now() - this.#answeredAt >= maxSilence_ms
+        return this.#announced === this.#applied && !isSilent ? undefined : this.#settle()
+      },
+    }
   }
 
-  /** Drops from the cache what has changed since `applied`, or the first thousand of it. */
-  async function catchUp(): Promise<void> {
-    const asked = { at: performance.now(), told }
-    const rows = await db
-      .selectFrom('change')
-      .select(['revision', 'entry_id'])
-      .where('revision', '>', applied)
-      .orderBy('revision')
-      .limit(longestCatchUp)
-      .execute()
-    const last = rows.at(-1)?.revision ?? applied
-    if (rows.length < longestCatchUp && last < asked.told) return restart(last)
-    if (rows.length < longestCatchUp) cache.forget(rows.map((row) => row.entry_id))
-    else cache.clear()
-    applied = last
-    cache.revision = last
-    heardAt = Math.max(heardAt, asked.at)
-    know(last)
+  /** Differs after each commit that was announced. */
+  version(): number {
+    return this.#version
   }
 
-  /** The database was restored to an earlier day: what was told is no longer so. */
-  function restart(revision: number): void {
-    cache.clear()
-    cache.revision = applied = told = revision
-    tell()
+  /** Announces a commit that takes no revision. */
+  announce(): void {
+    this.#version += 1
+    this.#commits.emit('commit')
   }
 
-  function know(revision: number): void {
-    if (revision <= told) return
-    told = revision
-    tell()
+  /** Announces a committed revision, of any process. */
+  announceRevision(revision: number): void {
+    if (revision <= this.#announced) return
+    this.#announced = revision
+    this.announce()
   }
 
-  /** Where nobody else has committed meanwhile, what we wrote need not be read. */
-  function wrote(rows: readonly EntryTable[]): void {
+  /**
+   * Announces the entries of a commit of this process, in the order of their revisions, which follow one another. They
+   * go straight into the cache where no other process has committed meanwhile.
+   */
+  announceWritten(rows: readonly EntryTable[]): void {
     const [first, last] = [rows[0], rows.at(-1)]
     if (!first || !last) return
-    if (!catching && told === applied && applied === first.revision - 1) {
-      for (const row of rows) keep(row)
-      cache.revision = applied = last.revision
+    const isNext = this.#announced === this.#applied && this.#applied === first.revision - 1
+    if (!this.#catchingUp && isNext) {
+      for (const row of rows) this.#cacheRow(row)
+      this.#cache.revision = this.#applied = last.revision
     }
-    know(last.revision)
+    this.announceRevision(last.revision)
   }
 
-  function keep(row: EntryTable): void {
+  /** To be called before the counters are read; `finishRead` takes the result. */
+  startRead(): ReadStart {
+    return { at: performance.now(), announced: this.#announced }
+  }
+
+  /** Announces what a read of the counters found. */
+  finishRead(counters: Counters, { at, announced }: ReadStart): void {
+    this.#answeredAt = Math.max(this.#answeredAt, at)
+    if (counters.identity !== this.#identity) this.announce()
+    this.#identity = counters.identity
+    if (counters.revision < announced) this.#restart(counters.revision)
+    else this.announceRevision(counters.revision)
+  }
+
+  /** Drops from the cache what has changed since `#applied`, or everything where that is much. */
+  async #catchUp(): Promise<void> {
+    const { at, announced } = this.startRead()
+    const rows = await this.#db
+      .selectFrom('change')
+      .select(['revision', 'entry_id'])
+      .where('revision', '>', this.#applied)
+      .orderBy('revision')
+      .limit(maxCatchUp)
+      .execute()
+    const last = rows.at(-1)?.revision ?? this.#applied
+    if (rows.length < maxCatchUp && last < announced) return this.#restart(last)
+    if (rows.length < maxCatchUp) this.#cache.forget(rows.map((row) => row.entry_id))
+    else this.#cache.clear()
+    this.#applied = last
+    this.#cache.revision = last
+    this.#answeredAt = Math.max(this.#answeredAt, at)
+    this.announceRevision(last)
+  }
+
+  /** The database was restored to an earlier state: announced revisions no longer exist. */
+  #restart(revision: number): void {
+    this.#cache.clear()
+    this.#cache.revision = this.#applied = this.#announced = revision
+    this.announce()
+  }
+
+  #cacheRow(row: EntryTable): void {
     try {
-      cache.keep({ entry: parseEntry(row), size: row.document.length })
+      this.#cache.keep({ entry: parseEntry(row), size: row.document.length })
     } catch (fault) {
       if (!(fault instanceof UnreadableEntry)) throw fault
-      // It is written; whoever reads it is told.
-      cache.forget([row.id])
+      // It is written all the same; its readers get the error.
+      this.#cache.forget([row.id])
     }
   }
 
-  let asking: Promise<void> | undefined
-  let askingNext: Promise<void> | undefined
-
-  async function ask(): Promise<void> {
-    const asked = { at: performance.now(), told }
-    heard(toCounters((await sql.raw<CounterTable>(askCounters).execute(db)).rows), asked)
+  async #read(): Promise<void> {
+    const start = this.startRead()
+    this.finishRead(toCounters((await sql.raw<CounterTable>(selectCounters).execute(this.#db)).rows), start)
   }
 
-  /** Those who ask while a question is under way share the next one: the answer to that one may be from before. */
-  function askTogether(): Promise<void> {
-    if (!asking) {
-      asking = ask().finally(() => {
-        asking = undefined
+  /** Callers during a read share the next one: the answer of the present one may be older than their call. */
+  #readShared(): Promise<void> {
+    if (!this.#reading) {
+      this.#reading = this.#read().finally(() => {
+        this.#reading = undefined
       })
-      return asking
+      return this.#reading
     }
-    askingNext ??= asking
+    this.#nextRead ??= this.#reading
       .catch(() => {})
       .then(() => {
-        askingNext = undefined
-        return askTogether()
+        this.#nextRead = undefined
+        return this.#readShared()
       })
-    return askingNext
+    return this.#nextRead
   }
 
-  function heard(found: Counters, asked: Asked): void {
-    heardAt = Math.max(heardAt, asked.at)
-    if (found.identity !== identity) tell()
-    identity = found.identity
-    if (found.revision < asked.told) restart(found.revision)
-    else know(found.revision)
-  }
-
-  async function settle(): Promise<void> {
-    const target = told
+  async #settle(): Promise<void> {
+    const target = this.#announced
     do {
-      catching ??= catchUp().finally(() => {
-        catching = undefined
+      this.#catchingUp ??= this.#catchUp().finally(() => {
+        this.#catchingUp = undefined
       })
-      await catching
-    } while (applied < Math.min(target, told))
-  }
-
-  return {
-    version: () => version,
-    ask: () => ({ at: performance.now(), told }),
-    tell,
-    know,
-    wrote,
-    heard,
-    validity: {
-      version: () => told,
-      ask: askTogether,
-      settle: () =>
-        told === applied && performance.now() - heardAt < trustMilliseconds ? undefined : settle(),
-    },
+      await this.#catchingUp
+    } while (this.#applied < Math.min(target, this.#announced))
   }
 }

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { clientOptions } from './connect.ts'
-import { askCounters, toCounters } from './counters.ts'
-import type { News } from './invalidations.ts'
+import { selectCounters, toCounters } from './counters.ts'
+import type { Invalidations } from './invalidations.ts'
 
-/** Where every commit that somebody waits for is notified. */
+/** The channel on which every commit that others wait for is notified. */
 export const channel = 'dragoman_changes'
 
 const pollMilliseconds = 1000
@@ -14,16 +14,16 @@ const lastRetry = 1000
 
 interface ListenerOptions {
   readonly url: string
-  readonly news: News
-  /** Hears of each time that the connection is lost. */
+  readonly invalidations: Invalidations
+  /** Called each time that the connection is lost. */
   readonly onError: (fault: unknown) => void
 }
 
 /**
- * Listens on a connection of its own, and asks once a second: a notification that is lost costs a second and nothing
- * else. A connection that breaks is made anew, sooner first and then once a second.
+ * Listens on a connection of its own and reads the counters once a second, so that a lost notification costs one second.
+ * A broken connection is opened again with growing pauses, at most one second.
  */
-export function openListener({ url, news, onError }: ListenerOptions): AsyncDisposable {
+export function openListener({ url, invalidations, onError }: ListenerOptions): AsyncDisposable {
   const stop = new AbortController()
   const ended = listen()
 
@@ -40,28 +40,28 @@ export function openListener({ url, news, onError }: ListenerOptions): AsyncDisp
     }
   }
 
-  /** One connection, to its end; why it ended. `connected` is told each time that it has answered. */
-  async function session(connected: () => void): Promise<unknown> {
+  /** One connection; resolves with the reason of its end. Calls `onAnswer` after each answer. */
+  async function session(onAnswer: () => void): Promise<unknown> {
     const client = new pg.Client(clientOptions(url, { statement: statementMilliseconds, lock: 0 }))
     const broken = Promise.withResolvers<never>()
     broken.promise.catch(() => {})
     client.on('error', broken.reject)
     client.on('end', () => broken.reject(new Error('Connection terminated')))
-    let ring = () => {}
-    client.on('notification', () => ring())
+    let wake = () => {}
+    client.on('notification', () => wake())
     try {
       await client.connect()
       await client.query(`listen ${channel}`)
       while (!stop.signal.aborted) {
-        const rung = new AbortController()
-        ring = () => rung.abort()
-        const asked = news.ask()
-        const { rows } = await client.query(askCounters)
-        news.heard(toCounters(rows), asked)
-        connected()
-        const enough = AbortSignal.any([stop.signal, rung.signal])
-        const quiet = pause(pollMilliseconds, undefined, { signal: enough }).catch(() => {})
-        await Promise.race([quiet, broken.promise])
+        const notified = new AbortController()
+        wake = () => notified.abort()
+        const start = invalidations.startRead()
+        const { rows } = await client.query(selectCounters)
+        invalidations.finishRead(toCounters(rows), start)
+        onAnswer()
+        const awake = AbortSignal.any([stop.signal, notified.signal])
+        const silence = pause(pollMilliseconds, undefined, { signal: awake }).catch(() => {})
+        await Promise.race([silence, broken.promise])
       }
       return undefined
     } catch (fault) {

@@ -11,9 +11,9 @@ import type { Realm, Transact } from '../sql/transaction.ts'
 import type { Store } from '../store.ts'
 import { wakeOn } from '../wake.ts'
 import { createPool } from './connect.ts'
-import { askCounters, toCounters } from './counters.ts'
+import { selectCounters, toCounters } from './counters.ts'
 import { isUnreachable, retries } from './faults.ts'
-import { createNews } from './invalidations.ts'
+import { Invalidations } from './invalidations.ts'
 import { openListener } from './listener.ts'
 import { askPostgres } from './server-info.ts'
 import { createTransact } from './transact.ts'
@@ -59,9 +59,9 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
   const writer = stack.use(over(createPool(url, writers, writeLimits, onError)))
   const commits = new EventEmitter().setMaxListeners(0)
   const cache = createEntryCache()
-  const { rows } = await reader.executeQuery<CounterTable>(CompiledQuery.raw(askCounters))
-  const news = createNews(reader, cache, commits, toCounters(rows))
-  stack.use(openListener({ url, news, onError }))
+  const { rows } = await reader.executeQuery<CounterTable>(CompiledQuery.raw(selectCounters))
+  const invalidations = new Invalidations(reader, cache, commits, toCounters(rows))
+  stack.use(openListener({ url, invalidations, onError }))
 
   const transact = createTransact(writer)
   const commit = (realm: Realm): Transact => {
@@ -72,15 +72,23 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
         if (realm === 'identity') await countIdentity(transaction)
         return result
       })
-      if (realm === 'identity') news.tell()
+      if (realm === 'identity') invalidations.announce()
       return done
     }
   }
   const snapshot: Snapshot = (work) =>
     reader.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work)
-  const store = createSqlStore({ reader, writer, transact, commit, snapshot, clock, wrote: news.wrote })
-  const known = (revision: number) => {
-    news.know(revision)
+  const store = createSqlStore({
+    reader,
+    writer,
+    transact,
+    commit,
+    snapshot,
+    clock,
+    wrote: (written) => invalidations.announceWritten(written),
+  })
+  const announced = (revision: number) => {
+    invalidations.announceRevision(revision)
     return revision
   }
   const opened = stack.move()
@@ -88,21 +96,21 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
     ...store,
     async write(work) {
       const done = await store.write(work)
-      news.know(done.revision)
+      invalidations.announceRevision(done.revision)
       return done
     },
     liveness: {
       ...store.liveness,
-      watch: async (watches) => known(await store.liveness.watch(watches)),
-      save: async (looks) => known(await store.liveness.save(looks)),
+      watch: async (watches) => announced(await store.liveness.watch(watches)),
+      save: async (probes) => announced(await store.liveness.save(probes)),
     },
     async changes(after, limit) {
       const changes = await store.changes(after, limit)
-      news.know(changes.at(-1)?.revision ?? 0)
+      invalidations.announceRevision(changes.at(-1)?.revision ?? 0)
       return changes
     },
-    read: createReader(reader, cache, news.validity),
-    wake: (signal) => wakeOn(news.version, commits, signal),
+    read: createReader(reader, cache, invalidations.validity),
+    wake: (signal) => wakeOn(() => invalidations.version(), commits, signal),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }
 }
