@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { Failure } from '../../schemas/failure.ts'
-import type { MovedRow } from '../store/dump-restore.ts'
+import type { DumpedRow } from '../store/dump-restore.ts'
 import { linesOf } from './lines.ts'
 import { print } from './output.ts'
 import { openOwnStore } from './own-store.ts'
@@ -30,7 +30,7 @@ export async function restore(file: string, replace: boolean, json: boolean): Pr
   const first = await lines.next()
   const head = parse(Head, 1, first.value ?? '')
   const hash = createHash('sha256').update(`${first.value}\n`)
-  const rows = await store.moving.in(
+  const rows = await store.dumpRestore.in(
     { migrations: head.migrations, rows: () => rowsOf(lines, hash) },
     replace,
   )
@@ -42,8 +42,8 @@ export async function restore(file: string, replace: boolean, json: boolean): Pr
 async function* rowsOf(
   lines: AsyncIterable<string>,
   hash: ReturnType<typeof createHash>,
-): AsyncGenerator<readonly MovedRow[]> {
-  let batch: MovedRow[] = []
+): AsyncGenerator<readonly DumpedRow[]> {
+  let batch: DumpedRow[] = []
   let number = 1
   let rows = 0
   for await (const line of lines) {

@@ -1,18 +1,18 @@
 /** By code points, as UTF-8 and SQL's binary collation order texts (JavaScript's own order is by UTF-16 units). */
-export function compareText(one: string, other: string): number {
-  const shorter = Math.min(one.length, other.length)
+export function compareText(left: string, right: string): number {
+  const shorter = Math.min(left.length, right.length)
   for (let index = 0; index < shorter; index++) {
-    const unit = one.charCodeAt(index)
-    const otherUnit = other.charCodeAt(index)
-    if (unit !== otherUnit) return surrogatesLast(unit) - surrogatesLast(otherUnit)
+    const unit = left.charCodeAt(index)
+    const rightUnit = right.charCodeAt(index)
+    if (unit !== rightUnit) return surrogatesLast(unit) - surrogatesLast(rightUnit)
   }
-  return one.length - other.length
+  return left.length - right.length
 }
 
 /** For ASCII, where JavaScript's own order is that of the bytes. */
-export function compareAscii(one: string, other: string): number {
-  if (one === other) return 0
-  return one < other ? -1 : 1
+export function compareAscii(left: string, right: string): number {
+  if (left === right) return 0
+  return left < right ? -1 : 1
 }
 
 function surrogatesLast(unit: number): number {

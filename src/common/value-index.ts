@@ -64,7 +64,7 @@ export class ValueIndex<Name extends string> {
   #mark(conditions: readonly AttributeValue<Name>[], capacity: number): Selection {
     const marks = new Uint16Array(capacity)
     const lists = conditions.map(([attribute, value]) => this.#postings[attribute].get(value))
-    const present = lists.filter((list) => list !== undefined).sort((one, other) => one.size - other.size)
+    const present = lists.filter((list) => list !== undefined).sort((left, right) => left.size - right.size)
     if (present.length < lists.length) return { marks, mark: 1, total: 0 }
     const total = present.reduce((_, list, passed) => narrow(marks, list, passed), this.#slots)
     return { marks, mark: present.length, total }

@@ -51,7 +51,7 @@ export interface Position {
   readonly id: string
 }
 
-export interface Query {
+export interface IndexQuery {
   readonly text?: string
   readonly filter: Filter
   readonly limit: number
@@ -101,5 +101,5 @@ export interface SearchIndex extends AsyncDisposable {
   /** The whole index, from which another is made as it is. */
   save(): Parts
   /** Throws the signal's reason when it has aborted, Failure `invalid_request` for a position of another sort. */
-  search(query: Query, signal: AbortSignal): Promise<Hits>
+  search(query: IndexQuery, signal: AbortSignal): Promise<Hits>
 }

@@ -7,14 +7,14 @@ import { maxRowsPerStatement, type Tables } from './sql/tables.ts'
 import type { Transact } from './sql/transaction.ts'
 
 /** A row as it lies, which is the same in every dialect. */
-export type MovedRow = readonly [table: string, row: Readonly<Record<string, string | number | null>>]
+export type DumpedRow = readonly [table: string, row: Readonly<Record<string, string | number | null>>]
 
 /** What a registry consists of, as it stood at one moment. */
 interface Contents {
   /** The migrations behind it: it fits a store with the same ones. */
   readonly migrations: readonly string[]
   readonly revision: number
-  rows(): AsyncIterable<readonly MovedRow[]>
+  rows(): AsyncIterable<readonly DumpedRow[]>
 }
 
 /** Whole registries from one store into another: ids, versions, owners, proofs, revisions, everything. */
@@ -66,11 +66,11 @@ export function createDumpRestore(snapshot: Snapshot, transact: Transact): DumpR
       assertSameSchema(migrations)
       return await transact(async (db) => {
         if (!replace && (await currentRevision(db)) > 0) throw notEmpty()
-        for (const [table] of moved()) await sql`delete from ${sql.table(table)}`.execute(db)
+        for (const [table] of dumpedTables()) await sql`delete from ${sql.table(table)}`.execute(db)
         let count = 0
-        for await (const some of rows()) {
-          await insert(db, some)
-          count += some.length
+        for await (const batch of rows()) {
+          await insert(db, batch)
+          count += batch.length
         }
         return count
       })
@@ -78,16 +78,16 @@ export function createDumpRestore(snapshot: Snapshot, transact: Transact): DumpR
   }
 }
 
-function moved(): [table: string, key: readonly string[]][] {
+function dumpedTables(): [table: string, key: readonly string[]][] {
   return Object.entries(keys).flatMap(([table, key]) => (key ? [[table, key]] : []))
 }
 
-async function* rowsOf(db: Kysely<Tables>): AsyncGenerator<readonly MovedRow[]> {
-  for (const [table, key] of moved()) {
+async function* rowsOf(db: Kysely<Tables>): AsyncGenerator<readonly DumpedRow[]> {
+  for (const [table, key] of dumpedTables()) {
     const columns = sql.join(key.map((name) => sql.ref(name)))
     let after = sql`true`
     for (;;) {
-      const { rows } = await sql<MovedRow[1]>`
+      const { rows } = await sql<DumpedRow[1]>`
         select * from ${sql.table(table)} where ${after} order by ${columns} limit ${sql.lit(page)}`.execute(
         db,
       )
@@ -99,12 +99,12 @@ async function* rowsOf(db: Kysely<Tables>): AsyncGenerator<readonly MovedRow[]> 
   }
 }
 
-async function insert(db: Kysely<Tables>, rows: readonly MovedRow[]): Promise<void> {
+async function insert(db: Kysely<Tables>, rows: readonly DumpedRow[]): Promise<void> {
   const byTable = Map.groupBy(rows, ([table]) => table)
-  for (const [table, some] of byTable) {
+  for (const [table, tableRows] of byTable) {
     if (!Object.hasOwn(keys, table) || keys[table as keyof Tables] === null) throw unknownTable(table)
     for (const chunk of chunksOf(
-      some.map(([, row]) => row),
+      tableRows.map(([, row]) => row),
       maxRowsPerStatement,
     )) {
       await db

@@ -98,7 +98,7 @@ export interface VersionStore {
     entryId: string,
     after: number,
     limit: number,
-    beyond?: Pick<Version, 'precedence' | 'revision'>,
+    position?: Pick<Version, 'precedence' | 'revision'>,
   ): Promise<readonly Version[]>
   /** How many there are, and the revision of the newest, 0 where there is none. */
   extent(entryId: string, after: number): Promise<{ readonly total: number; readonly newest: number }>
@@ -106,12 +106,12 @@ export interface VersionStore {
   find(
     entryId: string,
     after: number,
-    wanted: { readonly revision: number } | { readonly version: string },
+    reference: { readonly revision: number } | { readonly version: string },
   ): Promise<PublishedVersion | undefined>
 }
 
 /** One committed change; `revision` is gapless, starting at 1. */
-export interface Change {
+export interface StoreChange {
   readonly revision: number
   readonly entry_id: string
   /** `liveness`: the entry stands as it was, but whether its agent answers has changed. */
@@ -173,14 +173,14 @@ export interface DecisionReads {
 export interface Decision {
   readonly before: StoredEntry | undefined
   readonly entry: StoredEntry
-  readonly deed: AuditAction
+  readonly audit: AuditAction
 }
 
 export interface Writer extends DecisionReads {
   /** Inserts or replaces by id. The commit gives it its revision and logs who did it. */
-  put(entry: StoredEntry, deed?: AuditAction): Promise<void>
+  put(entry: StoredEntry, audit?: AuditAction): Promise<void>
   /** Logs what changes nothing of the entry. */
-  record(entryId: string, deed: AuditAction): Promise<void>
+  record(entryId: string, audit: AuditAction): Promise<void>
   /** When this actor last did this to the entry. */
   lastDone(entryId: string, action: string, actor: Actor): Promise<string | undefined>
 }
@@ -196,7 +196,7 @@ export interface Embeddings {
 }
 
 /** What a gateway remembers about itself from one start to the next. */
-export interface Notes {
+export interface SettingStore {
   get(name: string): Promise<string | undefined>
   set(name: string, value: string): Promise<void>
   /** Writes it where nothing stands; what stands there then, whoever wrote it. */
@@ -244,7 +244,7 @@ export interface IdentityStore {
 export interface Store extends AsyncDisposable {
   readonly read: Reader
   readonly embeddings: Embeddings
-  readonly settings: Notes
+  readonly settings: SettingStore
   readonly versions: VersionStore
   readonly idempotency: IdempotencyStore
   readonly leases: Leases
@@ -253,7 +253,7 @@ export interface Store extends AsyncDisposable {
   readonly sessions: SessionStore
   readonly credentials: CredentialStore
   readonly liveness: LivenessStore
-  readonly moving: DumpRestore
+  readonly dumpRestore: DumpRestore
   readonly webhooks: WebhookStore
   /**
    * One transaction: all of `work` or none of it. Inside, nothing is awaited but the writer, and nothing outside is
@@ -268,7 +268,7 @@ export interface Store extends AsyncDisposable {
     decide: (reads: DecisionReads) => Promise<Decision>,
   ): Promise<{ entry: StoredEntry; revision: number }>
   /** Changes with a revision greater than `after`, in order. */
-  changes(after: number, limit: number): Promise<readonly Change[]>
+  changes(after: number, limit: number): Promise<readonly StoreChange[]>
   /** Yields soon after a commit by this process, and within two seconds after one by another. */
   wake(signal: AbortSignal): AsyncIterable<void>
 }

@@ -8,11 +8,11 @@ const lists = Array.from({ length: 6 }, (_, serial) => new PostingList(`term${se
 it('a weight is added to each capability that has the term, and to no other', async () => {
   const capabilities = fc.array(fc.uniqueArray(fc.constantFrom(...lists)), { maxLength: 8 })
   await fc.assert(
-    fc.property(capabilities, fc.array(fc.constantFrom(...lists)), (terms, asked) => {
+    fc.property(capabilities, fc.array(fc.constantFrom(...lists)), (terms, queries) => {
       const pairs = pairTerms(terms)
       const weights = new Float64Array(terms.length)
-      for (const list of asked) addWeight(weights, pairs, list, 2)
-      const expected = terms.map((mine) => 2 * asked.filter((list) => mine.includes(list)).length)
+      for (const list of queries) addWeight(weights, pairs, list, 2)
+      const expected = terms.map((mine) => 2 * queries.filter((list) => mine.includes(list)).length)
       expect([...weights]).toEqual(expected)
     }),
   )

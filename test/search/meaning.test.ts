@@ -3,7 +3,7 @@ import { documentTexts } from '../../src/search/index/document-texts.ts'
 import { createMeaning } from '../../src/search/index/meaning.ts'
 import { createMemoryIndex } from '../../src/search/index/memory-index.ts'
 import { clausesOf } from '../../src/search/query/clauses.ts'
-import type { Query, SearchDocument } from '../../src/search/search-index.ts'
+import type { IndexQuery, SearchDocument } from '../../src/search/search-index.ts'
 import { documentOf } from './support/documents.ts'
 import { plainVectors, tinyEmbedder } from './support/plain-vectors.ts'
 
@@ -28,9 +28,9 @@ async function home(documents: readonly SearchDocument[]) {
     }
   }
   await put(documents, 1)
-  const ask = (text: string, query: Partial<Query> = {}) =>
+  const ask = (text: string, query: Partial<IndexQuery> = {}) =>
     index.search({ text, filter: {}, limit: 10, sort: 'relevance', ...query }, signal)
-  const names = async (text: string, query: Partial<Query> = {}) =>
+  const names = async (text: string, query: Partial<IndexQuery> = {}) =>
     (await ask(text, query)).hits.map(({ id }) => id)
   return { index, vectors, put, ask, names, state, faults }
 }
@@ -130,8 +130,8 @@ describe('search by meaning', () => {
     const { ask } = await home(documents)
     const all = await ask('umbrella')
     const best = all.hits[0]!.score
-    const some = await ask('umbrella', { min_score: best })
-    expect(some).toMatchObject({ total: 1, best })
+    const hits = await ask('umbrella', { min_score: best })
+    expect(hits).toMatchObject({ total: 1, best })
     expect((await ask('umbrella', { min_score: best + 0.01 })).total).toBe(0)
   })
 

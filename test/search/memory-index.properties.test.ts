@@ -65,9 +65,9 @@ describe('the memory index', () => {
     await fc.assert(
       fc.asyncProperty(someDocuments, someQuery, async (documents, query) => {
         const active = documents.filter(({ state }) => state === 'ACTIVE')
-        const asked = { ...query, filter: { ...query.filter, state: 'ACTIVE' } } as const
-        const answer = await ask(await indexOf(documents), asked)
-        expect(JSON.stringify(answer)).toBe(JSON.stringify(await ask(await indexOf(active), asked)))
+        const activeQuery = { ...query, filter: { ...query.filter, state: 'ACTIVE' } } as const
+        const answer = await ask(await indexOf(documents), activeQuery)
+        expect(JSON.stringify(answer)).toBe(JSON.stringify(await ask(await indexOf(active), activeQuery)))
       }),
       { numRuns: 500 },
     )
@@ -79,11 +79,11 @@ describe('the memory index', () => {
         const { hits } = await ask(await indexOf(documents), query)
         const listed = !query.text && query.sort !== 'name'
         const sort = listed ? 'newest' : (query.sort ?? 'relevance')
-        const sorted = [...hits].sort(({ position: one }, { position: other }) => {
+        const sorted = [...hits].sort(({ position: left }, { position: right }) => {
           if (sort === 'name')
-            return compareText(`${one.key}`, `${other.key}`) || (one.id < other.id ? -1 : 1)
-          const ids = one.id < other.id ? -1 : 1
-          return Number(other.key) - Number(one.key) || (sort === 'newest' ? -ids : ids)
+            return compareText(`${left.key}`, `${right.key}`) || (left.id < right.id ? -1 : 1)
+          const ids = left.id < right.id ? -1 : 1
+          return Number(right.key) - Number(left.key) || (sort === 'newest' ? -ids : ids)
         })
         expect(hits).toEqual(sorted)
       }),
@@ -120,9 +120,9 @@ describe('the memory index', () => {
   it('compares texts as their UTF-8 bytes compare', async () => {
     const text = fc.string({ unit: 'grapheme' })
     await fc.assert(
-      fc.property(text, text, (one, other) => {
-        const bytes = Buffer.compare(Buffer.from(one), Buffer.from(other))
-        expect(Math.sign(compareText(one, other))).toBe(bytes)
+      fc.property(text, text, (left, right) => {
+        const bytes = Buffer.compare(Buffer.from(left), Buffer.from(right))
+        expect(Math.sign(compareText(left, right))).toBe(bytes)
       }),
       { numRuns: 1000 },
     )

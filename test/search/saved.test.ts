@@ -54,7 +54,7 @@ describe('what was saved', () => {
         const again = createMemoryIndex({ saved: throughFile(index.save()) })
         expect(again.applied_revision).toBe(7)
         expect(await ask(again, query)).toEqual(await ask(index, query))
-        for (const one of [index, again]) await one.apply(after, 8)
+        for (const target of [index, again]) await target.apply(after, 8)
         expect(await ask(again, query)).toEqual(await ask(index, query))
       }),
       { numRuns: 200 },
@@ -63,7 +63,7 @@ describe('what was saved', () => {
 
   it('answers as the vectors that were saved do, and goes on as they do', async () => {
     await fc.assert(
-      fc.asyncProperty(vectorChanges, vectorChanges, unit, async (before, after, asked) => {
+      fc.asyncProperty(vectorChanges, vectorChanges, unit, async (before, after, query) => {
         await using store = createMemoryVectorStore({ dimensions: 2 })
         await store.apply(before, 7)
         await using again = createMemoryVectorStore({
@@ -71,14 +71,14 @@ describe('what was saved', () => {
           saved: throughFile(await store.save()),
         })
         expect(again.applied_revision).toBe(7)
-        for (const one of [store, again]) await one.apply(after.slice(0, 4), 8)
+        for (const target of [store, again]) await target.apply(after.slice(0, 4), 8)
         for (const filter of [{}, { state: 'ACTIVE' as const }, { tags: ['red'] }]) {
-          expect(await again.nearest(asked, filter, 5, signal)).toEqual(
-            await store.nearest(asked, filter, 5, signal),
+          expect(await again.nearest(query, filter, 5, signal)).toEqual(
+            await store.nearest(query, filter, 5, signal),
           )
         }
-        for (const one of [store, again]) await one.apply(after, 9)
-        expect(await again.nearest(asked, {}, 9, signal)).toEqual(await store.nearest(asked, {}, 9, signal))
+        for (const target of [store, again]) await target.apply(after, 9)
+        expect(await again.nearest(query, {}, 9, signal)).toEqual(await store.nearest(query, {}, 9, signal))
       }),
       { numRuns: 100 },
     )

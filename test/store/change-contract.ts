@@ -4,7 +4,7 @@ import { type DecisionReads, type Store, type StoredEntry, UnreadableEntry } fro
 import { sampleEntry } from '../support/entries.ts'
 import type { StoreHome } from './contract.ts'
 
-const deed = { actor: null, action: 'test' }
+const audit = { actor: null, action: 'test' }
 const owner = (namespace: string | null, subject = 'ada') => ({ issuer: 'urn:test', subject, namespace })
 
 /** What every store must do with changes that come together, whichever database it stands on. */
@@ -27,17 +27,19 @@ export function changeContract(name: string, open: () => Promise<StoreHome>): vo
       within.change(async (reads) => {
         const before = await reads.entry({ package_name: entry.package_name })
         if (before || (await refuse?.(reads))) throw new Failure('conflict', 'No.')
-        return { before, entry, deed }
+        return { before, entry, audit }
       })
     const edit = (id: string, change: (entry: StoredEntry) => StoredEntry, within = store) =>
       within.change(async (reads) => {
         const before = await reads.entry({ id })
         if (!before) throw new Failure('not_found', 'No.')
-        return { before, entry: change(before), deed }
+        return { before, entry: change(before), audit }
       })
-    const codes = async (asked: readonly Promise<unknown>[]) =>
-      (await Promise.allSettled(asked)).map((one) =>
-        one.status === 'fulfilled' ? 'done' : ((one.reason as { code?: string }).code ?? String(one.reason)),
+    const codes = async (calls: readonly Promise<unknown>[]) =>
+      (await Promise.allSettled(calls)).map((outcome) =>
+        outcome.status === 'fulfilled'
+          ? 'done'
+          : ((outcome.reason as { code?: string }).code ?? String(outcome.reason)),
       )
 
     test('each has a revision, a change and a mark in the log of its own, and is read as it was written', async () => {
@@ -57,7 +59,7 @@ export function changeContract(name: string, open: () => Promise<StoreHome>): vo
     })
 
     test('they share commits', async () => {
-      let decided = 0
+      let decisions = 0
       let commits = 0
       const stop = new AbortController()
       const watching = (async () => {
@@ -66,14 +68,14 @@ export function changeContract(name: string, open: () => Promise<StoreHome>): vo
       await Promise.all(
         Array.from({ length: 60 }, () =>
           store.change(async () => {
-            decided++
-            return { before: undefined, entry: sampleEntry(), deed }
+            decisions++
+            return { before: undefined, entry: sampleEntry(), audit }
           }),
         ),
       )
       stop.abort()
       await watching
-      expect(decided).toBe(60)
+      expect(decisions).toBe(60)
       expect(commits).toBeLessThan(10)
     })
 
@@ -94,20 +96,22 @@ export function changeContract(name: string, open: () => Promise<StoreHome>): vo
     test('of two that claim one namespace, one has it, and its holder goes on', async () => {
       const isOthers = (subject: string) => async (reads: DecisionReads) =>
         (await reads.claims(['com.new'])).some(({ holder }) => holder.subject !== subject)
-      const wanted = [owner('com.new'), owner('com.new', 'bob'), owner('com.new')]
-      const asked = wanted.map((one) => publish(sampleEntry({ owner: one }), isOthers(one.subject)))
-      expect(await codes(asked)).toEqual(['done', 'conflict', 'done'])
+      const owners = [owner('com.new'), owner('com.new', 'bob'), owner('com.new')]
+      const calls = owners.map((entryOwner) =>
+        publish(sampleEntry({ owner: entryOwner }), isOthers(entryOwner.subject)),
+      )
+      expect(await codes(calls)).toEqual(['done', 'conflict', 'done'])
     })
 
     test('one that waits for a claim to be given up has it', async () => {
       const held = sampleEntry({ owner: owner('com.held') })
       await publish(held)
       const isHeld = async (reads: DecisionReads) => (await reads.claims(['com.held'])).length > 0
-      const asked = [
+      const calls = [
         edit(held.id, (entry) => ({ ...entry, owner: owner(null) })),
         publish(sampleEntry(), isHeld),
       ]
-      expect(await codes(asked)).toEqual(['done', 'done'])
+      expect(await codes(calls)).toEqual(['done', 'done'])
     })
 
     test('many of one entry, from two instances, are each made upon the one before', async () => {
@@ -115,30 +119,30 @@ export function changeContract(name: string, open: () => Promise<StoreHome>): vo
       for (const entry of entries) await publish({ ...entry, description: '0' })
       const other = await home.another()
       const more = (entry: StoredEntry) => ({ ...entry, description: `${Number(entry.description) + 1}` })
-      const asked = Array.from({ length: 60 }, (_, index) =>
+      const calls = Array.from({ length: 60 }, (_, index) =>
         edit(entries[index % 3]?.id ?? '', more, index % 2 ? store : other),
       )
-      const done = await Promise.all(asked)
+      const done = await Promise.all(calls)
       expect(new Set(done.map(({ revision }) => revision)).size).toBe(60)
-      await home.told(store, 63)
+      await home.awaitRevision(store, 63)
       const now = await store.read.entries(entries.map(({ id }) => id))
       expect(now.map(({ description }) => description)).toEqual(['20', '20', '20'])
       expect(await store.read.revision()).toBe(63)
     })
 
     test('many of one entry are decided twice at most, in the order in which they came, and hold up no other', async () => {
-      const [entry, stranger] = [sampleEntry(), sampleEntry()]
+      const [entry, other] = [sampleEntry(), sampleEntry()]
       await publish({ ...entry, description: '' })
-      let decided = 0
+      let decisions = 0
       const edits = Array.from({ length: 200 }, (_, index) =>
         edit(entry.id, (before) => {
-          decided++
+          decisions++
           return { ...before, description: `${before.description}${index} ` }
         }),
       )
-      const { revision } = await publish(stranger)
+      const { revision } = await publish(other)
       await Promise.all(edits)
-      expect(decided).toBeLessThanOrEqual(400)
+      expect(decisions).toBeLessThanOrEqual(400)
       expect(revision).toBeLessThan(10)
       const inOrder = Array.from({ length: 200 }, (_, index) => `${index} `).join('')
       expect((await store.read.entry({ id: entry.id }))?.description).toBe(inOrder)
@@ -148,7 +152,7 @@ export function changeContract(name: string, open: () => Promise<StoreHome>): vo
       const spoilt = sampleEntry()
       await publish(spoilt)
       await home.spoil(spoilt.id, '{"id": 5}')
-      const asked = [
+      const calls = [
         publish(sampleEntry()),
         publish(sampleEntry(), async () => true),
         store.change(async () => {
@@ -157,7 +161,7 @@ export function changeContract(name: string, open: () => Promise<StoreHome>): vo
         edit(spoilt.id, (entry) => entry),
         publish(sampleEntry()),
       ]
-      const outcomes = await Promise.allSettled(asked)
+      const outcomes = await Promise.allSettled(calls)
       expect(outcomes.map(({ status }) => status)).toEqual([
         'fulfilled',
         'rejected',
@@ -165,7 +169,7 @@ export function changeContract(name: string, open: () => Promise<StoreHome>): vo
         'rejected',
         'fulfilled',
       ])
-      const reasons = outcomes.map((one) => (one.status === 'rejected' ? one.reason : undefined))
+      const reasons = outcomes.map((outcome) => (outcome.status === 'rejected' ? outcome.reason : undefined))
       expect(reasons[1]).toMatchObject({ code: 'conflict' })
       expect(reasons[2]).toBeInstanceOf(TypeError)
       expect(reasons[3]).toBeInstanceOf(UnreadableEntry)
@@ -179,7 +183,7 @@ export function changeContract(name: string, open: () => Promise<StoreHome>): vo
         store.change(async (reads) => {
           const before = await reads.entry({ package_name })
           if (!before) throw new Failure('not_found', 'No.')
-          return { before, entry: before, deed }
+          return { before, entry: before, audit }
         })
       const [odd, ...others] = await codes([
         named('com.sample.\0'),
@@ -195,12 +199,12 @@ export function changeContract(name: string, open: () => Promise<StoreHome>): vo
       const taken = sampleEntry()
       await publish(taken)
       const blind = { ...sampleEntry(), package_name: taken.package_name }
-      const asked = [
+      const calls = [
         publish(sampleEntry()),
-        store.change(async () => ({ before: undefined, entry: blind, deed })),
+        store.change(async () => ({ before: undefined, entry: blind, audit })),
         publish(sampleEntry()),
       ]
-      const outcomes = await Promise.allSettled(asked)
+      const outcomes = await Promise.allSettled(calls)
       expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
       expect((await store.changes(0, 10)).map(({ revision }) => revision)).toEqual([1, 2, 3])
       expect(await store.read.entry({ id: blind.id })).toBeUndefined()

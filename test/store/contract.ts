@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Failure } from '../../schemas/failure.ts'
-import type { Change, Store, StoredEntry } from '../../src/store/store.ts'
+import type { Store, StoreChange, StoredEntry } from '../../src/store/store.ts'
 import { sampleEntry } from '../support/entries.ts'
 
 /** A store over fresh data, and the ways to reach the same data from elsewhere. */
@@ -12,7 +12,7 @@ export interface StoreHome extends AsyncDisposable {
   /** A process of its own that commits `count` entries named PREFIX-0, PREFIX-1 …, one a transaction. */
   elsewhere(prefix: string, count: number): Promise<readonly number[]>
   /** Until an instance must know of a revision that another one committed. */
-  told(store: Store, revision: number): Promise<void>
+  awaitRevision(store: Store, revision: number): Promise<void>
   /** Does every read see what others committed before it, rather than within two seconds? */
   readonly sees_others: boolean
   /** Puts this text where the entry's document is, behind the store's back. */
@@ -39,7 +39,7 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
       store.write(async (writer) => {
         for (const entry of entries) await writer.put(entry)
       })
-    const revisions = (changes: readonly Change[]) => changes.map((change) => change.revision)
+    const revisions = (changes: readonly StoreChange[]) => changes.map((change) => change.revision)
     const upTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1)
 
     describe('identity', () => {
@@ -66,7 +66,7 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
       test('keeps API keys by id and by owner, the newest first, for every instance', async () => {
         const newer = { ...key, id: 'drg_BBBBBBBB', created_at: 6 }
         const foreign = { ...key, id: 'drg_CCCCCCCC', subject: 'bob', created_at: 7 }
-        for (const one of [key, newer, foreign]) expect(await store.identity.addKey(one, 9)).toBe(true)
+        for (const item of [key, newer, foreign]) expect(await store.identity.addKey(item, 9)).toBe(true)
         const other = await home.another()
         expect(await other.identity.key(key.id)).toEqual(key)
         expect(await other.identity.key('drg_DDDDDDDD')).toBeUndefined()
@@ -90,7 +90,7 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
         await store.identity.addKey(foreign, 3)
         const wished = Array.from({ length: 8 }, (_, at) => ({ ...key, id: `drg_AAAAAAA${at}` }))
         const added = await Promise.all(
-          wished.map((one, at) => (at % 2 === 0 ? store : other).identity.addKey(one, 3)),
+          wished.map((item, at) => (at % 2 === 0 ? store : other).identity.addKey(item, 3)),
         )
         expect(added.filter(Boolean)).toHaveLength(3)
         const later = { ...key, id: 'drg_BBBBBBBB', created_at: 10, expires_at: 20 }
@@ -102,17 +102,17 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
         const ended = { ...revocation, kind: 'key' as const, issuer: '', name: key.id }
         await store.identity.endKey(key.id, ended, 0)
         await store.identity.endKey('drg_BBBBBBBB', { ...ended, name: 'drg_BBBBBBBB', expires_at: 40 }, 30)
-        expect((await store.identity.revocations(0)).map((one) => one.name)).toEqual(['drg_BBBBBBBB'])
+        expect((await store.identity.revocations(0)).map((item) => item.name)).toEqual(['drg_BBBBBBBB'])
       })
 
       test('of two revocations of one thing keeps what is later, and forgets what is over', async () => {
         await store.identity.revoke(revocation, 0)
         await store.identity.revoke({ ...revocation, before: 3, expires_at: 20, reason: 'twice' }, 0)
-        const kept = { ...revocation, before: 5, expires_at: 20, reason: 'twice' }
-        expect(await store.identity.revocations(0)).toEqual([kept])
+        const expected = { ...revocation, before: 5, expires_at: 20, reason: 'twice' }
+        expect(await store.identity.revocations(0)).toEqual([expected])
         expect(await store.identity.revocations(20)).toEqual([])
         await store.identity.revoke({ ...revocation, name: 'bob', expires_at: 40 }, 30)
-        expect((await store.identity.revocations(0)).map((one) => one.name)).toEqual(['bob'])
+        expect((await store.identity.revocations(0)).map((item) => item.name)).toEqual(['bob'])
       })
 
       test('has no part in the revisions of entries', async () => {
@@ -251,19 +251,19 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
 
     describe('a failed transaction', () => {
       test('leaves no row, no revision and no change, and the next one works', async () => {
-        const [kept, lost] = [sampleEntry(), sampleEntry()]
-        await put(kept)
+        const [written, refused] = [sampleEntry(), sampleEntry()]
+        await put(written)
         const failing = store.write(async (writer) => {
-          await writer.put({ ...kept, name: 'Never' })
-          await writer.put(lost)
+          await writer.put({ ...written, name: 'Never' })
+          await writer.put(refused)
           throw new Failure('conflict', 'No.')
         })
         await expect(failing).rejects.toMatchObject({ code: 'conflict', message: 'No.' })
         expect(await store.read.revision()).toBe(1)
         expect(await store.changes(0, 10)).toHaveLength(1)
-        expect(await store.read.entry({ id: lost.id })).toBeUndefined()
-        expect((await store.read.entry({ id: kept.id }))?.name).toBe('Sample')
-        expect((await put(lost)).revision).toBe(2)
+        expect(await store.read.entry({ id: refused.id })).toBeUndefined()
+        expect((await store.read.entry({ id: written.id }))?.name).toBe('Sample')
+        expect((await put(refused)).revision).toBe(2)
       })
 
       test('is what a second entry of one name ends in', async () => {
@@ -343,7 +343,7 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
           const writing = round % 2 === 0 ? other : store
           await writing.write((writer) => writer.put({ ...entry, name }))
           for (const reading of [store, other]) {
-            if (reading !== writing) await home.told(reading, round + 2)
+            if (reading !== writing) await home.awaitRevision(reading, round + 2)
             expect((await reading.read.entries([entry.id]))[0]?.name).toBe(name)
             expect((await reading.read.entry({ id: entry.id }))?.name).toBe(name)
             expect(await reading.read.revision()).toBe(round + 2)
@@ -382,26 +382,26 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
         async function read(from: number): Promise<void> {
           for (let round = 0; round < 80; round++) {
             const before = committed
-            const asked = [...ids.slice((from + round) % 6), ...ids.slice(0, (from + round) % 6)]
-            const found = await store.read.entries(asked)
-            expect(found.map((entry) => entry.id)).toEqual(asked)
+            const rotated = [...ids.slice((from + round) % 6), ...ids.slice(0, (from + round) % 6)]
+            const found = await store.read.entries(rotated)
+            expect(found.map((entry) => entry.id)).toEqual(rotated)
             expect(Math.max(...found.map((entry) => entry.revision))).toBeGreaterThanOrEqual(before)
           }
         }
         await Promise.all([write(store), write(other), read(0), read(1), read(2), read(3)])
-        await home.told(store, 86)
+        await home.awaitRevision(store, 86)
         expect(Math.max(...(await store.read.entries(ids)).map((entry) => entry.revision))).toBe(86)
       })
 
       test('of a document that is no entry fail loudly, and hurt no other entry', async () => {
-        const [sound, spoilt, torn] = [sampleEntry(), sampleEntry(), sampleEntry()]
-        await put(sound, spoilt, torn)
+        const [intact, spoilt, torn] = [sampleEntry(), sampleEntry(), sampleEntry()]
+        await put(intact, spoilt, torn)
         await home.spoil(spoilt.id, '{"id": 5}')
         await home.spoil(torn.id, '{"id": ')
         await expect(store.read.entry({ id: spoilt.id })).rejects.toThrow(spoilt.id)
         await expect(store.read.entry({ id: torn.id })).rejects.toThrow(torn.id)
-        await expect(store.read.entries([sound.id, spoilt.id])).rejects.toThrow(spoilt.id)
-        expect(await store.read.entries([sound.id])).toHaveLength(1)
+        await expect(store.read.entries([intact.id, spoilt.id])).rejects.toThrow(spoilt.id)
+        expect(await store.read.entries([intact.id])).toHaveLength(1)
         expect((await put({ ...spoilt, name: 'Mended' })).revision).toBe(4)
         expect((await store.read.entry({ id: spoilt.id }))?.name).toBe('Mended')
       })

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { MovedRow } from '../../src/store/dump-restore.ts'
+import type { DumpedRow } from '../../src/store/dump-restore.ts'
 import { migrationNames } from '../../src/store/migrations/index.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -14,8 +14,8 @@ const owner = { issuer: 'urn:test', subject: 'ada', namespace: 'com.ada' }
 async function fill(store: Store): Promise<void> {
   for (let round = 0; round < 3; round++) {
     await store.write(async (writer) => {
-      for (let one = 0; one < 200; one++) {
-        await writer.put(sampleEntry({ owner, description: `Zażółć "${round}" \u2028 ${one}` }))
+      for (let index = 0; index < 200; index++) {
+        await writer.put(sampleEntry({ owner, description: `Zażółć "${round}" \u2028 ${index}` }))
       }
     })
   }
@@ -33,17 +33,17 @@ async function fill(store: Store): Promise<void> {
   await store.identity.revoke({ ...revocation, before: 1_900_000_000_000, expires_at: 2_000_000_000_000 }, 0)
 }
 
-async function rowsOf(store: Store): Promise<MovedRow[]> {
-  return await store.moving.out(({ rows }) => all(rows()))
+async function rowsOf(store: Store): Promise<DumpedRow[]> {
+  return await store.dumpRestore.out(({ rows }) => all(rows()))
 }
 
-async function all(pages: AsyncIterable<readonly MovedRow[]>): Promise<MovedRow[]> {
-  const rows: MovedRow[] = []
+async function all(pages: AsyncIterable<readonly DumpedRow[]>): Promise<DumpedRow[]> {
+  const rows: DumpedRow[] = []
   for await (const page of pages) rows.push(...page)
   return rows
 }
 
-function contentsOf(rows: readonly MovedRow[], migrations = migrationNames) {
+function contentsOf(rows: readonly DumpedRow[], migrations = migrationNames) {
   return {
     migrations,
     async *rows() {
@@ -60,7 +60,7 @@ async function openSqlite() {
 }
 
 /** Whole registries, out of every store and into every other. */
-export function movingContract(name: string, open: () => Promise<StoreHome>): void {
+export function dumpRestoreContract(name: string, open: () => Promise<StoreHome>): void {
   describe(`a registry on ${name}`, () => {
     test('goes out and comes in with every row as it was, and goes on counting where it was', async () => {
       await using home = await open()
@@ -69,9 +69,9 @@ export function movingContract(name: string, open: () => Promise<StoreHome>): vo
       await fill(home.store)
       const rows = await rowsOf(home.store)
       expect(rows.length).toBeGreaterThan(1200)
-      expect(await sqlite.store.moving.in(contentsOf(rows), false)).toBe(rows.length)
+      expect(await sqlite.store.dumpRestore.in(contentsOf(rows), false)).toBe(rows.length)
       expect(await rowsOf(sqlite.store)).toEqual(rows)
-      await third.store.moving.in(contentsOf(await rowsOf(sqlite.store)), false)
+      await third.store.dumpRestore.in(contentsOf(await rowsOf(sqlite.store)), false)
       expect(await rowsOf(third.store)).toEqual(rows)
       expect(await third.store.read.revision()).toBe(602)
       expect(await third.store.read.entry({ package_name: 'com.staged' })).toEqual(
@@ -84,7 +84,7 @@ export function movingContract(name: string, open: () => Promise<StoreHome>): vo
       await using home = await open()
       await home.store.write((writer) => writer.put(sampleEntry()))
       const other = await home.another()
-      const [revision, rows] = await home.store.moving.out(async (contents) => {
+      const [revision, rows] = await home.store.dumpRestore.out(async (contents) => {
         await other.write((writer) => writer.put(sampleEntry({ package_name: 'com.late' })))
         return [contents.revision, await all(contents.rows())] as const
       })
@@ -96,10 +96,10 @@ export function movingContract(name: string, open: () => Promise<StoreHome>): vo
     test('does not come into a store that holds something, unless that is let go', async () => {
       await using home = await open()
       await home.store.write((writer) => writer.put(sampleEntry({ package_name: 'com.old' })))
-      const refused = home.store.moving.in(contentsOf([]), false)
+      const refused = home.store.dumpRestore.in(contentsOf([]), false)
       await expect(refused).rejects.toMatchObject({ code: 'conflict' })
       expect(await home.store.read.entry({ package_name: 'com.old' })).toBeDefined()
-      await home.store.moving.in(contentsOf([['counter', { name: 'revision', value: 7 }]]), true)
+      await home.store.dumpRestore.in(contentsOf([['counter', { name: 'revision', value: 7 }]]), true)
       expect((await rowsOf(home.store)).filter(([table]) => table === 'entry')).toEqual([])
       const other = await home.another()
       expect(await other.read.revision()).toBe(7)
@@ -109,11 +109,11 @@ export function movingContract(name: string, open: () => Promise<StoreHome>): vo
       await using home = await open()
       await home.store.write((writer) => writer.put(sampleEntry()))
       const before = await rowsOf(home.store)
-      const unknown: MovedRow = ['kysely_migration', { name: 'x' }]
+      const unknown: DumpedRow = ['kysely_migration', { name: 'x' }]
       await expect(
-        home.store.moving.in(contentsOf([['note', { name: 'n', value: 'v' }], unknown]), true),
+        home.store.dumpRestore.in(contentsOf([['note', { name: 'n', value: 'v' }], unknown]), true),
       ).rejects.toMatchObject({ code: 'invalid_request' })
-      await expect(home.store.moving.in(contentsOf([], ['0001-entries']), true)).rejects.toMatchObject({
+      await expect(home.store.dumpRestore.in(contentsOf([], ['0001-entries']), true)).rejects.toMatchObject({
         code: 'conflict',
       })
       expect(await rowsOf(home.store)).toEqual(before)

@@ -13,7 +13,7 @@ const later = storeTime + 60_000
 const most = 8
 
 /** What every store does with calls that may be sent again. */
-export function repeatContract(name: string, open: () => Promise<StoreHome>): void {
+export function idempotencyContract(name: string, open: () => Promise<StoreHome>): void {
   describe(`${name}: a call with a key`, () => {
     test('begins once, whoever asks wherever, and keeps what came of it', async () => {
       await using home = await open()

@@ -24,7 +24,7 @@ export function livenessContract(name: string, open: () => Promise<StoreHome>): 
     afterEach(() => home[Symbol.asyncDispose]())
 
     const watch = (entry_id: string, more = {}) => store.watch([{ entry_id, place, active: true, ...more }])
-    const due = async (now = at(0)) => (await store.due(now, tomorrow, 10)).map((one) => one.entry_id)
+    const due = async (now = at(0)) => (await store.due(now, tomorrow, 10)).map((entry) => entry.entry_id)
     const seen = async (id: string, status: LivenessStatus, more: Partial<StoredLiveness> = {}) => {
       const before = await store.get(id)
       if (!before) throw new Error(`Nobody watches ${id}.`)
@@ -43,7 +43,7 @@ export function livenessContract(name: string, open: () => Promise<StoreHome>): 
 
     test('is kept whole, for every instance', async () => {
       await watch('one')
-      const look = await seen('one', 'degraded', {
+      const result = await seen('one', 'degraded', {
         failures: 2,
         silent_since: at(-5),
         history: { days: [[20_000, 1.5, 3]], latencies: [1, 2] },
@@ -51,11 +51,11 @@ export function livenessContract(name: string, open: () => Promise<StoreHome>): 
         asked_at: at(-1),
         asked_failure: 'timeout',
       })
-      await store.save([look])
+      await store.save([result])
       const other = (await home.another()).liveness
-      expect(await other.get('one')).toEqual(look)
+      expect(await other.get('one')).toEqual(result)
       expect(await other.get('two')).toBeUndefined()
-      expect([...(await other.shown(['one', 'two']))]).toEqual([['one', look.shown]])
+      expect([...(await other.shown(['one', 'two']))]).toEqual([['one', result.shown]])
     })
 
     test('is a change of the registry only where the status is another', async () => {
@@ -86,9 +86,9 @@ export function livenessContract(name: string, open: () => Promise<StoreHome>): 
 
     test('of what has moved is looked for anew, and what was on its way to the old place is dropped', async () => {
       await watch('one')
-      const look = await seen('one', 'alive')
+      const result = await seen('one', 'alive')
       await watch('one', { place: '["https://example.com/other",[]]' })
-      await store.save([look])
+      await store.save([result])
       expect((await store.get('one'))?.shown.status).toBe('unknown')
       await store.save([
         await seen('one', 'alive', {
@@ -101,9 +101,9 @@ export function livenessContract(name: string, open: () => Promise<StoreHome>): 
 
     test('rests where it is not watched by itself, and is forgotten where there is nothing to watch', async () => {
       await watch('one')
-      const look = await seen('one', 'dead')
+      const result = await seen('one', 'dead')
       await watch('one', { active: false })
-      await store.save([look])
+      await store.save([result])
       expect(await due(at(100))).toEqual([])
       expect((await store.get('one'))?.shown.status).toBe('dead')
       await watch('one')

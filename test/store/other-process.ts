@@ -3,10 +3,10 @@ import { sampleEntry, sampleId } from '../support/entries.ts'
 
 // A process that commits entries one by one and prints the revision of each: other-process.ts LOCATION PREFIX COUNT,
 // where PLACE is a file or the address of a PostgreSQL database.
-const [place = '', prefix = '', count = '0'] = process.argv.slice(2)
+const [location = '', prefix = '', count = '0'] = process.argv.slice(2)
 const start = Number.parseInt(Buffer.from(prefix).toString('hex').slice(-10), 16)
-const url = place.startsWith('postgresql:') ? place : undefined
-await using store = await openStore({ path: place, url }, Date.now, () => {})
+const url = location.startsWith('postgresql:') ? location : undefined
+await using store = await openStore({ path: location, url }, Date.now, () => {})
 for (let number = 0; number < Number(count); number++) {
   const entry = sampleEntry({ id: sampleId(start * 1000 + number), package_name: `${prefix}-${number}` })
   const { revision } = await store.write((writer) => writer.put(entry))

@@ -54,4 +54,4 @@ test.each([
   ['postgresql://db/registry?password=secret', 'db/registry'],
   ['postgresql:///registry?host=/run/postgresql', '/run/postgresql/registry'],
   ['postgres://', 'localhost'],
-])('a database is shown without what is secret: %s', (url, place) => expect(placeOf(url)).toBe(place))
+])('a database is shown without what is secret: %s', (url, shown) => expect(placeOf(url)).toBe(shown))

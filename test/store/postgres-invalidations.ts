@@ -5,7 +5,10 @@ import type { TestPostgres } from '../support/postgres.ts'
 import type { PostgresHome } from './postgres-database.ts'
 
 /** Who hears when of what was committed. */
-export function newsContract(server: () => TestPostgres, openHome: () => Promise<PostgresHome>): void {
+export function invalidationContract(
+  server: () => TestPostgres,
+  openHome: () => Promise<PostgresHome>,
+): void {
   test('of two who publish one name at once the second finds the first', async () => {
     await using home = await openHome()
     const stores = [home.store, await home.another()]
@@ -29,8 +32,8 @@ export function newsContract(server: () => TestPostgres, openHome: () => Promise
     const stop = new AbortController()
     const tail = (async () => {
       for await (const _ of home.store.wake(stop.signal)) {
-        const news = await home.store.changes(seen.at(-1) ?? 0, 1000)
-        seen.push(...news.map((change) => change.revision))
+        const changes = await home.store.changes(seen.at(-1) ?? 0, 1000)
+        seen.push(...changes.map((change) => change.revision))
       }
     })()
     const written = await Promise.all(
@@ -117,8 +120,8 @@ export function newsContract(server: () => TestPostgres, openHome: () => Promise
     for (let revision = 2; revision < 12; revision++) {
       await read.entries([entry.id])
       await commitSilently(home.url, { ...entry, name: `Name ${revision}`, revision })
-      const asked = await Promise.all(Array.from({ length: 5 }, () => read.latest()))
-      expect(asked).toEqual(Array(5).fill(revision))
+      const revisions = await Promise.all(Array.from({ length: 5 }, () => read.latest()))
+      expect(revisions).toEqual(Array(5).fill(revision))
       expect((await read.entry({ id: entry.id }))?.name).toBe(`Name ${revision}`)
     }
   })
@@ -179,20 +182,20 @@ export function newsContract(server: () => TestPostgres, openHome: () => Promise
 
   test('what was read is read again from memory, as the same object, until it changes', async () => {
     await using home = await openHome()
-    const [kept, changed] = [sampleEntry(), sampleEntry()]
+    const [unchanged, changed] = [sampleEntry(), sampleEntry()]
     await home.store.write(async (writer) => {
-      await writer.put(kept)
+      await writer.put(unchanged)
       await writer.put(changed)
     })
-    const ids = [kept.id, changed.id]
+    const ids = [unchanged.id, changed.id]
     const [before] = await home.store.read.entries(ids)
     // Nobody could tell a query from memory, were the document still the same.
-    await home.spoil(kept.id, '{}')
+    await home.spoil(unchanged.id, '{}')
     expect((await home.store.read.entries(ids))[0]).toBe(before)
     await home.store.write((writer) => writer.put({ ...changed, name: 'Changed' }))
     const [still, now] = await home.store.read.entries(ids)
     expect(still).toBe(before)
     expect(now?.name).toBe('Changed')
-    expect(await home.store.read.entry({ package_name: kept.package_name })).toBe(before)
+    expect(await home.store.read.entry({ package_name: unchanged.package_name })).toBe(before)
   })
 }

@@ -6,7 +6,7 @@ import type { TestPostgres } from '../support/postgres.ts'
 import { openPlain, type PostgresHome } from './postgres-database.ts'
 
 /** What a store does whose database is busy, read-only or away. */
-export function awayContract(server: () => TestPostgres, openHome: () => Promise<PostgresHome>): void {
+export function outageContract(server: () => TestPostgres, openHome: () => Promise<PostgresHome>): void {
   describe('a PostgreSQL that cannot be used', () => {
     const put = (store: Store) => store.write((writer) => writer.put(sampleEntry()))
 

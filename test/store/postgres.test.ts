@@ -6,12 +6,12 @@ import { run } from '../support/processes.ts'
 import { changeContract } from './change-contract.ts'
 import { storeContract } from './contract.ts'
 import { credentialContract } from './credential-contract.ts'
-import { movingContract } from './dump-restore-contract.ts'
-import { repeatContract } from './idempotency-contract.ts'
+import { dumpRestoreContract } from './dump-restore-contract.ts'
+import { idempotencyContract } from './idempotency-contract.ts'
 import { livenessContract } from './liveness-contract.ts'
 import { openPlain, type PostgresHome } from './postgres-database.ts'
-import { newsContract } from './postgres-invalidations.ts'
-import { awayContract } from './postgres-outage.ts'
+import { invalidationContract } from './postgres-invalidations.ts'
+import { outageContract } from './postgres-outage.ts'
 import { sessionContract } from './session-contract.ts'
 import { taskContract } from './task-contract.ts'
 import { versionContract } from './version-contract.ts'
@@ -53,7 +53,7 @@ describe.skipIf(!postgresFolder)('PostgreSQL', () => {
       store: await another(),
       another,
       sees_others: false,
-      told: (store, revision) =>
+      awaitRevision: (store, revision) =>
         vi.waitFor(async () => expect(await store.read.revision()).toBeGreaterThanOrEqual(revision), {
           timeout: 2000,
           interval: 1,
@@ -74,15 +74,15 @@ describe.skipIf(!postgresFolder)('PostgreSQL', () => {
   storeContract('PostgreSQL', openHome)
   changeContract('PostgreSQL', openHome)
   versionContract('PostgreSQL', openHome)
-  repeatContract('PostgreSQL', openHome)
+  idempotencyContract('PostgreSQL', openHome)
   credentialContract('PostgreSQL', openHome)
   taskContract('PostgreSQL', openHome)
   sessionContract('PostgreSQL', openHome)
   livenessContract('PostgreSQL', openHome)
-  movingContract('PostgreSQL', openHome)
+  dumpRestoreContract('PostgreSQL', openHome)
   webhookContract('PostgreSQL', openHome)
-  newsContract(() => postgres, openHome)
-  awayContract(() => postgres, openHome)
+  invalidationContract(() => postgres, openHome)
+  outageContract(() => postgres, openHome)
 
   test('four processes may open a fresh database at once', async () => {
     const url = await postgres.createDatabase()

@@ -3,7 +3,7 @@ import { compare, parse } from 'semver'
 import { expect, test } from 'vitest'
 import { precedenceOf } from '../../src/store/entries/semver-sort-key.ts'
 
-const byBytes = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other))
+const byBytes = (left: string, right: string) => Buffer.compare(Buffer.from(left), Buffer.from(right))
 
 const number = fc.oneof(fc.nat(12), fc.maxSafeNat())
 const identifier = fc.oneof(
@@ -20,8 +20,8 @@ const version = fc
   .filter((text) => parse(text) !== null)
 
 test('sorts as semver compares', async () => {
-  const alike = fc.property(version, version, (one, other) => {
-    expect(Math.sign(byBytes(precedenceOf(one), precedenceOf(other)))).toBe(compare(one, other))
+  const alike = fc.property(version, version, (left, right) => {
+    expect(Math.sign(byBytes(precedenceOf(left), precedenceOf(right)))).toBe(compare(left, right))
   })
   await fc.assert(alike, { numRuns: 3000 })
 })

@@ -47,9 +47,9 @@ export function sessionContract(name: string, open: () => Promise<StoreHome>): v
       }
       const other = (await home.another()).sessions
       expect(await other.get(session.id)).toEqual({ ...session, steps: 3 })
-      const kept = [1, 2, 3].map((number) => ({ number, ...step(`${number}`) }))
-      expect(await other.steps(session.id, 0, 1_000_000)).toEqual(kept)
-      expect(await other.steps(session.id, 2, 1_000_000)).toEqual(kept.slice(2))
+      const steps = [1, 2, 3].map((number) => ({ number, ...step(`${number}`) }))
+      expect(await other.steps(session.id, 0, 1_000_000)).toEqual(steps)
+      expect(await other.steps(session.id, 2, 1_000_000)).toEqual(steps.slice(2))
       expect(await other.append(session.id, step(), many)).toBe(4)
       expect(await home.store.read.revision()).toBe(0)
       expect(await sessions.get('0')).toBeUndefined()
@@ -82,7 +82,7 @@ export function sessionContract(name: string, open: () => Promise<StoreHome>): v
           (index % 2 ? sessions : other).reserve(id, { ...most, steps: 3 }),
         ),
       )
-      expect(verdicts.filter((one) => one === 'reserved')).toHaveLength(3)
+      expect(verdicts.filter((verdict) => verdict === 'reserved')).toHaveLength(3)
       expect(new Set(verdicts)).toEqual(new Set(['reserved', 'full']))
       await sessions.append(id, step('x'.repeat(500)), many)
       expect(await sessions.reserve(id, { steps: 100, characters: 500 })).toBe('full')

@@ -15,8 +15,8 @@ import { run } from '../support/processes.ts'
 import { changeContract } from './change-contract.ts'
 import { type StoreHome, storeContract, storeTime } from './contract.ts'
 import { credentialContract } from './credential-contract.ts'
-import { movingContract } from './dump-restore-contract.ts'
-import { repeatContract } from './idempotency-contract.ts'
+import { dumpRestoreContract } from './dump-restore-contract.ts'
+import { idempotencyContract } from './idempotency-contract.ts'
 import { livenessContract } from './liveness-contract.ts'
 import { sessionContract } from './session-contract.ts'
 import { taskContract } from './task-contract.ts'
@@ -34,7 +34,7 @@ async function openHome(): Promise<StoreHome & { readonly path: string }> {
     path,
     store: await another(),
     another,
-    told: () => nextTurn(),
+    awaitRevision: () => nextTurn(),
     sees_others: true,
     async elsewhere(prefix, count) {
       const { code, stdout, stderr } = await run(process.execPath, [fixture, path, prefix, String(count)])
@@ -55,35 +55,35 @@ storeContract('SQLite', openHome)
 changeContract('SQLite', openHome)
 credentialContract('SQLite', openHome)
 versionContract('SQLite', openHome)
-repeatContract('SQLite', openHome)
+idempotencyContract('SQLite', openHome)
 taskContract('SQLite', openHome)
 sessionContract('SQLite', openHome)
 livenessContract('SQLite', openHome)
-movingContract('SQLite', openHome)
+dumpRestoreContract('SQLite', openHome)
 webhookContract('SQLite', openHome)
 
 describe('SQLite', () => {
   test('a commit at any moment of a read takes nothing out of its answer and leaves nothing stale', async () => {
     await using home = await openHome()
     const { store, path } = home
-    const [known, changing] = [sampleEntry(), sampleEntry()]
+    const [unchanged, changing] = [sampleEntry(), sampleEntry()]
     await store.write(async (writer) => {
-      await writer.put(known)
+      await writer.put(unchanged)
       await writer.put(changing)
     })
     using database = new DatabaseSync(path)
     const update = database.prepare('update entry set document = ? where id = ?')
     const change = (name: string) =>
       update.run(JSON.stringify({ ...changing, name, revision: 2 }), changing.id)
-    const ids = [known.id, changing.id]
+    const ids = [unchanged.id, changing.id]
 
     for (let moment = 0; moment < 40; moment++) {
       change(`before ${moment}`)
-      await store.read.entries([known.id])
+      await store.read.entries([unchanged.id])
       const reading = store.read.entries(ids)
       for (let turn = 0; turn < moment; turn++) await Promise.resolve()
       change(`after ${moment}`)
-      const other = store.read.entries([known.id])
+      const other = store.read.entries([unchanged.id])
       expect((await reading).map((entry) => entry.id)).toEqual(ids)
       await other
       await nextTurn()

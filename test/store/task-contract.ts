@@ -74,8 +74,8 @@ export function taskContract(name: string, open: () => Promise<StoreHome>): void
       const task = await add(sampleTask(lapsed))
       const asking = await add(sampleTask({ state: 'TASK_STATE_INPUT_REQUIRED' }))
       const other = await add(sampleTask(lapsed))
-      const failed = { ...task, state: 'TASK_STATE_FAILED', updated_at: at(0) }
-      expect(await tasks.get(task.id)).toEqual(failed)
+      const failedTask = { ...task, state: 'TASK_STATE_FAILED', updated_at: at(0) }
+      expect(await tasks.get(task.id)).toEqual(failedTask)
       const list = await tasks.list({ owner, state: 'TASK_STATE_FAILED', limit: 10 })
       expect(list.tasks.map(({ id }) => id)).toEqual([other.id, task.id])
       expect((await tasks.get(asking.id))?.state).toBe('TASK_STATE_INPUT_REQUIRED')
@@ -114,7 +114,7 @@ export function taskContract(name: string, open: () => Promise<StoreHome>): void
       const verdicts = await Promise.all(
         wished.map((task, index) => (index % 2 ? tasks : other).add(task, few, many)),
       )
-      expect(verdicts.filter((one) => one === 'added')).toHaveLength(3)
+      expect(verdicts.filter((verdict) => verdict === 'added')).toHaveLength(3)
       expect(new Set(verdicts)).toEqual(new Set(['added', 'busy']))
       expect(await tasks.add(sampleTask({ ...working, owner: '["urn:test","bob"]' }), few, few)).toBe('full')
     })
@@ -134,9 +134,9 @@ export function taskContract(name: string, open: () => Promise<StoreHome>): void
     test('of nobody make room for others when all are too many; what has an owner stays', async () => {
       const few = { ...many, kept: 2 }
       const mine = await add(sampleTask({ updated_at: at(-5) }))
-      const nobody = await add(sampleTask({ owner: null, counted_by: '10.0.0.1' }))
+      const anonymous = await add(sampleTask({ owner: null, counted_by: '10.0.0.1' }))
       expect(await tasks.add(sampleTask(), many, few)).toBe('added')
-      expect(await tasks.get(nobody.id)).toBeUndefined()
+      expect(await tasks.get(anonymous.id)).toBeUndefined()
       expect(await tasks.get(mine.id)).toEqual(mine)
       expect(await tasks.add(sampleTask(), many, few)).toBe('full')
     })

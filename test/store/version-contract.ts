@@ -49,8 +49,8 @@ export function versionContract(name: string, open: () => Promise<StoreHome>): v
       await put(home, { ...entry, version: '2.0.0', description: 'Two.' })
       await put(home, { ...entry, deleted: true })
       const { versions } = await home.another()
-      const one = await versions.find(entry.id, 0, { version: '1.0.0' })
-      expect(one).toMatchObject({
+      const found = await versions.find(entry.id, 0, { version: '1.0.0' })
+      expect(found).toMatchObject({
         revision: 1,
         published_at: new Date(storeTime).toISOString(),
         content: { description: 'One.', version: '1.0.0', card: { b: 1, a: 2 } },

@@ -51,8 +51,8 @@ export function webhookContract(name: string, open: () => Promise<StoreHome>): v
       await webhooks.add(webhook(4, { next_at: at(6) }), 9)
       await webhooks.add(webhook(5, { next_at: null }), 9)
       await webhooks.add(webhook(6, { next_at: at(50) }), 9)
-      const asked = { now: at(5), latest: at(40), revision: 7, limit: 10, busy: [] }
-      const ids = async (more = {}) => (await webhooks.due({ ...asked, ...more })).map(({ id }) => id)
+      const dueQuery = { now: at(5), latest: at(40), revision: 7, limit: 10, busy: [] }
+      const ids = async (more = {}) => (await webhooks.due({ ...dueQuery, ...more })).map(({ id }) => id)
       expect(await ids()).toEqual([2, 1, 6].map(sampleId))
       expect(await ids({ limit: 1 })).toEqual([sampleId(2)])
       expect(await ids({ busy: [sampleId(2)] })).toEqual([1, 6].map(sampleId))

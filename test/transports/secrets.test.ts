@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => home[Symbol.asyncDispose]())
 
 const kept = async () =>
-  await home.gateway.store.moving.out(async ({ rows }) => {
+  await home.gateway.store.dumpRestore.out(async ({ rows }) => {
     const found: unknown[] = []
     for await (const page of rows())
       found.push(...page.filter(([table]) => table === 'task' || table === 'playground_step'))

@@ -1,6 +1,6 @@
 import type { RegistryChange } from '../../../schemas/change.ts'
 import type { Entry } from '../../../schemas/entry.ts'
-import { type Change, type Store, type StoredEntry, UnreadableEntry } from '../../store/store.ts'
+import { type Store, type StoreChange, type StoredEntry, UnreadableEntry } from '../../store/store.ts'
 import type { Views } from '../entry/view.ts'
 import type { LivenessCache } from '../liveness/liveness-cache.ts'
 
@@ -49,7 +49,7 @@ export function createReadChanges({ store, views, livenessCache, onError }: Read
     }
   }
 
-  function tell(row: Change, entry: StoredEntry): RegistryChange | undefined {
+  function tell(row: StoreChange, entry: StoredEntry): RegistryChange | undefined {
     const { revision, at } = row
     const facts = { revision, at, id: entry.id, package_name: entry.package_name }
     if (row.seen === 'gone')
@@ -90,7 +90,7 @@ export function createReadChanges({ store, views, livenessCache, onError }: Read
 }
 
 /** Without what was seen of an agent's liveness before something else was. */
-function newest(rows: readonly Change[]): Change[] {
+function newest(rows: readonly StoreChange[]): StoreChange[] {
   const last = new Map(rows.map((row) => [row.entry_id, row.revision]))
   return rows.filter((row) => row.kind !== 'liveness' || last.get(row.entry_id) === row.revision)
 }

@@ -159,7 +159,7 @@ export class Editor {
     const { entry, revision } = await this.#options.store.change(async (reads) => {
       const { before, entry } = await decide(reads)
       const flagged = { ...entry, content_flags: contentFlags(entry) }
-      return { before, entry: flagged, deed: { ...action, actor } }
+      return { before, entry: flagged, audit: { ...action, actor } }
     })
     return { id: entry.id, package_name: entry.package_name, revision }
   }

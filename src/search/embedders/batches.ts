@@ -22,9 +22,9 @@ export function batchesOf(texts: readonly string[], limits: Limits): readonly (r
 }
 
 /** About 500 word pieces of English: more than the smaller models read, and no more than they mind. */
-const longestText = 2_000
+const maxCharacters = 2_000
 
 /** The text as far as models read it. Half a character at the end would make some refuse the whole batch. */
 export function cut(text: string): string {
-  return text.slice(0, longestText).toWellFormed()
+  return text.slice(0, maxCharacters).toWellFormed()
 }

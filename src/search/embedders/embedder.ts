@@ -1,5 +1,5 @@
 /** What a text means, as a unit vector; all zeros where the model knows nothing of it. */
-export interface Embedding {
+export interface TextEmbedding {
   readonly vector: Float32Array
   /** How much of the text the model's vocabulary covers, 0 to 1. */
   readonly coverage: number
@@ -15,5 +15,5 @@ export interface Embedder extends AsyncDisposable {
     texts: readonly string[],
     as: 'query' | 'document',
     signal: AbortSignal,
-  ): Promise<readonly Embedding[]>
+  ): Promise<readonly TextEmbedding[]>
 }

@@ -62,9 +62,9 @@ export class AttributeIndex {
   /** The most frequent values among the slots that pass. */
   facets(passes: (slot: number) => boolean): Facets {
     return {
-      tags: mostFrequent(this.#index.lists('tags'), passes),
-      categories: mostFrequent(this.#index.lists('category'), passes),
-      targets: mostFrequent(this.#index.lists('target'), passes),
+      tags: countValues(this.#index.lists('tags'), passes),
+      categories: countValues(this.#index.lists('category'), passes),
+      targets: countValues(this.#index.lists('target'), passes),
     }
   }
 }
@@ -75,10 +75,10 @@ function valuesOf(document: IndexedAttributes): Value[] {
 
 function conditionsOf(filter: Filter): Value[] {
   return attributes.flatMap((attribute) => {
-    const wanted = filter[attribute]
-    if (wanted === undefined) return []
+    const condition = filter[attribute]
+    if (condition === undefined) return []
     const ofFilter = values[attribute].ofFilter as (filter: unknown) => readonly Text[]
-    return pairs(attribute, ofFilter(wanted))
+    return pairs(attribute, ofFilter(condition))
   })
 }
 
@@ -86,7 +86,7 @@ function pairs(attribute: keyof Filter, texts: readonly Text[]): Value[] {
   return texts.flatMap((text) => (text === null || text === undefined ? [] : [[attribute, text] as const]))
 }
 
-function mostFrequent(
+function countValues(
   lists: Iterable<PostingList>,
   passes: (slot: number) => boolean,
 ): Record<string, number> {
@@ -96,6 +96,6 @@ function mostFrequent(
     for (let index = 0; index < size; index++) if (passes(slots[index] ?? 0)) count++
     if (count > 0) counts.push([key, count])
   }
-  counts.sort((one, other) => other[1] - one[1] || compareText(one[0], other[0]))
+  counts.sort((left, right) => right[1] - left[1] || compareText(left[0], right[0]))
   return Object.fromEntries(counts.slice(0, maxFacetValues))
 }

@@ -39,8 +39,8 @@ interface Scored {
 }
 
 /** The order `relevance`, over numbers. */
-function comesBefore(one: Scored, other: Scored): boolean {
-  return one.key === other.key ? compareAscii(one.id, other.id) < 0 : one.key > other.key
+function comesBefore(left: Scored, right: Scored): boolean {
+  return left.key === right.key ? compareAscii(left.id, right.id) < 0 : left.key > right.key
 }
 
 function insert(sorted: Scored[], scored: Scored): void {

@@ -13,7 +13,9 @@ export type CapabilityTerms = Float64Array
 
 /** Pairs the capabilities of an entry, which are known by their place, with their terms. */
 export function pairTerms(capabilities: readonly (readonly PostingList[])[]): CapabilityTerms {
-  const pairs = capabilities.flatMap((terms, place) => terms.map(({ serial }) => serial * span + place))
+  const pairs = capabilities.flatMap((terms, capability) =>
+    terms.map(({ serial }) => serial * span + capability),
+  )
   return new Float64Array(pairs.slice(0, maxPairs)).sort()
 }
 
@@ -26,18 +28,18 @@ export function addWeight(
 ): void {
   const first = serial * span
   for (let index = firstFrom(pairs, first); index < pairs.length; index++) {
-    const place = (pairs[index] ?? 0) - first
-    if (place >= span) return
-    weights[place] = (weights[place] ?? 0) + weight
+    const capability = (pairs[index] ?? 0) - first
+    if (capability >= span) return
+    weights[capability] = (weights[capability] ?? 0) + weight
   }
 }
 
-function firstFrom(pairs: CapabilityTerms, wanted: number): number {
+function firstFrom(pairs: CapabilityTerms, pair: number): number {
   let low = 0
   let high = pairs.length
   while (low < high) {
     const middle = (low + high) >>> 1
-    if ((pairs[middle] ?? 0) < wanted) low = middle + 1
+    if ((pairs[middle] ?? 0) < pair) low = middle + 1
     else high = middle
   }
   return low

@@ -9,7 +9,7 @@ export function documentTexts({ name, description, tags, capabilities }: SearchD
   const labels = tags.map((tag) => ` [${tag}]`).join('')
   return [
     `${titled(name, description)}${labels}`,
-    ...capabilities.map((one) => titled(one.name, one.description)),
+    ...capabilities.map((capability) => titled(capability.name, capability.description)),
   ].map((text) => text.slice(0, maxCharacters))
 }
 

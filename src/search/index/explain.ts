@@ -1,7 +1,7 @@
 import type { Match } from '../../../schemas/card.ts'
 import type { Near } from '../vectors/vector-store.ts'
 import { addWeight } from './capability-terms.ts'
-import type { TableEntry } from './entry-table.ts'
+import type { TableEntry } from './document-table.ts'
 import { weightsOf } from './score-weights.ts'
 import type { WeighedTerm } from './text-index.ts'
 
@@ -40,6 +40,6 @@ function nearestCapability({ document }: TableEntry, near: Near | undefined): st
 function bestCapability({ document, text }: TableEntry, found: readonly WeighedTerm[]): string | null {
   const weights = new Float64Array(document.capabilities.length)
   for (const { list, weight } of found) addWeight(weights, text.capabilities, list, weight)
-  const most = weights.reduce((one, other) => Math.max(one, other), 0)
+  const most = weights.reduce((left, right) => Math.max(left, right), 0)
   return most > 0 ? (document.capabilities[weights.indexOf(most)] ?? null) : null
 }

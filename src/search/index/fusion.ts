@@ -2,10 +2,10 @@ import type { Likeness } from './meaning.ts'
 import type { Scoreboard } from './scoreboard.ts'
 
 /** The share of meaning in a score, 0 to below 1, by how much the words of the query can tell (their largest score). */
-export type Share = (most: number) => number
+export type MeaningShare = (most: number) => number
 
 /** Words that tell much have up to 0.7 of the score; the fewer and the more common they are, the more meaning leads. */
-export const shareOfMeaning: Share = (most) => 1 - (0.7 * most) / (most + 10)
+export const shareOfMeaning: MeaningShare = (most) => 1 - (0.7 * most) / (most + 10)
 
 /** What counts as found by meaning alone: of the greatest likeness found, and of likeness as such. */
 const leastOfGreatest = 0.5
@@ -27,7 +27,7 @@ export function fuse(
   most: number,
   likeness: Likeness | undefined,
   slotOf: (id: string) => number | undefined,
-  shareOf: Share,
+  shareOf: MeaningShare,
   weights: ReadonlyMap<number, number> = new Map(),
 ): (slot: number, id: string) => number {
   const share = likeness ? shareOf(most) * likeness.trust : 0
@@ -35,7 +35,7 @@ export function fuse(
     const slot = slotOf(id)
     return slot === undefined || similarity <= 0 ? [] : { slot, similarity }
   })
-  const greatest = found.reduce((one, { similarity }) => Math.max(one, similarity), 0)
+  const greatest = found.reduce((highest, { similarity }) => Math.max(highest, similarity), 0)
   const least = Math.max(leastSimilarity, leastOfGreatest * greatest)
   const partOf = (similarity: number) => (share * Math.max(0, similarity)) / Math.sqrt(greatest || 1)
 

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Embedder, Embedding } from '../embedders/embedder.ts'
+import type { Embedder, TextEmbedding } from '../embedders/embedder.ts'
 import { clausesOf } from '../query/clauses.ts'
 import type { AttributeFilter } from '../vectors/attributes.ts'
 import type { Near, VectorStore } from '../vectors/vector-store.ts'
@@ -34,18 +34,18 @@ const maxCharacters = 1000
 /** Letters of scripts without spaces, on which English models mislead. */
 const unspaced = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}]/gu
 const letters = /[\p{L}\p{N}]/gu
-const largestUnspacedShare = 0.3
+const maxUnspacedShare = 0.3
 /** A query covered less is not understood at all; one covered as far as the second is trusted fully. */
 const leastCoverage = 0.4
 const enoughCoverage = 0.7
 
 export function createMeaning(embedder: Embedder, vectors: VectorStore): Meaning {
-  const remembered = new LRUCache<string, readonly Embedding[]>({ max: rememberedQueries })
+  const remembered = new LRUCache<string, readonly TextEmbedding[]>({ max: rememberedQueries })
 
   /** The query's own embedding, then those of its clauses. */
-  async function embed(text: string, signal: AbortSignal): Promise<readonly Embedding[]> {
-    const known = remembered.get(text)
-    if (known) return known
+  async function embed(text: string, signal: AbortSignal): Promise<readonly TextEmbedding[]> {
+    const cached = remembered.get(text)
+    if (cached) return cached
     const embeddings = await embedder.embed([text, ...clausesOf(text)], 'query', signal)
     remembered.set(text, embeddings)
     return embeddings
@@ -54,7 +54,7 @@ export function createMeaning(embedder: Embedder, vectors: VectorStore): Meaning
   return {
     async compare(text, filter, named, signal) {
       const query = text.slice(0, maxCharacters)
-      if (unspacedShare(query) > largestUnspacedShare) return undefined
+      if (unspacedShare(query) > maxUnspacedShare) return undefined
       const [whole, ...clauses] = await embed(query, signal)
       if (!whole || whole.coverage < leastCoverage) return undefined
 
@@ -64,7 +64,7 @@ export function createMeaning(embedder: Embedder, vectors: VectorStore): Meaning
         for (const { id } of await vectors.nearest(vector, filter, clauseDepth, signal)) others.add(id)
       }
       const missing = [...others].filter((id) => !near.has(id))
-      for (const one of await vectors.compare(whole.vector, missing, signal)) near.set(one.id, one)
+      for (const entry of await vectors.compare(whole.vector, missing, signal)) near.set(entry.id, entry)
 
       const ids = [...near.keys()]
       const parts: Near[] = []
@@ -76,13 +76,14 @@ export function createMeaning(embedder: Embedder, vectors: VectorStore): Meaning
 }
 
 function byId(all: readonly Near[]): Map<string, Near> {
-  return new Map(all.map((one) => [one.id, one]))
+  return new Map(all.map((entry) => [entry.id, entry]))
 }
 
 function bestById(all: readonly Near[]): Map<string, Near> {
   const best = new Map<string, Near>()
-  for (const one of all) {
-    if (one.similarity > (best.get(one.id)?.similarity ?? Number.NEGATIVE_INFINITY)) best.set(one.id, one)
+  for (const entry of all) {
+    if (entry.similarity > (best.get(entry.id)?.similarity ?? Number.NEGATIVE_INFINITY))
+      best.set(entry.id, entry)
   }
   return best
 }

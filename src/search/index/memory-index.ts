@@ -1,21 +1,21 @@
 import type { Parts, Sections } from '../../common/sections.ts'
 import { readQuery } from '../query/query-terms.ts'
-import type { EntryChange, Filter, Hits, Query, SearchIndex, Sort } from '../search-index.ts'
+import type { EntryChange, Filter, Hits, IndexQuery, SearchIndex, Sort } from '../search-index.ts'
 import type { AttributeFilter, AttributeName } from '../vectors/attributes.ts'
 import { takeBest } from './best.ts'
-import { EntryTable } from './entry-table.ts'
+import { DocumentTable } from './document-table.ts'
 import { explain, listed } from './explain.ts'
-import { fuse, type Share, shareOfMeaning } from './fusion.ts'
+import { fuse, type MeaningShare, shareOfMeaning } from './fusion.ts'
 import type { Likeness, Meaning } from './meaning.ts'
 import { checkPosition } from './order.ts'
 import { Scoreboard } from './scoreboard.ts'
-import { mostOf, type WeighedTerm } from './text-index.ts'
+import { maxTotalOf, type WeighedTerm } from './text-index.ts'
 
 interface MemoryIndexOptions {
   /** The dense arm, asked for anew by each search; without it, words alone decide. */
   readonly meaning?: () => Meaning | undefined
   /** How much of a score is meaning; found by measurement where left out. */
-  readonly share?: Share
+  readonly share?: MeaningShare
   /** Hears why the dense arm failed; the search goes on without. */
   readonly onError?: (fault: unknown) => void
   /** What `save` of another index gave, to be made anew. */
@@ -34,12 +34,12 @@ export function createMemoryIndex(options: MemoryIndexOptions = {}): SearchIndex
 
 class MemoryIndex implements SearchIndex {
   applied_revision = 0
-  #table: EntryTable
+  #table: DocumentTable
   /** Counts changes: what was scored before one tells nothing after it. */
   #version = 0
   readonly #boards: Scoreboard[] = []
   readonly #meaning: () => Meaning | undefined
-  readonly #share: Share
+  readonly #share: MeaningShare
   readonly #onError: (fault: unknown) => void
 
   constructor({
@@ -48,7 +48,7 @@ class MemoryIndex implements SearchIndex {
     onError = () => {},
     saved,
   }: MemoryIndexOptions) {
-    this.#table = saved ? EntryTable.load(saved) : new EntryTable()
+    this.#table = saved ? DocumentTable.load(saved) : new DocumentTable()
     this.applied_revision = saved?.doubles('revision')[0] ?? 0
     this.#meaning = meaning
     this.#share = share
@@ -73,7 +73,7 @@ class MemoryIndex implements SearchIndex {
     return { ...this.#table.save(), revision: Float64Array.of(this.applied_revision) }
   }
 
-  async search(query: Query, signal: AbortSignal): Promise<Hits> {
+  async search(query: IndexQuery, signal: AbortSignal): Promise<Hits> {
     signal.throwIfAborted()
     const text = query.text?.trim() ?? ''
     const sort = text === '' && query.sort === 'relevance' ? 'newest' : query.sort
@@ -88,10 +88,10 @@ class MemoryIndex implements SearchIndex {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#table = new EntryTable()
+    this.#table = new DocumentTable()
   }
 
-  #list(sort: Exclude<Sort, 'relevance'>, { filter, limit, after, facets }: Query): Hits {
+  #list(sort: Exclude<Sort, 'relevance'>, { filter, limit, after, facets }: IndexQuery): Hits {
     const { attributes, ordered, capacity } = this.#table
     const { marks, mark, total } = attributes.select(filter, capacity)
     const passes: Passes = (slot) => marks[slot] === mark
@@ -100,7 +100,13 @@ class MemoryIndex implements SearchIndex {
     return { hits, total, ...(facets && { facets: attributes.facets(passes) }) }
   }
 
-  async #find(text: string, sort: Sort, query: Query, board: Scoreboard, signal: AbortSignal): Promise<Hits> {
+  async #find(
+    text: string,
+    sort: Sort,
+    query: IndexQuery,
+    board: Scoreboard,
+    signal: AbortSignal,
+  ): Promise<Hits> {
     const { filter, limit, after, facets, min_score = 0, words_only = false } = query
     let terms = this.#scoreWords(text, filter, board)
     const version = this.#version
@@ -108,7 +114,7 @@ class MemoryIndex implements SearchIndex {
     const { likeness, degraded } = await this.#compare(meaning, text, filter, board, signal)
     if (version !== this.#version) terms = this.#scoreWords(text, filter, board)
 
-    const most = mostOf(terms)
+    const most = maxTotalOf(terms)
     const { attributes, ordered, capacity, weights } = this.#table
     const { marks, mark } = attributes.select(filter, capacity)
     const slotOf = (id: string) => {

@@ -9,13 +9,13 @@ export interface PositionedSlot {
 }
 
 /** Negative when the first position comes before the second. Total: only the same id at the same key is equal. */
-export type ComparePositions = (one: Position, other: Position) => number
+export type ComparePositions = (left: Position, right: Position) => number
 
 /** The one definition of each sort order. */
 export const orders: Readonly<Record<Sort, ComparePositions>> = {
-  relevance: (one, other) => descending(one.key, other.key) || compareAscii(one.id, other.id),
-  newest: (one, other) => descending(one.key, other.key) || compareAscii(other.id, one.id),
-  name: (one, other) => compareText(String(one.key), String(other.key)) || compareAscii(one.id, other.id),
+  relevance: (left, right) => descending(left.key, right.key) || compareAscii(left.id, right.id),
+  newest: (left, right) => descending(left.key, right.key) || compareAscii(right.id, left.id),
+  name: (left, right) => compareText(String(left.key), String(right.key)) || compareAscii(left.id, right.id),
 }
 
 /** Throws Failure `invalid_request` for a position that cannot come from this sort. */
@@ -25,6 +25,6 @@ export function checkPosition(position: Position, sort: Sort): void {
   throw new Failure('invalid_request', 'The cursor belongs to another sort.')
 }
 
-function descending(one: Position['key'], other: Position['key']): number {
-  return Number(other) - Number(one)
+function descending(left: Position['key'], right: Position['key']): number {
+  return Number(right) - Number(left)
 }

@@ -48,12 +48,12 @@ export class Scoreboard {
   /** Keeps the slots with at least this score; the others lose theirs. */
   keepFrom(least: number): void {
     const { slots, scores } = this
-    let kept = 0
+    let size = 0
     for (let index = 0; index < this.size; index++) {
       const slot = slots[index] ?? 0
-      if ((scores[slot] ?? 0) >= least) slots[kept++] = slot
+      if ((scores[slot] ?? 0) >= least) slots[size++] = slot
       else scores[slot] = 0
     }
-    this.size = kept
+    this.size = size
   }
 }

@@ -104,7 +104,7 @@ export class TextIndex {
     for (const term of terms) this.#scoreTerm(term, average, board, among)
     const named = this.#names.get(exactName(text))
     if (!named) return
-    const most = mostOf(terms)
+    const most = maxTotalOf(terms)
     const { marks, mark } = among
     for (const slot of named.slots.subarray(0, named.size)) if (marks[slot] === mark) board.add(slot, most)
   }
@@ -132,7 +132,7 @@ export class TextIndex {
 }
 
 /** The score that the words of a query come near to in an entry that has them all. */
-export function mostOf(terms: readonly WeighedTerm[]): number {
+export function maxTotalOf(terms: readonly WeighedTerm[]): number {
   return terms.reduce((sum, term) => sum + term.weight, 0) || 1
 }
 

@@ -1,5 +1,5 @@
 const ends = /(?<=[.!?;])\s+|[,;\n]|\b(?:and|then|also)\b/i
-const fewestWords = 3
+const minWords = 3
 const most = 4
 
 /**
@@ -8,6 +8,6 @@ const most = 4
  */
 export function clausesOf(text: string): string[] {
   const parts = text.split(ends).map((part) => part.trim())
-  const clauses = parts.filter((part) => part.split(/\s+/).length >= fewestWords)
+  const clauses = parts.filter((part) => part.split(/\s+/).length >= minWords)
   return clauses.length > 1 ? clauses.slice(0, most) : []
 }

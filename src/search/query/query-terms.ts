@@ -27,7 +27,7 @@ export function readQuery(text: string): QueryTerm[] {
 }
 
 function note(terms: Map<string, QueryTerm>, term: string, word: string): void {
-  const known = terms.get(term)
-  const words = new Set(known?.words).add(word)
-  terms.set(term, { term, words, count: (known?.count ?? 0) + 1 })
+  const existing = terms.get(term)
+  const words = new Set(existing?.words).add(word)
+  terms.set(term, { term, words, count: (existing?.count ?? 0) + 1 })
 }

@@ -15,7 +15,7 @@ const table = {
 export type AttributeName = keyof typeof table
 
 /** The values of an entry; those compared without case are lower-case. */
-export type Attributes = {
+export type EntryAttributes = {
   readonly [Name in AttributeName]: (typeof table)[Name]['kind'] extends 'list'
     ? readonly string[]
     : string | null
@@ -23,7 +23,7 @@ export type Attributes = {
 
 /** Every condition must hold. */
 export type AttributeFilter = {
-  readonly [Name in AttributeName]?: NonNullable<Attributes[Name]>
+  readonly [Name in AttributeName]?: NonNullable<EntryAttributes[Name]>
 }
 
 export const attributeNames = Object.keys(table) as readonly AttributeName[]
@@ -33,12 +33,12 @@ export function isList(name: AttributeName): boolean {
 }
 
 /** The attributes alone of an object that may have more, such as a whole document. */
-export function pickAttributes(attributes: Attributes): Attributes {
-  return Object.fromEntries(attributeNames.map((name) => [name, attributes[name]])) as Attributes
+export function pickAttributes(attributes: EntryAttributes): EntryAttributes {
+  return Object.fromEntries(attributeNames.map((name) => [name, attributes[name]])) as EntryAttributes
 }
 
 /** The distinct values of an entry. */
-export function valuesOf(attributes: Attributes): AttributeValue<AttributeName>[] {
+export function valuesOf(attributes: EntryAttributes): AttributeValue<AttributeName>[] {
   return attributeNames.flatMap((name) => {
     return [...new Set(asList(attributes[name]))].map((text) => [name, text] as const)
   })
@@ -59,12 +59,12 @@ export function conditionsOf(filter: AttributeFilter): AttributeValue<AttributeN
   )
 }
 
-export function haveSameAttributes(one: Attributes, other: Attributes): boolean {
-  return attributeNames.every((name) => isSame(one[name], other[name]))
+export function haveSameAttributes(left: EntryAttributes, right: EntryAttributes): boolean {
+  return attributeNames.every((name) => isSame(left[name], right[name]))
 }
 
-function isSame(one: Attributes[AttributeName], other: Attributes[AttributeName]): boolean {
-  const [values, others] = [asList(one), asList(other)]
+function isSame(left: EntryAttributes[AttributeName], right: EntryAttributes[AttributeName]): boolean {
+  const [values, others] = [asList(left), asList(right)]
   return values.length === others.length && values.every((value, index) => value === others[index])
 }
 

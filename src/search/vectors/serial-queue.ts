@@ -1,5 +1,5 @@
 /** Does one piece of work at a time, in the order asked for. */
-export class Turns {
+export class SerialQueue {
   #last: Promise<unknown> = Promise.resolve()
 
   /** Starts the work when what came before has ended, well or not. */

@@ -1,5 +1,5 @@
 /** The `limit` first of many in this order, sorted. What cannot be among them costs one comparison. */
-export function takeFirst<T>(items: Iterable<T>, limit: number, compare: (one: T, other: T) => number): T[] {
+export function takeFirst<T>(items: Iterable<T>, limit: number, compare: (left: T, right: T) => number): T[] {
   const first: T[] = []
   let last: T | undefined
   const cut = () => {

@@ -1,4 +1,4 @@
-import type { AttributeFilter, Attributes } from './attributes.ts'
+import type { AttributeFilter, EntryAttributes } from './attributes.ts'
 
 /** The vectors of an entry as they now are; null says that the entry was removed. All are unit vectors, or zeros. */
 export interface VectorChange {
@@ -7,7 +7,7 @@ export interface VectorChange {
 }
 
 export interface VectorEntry {
-  readonly attributes: Attributes
+  readonly attributes: EntryAttributes
   /** The entry's own first, then one for each of its capabilities, in their order. */
   readonly vectors: readonly Float32Array[]
 }

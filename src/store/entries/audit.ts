@@ -13,33 +13,33 @@ interface Difference {
 }
 
 /** What every change touches, what its own hash stands for, and when somebody last looked. */
-const unsaid = new Set(['revision', 'updated_at', 'card', 'check_at'])
+const unloggedFields = new Set(['revision', 'updated_at', 'card', 'check_at'])
 
 /** The fields that differ; undefined where none does that anybody would ask about. */
 export function difference(before: StoredEntry | undefined, after: StoredEntry): Difference | undefined {
-  const [was, is] = [before ? plain(before) : {}, plain(after)]
+  const [was, is] = [before ? loggedEntry(before) : {}, loggedEntry(after)]
   const changed = Object.keys(is).filter((key) => !isDeepStrictEqual(was[key], is[key]))
   if (changed.length === 0) return undefined
   const pick = (from: Record<string, unknown>) =>
-    Object.fromEntries(changed.map((key) => [key, outlined(from[key])]))
+    Object.fromEntries(changed.map((key) => [key, truncated(from[key])]))
   return { before: before ? pick(was) : null, after: pick(is) }
 }
 
 /** In characters of JSON; as much as names and descriptions take. */
-const longestLogged = 20_000
+const maxLoggedCharacters = 20_000
 
 /** What is too long for a log stands there by its length and its SHA-256 in hex. */
-function outlined(value: unknown): unknown {
+function truncated(value: unknown): unknown {
   const text = JSON.stringify(value) ?? ''
-  if (text.length <= longestLogged) return value
+  if (text.length <= maxLoggedCharacters) return value
   return { characters: text.length, sha256: hash('sha256', text, 'hex') }
 }
 
 /** An entry as the log has it: a check that found nothing new leaves no mark. */
-function plain({ manifest, proof, ...entry }: StoredEntry): Record<string, unknown> {
-  const said = Object.entries(entry).filter(([key]) => !unsaid.has(key))
+function loggedEntry({ manifest, proof, ...entry }: StoredEntry): Record<string, unknown> {
+  const loggedFields = Object.entries(entry).filter(([key]) => !unloggedFields.has(key))
   return {
-    ...Object.fromEntries(said),
+    ...Object.fromEntries(loggedFields),
     manifest: manifest && { ...manifest, checked_at: undefined },
     proof: proof && { ...proof, checked_at: undefined },
   }

@@ -1,10 +1,10 @@
 import unhomoglyph from 'unhomoglyph'
 
 /**
- * What a name looks like: two names with one skeleton can be taken for each other (UTS #39 section 4). Beyond that
- * standard, an underscore looks like a dash, and a separator however often like itself.
+ * The UTS #39 skeleton of a name (section 4): names with the same one can be mistaken for each other. Beyond that standard,
+ * an underscore equals a dash, and repeated separators equal one.
  */
-export function skeletonOf(name: string): string {
+export function lookalikeKey(name: string): string {
   const plain = name.replace(/[_-]+/g, '-').replace(/\.+/g, '.')
   return unhomoglyph(plain.normalize('NFD')).normalize('NFD').toLowerCase()
 }

@@ -47,26 +47,26 @@ export function createReader(db: Kysely<Tables>, cache: EntryCache, validity: Va
   return {
     async entry(reference) {
       await validity.settle()
-      const known = cache.find(reference)
-      if (known) return known
+      const cached = cache.find(reference)
+      if (cached) return cached
       const loaded = await read(
         () => loadOne(reference),
         (found) => found && cache.keep(found),
       )
       return loaded?.entry
     },
-    async entries(wanted) {
+    async entries(ids) {
       await validity.settle()
-      const known = new Map(wanted.map((id) => [id, cache.find({ id })]))
-      const missing = wanted.filter((id) => !known.get(id))
+      const entries = new Map(ids.map((id) => [id, cache.find({ id })]))
+      const missing = ids.filter((id) => !entries.get(id))
       if (missing.length > 0) {
         const found = await read(
           () => load(missing),
           (loaded) => loaded.forEach(cache.keep),
         )
-        for (const { entry } of found) known.set(entry.id, entry)
+        for (const { entry } of found) entries.set(entry.id, entry)
       }
-      return wanted.flatMap((id) => known.get(id) ?? [])
+      return ids.flatMap((id) => entries.get(id) ?? [])
     },
     async due(now, latest, limit) {
       const rows = await db

@@ -19,8 +19,8 @@ export function precedenceOf(version: string | null): string {
 }
 
 /** Ends with what sorts before every character of an identifier, so that of two the one that goes on is the later. */
-function identifier(one: string | number): string {
-  return typeof one === 'number' ? `0${padded(one)}!` : `1${one}!`
+function identifier(part: string | number): string {
+  return typeof part === 'number' ? `0${padded(part)}!` : `1${part}!`
 }
 
 function padded(number: number): string {

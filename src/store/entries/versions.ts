@@ -4,32 +4,32 @@ import type { VersionStore } from '../store.ts'
 import { Content } from './version-content.ts'
 
 export function createVersionStore(db: Kysely<Tables>): VersionStore {
-  const those = (entryId: string, after: number) =>
+  const versionsOf = (entryId: string, after: number) =>
     db.selectFrom('version').where('entry_id', '=', entryId).where('revision', '>', after)
 
   return {
-    list: (entryId, after, limit, beyond) => {
-      const all = those(entryId, after).select(summary)
-      const further = beyond
+    list: (entryId, after, limit, position) => {
+      const all = versionsOf(entryId, after).select(summary)
+      const further = position
         ? all.where((row) =>
             row.or([
-              row('precedence', '<', beyond.precedence),
-              row.and([row('precedence', '=', beyond.precedence), row('revision', '<', beyond.revision)]),
+              row('precedence', '<', position.precedence),
+              row.and([row('precedence', '=', position.precedence), row('revision', '<', position.revision)]),
             ]),
           )
         : all
       return further.orderBy('precedence', 'desc').orderBy('revision', 'desc').limit(limit).execute()
     },
     async extent(entryId, after) {
-      const { total, newest } = await those(entryId, after)
+      const { total, newest } = await versionsOf(entryId, after)
         .select(({ fn }) => [fn.countAll().as('total'), fn.max('revision').as('newest')])
         .executeTakeFirstOrThrow()
       return { total: Number(total), newest: Number(newest ?? 0) }
     },
-    async find(entryId, after, wanted) {
-      const row = await ('revision' in wanted
-        ? those(entryId, after).where('revision', '=', wanted.revision)
-        : those(entryId, after).where('version', '=', wanted.version)
+    async find(entryId, after, reference) {
+      const row = await ('revision' in reference
+        ? versionsOf(entryId, after).where('revision', '=', reference.revision)
+        : versionsOf(entryId, after).where('version', '=', reference.version)
       )
         .selectAll()
         .orderBy('revision', 'desc')

@@ -2,31 +2,31 @@ import type { Kysely } from 'kysely'
 import type { Tables } from '../sql/tables.ts'
 import type { AuditAction, StoredEntry, Writer } from '../store.ts'
 import { actorKey } from './audit.ts'
-import { commitPuts, type Done, type Put, toRow, upsert } from './group-commit/commit.ts'
+import { commitPuts, type Put, type RecordedAction, toRow, upsert } from './group-commit/commit.ts'
 import { createDecisionReads } from './group-commit/decision-reads.ts'
 
 const byGateway: AuditAction = { actor: null, action: 'write' }
 
-/** The writer of one transaction, in either dialect; `commit` gives what it has put its revisions, and logs it. */
+/** The writer of one transaction, in either dialect; `commit` assigns the revisions and logs the changes. */
 export function createWriter(
   transaction: Kysely<Tables>,
   clock: () => number,
 ): { writer: Writer; commit: () => Promise<number> } {
   const puts = new Map<string, Put>()
-  const done: Done[] = []
-  const { known, ...reads } = createDecisionReads(transaction, { kept: false })
+  const actions: RecordedAction[] = []
+  const { previous, ...reads } = createDecisionReads(transaction, { cached: false })
 
-  async function put(entry: StoredEntry, deed: AuditAction = byGateway): Promise<void> {
-    const before = puts.get(entry.id)?.before ?? (await known(entry.id))
+  async function put(entry: StoredEntry, audit: AuditAction = byGateway): Promise<void> {
+    const before = puts.get(entry.id)?.before ?? (await previous(entry.id))
     await upsert(transaction, [toRow(entry)])
-    puts.set(entry.id, { before, entry, deed })
+    puts.set(entry.id, { before, entry, audit })
   }
 
   const writer: Writer = {
     ...reads,
     put,
-    async record(entryId, deed) {
-      done.push({ entry_id: entryId, deed })
+    async record(entryId, audit) {
+      actions.push({ entry_id: entryId, audit })
     },
     async lastDone(entryId, action, actor) {
       const row = await transaction
@@ -44,7 +44,7 @@ export function createWriter(
     writer,
     async commit() {
       const at = new Date(clock()).toISOString()
-      return (await commitPuts(transaction, [...puts.values()], done, at, { standing: true })).revision
+      return (await commitPuts(transaction, [...puts.values()], actions, at, { inserted: true })).revision
     },
   }
 }

@@ -22,7 +22,7 @@ export interface AboutPostgres {
  * not let us in or cannot be used.
  */
 export async function askPostgres(url: string): Promise<AboutPostgres> {
-  const place = placeOf(url)
+  const address = placeOf(url)
   const client = new pg.Client(clientOptions(url, { statement: statementMilliseconds, lock: 0 }))
   client.on('error', () => {})
   try {
@@ -36,8 +36,9 @@ export async function askPostgres(url: string): Promise<AboutPostgres> {
     )
     const [{ version, number, encoding, now, most, used, is_read_only }] = rows as [Row]
     if (number < oldest)
-      throw unfit(`PostgreSQL ${version} at ${place} is too old; 15 is the oldest that serves.`)
-    if (encoding !== 'UTF8') throw unfit(`The database at ${place} is encoded in ${encoding}, not in UTF8.`)
+      throw unsupported(`PostgreSQL ${version} at ${address} is too old; 15 is the oldest that serves.`)
+    if (encoding !== 'UTF8')
+      throw unsupported(`The database at ${address} is encoded in ${encoding}, not in UTF8.`)
     return {
       version: version.split(' ')[0] ?? version,
       now: now * 1000,
@@ -45,7 +46,7 @@ export async function askPostgres(url: string): Promise<AboutPostgres> {
       is_read_only,
     }
   } catch (fault) {
-    throw explained(storeFailure(fault), place)
+    throw explained(storeFailure(fault), address)
   } finally {
     await client.end().catch(() => {})
   }
@@ -62,15 +63,15 @@ interface Row {
   readonly is_read_only: boolean
 }
 
-function unfit(message: string): Failure {
+function unsupported(message: string): Failure {
   return new Failure('not_configured', message, { hint: 'Set DATABASE_URL to another database.' })
 }
 
 /** Says to the operator, who alone sees it, which server and why. */
-function explained(fault: unknown, place: string): unknown {
+function explained(fault: unknown, address: string): unknown {
   if (!(fault instanceof Failure) || !(fault.cause instanceof Error)) return fault
   const { code, message } = fault.cause as Error & { code?: string }
   const hint = fault.details.hint ?? 'Start it, or set DATABASE_URL to where it is.'
   const why = message || code
-  return new Failure(fault.code, `PostgreSQL at ${place} cannot be used: ${why}.`, { hint }, fault.cause)
+  return new Failure(fault.code, `PostgreSQL at ${address} cannot be used: ${why}.`, { hint }, fault.cause)
 }

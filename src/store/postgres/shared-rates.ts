@@ -33,8 +33,8 @@ export function openSharedRates(
 
   function limiterOf(policy: string, points: number): RateLimiterPostgres {
     const name = `${policy} ${points}`
-    const known = limiters.get(name)
-    if (known) return known
+    const cached = limiters.get(name)
+    if (cached) return cached
     const limiter = new RateLimiterPostgres({
       storeClient,
       storeType: 'pool',

@@ -21,7 +21,7 @@ export function createEmbeddings(reader: Kysely<Tables>, writer: Kysely<Tables>)
     },
     async keep(model, vectors) {
       // In one order everywhere, so that no two processes wait for each other.
-      const ordered = [...vectors].toSorted(([one], [other]) => (one < other ? -1 : 1))
+      const ordered = [...vectors].toSorted(([left], [right]) => (left < right ? -1 : 1))
       const rows = ordered.map(([content_hash, vector]) => ({
         model,
         content_hash,

@@ -8,8 +8,8 @@ export function createIdempotencyStore(transact: Transact, clock: () => number):
     begin: (call, holder, until, most) =>
       transact(async (db) => {
         await db.deleteFrom('repeat').where('expires_at', '<=', clock()).execute()
-        const known = await those(db, call).select(['digest', 'output']).executeTakeFirst()
-        if (known) return known
+        const existing = await matching(db, call).select(['digest', 'output']).executeTakeFirst()
+        if (existing) return existing
         await makeRoom(db, call.owner, most)
         await db
           .insertInto('repeat')
@@ -42,7 +42,7 @@ export function createIdempotencyStore(transact: Transact, clock: () => number):
   }
 }
 
-function those(db: Kysely<Tables>, { owner, action, key }: IdempotentCall) {
+function matching(db: Kysely<Tables>, { owner, action, key }: IdempotentCall) {
   return db
     .selectFrom('repeat')
     .where('owner', '=', owner)

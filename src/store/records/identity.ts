@@ -69,8 +69,8 @@ async function put(transaction: Transaction<Tables>, row: Revocation, now: numbe
 }
 
 /** SQLite and PostgreSQL have no common function for the greater of two. */
-function later(one: Expression<number>, other: Expression<number>) {
-  return sql<number>`case when ${one} > ${other} then ${one} else ${other} end`
+function later(left: Expression<number>, right: Expression<number>) {
+  return sql<number>`case when ${left} > ${right} then ${left} else ${right} end`
 }
 
 function toKey({ scopes, namespaces, ...row }: ApiKeyTable): StoredKey {

@@ -3,7 +3,7 @@ import type { Tables } from '../sql/tables.ts'
 import type { Leases } from '../store.ts'
 
 /** A lease longer than this was taken by a clock that has since been set back. */
-const longestMilliseconds = 24 * 3_600_000
+const maxDuration_ms = 24 * 3_600_000
 
 export function createLeases(writer: Kysely<Tables>): Leases {
   return {
@@ -19,7 +19,7 @@ export function createLeases(writer: Kysely<Tables>): Leases {
               row.or([
                 row('lease.holder', '=', holder),
                 row('lease.until', '<=', time(now)),
-                row('lease.until', '>', time(now + longestMilliseconds)),
+                row('lease.until', '>', time(now + maxDuration_ms)),
               ]),
             ),
         )

@@ -64,25 +64,26 @@ export function createLivenessStore(reader: Database, commit: Transact, clock: (
       commit(async (db) => {
         const at = now()
         const turned: string[] = []
-        for (const one of watches) if (await watch(db, one, at)) turned.push(one.entry_id)
+        for (const watchInput of watches)
+          if (await watch(db, watchInput, at)) turned.push(watchInput.entry_id)
         return await log(db, turned, at)
       }),
 
-    save: (looks) =>
+    save: (results) =>
       commit(async (db) => {
         const turned: string[] = []
-        const ids = looks.map((look) => look.entry_id)
-        const known = new Map((await find(db, ids)).map((row) => [row.entry_id, row]))
-        const kept = looks.filter(({ entry_id, place }) => known.get(entry_id)?.place === place)
-        if (kept.length === 0) return await currentRevision(db)
-        const first = (await nextCounterValues(db, 'liveness', kept.length)) - kept.length + 1
-        for (const [index, look] of kept.entries()) {
-          const before = known.get(look.entry_id)
+        const ids = results.map((result) => result.entry_id)
+        const rows = new Map((await find(db, ids)).map((row) => [row.entry_id, row]))
+        const current = results.filter(({ entry_id, place }) => rows.get(entry_id)?.place === place)
+        if (current.length === 0) return await currentRevision(db)
+        const first = (await nextCounterValues(db, 'liveness', current.length)) - current.length + 1
+        for (const [index, result] of current.entries()) {
+          const before = rows.get(result.entry_id)
           // Whether it is looked at by itself is not for a look to say.
-          const next_at = before?.next_at == null ? null : look.next_at
-          const { entry_id, ...row } = toRow({ ...look, next_at }, first + index)
+          const next_at = before?.next_at == null ? null : result.next_at
+          const { entry_id, ...row } = toRow({ ...result, next_at }, first + index)
           await db.updateTable('liveness').set(row).where('entry_id', '=', entry_id).execute()
-          if (before && shownIn(before).status !== look.shown.status) turned.push(entry_id)
+          if (before && shownIn(before).status !== result.shown.status) turned.push(entry_id)
         }
         return await log(db, turned, now())
       }),

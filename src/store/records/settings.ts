@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '../sql/tables.ts'
-import type { Notes } from '../store.ts'
+import type { SettingStore } from '../store.ts'
 
-export function createSettings(reader: Kysely<Tables>, writer: Kysely<Tables>): Notes {
+export function createSettings(reader: Kysely<Tables>, writer: Kysely<Tables>): SettingStore {
   const valueIn = async (db: Kysely<Tables>, name: string) =>
     (await db.selectFrom('note').select('value').where('name', '=', name).executeTakeFirst())?.value
 

@@ -17,7 +17,7 @@ type Database = Kysely<Tables>
 const batch = 200
 const rounds = 10
 /** Characters of documents that one page holds, beyond its first task. */
-const longestPage = 4 * 1024 * 1024
+const maxPageCharacters = 4 * 1024 * 1024
 
 /** Reads through one connection, writes in transactions; `clock` in milliseconds since the epoch. */
 export function createTaskStore(reader: Database, transact: Transact, clock: () => number): TaskStore {
@@ -82,7 +82,7 @@ export function createTaskStore(reader: Database, transact: Transact, clock: () 
         .orderBy('id', 'desc')
         .limit(filter.limit + 1)
         .execute()
-      const ids = within(sizes.slice(0, filter.limit), longestPage).map(({ id }) => id)
+      const ids = within(sizes.slice(0, filter.limit), maxPageCharacters).map(({ id }) => id)
       return {
         tasks: await load(reader, ids),
         more: sizes.length > ids.length,
@@ -144,8 +144,8 @@ function lapsed(alive_until: string): Partial<TaskTable> {
 /** What there is of one, or in all. */
 async function usage(db: Database, counted_by?: string): Promise<TaskBounds> {
   const all = db.selectFrom('task')
-  const some = counted_by === undefined ? all : all.where('counted_by', '=', counted_by)
-  const { kept, unfinished, characters } = await some
+  const counted = counted_by === undefined ? all : all.where('counted_by', '=', counted_by)
+  const { kept, unfinished, characters } = await counted
     .select(({ fn }) => [
       fn.countAll().as('kept'),
       fn.sum('unfinished').as('unfinished'),

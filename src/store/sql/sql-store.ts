@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { createDumpRestore, type Snapshot } from '../dump-restore.ts'
-import { changeTogether } from '../entries/group-commit/group-commit.ts'
+import { createGroupCommit } from '../entries/group-commit/group-commit.ts'
 import { createVersionStore } from '../entries/versions.ts'
 import { createWriter } from '../entries/writer.ts'
 import { createCredentialStore } from '../records/credentials.ts'
@@ -54,7 +54,7 @@ export function createSqlStore({
     sessions: createSessionStore(reader, transact('sessions'), clock),
     credentials: createCredentialStore(reader, transact('credentials')),
     liveness: createLivenessStore(reader, commit('liveness'), clock),
-    moving: createDumpRestore(snapshot, commitEntries),
+    dumpRestore: createDumpRestore(snapshot, commitEntries),
     webhooks: createWebhookStore(reader, transact('webhooks')),
     write: (work) =>
       commitEntries(async (transaction) => {
@@ -62,7 +62,7 @@ export function createSqlStore({
         const result = await work(port)
         return { result, revision: await number() }
       }),
-    change: changeTogether(commitEntries, clock, wrote),
+    change: createGroupCommit(commitEntries, clock, wrote),
     changes: (after, limit) =>
       reader
         .selectFrom('change')

@@ -1,6 +1,6 @@
 import type { RevocationKind } from '../../../schemas/identity.ts'
 import type { TaskState } from '../../../schemas/task.ts'
-import type { Change } from '../store.ts'
+import type { StoreChange } from '../store.ts'
 
 /** Rows or ids in one statement: its parameters stay below SQLite's limit of 32,766. */
 export const maxRowsPerStatement = 500
@@ -25,9 +25,9 @@ export interface EntryTable {
 export interface ChangeTable {
   revision: number
   entry_id: string
-  kind: Change['kind']
+  kind: StoreChange['kind']
   at: string
-  seen: Change['seen']
+  seen: StoreChange['seen']
 }
 
 export interface AuditTable {

@@ -103,8 +103,8 @@ class SqliteConnection implements DatabaseConnection {
   }
 
   #prepare(sql: string): StatementSync {
-    const known = this.#statements.get(sql)
-    if (known) return known
+    const cached = this.#statements.get(sql)
+    if (cached) return cached
     const statement = this.#database.prepare(sql)
     if (this.#statements.size < 500) this.#statements.set(sql, statement)
     return statement

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { createMemoryIndex } from '../../../src/search/index/memory-index.ts'
-import type { Hits, Query, SearchDocument, SearchIndex } from '../../../src/search/search-index.ts'
+import type { Hits, IndexQuery, SearchDocument, SearchIndex } from '../../../src/search/search-index.ts'
 
 const { signal } = new AbortController()
 
@@ -28,12 +28,12 @@ export async function indexOf(documents: readonly SearchDocument[]): Promise<Sea
   return index
 }
 
-export function ask(index: SearchIndex, query: Partial<Query> = {}): Promise<Hits> {
+export function ask(index: SearchIndex, query: Partial<IndexQuery> = {}): Promise<Hits> {
   return index.search({ filter: {}, limit: 100, sort: 'relevance', ...query }, signal)
 }
 
 /** All pages of a query, each continued from the last hit of the one before; at most 100 entries. */
-export async function walk(index: SearchIndex, query: Partial<Query>, limit: number): Promise<string[]> {
+export async function walk(index: SearchIndex, query: Partial<IndexQuery>, limit: number): Promise<string[]> {
   const ids: string[] = []
   for (let page = await ask(index, { ...query, limit }); page.hits.length > 0 && ids.length <= 100; ) {
     ids.push(...page.hits.map((hit) => hit.id))
@@ -77,7 +77,7 @@ export const someDocuments: fc.Arbitrary<SearchDocument[]> = fc.uniqueArray(some
   selector: ({ id }) => id,
 })
 
-export const someQuery: fc.Arbitrary<Partial<Query>> = fc.record(
+export const someQuery: fc.Arbitrary<Partial<IndexQuery>> = fc.record(
   {
     text: phrase,
     sort: fc.constantFrom('relevance', 'newest', 'name'),

@@ -1,4 +1,4 @@
-import type { Embedder, Embedding } from '../../../src/search/embedders/embedder.ts'
+import type { Embedder, TextEmbedding } from '../../../src/search/embedders/embedder.ts'
 import type { Filter, SearchDocument } from '../../../src/search/search-index.ts'
 import type {
   Near,
@@ -39,13 +39,13 @@ export function tinyEmbedder(model = 'tiny') {
   return { embedder, state }
 }
 
-function embeddingOf(text: string): Embedding {
+function embeddingOf(text: string): TextEmbedding {
   const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
-  const known = words.flatMap((word) => (meanings[word] ? [meanings[word]] : []))
-  const sum = [0, 1, 2].map((axis) => known.reduce((total, one) => total + (one[axis] ?? 0), 0))
+  const axes = words.flatMap((word) => (meanings[word] ? [meanings[word]] : []))
+  const sum = [0, 1, 2].map((axis) => axes.reduce((total, values) => total + (values[axis] ?? 0), 0))
   const length = Math.hypot(...sum)
   const vector = Float32Array.from(sum, (value) => (length === 0 ? 0 : value / length))
-  return { vector, coverage: words.length === 0 ? 0 : known.length / words.length }
+  return { vector, coverage: words.length === 0 ? 0 : axes.length / words.length }
 }
 
 /** A vector store that compares everything, straight from the contract. */
@@ -54,8 +54,8 @@ export function plainVectors(): VectorStore & { readonly entries: Map<string, Ve
   let applied_revision = 0
 
   function nearOf(vector: Float32Array, id: string, { vectors }: VectorEntry): Near {
-    const [own = 0, ...rest] = vectors.map((one) =>
-      one.reduce((sum, value, at) => sum + value * (vector[at] ?? 0), 0),
+    const [own = 0, ...rest] = vectors.map((values) =>
+      values.reduce((sum, value, at) => sum + value * (vector[at] ?? 0), 0),
     )
     if (rest.length === 0) return { id, similarity: own, capability: null }
     const best = Math.max(...rest)
@@ -80,7 +80,7 @@ export function plainVectors(): VectorStore & { readonly entries: Map<string, Ve
           meets(documentOf({ id, ...(attributes as Partial<SearchDocument>) }), filter),
         )
         .map(([id, entry]) => nearOf(vector, id, entry))
-        .sort((one, other) => other.similarity - one.similarity || (one.id < other.id ? -1 : 1))
+        .sort((left, right) => right.similarity - left.similarity || (left.id < right.id ? -1 : 1))
         .slice(0, limit)
     },
     async compare(vector: Float32Array, ids: readonly string[]) {

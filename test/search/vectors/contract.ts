@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { AttributeFilter, Attributes } from '../../../src/search/vectors/attributes.ts'
+import type { AttributeFilter, EntryAttributes } from '../../../src/search/vectors/attributes.ts'
 import type { VectorChange, VectorStore } from '../../../src/search/vectors/vector-store.ts'
 import { Pair } from './oracle.ts'
 import {
@@ -176,14 +176,14 @@ export function vectorStoreContract(name: string, open: Open, { runs = 50, share
     })
 
     describe('filtering', () => {
-      const kept: Attributes = {
+      const attributes: EntryAttributes = {
         state: 'ACTIVE',
         owner: 'ann',
         target: 'desktop',
         category: 'weather',
         tags: ['rain', 'snow', 'wind'],
       }
-      const others: [string, AttributeFilter, Partial<Attributes>][] = [
+      const others: [string, AttributeFilter, Partial<EntryAttributes>][] = [
         ['state', { state: 'ACTIVE' }, { state: 'STAGE' }],
         ['owner', { owner: 'ann' }, { owner: 'bob' }],
         ['owner, where there is none', { owner: 'ann' }, { owner: null }],
@@ -201,13 +201,13 @@ export function vectorStoreContract(name: string, open: Open, { runs = 50, share
 
       it.each(others)('leaves out what is most like but has another %s', async (_, filter, other) => {
         const excluded = Array.from({ length: 30 }, (_, index) =>
-          put(`x${index}`, [east], { ...kept, ...other }),
+          put(`x${index}`, [east], { ...attributes, ...other }),
         )
         await using store = await opened([
           ...excluded,
-          put('kept', [north], kept),
-          put('able', [north, west, northEast], kept),
-          put('poor', [west], kept),
+          put('kept', [north], attributes),
+          put('able', [north, west, northEast], attributes),
+          put('poor', [west], attributes),
         ])
         expect(idsOf(await store.nearest(east, filter, 10, signal))).toEqual(['able', 'kept', 'poor'])
         expect(idsOf(await store.nearest(east, filter, 1, signal))).toEqual(['able'])
@@ -227,7 +227,7 @@ export function vectorStoreContract(name: string, open: Open, { runs = 50, share
       })
 
       it('finds nothing where all are left out', async () => {
-        await using store = await opened([put('a', [east], kept), put('b', [east], kept)])
+        await using store = await opened([put('a', [east], attributes), put('b', [east], attributes)])
         expect(await store.nearest(east, { state: 'STAGE' }, 10, signal)).toEqual([])
         expect(await store.nearest(east, { owner: 'nobody' }, 10, signal)).toEqual([])
         expect(await store.nearest(east, { category: 'rain' }, 10, signal)).toEqual([])
@@ -236,7 +236,7 @@ export function vectorStoreContract(name: string, open: Open, { runs = 50, share
       })
 
       it('takes an empty list of tags for no condition', async () => {
-        await using store = await opened([put('a', [east], kept), put('b', [east])])
+        await using store = await opened([put('a', [east], attributes), put('b', [east])])
         expect(idsOf(await store.nearest(east, { tags: [] }, 10, signal))).toEqual(['a', 'b'])
       })
 
@@ -356,16 +356,20 @@ export function vectorStoreContract(name: string, open: Open, { runs = 50, share
       it('stays exact when many of many entries come, go and change', async () => {
         const random = randomNumbers(13)
         const vectors = clusteredVectors(13, 16)
-        const some = (width: number) => Array.from({ length: width }, vectors)
+        const makeVectors = (width: number) => Array.from({ length: width }, vectors)
         const pair = new Pair(await opened([], 16))
         await using _ = pair.store
-        await pair.apply(Array.from({ length: 1000 }, (_, index) => put(`${index}`, some(1 + (index % 2)))))
+        await pair.apply(
+          Array.from({ length: 1000 }, (_, index) => put(`${index}`, makeVectors(1 + (index % 2)))),
+        )
         for (let round = 0; round < 4; round++) {
           const changed = [...pair.oracle.entries.keys()].filter(() => random() > 0.5)
           await pair.apply(
-            changed.map((id, index) => (index % 3 ? gone(id) : put(id, some((index % 4) + 1)))),
+            changed.map((id, index) => (index % 3 ? gone(id) : put(id, makeVectors((index % 4) + 1)))),
           )
-          await pair.apply(Array.from({ length: 150 }, (_, index) => put(`${round}-${index}`, some(1))))
+          await pair.apply(
+            Array.from({ length: 150 }, (_, index) => put(`${round}-${index}`, makeVectors(1))),
+          )
           for (let query = 0; query < part(10); query++) await expectExact(pair, vectors(), {}, 10)
         }
       })

@@ -116,14 +116,14 @@ describe('a lance store', () => {
       expect(store.applied_revision).toBe(3)
     }
     for (const file of await filesOf(folder, 'sums')) await rm(file)
-    const one = Buffer.from(east.buffer)
+    const pattern = Buffer.from(east.buffer)
     let found = 0
     for (const file of await filesOf(folder, '/data/')) {
       const bytes = await readFile(file)
-      const place = bytes.indexOf(one)
-      if (place < 0) continue
+      const position = bytes.indexOf(pattern)
+      if (position < 0) continue
       found++
-      bytes.writeFloatLE(0.5, place)
+      bytes.writeFloatLE(0.5, position)
       await writeFile(file, bytes)
     }
     expect(found).toBe(1)
@@ -137,13 +137,13 @@ describe('a lance store', () => {
     const store = await open(folder, { optimize_every_ms: 50, grace_ms: 0 })
     const pair = new Pair(store)
     await using _ = store
-    const asked = new AbortController()
+    const controller = new AbortController()
     const asking = (async () => {
-      for (; !asked.signal.aborted; await pause(1)) await store.nearest(vectors(), {}, 10, signal)
+      for (; !controller.signal.aborted; await pause(1)) await store.nearest(vectors(), {}, 10, signal)
     })()
     for (let round = 0; round < 20; round++)
       await pair.apply([put(`${round}`, [vectors(), vectors()]), gone(`${round - 5}`)])
-    asked.abort()
+    controller.abort()
     expect(await asking).toBeUndefined()
     await vi.waitFor(async () => expect((await filesOf(folder, '/data/')).length).toBeLessThan(20), 5000)
     await expectExact(pair, vectors(), {}, 100)
@@ -154,10 +154,10 @@ describe('two lance stores on one folder', () => {
   it('see what the other writes, once the time has come', async () => {
     const folder = await newFolder()
     let now = 0
-    await using one = await open(folder)
+    await using first = await open(folder)
     await using other = await open(folder, { refresh_ms: 1000, clock: () => now })
     expect(await other.nearest(east, {}, 10, signal)).toEqual([])
-    await one.apply([put('a', [east])], 3)
+    await first.apply([put('a', [east])], 3)
     now = 999
     expect(await other.nearest(east, {}, 10, signal)).toEqual([])
     now = 1000
@@ -169,18 +169,18 @@ describe('two lance stores on one folder', () => {
     const folder = await newFolder()
     const vectors = clusteredVectors(3, 2)
     const oracle = new Oracle()
-    await using one = await open(folder)
+    await using first = await open(folder)
     await using other = await open(folder)
     for (let round = 1; round <= 8; round++) {
       const changes = Array.from({ length: 10 }, (_, index) =>
         put(`${(round >> 1) * 7 + index}`, Array.from({ length: 1 + (round % 3) }, vectors)),
       )
       oracle.apply(changes)
-      await Promise.all([one, other].map((store) => insist(() => store.apply(changes, round))))
-      for (const store of [one, other])
+      await Promise.all([first, other].map((store) => insist(() => store.apply(changes, round))))
+      for (const store of [first, other])
         await expectExact(Object.assign(new Pair(store), { oracle }), vectors(), {}, 500)
     }
-    expect([one.applied_revision, other.applied_revision]).toEqual([8, 8])
+    expect([first.applied_revision, other.applied_revision]).toEqual([8, 8])
   })
 
   it('end in the same generation when both open an empty folder, or find it damaged', async () => {
@@ -208,12 +208,12 @@ describe('two lance stores on one folder', () => {
 describe('the folder of a lance store', () => {
   it('takes one new generation instead of one that was', async () => {
     const path = await newFolder()
-    const [one, other] = [new Folder(path, 2), new Folder(path, 2)]
-    const first = await one.add()
-    expect(await one.swap(first, undefined)).toBe(first)
+    const [folder, other] = [new Folder(path, 2), new Folder(path, 2)]
+    const first = await folder.add()
+    expect(await folder.swap(first, undefined)).toBe(first)
     expect(await other.swap(await other.add(), undefined)).toBe(first)
-    const second = await one.add()
-    expect(await one.swap(second, first)).toBe(second)
+    const second = await folder.add()
+    expect(await folder.swap(second, first)).toBe(second)
     expect(await other.swap(await other.add(), first)).toBe(second)
     expect(await other.current()).toBe(second)
     expect(await new Folder(path, 3).current()).toBeUndefined()

@@ -217,9 +217,9 @@ describe('the thread that scans', () => {
     const search = thread.search({ ...scan, bounds: { spread: 0, longest: 0 } })
     const beats = new Int32Array(memory.buffer)
     while (Atomics.load(beats, 0) < 3) await setTimeout(1)
-    const failed = expect(search).rejects.toMatchObject({ code: 'unavailable' })
+    const rejection = expect(search).rejects.toMatchObject({ code: 'unavailable' })
     await thread[Symbol.asyncDispose]()
-    await failed
+    await rejection
     const last = Atomics.load(beats, 0)
     await setTimeout(30)
     expect(Atomics.load(beats, 0)).toBe(last)
@@ -245,8 +245,8 @@ describe('sketches', () => {
       const vector = vectors()
       const near = await pair.store.nearest(vector, { state: 'ACTIVE' }, 10, signal)
       expect(near).toHaveLength(10)
-      const wanted = new Set(idsOf(pair.oracle.nearest(vector, { state: 'ACTIVE' }, 10)))
-      found += idsOf(near).filter((id) => wanted.has(id)).length
+      const expected = new Set(idsOf(pair.oracle.nearest(vector, { state: 'ACTIVE' }, 10)))
+      found += idsOf(near).filter((id) => expected.has(id)).length
     }
     expect(found / 200).toBeGreaterThan(0.95)
   })
@@ -254,7 +254,7 @@ describe('sketches', () => {
   it.each([
     ['a hundredfold the limit', 1000, 'decoy-0'],
     ['2 % of the store', 10_000, 'best'],
-  ])('choose %s', async (_, size, wanted) => {
+  ])('choose %s', async (_, size, recall) => {
     await using store = createMemoryVectorStore({ dimensions: 8, exact_rows: 0 })
     const [query, best, decoy, far] = [
       unit(1, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01),
@@ -265,6 +265,6 @@ describe('sketches', () => {
     const decoys = Array.from({ length: 100 }, (_, index) => put(`decoy-${index}`, [decoy]))
     const rest = Array.from({ length: size - 101 }, (_, index) => put(`far-${index}`, [far]))
     await store.apply([...decoys, put('best', [best]), ...rest], 1)
-    expect(idsOf(await store.nearest(query, {}, 1, signal))).toEqual([wanted])
+    expect(idsOf(await store.nearest(query, {}, 1, signal))).toEqual([recall])
   })
 })

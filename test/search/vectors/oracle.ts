@@ -1,4 +1,4 @@
-import type { AttributeFilter, Attributes } from '../../../src/search/vectors/attributes.ts'
+import type { AttributeFilter, EntryAttributes } from '../../../src/search/vectors/attributes.ts'
 import type {
   Near,
   VectorChange,
@@ -21,7 +21,7 @@ export class Oracle {
     return [...this.entries]
       .filter(([, { attributes }]) => meets(attributes, filter))
       .map(([id, { vectors }]) => similarity(id, vector, vectors))
-      .sort((one, other) => other.similarity - one.similarity || (one.id < other.id ? -1 : 1))
+      .sort((left, right) => right.similarity - left.similarity || (left.id < right.id ? -1 : 1))
       .slice(0, limit)
   }
 
@@ -60,12 +60,12 @@ function similarity(id: string, vector: Float32Array, [own, ...others]: readonly
   return { id, similarity: (dot(vector, own!) + best) / 2, capability: cosines.indexOf(best) }
 }
 
-function dot(one: Float32Array, other: Float32Array): number {
-  return one.reduce((sum, number, index) => sum + number * other[index]!, 0)
+function dot(left: Float32Array, right: Float32Array): number {
+  return left.reduce((sum, number, index) => sum + number * right[index]!, 0)
 }
 
 function meets(
-  attributes: Attributes,
+  attributes: EntryAttributes,
   { state, owner, target, category, tags = [] }: AttributeFilter,
 ): boolean {
   if (state !== undefined && attributes.state !== state) return false

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { Highest } from '../../../src/search/vectors/memory/highest.ts'
 import { kernelOn } from '../../../src/search/vectors/memory/kernel-functions.ts'
 import { layoutOf } from '../../../src/search/vectors/memory/layout.ts'
-import { type Bounds, writeQuery, writeRow } from '../../../src/search/vectors/memory/quantise.ts'
+import { type ErrorBounds, writeQuery, writeRow } from '../../../src/search/vectors/memory/quantise.ts'
 import { widest } from '../../../src/search/vectors/memory/row-group.ts'
 import { Slabs } from '../../../src/search/vectors/memory/slabs.ts'
 import { VectorTable } from '../../../src/search/vectors/memory/vector-table.ts'
@@ -15,7 +15,7 @@ describe('the kernel', () => {
     fc.double({ min: -1, max: 1, noNaN: true }),
     fc.constantFrom(0, 1, -1, 1e-3, -1e-20, 1e-40),
   )
-  const some = fc.integer({ min: 1, max: 70 }).chain((dimensions) =>
+  const vectorsOfOneSize = fc.integer({ min: 1, max: 70 }).chain((dimensions) =>
     fc.tuple(
       vectorOf(dimensions),
       fc
@@ -36,7 +36,7 @@ describe('the kernel', () => {
 
   it('never puts a similarity outside the bounds that it gives', async () => {
     await fc.assert(
-      fc.property(some, ([query, entries]) => {
+      fc.property(vectorsOfOneSize, ([query, entries]) => {
         const { bounds, similarity } = measured(query, entries)
         expect(bounds).toHaveLength(entries.length)
         for (const [entry, { upper, lower }] of bounds.entries()) {
@@ -66,7 +66,7 @@ function measured(query: Float32Array, entries: readonly Float32Array[][]) {
   const list = slab + layout.slab.list
   const width = entries[0]?.length ?? 1
   const rows = entries.flat()
-  let bounds: Bounds = { spread: 0, longest: 0 }
+  let bounds: ErrorBounds = { spread: 0, longest: 0 }
   rows.forEach((vector, row) => {
     bounds = widest(bounds, writeRow(pool.views, layout, slab, row, vector))
     pool.views.shorts[list / 2 + row] = row
@@ -147,7 +147,7 @@ describe('the highest numbers', () => {
         const highest = new Highest(limit)
         for (const [index, number] of offered.entries()) {
           highest.offer(number)
-          const sorted = offered.slice(0, index + 1).sort((one, other) => other - one)
+          const sorted = offered.slice(0, index + 1).sort((left, right) => right - left)
           expect(highest.least + 0).toBe((sorted[limit - 1] ?? Number.NEGATIVE_INFINITY) + 0)
         }
       }),
@@ -159,8 +159,8 @@ describe('the first of many', () => {
   it('are those that sorting gives', async () => {
     await fc.assert(
       fc.property(fc.array(fc.nat(50)), fc.integer({ min: 1, max: 20 }), (items, limit) => {
-        const sorted = [...items].sort((one, other) => one - other).slice(0, limit)
-        expect(takeFirst(items, limit, (one, other) => one - other)).toEqual(sorted)
+        const sorted = [...items].sort((left, right) => left - right).slice(0, limit)
+        expect(takeFirst(items, limit, (left, right) => left - right)).toEqual(sorted)
       }),
     )
   })

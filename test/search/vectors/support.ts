@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
-import type { AttributeFilter, Attributes } from '../../../src/search/vectors/attributes.ts'
+import type { AttributeFilter, EntryAttributes } from '../../../src/search/vectors/attributes.ts'
 import type { Near, VectorChange } from '../../../src/search/vectors/vector-store.ts'
 import type { Pair } from './oracle.ts'
 
@@ -9,14 +9,14 @@ export const { signal } = new AbortController()
 /** Floats of other widths and orders of adding may swap what differs by less. */
 const tie = 1e-6
 
-export function attributesOf(fields: Partial<Attributes> = {}): Attributes {
+export function attributesOf(fields: Partial<EntryAttributes> = {}): EntryAttributes {
   return { state: 'ACTIVE', owner: null, target: null, category: null, tags: [], ...fields }
 }
 
 export function put(
   id: string,
   vectors: readonly Float32Array[],
-  fields: Partial<Attributes> = {},
+  fields: Partial<EntryAttributes> = {},
 ): VectorChange {
   return { id, entry: { attributes: attributesOf(fields), vectors } }
 }
@@ -65,15 +65,16 @@ export async function expectExact(
 ): Promise<readonly Near[]> {
   const near = await store.nearest(vector, filter, limit, signal)
   const expected = oracle.nearest(vector, filter, limit)
-  const all = new Map(oracle.nearest(vector, filter, oracle.entries.size).map((one) => [one.id, one]))
+  const all = new Map(oracle.nearest(vector, filter, oracle.entries.size).map((entry) => [entry.id, entry]))
   expect(near).toHaveLength(expected.length)
   expect(new Set(idsOf(near)).size).toBe(near.length)
   for (const [index, { id, similarity, capability }] of near.entries()) {
-    const wanted = expected[index]!
+    const expectedEntry = expected[index]!
     const own = all.get(id)
     expect(own, `${id} meets the filter`).toBeDefined()
     expect(Math.abs(similarity - own!.similarity)).toBeLessThan(1e-5)
-    if (id !== wanted.id) expect(Math.abs(own!.similarity - wanted.similarity)).toBeLessThan(tie)
+    if (id !== expectedEntry.id)
+      expect(Math.abs(own!.similarity - expectedEntry.similarity)).toBeLessThan(tie)
     if (capability === null || own!.capability === null) expect(capability).toBe(own!.capability)
     else if (capability !== own!.capability) {
       const best = oracle.cosine(vector, id, own!.capability)
@@ -101,7 +102,7 @@ export const someVector: fc.Arbitrary<Float32Array> = fc
   )
   .map((numbers) => unit(...numbers))
 
-const someAttributes: fc.Arbitrary<Attributes> = fc.record({
+const someAttributes: fc.Arbitrary<EntryAttributes> = fc.record({
   state: fc.constantFrom('STAGE', 'ACTIVE'),
   owner: fc.option(fc.constantFrom('ann', 'bob')),
   target: fc.option(slug),

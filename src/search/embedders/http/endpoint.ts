@@ -2,8 +2,8 @@ import { Failure } from '../../../../schemas/failure.ts'
 import type { Clock } from '../../../common/clock.ts'
 import { backoff } from '../../../common/retry.ts'
 import { retryAfter } from '../../../common/retry-after.ts'
-import type { Fetch, Pause } from './http-types.ts'
-import { BadAnswer, readAnswer } from './read-embeddings.ts'
+import type { EmbeddingsFetch, Pause } from './http-types.ts'
+import { InvalidEmbeddings, readEmbeddings } from './read-embeddings.ts'
 
 interface EndpointOptions {
   /** Of the `embeddings` resource itself. */
@@ -14,7 +14,7 @@ interface EndpointOptions {
   readonly dimensions: number | undefined
   /** For one request, in milliseconds. */
   readonly timeout_ms: number
-  readonly fetch: Fetch
+  readonly fetch: EmbeddingsFetch
   readonly pause: Pause
   readonly clock: Clock
   readonly random: () => number
@@ -24,7 +24,10 @@ interface EndpointOptions {
  * Asks for the vectors of one batch, again where another try may help. Throws the signal's reason, or Failure
  * `upstream_failed`, `upstream_timeout` or `upstream_invalid`, or what `fetch` says of the address.
  */
-export type Endpoint = (texts: readonly string[], signal: AbortSignal) => Promise<readonly Float32Array[]>
+export type EmbeddingsClient = (
+  texts: readonly string[],
+  signal: AbortSignal,
+) => Promise<readonly Float32Array[]>
 
 const attempts = 4
 const maxBytes = 16 * 1024 * 1024
@@ -34,12 +37,12 @@ const maxRetryAfter_ms = 30_000
 /** What `fetch` throws that another try may cure. */
 const passing: ReadonlySet<string> = new Set(['upstream_failed', 'upstream_timeout', 'upstream_invalid'])
 
-type Answer = Awaited<ReturnType<Fetch>>
+type Answer = Awaited<ReturnType<EmbeddingsFetch>>
 
 /** Creates the client of an OpenAI-compatible `embeddings` endpoint. */
-export function createEndpoint(options: EndpointOptions): Endpoint {
+export function createEmbeddingsClient(options: EndpointOptions): EmbeddingsClient {
   const { url, model, key, dimensions, timeout_ms, fetch, pause, clock, random } = options
-  const place = `${url.origin}${url.pathname}`
+  const address = `${url.origin}${url.pathname}`
   const request = { url: url.href, method: 'POST', timeout_ms, max_bytes: maxBytes } as const
   const headers = {
     accept: 'application/json',
@@ -53,7 +56,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     } catch (thrown) {
       signal.throwIfAborted()
       const failure = Failure.from(thrown)
-      if (failure.code === 'too_large') throw invalid(place, `is larger than ${maxBytes} bytes`, failure)
+      if (failure.code === 'too_large') throw invalid(address, `is larger than ${maxBytes} bytes`, failure)
       if (!passing.has(failure.code)) throw failure
       return failure
     }
@@ -72,8 +75,8 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     const body = JSON.stringify({ model, input: texts, encoding_format: 'float', dimensions })
     for (let attempt = 1; ; attempt++) {
       const outcome = await send(body, signal)
-      if (!(outcome instanceof Failure) && outcome.status === 200) return read(outcome.body, texts, place)
-      const failure = outcome instanceof Failure ? outcome : refused(place, outcome.status)
+      if (!(outcome instanceof Failure) && outcome.status === 200) return read(outcome.body, texts, address)
+      const failure = outcome instanceof Failure ? outcome : refused(address, outcome.status)
       const mayPass = outcome instanceof Failure || outcome.status === 429 || outcome.status >= 500
       if (!mayPass || attempt === attempts) throw failure
       await backOff(attempt, outcome, signal)
@@ -90,19 +93,21 @@ function pauseAfter(attempt: number, retry_after_s: number | undefined, random: 
   return backoff(attempt, pauses) * (1 - random() / 2)
 }
 
-function read(body: Uint8Array, texts: readonly string[], place: string): readonly Float32Array[] {
+function read(body: Uint8Array, texts: readonly string[], address: string): readonly Float32Array[] {
   try {
-    return readAnswer(body, texts.length)
+    return readEmbeddings(body, texts.length)
   } catch (thrown) {
-    throw thrown instanceof BadAnswer ? invalid(place, thrown.message, thrown) : thrown
+    throw thrown instanceof InvalidEmbeddings ? invalid(address, thrown.message, thrown) : thrown
   }
 }
 
 /** What the endpoint says itself of a refusal is left out: it may quote the key. */
-function refused(place: string, status: number): Failure {
-  return new Failure('upstream_failed', `${place} answered with status ${status}.`, { upstream: { status } })
+function refused(address: string, status: number): Failure {
+  return new Failure('upstream_failed', `${address} answered with status ${status}.`, {
+    upstream: { status },
+  })
 }
 
-function invalid(place: string, what: string, cause: unknown): Failure {
-  return new Failure('upstream_invalid', `The answer of ${place} ${what}.`, {}, cause)
+function invalid(address: string, what: string, cause: unknown): Failure {
+  return new Failure('upstream_invalid', `The answer of ${address} ${what}.`, {}, cause)
 }

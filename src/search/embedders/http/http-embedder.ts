@@ -5,8 +5,8 @@ import type { Clock } from '../../../common/clock.ts'
 import { batchesOf, cut } from '../batches.ts'
 import type { Embedder } from '../embedder.ts'
 import { embedderClosed, PrioritySemaphore, type Purpose } from '../priority-semaphore.ts'
-import { createEndpoint, type Endpoint } from './endpoint.ts'
-import type { Fetch, Pause } from './http-types.ts'
+import { createEmbeddingsClient, type EmbeddingsClient } from './endpoint.ts'
+import type { EmbeddingsFetch, Pause } from './http-types.ts'
 import { probe, resourceOf } from './probe.ts'
 
 export interface HttpEmbedderOptions {
@@ -18,7 +18,7 @@ export interface HttpEmbedderOptions {
   readonly key?: string | undefined
   /** Asks the model for vectors of so many dimensions, where it can give several; its own number when absent. */
   readonly dimensions?: number | undefined
-  readonly fetch: Fetch
+  readonly fetch: EmbeddingsFetch
   /** For one request, 30,000 ms when absent. */
   readonly timeout_ms?: number
   readonly pause?: Pause
@@ -52,9 +52,9 @@ export async function createHttpEmbedder(options: HttpEmbedderOptions): Promise<
   async function ask(batch: readonly string[], as: Purpose, signal: AbortSignal) {
     using _slot = await semaphore.acquire(as, signal)
     const vectors = await endpoint(batch, signal)
-    const given = vectors[0]?.length
-    if (given === dimensions) return vectors
-    const message = `${url.host} gives vectors of ${given} dimensions; at the start it gave ${dimensions}.`
+    const answered = vectors[0]?.length
+    if (answered === dimensions) return vectors
+    const message = `${url.host} gives vectors of ${answered} dimensions; at the start it gave ${dimensions}.`
     throw new Failure('upstream_invalid', message)
   }
 
@@ -98,7 +98,7 @@ async function inTurns<In, Out>(
   }
 }
 
-function endpointOf(options: HttpEmbedderOptions, url: URL): Endpoint {
+function endpointOf(options: HttpEmbedderOptions, url: URL): EmbeddingsClient {
   const {
     model,
     key,
@@ -109,7 +109,7 @@ function endpointOf(options: HttpEmbedderOptions, url: URL): Endpoint {
     random = Math.random,
   } = options
   const { pause = (milliseconds, signal) => setTimeout(milliseconds, undefined, { signal }) } = options
-  return createEndpoint({ url, model, key, dimensions, fetch, timeout_ms, pause, clock, random })
+  return createEmbeddingsClient({ url, model, key, dimensions, fetch, timeout_ms, pause, clock, random })
 }
 
 /** What has neither letter nor digit is not sent. */

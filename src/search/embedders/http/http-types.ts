@@ -2,7 +2,7 @@
  * The HTTP client that this embedder needs. Throws Failure for network trouble; an HTTP error
  * status is an answer. Header names are lower case, the body is decompressed.
  */
-export type Fetch = (request: {
+export type EmbeddingsFetch = (request: {
   readonly url: string
   readonly method: 'POST'
   readonly headers: Readonly<Record<string, string>>

@@ -1,5 +1,5 @@
 import { Failure } from '../../../../schemas/failure.ts'
-import type { Endpoint } from './endpoint.ts'
+import type { EmbeddingsClient } from './endpoint.ts'
 
 const hint =
   'Check DRAGOMAN_EMBEDDINGS_URL, the base of an OpenAI-compatible API such as http://127.0.0.1:11434/v1, ' +
@@ -21,9 +21,9 @@ export function resourceOf(text: string): URL {
  * or not of the dimensions wanted; or the signal's reason.
  */
 export async function probe(
-  endpoint: Endpoint,
+  endpoint: EmbeddingsClient,
   { host }: URL,
-  wanted: number | undefined,
+  configured: number | undefined,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<number> {
   const [vector] = await endpoint(['dragoman'], signal).catch((thrown: unknown) => {
@@ -31,8 +31,8 @@ export async function probe(
     throw unusable(Failure.from(thrown))
   })
   const dimensions = vector?.length ?? 0
-  if (wanted === undefined || wanted === dimensions) return dimensions
-  const message = `${host} gives vectors of ${dimensions} dimensions, not of the ${wanted} asked for.`
+  if (configured === undefined || configured === dimensions) return dimensions
+  const message = `${host} gives vectors of ${dimensions} dimensions, not of the ${configured} asked for.`
   throw new Failure('unavailable', message, { hint })
 }
 

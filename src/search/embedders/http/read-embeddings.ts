@@ -1,5 +1,5 @@
 /** Why an answer of an embeddings endpoint is none. */
-export class BadAnswer extends Error {
+export class InvalidEmbeddings extends Error {
   override readonly name = 'BadAnswer'
 }
 
@@ -7,20 +7,20 @@ export class BadAnswer extends Error {
  * Reads the answer to `count` texts: a vector for each, in the order they were sent, of length 1, or zeros where
  * the model gave zeros. Throws BadAnswer, whose message says what is wrong and quotes nothing of it.
  */
-export function readAnswer(body: Uint8Array, count: number): readonly Float32Array[] {
+export function readEmbeddings(body: Uint8Array, count: number): readonly Float32Array[] {
   const rows = rowsOf(parse(body))
-  if (rows.length !== count) throw new BadAnswer(`has ${rows.length} vectors for ${count} texts`)
+  if (rows.length !== count) throw new InvalidEmbeddings(`has ${rows.length} vectors for ${count} texts`)
   const vectors: Float32Array[] = []
   for (const row of rows) {
     const { index, embedding } = fieldsOf(row)
     if (typeof index !== 'number' || !Number.isInteger(index) || index < 0 || index >= count) {
-      throw new BadAnswer('has a vector without the index of a text')
+      throw new InvalidEmbeddings('has a vector without the index of a text')
     }
-    if (vectors[index]) throw new BadAnswer(`has two vectors of index ${index}`)
+    if (vectors[index]) throw new InvalidEmbeddings(`has two vectors of index ${index}`)
     vectors[index] = unitVector(embedding)
   }
   if (vectors.some(({ length }) => length !== vectors[0]?.length)) {
-    throw new BadAnswer('has vectors of different dimensions')
+    throw new InvalidEmbeddings('has vectors of different dimensions')
   }
   return vectors
 }
@@ -29,13 +29,13 @@ function parse(body: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder().decode(body))
   } catch {
-    throw new BadAnswer('is not JSON')
+    throw new InvalidEmbeddings('is not JSON')
   }
 }
 
 function rowsOf(answer: unknown): readonly unknown[] {
   const { data } = fieldsOf(answer)
-  if (!Array.isArray(data)) throw new BadAnswer('has no list of vectors')
+  if (!Array.isArray(data)) throw new InvalidEmbeddings('has no list of vectors')
   return data
 }
 
@@ -45,15 +45,15 @@ function fieldsOf(value: unknown): Record<string, unknown> {
 
 function unitVector(embedding: unknown): Float32Array {
   if (!Array.isArray(embedding) || embedding.length === 0)
-    throw new BadAnswer('has no vector where one belongs')
+    throw new InvalidEmbeddings('has no vector where one belongs')
   const vector = new Float64Array(embedding.length)
   let squares = 0
   for (const [index, value] of embedding.entries()) {
-    if (typeof value !== 'number') throw new BadAnswer('has a vector of other things than numbers')
+    if (typeof value !== 'number') throw new InvalidEmbeddings('has a vector of other things than numbers')
     vector[index] = value
     squares += value * value
   }
-  if (!Number.isFinite(squares)) throw new BadAnswer('has a vector that is not finite')
+  if (!Number.isFinite(squares)) throw new InvalidEmbeddings('has a vector that is not finite')
   const factor = squares === 0 ? 0 : 1 / Math.sqrt(squares)
   return Float32Array.from(vector, (value) => value * factor)
 }

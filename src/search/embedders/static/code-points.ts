@@ -53,8 +53,8 @@ export function createCodePoints(): CodePoints {
     const separates = character === '\t' || character === '\n' || character === '\r'
     if (removed.test(character) && !separates) return gone
     if (whitespace.test(character)) return blank
-    const known = latinOrDigit.test(character) ? english : 0
-    const flags = letterOrDigit.test(character) ? counted | known : 0
+    const englishFlag = latinOrDigit.test(character) ? english : 0
+    const flags = letterOrDigit.test(character) ? counted | englishFlag : 0
     const normal = normalise(character)
     const point = normal.codePointAt(0)
     if (point === undefined) return gone
@@ -79,8 +79,8 @@ export function createCodePoints(): CodePoints {
 function normalise(character: string): string {
   const decomposed = character.normalize('NFD')
   if (decomposed === character) return accent.test(character) ? '' : character.toLowerCase()
-  const kept = Array.from(decomposed).filter((part) => !accent.test(part))
-  return kept.map((part) => part.toLowerCase()).join('')
+  const unaccented = Array.from(decomposed).filter((part) => !accent.test(part))
+  return unaccented.map((part) => part.toLowerCase()).join('')
 }
 
 function toPoints(text: string): Int32Array {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
-import type { Embedder, Embedding } from '../embedder.ts'
+import type { Embedder, TextEmbedding } from '../embedder.ts'
 import { readTable, type Table } from './table.ts'
 import { createWordPiece, unknownPiece } from './word-piece.ts'
 
@@ -21,7 +21,7 @@ export async function createStaticEmbedder(folder: string): Promise<Embedder> {
     dimensions: table.dimensions,
     async embed(texts, _as, signal) {
       signal.throwIfAborted()
-      const embeddings: Embedding[] = []
+      const embeddings: TextEmbedding[] = []
       let sliceEnd = performance.now() + sliceMilliseconds
       for (const text of texts) {
         if (performance.now() > sliceEnd) {
@@ -37,7 +37,13 @@ export async function createStaticEmbedder(folder: string): Promise<Embedder> {
   }
 }
 
-function createEmbedOne({ pieces, dimensions, sequences, rows, scales }: Table): (text: string) => Embedding {
+function createEmbedOne({
+  pieces,
+  dimensions,
+  sequences,
+  rows,
+  scales,
+}: Table): (text: string) => TextEmbedding {
   const cut = createWordPiece(pieces, maxPieces)
   const unknown = pieces.idOf(unknownPiece)
   const weights = scales.with(unknown, 0)

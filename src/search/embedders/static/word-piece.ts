@@ -7,7 +7,7 @@ export const unknownPiece = '[UNK]'
 /** What the reference takes whole out of the raw text, wherever it stands. */
 const special = ['[PAD]', unknownPiece, '[CLS]', '[SEP]', '[MASK]']
 /** No word has more pieces. */
-const mostOfAWord = 100
+const maxPiecesOfWord = 100
 
 interface Pieces {
   readonly ids: Int32Array
@@ -32,21 +32,21 @@ export function createWordPiece(index: PieceIndex, maxPieces = 254): WordPiece {
 
   const word = new Word()
   /** Room for the word that goes over the limit, and for the sign that ends it. */
-  const ids = new Int32Array(maxPieces + mostOfAWord + 1)
+  const ids = new Int32Array(maxPieces + maxPiecesOfWord + 1)
   let count = 0
   let letters = 0
   let covered = 0
 
   function readText(text: string): void {
-    for (let place = 0; place < text.length && count < maxPieces; ) {
-      let code = text.charCodeAt(place)
+    for (let position = 0; position < text.length && count < maxPieces; ) {
+      let code = text.charCodeAt(position)
       if (code === 0x5b) {
-        const taken = addSpecial(text, place)
-        place += taken
+        const taken = addSpecial(text, position)
+        position += taken
         if (taken > 0) continue
       }
-      if ((code & 0xf800) === 0xd800) code = text.codePointAt(place) as number
-      place += code > 0xffff ? 2 : 1
+      if ((code & 0xf800) === 0xd800) code = text.codePointAt(position) as number
+      position += code > 0xffff ? 2 : 1
       addReading(readings[code] || read(code))
     }
     if (count < maxPieces) endWord()
@@ -85,7 +85,7 @@ export function createWordPiece(index: PieceIndex, maxPieces = 254): WordPiece {
   /** Greedily, the longest piece first. False, and nothing added, if the word cannot be cut to its end. */
   function cutWord(): boolean {
     const before = count
-    let known = 0
+    let coveredInWord = 0
     for (let start = 0; start < word.size; ) {
       const id = index.longest(word.bytes, start, word.size)
       if (id === -1) {
@@ -94,10 +94,10 @@ export function createWordPiece(index: PieceIndex, maxPieces = 254): WordPiece {
       }
       ids[count++] = id
       const end = start + (index.sizes[id] as number)
-      known += word.coveredIn(start, end)
+      coveredInWord += word.coveredIn(start, end)
       start = end
     }
-    covered += known
+    covered += coveredInWord
     return true
   }
 

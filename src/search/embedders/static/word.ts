@@ -1,5 +1,5 @@
 /** Longer words are not cut into pieces. */
-const longestWord = 100
+const maxCharacters = 100
 /** A piece of a word says what the word means if it has at least so many characters. */
 const tellingLength = 3
 
@@ -9,36 +9,36 @@ const countsForCoverage = 2
 /** A word as it is being read, in UTF-8; used again for the next one. */
 export class Word {
   /** What has been added, unless the word is too long. */
-  readonly bytes = new Uint8Array(4 * longestWord)
+  readonly bytes = new Uint8Array(4 * maxCharacters)
   size = 0
   /** In characters; goes on growing when the word is too long. */
   length = 0
-  readonly #marks = new Uint8Array(4 * longestWord)
+  readonly #marks = new Uint8Array(4 * maxCharacters)
 
   get tooLong(): boolean {
-    return this.length > longestWord
+    return this.length > maxCharacters
   }
 
   /** `known` says whether the character is one that coverage can count. */
-  add(point: number, known: boolean): void {
+  add(point: number, isCountable: boolean): void {
     this.length++
     if (this.tooLong) return
     const start = this.size
     if (point < 0x80) this.bytes[this.size++] = point
     else this.#addUtf8(point)
-    this.#marks[start] = known ? startsCharacter | countsForCoverage : startsCharacter
+    this.#marks[start] = isCountable ? startsCharacter | countsForCoverage : startsCharacter
   }
 
   /** How many characters of its piece [start, end) are covered. */
   coveredIn(start: number, end: number): number {
     let characters = 0
-    let known = 0
-    for (let place = start; place < end; place++) {
-      const mark = this.#marks[place] as number
-      characters += mark & startsCharacter
-      known += mark >> 1
+    let countable = 0
+    for (let index = start; index < end; index++) {
+      const flags = this.#marks[index] as number
+      characters += flags & startsCharacter
+      countable += flags >> 1
     }
-    return characters === this.length || characters >= tellingLength ? known : 0
+    return characters === this.length || characters >= tellingLength ? countable : 0
   }
 
   clear(): void {

@@ -4,7 +4,7 @@ import { env } from 'node:process'
 import { Failure } from '../../../../schemas/failure.ts'
 
 /** What this embedder uses of @huggingface/transformers 4. */
-export interface Library {
+export interface TransformersLibrary {
   readonly env: {
     readonly version?: string
     allowRemoteModels: boolean
@@ -13,7 +13,7 @@ export interface Library {
     logLevel: number
     fetch: () => Promise<never>
   }
-  pipeline(task: 'feature-extraction', folder: string, options: PipelineOptions): Promise<Extract>
+  pipeline(task: 'feature-extraction', folder: string, options: PipelineOptions): Promise<ExtractFeatures>
 }
 
 interface PipelineOptions {
@@ -24,7 +24,7 @@ interface PipelineOptions {
 }
 
 /** Turns a text into its vector. */
-export interface Extract {
+export interface ExtractFeatures {
   (text: string, options: { pooling: 'mean'; normalize: true }): Promise<{ readonly data: Float32Array }>
   readonly tokenizer: {
     /** Word pieces that texts are cut to; Infinity where the folder does not say. */
@@ -42,7 +42,7 @@ const silent = 50
  * Loads the optional package, from `extras` where that is given and has it, else from beside us, and makes it keep
  * to this machine. Throws Failure `unavailable` with the command that installs it.
  */
-export function loadLibrary(extras: string | undefined): Library {
+export function loadLibrary(extras: string | undefined): TransformersLibrary {
   // onnxruntime sends telemetry unless the process's own environment forbids it before the library is loaded.
   env.ORT_DISABLE_TELEMETRY = '1'
   const library = loadFirst([...(extras ? [join(extras, 'package.json')] : []), import.meta.url])
@@ -55,9 +55,9 @@ export function loadLibrary(extras: string | undefined): Library {
   return library
 }
 
-function loadFirst(places: readonly string[]): Library | undefined {
-  for (const place of places) {
-    const require = createRequire(place)
+function loadFirst(origins: readonly string[]): TransformersLibrary | undefined {
+  for (const origin of origins) {
+    const require = createRequire(origin)
     const path = resolve(require)
     const library = path && load(require, path)
     if (library) return library
@@ -74,14 +74,14 @@ function resolve(require: NodeJS.Require): string | undefined {
 }
 
 /** Nothing for an empty package, such as `overrides` in our package.json puts in the place of LanceDB's own copy. */
-function load(require: NodeJS.Require, path: string): Library | undefined {
+function load(require: NodeJS.Require, path: string): TransformersLibrary | undefined {
   const library = attempt(require, path)
   if (!library.env || !library.pipeline) return undefined
-  if (library.env.version?.startsWith('4.')) return library as Library
+  if (library.env.version?.startsWith('4.')) return library as TransformersLibrary
   throw unusable(path, new Error(`it is of version ${library.env.version}`))
 }
 
-function attempt(require: NodeJS.Require, path: string): Partial<Library> {
+function attempt(require: NodeJS.Require, path: string): Partial<TransformersLibrary> {
   try {
     return require(path)
   } catch (fault) {
@@ -90,8 +90,8 @@ function attempt(require: NodeJS.Require, path: string): Partial<Library> {
 }
 
 function missing(extras: string | undefined): Failure {
-  const place = extras ? ` in ${extras} or beside this program` : ''
-  return new Failure('unavailable', `The optional package ${packageName} is not installed${place}.`, {
+  const location = extras ? ` in ${extras} or beside this program` : ''
+  return new Failure('unavailable', `The optional package ${packageName} is not installed${location}.`, {
     hint: `Install it with ${install(extras)}`,
   })
 }
@@ -104,6 +104,6 @@ function unusable(path: string, fault: unknown): Failure {
 
 /** onnxruntime-node's own install script fetches GPU libraries from the network, which nothing here needs. */
 function install(extras: string | undefined): string {
-  const place = extras ? `--prefix ${extras} ` : ''
-  return `ONNXRUNTIME_NODE_INSTALL=skip ONNXRUNTIME_NODE_INSTALL_CUDA=skip npm install ${place}${packageName}@${version}`
+  const prefix = extras ? `--prefix ${extras} ` : ''
+  return `ONNXRUNTIME_NODE_INSTALL=skip ONNXRUNTIME_NODE_INSTALL_CUDA=skip npm install ${prefix}${packageName}@${version}`
 }

@@ -9,7 +9,7 @@ export interface Setup {
 }
 
 /** The model that the thread has loaded. */
-export interface Model {
+export interface LoadedModel {
   readonly name: string
   readonly dimensions: number
 }
@@ -21,8 +21,8 @@ export type Order = readonly string[] | null
  * What the thread says: first that its model is there or why not, then of each list of texts their vectors, one
  * after another in one array, or why there are none.
  */
-export type Answer =
-  | { readonly model: Model }
+export type ThreadAnswer =
+  | { readonly model: LoadedModel }
   | { readonly refused: { readonly message: string; readonly hint?: string; readonly cause: string } }
   | { readonly vectors: Float32Array }
   | { readonly error: string }

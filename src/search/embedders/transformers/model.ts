@@ -1,12 +1,16 @@
 import { Failure } from '../../../../schemas/failure.ts'
-import type { Extract, Library } from './library.ts'
+import type { ExtractFeatures, TransformersLibrary } from './library.ts'
 import { folderHint, type ModelFolder } from './model-folder.ts'
 
 /** The vectors of texts, one after another. */
 export type Encode = (texts: readonly string[]) => Promise<Float32Array<ArrayBuffer>>
 
 /** Loads the model and tries it out. Throws Failure `unavailable` where it does not work or talks nonsense. */
-export async function loadModel(library: Library, folder: ModelFolder, threads: number): Promise<Encode> {
+export async function loadModel(
+  library: TransformersLibrary,
+  folder: ModelFolder,
+  threads: number,
+): Promise<Encode> {
   const extract = await load(library, folder, threads)
   checkTokenizer(extract, folder)
   const encode = createEncode(extract, folder.dimensions)
@@ -14,7 +18,11 @@ export async function loadModel(library: Library, folder: ModelFolder, threads: 
   return encode
 }
 
-async function load({ pipeline }: Library, { path, dtype }: ModelFolder, threads: number): Promise<Extract> {
+async function load(
+  { pipeline }: TransformersLibrary,
+  { path, dtype }: ModelFolder,
+  threads: number,
+): Promise<ExtractFeatures> {
   const session_options = { intraOpNumThreads: threads, interOpNumThreads: 1 }
   try {
     return await pipeline('feature-extraction', path, {
@@ -25,7 +33,7 @@ async function load({ pipeline }: Library, { path, dtype }: ModelFolder, threads
   }
 }
 
-function checkTokenizer({ tokenizer }: Extract, { path, positions, pieces }: ModelFolder): void {
+function checkTokenizer({ tokenizer }: ExtractFeatures, { path, positions, pieces }: ModelFolder): void {
   if (!(tokenizer.model_max_length <= positions)) {
     const message = `does not cut texts to the ${positions} word pieces that it reads; set model_max_length in tokenizer_config.json`
     throw unusable(path, message)
@@ -39,7 +47,7 @@ function checkTokenizer({ tokenizer }: Extract, { path, positions, pieces }: Mod
  * One text at a time: no padding, so it is three times as fast as a batch on a CPU, and what a text is embedded
  * with cannot change its vector, as it would in an int8 model, whose activations are scaled a batch.
  */
-function createEncode(extract: Extract, dimensions: number): Encode {
+function createEncode(extract: ExtractFeatures, dimensions: number): Encode {
   return async (texts) => {
     const vectors = new Float32Array(texts.length * dimensions)
     for (const [index, text] of texts.entries()) {

@@ -1,7 +1,7 @@
 import { SHARE_ENV, Worker } from 'node:worker_threads'
 import { Failure } from '../../../../schemas/failure.ts'
 import { embedderClosed } from '../priority-semaphore.ts'
-import type { Answer, Model, Setup } from './messages.ts'
+import type { LoadedModel, Setup, ThreadAnswer } from './messages.ts'
 
 interface ThreadOptions {
   /** The entry: worker.ts, or what the build made of it. */
@@ -15,7 +15,7 @@ interface ThreadOptions {
 
 /** A thread with its model loaded. It takes one list of texts at a time, and keeps no process alive by itself. */
 export interface Thread {
-  readonly model: Model
+  readonly model: LoadedModel
   /** It has crashed, been too slow or been ended. */
   readonly has_ended: boolean
   /** Throws Failure `unavailable` where the thread ends over it, `internal` where the model fails. */
@@ -25,7 +25,7 @@ export interface Thread {
 }
 
 /** How long an ending thread is waited for. */
-const patience = 5_000
+const maxEnd_ms = 5_000
 
 /**
  * Starts a thread. Throws Failure `unavailable`, with a hint where the model cannot be loaded.
@@ -36,7 +36,7 @@ const patience = 5_000
 export async function startThread(options: ThreadOptions): Promise<Thread> {
   const { worker: entry, setup, start_ms, embed_ms } = options
   const gone = Promise.withResolvers<void>()
-  let turn: PromiseWithResolvers<Answer> | undefined
+  let turn: PromiseWithResolvers<ThreadAnswer> | undefined
   let hasEnded = false
   const worker = new Worker(entry, {
     workerData: setup,
@@ -45,7 +45,7 @@ export async function startThread(options: ThreadOptions): Promise<Thread> {
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: 1024 },
   })
-  worker.on('message', (answer: Answer) => turn?.resolve(answer))
+  worker.on('message', (answer: ThreadAnswer) => turn?.resolve(answer))
   worker.on('error', (fault) => giveUp(crashed(fault)))
   worker.on('exit', () => {
     giveUp(crashed(new Error('the thread ended')))
@@ -60,7 +60,7 @@ export async function startThread(options: ThreadOptions): Promise<Thread> {
     turn?.reject(failure)
   }
 
-  async function next(milliseconds: number, texts?: readonly string[]): Promise<Answer> {
+  async function next(milliseconds: number, texts?: readonly string[]): Promise<ThreadAnswer> {
     turn = Promise.withResolvers()
     const timer = setTimeout(() => giveUp(late(milliseconds)), milliseconds)
     if (texts) worker.postMessage(texts)
@@ -70,7 +70,7 @@ export async function startThread(options: ThreadOptions): Promise<Thread> {
   async function end(): Promise<void> {
     giveUp(embedderClosed())
     const { promise, resolve } = Promise.withResolvers<void>()
-    const timer = setTimeout(resolve, patience)
+    const timer = setTimeout(resolve, maxEnd_ms)
     await Promise.race([gone.promise, promise])
     clearTimeout(timer)
   }
@@ -95,7 +95,7 @@ export async function startThread(options: ThreadOptions): Promise<Thread> {
   }
 }
 
-function refused(answer: Answer): Failure {
+function refused(answer: ThreadAnswer): Failure {
   if (!('refused' in answer)) return crashed(answer)
   const { message, hint, cause } = answer.refused
   return new Failure('unavailable', message, hint === undefined ? {} : { hint }, cause)

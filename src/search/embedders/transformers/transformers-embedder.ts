@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { Failure } from '../../../../schemas/failure.ts'
 import { abortable } from '../../../common/abort.ts'
 import { batchesOf, cut } from '../batches.ts'
-import type { Embedder, Embedding } from '../embedder.ts'
+import type { Embedder, TextEmbedding } from '../embedder.ts'
 import { embedderClosed, PrioritySemaphore, type Purpose } from '../priority-semaphore.ts'
 import { startThread, type Thread } from './thread.ts'
 
@@ -90,7 +90,7 @@ export async function createTransformersEmbedder(options: TransformersEmbedderOp
         found.push(...(await ask(batch, as, signal)))
       }
       const vectors = found.values()
-      return texts.map((text): Embedding => {
+      return texts.map((text): TextEmbedding => {
         const vector = isKnown(text) ? vectors.next().value : undefined
         return { vector: vector ?? new Float32Array(model.dimensions), coverage: vector ? 1 : 0 }
       })

@@ -2,7 +2,7 @@ import { stdout } from 'node:process'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { Failure } from '../../../../schemas/failure.ts'
 import { loadLibrary } from './library.ts'
-import type { Answer, Order, Setup } from './messages.ts'
+import type { Order, Setup, ThreadAnswer } from './messages.ts'
 import { type Encode, loadModel } from './model.ts'
 import { readModelFolder } from './model-folder.ts'
 
@@ -21,19 +21,19 @@ async function serve(port: MessagePort, { folder: path, extras, threads }: Setup
       if (order === null) port.close()
       else void answer(port, encode, order)
     })
-    port.postMessage({ model: { name, dimensions } } satisfies Answer)
+    port.postMessage({ model: { name, dimensions } } satisfies ThreadAnswer)
   } catch (thrown) {
     const { message, details, cause } = Failure.from(thrown)
-    port.postMessage({ refused: { message, ...details, cause: textOf(cause) } } satisfies Answer)
+    port.postMessage({ refused: { message, ...details, cause: textOf(cause) } } satisfies ThreadAnswer)
   }
 }
 
 async function answer(port: MessagePort, encode: Encode, texts: readonly string[]): Promise<void> {
   try {
     const vectors = await encode(texts)
-    port.postMessage({ vectors } satisfies Answer, [vectors.buffer])
+    port.postMessage({ vectors } satisfies ThreadAnswer, [vectors.buffer])
   } catch (thrown) {
-    port.postMessage({ error: textOf(thrown) } satisfies Answer)
+    port.postMessage({ error: textOf(thrown) } satisfies ThreadAnswer)
   }
 }
 

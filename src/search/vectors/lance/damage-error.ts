@@ -1,4 +1,4 @@
 /** What was read is not what was written. */
-export class Damage extends Error {
+export class DamageError extends Error {
   override readonly name = 'Damage'
 }

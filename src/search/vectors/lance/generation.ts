@@ -1,12 +1,12 @@
 import type { Connection, Table } from '@lancedb/lancedb'
 import type { AttributeFilter } from '../attributes.ts'
 import type { VectorEntry } from '../vector-store.ts'
-import { Damage } from './damage-error.ts'
+import { DamageError } from './damage-error.ts'
 import { renderFilter, renderIds } from './filter.ts'
-import type { Library } from './library.ts'
-import type { Source } from './nearest.ts'
+import type { LanceLibrary } from './library.ts'
+import type { RowSource } from './nearest.ts'
 import { nameColumns, named, revisionKey, rowColumns, schemaOf, toTable, verifySums, whole } from './rows.ts'
-import { Sums } from './sums.ts'
+import { FileChecksums } from './file-checksums.ts'
 
 export interface GenerationOptions {
   readonly dimensions: number
@@ -32,17 +32,17 @@ const idsAtOnce = 1000
 
 /** A LanceDB table in a folder of its own, with the checksums of its files. */
 export class Generation {
-  readonly sums: Sums
+  readonly sums: FileChecksums
   snapshot: Snapshot
-  readonly #library: Library
+  readonly #library: LanceLibrary
   readonly #connection: Connection
   readonly #options: GenerationOptions
 
   private constructor(
-    library: Library,
+    library: LanceLibrary,
     connection: Connection,
     options: GenerationOptions,
-    sums: Sums,
+    sums: FileChecksums,
     snapshot: Snapshot,
   ) {
     this.#library = library
@@ -53,7 +53,11 @@ export class Generation {
   }
 
   /** A new one without entries, at revision 0. */
-  static async create(library: Library, folder: string, options: GenerationOptions): Promise<Generation> {
+  static async create(
+    library: LanceLibrary,
+    folder: string,
+    options: GenerationOptions,
+  ): Promise<Generation> {
     const { dimensions } = options
     const connection = await connect(library, folder, options)
     const schema = schemaOf(library, dimensions)
@@ -61,13 +65,13 @@ export class Generation {
     // Processes that insert the same row at the same time clash then, as they already do over the revision's row.
     await table.setUnenforcedPrimaryKey('key')
     await table.add(toTable(library, schema, dimensions, [], 0))
-    const sums = await Sums.start(folder)
+    const sums = await FileChecksums.start(folder)
     return new Generation(library, connection, options, sums, await snapshotOf(connection))
   }
 
   /** Throws where anything is not as it was written. */
-  static async open(library: Library, folder: string, options: GenerationOptions): Promise<Generation> {
-    const sums = await Sums.verified(folder, options.checked_bytes)
+  static async open(library: LanceLibrary, folder: string, options: GenerationOptions): Promise<Generation> {
+    const sums = await FileChecksums.verified(folder, options.checked_bytes)
     const connection = await connect(library, folder, options)
     const generation = new Generation(library, connection, options, sums, await snapshotOf(connection))
     await generation.#probe()
@@ -78,9 +82,9 @@ export class Generation {
   async #probe(): Promise<void> {
     const { table } = this.snapshot
     const { dimensions } = this.#options
-    const wanted = schemaOf(this.#library, dimensions).fields.map(String).join()
-    if ((await table.schema()).fields.map(String).join() !== wanted)
-      throw new Damage('The table has other columns.')
+    const expected = schemaOf(this.#library, dimensions).fields.map(String).join()
+    if ((await table.schema()).fields.map(String).join() !== expected)
+      throw new DamageError('The table has other columns.')
     // Reads of every file of rows and of deletions; throws where one is gone.
     for await (const _ of table.query().select(['key']));
     const vector = new Float32Array(dimensions).fill(1)
@@ -94,11 +98,11 @@ export class Generation {
   }
 
   /** What meets the filter in the present snapshot. */
-  source(vector: Float32Array, filter: AttributeFilter): Source {
+  source(vector: Float32Array, filter: AttributeFilter): RowSource {
     return this.#source(this.snapshot.table, vector, filter)
   }
 
-  #source(table: Table, vector: Float32Array, filter: AttributeFilter): Source {
+  #source(table: Table, vector: Float32Array, filter: AttributeFilter): RowSource {
     const condition = renderFilter(filter)
     return {
       async top(depth) {
@@ -119,8 +123,8 @@ export class Generation {
       async rowsOf(ids) {
         const batches = []
         for (let at = 0; at < ids.length; at += idsAtOnce) {
-          const some = renderIds(ids.slice(at, at + idsAtOnce))
-          batches.push(...(await table.query().where(some).select(rowColumns).toArrow()).batches)
+          const idCondition = renderIds(ids.slice(at, at + idsAtOnce))
+          batches.push(...(await table.query().where(idCondition).select(rowColumns).toArrow()).batches)
         }
         return whole(batches)
       },
@@ -169,7 +173,11 @@ export class Generation {
   }
 }
 
-async function connect(library: Library, folder: string, options: GenerationOptions): Promise<Connection> {
+async function connect(
+  library: LanceLibrary,
+  folder: string,
+  options: GenerationOptions,
+): Promise<Connection> {
   const { Session, connect } = library.lance
   const session = new Session(BigInt(options.index_cache), BigInt(options.metadata_cache))
   // Without a readConsistencyInterval a table stays at the version it was opened at, so that no query sees half a
@@ -178,17 +186,17 @@ async function connect(library: Library, folder: string, options: GenerationOpti
 }
 
 /** The latest version, `known` if that is it. It may be removed while it is looked at, where it has been replaced. */
-async function snapshotOf(connection: Connection, known?: Snapshot, attempts = 5): Promise<Snapshot> {
+async function snapshotOf(connection: Connection, previous?: Snapshot, attempts = 5): Promise<Snapshot> {
   try {
     const table = await connection.openTable(tableName)
     const version = await table.version()
-    if (version === known?.version) return known
+    if (version === previous?.version) return previous
     const batches = await table.query().where(`key = '${revisionKey}'`).select(['revision']).toArrow()
     const revision: unknown = batches.numRows === 1 ? batches.getChild('revision')?.get(0) : undefined
     if (typeof revision === 'number') return { table, version, revision }
   } catch (fault) {
     if (attempts === 1) throw fault
-    return snapshotOf(connection, known, attempts - 1)
+    return snapshotOf(connection, previous, attempts - 1)
   }
-  throw new Damage('The table does not say which revision it is at.')
+  throw new DamageError('The table does not say which revision it is at.')
 }

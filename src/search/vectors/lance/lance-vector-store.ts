@@ -2,15 +2,15 @@ import { setInterval } from 'node:timers'
 import { abortable } from '../../../common/abort.ts'
 import { type AttributeFilter, checkFilter } from '../attributes.ts'
 import { checkChange, checkVector } from '../check.ts'
-import { Turns } from '../serial-queue.ts'
+import { SerialQueue } from '../serial-queue.ts'
 import { inSlices } from '../time-slices.ts'
 import type { Near, VectorChange, VectorStore } from '../vector-store.ts'
 import { VectorStoreError } from '../vector-store-error.ts'
-import { Damage } from './damage-error.ts'
+import { DamageError } from './damage-error.ts'
 import { Folder } from './folder.ts'
 import { Generation, type GenerationOptions } from './generation.ts'
-import { type Library, loadLibrary } from './library.ts'
-import { compareRows, findNearest, type Source } from './nearest.ts'
+import { type LanceLibrary, loadLibrary } from './library.ts'
+import { compareRows, findNearest, type RowSource } from './nearest.ts'
 
 export interface LanceVectorStoreOptions extends Partial<Omit<GenerationOptions, 'dimensions'>> {
   readonly folder: string
@@ -37,10 +37,10 @@ export async function openLanceVectorStore(options: LanceVectorStoreOptions): Pr
 }
 
 class LanceVectorStore implements VectorStore {
-  readonly #library: Library
+  readonly #library: LanceLibrary
   readonly #options: Required<LanceVectorStoreOptions>
   readonly #folder: Folder
-  readonly #turns = new Turns()
+  readonly #turns = new SerialQueue()
   #generation: Generation | undefined
   #name: string | undefined
   #isClosed = false
@@ -52,7 +52,7 @@ class LanceVectorStore implements VectorStore {
   #commits = 0
   #timer: NodeJS.Timeout | undefined
 
-  constructor(library: Library, options: LanceVectorStoreOptions) {
+  constructor(library: LanceLibrary, options: LanceVectorStoreOptions) {
     this.#library = library
     this.#options = {
       clock: Date.now,
@@ -128,7 +128,7 @@ class LanceVectorStore implements VectorStore {
     vector: Float32Array,
     filter: AttributeFilter,
     signal: AbortSignal,
-    work: (source: Source) => Promise<Near[]>,
+    work: (source: RowSource) => Promise<Near[]>,
   ): Promise<readonly Near[]> {
     signal.throwIfAborted()
     this.#opened()
@@ -141,7 +141,7 @@ class LanceVectorStore implements VectorStore {
     vector: Float32Array,
     filter: AttributeFilter,
     signal: AbortSignal,
-    work: (source: Source) => Promise<Near[]>,
+    work: (source: RowSource) => Promise<Near[]>,
   ): Promise<Near[]> {
     try {
       await this.#refresh()
@@ -156,7 +156,7 @@ class LanceVectorStore implements VectorStore {
           signal.throwIfAborted()
           // What this snapshot is made of is removed once there are newer ones.
           await this.#opened().refresh()
-          if (fault instanceof Damage || this.#opened().snapshot === snapshot) throw fault
+          if (fault instanceof DamageError || this.#opened().snapshot === snapshot) throw fault
         }
       }
     } catch (fault) {
@@ -221,7 +221,7 @@ class LanceVectorStore implements VectorStore {
     const { applied_revision } = this
     const current = await this.#folder.current()
     const name = current ?? this.#name
-    const isKnownBad = cause instanceof Damage && name === this.#name
+    const isKnownBad = cause instanceof DamageError && name === this.#name
     if (!name || isKnownBad || !(await this.#isEntered(name))) await this.#renew(current)
     else if (!current) await this.#folder.swap(name, undefined)
     this.#isReset = this.applied_revision < applied_revision
@@ -280,7 +280,7 @@ class LanceVectorStore implements VectorStore {
 }
 
 /** Reads no more once the signal has aborted. */
-function stoppable(source: Source, signal: AbortSignal): Source {
+function stoppable(source: RowSource, signal: AbortSignal): RowSource {
   return {
     top: (depth) => {
       signal.throwIfAborted()

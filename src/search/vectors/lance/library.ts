@@ -7,20 +7,20 @@ export type Schema = InstanceType<Arrow['Schema']>
 export type RecordBatch = InstanceType<Arrow['RecordBatch']>
 export type ArrowTable = InstanceType<Arrow['Table']>
 
-export interface Library {
+export interface LanceLibrary {
   readonly lance: Lance
   readonly arrow: Arrow
 }
 
-let loaded: Promise<Library> | undefined
+let loaded: Promise<LanceLibrary> | undefined
 
 /** LanceDB, loaded when first asked for: it is large and has a native part for some platforms only. */
-export function loadLibrary(): Promise<Library> {
+export function loadLibrary(): Promise<LanceLibrary> {
   loaded ??= load()
   return loaded
 }
 
-async function load(): Promise<Library> {
+async function load(): Promise<LanceLibrary> {
   // It writes warnings for every query otherwise, and reads this only while it is loaded.
   env.LANCE_LOG ??= 'error'
   const lance = await import('@lancedb/lancedb')

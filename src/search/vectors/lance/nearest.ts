@@ -1,17 +1,17 @@
 import { compareAscii } from '../../../common/compare.ts'
 import { takeFirst } from '../take-first.ts'
 import type { Near } from '../vector-store.ts'
-import { Damage } from './damage-error.ts'
-import type { Named, Row } from './rows.ts'
+import { DamageError } from './damage-error.ts'
+import type { RowName, VectorRow } from './rows.ts'
 
 /** What is read of the rows that meet a filter. */
-export interface Source {
+export interface RowSource {
   /** The rows most like the vector, and a cosine that no other row exceeds; null where there are no others. */
-  top(depth: number): Promise<{ readonly rows: Iterable<Row>; readonly others: number | null }>
+  top(depth: number): Promise<{ readonly rows: Iterable<VectorRow>; readonly others: number | null }>
   /** All rows of these entries, in no order. */
-  rowsOf(ids: readonly string[]): Promise<Iterable<Row>>
+  rowsOf(ids: readonly string[]): Promise<Iterable<VectorRow>>
   /** All rows, without their vectors. */
-  names(): Promise<Iterable<Named>>
+  names(): Promise<Iterable<RowName>>
 }
 
 /** How much further each look goes than the one before. */
@@ -25,21 +25,23 @@ const slack = 1e-5
  * An entry that is like the vector by s has at least one row that is at least as like, so what none of the top rows
  * belongs to can be left out once all that is wanted is better than the worst of them.
  */
-export async function findNearest(source: Source, vector: Float32Array, limit: number): Promise<Near[]> {
+export async function findNearest(source: RowSource, vector: Float32Array, limit: number): Promise<Near[]> {
   if (limit < 1) return []
   if (vector.every((number) => number === 0)) return firstById(await source.names(), limit)
-  const known = new Map<string, Near>()
+  const similarities = new Map<string, Near>()
   for (let depth = limit + spare; ; depth *= widening) {
     const { rows, others } = await source.top(depth)
     const found = group(rows)
     const lacking: string[] = []
-    for (const [id, some] of found) {
-      if (known.has(id)) continue
-      if (some.length === some[0]?.width) known.set(id, likeness(id, some, vector))
+    for (const [id, rowsOfEntry] of found) {
+      if (similarities.has(id)) continue
+      if (rowsOfEntry.length === rowsOfEntry[0]?.width)
+        similarities.set(id, likeness(id, rowsOfEntry, vector))
       else lacking.push(id)
     }
-    for (const [id, all] of group(await source.rowsOf(lacking))) known.set(id, likeness(id, all, vector))
-    const near = takeFirst(known.values(), limit, bestFirst)
+    for (const [id, all] of group(await source.rowsOf(lacking)))
+      similarities.set(id, likeness(id, all, vector))
+    const near = takeFirst(similarities.values(), limit, bestFirst)
     const last = near[limit - 1]
     if (others === null || (last && last.similarity > others + slack)) return near
   }
@@ -47,7 +49,7 @@ export async function findNearest(source: Source, vector: Float32Array, limit: n
 
 /** How like the vector these entries are, in their order. */
 export async function compareRows(
-  rowsOf: Source['rowsOf'],
+  rowsOf: RowSource['rowsOf'],
   vector: Float32Array,
   ids: readonly string[],
 ): Promise<Near[]> {
@@ -58,8 +60,8 @@ export async function compareRows(
   })
 }
 
-function group(rows: Iterable<Row>): Map<string, Row[]> {
-  const groups = new Map<string, Row[]>()
+function group(rows: Iterable<VectorRow>): Map<string, VectorRow[]> {
+  const groups = new Map<string, VectorRow[]>()
   for (const row of rows) {
     const present = groups.get(row.id)
     if (present) present.push(row)
@@ -69,18 +71,18 @@ function group(rows: Iterable<Row>): Map<string, Row[]> {
 }
 
 /** From all rows of an entry. Throws Damage where they are not all there, or there more than once. */
-function likeness(id: string, rows: readonly Row[], vector: Float32Array): Near {
-  const ordered = rows.toSorted((one, other) => one.place - other.place)
+function likeness(id: string, rows: readonly VectorRow[], vector: Float32Array): Near {
+  const ordered = rows.toSorted((left, right) => left.place - right.place)
   if (ordered.some(({ place, width }, index) => place !== index || width !== ordered.length))
-    throw new Damage(`The rows of ${id} are not those of one entry.`)
+    throw new DamageError(`The rows of ${id} are not those of one entry.`)
   const [own = 0, ...others] = ordered.map((row) => dot(vector, row.vector))
   if (others.length === 0) return { id, similarity: own, capability: null }
-  const best = others.reduce((one, other) => Math.max(one, other))
+  const best = others.reduce((left, right) => Math.max(left, right))
   return { id, similarity: (own + best) / 2, capability: others.indexOf(best) }
 }
 
 /** All are equally like a vector of zeros. */
-function firstById(names: Iterable<Named>, limit: number): Near[] {
+function firstById(names: Iterable<RowName>, limit: number): Near[] {
   function* entries() {
     for (const { id, place, width } of names)
       if (place === 0) yield { id, similarity: 0, capability: width > 1 ? 0 : null }
@@ -88,12 +90,12 @@ function firstById(names: Iterable<Named>, limit: number): Near[] {
   return takeFirst(entries(), limit, bestFirst)
 }
 
-function bestFirst(one: Near, other: Near): number {
-  return other.similarity - one.similarity || compareAscii(one.id, other.id)
+function bestFirst(left: Near, right: Near): number {
+  return right.similarity - left.similarity || compareAscii(left.id, right.id)
 }
 
-function dot(one: Float32Array, other: Float32Array): number {
+function dot(left: Float32Array, right: Float32Array): number {
   let sum = 0
-  for (let index = 0; index < one.length; index++) sum += (one[index] ?? 0) * (other[index] ?? 0)
+  for (let index = 0; index < left.length; index++) sum += (left[index] ?? 0) * (right[index] ?? 0)
   return sum
 }

@@ -1,11 +1,17 @@
 import { crc32 } from 'node:zlib'
-import { type AttributeName, type Attributes, attributeNames, isList, pickAttributes } from '../attributes.ts'
+import {
+  type AttributeName,
+  attributeNames,
+  type EntryAttributes,
+  isList,
+  pickAttributes,
+} from '../attributes.ts'
 import type { VectorEntry } from '../vector-store.ts'
-import { Damage } from './damage-error.ts'
-import type { ArrowTable, Library, RecordBatch, Schema } from './library.ts'
+import { DamageError } from './damage-error.ts'
+import type { ArrowTable, LanceLibrary, RecordBatch, Schema } from './library.ts'
 
 /** One vector of an entry. */
-export interface Row {
+export interface VectorRow {
   readonly id: string
   /** 0 for the entry's own vector, then those of its capabilities. */
   readonly place: number
@@ -14,7 +20,7 @@ export interface Row {
   readonly vector: Float32Array
 }
 
-export type Named = Omit<Row, 'vector'>
+export type RowName = Omit<VectorRow, 'vector'>
 
 export const nameColumns = ['id', 'place', 'width']
 export const rowColumns = [...nameColumns, 'vector']
@@ -23,7 +29,7 @@ export const rowColumns = [...nameColumns, 'vector']
 export const revisionKey = 'revision'
 const revisionPlace = -1
 
-export function schemaOf(library: Library, dimensions: number): Schema {
+export function schemaOf(library: LanceLibrary, dimensions: number): Schema {
   const { Field, Float64, Int32, List, Schema, Utf8 } = library.arrow
   const text = new Utf8()
   const texts = new List(new Field('item', text, true))
@@ -39,20 +45,20 @@ export function schemaOf(library: Library, dimensions: number): Schema {
   ])
 }
 
-function vectorType({ arrow }: Library, dimensions: number) {
+function vectorType({ arrow }: LanceLibrary, dimensions: number) {
   const { Field, FixedSizeList, Float32 } = arrow
   return new FixedSizeList(dimensions, new Field('item', new Float32(), true))
 }
 
-interface Flat extends Named {
+interface Flat extends RowName {
   readonly key: string
-  readonly attributes: Attributes | undefined
+  readonly attributes: EntryAttributes | undefined
   readonly vector: Float32Array | undefined
 }
 
 /** The rows of these entries and the one of the revision. */
 export function toTable(
-  library: Library,
+  library: LanceLibrary,
   schema: Schema,
   dimensions: number,
   entries: Iterable<readonly [id: string, entry: VectorEntry]>,
@@ -66,11 +72,11 @@ export function toTable(
   const child = makeData({ type: new Float32(), length: numbers.length, nullCount: 0, data: numbers })
   const vectors = makeData({ type: vectorType(library, dimensions), length, nullCount: 0, child })
   const cells = rows.map((row) => cellsOf(row, revision))
-  const sums = cells.map((some, index) =>
-    sumOf(some, numbers.subarray(index * dimensions, (index + 1) * dimensions)),
+  const sums = cells.map((cell, index) =>
+    sumOf(cell, numbers.subarray(index * dimensions, (index + 1) * dimensions)),
   )
   const columns: Record<string, unknown[]> = { sum: sums }
-  for (const name of cellColumns) columns[name] = cells.map((some) => some[name])
+  for (const name of cellColumns) columns[name] = cells.map((cell) => cell[name])
   const children = schema.fields.map(({ name, type }) => {
     const column = columns[name]
     if (!column) return vectors
@@ -114,7 +120,7 @@ export function verifySums(batch: RecordBatch): void {
       }),
     )
     if (sumOf(cells as Cells, vectors(index)) !== sums?.get(index))
-      throw new Damage('A row is not what was written.')
+      throw new DamageError('A row is not what was written.')
   }
 }
 
@@ -140,11 +146,11 @@ function* flatten(entries: Iterable<readonly [string, VectorEntry]>): Generator<
 }
 
 /** What rows came out, but for that of the revision. */
-export function* named(batches: Iterable<RecordBatch>): Generator<Named> {
+export function* named(batches: Iterable<RecordBatch>): Generator<RowName> {
   for (const batch of batches) for (const { name } of placed(batch)) yield name
 }
 
-export function* whole(batches: Iterable<RecordBatch>): Generator<Row> {
+export function* whole(batches: Iterable<RecordBatch>): Generator<VectorRow> {
   for (const batch of batches) {
     const vectors = vectorsOf(batch)
     for (const { name, index } of placed(batch)) yield { ...name, vector: vectors(index) }
@@ -158,7 +164,7 @@ function vectorsOf(batch: RecordBatch): (index: number) => Float32Array {
   return (index) => numbers.subarray(index * dimensions, (index + 1) * dimensions)
 }
 
-function* placed(batch: RecordBatch): Generator<{ readonly name: Named; readonly index: number }> {
+function* placed(batch: RecordBatch): Generator<{ readonly name: RowName; readonly index: number }> {
   const ids = batch.getChild('id')
   const places = batch.getChild('place')
   const widths = batch.getChild('width')

@@ -1,5 +1,5 @@
 import { kernel } from './kernel.ts'
-import type { Layout } from './layout.ts'
+import type { MemoryLayout } from './layout.ts'
 
 /** What kernel.wat exports: `slab` and `list` are addresses in bytes, and the list is of rows in that slab. */
 export interface Kernel {
@@ -19,7 +19,7 @@ export interface Kernel {
   readonly best: { readonly value: number }
 }
 
-export function kernelOn(memory: WebAssembly.Memory, layout: Layout): Kernel {
+export function kernelOn(memory: WebAssembly.Memory, layout: MemoryLayout): Kernel {
   const { codeBytes, sketchBytes, floatBytes, slab, scratch } = layout
   const module = new WebAssembly.Module(Buffer.from(kernel, 'base64'))
   const { exports } = new WebAssembly.Instance(module, {

@@ -1,13 +1,13 @@
 /** How many vectors a slab holds, and so the most that one entry may have. */
 export const slabRows = 512
 
-const mostDimensions = 16_384
+const maxDimensions = 16_384
 
 /**
  * Where things are in the memory that the kernel works on, in bytes. It begins with `scratch`, what one query
  * needs; then come slabs, each with room for `slabRows` vectors in several forms.
  */
-export interface Layout {
+export interface MemoryLayout {
   readonly dimensions: number
   /** A vector as integers of 8 bits. */
   readonly codeBytes: number
@@ -22,9 +22,9 @@ export interface Layout {
 type Sections<Name extends string> = Readonly<Record<Name | 'bytes', number>>
 
 /** Throws RangeError for a number of dimensions that cannot be. */
-export function layoutOf(dimensions: number): Layout {
-  if (!Number.isInteger(dimensions) || dimensions < 1 || dimensions > mostDimensions)
-    throw new RangeError(`Vectors have 1 to ${mostDimensions} dimensions, not ${dimensions}.`)
+export function layoutOf(dimensions: number): MemoryLayout {
+  if (!Number.isInteger(dimensions) || dimensions < 1 || dimensions > maxDimensions)
+    throw new RangeError(`Vectors have 1 to ${maxDimensions} dimensions, not ${dimensions}.`)
   const codeBytes = roundUp(dimensions, 32)
   const floatBytes = roundUp(dimensions * 4, 16)
   const sketchBytes = roundUp(dimensions, 256) / 8

@@ -3,15 +3,15 @@ import { compareAscii } from '../../../common/compare.ts'
 import type { Parts, Sections } from '../../../common/sections.ts'
 import { type AttributeFilter, checkFilter } from '../attributes.ts'
 import { checkChange, checkVector } from '../check.ts'
-import { Turns } from '../serial-queue.ts'
+import { SerialQueue } from '../serial-queue.ts'
 import { takeFirst } from '../take-first.ts'
 import { inSlices } from '../time-slices.ts'
 import type { Near, VectorChange, VectorStore } from '../vector-store.ts'
 import { VectorStoreError } from '../vector-store-error.ts'
-import { type Layout, layoutOf } from './layout.ts'
-import { type Plan, slotOf } from './plan.ts'
+import { layoutOf, type MemoryLayout } from './layout.ts'
+import { type ScanPlan, slotOf } from './plan.ts'
 import { ScanThread } from './scan-thread.ts'
-import { type Found, Scanner } from './scanner.ts'
+import { Scanner, type ScanResult } from './scanner.ts'
 import { VectorTable } from './vector-table.ts'
 
 export interface MemoryVectorStoreOptions {
@@ -51,10 +51,10 @@ export function createMemoryVectorStore(options: MemoryVectorStoreOptions): Memo
 
 class VectorsInMemory implements MemoryVectorStore {
   applied_revision: number
-  readonly #layout: Layout
+  readonly #layout: MemoryLayout
   readonly #worker_rows: number
   readonly #exact_rows: number
-  readonly #turns = new Turns()
+  readonly #turns = new SerialQueue()
   readonly #thread: ScanThread | undefined
   #open: { readonly table: VectorTable; readonly scanner: Scanner } | undefined
 
@@ -135,7 +135,11 @@ class VectorsInMemory implements MemoryVectorStore {
     return abortable(turn, signal)
   }
 
-  #search({ numbers, rows, entries }: Plan, vector: Float32Array, limit: number): Found | Promise<Found> {
+  #search(
+    { numbers, rows, entries }: ScanPlan,
+    vector: Float32Array,
+    limit: number,
+  ): ScanResult | Promise<ScanResult> {
     const { table, scanner } = this.#opened()
     const isExact = rows <= this.#exact_rows
     const sketched = isExact ? null : Math.max(Math.ceil(entries * sketchedShare), limit * sketchedDepth)
@@ -145,7 +149,7 @@ class VectorsInMemory implements MemoryVectorStore {
     return this.#thread.search(scan)
   }
 
-  #named(plan: Plan, found: Found, limit: number): Near[] {
+  #named(plan: ScanPlan, found: ScanResult, limit: number): Near[] {
     const { table } = this.#opened()
     const { entries, similarities, capabilities } = found
     function* all() {
@@ -167,6 +171,6 @@ function near(id: string, similarity: number, capability: number): Near {
   return { id, similarity, capability: capability < 0 ? null : capability }
 }
 
-function bestFirst(one: Near, other: Near): number {
-  return other.similarity - one.similarity || compareAscii(one.id, other.id)
+function bestFirst(left: Near, right: Near): number {
+  return right.similarity - left.similarity || compareAscii(left.id, right.id)
 }

@@ -1,10 +1,10 @@
 import type { Selection } from '../../../common/value-index.ts'
-import { type Layout, slabRows } from './layout.ts'
+import { type MemoryLayout, slabRows } from './layout.ts'
 import type { RowGroup, Slab } from './row-group.ts'
-import type { Views } from './views.ts'
+import type { MemoryViews } from './views.ts'
 
 /** The rows that a filter lets through, listed in their slabs until another plan is; valid until the next change. */
-export interface Plan {
+export interface ScanPlan {
   /** Three numbers for each slab: its address, the width of its entries and how many of them are listed. */
   readonly numbers: Uint32Array
   readonly slabs: readonly Slab[]
@@ -18,9 +18,9 @@ export interface Plan {
 export function listRows(
   groups: Iterable<RowGroup>,
   { marks, mark }: Selection,
-  views: Views,
-  layout: Layout,
-): Plan {
+  views: MemoryViews,
+  layout: MemoryLayout,
+): ScanPlan {
   const numbers: number[] = []
   const slabs: Slab[] = []
   const lists: Uint16Array[] = []
@@ -42,7 +42,7 @@ export function listRows(
 }
 
 /** Lists in its slabs what the plan listed before another one did. */
-export function listAgain({ slabs, lists }: Plan, views: Views, layout: Layout): void {
+export function listAgain({ slabs, lists }: ScanPlan, views: MemoryViews, layout: MemoryLayout): void {
   slabs.forEach((slab, at) => {
     const list = lists[at]
     if (list) views.shorts.set(list, (slab.address + layout.slab.list) / 2)
@@ -50,7 +50,7 @@ export function listAgain({ slabs, lists }: Plan, views: Views, layout: Layout):
 }
 
 /** The entry that a scan of the plan found: its slot. */
-export function slotOf({ slabs }: Plan, entry: number): number {
+export function slotOf({ slabs }: ScanPlan, entry: number): number {
   return slabs[Math.floor(entry / slabRows)]?.slots[entry % slabRows] ?? 0
 }
 

@@ -1,8 +1,8 @@
-import type { Layout } from './layout.ts'
-import type { Views } from './views.ts'
+import type { MemoryLayout } from './layout.ts'
+import type { MemoryViews } from './views.ts'
 
 /** What holds for every vector ever written: how far a dot product may be from what the integers say. */
-export interface Bounds {
+export interface ErrorBounds {
   /** Length of what rounding took away, by the scale of the row. */
   readonly spread: number
   /** Length of a vector, rounded or not. */
@@ -16,24 +16,24 @@ export interface Terms {
   readonly slack: number
 }
 
-const mostCode = 127
+const maxCode = 127
 /** The query's integers have 14 bits, so that what rounding takes from it is next to nothing. */
-const mostQueryCode = 8191
+const maxQueryCode = 8191
 const queryOffset = 8192
 const leastScale = 2 ** -126
 
 /** Writes a vector as a row of the slab at this address, in every form. What pads it stays zero, as memory begins. */
 export function writeRow(
-  views: Views,
-  layout: Layout,
+  views: MemoryViews,
+  layout: MemoryLayout,
   slab: number,
   row: number,
   vector: Float32Array,
-): Bounds {
+): ErrorBounds {
   const { codes, floats } = views
   const { codeBytes, floatBytes, slab: sections } = layout
   const start = slab + sections.codes + row * codeBytes
-  const scale = scaleOf(highest(vector) / mostCode)
+  const scale = scaleOf(highest(vector) / maxCode)
   let sum = 0
   let error = 0
   let square = 0
@@ -56,9 +56,14 @@ export function writeRow(
 }
 
 /** Writes the vector that is searched for where the kernel looks for it. */
-export function writeQuery(views: Views, layout: Layout, vector: Float32Array, bounds: Bounds): Terms {
+export function writeQuery(
+  views: MemoryViews,
+  layout: MemoryLayout,
+  vector: Float32Array,
+  bounds: ErrorBounds,
+): Terms {
   const { codeBytes, sketchBytes, scratch } = layout
-  const unit = scaleOf(highest(vector) / mostQueryCode)
+  const unit = scaleOf(highest(vector) / maxQueryCode)
   let error = 0
   let square = 0
   for (let index = 0; index < codeBytes; index++) {
@@ -95,7 +100,7 @@ function highest(vector: Float32Array): number {
   return highest
 }
 
-function writeSketch({ bytes }: Views, address: number, length: number, vector: Float32Array): void {
+function writeSketch({ bytes }: MemoryViews, address: number, length: number, vector: Float32Array): void {
   for (let index = 0; index < length; index++) {
     let signs = 0
     for (let bit = 0; bit < 8; bit++) if ((vector[index * 8 + bit] ?? 0) < 0) signs |= 1 << bit

@@ -1,5 +1,5 @@
-import { type Layout, slabRows } from './layout.ts'
-import { type Bounds, writeRow } from './quantise.ts'
+import { type MemoryLayout, slabRows } from './layout.ts'
+import { type ErrorBounds, writeRow } from './quantise.ts'
 import type { Slabs } from './slabs.ts'
 
 export interface Slab {
@@ -19,9 +19,9 @@ export class RowGroup {
   size: number
   readonly #perSlab: number
   readonly #pool: Slabs
-  readonly #layout: Layout
+  readonly #layout: MemoryLayout
 
-  constructor(width: number, pool: Slabs, layout: Layout, slabs: Slab[] = [], size = 0) {
+  constructor(width: number, pool: Slabs, layout: MemoryLayout, slabs: Slab[] = [], size = 0) {
     this.width = width
     this.slabs = slabs
     this.size = size
@@ -59,9 +59,9 @@ export class RowGroup {
     return place
   }
 
-  write(place: number, vectors: readonly Float32Array[]): Bounds {
+  write(place: number, vectors: readonly Float32Array[]): ErrorBounds {
     const { slab, row } = this.at(place)
-    let bounds: Bounds = { spread: 0, longest: 0 }
+    let bounds: ErrorBounds = { spread: 0, longest: 0 }
     vectors.forEach((vector, number) => {
       const written = writeRow(this.#pool.views, this.#layout, slab.address, row + number, vector)
       bounds = widest(bounds, written)
@@ -86,8 +86,8 @@ export class RowGroup {
     const [source, target] = [this.at(from), this.at(to)]
     const copy = (section: number, rowBytes: number) => {
       const start = source.slab.address + section + source.row * rowBytes
-      const place = target.slab.address + section + target.row * rowBytes
-      this.#pool.views.bytes.copyWithin(place, start, start + this.width * rowBytes)
+      const targetStart = target.slab.address + section + target.row * rowBytes
+      this.#pool.views.bytes.copyWithin(targetStart, start, start + this.width * rowBytes)
     }
     copy(codes, codeBytes)
     copy(scales, 4)
@@ -100,9 +100,9 @@ export class RowGroup {
   }
 }
 
-export function widest(one: Bounds, other: Bounds): Bounds {
+export function widest(left: ErrorBounds, right: ErrorBounds): ErrorBounds {
   return {
-    spread: Math.max(one.spread, other.spread),
-    longest: Math.max(one.longest, other.longest),
+    spread: Math.max(left.spread, right.spread),
+    longest: Math.max(left.longest, right.longest),
   }
 }

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { VectorStoreError } from '../vector-store-error.ts'
-import type { Found, Scan } from './scanner.ts'
+import type { Scan, ScanResult } from './scanner.ts'
 
 /** What the thread is started with. */
 export interface Shared {
@@ -9,7 +9,7 @@ export interface Shared {
 }
 
 interface Waiting {
-  resolve(found: Found): void
+  resolve(found: ScanResult): void
   reject(reason: unknown): void
 }
 
@@ -26,7 +26,7 @@ export class ScanThread implements AsyncDisposable {
   }
 
   /** One at a time. */
-  search(scan: Scan): Promise<Found> {
+  search(scan: Scan): Promise<ScanResult> {
     this.#worker ??= this.#start()
     const worker = this.#worker
     worker.ref()
@@ -50,9 +50,9 @@ export class ScanThread implements AsyncDisposable {
     const lose = (error: unknown) => {
       if (worker !== this.#worker) return
       this.#worker = undefined
-      this.#settle((waiting) => waiting.reject(failed(error)))
+      this.#settle((waiting) => waiting.reject(threadError(error)))
     }
-    worker.on('message', (found: Found) => {
+    worker.on('message', (found: ScanResult) => {
       worker.unref()
       this.#settle((waiting) => waiting.resolve(found))
     })
@@ -69,6 +69,6 @@ export class ScanThread implements AsyncDisposable {
   }
 }
 
-function failed(cause: unknown): VectorStoreError {
+function threadError(cause: unknown): VectorStoreError {
   return new VectorStoreError('internal', 'The thread that scans vectors failed.', { cause })
 }

@@ -1,8 +1,8 @@
 import { Highest } from './highest.ts'
 import { type Kernel, kernelOn } from './kernel-functions.ts'
-import { type Layout, slabRows } from './layout.ts'
-import { type Bounds, type Terms, writeQuery } from './quantise.ts'
-import { type Views, viewsOf } from './views.ts'
+import { type MemoryLayout, slabRows } from './layout.ts'
+import { type ErrorBounds, type Terms, writeQuery } from './quantise.ts'
+import { type MemoryViews, viewsOf } from './views.ts'
 
 /** A search over rows that are listed in their slabs; can be sent to another thread. */
 export interface Scan {
@@ -10,13 +10,13 @@ export interface Scan {
   readonly plan: Uint32Array
   readonly vector: Float32Array
   readonly limit: number
-  readonly bounds: Bounds
+  readonly bounds: ErrorBounds
   /** How many entries the sketches choose for the rest; null leaves none out, which is exact. */
   readonly sketched: number | null
 }
 
 /** The `limit` most similar entries in no order, and all that are as similar as the last of them. */
-export interface Found {
+export interface ScanResult {
   /** Number of the slab in the plan * slabRows + index in the slab. */
   readonly entries: Uint32Array
   readonly similarities: Float64Array
@@ -29,19 +29,19 @@ export class Scanner {
   /** Place of the best capability of the entry last compared, the first of equals; -1 where it has none. */
   capability = -1
   readonly #memory: WebAssembly.Memory
-  readonly #layout: Layout
+  readonly #layout: MemoryLayout
   readonly #kernel: Kernel
-  #views: Views
+  #views: MemoryViews
   #isZero = false
 
-  constructor(memory: WebAssembly.Memory, layout: Layout) {
+  constructor(memory: WebAssembly.Memory, layout: MemoryLayout) {
     this.#memory = memory
     this.#layout = layout
     this.#kernel = kernelOn(memory, layout)
     this.#views = viewsOf(memory)
   }
 
-  search({ plan, vector, limit, bounds, sketched }: Scan): Found {
+  search({ plan, vector, limit, bounds, sketched }: Scan): ScanResult {
     const terms = this.load(vector, bounds)
     const furthest = sketched === null ? null : this.#furthest(plan, sketched)
     const candidates = new Candidates()
@@ -56,7 +56,7 @@ export class Scanner {
   }
 
   /** Says which vector `similarity` compares with. */
-  load(vector: Float32Array, bounds: Bounds): Terms {
+  load(vector: Float32Array, bounds: ErrorBounds): Terms {
     if (this.#views.bytes.length < this.#memory.buffer.byteLength) this.#views = viewsOf(this.#memory)
     const terms = writeQuery(this.#views, this.#layout, vector, bounds)
     this.#isZero = terms.unit === 0
@@ -75,7 +75,7 @@ export class Scanner {
   }
 
   /** How far the sketches of the nearest `wanted` entries are from the query's. */
-  #furthest(plan: Uint32Array, wanted: number): number {
+  #furthest(plan: Uint32Array, entries: number): number {
     const { scratch, slab: sections } = this.#layout
     const start = scratch.histogram / 4
     const end = start + this.#layout.dimensions * 2
@@ -86,7 +86,7 @@ export class Scanner {
       this.#kernel.measure(slab, slab + sections.list, plan[at + 2] ?? 0, plan[at + 1] ?? 0)
     }
     let distance = start
-    for (let near = words[start] ?? 0; near < wanted && distance < end; ) near += words[++distance] ?? 0
+    for (let near = words[start] ?? 0; near < entries && distance < end; ) near += words[++distance] ?? 0
     return distance - start
   }
 
@@ -118,7 +118,7 @@ export class Scanner {
   }
 
   /** The best by their floats: first those that are sure to be good, then those that may yet be better. */
-  #best(plan: Uint32Array, candidates: Candidates, sure: number, limit: number): Found {
+  #best(plan: Uint32Array, candidates: Candidates, sure: number, limit: number): ScanResult {
     const { entries, uppers, lowers, size } = candidates
     const similarities = new Float64Array(size).fill(Number.NEGATIVE_INFINITY)
     const capabilities = new Int16Array(size)

@@ -1,28 +1,28 @@
 import { VectorStoreError } from '../vector-store-error.ts'
-import type { Layout } from './layout.ts'
-import { type Views, viewsOf } from './views.ts'
+import type { MemoryLayout } from './layout.ts'
+import { type MemoryViews, viewsOf } from './views.ts'
 
 const pageBytes = 65_536
 /** All but the last page of what 32 bits can address, so that no end of a section wraps around. */
-const mostPages = 65_535
+const maxPages = 65_535
 
 /** Slabs of one memory that threads share. It never shrinks; what is given back is taken again. */
 export class Slabs {
   readonly memory: WebAssembly.Memory
-  views: Views
+  views: MemoryViews
   readonly #slabBytes: number
   readonly #free: number[] = []
   /** Where the next slab begins. */
   #end: number
   readonly #start: number
 
-  constructor({ scratch, slab }: Layout) {
+  constructor({ scratch, slab }: MemoryLayout) {
     this.#slabBytes = slab.bytes
     this.#start = scratch.bytes
     this.#end = scratch.bytes
     this.memory = new WebAssembly.Memory({
       initial: Math.ceil(scratch.bytes / pageBytes),
-      maximum: mostPages,
+      maximum: maxPages,
       shared: true,
     })
     this.views = viewsOf(this.memory)
@@ -36,7 +36,7 @@ export class Slabs {
     const pages = Math.ceil(bytes / pageBytes)
     const present = this.views.bytes.length / pageBytes
     // Some more than wanted, since each growth makes new views.
-    const wished = Math.min(Math.max(pages, Math.ceil(present / 8)), mostPages - present)
+    const wished = Math.min(Math.max(pages, Math.ceil(present / 8)), maxPages - present)
     try {
       this.memory.grow(Math.max(pages, wished))
     } catch (error) {

@@ -3,30 +3,30 @@ import type { Parts, Sections } from '../../../common/sections.ts'
 import { type Selection, ValueIndex } from '../../../common/value-index.ts'
 import {
   type AttributeFilter,
-  type Attributes,
   attributeNames,
   conditionsOf,
+  type EntryAttributes,
   haveSameAttributes,
   pickAttributes,
   valuesOf,
 } from '../attributes.ts'
 import type { VectorEntry } from '../vector-store.ts'
-import type { Layout } from './layout.ts'
-import { listAgain, listRows, type Plan } from './plan.ts'
-import type { Bounds } from './quantise.ts'
+import type { MemoryLayout } from './layout.ts'
+import { listAgain, listRows, type ScanPlan } from './plan.ts'
+import type { ErrorBounds } from './quantise.ts'
 import { RowGroup, type Slab, widest } from './row-group.ts'
 import { Slabs } from './slabs.ts'
 
 interface Stored {
   readonly id: string
-  readonly attributes: Attributes
+  readonly attributes: EntryAttributes
   readonly group: RowGroup
   readonly place: number
 }
 
 /** All but the vectors themselves; an entry that is gone is null once it was JSON. */
 interface Saved {
-  readonly bounds: Bounds
+  readonly bounds: ErrorBounds
   readonly groups: readonly {
     readonly width: number
     readonly size: number
@@ -44,25 +44,25 @@ interface Rows {
 
 /** The live entries, each in a slot of its own, with their vectors and attributes. */
 export class VectorTable {
-  bounds: Bounds = { spread: 0, longest: 0 }
+  bounds: ErrorBounds = { spread: 0, longest: 0 }
   readonly pool: Slabs
-  readonly #layout: Layout
+  readonly #layout: MemoryLayout
   #entries: (Stored | undefined)[] = []
   readonly #slots = new Map<string, number>()
   readonly #free: number[] = []
   readonly #groups = new Map<number, RowGroup>()
   readonly #attributes = new ValueIndex(attributeNames)
   /** By the selection, which is given again only as long as no entry comes, goes or changes its attributes. */
-  readonly #plans = new WeakMap<Selection, Plan>()
-  #listed: Plan | undefined
+  readonly #plans = new WeakMap<Selection, ScanPlan>()
+  #listed: ScanPlan | undefined
 
-  constructor(layout: Layout) {
+  constructor(layout: MemoryLayout) {
     this.#layout = layout
     this.pool = new Slabs(layout)
   }
 
   /** What `save` made, of the same layout. Throws where it is not that. */
-  static load(layout: Layout, sections: Sections): VectorTable {
+  static load(layout: MemoryLayout, sections: Sections): VectorTable {
     const table = new VectorTable(layout)
     const { bounds, groups, entries } = JSON.parse(sections.text('table')) as Saved
     table.bounds = bounds
@@ -171,7 +171,7 @@ export class VectorTable {
   }
 
   /** The rows of the entries that meet the filter; the same one again costs next to nothing. */
-  plan(filter: AttributeFilter): Plan {
+  plan(filter: AttributeFilter): ScanPlan {
     const selection = this.#attributes.select(conditionsOf(filter), this.#entries.length)
     const plan = this.#plans.get(selection) ?? this.#list(selection)
     if (plan !== this.#listed) listAgain(plan, this.pool.views, this.#layout)
@@ -179,7 +179,7 @@ export class VectorTable {
     return plan
   }
 
-  #list(selection: Selection): Plan {
+  #list(selection: Selection): ScanPlan {
     const groups = selection.total === 0 ? [] : this.#groups.values()
     const plan = listRows(groups, selection, this.pool.views, this.#layout)
     this.#plans.set(selection, plan)
@@ -187,7 +187,7 @@ export class VectorTable {
     return plan
   }
 
-  #add(id: string, attributes: Attributes, vectors: readonly Float32Array[]): void {
+  #add(id: string, attributes: EntryAttributes, vectors: readonly Float32Array[]): void {
     const slot = this.#free.pop() ?? this.#entries.length
     const group = this.#groupOf(vectors.length)
     const place = group.add(slot)
@@ -198,7 +198,7 @@ export class VectorTable {
     this.#write(group, place, vectors)
   }
 
-  #replace(slot: number, attributes: Attributes, vectors: readonly Float32Array[]): void {
+  #replace(slot: number, attributes: EntryAttributes, vectors: readonly Float32Array[]): void {
     const before = this.at(slot)
     this.#write(before.group, before.place, vectors)
     if (haveSameAttributes(before.attributes, attributes)) return

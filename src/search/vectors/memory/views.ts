@@ -1,5 +1,5 @@
 /** A memory as numbers of each kind. */
-export interface Views {
+export interface MemoryViews {
   readonly codes: Int8Array
   readonly bytes: Uint8Array
   readonly shorts: Uint16Array
@@ -7,7 +7,7 @@ export interface Views {
   readonly floats: Float32Array
 }
 
-export function viewsOf({ buffer }: WebAssembly.Memory): Views {
+export function viewsOf({ buffer }: WebAssembly.Memory): MemoryViews {
   return {
     codes: new Int8Array(buffer),
     bytes: new Uint8Array(buffer),

@@ -11,62 +11,64 @@ import {
 } from '../../sql/tables.ts'
 import type { AuditAction, StoredEntry } from '../../store.ts'
 import { actorKey, difference } from '../audit.ts'
-import { skeletonOf } from '../confusables.ts'
+import { lookalikeKey } from '../confusables.ts'
 import { contentDigest, isListed, versionRow } from '../version-content.ts'
 
-/** What stood there, where something did and can be read, and whether everybody saw it. */
-export interface Known {
+/** The entry before a change, where there was one and it can be read, and whether everybody saw it. */
+export interface PreviousEntry {
   readonly entry?: StoredEntry
   readonly listed: boolean
 }
 
-/** An entry as it is to be. */
+/** An entry to be written. */
 export interface Put {
-  readonly before: Known
+  readonly before: PreviousEntry
   readonly entry: StoredEntry
-  readonly deed: AuditAction
+  readonly audit: AuditAction
 }
 
 interface Committed {
-  /** The last revision then. */
+  /** The last revision after the commit. */
   readonly revision: number
-  /** As they were written, in the order of their revisions, which follow one another. */
+  /** The written rows in the order of their revisions, which follow one another. */
   readonly rows: readonly EntryTable[]
 }
 
-/** What was done to an entry without changing it. */
-export interface Done {
+/** An action on an entry that does not change it. */
+export interface RecordedAction {
   readonly entry_id: string
-  readonly deed: AuditAction
+  readonly audit: AuditAction
 }
 
 type Event = Omit<AuditTable, 'id' | 'at'>
 
 /**
- * Writes entries, each once, and gives each the next revision and its place in the logs. The counters
- * are taken as late as can be, so that their lock is held for little more than a commit. `standing`: the rows lie there,
- * but for their revisions.
+ * Writes entries, each once, with the next revisions, and logs them. The counters are incremented as late as possible,
+ * because their lock is held until the commit. `inserted`: the rows are written already, without their revisions.
  */
 export async function commitPuts(
   transaction: Kysely<Tables>,
   puts: readonly Put[],
-  done: readonly Done[],
+  done: readonly RecordedAction[],
   at: string,
-  { standing = false } = {},
+  { inserted = false } = {},
 ): Promise<Committed> {
   const isVersion = await Promise.all(puts.map((put) => isNewVersion(transaction, put)))
   const changed = puts.map(({ before, entry }) => difference(before.entry, entry))
-  const events = done.map(({ entry_id, deed }) =>
-    toEvent(entry_id, deed, null, { before: null, after: null }),
+  const events = done.map(({ entry_id, audit }) =>
+    toEvent(entry_id, audit, null, { before: null, after: null }),
   )
-  const audited = events.length + changed.filter((one) => one !== undefined).length
+  const audited = events.length + changed.filter((fields) => fields !== undefined).length
   if (puts.length + audited === 0) return { revision: await currentRevision(transaction), rows: [] }
-  const { revision: last, audit } = await nextCounters(transaction, { revision: puts.length, audit: audited })
+  const { revision: last, audit: lastAudit } = await nextCounters(transaction, {
+    revision: puts.length,
+    audit: audited,
+  })
   const entries: EntryTable[] = []
   const changes: ChangeTable[] = []
   const versions: VersionTable[] = []
   let revision = last - puts.length
-  for (const [index, { before, entry, deed }] of puts.entries()) {
+  for (const [index, { before, entry, audit }] of puts.entries()) {
     revision += 1
     entries.push(toRow({ ...entry, revision }))
     const kind = entry.deleted ? ('delete' as const) : ('put' as const)
@@ -74,21 +76,21 @@ export async function commitPuts(
     changes.push({ revision, entry_id: entry.id, kind, at, seen })
     if (isVersion[index]) versions.push(versionRow(entry, revision, at))
     const fields = changed[index]
-    if (fields) events.push(toEvent(entry.id, deed, revision, fields))
+    if (fields) events.push(toEvent(entry.id, audit, revision, fields))
   }
   for (const chunk of chunksOf(entries, maxRowsPerStatement))
-    await upsert(transaction, chunk, standing ? numbered : columns)
+    await upsert(transaction, chunk, inserted ? revisionColumns : columns)
   for (const chunk of chunksOf(changes, maxRowsPerStatement))
     await transaction.insertInto('change').values(chunk).execute()
   for (const chunk of chunksOf(versions, maxRowsPerStatement))
     await transaction.insertInto('version').values(chunk).execute()
-  const audits = events.map((event, index) => ({ ...event, id: audit - audited + index + 1, at }))
+  const audits = events.map((event, index) => ({ ...event, id: lastAudit - audited + index + 1, at }))
   for (const chunk of chunksOf(audits, maxRowsPerStatement))
     await transaction.insertInto('audit').values(chunk).execute()
   return { revision: last, rows: entries }
 }
 
-/** Whether everybody sees from now on what they saw in no version before. */
+/** True if the change creates a new public version. */
 async function isNewVersion(transaction: Kysely<Tables>, { before, entry }: Put): Promise<boolean> {
   if (!isListed(entry)) return false
   if (!before.entry) return true
@@ -133,8 +135,8 @@ const columns = [
   'document',
 ] as const satisfies (keyof EntryTable)[]
 
-/** What the revision changes of a row that lies there already. */
-const numbered = ['revision', 'document'] as const
+/** The columns of a written row that its revision changes. */
+const revisionColumns = ['revision', 'document'] as const
 
 /** Inserts, or replaces these columns by id. */
 export async function upsert(
@@ -155,7 +157,7 @@ export async function upsert(
     .execute()
 }
 
-/** An entry as its row has it. */
+/** The row of an entry. */
 export function toRow(entry: StoredEntry): EntryTable {
   const { id, package_name, owner, proof, verification_level, check_at, deleted, revision } = entry
   const isProved = owner && proof && verification_level === 'domain_verified' && !deleted
@@ -165,7 +167,7 @@ export function toRow(entry: StoredEntry): EntryTable {
     owner: actorKey(owner),
     owner_namespace: owner?.namespace ?? null,
     proved_namespace: isProved ? proof.domain.split('.').reverse().join('.') : null,
-    skeleton: skeletonOf(package_name),
+    skeleton: lookalikeKey(package_name),
     check_at: deleted ? null : check_at,
     listed: isListed(entry) ? 1 : 0,
     revision,

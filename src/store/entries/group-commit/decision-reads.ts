@@ -3,13 +3,13 @@ import type { Kysely } from 'kysely'
 import type { EntryTable, Tables } from '../../sql/tables.ts'
 import { type Claim, type DecisionReads, StoredEntry, UnreadableEntry } from '../../store.ts'
 import { toActor } from '../audit.ts'
-import { skeletonOf } from '../confusables.ts'
+import { lookalikeKey } from '../confusables.ts'
 import { digestFormat, storedDigest } from '../version-content.ts'
-import type { Known } from './commit.ts'
+import type { PreviousEntry } from './commit.ts'
 
 interface CachedDecisionReads extends DecisionReads {
   /** What stands under an id. */
-  known(id: string): Promise<Known>
+  previous(id: string): Promise<PreviousEntry>
 }
 
 type Row = Pick<EntryTable, 'id' | 'package_name' | 'listed' | 'document' | 'skeleton'>
@@ -27,22 +27,25 @@ const maxBatchSize = 200
  * What changes are decided by, within a transaction. Those who ask in one turn are answered by one statement; where
  * answers are kept, each question is put once.
  */
-export function createDecisionReads(db: Kysely<Tables>, { kept }: { kept: boolean }): CachedDecisionReads {
-  const options = { cache: kept, maxBatchSize }
+export function createDecisionReads(
+  db: Kysely<Tables>,
+  { cached }: { cached: boolean },
+): CachedDecisionReads {
+  const options = { cache: cached, maxBatchSize }
 
   const rowsBy = new DataLoader(
     async (keys: readonly Key[]) => {
-      const wanted = Map.groupBy(keys, ({ column }) => column)
+      const keysByColumn = Map.groupBy(keys, ({ column }) => column)
       const rows: Row[] = await db
         .selectFrom('entry')
         .select(['id', 'package_name', 'skeleton', 'listed', 'document'])
         .where((row) =>
           row.or(
-            [...wanted].map(([column, some]) =>
+            [...keysByColumn].map(([column, columnKeys]) =>
               row(
                 column,
                 'in',
-                some.map(({ value }) => value),
+                columnKeys.map(({ value }) => value),
               ),
             ),
           ),
@@ -68,7 +71,7 @@ export function createDecisionReads(db: Kysely<Tables>, { kept }: { kept: boolea
   }, options)
 
   const digests = new DataLoader(
-    async (asked: readonly { entry_id: string; version: string }[]) => {
+    async (versions: readonly { entry_id: string; version: string }[]) => {
       const rows = await db
         .selectFrom('version')
         .select((row) => [
@@ -85,13 +88,13 @@ export function createDecisionReads(db: Kysely<Tables>, { kept }: { kept: boolea
         ])
         .where((row) =>
           row.or(
-            asked.map(({ entry_id, version }) =>
+            versions.map(({ entry_id, version }) =>
               row.and([row('entry_id', '=', entry_id), row('version', '=', version)]),
             ),
           ),
         )
         .execute()
-      return asked.map(({ entry_id, version }) =>
+      return versions.map(({ entry_id, version }) =>
         rows.flatMap((row) =>
           row.entry_id === entry_id && row.version === version ? storedDigest(row.sha256, row.old) : [],
         ),
@@ -114,12 +117,12 @@ export function createDecisionReads(db: Kysely<Tables>, { kept }: { kept: boolea
       return distinct(claims.flat())
     },
     async lookalikes(packageName) {
-      const rows = await rowsBy.load({ column: 'skeleton', value: skeletonOf(packageName) })
+      const rows = await rowsBy.load({ column: 'skeleton', value: lookalikeKey(packageName) })
       const others = rows.filter((row) => row.package_name !== packageName)
       return others.map(parseEntry).filter((entry) => !entry.deleted)
     },
     published: (entry_id, version) => digests.load({ entry_id, version }),
-    async known(id) {
+    async previous(id) {
       const [row] = await rowsBy.load({ column: 'id', value: id })
       if (!row) return { listed: false }
       const listed = row.listed === 1

@@ -1,4 +1,4 @@
-import { setImmediate as turnOfOthers } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import { Failure } from '../../../../schemas/failure.ts'
 import type { EntryTable, Tables } from '../../sql/tables.ts'
@@ -7,148 +7,153 @@ import { type Store, UnreadableEntry } from '../../store.ts'
 import { isListed } from '../version-content.ts'
 import { commitPuts, type Put } from './commit.ts'
 import { createDecisionReads } from './decision-reads.ts'
-import { createReadSet, markOf, type WriteSet } from './read-set.ts'
+import { createReadSet, type WriteSet, writeSetOf } from './read-set.ts'
 
 type Decide = Parameters<Store['change']>[0]
 
-type Done = Awaited<ReturnType<Store['change']>>
+type Result = Awaited<ReturnType<Store['change']>>
 
 interface Refused {
   readonly refused: unknown
 }
 
-interface Waiting {
+interface PendingChange {
   readonly decide: Decide
-  readonly resolve: (done: Done) => void
+  readonly resolve: (result: Result) => void
   readonly reject: (fault: unknown) => void
 }
 
-/** To be decided once more, since one before it changed what it was decided by. */
-interface Again {
-  /** The entry that it asked for, if that was what changed. */
-  readonly behind: string | undefined
+/** The change is decided again in the next batch: an earlier change of its batch invalidated what it read. */
+interface Conflict {
+  /** The entry that both touch; undefined where only a wider read, such as one of claims, was invalidated. */
+  readonly entry_id: string | undefined
 }
 
-type Outcome = Done | Refused | Again
+type Outcome = Result | Refused | { readonly conflict: Conflict }
 
 /** Changes of one commit. */
-const most = 64
-/** What ails the store ails each change alike. */
-const ofStore = new Set(['unavailable', 'storage_full', 'not_configured'])
+const maxBatch = 64
+/** Errors of the store itself: they fail every change of the batch alike. */
+const storeCodes = new Set(['unavailable', 'storage_full', 'not_configured'])
 
 /**
- * Changes of entries, those that wait for the same commit in one: each is decided by what stood before all of them, and
- * one that an earlier one of them bears upon waits for the next commit. So it is as though they had come one by one.
- * `wrote` hears what each commit wrote, before those who asked for it do.
+ * Group commit: changes that wait for the same commit are decided on one snapshot and committed together. A change whose
+ * reads an earlier change of the batch invalidated is decided again in the next batch, so the result is that of one
+ * change after another. `onWritten` is called with the rows of each commit before its callers are answered.
  */
-export function changeTogether(
+export function createGroupCommit(
   commit: Transact,
   clock: () => number,
-  wrote?: (rows: readonly EntryTable[]) => void,
+  onWritten?: (rows: readonly EntryTable[]) => void,
 ): Store['change'] {
-  /** In the order in which they came, and the entry behind whose changes each is. */
-  const waiting = new Map<Waiting, string | undefined>()
-  let isAtWork = false
+  /** In the order of arrival, each with the entry of its last conflict. */
+  const pending = new Map<PendingChange, string | undefined>()
+  let isRunning = false
 
-  async function work(): Promise<void> {
-    isAtWork = true
-    while (waiting.size > 0) {
-      // Those who ask in the same turn come along, and others have theirs.
-      await turnOfOthers()
-      await attempt(foremost(waiting))
+  async function run(): Promise<void> {
+    isRunning = true
+    while (pending.size > 0) {
+      // Calls of the same event-loop turn join the batch, and other work gets its turn.
+      await nextTurn()
+      await attempt(nextBatch(pending))
     }
-    isAtWork = false
+    isRunning = false
   }
 
-  /** Commits what can be; those that have to be decided again still wait. */
-  async function attempt(some: readonly Waiting[]): Promise<void> {
+  /** Commits what can be committed; changes with a conflict stay pending. */
+  async function attempt(batch: readonly PendingChange[]): Promise<void> {
     let isDecided = false
     try {
       const { outcomes, rows } = await commit(async (transaction) => {
         isDecided = false
-        const done = await commitAll(transaction, some, new Date(clock()).toISOString())
+        const decided = await commitAll(transaction, batch, new Date(clock()).toISOString())
         isDecided = true
-        return done
+        return decided
       })
-      wrote?.(rows)
-      for (const [index, one] of some.entries()) settle(one, outcomes[index])
+      onWritten?.(rows)
+      for (const [index, change] of batch.entries()) settle(change, outcomes[index])
     } catch (fault) {
-      const isOfAll = isDecided || (fault instanceof Failure && ofStore.has(fault.code))
-      if (some.length > 1 && !isOfAll) {
-        // Nothing was written, and one of them is to blame.
-        for (const one of some) await attempt([one])
+      const isOfAll = isDecided || (fault instanceof Failure && storeCodes.has(fault.code))
+      if (batch.length > 1 && !isOfAll) {
+        // Nothing was written, and a single change caused it.
+        for (const change of batch) await attempt([change])
         return
       }
-      for (const one of some) settle(one, { refused: fault })
+      for (const change of batch) settle(change, { refused: fault })
     }
   }
 
-  function settle(one: Waiting, outcome: Outcome = { behind: undefined }): void {
-    if ('behind' in outcome) return void waiting.set(one, outcome.behind)
-    waiting.delete(one)
-    if ('refused' in outcome) one.reject(outcome.refused)
-    else one.resolve(outcome)
+  function settle(change: PendingChange, outcome: Outcome = { conflict: { entry_id: undefined } }): void {
+    if ('conflict' in outcome) return void pending.set(change, outcome.conflict.entry_id)
+    pending.delete(change)
+    if ('refused' in outcome) change.reject(outcome.refused)
+    else change.resolve(outcome)
   }
 
   return (decide) =>
     new Promise((resolve, reject) => {
-      waiting.set({ decide, resolve, reject }, undefined)
-      if (!isAtWork) void work()
+      pending.set({ decide, resolve, reject }, undefined)
+      if (!isRunning) void run()
     })
 }
 
-/** The next to be decided. Of those behind one entry the first alone: all others would be decided in vain. */
-function foremost(waiting: ReadonlyMap<Waiting, string | undefined>): Waiting[] {
-  const some: Waiting[] = []
+/** Of the changes with a conflict on one entry only the first: the others would conflict with it again. */
+function nextBatch(pending: ReadonlyMap<PendingChange, string | undefined>): PendingChange[] {
+  const batch: PendingChange[] = []
   const entries = new Set<string>()
-  for (const [one, behind] of waiting) {
-    if (some.length === most) break
-    if (behind !== undefined && entries.has(behind)) continue
-    if (behind !== undefined) entries.add(behind)
-    some.push(one)
+  for (const [change, entry_id] of pending) {
+    if (batch.length === maxBatch) break
+    if (entry_id !== undefined && entries.has(entry_id)) continue
+    if (entry_id !== undefined) entries.add(entry_id)
+    batch.push(change)
   }
-  return some
+  return batch
 }
 
 async function commitAll(
   transaction: Kysely<Tables>,
-  some: readonly Waiting[],
+  batch: readonly PendingChange[],
   at: string,
 ): Promise<{ outcomes: Outcome[]; rows: readonly EntryTable[] }> {
-  const reads = createDecisionReads(transaction, { kept: true })
-  const judged = await Promise.all(
-    some.map(async ({ decide }) => {
+  const reads = createDecisionReads(transaction, { cached: true })
+  const decisions = await Promise.all(
+    batch.map(async ({ decide }) => {
       const readSet = createReadSet(reads)
-      const [decided] = await Promise.allSettled([decide(readSet)])
-      return { readSet, decided }
+      const [decision] = await Promise.allSettled([decide(readSet)])
+      return { readSet, decision }
     }),
   )
-  for (const { readSet } of judged) if (readSet.fault !== undefined) throw readSet.fault
+  for (const { readSet } of decisions) if (readSet.fault !== undefined) throw readSet.fault
   const puts: Put[] = []
-  const marks: WriteSet[] = []
-  const placed = judged.map(({ readSet, decided }): Refused | Again | { put: Put; place: number } => {
-    const isRefused = decided.status === 'rejected'
-    if (isRefused) assertOwn(decided.reason)
-    const id = isRefused ? undefined : decided.value.entry.id
-    const mark = marks.find((one) => one.id === id || readSet.isChangedBy(one))
-    if (mark) return { behind: mark.id === id || readSet.isOn(mark) ? mark.id : undefined }
-    if (isRefused) return { refused: decided.reason }
-    const { before, entry, deed } = decided.value
-    const known = before ? { entry: before, listed: isListed(before) } : { listed: false }
-    const put = { before: known, entry, deed }
-    marks.push(markOf(put))
-    return { put, place: puts.push(put) }
-  })
+  const writeSets: WriteSet[] = []
+  const results = decisions.map(
+    ({ readSet, decision }): Refused | { conflict: Conflict } | { put: Put; position: number } => {
+      const isRefused = decision.status === 'rejected'
+      if (isRefused) assertOwn(decision.reason)
+      const id = isRefused ? undefined : decision.value.entry.id
+      const earlier = writeSets.find((writeSet) => writeSet.id === id || readSet.conflictsWith(writeSet))
+      if (earlier) {
+        const isOnEntry = earlier.id === id || readSet.readsEntry(earlier)
+        return { conflict: { entry_id: isOnEntry ? earlier.id : undefined } }
+      }
+      if (isRefused) return { refused: decision.reason }
+      const { before, entry, audit } = decision.value
+      const previous = before ? { entry: before, listed: isListed(before) } : { listed: false }
+      const put = { before: previous, entry, audit }
+      writeSets.push(writeSetOf(put))
+      return { put, position: puts.push(put) }
+    },
+  )
   const { revision: last, rows } =
     puts.length > 0 ? await commitPuts(transaction, puts, [], at) : { revision: 0, rows: [] }
-  const outcomes = placed.map((one) => {
-    if ('behind' in one || 'refused' in one) return one
-    return { entry: one.put.entry, revision: last - puts.length + one.place }
+  const outcomes = results.map((result) => {
+    if ('conflict' in result || 'refused' in result) return result
+    return { entry: result.put.entry, revision: last - puts.length + result.position }
   })
   return { outcomes, rows }
 }
 
-/** Throws what was not thrown because of this one change. */
+/** Throws errors that this one change did not cause. */
 function assertOwn(thrown: unknown): void {
   if (!(thrown instanceof Failure || thrown instanceof UnreadableEntry)) throw thrown
 }

@@ -1,34 +1,34 @@
 import { type Claim, type DecisionReads, UnreadableEntry } from '../../store.ts'
-import { skeletonOf } from '../confusables.ts'
+import { lookalikeKey } from '../confusables.ts'
 import { type Put, toRow } from './commit.ts'
 import { claimKey, claimsIn } from './decision-reads.ts'
 
-/** Grounds, and the memory of which of them were asked for. */
+/** Reads that record what they read. */
 interface ReadSet extends DecisionReads {
-  /** Whether something that was asked for would be answered otherwise after this. */
-  isChangedBy(mark: WriteSet): boolean
-  /** Whether the changed entry itself was asked for: each change of it bears upon this. */
-  isOn(mark: WriteSet): boolean
-  /** Why the store gave no answer to something, if it did not: the transaction may be of no use since. */
+  /** Whether the change invalidates a recorded read. */
+  conflictsWith(writeSet: WriteSet): boolean
+  /** Whether the changed entry itself was read: each of its changes invalidates that read. */
+  readsEntry(writeSet: WriteSet): boolean
+  /** The first storage error; the transaction is unusable after it. */
   readonly fault: unknown
 }
 
-/** What of a change others may have been decided by. */
+/** The write set of a change: what others may have read of it. */
 export interface WriteSet {
   readonly id: string
   readonly package_name: string
-  readonly skeleton: string
+  readonly lookalike_key: string
   readonly before: readonly Claim[]
   readonly after: readonly Claim[]
 }
 
-export function markOf({ before, entry }: Put): WriteSet {
+export function writeSetOf({ before, entry }: Put): WriteSet {
   const row = toRow(entry)
-  const { id, package_name, skeleton } = row
+  const { id, package_name } = row
   return {
     id,
     package_name,
-    skeleton,
+    lookalike_key: row.skeleton,
     before: before.entry ? claimsIn(toRow(before.entry)) : [],
     after: claimsIn(row),
   }
@@ -37,57 +37,57 @@ export function markOf({ before, entry }: Put): WriteSet {
 export function createReadSet(reads: DecisionReads): ReadSet {
   const ids = new Set<string>()
   const names = new Set<string>()
-  const looks = new Set<string>()
-  const asked: { readonly namespaces: readonly string[]; readonly found: readonly Claim[] }[] = []
+  const lookalikeKeys = new Set<string>()
+  const claimReads: { readonly namespaces: readonly string[]; readonly found: readonly Claim[] }[] = []
   let fault: unknown
 
-  async function answerTo<T>(question: Promise<T>): Promise<T> {
+  async function recordFault<T>(read: Promise<T>): Promise<T> {
     try {
-      return await question
+      return await read
     } catch (thrown) {
       if (!(thrown instanceof UnreadableEntry)) fault ??= thrown
       throw thrown
     }
   }
 
-  const isOn = ({ id, package_name }: WriteSet) => ids.has(id) || names.has(package_name)
+  const readsEntry = ({ id, package_name }: WriteSet) => ids.has(id) || names.has(package_name)
 
   return {
-    isOn,
+    readsEntry,
     get fault() {
       return fault
     },
     async entry(reference) {
       if ('id' in reference) ids.add(reference.id)
       else names.add(reference.package_name)
-      return await answerTo(reads.entry(reference))
+      return await recordFault(reads.entry(reference))
     },
     async lookalikes(packageName) {
-      looks.add(skeletonOf(packageName))
-      return await answerTo(reads.lookalikes(packageName))
+      lookalikeKeys.add(lookalikeKey(packageName))
+      return await recordFault(reads.lookalikes(packageName))
     },
     async published(entryId, version) {
       ids.add(entryId)
-      return await answerTo(reads.published(entryId, version))
+      return await recordFault(reads.published(entryId, version))
     },
     async claims(namespaces) {
-      const found = await answerTo(reads.claims(namespaces))
-      asked.push({ namespaces, found })
+      const found = await recordFault(reads.claims(namespaces))
+      claimReads.push({ namespaces, found })
       return found
     },
-    isChangedBy(mark) {
-      const { skeleton, before, after } = mark
-      if (isOn(mark) || looks.has(skeleton)) return true
-      return asked.some(({ namespaces, found }) => {
+    conflictsWith(writeSet) {
+      const { lookalike_key, before, after } = writeSet
+      if (readsEntry(writeSet) || lookalikeKeys.has(lookalike_key)) return true
+      return claimReads.some(({ namespaces, found }) => {
         const within = (claims: readonly Claim[]) =>
           claims.filter(({ namespace }) => namespaces.includes(namespace))
-        return !isAmong(within(after), found) || !isAmong(within(before), after)
+        return !isSubset(within(after), found) || !isSubset(within(before), after)
       })
     },
   }
 }
 
-function isAmong(some: readonly Claim[], all: readonly Claim[]): boolean {
+function isSubset(subset: readonly Claim[], all: readonly Claim[]): boolean {
   const keys = new Set(all.map(claimKey))
-  return some.every((claim) => keys.has(claimKey(claim)))
+  return subset.every((claim) => keys.has(claimKey(claim)))
 }

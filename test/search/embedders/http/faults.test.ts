@@ -68,7 +68,7 @@ describe('trouble that may pass', () => {
     await using endpoint = await startEndpoint(right, ...Array(9).fill(reply))
     await using embedder = await endpoint.create({ fetch: hurried(endpoint.fetch) })
     expect(await rejection(embedOne(embedder))).toMatchObject({ code })
-    expect(endpoint.asked).toHaveLength(5)
+    expect(endpoint.requests).toHaveLength(5)
     expect(endpoint.pauses).toEqual([500, 1000, 2000])
   })
 
@@ -123,7 +123,7 @@ describe('trouble that will not pass', () => {
       code: /status/.test(message.source) ? 'upstream_failed' : 'upstream_invalid',
     })
     expect((failure as Failure).message).toMatch(message)
-    expect(endpoint.asked).toHaveLength(2)
+    expect(endpoint.requests).toHaveLength(2)
     expect(await embedOne(embedder)).toEqual(right1)
   })
 
@@ -184,15 +184,15 @@ describe('a caller who leaves', () => {
     const options = { url: `${endpoint.origin}/v1`, model: 'tiny', fetch: endpoint.fetch }
     await using embedder = await createHttpEmbedder({ ...options, clock })
     expect(await rejection(embedOne(embedder, caller.signal))).toBe('gone')
-    expect(endpoint.asked).toHaveLength(2)
+    expect(endpoint.requests).toHaveLength(2)
   })
 
   test('is let go of while waiting for a place', async () => {
     const [isFull, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    const hold: Reply = async (response, asked) => {
-      if (endpoint.asked.length === 5) isFull.resolve()
+    const hold: Reply = async (response, request) => {
+      if (endpoint.requests.length === 5) isFull.resolve()
       await release.promise
-      right(response, asked)
+      right(response, request)
     }
     await using endpoint = await startEndpoint(right, ...Array(4).fill(hold))
     await using embedder = await endpoint.create()
@@ -204,7 +204,7 @@ describe('a caller who leaves', () => {
     expect(await waiting).toBe(reason)
     release.resolve()
     expect(await Promise.all(running)).toHaveLength(4)
-    expect(endpoint.asked).toHaveLength(5)
+    expect(endpoint.requests).toHaveLength(5)
   })
 
   test('is not heard if he has left already', async () => {
@@ -213,7 +213,7 @@ describe('a caller who leaves', () => {
     const gone = AbortSignal.abort(reason)
     expect(await rejection(embedOne(embedder, gone))).toBe(reason)
     expect(await rejection(embedder.embed([''], 'query', gone))).toBe(reason)
-    expect(endpoint.asked).toHaveLength(1)
+    expect(endpoint.requests).toHaveLength(1)
   })
 
   test('may leave during the creation', async () => {
@@ -226,9 +226,9 @@ describe('a caller who leaves', () => {
 describe('documents', () => {
   test('leave a place to queries', async () => {
     const held = Promise.withResolvers<void>()
-    const hold: Reply = async (response, asked) => {
-      if (asked.body.input.length > 1) await held.promise
-      right(response, asked)
+    const hold: Reply = async (response, request) => {
+      if (request.body.input.length > 1) await held.promise
+      right(response, request)
     }
     await using endpoint = await startEndpoint(right, ...Array(9).fill(hold))
     await using embedder = await endpoint.create()
@@ -241,11 +241,11 @@ describe('documents', () => {
 
 describe('a closed embedder', () => {
   test('fails what is in flight and what comes', async () => {
-    const asked = Promise.withResolvers<void>()
-    await using endpoint = await startEndpoint(right, () => asked.resolve())
+    const requested = Promise.withResolvers<void>()
+    await using endpoint = await startEndpoint(right, () => requested.resolve())
     const embedder = await endpoint.create()
     const running = rejection(embedOne(embedder))
-    await asked.promise
+    await requested.promise
     await embedder[Symbol.asyncDispose]()
     expect(await running).toMatchObject({ code: 'unavailable' })
     expect(await rejection(embedOne(embedder))).toMatchObject({ code: 'unavailable' })

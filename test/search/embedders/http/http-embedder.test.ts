@@ -14,12 +14,12 @@ describe('the HTTP embedder', () => {
     const texts = ['find a flight', 'x', 'send mail']
     expect(await embedder.embed(texts, 'document', signal)).toEqual(expected(texts))
     expect(embedder).toMatchObject({ model: 'http:tiny:3', dimensions: 3 })
-    expect(endpoint.asked[1]).toMatchObject({
+    expect(endpoint.requests[1]).toMatchObject({
       path: '/v1/embeddings',
       headers: { authorization: 'Bearer sk-secret', 'content-type': 'application/json' },
       body: { model: 'tiny', input: texts, encoding_format: 'float' },
     })
-    expect(endpoint.asked[1]?.body).not.toHaveProperty('dimensions')
+    expect(endpoint.requests[1]?.body).not.toHaveProperty('dimensions')
   })
 
   test.each([
@@ -29,22 +29,22 @@ describe('the HTTP embedder', () => {
     ['', '/embeddings'],
     ['/openai/deployments/x/embeddings?api-version=1', '/openai/deployments/x/embeddings?api-version=1'],
     ['/v1?tenant=a', '/v1/embeddings?tenant=a'],
-  ])('takes %s for the resource %s', async (given, path) => {
+  ])('takes %s for the resource %s', async (url, path) => {
     await using endpoint = await startEndpoint()
-    await using _embedder = await endpoint.create({ url: `${endpoint.origin}${given}` })
-    expect(endpoint.asked[0]?.path).toBe(path)
+    await using _embedder = await endpoint.create({ url: `${endpoint.origin}${url}` })
+    expect(endpoint.requests[0]?.path).toBe(path)
   })
 
   test('sends no key where there is none', async () => {
     await using endpoint = await startEndpoint()
     await using _embedder = await endpoint.create()
-    expect(endpoint.asked[0]?.headers).not.toHaveProperty('authorization')
+    expect(endpoint.requests[0]?.headers).not.toHaveProperty('authorization')
   })
 
   test('asks for the dimensions that it is told to', async () => {
     await using endpoint = await startEndpoint()
     await using _embedder = await endpoint.create({ dimensions: 3 })
-    expect(endpoint.asked[0]?.body.dimensions).toBe(3)
+    expect(endpoint.requests[0]?.body.dimensions).toBe(3)
   })
 
   test('goes by the index of a vector, not by its place', async () => {
@@ -61,25 +61,25 @@ describe('the HTTP embedder', () => {
     const found = await embedder.embed(['', ' \n', '!?', '航班', '7'], 'document', signal)
     expect(found.map(({ coverage }) => coverage)).toEqual([0, 0, 0, 1, 1])
     expect(found[2]?.vector).toEqual(new Float32Array(3))
-    expect(endpoint.asked[1]?.body.input).toEqual(['航班', '7'])
+    expect(endpoint.requests[1]?.body.input).toEqual(['航班', '7'])
     await embedder.embed(['', '…'], 'query', signal)
-    expect(endpoint.asked).toHaveLength(2)
+    expect(endpoint.requests).toHaveLength(2)
   })
 
   test('cuts long texts, never through a character', async () => {
     await using endpoint = await startEndpoint()
     await using embedder = await endpoint.create()
     await embedder.embed([`${'a'.repeat(1999)}😀 and on`], 'document', signal)
-    expect(endpoint.asked[1]?.body.input).toEqual([`${'a'.repeat(1999)}\ufffd`])
+    expect(endpoint.requests[1]?.body.input).toEqual([`${'a'.repeat(1999)}\ufffd`])
   })
 
   test('sends many texts in batches, by number and by size, a few at a time', async () => {
     let [inFlight, most] = [0, 0]
-    const slow: Reply = async (response, asked) => {
+    const slow: Reply = async (response, request) => {
       most = Math.max(most, ++inFlight)
       await new Promise(setImmediate)
       inFlight--
-      right(response, asked)
+      right(response, request)
     }
     await using endpoint = await startEndpoint(right, ...Array(20).fill(slow))
     await using embedder = await endpoint.create()
@@ -88,7 +88,7 @@ describe('the HTTP embedder', () => {
     expect(await embedder.embed([...texts, ...long], 'document', signal)).toEqual(
       expected([...texts, ...long]),
     )
-    const batches = endpoint.asked.slice(1).map(({ body }) => body.input)
+    const batches = endpoint.requests.slice(1).map(({ body }) => body.input)
     expect(Math.max(...batches.map(({ length }) => length))).toBe(16)
     expect(Math.max(...batches.map((batch) => batch.join('').length))).toBeLessThanOrEqual(16_000)
     expect(batches.flat().toSorted()).toEqual([...texts, ...long].toSorted())
@@ -115,7 +115,7 @@ describe('the HTTP embedder', () => {
     await using endpoint = await startEndpoint(reply)
     const failure = await rejection(endpoint.create({ key: 'sk-secret' }))
     expect(failure).toMatchObject({ code: 'unavailable', details: { hint: expect.stringContaining(named) } })
-    expect(endpoint.asked).toHaveLength(1)
+    expect(endpoint.requests).toHaveLength(1)
   })
 
   test('says at its creation that nobody is there', async () => {

@@ -6,7 +6,7 @@ import {
 } from '../../../../src/search/embedders/http/http-embedder.ts'
 import { serve } from '../../../net/support.ts'
 
-export interface Asked {
+export interface EndpointRequest {
   readonly path: string
   readonly headers: IncomingHttpHeaders
   readonly body: {
@@ -18,7 +18,7 @@ export interface Asked {
 }
 
 /** Answers one request, or throws its connection away. */
-export type Reply = (response: ServerResponse, asked: Asked) => unknown
+export type Reply = (response: ServerResponse, request: EndpointRequest) => unknown
 
 /** What a text means here: its length, a constant, and its first character. */
 export const meaning = (text: string): number[] => [text.length, 1, text.charCodeAt(0)]
@@ -43,11 +43,11 @@ export const right: Reply = (response, { body }) => json({ data: rows(body.input
 
 /** An embeddings endpoint on loopback: replies as told, one reply a request, and rightly after the last. */
 export async function startEndpoint(...replies: Reply[]) {
-  const asked: Asked[] = []
+  const requests: EndpointRequest[] = []
   const server = await serve(async (request, response) => {
     const text = Buffer.concat(await request.toArray()).toString()
     const question = { path: request.url ?? '', headers: request.headers, body: JSON.parse(text) }
-    asked.push(question)
+    requests.push(question)
     const reply = replies.shift() ?? right
     reply(response, question)
   })
@@ -66,7 +66,7 @@ export async function startEndpoint(...replies: Reply[]) {
   return {
     origin: server.origin,
     fetch: guard.fetch,
-    asked,
+    requests,
     pauses,
     create,
     async [Symbol.asyncDispose]() {

@@ -45,13 +45,13 @@ describe.skipIf(!haveTable)(`the table that is shipped${where}`, async () => {
 
   it('knows English, and of Chinese nothing', async () => {
     await using embedder = await createStaticEmbedder(folder)
-    const [one, same, other, chinese] = await embedder.embed(
+    const [first, same, other, chinese] = await embedder.embed(
       ['send an email', 'write an e-mail message', 'weather forecast for tomorrow', '搜索小红书笔记'],
       'query',
       open,
     )
-    expect(cosine(one!.vector, same!.vector)).toBeGreaterThan(cosine(one!.vector, other!.vector) + 0.2)
-    expect([one!.coverage > 0.9, chinese!.coverage]).toEqual([true, 0])
+    expect(cosine(first!.vector, same!.vector)).toBeGreaterThan(cosine(first!.vector, other!.vector) + 0.2)
+    expect([first!.coverage > 0.9, chinese!.coverage]).toEqual([true, 0])
   })
 
   it.each(all)('is refused with %s changed, cut short or gone', async (file) => {
@@ -86,7 +86,7 @@ async function readPlainly(): Promise<TableContent> {
   )
   const { dimensions } = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8'))
   const features = scales!.length / 4
-  const places = Array.from({ length: features }, (_, feature) => feature)
+  const positions = Array.from({ length: features }, (_, feature) => feature)
   return {
     vocabulary: vocabulary!.toString().trimEnd().split('\n'),
     sequences: Array.from({ length: sequences!.length / 8 }, (_, j) => [
@@ -94,13 +94,13 @@ async function readPlainly(): Promise<TableContent> {
       sequences!.readInt32LE(8 * j + 4),
     ]),
     dimensions,
-    rows: places.map((feature) =>
+    rows: positions.map((feature) =>
       Array.from(new Int8Array(rows!.subarray(feature * dimensions, (feature + 1) * dimensions))),
     ),
-    scales: places.map((feature) => scales!.readFloatLE(4 * feature)),
+    scales: positions.map((feature) => scales!.readFloatLE(4 * feature)),
   }
 }
 
-function cosine(one: Float32Array, other: Float32Array): number {
-  return one.reduce((sum, value, at) => sum + value * other[at]!, 0)
+function cosine(left: Float32Array, right: Float32Array): number {
+  return left.reduce((sum, value, at) => sum + value * right[at]!, 0)
 }

@@ -118,13 +118,13 @@ describe('the static embedder', () => {
     const batch = (unit: string) => new Array<string>(3000).fill(`${unit} `.repeat(254))
     let turns = 0
     const timer = setInterval(() => turns++, 1)
-    const [one, other] = await Promise.all(
+    const [first, other] = await Promise.all(
       ['a b', 'c d'].map((unit) => embedder.embed(batch(unit), 'document', open)),
     )
     clearInterval(timer)
     expect(turns).toBeGreaterThan(5)
     for (const [unit, embeddings] of [
-      ['a b', one],
+      ['a b', first],
       ['c d', other],
     ] as const) {
       const [alone] = await embedder.embed(batch(unit).slice(0, 1), 'query', open)

@@ -52,8 +52,8 @@ describe('a table', () => {
   it.each(all)('is refused where the end of %s is missing', async (file) => {
     await using folder = await tableFolder(table)
     const { length } = await readFile(join(folder.path, file))
-    for (const kept of [length - 1, 1, 0]) {
-      await truncate(join(folder.path, file), kept)
+    for (const size of [length - 1, 1, 0]) {
+      await truncate(join(folder.path, file), size)
       await expect(createStaticEmbedder(folder.path)).rejects.toMatchObject(refusal(file))
     }
   })

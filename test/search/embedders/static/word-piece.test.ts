@@ -64,10 +64,12 @@ describe('word pieces', () => {
   it('that begin a word are told from those that go on with one', async () => {
     await fc.assert(
       fc.property(someVocabulary, (vocabulary) => {
-        const known = indexOf(vocabulary)
+        const pieceIndex = indexOf(vocabulary)
         for (const piece of vocabulary) {
           const twin = piece.startsWith('##') ? piece.slice(2) : `##${piece}`
-          expect([piece, twin].map(known.idOf)).toEqual([piece, twin].map((one) => vocabulary.indexOf(one)))
+          expect([piece, twin].map(pieceIndex.idOf)).toEqual(
+            [piece, twin].map((word) => vocabulary.indexOf(word)),
+          )
         }
       }),
       { numRuns: 300 },
@@ -92,8 +94,8 @@ describe('word pieces', () => {
 
   it('of two texts are those of one and the other, whatever was read before', async () => {
     await fc.assert(
-      fc.property(anyText, anyText, (one, other) => {
-        expect(idsOf(`${one} ${other}`)).toEqual([...idsOf(one), ...idsOf(other)])
+      fc.property(anyText, anyText, (left, right) => {
+        expect(idsOf(`${left} ${right}`)).toEqual([...idsOf(left), ...idsOf(right)])
       }),
       { numRuns: 300 },
     )

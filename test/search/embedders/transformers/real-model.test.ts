@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer, text as readAll } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
-import type { Embedding } from '../../../../src/search/embedders/embedder.ts'
+import type { TextEmbedding } from '../../../../src/search/embedders/embedder.ts'
 import { createTransformersEmbedder } from '../../../../src/search/embedders/transformers/transformers-embedder.ts'
 import { rejection } from '../../../net/support.ts'
 import { worker } from './support.ts'
@@ -47,7 +47,7 @@ const floatOnly = () =>
     await cp(join(folder, 'onnx/model.onnx'), join(path, 'onnx/model.onnx'))
   })
 
-function cosine({ vector }: Embedding, other: Embedding): number {
+function cosine({ vector }: TextEmbedding, other: TextEmbedding): number {
   return vector.reduce((sum, value, index) => sum + value * (other.vector[index] ?? 0), 0)
 }
 

@@ -101,9 +101,9 @@ const tried = new Set([
 
 /** Puts a package of that main file where @huggingface/transformers is looked for. */
 export async function install(extras: string, main: string, text?: string): Promise<void> {
-  const place = join(extras, 'node_modules/@huggingface/transformers')
-  await mkdir(place, { recursive: true })
-  await writeFile(join(place, 'package.json'), JSON.stringify({ name: '@huggingface/transformers', main }))
-  if (text === undefined) await cp(join(import.meta.dirname, 'fake-package.cjs'), join(place, main))
-  else await writeFile(join(place, main), text)
+  const folder = join(extras, 'node_modules/@huggingface/transformers')
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, 'package.json'), JSON.stringify({ name: '@huggingface/transformers', main }))
+  if (text === undefined) await cp(join(import.meta.dirname, 'fake-package.cjs'), join(folder, main))
+  else await writeFile(join(folder, main), text)
 }

@@ -15,11 +15,11 @@ describe('the transformers embedder', () => {
     await using setup = await setUp()
     await using embedder = await setup.create()
     const texts = [...Array(20).keys()].map((index) => `${'x'.repeat(index)} text`)
-    const together = await embedder.embed(texts, 'document', signal)
-    const apart = await Promise.all(texts.map((one) => embedder.embed([one], 'query', signal)))
-    expect(together).toEqual(apart.flat())
-    expect(new Set(together.map(({ vector }) => vector.join())).size).toBe(20)
-    for (const { vector, coverage } of together) {
+    const batched = await embedder.embed(texts, 'document', signal)
+    const apart = await Promise.all(texts.map((text) => embedder.embed([text], 'query', signal)))
+    expect(batched).toEqual(apart.flat())
+    expect(new Set(batched.map(({ vector }) => vector.join())).size).toBe(20)
+    for (const { vector, coverage } of batched) {
       expect(length(vector)).toBeCloseTo(1, 6)
       expect(vector).toHaveLength(8)
       expect(coverage).toBe(1)

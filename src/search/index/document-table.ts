@@ -24,7 +24,7 @@ export interface TableEntry {
 }
 
 /** The live entries, each in a slot of its own, with everything that is derived from them kept in step. */
-export class EntryTable {
+export class DocumentTable {
   texts = new TextIndex()
   readonly attributes = new AttributeIndex()
   ordered = this.#order()
@@ -35,8 +35,8 @@ export class EntryTable {
   readonly #free: number[] = []
 
   /** What `save` made. Throws where it is not that. */
-  static load(sections: Sections): EntryTable {
-    const table = new EntryTable()
+  static load(sections: Sections): DocumentTable {
+    const table = new DocumentTable()
     table.texts = TextIndex.load(sections)
     const documents = JSON.parse(sections.text('documents')) as (KeptDocument | null)[]
     const lengths = sections.integers('lengths')
@@ -115,7 +115,7 @@ export class EntryTable {
   add(document: SearchDocument): void {
     const slot = this.#free.pop() ?? this.#entries.length
     this.#slots.set(document.id, slot)
-    this.#entries[slot] = entryOf(kept(document), this.texts.add(slot, document))
+    this.#entries[slot] = entryOf(toKept(document), this.texts.add(slot, document))
     this.attributes.add(slot, document)
     this.#weigh(slot, document)
     this.ordered.newest.add(slot)
@@ -138,7 +138,7 @@ export class EntryTable {
   }
 
   #weigh(slot: number, status: WeighedStatus): void {
-    const weight = Object.values(weightsOf(status)).reduce((product, one) => product * one, 1)
+    const weight = Object.values(weightsOf(status)).reduce((product, factor) => product * factor, 1)
     if (weight < 1) this.weights.set(slot, weight)
   }
 
@@ -155,7 +155,7 @@ function entryOf(document: KeptDocument, text: IndexedText): TableEntry {
   return { document, text, newest: { key: Date.parse(created_at), id }, name: { key: name, id } }
 }
 
-function kept(document: SearchDocument): KeptDocument {
+function toKept(document: SearchDocument): KeptDocument {
   const { id, name, created_at, state, owner, target, category, tags, capabilities } = document
   const { liveness, deprecated } = document
   return {
@@ -169,6 +169,6 @@ function kept(document: SearchDocument): KeptDocument {
     tags,
     ...(liveness && { liveness }),
     ...(deprecated && { deprecated }),
-    capabilities: capabilities.map((one) => one.name),
+    capabilities: capabilities.map((capability) => capability.name),
   }
 }

@@ -2,14 +2,14 @@ import { createReadStream, statSync } from 'node:fs'
 import { readdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { crc32 } from 'node:zlib'
-import { Damage } from './damage-error.ts'
+import { DamageError } from './damage-error.ts'
 
-interface Sum {
+interface Checksum {
   readonly size: number
   readonly crc: number
 }
 
-interface Seen extends Sum {
+interface DatedChecksum extends Checksum {
   /** When anything about the file last changed. */
   readonly changed: number
 }
@@ -17,48 +17,48 @@ interface Seen extends Sum {
 const listName = 'sums'
 
 /** Checksums of files that never change once they are there; LanceDB itself has none. */
-export class Sums {
+export class FileChecksums {
   /** Were there files that a process wrote and did not live to seal? */
   hasStrangers = false
   readonly #folder: string
-  #known = new Map<string, Seen>()
+  #sealed = new Map<string, DatedChecksum>()
 
   private constructor(folder: string) {
     this.#folder = folder
   }
 
   /** For a folder that has just been made. */
-  static async start(folder: string): Promise<Sums> {
-    const sums = new Sums(folder)
+  static async start(folder: string): Promise<FileChecksums> {
+    const sums = new FileChecksums(folder)
     await sums.seal()
     return sums
   }
 
   /** Throws Damage unless every sealed file is as it was. Files that are gone are not missed: reading shows that. */
-  static async verified(folder: string, checked_bytes: number): Promise<Sums> {
-    const sums = new Sums(folder)
+  static async verified(folder: string, checked_bytes: number): Promise<FileChecksums> {
+    const sums = new FileChecksums(folder)
     const listed = await readList(folder)
     const bytes = [...listed.values()].reduce((total, { size }) => total + size, 0)
     for (const name of await sums.#names()) {
-      const wanted = listed.get(name)
-      const seen = await sums.#look(name, bytes > checked_bytes ? wanted?.crc : undefined)
+      const expected = listed.get(name)
+      const seen = await sums.#checksum(name, bytes > checked_bytes ? expected?.crc : undefined)
       if (!seen) continue
-      sums.#known.set(name, seen)
-      if (!wanted) sums.hasStrangers = true
-      else if (!isSame(seen, wanted)) throw new Damage(`The file ${name} has changed.`)
+      sums.#sealed.set(name, seen)
+      if (!expected) sums.hasStrangers = true
+      else if (!isSame(seen, expected)) throw new DamageError(`The file ${name} has changed.`)
     }
     return sums
   }
 
   /** Takes what is new for right, and writes down what is there. */
   async seal(): Promise<void> {
-    const known = new Map<string, Seen>()
+    const sealed = new Map<string, DatedChecksum>()
     for (const name of await this.#names()) {
-      const seen = this.#known.get(name) ?? (await this.#look(name))
-      if (seen) known.set(name, seen)
+      const seen = this.#sealed.get(name) ?? (await this.#checksum(name))
+      if (seen) sealed.set(name, seen)
     }
-    this.#known = known
-    const list = JSON.stringify([...known].map(([name, { size, crc }]) => [name, size, crc]))
+    this.#sealed = sealed
+    const list = JSON.stringify([...sealed].map(([name, { size, crc }]) => [name, size, crc]))
     const path = join(this.#folder, listName)
     const draft = `${path}-${crypto.randomUUID()}`
     await writeFile(draft, `${crc32(list)}\n${list}`)
@@ -67,13 +67,13 @@ export class Sums {
 
   /** Throws Damage where something has written to a file since it was summed; reads only what has a new date. */
   async verifyUntouched(): Promise<void> {
-    for (const [name, known] of this.#known) {
+    for (const [name, sealed] of this.#sealed) {
       const changed = this.#changed(name)
-      if (changed === undefined || changed === known.changed) continue
-      const seen = await this.#look(name)
+      if (changed === undefined || changed === sealed.changed) continue
+      const seen = await this.#checksum(name)
       if (!seen) continue
-      if (!isSame(seen, known)) throw new Damage(`The file ${name} has changed.`)
-      this.#known.set(name, seen)
+      if (!isSame(seen, sealed)) throw new DamageError(`The file ${name} has changed.`)
+      this.#sealed.set(name, seen)
     }
   }
 
@@ -86,7 +86,7 @@ export class Sums {
   }
 
   /** Undefined where the file is gone. */
-  async #look(name: string, crc?: number): Promise<Seen | undefined> {
+  async #checksum(name: string, crc?: number): Promise<DatedChecksum | undefined> {
     const path = join(this.#folder, name)
     try {
       // In this order, so that a change while it is read is noticed later.
@@ -110,7 +110,7 @@ async function sumOf(path: string): Promise<number> {
 }
 
 /** Nothing where the list is not whole. */
-async function readList(folder: string): Promise<Map<string, Sum>> {
+async function readList(folder: string): Promise<Map<string, Checksum>> {
   const text = await readFile(join(folder, listName), 'utf8').catch(() => '')
   const [sum, list] = text.split('\n', 2)
   if (list === undefined || sum !== String(crc32(list))) return new Map()
@@ -123,8 +123,8 @@ function isPassing(name: string): boolean {
   return name === 'latest_version_hint.json' || name.endsWith('.txn')
 }
 
-function isSame(one: Sum, other: Sum): boolean {
-  return one.size === other.size && one.crc === other.crc
+function isSame(left: Checksum, right: Checksum): boolean {
+  return left.size === right.size && left.crc === right.crc
 }
 
 function isAbsence(error: unknown): boolean {
