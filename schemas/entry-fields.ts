@@ -28,6 +28,10 @@ interface EntryField {
   readonly filter?: FieldFilter
 }
 
+const License = visible(z.string().trim().min(1).max(200))
+  .meta(notBlank)
+  .describe('SPDX identifier of the licence, or its name in free text. Compared without case.')
+
 const maxCapabilityCharacters = 200_000
 
 const Capabilities = z
@@ -106,6 +110,17 @@ export const entryFields = {
       option: ['--target <slug>', 'audience'],
     },
   },
+  license: {
+    published: License.nullable(),
+    stored: z.string().nullable(),
+    initial: null,
+    filter: {
+      compare: 'equals',
+      schema: License,
+      facet: 'licenses',
+      option: ['--license <license>', 'licence, such as MIT'],
+    },
+  },
   version: {
     published: visible(z.string().min(1).max(100)).nullable(),
     stored: z.string().nullable(),
@@ -149,16 +164,16 @@ type FieldsWith<Column extends keyof EntryField> = {
 /** Fields that a publication states and versions are made of. */
 type PublishedField = FieldsWith<'published'>
 /** Fields that lists and searches narrow by. */
-type FilterField = FieldsWith<'filter'>
+export type FilterField = FieldsWith<'filter'>
 /** Fields that publishers state, lists show and searches narrow by. */
-type ListedField = PublishedField & FilterField
+export type ListedField = PublishedField & FilterField
 
 const names = Object.keys(entryFields) as (keyof Table)[]
 const has = (name: keyof Table, column: keyof EntryField) => column in entryFields[name]
 
 export const publishedFields = names.filter((name) => has(name, 'published')) as PublishedField[]
 export const filterFields = names.filter((name) => has(name, 'filter')) as FilterField[]
-const listedFields = filterFields.filter((name): name is ListedField => has(name, 'published'))
+export const listedFields = filterFields.filter((name): name is ListedField => has(name, 'published'))
 
 /** An object over some fields. Shapes: `fields` in, one property each out. */
 export function mapFields<Name extends keyof Table, Value>(
@@ -191,6 +206,16 @@ export const initialValues = mapFields(
   publishedFields.filter((name): name is InitialField => has(name, 'initial')),
   (name) => entryFields[name].initial,
 ) as unknown as { readonly [Name in InitialField]: z.output<Table[Name]['stored']> }
+
+/** The values of an entry that publishers state, lists show and searches narrow by. */
+export type ListedValues = { readonly [Name in ListedField]: Readonly<z.output<Table[Name]['stored']>> }
+
+/** The filters of a search as an index takes them: an owner by its key. */
+export type FilterValues = {
+  readonly [Name in FilterField]?: Name extends 'owner'
+    ? string
+    : Readonly<z.output<Table[Name]['filter']['schema']>>
+}
 
 /** The zod shape of what lists show of it, beside the fields that every entry has. */
 export const listedShape = mapFields(listedFields, (name) => entryFields[name].stored) as Schemas<
@@ -232,10 +257,10 @@ type Facet<Field extends FilterField> = Table[Field]['filter'] extends {
   : never
 
 /** Fields whose values answers count, and the name under which they do. */
-type FacetName = { [Field in FilterField]: Facet<Field> }[FilterField]
+export type FacetName = { [Field in FilterField]: Facet<Field> }[FilterField]
 
 /** The fields whose values answers count, by the name of the count. */
-const facets = Object.fromEntries(
+export const facets = Object.fromEntries(
   filterFields.flatMap((field) =>
     filters[field].facet === undefined ? [] : [[filters[field].facet, field]],
   ),

@@ -11,6 +11,7 @@ import { replay } from './support/replay.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const readme = readFileSync(join(root, 'README.md'), 'utf8')
+const fieldGuide = readFileSync(join(root, 'docs/adding-a-field.md'), 'utf8')
 const guide = readFileSync(join(root, 'docs/adding-an-agent.md'), 'utf8')
 
 /** Fenced blocks: their info string and their text. */
@@ -109,36 +110,71 @@ describe('the README', () => {
   })
 })
 
+/** The parts of this project that a command needs, in a folder where a guide may change them. */
+async function copyOfProject() {
+  const folder = await temporaryFolder()
+  for (const part of ['agents', 'bin', 'schemas', 'src', 'package.json']) {
+    await cp(join(root, part), join(folder.path, part), { recursive: true })
+  }
+  for (const part of ['node_modules', 'models']) await symlink(join(root, part), join(folder.path, part))
+  const bin = join(folder.path, 'bin/dragoman.js')
+  const command = `${env({ DRAGOMAN_DATA: join(folder.path, 'data') })} ${process.execPath} ${bin}`
+  return {
+    path: folder.path,
+    dragoman: async (line: string): Promise<unknown> => JSON.parse(await shell(`${command} ${line}`)),
+    [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
+  }
+}
+
 describe('docs/adding-an-agent.md', () => {
-  test('adds an agent with one folder and one line, and every door has it', async () => {
-    await using folder = await temporaryFolder()
-    for (const part of ['agents', 'bin', 'schemas', 'src', 'package.json']) {
-      await cp(join(root, part), join(folder.path, part), { recursive: true })
-    }
-    for (const part of ['node_modules', 'models']) await symlink(join(root, part), join(folder.path, part))
+  test('adds an agent with one folder and one line, and every transport has it', async () => {
+    await using project = await copyOfProject()
     for (const { info, code } of blocks(guide)) {
       const path = info.split(' ')[1]
-      if (path === 'agents/index.ts') await addLine(join(folder.path, path), code)
+      if (path === 'agents/index.ts') await addLine(join(project.path, path), code)
       else if (path) {
-        await mkdir(dirname(join(folder.path, path)), { recursive: true })
-        await writeFile(join(folder.path, path), code)
+        await mkdir(dirname(join(project.path, path)), { recursive: true })
+        await writeFile(join(project.path, path), code)
       }
     }
-    const environment = { DRAGOMAN_DATA: join(folder.path, 'data') }
-    const bin = join(folder.path, 'bin/dragoman.js')
-    const rolled = JSON.parse(
-      await shell(`${env(environment)} ${process.execPath} ${bin} call svc.utility.dice roll '{"sides":2}'`),
-    )
+    const rolled = (await project.dragoman(`call svc.utility.dice roll '{"sides":2}'`)) as { rolled: number }
     expect([1, 2]).toContain(rolled.rolled)
-    const found = JSON.parse(
-      await shell(`${env(environment)} ${process.execPath} ${bin} search rolls dice --json`),
-    )
+    const found = (await project.dragoman('search rolls dice --json')) as { agents: object[] }
     expect(found.agents[0]).toMatchObject({ package_name: 'svc.utility.dice', category: 'utilities' })
-    const card = JSON.parse(
-      await shell(`${env(environment)} ${process.execPath} ${bin} resolve svc.utility.dice`),
+    expect(await project.dragoman('resolve svc.utility.dice')).toHaveProperty(
+      'capabilities.0.input_schema.properties.sides.default',
+      6,
     )
-    expect(card.capabilities[0].input_schema.properties.sides.default).toBe(6)
-  }, 30_000)
+  }, 60_000)
+})
+
+describe('docs/adding-a-field.md', () => {
+  test('adds a field that is published, shown, filtered and counted', async () => {
+    await using project = await copyOfProject()
+    for (const { info, code } of blocks(fieldGuide)) {
+      const [, path = '', anchor = ''] = /^ts (\S+) before "(.+)"$/.exec(info) ?? []
+      const text = await readFile(join(project.path, path), 'utf8')
+      expect(text.split(anchor)).toHaveLength(2)
+      await writeFile(
+        join(project.path, path),
+        text.replace(anchor, () => `${code}${anchor}`),
+      )
+    }
+    const body = {
+      package_name: 'com.example.polyglot',
+      name: 'Polyglot',
+      description: 'Answers in Finnish.',
+      language: 'FI',
+      endpoints: [{ protocol: 'a2a', url: 'https://example.com/a2a' }],
+    }
+    const file = join(project.path, 'agent.json')
+    await writeFile(file, JSON.stringify(body))
+    expect(await project.dragoman(`publish ${file} --live --json`)).toMatchObject({ language: 'fi' })
+    const search = async (line: string) =>
+      ((await project.dragoman(`search ${line} --json`)) as { agents: { package_name: string }[] }).agents
+    expect(await search('answers --language fi')).toMatchObject([{ package_name: 'com.example.polyglot' }])
+    expect(await search('answers --language sv')).toEqual([])
+  }, 60_000)
 })
 
 async function addLine(path: string, line: string): Promise<void> {

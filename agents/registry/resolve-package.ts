@@ -20,6 +20,7 @@ const Output = EntryDetail.pick({
   version: true,
   verification_level: true,
   manifest_url: true,
+  license: true,
   deprecated: true,
   card: true,
 })
@@ -50,6 +51,6 @@ export function resolvePackage(registry: Registry): Action<z.output<typeof Input
 }
 
 function partOf(found: EntryDetail): Output {
-  const { package_name, version, verification_level, manifest_url, deprecated, card } = found
-  return { package_name, version, verification_level, manifest_url, deprecated, card }
+  const { package_name, version, verification_level, manifest_url, license, deprecated, card } = found
+  return { package_name, version, verification_level, manifest_url, license, deprecated, card }
 }

@@ -65,6 +65,7 @@ export function createCorpus(size: number): Corpus {
       ],
       category: `c${Math.floor(random() * categories)}`,
       target: null,
+      license: null,
       state: random() < 0.1 ? 'STAGE' : 'ACTIVE',
       owner: null,
       created_at: new Date(Date.UTC(2026, 0, 1) + at * 1000).toISOString(),

@@ -20,4 +20,6 @@ export const staticModel = fileURLToPath(new URL('models/static', root))
 /** The command that people and MCP hosts start. */
 export const command = fileURLToPath(new URL('bin/dragoman.js', root))
 
-export const version: string = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')).version
+export const { version, license }: { readonly version: string; readonly license: string } = JSON.parse(
+  readFileSync(new URL('package.json', root), 'utf8'),
+)

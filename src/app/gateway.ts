@@ -12,7 +12,7 @@ import type { Logger } from '../telemetry/log.ts'
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts'
 import type { TaskManager } from '../transports/a2a/tasks/task-manager.ts'
 import { openAgents } from './agents.ts'
-import { version } from './assets.ts'
+import { license, version } from './assets.ts'
 import type { ChangeServices } from './change-feed.ts'
 import { type Config, storePlace } from './config.ts'
 import { type Identity, openIdentity, secretKey } from './identity.ts'
@@ -106,7 +106,7 @@ async function assemble(
   const ports = { store, outbound, identity, credentials, registry, changes, hosted }
   hosted.push(...openAgents(runtime, ports))
   const { domain } = verification
-  await follower.caughtUp(await listHosted({ store, clock, createId, domain }, hosted, version))
+  await follower.caughtUp(await listHosted({ store, clock, createId, domain }, hosted, { version, license }))
   const revision = () => search.index.applied_revision
   const router = await openRouter(runtime, { store, agents: hosted, registry, metrics, revision, agentOf })
   return {

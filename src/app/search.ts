@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
+import { listedFields } from '../../schemas/entry-fields.ts'
 import { Failure } from '../../schemas/failure.ts'
 import { type Listed, watchListed } from '../registry/indexing/listed-watcher.ts'
 import { createKeep, createSnapshot, type Keep, restored } from '../registry/indexing/snapshot.ts'
@@ -41,7 +42,12 @@ export interface Search {
 export async function openSearch(runtime: Runtime, store: Store, outbound: Outbound): Promise<Search> {
   const { stack, config } = runtime
   const onError = runtime.onError('index')
-  const snapshot = createSnapshot(join(config.data, 'index', 'words'), `${version}/2`, store, onError)
+  const snapshot = createSnapshot(
+    join(config.data, 'index', 'words'),
+    `${version}/3 ${listedFields}`,
+    store,
+    onError,
+  )
   const [vectors, saved] = await Promise.all([openVectors(config, store, outbound, onError), snapshot.read()])
   stack.use(vectors)
   const meaning = () => vectors.meaning
@@ -71,7 +77,7 @@ function openVectors(
   async function openInMemory(embedder: Embedder): Promise<VectorIndex> {
     const { model, dimensions } = embedder
     const path = join(config.data, 'index', `vectors-${fileName(model)}`)
-    const snapshot = createSnapshot(path, `${version}/1 ${model}`, store, onError)
+    const snapshot = createSnapshot(path, `${version}/2 ${listedFields} ${model}`, store, onError)
     const vectors = restored(
       await snapshot.read(),
       (saved) => openVectorsInMemory({ dimensions, worker: vectorsWorker, saved }),

@@ -1,17 +1,15 @@
 import type { Match } from '../../schemas/card.ts'
+import type { FacetName, FilterValues, ListedValues } from '../../schemas/entry-fields.ts'
 import type { State } from '../../schemas/entry-parts.ts'
 import type { LivenessStatus } from '../../schemas/liveness.ts'
 import type { Parts } from '../common/sections.ts'
 
-/** What the index keeps of an entry. Category, target and tags are lower-case. */
-export interface SearchDocument {
+/** What the index keeps of an entry. The values that filters compare without case are lower-case. */
+export interface SearchDocument extends ListedValues {
   readonly id: string
   readonly package_name: string
   readonly name: string
   readonly description: string
-  readonly tags: readonly string[]
-  readonly category: string | null
-  readonly target: string | null
   readonly state: State | 'SUSPENDED'
   readonly owner: string | null
   /** `unknown` when left out. */
@@ -29,17 +27,8 @@ export interface EntryChange {
   readonly document: SearchDocument | null
 }
 
-/** Every condition must hold. Category, target and tags are compared without case; every tag is wanted. */
-export interface Filter {
-  readonly state?: State
-  readonly owner?: string
-  readonly target?: string
-  readonly category?: string
-  readonly tags?: readonly string[]
-  /** Of some agents nobody knows: they are neither. */
-  readonly live?: boolean
-  readonly deprecated?: boolean
-}
+/** Every condition must hold. Text is compared without case; every tag is required; an unknown liveness is neither. */
+export type Filter = FilterValues
 
 /** `relevance` without a text is `newest`. */
 export type Sort = 'relevance' | 'newest' | 'name'
@@ -73,11 +62,7 @@ export interface Hit {
 }
 
 /** How many entries of the whole result have each value; the most frequent ones first. */
-export interface Facets {
-  readonly tags: Record<string, number>
-  readonly categories: Record<string, number>
-  readonly targets: Record<string, number>
-}
+export type Facets = Readonly<Record<FacetName, Record<string, number>>>
 
 export interface Hits {
   readonly hits: readonly Hit[]

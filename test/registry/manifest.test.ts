@@ -168,6 +168,7 @@ describe('a card', () => {
       name: 'Agent',
       description: 'Does.',
       version: null,
+      license: null,
       tags: [],
       capabilities: [
         { name: 'do', description: 'Does.', input_schema: { type: 'object' } },

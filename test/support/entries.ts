@@ -1,3 +1,4 @@
+import { initialValues } from '../../schemas/entry-fields.ts'
 import type { StoredEntry } from '../../src/store/store.ts'
 
 let made = 0
@@ -14,14 +15,7 @@ export function sampleEntry(overrides: Partial<StoredEntry> = {}): StoredEntry {
     verification_level: 'unclaimed',
     owner: null,
     hosted: false,
-    manifest_url: null,
-    tags: [],
-    category: null,
-    target: null,
-    version: null,
-    capabilities: [],
-    endpoints: [],
-    packages: [],
+    ...initialValues,
     source_url: null,
     card: null,
     stated: null,

@@ -10,6 +10,7 @@ export interface Manifest {
   readonly name: string
   readonly description: string
   readonly version: string | null
+  readonly license: string | null
   readonly tags: string[]
   readonly capabilities: Capability[]
   readonly endpoints: Endpoint[]
@@ -60,6 +61,7 @@ const AnyCard = z.looseObject({
   mcpEndpoint: z.string().optional().catch(undefined),
   tags: z.array(z.unknown()).optional().catch(undefined),
   registryTags: z.array(z.unknown()).optional().catch(undefined),
+  license: z.string().trim().optional().catch(undefined),
 })
 type AnyCard = z.infer<typeof AnyCard>
 
@@ -92,6 +94,7 @@ export function readCard(document: unknown): Manifest {
     name: card.name,
     description: cut(card.description, maxDescription),
     version: card.version === undefined ? null : cut(card.version, 100),
+    license: card.license ? cut(card.license, 200) : null,
     tags: tagsOf(card),
     capabilities: capabilitiesOf(card),
     endpoints: endpointsOf(card),

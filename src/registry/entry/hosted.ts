@@ -4,6 +4,12 @@ import type { Json } from '../../../schemas/json.ts'
 import type { Store, StoredEntry } from '../../store/store.ts'
 import { blank } from './entry-defaults.ts'
 
+/** The software that hosts the agents. */
+interface Product {
+  readonly version: string
+  readonly license: string
+}
+
 interface Hosting {
   readonly store: Store
   readonly clock: () => number
@@ -16,14 +22,14 @@ interface Hosting {
 export async function listHosted(
   { store, clock, createId, domain }: Hosting,
   agents: readonly Agent[],
-  version: string,
+  product: Product,
 ): Promise<number> {
   const listed = agents.filter((agent) => agent.listed !== false)
   const { revision } = await store.write(async (writer) => {
     for (const agent of listed) {
       const current = await writer.entry({ package_name: agent.package_name })
       const at = new Date(clock()).toISOString()
-      const facts = { ...factsOf(agent, version), ...verificationOf(current, domain, at) }
+      const facts = { ...factsOf(agent, product), ...verificationOf(current, domain, at) }
       if (current && contentOf({ ...current, ...facts }) === contentOf(current)) continue
       const entry = {
         ...(current ?? { ...blank, id: createId(), created_at: at, verification_level: unproved }),
@@ -56,7 +62,7 @@ const unproved: VerificationLevel = 'unverified'
 
 function factsOf(
   agent: Agent,
-  version: string,
+  { version, license }: Product,
 ): Omit<StoredEntry, keyof typeof blank | 'id' | 'verification_level' | 'created_at' | 'updated_at'> {
   return {
     package_name: agent.package_name,
@@ -69,6 +75,7 @@ function factsOf(
     tags: [...agent.tags],
     category: agent.category ?? null,
     target: agent.target ?? null,
+    license,
     version,
     capabilities: agent.actions.filter((action) => action.advertised).map(capabilityOf),
     endpoints: [],

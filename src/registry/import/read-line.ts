@@ -15,6 +15,7 @@ export type Facts = Pick<
   | 'manifest_url'
   | 'tags'
   | 'category'
+  | 'license'
   | 'version'
   | 'capabilities'
   | 'endpoints'
@@ -27,6 +28,7 @@ const McpServer = z.object({
   name: z.string().trim().min(1).max(200),
   description: z.string().trim().min(1).max(4000),
   category: z.string().nullish(),
+  license: z.string().trim().max(200).nullish(),
   url: z.url({ protocol: /^https?$/ }),
   runtime: z.string().min(1).max(40),
   tools: z
@@ -62,6 +64,7 @@ function fromServer(server: z.infer<typeof McpServer>): Facts {
     manifest_url: null,
     tags: ['mcp'],
     category: server.category ? slug(server.category).slice(0, 40) : null,
+    license: licenseOf(server.license),
     version: null,
     capabilities,
     endpoints: [],
@@ -84,6 +87,11 @@ function fromCard(document: unknown): Facts {
     packages: [],
     source_url: service ?? where,
   }
+}
+
+/** Lists write `unknown` where they found no licence. */
+function licenseOf(stated: string | null | undefined): string | null {
+  return stated && stated.toLowerCase() !== 'unknown' ? stated : null
 }
 
 function isUrl(value: unknown): value is string {

@@ -1,5 +1,5 @@
 import { setTimeout as pause, setImmediate } from 'node:timers/promises'
-import { listedValues } from '../../../schemas/entry-fields.ts'
+import { listedFields, listedValues, mapFields } from '../../../schemas/entry-fields.ts'
 import type { LivenessStatus } from '../../../schemas/liveness.ts'
 import { principalKey } from '../../common/principal-key.ts'
 import { backoff } from '../../common/retry.ts'
@@ -169,7 +169,7 @@ function toDocument(entry: StoredEntry, liveness: LivenessStatus = 'unknown'): S
     package_name,
     name,
     description,
-    ...listedValues(entry),
+    ...listedValues(lowerCase(entry)),
     state: entry.suspended ? 'SUSPENDED' : entry.state,
     owner: entry.owner && principalKey(entry.owner),
     created_at,
@@ -177,4 +177,13 @@ function toDocument(entry: StoredEntry, liveness: LivenessStatus = 'unknown'): S
     liveness,
     deprecated: entry.deprecated !== null,
   }
+}
+
+/** Filters compare text without case: the index has it in lower case. */
+function lowerCase(entry: StoredEntry): StoredEntry {
+  const lower = mapFields(listedFields, (name) => {
+    const value = entry[name]
+    return Array.isArray(value) ? value.map((text) => text.toLowerCase()) : (value?.toLowerCase() ?? null)
+  })
+  return { ...entry, ...lower } as StoredEntry
 }

@@ -6,7 +6,7 @@ import type { FetchedCard } from '../cards/fetch-card.ts'
 import { type Manifest, namesIn } from '../cards/manifest.ts'
 
 /** What follows the manifest unless the owner stated it. */
-const followed = ['name', 'description', 'version', 'tags', 'capabilities', 'endpoints'] as const
+const followed = ['name', 'description', 'version', 'license', 'tags', 'capabilities', 'endpoints'] as const
 
 /** An entry after its card was read: what its owner did not state follows the card, what differs is a finding. */
 export function withCard(

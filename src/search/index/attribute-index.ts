@@ -1,13 +1,20 @@
+import {
+  facetNames,
+  facets,
+  type ListedField,
+  listedFields,
+  mapFields,
+} from '../../../schemas/entry-fields.ts'
 import { isLive } from '../../../schemas/liveness.ts'
 import { compareText } from '../../common/compare.ts'
 import type { PostingList } from '../../common/postings.ts'
 import { type AttributeValue, type Selection, ValueIndex } from '../../common/value-index.ts'
 import type { Facets, Filter, SearchDocument } from '../search-index.ts'
 
-/** What filters narrow by. Category, target and tags are lower-case. */
+/** What filters narrow by, lower-case where filters compare without case. */
 export type IndexedAttributes = Pick<
   SearchDocument,
-  'state' | 'owner' | 'target' | 'category' | 'tags' | 'liveness' | 'deprecated'
+  ListedField | 'state' | 'owner' | 'liveness' | 'deprecated'
 >
 
 type Value = AttributeValue<keyof Filter>
@@ -21,12 +28,10 @@ const values: {
 } = {
   state: { ofDocument: ({ state }) => [state], ofFilter: (state) => [state] },
   owner: { ofDocument: ({ owner }) => [owner], ofFilter: (owner) => [owner] },
-  target: { ofDocument: ({ target }) => [target], ofFilter: (target) => [target.toLowerCase()] },
-  category: { ofDocument: ({ category }) => [category], ofFilter: (category) => [category.toLowerCase()] },
-  tags: {
-    ofDocument: ({ tags }) => [...new Set(tags)],
-    ofFilter: (tags) => tags.map((tag) => tag.toLowerCase()),
-  },
+  ...mapFields(listedFields, (name) => ({
+    ofDocument: (document: IndexedAttributes) => distinct(document[name]),
+    ofFilter: (filter: Text | readonly Text[]) => distinct(filter).map((text) => text?.toLowerCase()),
+  })),
   live: {
     ofDocument: ({ liveness = 'unknown' }) => [isLive(liveness)?.toString()],
     ofFilter: (live) => [live.toString()],
@@ -61,11 +66,8 @@ export class AttributeIndex {
 
   /** The most frequent values among the slots that pass. */
   facets(passes: (slot: number) => boolean): Facets {
-    return {
-      tags: countValues(this.#index.lists('tags'), passes),
-      categories: countValues(this.#index.lists('category'), passes),
-      targets: countValues(this.#index.lists('target'), passes),
-    }
+    const counts = facetNames.map((name) => [name, countValues(this.#index.lists(facets[name]), passes)])
+    return Object.fromEntries(counts) as Facets
   }
 }
 
@@ -73,13 +75,19 @@ function valuesOf(document: IndexedAttributes): Value[] {
   return attributes.flatMap((attribute) => pairs(attribute, values[attribute].ofDocument(document)))
 }
 
+/** Throws RangeError for a filter without a row: it must never be ignored, or every entry would pass. */
 function conditionsOf(filter: Filter): Value[] {
-  return attributes.flatMap((attribute) => {
-    const condition = filter[attribute]
-    if (condition === undefined) return []
+  return Object.entries(filter).flatMap(([name, value]) => {
+    if (value === undefined) return []
+    if (!Object.hasOwn(values, name)) throw new RangeError(`The index has no filter ${name}.`)
+    const attribute = name as keyof Filter
     const ofFilter = values[attribute].ofFilter as (filter: unknown) => readonly Text[]
-    return pairs(attribute, ofFilter(condition))
+    return pairs(attribute, ofFilter(value))
   })
+}
+
+function distinct(value: Text | readonly Text[]): readonly Text[] {
+  return Array.isArray(value) ? [...new Set(value)] : [value as Text]
 }
 
 function pairs(attribute: keyof Filter, texts: readonly Text[]): Value[] {

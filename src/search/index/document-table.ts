@@ -1,3 +1,4 @@
+import { listedValues } from '../../../schemas/entry-fields.ts'
 import { joinDoubles, joinIntegers, partOf } from '../../common/ragged.ts'
 import type { Parts, Sections } from '../../common/sections.ts'
 import type { Position, SearchDocument } from '../search-index.ts'
@@ -156,7 +157,7 @@ function entryOf(document: KeptDocument, text: IndexedText): TableEntry {
 }
 
 function toKept(document: SearchDocument): KeptDocument {
-  const { id, name, created_at, state, owner, target, category, tags, capabilities } = document
+  const { id, name, created_at, state, owner, capabilities } = document
   const { liveness, deprecated } = document
   return {
     id,
@@ -164,9 +165,7 @@ function toKept(document: SearchDocument): KeptDocument {
     created_at,
     state,
     owner,
-    target,
-    category,
-    tags,
+    ...listedValues(document),
     ...(liveness && { liveness }),
     ...(deprecated && { deprecated }),
     capabilities: capabilities.map((capability) => capability.name),

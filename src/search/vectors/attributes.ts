@@ -9,6 +9,7 @@ const table = {
   owner: { kind: 'text', ignores_case: false },
   target: { kind: 'text', ignores_case: true },
   category: { kind: 'text', ignores_case: true },
+  license: { kind: 'text', ignores_case: true },
   tags: { kind: 'list', ignores_case: true },
 } as const satisfies Record<string, { kind: 'text' | 'list'; ignores_case: boolean }>
 

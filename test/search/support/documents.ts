@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { initialValues, listedValues } from '../../../schemas/entry-fields.ts'
 import { createMemoryIndex } from '../../../src/search/index/memory-index.ts'
 import type { Hits, IndexQuery, SearchDocument, SearchIndex } from '../../../src/search/search-index.ts'
 
@@ -10,9 +11,7 @@ export function documentOf(fields: Partial<SearchDocument> & { id: string }): Se
     package_name: `com.example.${fields.id}`,
     name: 'Nameless',
     description: '',
-    tags: [],
-    category: null,
-    target: null,
+    ...listedValues(initialValues),
     state: 'ACTIVE',
     owner: null,
     created_at: '2026-01-01T00:00:00Z',
@@ -67,6 +66,7 @@ export const someDocument: fc.Arbitrary<SearchDocument> = fc.record({
   tags: fc.uniqueArray(slug),
   category: fc.option(slug),
   target: fc.option(slug),
+  license: fc.option(slug),
   state: fc.constantFrom('STAGE', 'ACTIVE'),
   owner: fc.option(fc.constantFrom('ann', 'bob')),
   created_at: fc.constantFrom('2026-01-01T00:00:00Z', '2026-01-01T00:00:00.500Z', '2026-02-01T00:00:00Z'),
@@ -88,6 +88,7 @@ export const someQuery: fc.Arbitrary<Partial<IndexQuery>> = fc.record(
         owner: fc.constantFrom('ann', 'bob', 'nobody'),
         target: fc.constantFrom('red', 'Green'),
         category: fc.constantFrom('RED', 'blue'),
+        license: fc.constantFrom('Red', 'green'),
         tags: fc.array(fc.constantFrom('red', 'BLUE'), { maxLength: 2 }),
       },
       { requiredKeys: [] },

@@ -49,6 +49,7 @@ export function meets(document: SearchDocument, filter: Filter): boolean {
   if (filter.owner !== undefined && document.owner !== filter.owner) return false
   if (filter.target !== undefined && document.target !== filter.target.toLowerCase()) return false
   if (filter.category !== undefined && document.category !== filter.category.toLowerCase()) return false
+  if (filter.license !== undefined && document.license !== filter.license.toLowerCase()) return false
   return (filter.tags ?? []).every((tag) => document.tags.includes(tag.toLowerCase()))
 }
 

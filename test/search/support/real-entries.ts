@@ -14,6 +14,7 @@ const Server = z.object({
   name: z.string(),
   description: z.string(),
   category: z.string(),
+  license: z.string().nullish(),
   runtime: z.string(),
   tools: z.array(Tool).default([]),
 })
@@ -40,7 +41,7 @@ export function realEntries(): SearchDocument[] {
 
 type Fields = Pick<
   SearchDocument,
-  'package_name' | 'name' | 'description' | 'tags' | 'category' | 'capabilities'
+  'package_name' | 'name' | 'description' | 'tags' | 'category' | 'license' | 'capabilities'
 >
 
 function fromServer(server: z.infer<typeof Server>): Fields {
@@ -51,6 +52,7 @@ function fromServer(server: z.infer<typeof Server>): Fields {
     description: server.description,
     tags: [],
     category: server.category,
+    license: server.license?.toLowerCase() ?? null,
     capabilities: server.tools.map(capability),
   }
 }
@@ -63,6 +65,7 @@ function fromCard(card: z.infer<typeof AgentCard>): Fields {
     description: card.description,
     tags: [...new Set(card.skills.flatMap((skill) => skill.tags ?? []))].map((tag) => tag.toLowerCase()),
     category: null,
+    license: null,
     capabilities: card.skills.map(capability),
   }
 }

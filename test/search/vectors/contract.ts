@@ -181,6 +181,7 @@ export function vectorStoreContract(name: string, open: Open, { runs = 50, share
         owner: 'ann',
         target: 'desktop',
         category: 'weather',
+        license: 'mit',
         tags: ['rain', 'snow', 'wind'],
       }
       const others: [string, AttributeFilter, Partial<EntryAttributes>][] = [
@@ -190,6 +191,7 @@ export function vectorStoreContract(name: string, open: Open, { runs = 50, share
         ['target', { target: 'Desktop' }, { target: 'phone' }],
         ['category', { category: 'WEATHER' }, { category: 'mail' }],
         ['category, where there is none', { category: 'weather' }, { category: null }],
+        ['license', { license: 'MIT' }, { license: 'gpl-3.0' }],
         ['tag', { tags: ['Rain'] }, { tags: ['sun'] }],
         ['one of several tags', { tags: ['rain', 'wind'] }, { tags: ['rain', 'snow'] }],
         [

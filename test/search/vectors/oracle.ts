@@ -66,11 +66,12 @@ function dot(left: Float32Array, right: Float32Array): number {
 
 function meets(
   attributes: EntryAttributes,
-  { state, owner, target, category, tags = [] }: AttributeFilter,
+  { state, owner, target, category, license, tags = [] }: AttributeFilter,
 ): boolean {
   if (state !== undefined && attributes.state !== state) return false
   if (owner !== undefined && attributes.owner !== owner) return false
   if (target !== undefined && attributes.target !== target.toLowerCase()) return false
   if (category !== undefined && attributes.category !== category.toLowerCase()) return false
+  if (license !== undefined && attributes.license !== license.toLowerCase()) return false
   return tags.every((tag) => attributes.tags.includes(tag.toLowerCase()))
 }

@@ -10,7 +10,7 @@ export const { signal } = new AbortController()
 const tie = 1e-6
 
 export function attributesOf(fields: Partial<EntryAttributes> = {}): EntryAttributes {
-  return { state: 'ACTIVE', owner: null, target: null, category: null, tags: [], ...fields }
+  return { state: 'ACTIVE', owner: null, target: null, category: null, license: null, tags: [], ...fields }
 }
 
 export function put(
@@ -107,6 +107,7 @@ const someAttributes: fc.Arbitrary<EntryAttributes> = fc.record({
   owner: fc.option(fc.constantFrom('ann', 'bob')),
   target: fc.option(slug),
   category: fc.option(slug),
+  license: fc.option(slug),
   tags: fc.uniqueArray(slug),
 })
 
@@ -124,6 +125,7 @@ export const someFilter: fc.Arbitrary<AttributeFilter> = fc.record(
     owner: fc.constantFrom('ann', 'bob', 'nobody'),
     target: fc.constantFrom('red', 'Green'),
     category: fc.constantFrom('RED', 'blue'),
+    license: fc.constantFrom('Red', 'green'),
     tags: fc.array(fc.constantFrom('red', 'BLUE'), { maxLength: 2 }),
   },
   { requiredKeys: [] },

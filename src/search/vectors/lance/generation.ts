@@ -2,11 +2,11 @@ import type { Connection, Table } from '@lancedb/lancedb'
 import type { AttributeFilter } from '../attributes.ts'
 import type { VectorEntry } from '../vector-store.ts'
 import { DamageError } from './damage-error.ts'
+import { FileChecksums } from './file-checksums.ts'
 import { renderFilter, renderIds } from './filter.ts'
 import type { LanceLibrary } from './library.ts'
 import type { RowSource } from './nearest.ts'
 import { nameColumns, named, revisionKey, rowColumns, schemaOf, toTable, verifySums, whole } from './rows.ts'
-import { FileChecksums } from './file-checksums.ts'
 
 export interface GenerationOptions {
   readonly dimensions: number
