@@ -5,7 +5,7 @@ import { createReader } from './reader/index.ts'
 import { createRegistryAgent } from './registry/index.ts'
 import { createWiki } from './wiki/index.ts'
 
-export interface AgentNeeds {
+interface AgentNeeds {
   readonly registry: Parameters<typeof createRegistryAgent>[0]
   readonly identity: Parameters<typeof createRegistryAgent>[1]
   readonly credentials: Parameters<typeof createRegistryAgent>[2]

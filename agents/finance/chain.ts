@@ -3,7 +3,7 @@ import { type Hedge, hedgedQuotes, isQuote, type SourceResult } from './hedge.ts
 import type { Provider, Quote } from './providers/provider.ts'
 import type { Instrument } from './symbol.ts'
 
-export interface Found extends Quote {
+export interface FoundPrice extends Quote {
   readonly provider: string
   readonly name: string
   readonly warnings: readonly string[]
@@ -24,7 +24,7 @@ export async function firstQuote<Requested extends Instrument>(
   instrument: Requested,
   hedge: Hedge,
   signal: AbortSignal,
-): Promise<Found | null> {
+): Promise<FoundPrice | null> {
   const results = await hedgedQuotes(providers, instrument, hedge, signal)
   const rank = ({ id }: SourceResult) => providers.findIndex((provider) => provider.id === id)
   const quotes = results.flatMap(withQuote).toSorted((left, right) => rank(left) - rank(right))

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { input, output } from '../../schemas/shape.ts'
 import type { Clock } from '../../src/common/clock.ts'
-import type { Found } from './chain.ts'
+import type { FoundPrice } from './chain.ts'
 import type { Prices } from './prices.ts'
 import { type AssetClass, alternativesOf, assetClasses, type Instrument, readSymbol } from './symbol.ts'
 
@@ -120,7 +120,7 @@ export function getCurrentPrice(
 const hundredths: Readonly<Record<string, string>> = { GBp: 'GBP', GBX: 'GBP', ZAc: 'ZAR', ILA: 'ILS' }
 
 function warningsOf(
-  found: Found,
+  found: FoundPrice,
   instrument: Instrument,
   facts: { readonly currency: string; readonly is_old: boolean; readonly trouble_s: number | null },
 ): string[] {

@@ -1,6 +1,6 @@
 import { Failure } from '../../schemas/failure.ts'
 import type { Cached, Upstreams } from '../../src/common/upstream.ts'
-import { type Found, firstQuote } from './chain.ts'
+import { type FoundPrice, firstQuote } from './chain.ts'
 import { createSources, type FinanceConfig } from './sources.ts'
 import type { AssetClass, Instrument } from './symbol.ts'
 
@@ -11,10 +11,10 @@ export interface Prices {
    * The freshest price within reach, `compared` with that of a second source or not. Throws Failure `not_found`,
    * `not_configured`, `circuit_open`, `upstream_…`, `cancelled`.
    */
-  find(instrument: Instrument, compared: boolean, signal: AbortSignal): Promise<Cached<Found>>
+  find(instrument: Instrument, compared: boolean, signal: AbortSignal): Promise<Cached<FoundPrice>>
 }
 
-type CachedPrice = { readonly found: Found | null; readonly asset_class: AssetClass }
+type CachedPrice = { readonly found: FoundPrice | null; readonly asset_class: AssetClass }
 
 const second = 1_000
 const minute = 60 * second
@@ -40,7 +40,11 @@ export function createPrices(ports: FinancePorts): Prices {
     stand_in: ({ found }) => (found ? standIn : 0),
   })
 
-  function search(instrument: Instrument, compared: boolean, signal: AbortSignal): Promise<Found | null> {
+  function search(
+    instrument: Instrument,
+    compared: boolean,
+    signal: AbortSignal,
+  ): Promise<FoundPrice | null> {
     const hedge = { clock, wait, min_quotes: compared ? 2 : 1 }
     if (instrument.asset_class === 'stock') return firstQuote(sources.stock, instrument, hedge, signal)
     if (instrument.asset_class === 'index') return firstQuote(sources.index, instrument, hedge, signal)

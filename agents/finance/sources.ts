@@ -9,7 +9,7 @@ import { kraken } from './providers/kraken.ts'
 import type { Provider } from './providers/provider.ts'
 import { twelveData } from './providers/twelve-data.ts'
 import { yahoo } from './providers/yahoo.ts'
-import type { Index, Pair, Share } from './symbol.ts'
+import type { Index, Pair, Stock } from './symbol.ts'
 
 /** Base addresses of the sources, and the operator's keys; a source that needs one is left out without it. */
 export interface FinanceConfig {
@@ -30,9 +30,9 @@ export interface FinanceConfig {
 }
 
 /** Whom to ask for a price, best first. */
-export interface Sources {
+interface Sources {
   readonly crypto: readonly Provider<Pair>[]
-  readonly stock: readonly Provider<Share>[]
+  readonly stock: readonly Provider<Stock>[]
   readonly fx: readonly Provider<Pair>[]
   readonly index: readonly Provider<Index>[]
 }

@@ -12,7 +12,7 @@ export interface Pair {
   readonly quote: string
 }
 
-export interface Share {
+export interface Stock {
   readonly asset_class: 'stock'
   /** `AAPL`, `BRK.B`, `7203.T` */
   readonly resolved: string
@@ -32,7 +32,7 @@ export interface Index {
   readonly resolved: string
 }
 
-export type Instrument = Pair | Share | Index
+export type Instrument = Pair | Stock | Index
 
 /** Exchanges whose suffix is one letter: Tokyo, London, Frankfurt, TSX Venture. Any other letter is a class of share. */
 const exchanges = new Set(['T', 'L', 'F', 'V'])
@@ -116,7 +116,7 @@ function pair(asset_class: Pair['asset_class'], symbol: string, base: string, qu
   return { asset_class, resolved: `${base}${asset_class === 'fx' ? '/' : '-'}${quote}`, base, quote }
 }
 
-function share(symbol: string): Share {
+function share(symbol: string): Stock {
   const [, ticker, letter] = /^([A-Z]{1,5})[-./]([A-Z])$/.exec(symbol) ?? []
   const isAbroad = letter !== undefined && exchanges.has(letter) && symbol.includes('.')
   if (ticker !== undefined && letter !== undefined && !isAbroad) return american(ticker, letter)
@@ -132,7 +132,7 @@ function share(symbol: string): Share {
   }
 }
 
-function american(ticker: string, share_class?: string): Share {
+function american(ticker: string, share_class?: string): Stock {
   const common = { asset_class: 'stock', ticker, currency: 'USD' } as const
   if (share_class === undefined) return { ...common, resolved: ticker }
   return { ...common, resolved: `${ticker}.${share_class}`, share_class }

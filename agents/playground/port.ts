@@ -2,16 +2,16 @@ import type { Agent } from '../../schemas/action.ts'
 import type { Step, StoredSession } from '../../schemas/playground.ts'
 import type { Principal } from '../../schemas/scope.ts'
 
-export type Caller = Principal | null
+export type PlaygroundCaller = Principal | null
 
 /** What the playground needs of whoever keeps its sessions. A session is `not_found` to all but its owner. */
 export interface Sessions {
   /** A new session: the caller's, or nobody's where the caller has no token. */
-  create(caller: Caller): Promise<StoredSession>
+  create(caller: PlaygroundCaller): Promise<StoredSession>
   /** Throws Failure `not_found` where there is no such session, or no longer, or it is another's. */
-  find(id: string, caller: Caller): Promise<StoredSession>
+  find(id: string, caller: PlaygroundCaller): Promise<StoredSession>
   /** Makes sure that one more call can be kept. Throws Failure `not_found`, `too_large`. */
-  reserve(id: string, caller: Caller): Promise<void>
+  reserve(id: string, caller: PlaygroundCaller): Promise<void>
   /** Keeps a call and answers with its number. Throws Failure `not_found`. */
   keep(id: string, step: Omit<Step, 'number'>): Promise<number>
   /** Steps behind `after`, as many as one answer takes. */

@@ -3,7 +3,7 @@ import { Failure } from '../../schemas/failure.ts'
 import type { PoolBounds, SessionBounds, SessionStore, Step } from '../../schemas/playground.ts'
 import { principalKey } from '../../src/common/principal-key.ts'
 import { isAnonymous } from './caller.ts'
-import type { Caller, Sessions } from './port.ts'
+import type { PlaygroundCaller, Sessions } from './port.ts'
 
 const lifetime = 3_600_000
 const megabyte = 1024 * 1024
@@ -47,7 +47,7 @@ export function createSessionBook({ store, clock, createId, ...options }: Sessio
 
   const poolOf = (owner: string | null) => (owner === null ? limits.anonymous : limits.owner)
 
-  async function find(id: string, caller: Caller) {
+  async function find(id: string, caller: PlaygroundCaller) {
     const session = await store.get(id)
     if (session && (session.owner === null || session.owner === ownerOf(caller))) return session
     throw gone()
@@ -112,7 +112,7 @@ export function createSessionBook({ store, clock, createId, ...options }: Sessio
   }
 }
 
-function ownerOf(caller: Caller): string | null {
+function ownerOf(caller: PlaygroundCaller): string | null {
   return isAnonymous(caller) ? null : principalKey(caller)
 }
 

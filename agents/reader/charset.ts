@@ -1,5 +1,5 @@
 /** Text and the encoding it was in. */
-export interface Decoded {
+interface Decoded {
   readonly text: string
   /** Its name in the Encoding Standard, in lower case. */
   readonly charset: string

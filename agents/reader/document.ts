@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/common/clock.ts'
 import type { ReadingOptions } from './html-to-markdown/extract-page.ts'
-import type { Extract, Extracted, Fetch } from './port.ts'
+import type { ExtractDocument, Extracted, FetchPage } from './port.ts'
 import { throwForStatus } from './status.ts'
 
 /** A page as it was fetched and read, whole. */
@@ -13,8 +13,8 @@ export interface Document extends Extracted {
 }
 
 export interface DocumentPorts {
-  readonly fetch: Fetch
-  readonly extract: Extract
+  readonly fetch: FetchPage
+  readonly extract: ExtractDocument
   readonly clock: Clock
 }
 

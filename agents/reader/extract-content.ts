@@ -80,7 +80,7 @@ const Content = z.object({
   warnings: z.array(z.string()),
 })
 
-export type ExtractContent = Action<z.output<typeof Input>, z.output<typeof Content>>
+type ExtractContent = Action<z.output<typeof Input>, z.output<typeof Content>>
 
 /**
  * Action `extract_content`: a page's main content. Throws Failure `invalid_request` (URL, selector or cursor),

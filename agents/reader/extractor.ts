@@ -2,9 +2,9 @@ import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { Failure } from '../../schemas/failure.ts'
 import { createFairQueue, type FairQueue } from './fair-queue.ts'
-import type { Extract, Extracted, Job, WorkerMessage } from './port.ts'
+import type { ExtractDocument, Extracted, ReaderJob, WorkerMessage } from './port.ts'
 
-export interface ExtractorOptions {
+interface ExtractorOptions {
   /** Entry module of a thread: worker.ts, or its compiled form. */
   readonly worker: URL
   /** As many as there are cores, when absent. */
@@ -16,11 +16,11 @@ export interface ExtractorOptions {
 }
 
 export interface Extractor extends AsyncDisposable {
-  readonly extract: Extract
+  readonly extract: ExtractDocument
 }
 
 interface Task {
-  readonly job: Job
+  readonly job: ReaderJob
   settle(result: Extracted | Failure): void
 }
 
@@ -55,7 +55,7 @@ class WorkerExtractor implements Extractor {
     this.#waiting = createFairQueue(queue_limit + this.#maxThreads)
   }
 
-  readonly extract: Extract = (job, signal, caller = '') =>
+  readonly extract: ExtractDocument = (job, signal, caller = '') =>
     new Promise((resolve, reject) => {
       if (signal.aborted) return reject(cancelled(signal))
       if (this.#isClosed) return reject(busy())

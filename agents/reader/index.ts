@@ -5,7 +5,7 @@ import { createDocumentCache } from './document-cache.ts'
 import { extractContent } from './extract-content.ts'
 import { createPoliteFetch } from './polite-fetch.ts'
 
-export type ReaderPorts = DocumentPorts
+type ReaderPorts = DocumentPorts
 
 /** Agent `svc.utility.reader`: web pages as clean Markdown. */
 export function createReader(ports: ReaderPorts): Agent {

@@ -1,9 +1,9 @@
 import { Failure } from '../../schemas/failure.ts'
 
 /** How a body is read. */
-export type Kind = 'html' | 'json' | 'csv' | 'feed' | 'pdf' | 'text'
+type Kind = 'html' | 'json' | 'csv' | 'feed' | 'pdf' | 'text'
 
-export interface MediaType {
+interface MediaType {
   /** Without parameters, in lower case; '' where the header is absent. */
   readonly essence: string
   readonly charset: string | undefined

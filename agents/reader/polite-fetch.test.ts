@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { rejection } from '../../test/net/support.ts'
 import { createPoliteFetch } from './polite-fetch.ts'
-import type { Fetch } from './port.ts'
+import type { FetchPage } from './port.ts'
 
 const signal = new AbortController().signal
 const answer = (url: string, status = 200, headers = {}) => ({
@@ -40,7 +40,7 @@ test.each([429, 503])(
 test('one host is asked for six things at once, and another at the same time', async () => {
   const held: (() => void)[] = []
   const seen: string[] = []
-  const fetch: Fetch = createPoliteFetch(async ({ url }) => {
+  const fetch: FetchPage = createPoliteFetch(async ({ url }) => {
     seen.push(new URL(url).host)
     await new Promise<void>((resolve) => held.push(resolve))
     return answer(url)

@@ -3,7 +3,7 @@ import { Failure } from '../../schemas/failure.ts'
 import type { Clock } from '../../src/common/clock.ts'
 import { createKeyedSemaphore } from '../../src/common/keyed-semaphore.ts'
 import { retryAfter } from '../../src/common/retry-after.ts'
-import type { Fetch } from './port.ts'
+import type { FetchPage } from './port.ts'
 
 /** Concurrent requests to one host; further requests wait. */
 const maxConcurrent = 6
@@ -16,7 +16,7 @@ const maxHosts = 10_000
  * A fetch with few concurrent requests per host, and none until the time is over that the host set by `Retry-After` (with
  * status 429 or 503). Throws Failure `circuit_open` until then.
  */
-export function createPoliteFetch(fetch: Fetch, clock: Clock): Fetch {
+export function createPoliteFetch(fetch: FetchPage, clock: Clock): FetchPage {
   const until = new LRUCache<string, number>({ max: maxHosts })
   const acquire = createKeyedSemaphore(maxConcurrent)
 

@@ -5,7 +5,7 @@ import type { HtmlPage, PageContent, ReadingOptions } from './html-to-markdown/e
  * Fetches a URL. Throws Failure for network errors; an HTTP error status is an answer. Header names are lower case, the
  * body is decompressed.
  */
-export type Fetch = (request: {
+export type FetchPage = (request: {
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
   readonly signal: AbortSignal
@@ -27,7 +27,7 @@ export interface BodyJob extends ReadingOptions {
   readonly url: string
 }
 
-export type Job = HtmlPage | BodyJob
+export type ReaderJob = HtmlPage | BodyJob
 
 /** How content was found: blocks of a page, the whole page, a selector, unchanged text, a feed or a PDF. */
 export const extractors = ['blocks', 'whole', 'selector', 'verbatim', 'feed', 'pdf'] as const
@@ -58,4 +58,4 @@ export type WorkerMessage =
  * Reads a document in a thread that can be stopped; `caller` is whose turn it takes. Throws Failure `deadline_exceeded`,
  * `cancelled`, `unavailable`, `invalid_request` (the selector) or `upstream_invalid`.
  */
-export type Extract = (job: Job, signal: AbortSignal, caller?: string) => Promise<Extracted>
+export type ExtractDocument = (job: ReaderJob, signal: AbortSignal, caller?: string) => Promise<Extracted>

@@ -7,7 +7,7 @@ import { hintFor } from './extract-content.ts'
 import { createExtractor, type Extractor } from './extractor.ts'
 import { emptyReasons } from './html-to-markdown/empty-reason.ts'
 import { createReader } from './index.ts'
-import type { Fetch } from './port.ts'
+import type { FetchPage } from './port.ts'
 
 const filler = 'It was a long sentence, with commas, of the kind that articles are made of. '.repeat(12)
 const html = (body: string, head = '<title>A title</title>') => `<!doctype html>${head}<body>${body}</body>`
@@ -124,7 +124,7 @@ beforeEach(() => {
 })
 
 /** A reader with an empty cache, called as the router calls it; relative URLs are the server's. */
-function reader(fetch: Fetch): typeof read {
+function reader(fetch: FetchPage): typeof read {
   const agent = createReader({ fetch, extract: extractor.extract, clock: () => now })
   const action = agent.actions[0] as Action<unknown, Content>
   return async (params, signal = new AbortController().signal) => {

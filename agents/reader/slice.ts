@@ -1,5 +1,5 @@
 /** A stretch of a text and where it ends. */
-export interface Slice {
+interface Slice {
   readonly text: string
   readonly end: number
 }

@@ -1,17 +1,17 @@
 import { parentPort } from 'node:worker_threads'
 import { Failure } from '../../schemas/failure.ts'
-import type { Job, WorkerMessage } from './port.ts'
+import type { ReaderJob, WorkerMessage } from './port.ts'
 import { readJob } from './read-job.ts'
 
 /** The entry of the thread that pages are read in: a job comes in, what it says or why not goes out. */
-parentPort?.on('message', async (job: Job) => send(await attempt(job)))
+parentPort?.on('message', async (job: ReaderJob) => send(await attempt(job)))
 send({ ready: true })
 
 function send(message: WorkerMessage): void {
   parentPort?.postMessage(message)
 }
 
-async function attempt(job: Job): Promise<WorkerMessage> {
+async function attempt(job: ReaderJob): Promise<WorkerMessage> {
   try {
     return { extracted: await readJob(job) }
   } catch (error) {

@@ -3,7 +3,7 @@ import { type Action, defineAction } from '../../schemas/action.ts'
 import { agentReference } from '../../schemas/publication.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { AuditEvent } from '../../schemas/trust.ts'
-import type { Registry } from './port.ts'
+import type { RegistryPort } from './port.ts'
 
 const Input = z.strictObject({
   agent: agentReference,
@@ -13,7 +13,7 @@ const Input = z.strictObject({
 const Output = z.object({ events: z.array(AuditEvent), next_cursor: z.string().nullable() })
 type Output = z.infer<typeof Output>
 
-export function audit(registry: Registry): Action<z.output<typeof Input>, Output> {
+export function audit(registry: RegistryPort): Action<z.output<typeof Input>, Output> {
   return defineAction({
     name: 'audit',
     title: 'Read the log of an agent',

@@ -3,11 +3,11 @@ import { type Action, defineAction } from '../../schemas/action.ts'
 import { LivenessOutcome } from '../../schemas/liveness.ts'
 import { agentReference } from '../../schemas/publication.ts'
 import { input, output } from '../../schemas/shape.ts'
-import type { Registry } from './port.ts'
+import type { RegistryPort } from './port.ts'
 
 const Input = z.strictObject({ agent: agentReference })
 
-export function check(registry: Registry): Action<z.output<typeof Input>, LivenessOutcome> {
+export function check(registry: RegistryPort): Action<z.output<typeof Input>, LivenessOutcome> {
   return defineAction({
     name: 'check',
     title: 'Check an agent',

@@ -2,14 +2,14 @@ import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { NameCompletion } from '../../schemas/search.ts'
 import { input, output } from '../../schemas/shape.ts'
-import type { Registry } from './port.ts'
+import type { RegistryPort } from './port.ts'
 
 const Input = z.strictObject({
   prefix: z.string().max(220).default('').describe('How the package name begins.'),
   limit: z.int().min(1).max(100).default(100),
 })
 
-export function completeName(registry: Registry): Action<z.output<typeof Input>, NameCompletion> {
+export function completeName(registry: RegistryPort): Action<z.output<typeof Input>, NameCompletion> {
   return defineAction({
     name: 'complete_name',
     title: 'Complete a package name',

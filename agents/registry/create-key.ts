@@ -2,9 +2,9 @@ import { type Action, defineAction } from '../../schemas/action.ts'
 import { KeyInput, NewApiKey } from '../../schemas/identity.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { requirePrincipal } from './caller.ts'
-import type { Identity } from './port.ts'
+import type { IdentityPort } from './port.ts'
 
-export function createKey(identity: Identity): Action<KeyInput, NewApiKey> {
+export function createKey(identity: IdentityPort): Action<KeyInput, NewApiKey> {
   return defineAction({
     name: 'create_key',
     title: 'Create an API key',

@@ -5,11 +5,11 @@ import { packageNameOf } from '../../schemas/names.ts'
 import { agentReference } from '../../schemas/publication.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { requirePrincipal } from './caller.ts'
-import type { Credentials } from './port.ts'
+import type { CredentialsPort } from './port.ts'
 
 const common = { access: { scope: 'a2a:call' }, advertised: false } as const
 
-export function setCredential(credentials: Credentials): Action<CredentialInput, Credential> {
+export function setCredential(credentials: CredentialsPort): Action<CredentialInput, Credential> {
   return defineAction({
     ...common,
     name: 'set_credential',
@@ -27,7 +27,7 @@ export function setCredential(credentials: Credentials): Action<CredentialInput,
 const Listed = z.object({ credentials: z.array(Credential) })
 type Listed = z.infer<typeof Listed>
 
-export function listCredentials(credentials: Credentials): Action<Record<string, never>, Listed> {
+export function listCredentials(credentials: CredentialsPort): Action<Record<string, never>, Listed> {
   return defineAction({
     ...common,
     name: 'list_credentials',
@@ -43,7 +43,7 @@ export function listCredentials(credentials: Credentials): Action<Record<string,
 const Named = z.strictObject({ agent: agentReference })
 type Named = z.infer<typeof Named>
 
-export function deleteCredential(credentials: Credentials): Action<Named, Record<string, never>> {
+export function deleteCredential(credentials: CredentialsPort): Action<Named, Record<string, never>> {
   return defineAction({
     ...common,
     name: 'delete_credential',

@@ -2,12 +2,12 @@ import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { requirePrincipal } from './caller.ts'
-import type { Identity } from './port.ts'
+import type { IdentityPort } from './port.ts'
 
 const Input = z.strictObject({ key: z.string().min(1).max(200).describe('Id of the key: drg_XXXXXXXX.') })
 type Input = z.infer<typeof Input>
 
-export function deleteKey(identity: Identity): Action<Input, Record<string, never>> {
+export function deleteKey(identity: IdentityPort): Action<Input, Record<string, never>> {
   return defineAction({
     name: 'delete_key',
     title: 'Delete an API key',

@@ -3,9 +3,9 @@ import { type Action, defineAction } from '../../schemas/action.ts'
 import { EntryDetail } from '../../schemas/card.ts'
 import { agentReference } from '../../schemas/publication.ts'
 import { input, output } from '../../schemas/shape.ts'
-import type { Registry } from './port.ts'
+import type { RegistryPort } from './port.ts'
 
-export function getAgent(registry: Registry): Action<{ agent: string }, EntryDetail> {
+export function getAgent(registry: RegistryPort): Action<{ agent: string }, EntryDetail> {
   return defineAction({
     name: 'get_agent',
     title: 'Get one agent',

@@ -4,14 +4,14 @@ import { Card } from '../../schemas/card.ts'
 import { Failure } from '../../schemas/failure.ts'
 import { agentReference } from '../../schemas/publication.ts'
 import { input, output } from '../../schemas/shape.ts'
-import type { Registry, StandardShape } from './port.ts'
+import type { RegistryPort, StandardShape } from './port.ts'
 
 /** A publisher's own card is given as it was written; in A2A's own shape `capabilities` is an object. */
 const Output = Card.extend({ capabilities: z.unknown() }).partial()
 type Output = z.infer<typeof Output>
 
 export function getCard(
-  registry: Registry,
+  registry: RegistryPort,
   own: string,
 ): Action<z.output<ReturnType<typeof inputOf>>, Output> {
   return defineAction({
@@ -31,7 +31,7 @@ export function getCard(
 }
 
 export function getExtendedCard(
-  registry: Registry,
+  registry: RegistryPort,
   own: string,
 ): Action<z.output<ReturnType<typeof extendedInputOf>>, Output> {
   return defineAction({

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { input, output } from '../../schemas/shape.ts'
-import type { ImportReport, Registry } from './port.ts'
+import type { ImportReport, RegistryPort } from './port.ts'
 
 const Input = z.strictObject({
   lines: z.array(z.string().max(500_000)).min(1).max(500).describe('JSON documents, one a line.'),
@@ -14,7 +14,7 @@ const Output = z.object({
   rejected: z.array(z.object({ line: z.int(), reason: z.string() })),
 })
 
-export function importEntries(registry: Registry): Action<z.output<typeof Input>, ImportReport> {
+export function importEntries(registry: RegistryPort): Action<z.output<typeof Input>, ImportReport> {
   return defineAction({
     name: 'import_entries',
     title: 'Import entries',

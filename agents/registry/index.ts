@@ -11,7 +11,7 @@ import { getCard, getExtendedCard } from './get-card.ts'
 import { importEntries } from './import-entries.ts'
 import { listKeys } from './list-keys.ts'
 import { listVersions } from './list-versions.ts'
-import type { Changes, Credentials, Identity, Registry, Webhooks } from './port.ts'
+import type { Changes, CredentialsPort, IdentityPort, RegistryPort, WebhooksPort } from './port.ts'
 import { publish } from './publish.ts'
 import { report } from './report.ts'
 import { resolvePackage } from './resolve-package.ts'
@@ -30,11 +30,11 @@ const packageName = 'svc.registry'
 
 /** The registry as an agent. */
 export function createRegistryAgent(
-  registry: Registry,
-  identity: Identity,
-  credentials: Credentials,
+  registry: RegistryPort,
+  identity: IdentityPort,
+  credentials: CredentialsPort,
   changes: Changes,
-  webhooks: Webhooks,
+  webhooks: WebhooksPort,
 ): Agent {
   return defineAgent({
     package_name: packageName,

@@ -3,12 +3,12 @@ import { type Action, defineAction } from '../../schemas/action.ts'
 import { ApiKey } from '../../schemas/identity.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { requirePrincipal } from './caller.ts'
-import type { Identity } from './port.ts'
+import type { IdentityPort } from './port.ts'
 
 const Output = z.object({ keys: z.array(ApiKey) })
 type Output = z.infer<typeof Output>
 
-export function listKeys(identity: Identity): Action<Record<string, never>, Output> {
+export function listKeys(identity: IdentityPort): Action<Record<string, never>, Output> {
   return defineAction({
     name: 'list_keys',
     title: 'List API keys',

@@ -3,7 +3,7 @@ import { type Action, defineAction } from '../../schemas/action.ts'
 import { agentReference } from '../../schemas/publication.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { VersionPage } from '../../schemas/version.ts'
-import type { Registry } from './port.ts'
+import type { RegistryPort } from './port.ts'
 
 const Input = z.strictObject({
   agent: agentReference,
@@ -11,7 +11,7 @@ const Input = z.strictObject({
   cursor: z.string().max(2000).optional().describe('next_cursor of the page before.'),
 })
 
-export function listVersions(registry: Registry): Action<z.output<typeof Input>, VersionPage> {
+export function listVersions(registry: RegistryPort): Action<z.output<typeof Input>, VersionPage> {
   return defineAction({
     name: 'list_versions',
     title: 'List the versions of an agent',

@@ -17,7 +17,7 @@ type Caller = Principal | null
 export type StandardShape = '1.0' | 'any'
 
 /** What the registry agent needs of the registry. */
-export interface Registry {
+export interface RegistryPort {
   search(input: SearchInput, caller: Caller, signal: AbortSignal): Promise<SearchOutput>
   /** Listed package names that begin with a prefix, in order. */
   completeName(prefix: string, limit: number): Promise<NameCompletion>
@@ -90,7 +90,7 @@ export interface ImportReport {
 }
 
 /** What the registry agent needs of whoever keeps API keys and what has been revoked. */
-export interface Identity {
+export interface IdentityPort {
   createKey(request: KeyInput, caller: Principal): Promise<NewApiKey>
   /** The caller's own; an admin's list is everybody's. */
   listKeys(caller: Principal): Promise<ApiKey[]>
@@ -115,7 +115,7 @@ export interface Changes {
 }
 
 /** What it needs of whoever posts changes to those who asked for that. Webhooks of others are not found. */
-export interface Webhooks {
+export interface WebhooksPort {
   /** Throws Failure `blocked_address`, `invalid_request` and `conflict`. */
   create(request: WebhookInput, caller: Principal): Promise<NewWebhook>
   list(caller: Principal): Promise<Webhook[]>
@@ -125,7 +125,7 @@ export interface Webhooks {
 }
 
 /** What it needs of whoever keeps what callers show other agents. */
-export interface Credentials {
+export interface CredentialsPort {
   /** Throws Failure `not_found`, `not_callable` and `conflict`. */
   set(request: CredentialInput, caller: Principal): Promise<Credential>
   list(caller: Principal): Promise<Credential[]>

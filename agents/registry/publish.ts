@@ -3,7 +3,7 @@ import { EntryDetail } from '../../schemas/card.ts'
 import { idempotencyKey } from '../../schemas/idempotency.ts'
 import { Publication } from '../../schemas/publication.ts'
 import { input, output } from '../../schemas/shape.ts'
-import type { Registry } from './port.ts'
+import type { RegistryPort } from './port.ts'
 
 const named = ['package_name', 'name', 'description']
 const nonEmpty = { minItems: 1 }
@@ -17,7 +17,7 @@ const Complete = Publication.extend({ idempotency_key: idempotencyKey }).meta({
   ],
 })
 
-export function publish(registry: Registry): Action<Publication, EntryDetail> {
+export function publish(registry: RegistryPort): Action<Publication, EntryDetail> {
   return defineAction({
     name: 'publish',
     title: 'Create an agent',

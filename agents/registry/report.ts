@@ -3,7 +3,7 @@ import { type Action, defineAction } from '../../schemas/action.ts'
 import { agentReference } from '../../schemas/publication.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { visible } from '../../schemas/text.ts'
-import type { Registry } from './port.ts'
+import type { RegistryPort } from './port.ts'
 
 const Input = z.strictObject({
   agent: agentReference,
@@ -11,7 +11,7 @@ const Input = z.strictObject({
   detail: visible(z.string().trim().min(1).max(2000)).optional().describe('What was seen, and where.'),
 })
 
-export function report(registry: Registry): Action<z.output<typeof Input>, Record<string, never>> {
+export function report(registry: RegistryPort): Action<z.output<typeof Input>, Record<string, never>> {
   return defineAction({
     name: 'report',
     title: 'Report an agent',

@@ -3,7 +3,7 @@ import { type Action, defineAction } from '../../schemas/action.ts'
 import { EntryDetail } from '../../schemas/card.ts'
 import { agentReference } from '../../schemas/publication.ts'
 import { input, output } from '../../schemas/shape.ts'
-import type { Registry } from './port.ts'
+import type { RegistryPort } from './port.ts'
 
 const Input = z.strictObject({
   package_name: agentReference,
@@ -26,7 +26,7 @@ const Output = EntryDetail.pick({
 })
 type Output = z.infer<typeof Output>
 
-export function resolvePackage(registry: Registry): Action<z.output<typeof Input>, Output> {
+export function resolvePackage(registry: RegistryPort): Action<z.output<typeof Input>, Output> {
   // What everybody sees of an entry is frozen for as long as it stands, and so is what is shown of it here.
   const shown = new WeakMap<EntryDetail, Output>()
   return defineAction({

@@ -3,11 +3,11 @@ import { type Action, defineAction } from '../../schemas/action.ts'
 import { RevocationInput, type RevocationKind } from '../../schemas/identity.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { requirePrincipal } from './caller.ts'
-import type { Identity } from './port.ts'
+import type { IdentityPort } from './port.ts'
 
 const Output = z.object({ revoked: z.enum(['jti', 'subject', 'kid', 'key']) })
 
-export function revoke(identity: Identity): Action<RevocationInput, { revoked: RevocationKind }> {
+export function revoke(identity: IdentityPort): Action<RevocationInput, { revoked: RevocationKind }> {
   return defineAction({
     name: 'revoke',
     title: 'Revoke credentials',

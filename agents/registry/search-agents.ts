@@ -1,9 +1,9 @@
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { IntentInput, SearchInput, SearchOutput } from '../../schemas/search.ts'
 import { input, output } from '../../schemas/shape.ts'
-import type { Registry } from './port.ts'
+import type { RegistryPort } from './port.ts'
 
-export function searchAgents(registry: Registry): Action<SearchInput, SearchOutput> {
+export function searchAgents(registry: RegistryPort): Action<SearchInput, SearchOutput> {
   return defineAction({
     name: 'search_agents',
     title: 'Search agents',
@@ -19,7 +19,7 @@ export function searchAgents(registry: Registry): Action<SearchInput, SearchOutp
 }
 
 /** The same search for callers that must state an intent. */
-export function search(registry: Registry): Action<SearchInput, SearchOutput> {
+export function search(registry: RegistryPort): Action<SearchInput, SearchOutput> {
   return defineAction({
     ...searchAgents(registry),
     name: 'search',

@@ -4,7 +4,7 @@ import { EntryDetail } from '../../schemas/card.ts'
 import { agentReference, expectedRevision } from '../../schemas/publication.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { visible } from '../../schemas/text.ts'
-import type { Registry } from './port.ts'
+import type { RegistryPort } from './port.ts'
 
 const Input = z.strictObject({
   agent: agentReference,
@@ -13,7 +13,7 @@ const Input = z.strictObject({
   expected_revision: expectedRevision,
 })
 
-export function suspend(registry: Registry): Action<z.output<typeof Input>, EntryDetail> {
+export function suspend(registry: RegistryPort): Action<z.output<typeof Input>, EntryDetail> {
   return defineAction({
     name: 'suspend',
     title: 'Suspend an agent',

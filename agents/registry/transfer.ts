@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { agentReference, expectedRevision } from '../../schemas/publication.ts'
 import { input, output } from '../../schemas/shape.ts'
-import type { Registry } from './port.ts'
+import type { RegistryPort } from './port.ts'
 
 const Input = z.strictObject({
   agent: agentReference,
@@ -18,7 +18,7 @@ const Input = z.strictObject({
 const Output = z.object({ id: z.uuid(), package_name: z.string(), revision: z.int() })
 type Output = z.infer<typeof Output>
 
-export function transfer(registry: Registry): Action<z.output<typeof Input>, Output> {
+export function transfer(registry: RegistryPort): Action<z.output<typeof Input>, Output> {
   return defineAction({
     name: 'transfer',
     title: 'Transfer an agent',

@@ -4,11 +4,11 @@ import { EntryDetail } from '../../schemas/card.ts'
 import { agentReference, type Change, expectedRevision } from '../../schemas/publication.ts'
 import type { Scope } from '../../schemas/scope.ts'
 import { input, output } from '../../schemas/shape.ts'
-import type { Registry } from './port.ts'
+import type { RegistryPort } from './port.ts'
 
 const Input = z.strictObject({ agent: agentReference, expected_revision: expectedRevision })
 
-export function goLive(registry: Registry): Action<Change, EntryDetail> {
+export function goLive(registry: RegistryPort): Action<Change, EntryDetail> {
   return defineAction({
     ...writes('agents:publish'),
     name: 'go_live',
@@ -20,7 +20,7 @@ export function goLive(registry: Registry): Action<Change, EntryDetail> {
   })
 }
 
-export function unpublish(registry: Registry): Action<Change, EntryDetail> {
+export function unpublish(registry: RegistryPort): Action<Change, EntryDetail> {
   return defineAction({
     ...writes('agents:publish'),
     name: 'unpublish',
@@ -31,7 +31,7 @@ export function unpublish(registry: Registry): Action<Change, EntryDetail> {
   })
 }
 
-export function remove(registry: Registry): Action<Change, Record<string, never>> {
+export function remove(registry: RegistryPort): Action<Change, Record<string, never>> {
   return defineAction({
     ...writes('agents:write'),
     name: 'delete',

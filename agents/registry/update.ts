@@ -3,12 +3,12 @@ import { type Action, defineAction } from '../../schemas/action.ts'
 import { EntryDetail } from '../../schemas/card.ts'
 import { agentReference, expectedRevision, Publication } from '../../schemas/publication.ts'
 import { input, output } from '../../schemas/shape.ts'
-import type { Registry } from './port.ts'
+import type { RegistryPort } from './port.ts'
 
 const Input = Publication.extend({ agent: agentReference, expected_revision: expectedRevision })
 type Input = z.infer<typeof Input>
 
-export function update(registry: Registry): Action<Input, EntryDetail> {
+export function update(registry: RegistryPort): Action<Input, EntryDetail> {
   return defineAction({
     name: 'update',
     title: 'Update an agent',

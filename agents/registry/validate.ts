@@ -1,9 +1,9 @@
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { Validation, ValidationRequest } from '../../schemas/validation.ts'
-import type { Registry } from './port.ts'
+import type { RegistryPort } from './port.ts'
 
-export function validate(registry: Registry): Action<ValidationRequest, Validation> {
+export function validate(registry: RegistryPort): Action<ValidationRequest, Validation> {
   return defineAction({
     name: 'validate',
     title: 'Validate a card or a publication',

@@ -3,12 +3,12 @@ import { type Action, defineAction } from '../../schemas/action.ts'
 import { agentReference, expectedRevision } from '../../schemas/publication.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { ProofRequest, VerificationOutcome } from '../../schemas/trust.ts'
-import type { Registry } from './port.ts'
+import type { RegistryPort } from './port.ts'
 
 const Input = ProofRequest.extend({ agent: agentReference, expected_revision: expectedRevision })
 type Input = z.infer<typeof Input>
 
-export function verify(registry: Registry): Action<Input, VerificationOutcome> {
+export function verify(registry: RegistryPort): Action<Input, VerificationOutcome> {
   return defineAction({
     ...proves,
     name: 'verify',
@@ -19,7 +19,7 @@ export function verify(registry: Registry): Action<Input, VerificationOutcome> {
   })
 }
 
-export function claim(registry: Registry): Action<Input, VerificationOutcome> {
+export function claim(registry: RegistryPort): Action<Input, VerificationOutcome> {
   return defineAction({
     ...proves,
     name: 'claim',

@@ -3,7 +3,7 @@ import { type Action, defineAction } from '../../schemas/action.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { NewWebhook, Webhook, WebhookEdit, WebhookInput } from '../../schemas/webhook.ts'
 import { requirePrincipal } from './caller.ts'
-import type { Webhooks } from './port.ts'
+import type { WebhooksPort } from './port.ts'
 
 const common = { access: { scope: 'agents:write' }, advertised: false } as const
 
@@ -14,7 +14,7 @@ type Edit = z.output<typeof Edit>
 const List = z.object({ webhooks: z.array(Webhook) })
 type List = z.infer<typeof List>
 
-export function createWebhook(webhooks: Webhooks): Action<WebhookInput, NewWebhook> {
+export function createWebhook(webhooks: WebhooksPort): Action<WebhookInput, NewWebhook> {
   return defineAction({
     ...common,
     name: 'create_webhook',
@@ -29,7 +29,7 @@ export function createWebhook(webhooks: Webhooks): Action<WebhookInput, NewWebho
   })
 }
 
-export function listWebhooks(webhooks: Webhooks): Action<Record<string, never>, List> {
+export function listWebhooks(webhooks: WebhooksPort): Action<Record<string, never>, List> {
   return defineAction({
     ...common,
     name: 'list_webhooks',
@@ -42,7 +42,7 @@ export function listWebhooks(webhooks: Webhooks): Action<Record<string, never>, 
   })
 }
 
-export function getWebhook(webhooks: Webhooks): Action<Named, Webhook> {
+export function getWebhook(webhooks: WebhooksPort): Action<Named, Webhook> {
   return defineAction({
     ...common,
     name: 'get_webhook',
@@ -55,7 +55,7 @@ export function getWebhook(webhooks: Webhooks): Action<Named, Webhook> {
   })
 }
 
-export function updateWebhook(webhooks: Webhooks): Action<Edit, Webhook> {
+export function updateWebhook(webhooks: WebhooksPort): Action<Edit, Webhook> {
   return defineAction({
     ...common,
     name: 'update_webhook',
@@ -68,7 +68,7 @@ export function updateWebhook(webhooks: Webhooks): Action<Edit, Webhook> {
   })
 }
 
-export function deleteWebhook(webhooks: Webhooks): Action<Named, Record<string, never>> {
+export function deleteWebhook(webhooks: WebhooksPort): Action<Named, Record<string, never>> {
   return defineAction({
     ...common,
     name: 'delete_webhook',

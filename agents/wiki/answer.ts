@@ -5,7 +5,7 @@ const WebUrl = z.url({ protocol: /^https?$/ })
 const Id = z.int().positive()
 
 /** A page as MediaWiki describes it (formatversion 2); what is present depends on the `prop` asked for. */
-const Page = z.object({
+const WikiPage = z.object({
   pageid: Id.optional(),
   title: z.string().optional(),
   missing: z.boolean().optional(),
@@ -22,14 +22,14 @@ const Page = z.object({
   thumbnail: z.object({ source: WebUrl, width: Id, height: Id }).optional(),
   categories: z.array(z.object({ title: z.string() })).optional(),
 })
-export type Page = z.infer<typeof Page>
+export type WikiPage = z.infer<typeof WikiPage>
 
 const Site = z.object({ sitename: z.string(), base: WebUrl })
 
-const Query = z.object({
+const WikiQuery = z.object({
   general: Site,
   rightsinfo: z.object({ url: z.string(), text: z.string() }),
-  pages: z.array(Page).default([]),
+  pages: z.array(WikiPage).default([]),
   /** Of list=search: the page that a title means. */
   search: z.array(z.object({ title: z.string() })).default([]),
   redirects: z.array(z.object({ from: z.string(), to: z.string(), index: z.int().optional() })).default([]),
@@ -37,26 +37,26 @@ const Query = z.object({
     .object({ totalhits: z.int().nonnegative().optional(), suggestion: z.string().optional() })
     .optional(),
 })
-export type Query = z.infer<typeof Query>
+export type WikiQuery = z.infer<typeof WikiQuery>
 
-const Refusal = z.object({ code: z.string(), text: z.string().optional(), info: z.string().optional() })
-export type Refusal = z.infer<typeof Refusal>
+const WikiRefusal = z.object({ code: z.string(), text: z.string().optional(), info: z.string().optional() })
+export type WikiRefusal = z.infer<typeof WikiRefusal>
 
 const Answer = z.union([
-  z.object({ errors: z.array(Refusal).min(1) }).transform(({ errors }) => ({ refusal: errors[0] })),
-  z.object({ error: Refusal }).transform(({ error }) => ({ refusal: error })),
-  z.object({ query: Query }),
+  z.object({ errors: z.array(WikiRefusal).min(1) }).transform(({ errors }) => ({ refusal: errors[0] })),
+  z.object({ error: WikiRefusal }).transform(({ error }) => ({ refusal: error })),
+  z.object({ query: WikiQuery }),
 ])
 
 /** Reads the body of an action=query answer. Throws Failure `upstream_invalid` for anything else. */
-export function readAnswer(body: Uint8Array): { refusal?: Refusal | undefined; query?: Query } {
+export function readAnswer(body: Uint8Array): { refusal?: WikiRefusal | undefined; query?: WikiQuery } {
   const answer = Answer.safeParse(parse(body))
   if (answer.success) return answer.data
   throw new Failure('upstream_invalid', 'The wiki sent something else than an answer.', {}, answer.error)
 }
 
 /** A page that is really there. Throws Failure `upstream_invalid` where the wiki left out what we asked for. */
-export function whole(page: Page): Page & { pageid: number; title: string; fullurl: string } {
+export function whole(page: WikiPage): WikiPage & { pageid: number; title: string; fullurl: string } {
   const { pageid, title, fullurl } = page
   if (pageid === undefined || title === undefined || fullurl === undefined) {
     throw new Failure('upstream_invalid', 'The wiki sent a page without its id, title or address.')

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Page, whole } from './answer.ts'
+import { type WikiPage, whole } from './answer.ts'
 import type { MediaWiki } from './mediawiki.ts'
 
 export const Option = z.object({
@@ -10,7 +10,7 @@ export const Option = z.object({
 })
 
 /** The Disambiguator extension marks such pages; without it, the usual category of an English wiki does. */
-export function isDisambiguation({ pageprops, categories }: Page): boolean {
+export function isDisambiguation({ pageprops, categories }: WikiPage): boolean {
   if (pageprops && 'disambiguation' in pageprops) return true
   return (categories ?? []).some(({ title }) =>
     /^[^:]+:(all )?(article )?disambiguation( pages)?$/i.test(title),
@@ -39,7 +39,7 @@ const params = {
   inprop: 'url',
 }
 
-function option(found: Page): z.output<typeof Option> {
+function option(found: WikiPage): z.output<typeof Option> {
   const { pageid, title, fullurl, description } = whole(found)
   return { page_id: pageid, title, url: fullurl, ...(description !== undefined && { description }) }
 }

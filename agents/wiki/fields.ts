@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Cached } from '../../src/common/upstream.ts'
-import type { Query } from './answer.ts'
+import type { WikiQuery } from './answer.ts'
 
 /** The language of the wiki: the part of its host name, never a host. */
 export const Lang = z
@@ -10,7 +10,7 @@ export const Lang = z
   .default('en')
   .describe('Language of the wiki, such as en or de; a wiki with one language has no use for it.')
 
-export const License = z.object({ name: z.string(), url: z.string() })
+const License = z.object({ name: z.string(), url: z.string() })
 
 /** What every answer says about where it comes from. */
 export const provenance = {
@@ -23,7 +23,7 @@ export const provenance = {
 }
 
 /** Renders the provenance of an answer; `title` and `url` are of the page, or of the wiki. */
-export function provenanceOf(answer: Cached<Query>, title: string, url: string) {
+export function provenanceOf(answer: Cached<WikiQuery>, title: string, url: string) {
   const { general, rightsinfo } = answer.value
   const license = licenseOf(rightsinfo)
   const rights = license ? `, ${license.name}` : ''
@@ -40,7 +40,7 @@ export function provenanceOf(answer: Cached<Query>, title: string, url: string) 
   }
 }
 
-function licenseOf(rights: Query['rightsinfo']): z.infer<typeof License> | null {
+function licenseOf(rights: WikiQuery['rightsinfo']): z.infer<typeof License> | null {
   const absolute = rights.url.startsWith('//') ? `https:${rights.url}` : rights.url
   const url = /^https?:\/\//.test(absolute) ? absolute : ''
   return rights.text === '' && url === '' ? null : { name: rights.text || url, url }

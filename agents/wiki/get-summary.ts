@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { Failure } from '../../schemas/failure.ts'
 import { input, output } from '../../schemas/shape.ts'
-import type { Page, Query } from './answer.ts'
+import type { WikiPage, WikiQuery } from './answer.ts'
 import { Lang } from './fields.ts'
 import type { MediaWiki } from './mediawiki.ts'
 import { Summary, summarise, summaryParams } from './summary.ts'
@@ -37,7 +37,7 @@ const Input = z
     path: ['page_id'],
   })
 
-export type GetSummary = Action<z.output<typeof Input>, z.output<typeof Summary>>
+type GetSummary = Action<z.output<typeof Input>, z.output<typeof Summary>>
 
 /** Action `get_summary`: the introduction of one page. Throws `not_found`, `invalid_request` and what the wiki's client throws. */
 export function getSummary(wiki: MediaWiki): GetSummary {
@@ -60,7 +60,7 @@ export function getSummary(wiki: MediaWiki): GetSummary {
   })
 }
 
-function existing({ pages }: Query, reference: string): Page {
+function existing({ pages }: WikiQuery, reference: string): WikiPage {
   const [page] = pages
   if (page?.invalid) throw new Failure('invalid_request', `“${reference}” cannot be a title of this wiki.`)
   if (page && !page.missing && page.pageid !== undefined) return page

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { notBlank } from '../../schemas/names.ts'
-import { type Page, type Query, whole } from './answer.ts'
+import { type WikiPage, type WikiQuery, whole } from './answer.ts'
 import { clip, plain } from './text.ts'
 
 export const Words = z.string().trim().min(1).max(300).meta(notBlank)
@@ -33,14 +33,15 @@ export function searchParams(query: string, limit: number) {
 }
 
 /** MediaWiki gives the hits by id; `index` holds the order of the search, on a page or on the redirect that was hit. */
-export function ranked({ pages, redirects }: Pick<Query, 'pages' | 'redirects'>): Page[] {
+export function ranked({ pages, redirects }: Pick<WikiQuery, 'pages' | 'redirects'>): WikiPage[] {
   const positions = new Map(redirects.map(({ to, index }) => [to, index]))
-  const positionOf = ({ index, title = '' }: Page) => index ?? positions.get(title) ?? Number.MAX_SAFE_INTEGER
+  const positionOf = ({ index, title = '' }: WikiPage) =>
+    index ?? positions.get(title) ?? Number.MAX_SAFE_INTEGER
   return pages.toSorted((left, right) => positionOf(left) - positionOf(right))
 }
 
 /** Renders a hit. Throws Failure `upstream_invalid` where it is not whole. */
-export function hit(found: Page): z.output<typeof Hit> {
+export function hit(found: WikiPage): z.output<typeof Hit> {
   const page = whole(found)
   const extract = clip(page.extract ?? '', { sentences: 3, characters: 600 }).text
   return {

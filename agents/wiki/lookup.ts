@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { input, output } from '../../schemas/shape.ts'
 import type { Cached } from '../../src/common/upstream.ts'
-import type { Page, Query } from './answer.ts'
+import type { WikiPage, WikiQuery } from './answer.ts'
 import { Lang, provenance, provenanceOf } from './fields.ts'
 import { Hit, hit, ranked, searchParams, Words } from './hit.ts'
 import type { MediaWiki } from './mediawiki.ts'
@@ -17,8 +17,8 @@ const Output = z.object({
 })
 
 interface Best {
-  readonly answer: Cached<Query>
-  readonly page: Page
+  readonly answer: Cached<WikiQuery>
+  readonly page: WikiPage
   /** The redirect that led there. */
   readonly from?: string
 }
@@ -52,8 +52,8 @@ export function lookup(wiki: MediaWiki): Action<z.output<typeof Input>, z.output
   })
 
   async function bestOf(
-    answer: Cached<Query>,
-    hits: readonly Page[],
+    answer: Cached<WikiQuery>,
+    hits: readonly WikiPage[],
     lang: string,
     signal: AbortSignal,
   ): Promise<Best | null> {
@@ -81,6 +81,6 @@ function titleParams(query: string) {
   return { list: 'search', srsearch: query, srwhat: 'nearmatch', srlimit: 1, srprop: '', srinfo: '' }
 }
 
-function endOf(title: string, { redirects }: Query): string {
+function endOf(title: string, { redirects }: WikiQuery): string {
   return redirects.find(({ from }) => from === title)?.to ?? title
 }

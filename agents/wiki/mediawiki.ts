@@ -1,6 +1,6 @@
 import { Failure } from '../../schemas/failure.ts'
 import type { Cached, UpstreamAnswer, Upstreams } from '../../src/common/upstream.ts'
-import { type Query, type Refusal, readAnswer } from './answer.ts'
+import { readAnswer, type WikiQuery, type WikiRefusal } from './answer.ts'
 
 export interface WikiPorts extends Upstreams {
   /** Address of the wiki's `api.php`; `{lang}` in it stands for the language asked for. */
@@ -11,12 +11,12 @@ export interface WikiPorts extends Upstreams {
   readonly languages: readonly string[]
 }
 
-export type Params = Readonly<Record<string, string | number>>
+type Params = Readonly<Record<string, string | number>>
 
 export interface MediaWiki {
   /** True where each language has a wiki of its own. */
   readonly by_language: boolean
-  query(lang: string, params: Params, signal: AbortSignal): Promise<Cached<Query>>
+  query(lang: string, params: Params, signal: AbortSignal): Promise<Cached<WikiQuery>>
 }
 
 const minute = 60_000
@@ -49,7 +49,7 @@ const common: Params = {
 export function createMediaWiki({ create_upstream, create_cache, ...settings }: WikiPorts): MediaWiki {
   const { url, contact, languages } = settings
   const ask = create_upstream(limits)
-  const cached = create_cache<Query>({
+  const cached = create_cache<WikiQuery>({
     entries: 500,
     lifetime: (answer) => (isMissing(answer) ? minute : 10 * minute),
     refresh: (answer) => (isMissing(answer) ? 0 : 50 * minute),
@@ -73,7 +73,7 @@ export function createMediaWiki({ create_upstream, create_cache, ...settings }: 
   }
 }
 
-function read({ status, body, retry_after_s }: UpstreamAnswer): Query {
+function read({ status, body, retry_after_s }: UpstreamAnswer): WikiQuery {
   const retry = retry_after_s === undefined ? {} : { retry_after_s }
   if (status !== 200) {
     throw new Failure('upstream_failed', `The wiki answered ${status}.`, { upstream: { status }, ...retry })
@@ -84,7 +84,7 @@ function read({ status, body, retry_after_s }: UpstreamAnswer): Query {
 }
 
 /** That the one page asked for is not there; a list may name unwritten pages and be whole. */
-function isMissing({ pages }: Query): boolean {
+function isMissing({ pages }: WikiQuery): boolean {
   return pages.length === 1 && pages[0]?.missing === true
 }
 
@@ -122,7 +122,7 @@ function notOffered(lang: string, languages: readonly string[]): Failure {
 }
 
 /** What the wiki says with status 200; `maxlag` and `ratelimited` ask for time, with or without a Retry-After. */
-function refused(refusal: Refusal | undefined, retry: { retry_after_s?: number }): Failure {
+function refused(refusal: WikiRefusal | undefined, retry: { retry_after_s?: number }): Failure {
   const code = refusal?.code ?? 'unknown'
   const message = `The wiki refused: ${refusal?.text ?? refusal?.info ?? code}`.slice(0, 300)
   if (/^(bad|invalid)/.test(code)) return new Failure('invalid_request', message, { upstream: { code } })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Failure } from '../../schemas/failure.ts'
 import type { Cached } from '../../src/common/upstream.ts'
-import { type Page, type Query, whole } from './answer.ts'
+import { type WikiPage, type WikiQuery, whole } from './answer.ts'
 import { isDisambiguation, Option, optionsOf } from './disambiguation.ts'
 import { provenance, provenanceOf } from './fields.ts'
 import type { MediaWiki } from './mediawiki.ts'
@@ -45,8 +45,8 @@ export const summaryParams = {
  */
 export async function summarise(
   wiki: MediaWiki,
-  answer: Cached<Query>,
-  found: Page,
+  answer: Cached<WikiQuery>,
+  found: WikiPage,
   requested: {
     readonly lang: string
     readonly sentences?: number | undefined

@@ -1,7 +1,7 @@
 import { type Acquire, createSemaphore } from './semaphore.ts'
 
 /** Acquires a slot of the key's own semaphore, as Acquire does. */
-export type AcquireKeyed = (key: string, signal: AbortSignal) => Promise<Disposable>
+type AcquireKeyed = (key: string, signal: AbortSignal) => Promise<Disposable>
 
 /** A semaphore of `max` slots for each key; `maxWaiting` and `queueFull` as in `createSemaphore`. */
 export function createKeyedSemaphore(

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-export interface Backoff {
+interface Backoff {
   /** Milliseconds before the second attempt. */
   readonly first_ms: number
   /** Maximum pause in milliseconds. */

@@ -2,7 +2,7 @@ import type { Clock, Wait } from './clock.ts'
 import type { Rate } from './rate.ts'
 
 /** A request to an upstream. */
-export interface UpstreamRequest {
+interface UpstreamRequest {
   readonly url: string
   readonly method?: 'GET' | 'POST'
   readonly body?: string
@@ -61,14 +61,14 @@ export interface CacheSettings<Value> {
 }
 
 /** Resolves to the cached value of a key, or to what `fetch` brings. */
-export type CachedFetch<Value> = (
+type CachedFetch<Value> = (
   key: string,
   signal: AbortSignal,
   fetch: (signal: AbortSignal) => Promise<Value>,
 ) => Promise<Cached<Value>>
 
 /** Creates a bounded cache; concurrent callers of a key share one fetch. */
-export type CreateCache = <Value extends object>(settings: CacheSettings<Value>) => CachedFetch<Value>
+type CreateCache = <Value extends object>(settings: CacheSettings<Value>) => CachedFetch<Value>
 
 /** How agents reach upstreams: one policy for limits and circuits, one kind of cache, one clock. */
 export interface Upstreams {

@@ -3,7 +3,7 @@ import { Failure } from '../../schemas/failure.ts'
 import type { RemoteTask } from './remote-agent.ts'
 
 /** The agent and the caller of a task: only this caller can continue it, and only at this agent. */
-export interface TaskHolder {
+interface TaskHolder {
   readonly agent: string
   readonly caller: string
 }

@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici'
 import { expect, test } from 'vitest'
-import { gather } from '../../src/net/fetch/buffered-request.ts'
+import { sendBuffered } from '../../src/net/fetch/buffered-request.ts'
 import { rejection } from './support.ts'
 
 /** A dispatcher that does nothing by itself: the test says what comes. */
@@ -31,14 +31,14 @@ function scripted() {
 const options = (signal: AbortSignal, max_bytes = 100) => ({
   signal,
   max_bytes,
-  wants: () => true,
+  readsBody: () => true,
   tooLarge: () => new Error('too large'),
 })
 const request = { origin: 'http://example.com', path: '/', method: 'GET' } as const
 
 test('an answer costs its bytes, however small the chunks are that it comes in: none but the first is kept', async () => {
   const { dispatcher, start, head, data, end } = scripted()
-  const answer = gather(dispatcher, request, options(new AbortController().signal, 5))
+  const answer = sendBuffered(dispatcher, request, options(new AbortController().signal, 5))
   start()
   head(200)
   data(Buffer.from('b'))
@@ -53,7 +53,7 @@ test('an answer costs its bytes, however small the chunks are that it comes in: 
 
 test('a long answer gives others their turn', async () => {
   const { dispatcher, events, start, head, data, end } = scripted()
-  const answer = gather(dispatcher, request, options(new AbortController().signal, 1_000_000))
+  const answer = sendBuffered(dispatcher, request, options(new AbortController().signal, 1_000_000))
   start()
   head(200)
   for (let at = 0; at < 5; at++) data(new Uint8Array(128 * 1024))
@@ -66,7 +66,7 @@ test('a long answer gives others their turn', async () => {
 
 test('an answer ends with the first byte too many', async () => {
   const { dispatcher, aborted, start, head, data } = scripted()
-  const answer = rejection(gather(dispatcher, request, options(new AbortController().signal, 2)))
+  const answer = rejection(sendBuffered(dispatcher, request, options(new AbortController().signal, 2)))
   start()
   head(200)
   data(new Uint8Array(2))
@@ -81,7 +81,7 @@ test.each([['before it has a connection'], ['before its head'], ['in the middle 
   async (when) => {
     const { dispatcher, aborted, start, head, data } = scripted()
     const caller = new AbortController()
-    const answer = rejection(gather(dispatcher, request, options(caller.signal)))
+    const answer = rejection(sendBuffered(dispatcher, request, options(caller.signal)))
     if (when !== 'before it has a connection') start()
     if (when === 'in the middle of its body') {
       head(200)

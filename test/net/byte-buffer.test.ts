@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
-import { createCollected } from '../../src/net/fetch/byte-buffer.ts'
+import { ByteBuffer } from '../../src/net/fetch/byte-buffer.ts'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
@@ -14,7 +14,7 @@ const sizes = fc.array(fc.oneof(fc.integer({ min: 0, max: 40 }), fc.integer({ mi
 test('bytes come out as they went in, in chunks of whatever size, of which none but the large and the first are kept', () => {
   void fc.assert(
     fc.property(sizes, (lengths) => {
-      const collected = createCollected()
+      const collected = new ByteBuffer()
       const whole: number[] = []
       for (const [at, length] of lengths.entries()) {
         const chunk = new Uint8Array(length).fill(at + 1)
@@ -31,7 +31,7 @@ test('bytes come out as they went in, in chunks of whatever size, of which none 
 })
 
 test('an answer of one chunk is that chunk, and one of none is empty', () => {
-  const [single, none] = [createCollected(), createCollected()]
+  const [single, none] = [new ByteBuffer(), new ByteBuffer()]
   const chunk = new Uint8Array([1, 2])
   single.add(chunk)
   expect(single.bytes()).toBe(chunk)
@@ -39,7 +39,7 @@ test('an answer of one chunk is that chunk, and one of none is empty', () => {
 })
 
 test('small chunks hold none of the memory that they came in', async () => {
-  const collected = createCollected()
+  const collected = new ByteBuffer()
   collectGarbage()
   const before = process.memoryUsage().arrayBuffers
   for (let at = 0; at < 2000; at++) collected.add(new Uint8Array(64 * 1024).subarray(0, 1))

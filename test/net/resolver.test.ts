@@ -75,7 +75,7 @@ describe('a name server that fails', () => {
     server.set('and-round.test', { cname: 'round.test' })
     expect(await rejection(patient(server)('round.test', signal))).toMatchObject({
       code: 'upstream_failed',
-      message: 'The aliases (CNAME) of round.test do not come to an end.',
+      message: 'The aliases (CNAME) of round.test form a loop.',
     })
   })
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Failure } from '../../../schemas/failure.ts'
-import type { Pair, Share } from '../symbol.ts'
+import type { Pair, Stock } from '../symbol.ts'
 import {
   askJson,
   expectAnswer,
@@ -13,7 +13,7 @@ import {
 } from './provider.ts'
 
 const Empty = z.strictObject({}).transform(() => null)
-const ShareQuote = z.object({
+const StockQuote = z.object({
   'Global Quote': z.union([
     Empty,
     z.object({ '01. symbol': z.string(), '05. price': Price, '07. latest trading day': z.iso.date() }),
@@ -46,7 +46,7 @@ const suffixes: Readonly<Record<string, string>> = {
  * Alpha Vantage, with the operator's key (https://www.alphavantage.co/documentation): shares by the day, and exchange
  * rates. It takes the key in the query alone, so the address that is shown is made without it.
  */
-export function alphaVantage({ ask, url: base, key }: KeyedSource): Provider<Pair | Share> {
+export function alphaVantage({ ask, url: base, key }: KeyedSource): Provider<Pair | Stock> {
   async function get<T>(
     query: Readonly<Record<string, string>>,
     type: z.ZodType<T>,
@@ -62,11 +62,11 @@ export function alphaVantage({ ask, url: base, key }: KeyedSource): Provider<Pai
     })
   }
 
-  async function share(instrument: Share, signal: AbortSignal): Promise<Quote | null> {
+  async function stock(instrument: Stock, signal: AbortSignal): Promise<Quote | null> {
     const symbol = symbolOf(instrument)
     if (symbol === null) return null
     const query = { function: 'GLOBAL_QUOTE', symbol }
-    const found = (await get(query, ShareQuote, signal))?.['Global Quote']
+    const found = (await get(query, StockQuote, signal))?.['Global Quote']
     if (!found) return null
     expectSame(found['01. symbol'], symbol)
     return {
@@ -91,11 +91,11 @@ export function alphaVantage({ ask, url: base, key }: KeyedSource): Provider<Pai
     id: 'alpha_vantage',
     name: 'Alpha Vantage',
     quote: (instrument, signal) =>
-      instrument.asset_class === 'stock' ? share(instrument, signal) : rate(instrument, signal),
+      instrument.asset_class === 'stock' ? stock(instrument, signal) : rate(instrument, signal),
   }
 }
 
-function symbolOf({ resolved, ticker, exchange }: Share): string | null {
+function symbolOf({ resolved, ticker, exchange }: Stock): string | null {
   if (exchange === undefined) return resolved.replace('.', '-')
   const suffix = suffixes[exchange]
   return suffix === undefined ? null : `${ticker}.${suffix}`

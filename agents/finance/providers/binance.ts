@@ -1,6 +1,14 @@
 import { z } from 'zod'
 import type { Pair } from '../symbol.ts'
-import { askJson, expectAnswer, expectSame, Price, type Provider, type Source, under } from './provider.ts'
+import {
+  askJson,
+  expectAnswer,
+  expectSame,
+  Price,
+  type PriceSource,
+  type Provider,
+  under,
+} from './provider.ts'
 
 const Ticker = z.object({
   symbol: z.string(),
@@ -13,7 +21,7 @@ const Unknown = z.object({ code: z.literal('-1121') })
  * Binance's mirror of market data, without a key (https://developers.binance.com/docs/binance-spot-api-docs). It has no
  * dollars: who asks for USD gets the price in USDT, and is told.
  */
-export function binance({ ask, url: base }: Source): Provider<Pair> {
+export function binance({ ask, url: base }: PriceSource): Provider<Pair> {
   return {
     id: 'binance',
     name: 'Binance market data',

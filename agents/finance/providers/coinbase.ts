@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import type { Pair } from '../symbol.ts'
-import { askJson, expectAnswer, Price, type Provider, type Source, under } from './provider.ts'
+import { askJson, expectAnswer, Price, type PriceSource, type Provider, under } from './provider.ts'
 
 const Ticker = z.object({ price: Price, time: z.iso.datetime({ offset: true }) })
 const Unknown = z.object({ message: z.string().regex(/not ?found/i) })
 
 /** Coinbase Exchange, without a key (https://docs.cdp.coinbase.com/exchange): the last trade of a pair. */
-export function coinbase({ ask, url: base }: Source): Provider<Pair> {
+export function coinbase({ ask, url: base }: PriceSource): Provider<Pair> {
   return {
     id: 'coinbase',
     name: 'Coinbase Exchange',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Pair } from '../symbol.ts'
 import { coinIds } from './coin-ids.ts'
-import { askJson, expectAnswer, Price, type Provider, Seconds, type Source, under } from './provider.ts'
+import { askJson, expectAnswer, Price, type PriceSource, type Provider, Seconds, under } from './provider.ts'
 
 /** What CoinGecko prices in under the same letters, in lower case. */
 const quotes = new Set(['USD', 'EUR', 'GBP', 'JPY', 'CHF', 'CAD', 'AUD', 'BTC', 'ETH'])
@@ -14,7 +14,7 @@ export function coingecko({
   ask,
   url: base,
   key,
-}: Source & { readonly key: string | undefined }): Provider<Pair> {
+}: PriceSource & { readonly key: string | undefined }): Provider<Pair> {
   const headers = key === undefined ? {} : { 'x-cg-demo-api-key': key }
   return {
     id: 'coingecko',

@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import type { Share } from '../symbol.ts'
+import type { Stock } from '../symbol.ts'
 import { askJson, expectAnswer, type KeyedSource, Price, type Provider, Seconds, under } from './provider.ts'
 
 const Found = z.object({ c: Price, t: Seconds })
 const Unknown = z.object({ c: z.literal('0'), t: z.literal('0') }).transform(() => null)
 
 /** Finnhub, with the operator's key (https://finnhub.io/docs/api/quote): the last price of a share, without its currency. */
-export function finnhub({ ask, url: base, key }: KeyedSource): Provider<Share> {
+export function finnhub({ ask, url: base, key }: KeyedSource): Provider<Stock> {
   return {
     id: 'finnhub',
     name: 'Finnhub',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Pair } from '../symbol.ts'
-import { askJson, expectAnswer, Price, type Provider, type Source, under } from './provider.ts'
+import { askJson, expectAnswer, Price, type PriceSource, type Provider, under } from './provider.ts'
 
 const Latest = z.object({ base: z.string(), date: z.iso.date(), rates: z.record(z.string(), Price) })
 const Unknown = z.object({ message: z.string() })
@@ -12,7 +12,7 @@ const minutesOfADay = 24 * 60
  * Frankfurter, without a key (https://frankfurter.dev): the reference rates of the European Central Bank, fixed once on
  * each working day at about a quarter past two in the afternoon, Frankfurt time; taken here as noon UTC.
  */
-export function frankfurter({ ask, url: base }: Source): Provider<Pair> {
+export function frankfurter({ ask, url: base }: PriceSource): Provider<Pair> {
   return {
     id: 'frankfurter',
     name: 'Frankfurter (European Central Bank)',

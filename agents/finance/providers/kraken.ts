@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Pair } from '../symbol.ts'
-import { askJson, expectAnswer, Price, type Provider, type Source, under } from './provider.ts'
+import { askJson, expectAnswer, Price, type PriceSource, type Provider, under } from './provider.ts'
 
 const Ticker = z.object({
   error: z.array(z.string()),
@@ -11,7 +11,7 @@ const Ticker = z.object({
 const codes: Readonly<Record<string, string>> = { BTC: 'XBT', DOGE: 'XDG' }
 
 /** Kraken, without a key (https://docs.kraken.com/api): the last trade of a pair, without its time. */
-export function kraken({ ask, url: base }: Source): Provider<Pair> {
+export function kraken({ ask, url: base }: PriceSource): Provider<Pair> {
   return {
     id: 'kraken',
     name: 'Kraken',

@@ -33,13 +33,13 @@ export interface Provider<Requested extends Instrument> {
 }
 
 /** What a source is reached by. */
-export interface Source {
+export interface PriceSource {
   readonly ask: AskUpstream
   /** Base address. */
   readonly url: string
 }
 
-export interface KeyedSource extends Source {
+export interface KeyedSource extends PriceSource {
   readonly key: string
 }
 

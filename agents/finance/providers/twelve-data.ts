@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Failure } from '../../../schemas/failure.ts'
-import type { Pair, Share } from '../symbol.ts'
+import type { Pair, Stock } from '../symbol.ts'
 import {
   askJson,
   expectAnswer,
@@ -16,7 +16,7 @@ import {
 
 const Trouble = z.object({ status: z.literal('error'), code: z.string().regex(/^\d{3}$/) })
 const Currency = z.string().regex(/^[A-Za-z]{3}$/)
-const ShareQuote = z.object({
+const StockQuote = z.object({
   symbol: z.string(),
   currency: Currency,
   close: Price,
@@ -44,19 +44,19 @@ const markets: Readonly<Record<string, string>> = {
 }
 
 /** Twelve Data, with the operator's key (https://twelvedata.com/docs): shares with their currency, and exchange rates. */
-export function twelveData({ ask, url: base, key }: KeyedSource): Provider<Pair | Share> {
+export function twelveData({ ask, url: base, key }: KeyedSource): Provider<Pair | Stock> {
   const headers = { authorization: `apikey ${key}` }
 
   function get<T>(url: string, type: z.ZodType<T>, signal: AbortSignal): Promise<T | null> {
     return askJson(ask, { url, headers, signal }, (answer) => readKnown(type, answer))
   }
 
-  async function share(instrument: Share, signal: AbortSignal): Promise<Quote | null> {
+  async function stock(instrument: Stock, signal: AbortSignal): Promise<Quote | null> {
     const market = instrument.exchange === undefined ? undefined : markets[instrument.exchange]
     if (instrument.exchange !== undefined && market === undefined) return null
     const symbol = market === undefined ? instrument.resolved : instrument.ticker
     const url = under(base, '/quote', { symbol, ...(market !== undefined && { mic_code: market }) })
-    const found = await get(url, ShareQuote, signal)
+    const found = await get(url, StockQuote, signal)
     if (!found) return null
     expectSame(found.symbol, symbol)
     const time = found.last_quote_at ?? found.timestamp
@@ -76,7 +76,7 @@ export function twelveData({ ask, url: base, key }: KeyedSource): Provider<Pair 
     id: 'twelve_data',
     name: 'Twelve Data',
     quote: (instrument, signal) =>
-      instrument.asset_class === 'stock' ? share(instrument, signal) : rate(instrument, signal),
+      instrument.asset_class === 'stock' ? stock(instrument, signal) : rate(instrument, signal),
   }
 }
 

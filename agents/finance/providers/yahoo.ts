@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import type { Clock } from '../../../src/common/clock.ts'
-import type { Index, Pair, Share } from '../symbol.ts'
+import type { Index, Pair, Stock } from '../symbol.ts'
 import {
   askJson,
   expectAnswer,
   expectSame,
   Price,
+  type PriceSource,
   type Provider,
   Seconds,
-  type Source,
   under,
 } from './provider.ts'
 
@@ -38,7 +38,7 @@ const Unknown = z.object({ chart: z.object({ error: z.object({ code: z.literal('
  * The chart that Yahoo's own pages draw (v8), which nobody promised: only where the operator turns it on. Pence come as
  * `GBp`.
  */
-export function yahoo({ ask, url: base }: Source, clock: Clock): Provider<Pair | Share | Index> {
+export function yahoo({ ask, url: base }: PriceSource, clock: Clock): Provider<Pair | Stock | Index> {
   return {
     id: 'yahoo',
     name: 'Yahoo Finance (unofficial)',
@@ -64,7 +64,7 @@ export function yahoo({ ask, url: base }: Source, clock: Clock): Provider<Pair |
   }
 }
 
-function symbolOf(instrument: Pair | Share | Index): string {
+function symbolOf(instrument: Pair | Stock | Index): string {
   if (instrument.asset_class === 'fx') return `${instrument.base}${instrument.quote}=X`
   const isClass = instrument.asset_class === 'stock' && 'share_class' in instrument
   return isClass ? instrument.resolved.replace('.', '-') : instrument.resolved

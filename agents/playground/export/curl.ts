@@ -1,8 +1,8 @@
 import { quote, toAscii } from './ascii.ts'
-import { executionOf, type Plan, type Planned } from './plan.ts'
+import { type ExportPlan, executionOf, type Planned } from './plan.ts'
 
 /** A bash script that makes the calls one after the other and prints each answer on a line of its own. */
-export function toCurl({ base_url, calls }: Plan): string {
+export function toCurl({ base_url, calls }: ExportPlan): string {
   const needs = new Set(calls.map(({ as }) => as))
   return [
     '#!/usr/bin/env bash',

@@ -1,8 +1,8 @@
 import { toAscii } from './ascii.ts'
-import { executionOf, type Plan, type Planned } from './plan.ts'
+import { type ExportPlan, executionOf, type Planned } from './plan.ts'
 
 /** JSON-RPC messages, a line each, for the standard input of `dragoman mcp`; the id of a call is its step's number. */
-export function toFrames({ session, calls }: Plan): string {
+export function toFrames({ session, calls }: ExportPlan): string {
   const frames = [
     {
       jsonrpc: '2.0',

@@ -12,7 +12,7 @@ export interface Planned {
   readonly tool?: string
 }
 
-export interface Plan {
+export interface ExportPlan {
   readonly session: string
   readonly base_url: string
   readonly calls: readonly Planned[]
@@ -23,7 +23,7 @@ export function planOf(
   session: string,
   steps: readonly Step[],
   { agents, base_url }: { readonly agents: () => readonly Agent[]; readonly base_url: () => string },
-): Plan {
+): ExportPlan {
   const hosted = new Map(agents().map((agent) => [agent.package_name, agent]))
   return { session, base_url: base_url(), calls: steps.map((step) => planned(step, hosted)) }
 }

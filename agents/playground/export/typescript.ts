@@ -1,8 +1,8 @@
 import { toAscii } from './ascii.ts'
-import { executionOf, type Plan, type Planned } from './plan.ts'
+import { type ExportPlan, executionOf, type Planned } from './plan.ts'
 
 /** A TypeScript file for `node FILE` that makes the calls one after the other and prints each answer as a line of JSON. */
-export function toTypeScript({ base_url, calls }: Plan): string {
+export function toTypeScript({ base_url, calls }: ExportPlan): string {
   const needs = new Set(calls.map(({ as }) => as))
   return [
     '// The calls of a Dragoman playground session, one answer a line.',

@@ -6,7 +6,7 @@ import { csvOf } from './csv.ts'
 import { readFeed } from './feed.ts'
 import { fenced, verbatim } from './verbatim.ts'
 
-export type BodyReading = Reading & Pick<Extracted, 'charset' | 'page_count'>
+type BodyReading = Reading & Pick<Extracted, 'charset' | 'page_count'>
 
 /** Reads an answer by what its header claims and its bytes show. Throws Failure `upstream_invalid` for what is no text. */
 export async function readBody(job: BodyJob): Promise<BodyReading> {

@@ -1,12 +1,12 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/** Azure's host agent: routed inside every Azure network, although the range is a public one. */
+/** Azure's host agent (wire server): routed inside every Azure network although its range is public. */
 const azureHost = '168.63.129.16'
 
 /**
- * True for a literal IP address that the whole Internet may reach: IANA's special-purpose registries
- * are out (RFC 6890), and so is IPv6 beyond 2000::/3. An IPv4-mapped address counts as its IPv4 one.
+ * True for a literal IP address that is globally reachable: addresses of IANA's special-purpose registries (RFC 6890) and
+ * IPv6 outside 2000::/3 are not. An IPv4-mapped address counts as its IPv4 address.
  */
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 0) return false
@@ -21,7 +21,7 @@ export function bareHost(hostname: string): string {
   return hostname.replace(/^\[|\]$/g, '').replace(/\.+$/, '')
 }
 
-/** Names that mean something only inside somebody's network (RFC 6761, 6762, 7686, 8375, ICANN's .internal). */
+/** Suffixes with a meaning only inside a private network (RFC 6761, 6762, 7686, 8375, ICANN's .internal). */
 const localSuffixes = [
   'localhost',
   'localdomain',

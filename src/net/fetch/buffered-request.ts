@@ -1,62 +1,61 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Dispatcher } from 'undici'
-import { createCollected } from './byte-buffer.ts'
-import { cutExplanation } from './error-body-timeout.ts'
-import { turnBytes } from './yield-size.ts'
+import { ByteBuffer, yieldBytes } from './byte-buffer.ts'
+import { limitErrorBody } from './error-body-timeout.ts'
 
-export interface Gathered {
+interface BufferedAnswer {
   readonly status: number
   readonly headers: IncomingHttpHeaders
-  /** As it was sent, with its content coding. */
+  /** As received, with its content coding. */
   readonly body: Uint8Array
 }
 
-export interface GatherOptions {
+interface BufferedRequestOptions {
   readonly signal: AbortSignal
   readonly max_bytes: number
-  /** Called with the head of the answer: whether its body is wanted. What it throws ends the exchange. */
-  readonly wants: (status: number, headers: IncomingHttpHeaders) => boolean
-  /** What is thrown for a body of more than `max_bytes`. */
+  /** Called with the head of the answer: whether to read its body. An error that it throws ends the exchange. */
+  readonly readsBody: (status: number, headers: IncomingHttpHeaders) => boolean
+  /** Makes the error for a body of more than `max_bytes`. */
   readonly tooLarge: () => Error
 }
 
-const nothing = new Uint8Array()
+const emptyBody = new Uint8Array()
 
-/** One exchange of undici with the whole of its answer: a stream between would cost as much again. */
-export function gather(
+/** Sends a request by undici and buffers the whole answer: a stream would cost twice the CPU (bench/forward). */
+export function sendBuffered(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
-  { signal, max_bytes, wants, tooLarge }: GatherOptions,
-): Promise<Gathered> {
+  { signal, max_bytes, readsBody, tooLarge }: BufferedRequestOptions,
+): Promise<BufferedAnswer> {
   return new Promise((resolve, reject) => {
-    const collected = createCollected()
+    const collected = new ByteBuffer()
     let controller: Dispatcher.DispatchController | undefined
-    let head: Omit<Gathered, 'body'> | undefined
+    let head: Omit<BufferedAnswer, 'body'> | undefined
     let cut: Disposable | undefined
-    let isOver = false
-    let inTurn = 0
+    let isFinished = false
+    let sinceYield = 0
 
-    function over(): void {
-      isOver = true
+    function finish(): void {
+      isFinished = true
       cut?.[Symbol.dispose]()
       signal.removeEventListener('abort', abort)
     }
 
-    /** Settles before the rest is there, which is not read. */
-    function leave(settle: () => void, reason: Error): void {
-      if (isOver) return
-      over()
+    /** Settles early; the rest of the answer is not read. */
+    function stop(settle: () => void, reason: Error): void {
+      if (isFinished) return
+      finish()
       settle()
       controller?.abort(reason)
     }
 
-    function giveTurn(): void {
-      inTurn = 0
+    function yieldTurn(): void {
+      sinceYield = 0
       controller?.pause()
       setImmediate(() => controller?.resume())
     }
 
-    const fail = (error: Error) => leave(() => reject(error), error)
+    const fail = (error: Error) => stop(() => reject(error), error)
     const abort = () => fail(signal.reason)
 
     if (signal.aborted) return reject(signal.reason)
@@ -64,36 +63,36 @@ export function gather(
     dispatcher.dispatch(request, {
       onRequestStart(started) {
         controller = started
-        if (isOver) started.abort(new Error('Nobody waits for it.'))
+        if (isFinished) started.abort(new Error('The request is over.'))
       },
       onResponseStart(_, status, headers) {
-        if (status < 200 || isOver) return
-        const told = { status, headers }
-        head = told
+        if (status < 200 || isFinished) return
+        const received = { status, headers }
+        head = received
         const enough = () =>
-          leave(() => resolve({ ...told, body: nothing }), new Error('The rest is not read.'))
+          stop(() => resolve({ ...received, body: emptyBody }), new Error('The rest is not read.'))
         try {
-          if (!wants(status, headers)) enough()
-          else cut = cutExplanation(status, enough)
+          if (!readsBody(status, headers)) enough()
+          else cut = limitErrorBody(status, enough)
         } catch (error) {
           fail(error as Error)
         }
       },
       onResponseData(_, chunk) {
-        if (isOver) return
+        if (isFinished) return
         if (collected.length + chunk.length > max_bytes) return fail(tooLarge())
         collected.add(chunk)
-        inTurn += chunk.length
-        if (inTurn > turnBytes) giveTurn()
+        sinceYield += chunk.length
+        if (sinceYield > yieldBytes) yieldTurn()
       },
       onResponseEnd() {
-        if (isOver || !head) return
-        over()
+        if (isFinished || !head) return
+        finish()
         resolve({ ...head, body: collected.bytes() })
       },
       onResponseError(_, error) {
-        if (isOver) return
-        over()
+        if (isFinished) return
+        finish()
         reject(error)
       },
     })

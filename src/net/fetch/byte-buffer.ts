@@ -1,53 +1,51 @@
-/**
- * Bytes that come in chunks. A large chunk is kept as it is: a copy would cost the garbage collector as much again.
- * Small ones are copied together: a thousand chunks of a byte cost a thousand bytes, not objects.
- */
-export interface Collected {
-  readonly length: number
-  add(chunk: Uint8Array): void
-  bytes(): Uint8Array
-}
+/** Bytes read of a body before the event loop gets a turn: buffered chunks would otherwise be read without a pause. */
+export const yieldBytes = 256 * 1024
 
 const pageBytes = 16 * 1024
 
-export function createCollected(): Collected {
-  const parts: Uint8Array[] = []
-  let page: Uint8Array = new Uint8Array()
-  /** What is on the page but in no part yet. */
-  let [start, end] = [0, 0]
-  let length = 0
+/**
+ * Collects bytes that come in chunks. A large chunk is kept as it is, since a copy would double the work of the garbage
+ * collector. Small chunks are copied into pages, so that a thousand chunks of a byte do not cost a thousand objects.
+ */
+export class ByteBuffer {
+  readonly #parts: Uint8Array[] = []
+  #page: Uint8Array = new Uint8Array()
+  /** Range of the page that is in no part yet. */
+  #start = 0
+  #end = 0
+  #length = 0
 
-  function close(): void {
-    if (end > start) parts.push(page.subarray(start, end))
-    start = end
+  get length(): number {
+    return this.#length
   }
 
-  function copy(chunk: Uint8Array): void {
-    if (end + chunk.length > page.length) {
-      close()
-      page = Buffer.allocUnsafeSlow(Math.max(pageBytes, chunk.length))
-      start = end = 0
+  add(chunk: Uint8Array): void {
+    // Most answers are one chunk, which is not copied.
+    if (this.#length === 0 || chunk.length >= pageBytes) {
+      this.#closeRange()
+      this.#parts.push(chunk)
+    } else this.#copy(chunk)
+    this.#length += chunk.length
+  }
+
+  bytes(): Uint8Array {
+    this.#closeRange()
+    const [first = this.#page, second] = this.#parts
+    return second ? Buffer.concat(this.#parts, this.#length) : first
+  }
+
+  #closeRange(): void {
+    if (this.#end > this.#start) this.#parts.push(this.#page.subarray(this.#start, this.#end))
+    this.#start = this.#end
+  }
+
+  #copy(chunk: Uint8Array): void {
+    if (this.#end + chunk.length > this.#page.length) {
+      this.#closeRange()
+      this.#page = Buffer.allocUnsafeSlow(Math.max(pageBytes, chunk.length))
+      this.#start = this.#end = 0
     }
-    page.set(chunk, end)
-    end += chunk.length
-  }
-
-  return {
-    get length() {
-      return length
-    },
-    add(chunk) {
-      // Most answers are one chunk: nothing is copied then.
-      if (length === 0 || chunk.length >= pageBytes) {
-        close()
-        parts.push(chunk)
-      } else copy(chunk)
-      length += chunk.length
-    },
-    bytes() {
-      close()
-      const [first = page, second] = parts
-      return second ? Buffer.concat(parts, length) : first
-    },
+    this.#page.set(chunk, this.#end)
+    this.#end += chunk.length
   }
 }

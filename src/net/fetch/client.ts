@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import { Agent, request as send } from 'undici'
 import { abortable } from '../../common/abort.ts'
 import { decoded, tooLarge } from './body.ts'
-import { gather } from './buffered-request.ts'
+import { sendBuffered } from './buffered-request.ts'
 import { guardedConnector, type Lookup } from './connector.ts'
 import type { FetchResponse } from './fetch.ts'
 import { type Hop, nextHop } from './redirect.ts'
@@ -10,29 +10,33 @@ import type { Rules } from './rules.ts'
 
 type Answer = Pick<FetchResponse, 'status' | 'headers' | 'body'>
 
-/** An answer whose body is still to be read, or destroyed. */
-export interface OpenAnswer {
+/** An answer whose body the receiver reads or destroys. */
+export interface StreamedAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: Readable
 }
 
-/** One HTTP exchange after another, over connections that the rules allow. */
-export interface Client extends AsyncDisposable {
-  /** Sends one hop; gives its answer, or the hop it leads to with the answer's body thrown away. */
+/** An HTTP client over connections that the rules allow. */
+export interface HttpClient extends AsyncDisposable {
+  /** Sends one hop; resolves to its answer, or to the next hop of a redirect, whose body is dropped. */
   exchange(hop: Hop, signal: AbortSignal, maxBytes: number): Promise<Answer | Hop>
-  /** Sends one hop; gives its answer once the head of it is there. */
-  open(hop: Hop, signal: AbortSignal): Promise<OpenAnswer>
+  /** Sends one hop; resolves to its answer when the head has arrived. */
+  open(hop: Hop, signal: AbortSignal): Promise<StreamedAnswer>
 }
 
-export interface ClientOptions {
-  /** Milliseconds that the other side may be silent. */
+interface ClientOptions {
+  /** Milliseconds for which the server may be silent. */
   readonly idle_ms: number
-  /** To one origin; null: as many as are asked for. */
+  /** Connections to one origin; null: no limit. */
   readonly connections: number | null
 }
 
-export function createClient(lookup: Lookup, rules: Rules, { idle_ms, connections }: ClientOptions): Client {
+export function createHttpClient(
+  lookup: Lookup,
+  rules: Rules,
+  { idle_ms, connections }: ClientOptions,
+): HttpClient {
   const dispatcher = new Agent({
     connect: guardedConnector(lookup, rules),
     allowH2: false,
@@ -42,13 +46,13 @@ export function createClient(lookup: Lookup, rules: Rules, { idle_ms, connection
     connections,
   })
 
-  async function open({ url, method, headers, body }: Hop, signal: AbortSignal): Promise<OpenAnswer> {
-    // undici lets a signal end a request only once it has a connection.
+  async function open({ url, method, headers, body }: Hop, signal: AbortSignal): Promise<StreamedAnswer> {
+    // undici heeds the signal only once the request has a connection.
     const response = await abortable(
       send(url, { dispatcher, method, headers, body: body ?? null, signal }),
       signal,
     )
-    // What ends a body early (a refusal, a destroyed stream) is reported once, by whoever ended it.
+    // The code that ends a body early (a refusal, a destroyed stream) reports the error itself.
     response.body.on('error', () => {})
     return { status: response.statusCode, headers: plainHeaders(response.headers), body: response.body }
   }
@@ -59,14 +63,14 @@ export function createClient(lookup: Lookup, rules: Rules, { idle_ms, connection
       const { url, method, headers, body } = hop
       let next: Hop | undefined
       const { origin, pathname, search } = url
-      const answer = await gather(
+      const answer = await sendBuffered(
         dispatcher,
         { origin, path: pathname + search, method, headers, body: body ?? null },
         {
           signal,
           max_bytes,
           tooLarge: () => tooLarge(max_bytes),
-          wants(status, { location, 'content-length': length }) {
+          readsBody(status, { location, 'content-length': length }) {
             next = nextHop(hop, status, location, rules)
             if (next) return false
             if (method !== 'HEAD' && Number(length ?? 0) > max_bytes) throw tooLarge(max_bytes)
@@ -75,8 +79,8 @@ export function createClient(lookup: Lookup, rules: Rules, { idle_ms, connection
         },
       )
       if (next) return next
-      const told = plainHeaders(answer.headers)
-      return { status: answer.status, headers: told, body: await decoded(answer.body, told, max_bytes) }
+      const plain = plainHeaders(answer.headers)
+      return { status: answer.status, headers: plain, body: await decoded(answer.body, plain, max_bytes) }
     },
     [Symbol.asyncDispose]: () => dispatcher.destroy(),
   }

@@ -17,9 +17,9 @@ type Options = buildConnector.Options
 const connectTimeout = 5_000
 
 /**
- * Opens sockets to public addresses only. An address is checked where it is a literal (no lookup runs
- * for those), where a name resolves to it (one bad answer spoils all, and the checked answers are the
- * ones connected to, so nothing can be rebound in between), and once more on the open socket.
+ * Opens sockets to public addresses only. An address is checked if it is a literal (no lookup runs for those), if a name
+ * resolves to it (one private answer blocks the name; the checked answers are the ones connected to, which prevents DNS
+ * rebinding), and once more on the open socket.
  */
 export function guardedConnector(lookup: Lookup, rules: Rules): Connector {
   const common = { timeout: connectTimeout, allowH2: false, maxCachedSessions: 0 }
@@ -42,16 +42,16 @@ function publicOnly(lookup: Lookup, rules: Rules): Lookup {
   return (hostname, options, callback) =>
     lookup(hostname, options, (error, addresses) => {
       if (error) return callback(error, [])
-      const isFit = addresses.length > 0 && addresses.every(({ address }) => rules.is_public(address))
-      callback(isFit ? null : blocked(hostname), isFit ? addresses : [])
+      const isPublic = addresses.length > 0 && addresses.every(({ address }) => rules.is_public(address))
+      callback(isPublic ? null : blocked(hostname), isPublic ? addresses : [])
     })
 }
 
-/** Node asks for one address or for all of them; ours always answers all. */
+/** Adapts to both forms of `dns.lookup`: Node asks for one address or for all. */
 function adapted(lookup: Lookup): LookupFunction {
   return (hostname, options, callback) =>
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
-      // Node leaves the addresses out where it has an error.
+      // Node passes no addresses with an error.
       const [first] = error ? [] : addresses
       if (error || !first) return callback(error ?? noAddress(hostname), '', 0)
       if (options.all) return callback(null, addresses)
@@ -63,7 +63,7 @@ function noAddress(hostname: string): NodeJS.ErrnoException {
   return Object.assign(new Error(`${hostname} has no address`), { code: 'ENOTFOUND' })
 }
 
-/** undici gives an IPv6 host without its brackets. */
+/** undici passes an IPv6 host without its brackets. */
 function originOf({ protocol, hostname, port }: Options): string {
   const host = isIP(hostname) === 6 ? `[${hostname}]` : hostname
   return new URL(`${protocol}//${host}${port ? `:${port}` : ''}`).origin

@@ -1,21 +1,20 @@
-export interface CutOff extends Disposable {
+interface BodyTimeout extends Disposable {
   readonly has_passed: boolean
 }
 
-/** How long is waited for what an error says beside its status. */
-const explanationMilliseconds = 1_000
+/** Milliseconds for the body of an error; the status says enough. */
+const errorBody_ms = 1_000
 
 /**
- * Ends the body of an error (RFC 9110, 15.5 and 15.6) by `end` when it does not end by itself soon: the status says
- * enough. Undefined for any other answer.
+ * Calls `end` when the body of an error (RFC 9110, 15.5 and 15.6) does not end in time. Undefined for any other status.
  */
-export function cutExplanation(status: number, end: () => void): CutOff | undefined {
+export function limitErrorBody(status: number, end: () => void): BodyTimeout | undefined {
   if (status < 400) return undefined
   let hasPassed = false
   const timer = setTimeout(() => {
     hasPassed = true
     end()
-  }, explanationMilliseconds)
+  }, errorBody_ms)
   return {
     get has_passed() {
       return hasPassed

@@ -1,33 +1,33 @@
 import type { Readable } from 'node:stream'
 import type { Failure } from '../../../schemas/failure.ts'
 
-export type Method = 'GET' | 'POST' | 'HEAD' | 'DELETE'
+export type FetchMethod = 'GET' | 'POST' | 'HEAD' | 'DELETE'
 
-/** One request to the outside world. */
+/** A request to another server. */
 export interface FetchRequest {
   readonly url: string
-  readonly method?: Method
+  readonly method?: FetchMethod
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
   readonly signal: AbortSignal
-  /** Most bytes of body after decompression; 5 MiB when absent. */
+  /** Maximum bytes of the body after decompression; 5 MiB when absent. */
   readonly max_bytes?: number
-  /** Refuse a redirect that leaves the origin or changes the method: what is sent is meant for that place. */
+  /** Refuse a redirect to another origin or with another method: the request is meant for this origin alone. */
   readonly stays?: boolean
   /** Refuse every redirect. */
   readonly unmoved?: boolean
-  /** For everything together: names, connections, redirects, body; 10,000 when absent, `none`: what the signal allows. */
+  /** Milliseconds for everything: DNS, connections, redirects, body; 10,000 when absent. `none`: only the signal ends it. */
   readonly timeout_ms?: number | 'none'
 }
 
 export interface FetchResponse {
-  /** Any HTTP status: an error status is an answer, not a failure. */
+  /** Any HTTP status; an error status is an answer, not a Failure. */
   readonly status: number
-  /** Names in lower case; several fields of one name joined by commas. Without `set-cookie`. */
+  /** Names in lower case; repeated fields joined by commas; without `set-cookie`. */
   readonly headers: Readonly<Record<string, string>>
-  /** Where the answer came from, after redirects. */
+  /** URL of the answer, after redirects. */
   readonly url: string
-  /** The addresses that redirected, in order; empty when the first one answered. */
+  /** URLs that redirected, in order; empty without redirects. */
   readonly redirects: readonly string[]
   /** Decompressed. */
   readonly body: Uint8Array
@@ -39,18 +39,18 @@ export interface FetchResponse {
  */
 export type Fetch = (request: FetchRequest) => Promise<FetchResponse>
 
-/** An answer that is read as it comes. Whoever has it reads the body to its end or destroys it. */
+/** An answer whose body is a stream. The receiver reads the body to its end or destroys it. */
 export interface OpenResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: Readable
-  /** What went wrong with the body, as the Failure that its reader throws. */
+  /** An error of the body as the Failure that its reader throws. */
   explain(error: unknown): Failure
 }
 
 /**
- * Sends a request that stays and gives its answer once the head is there; the body comes as it was sent, uncoded. Only
- * the caller's signal and the silence of the other side end it. Throws as Fetch does.
+ * Sends a request as with `stays` and resolves when the head of the answer has arrived; the body has no content coding.
+ * Only the caller's signal and an idle connection end it. Throws as Fetch does.
  */
 export type Open = (
   request: Omit<FetchRequest, 'max_bytes' | 'timeout_ms' | 'stays' | 'unmoved'>,

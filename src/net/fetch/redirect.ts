@@ -1,24 +1,29 @@
 import { Failure } from '../../../schemas/failure.ts'
-import type { Method } from './fetch.ts'
+import type { FetchMethod } from './fetch.ts'
 import { checkUrl, type Rules } from './rules.ts'
 
-/** What one hop sends. */
+/** One request in a chain of redirects. */
 export interface Hop {
   readonly url: URL
-  readonly method: Method
+  readonly method: FetchMethod
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | undefined
 }
 
 const redirecting = new Set([301, 302, 303, 307, 308])
 
-/** All that another origin gets to see: credentials go under any header name, so none other follows. */
-const followers = new Set(['accept', 'accept-encoding', 'accept-language', 'content-type', 'user-agent'])
+/** Headers that another origin receives. Credentials may be in any header, so no other header is passed on. */
+const crossOriginHeaders = new Set([
+  'accept',
+  'accept-encoding',
+  'accept-language',
+  'content-type',
+  'user-agent',
+])
 
 /**
- * The hop that an answer leads to, checked like the first, or undefined where it leads nowhere. Methods
- * change as in the Fetch Standard's HTTP-redirect fetch. Throws Failure `blocked_address`, and
- * `upstream_invalid` for a target that is no URL to fetch.
+ * The next hop of a redirect, checked like the first one; undefined for any other answer. Methods change as in the Fetch
+ * Standard's HTTP-redirect fetch. Throws Failure `blocked_address`, and `upstream_invalid` for an invalid target.
  */
 export function nextHop(
   hop: Hop,
@@ -31,7 +36,7 @@ export function nextHop(
   const becomesGet = hop.method === 'POST' && (status === 303 || status === 301 || status === 302)
   const isSameOrigin = url.origin === hop.url.origin
   const headers = Object.entries(hop.headers).filter(
-    ([name]) => (isSameOrigin || followers.has(name)) && !(becomesGet && name === 'content-type'),
+    ([name]) => (isSameOrigin || crossOriginHeaders.has(name)) && !(becomesGet && name === 'content-type'),
   )
   return {
     url,
@@ -47,6 +52,9 @@ function target(from: URL, location: string, rules: Rules): URL {
   } catch (error) {
     const failure = Failure.from(error)
     if (failure.code !== 'invalid_request') throw failure
-    throw new Failure('upstream_invalid', `It redirects to a URL that is not fetched. ${failure.message}`)
+    throw new Failure(
+      'upstream_invalid',
+      `The answer redirects to a URL that cannot be fetched. ${failure.message}`,
+    )
   }
 }

@@ -9,10 +9,10 @@ import { startDeadline } from '../../common/deadline.ts'
  */
 export type ResolveTxt = (name: string, signal: AbortSignal) => Promise<readonly string[]>
 
-export interface TxtResolverOptions {
+interface TxtResolverOptions {
   /** IP addresses, each with or without a port (`192.0.2.1`, `192.0.2.1:5353`, `[2001:db8::1]:53`); the system's when empty. */
   readonly servers: readonly string[]
-  /** For one question, all servers and repetitions together. */
+  /** Milliseconds for one query, all servers and repetitions included. */
   readonly timeout_ms: number
 }
 
@@ -23,9 +23,9 @@ const maxAliases = 8
 const repetitions = 2
 
 /**
- * Makes a resolver that believes what every server says: all of them must answer, and a record counts where
- * all of them give it, so one that lies can hide a record and never invent one. Nothing is cached here.
- * Throws Failure `not_configured` for a server that is no address.
+ * A resolver that trusts only what all servers agree on: all of them must answer, and a record counts if every answer has
+ * it. A lying server can hide a record and never invent one. Nothing is cached. Throws Failure `not_configured` for a
+ * server that is not an address.
  */
 export function createTxtResolver({ servers, timeout_ms }: TxtResolverOptions): ResolveTxt {
   for (const server of servers) checkServer(server)
@@ -44,7 +44,7 @@ export function createTxtResolver({ servers, timeout_ms }: TxtResolverOptions): 
   }
 }
 
-/** One question to one server. Each has a resolver of its own, so that it can be cancelled alone. */
+/** One query to one server, with a resolver of its own so that it can be cancelled alone. */
 async function ask(
   name: string,
   servers: readonly string[],
@@ -57,7 +57,7 @@ async function ask(
   signal.addEventListener('abort', cancel, { once: true })
   try {
     const records = await resolver.resolveTxt(name)
-    if (records.length === 0) await refuseCircle(resolver, name)
+    if (records.length === 0) await refuseAliasLoop(resolver, name)
     if (records.length > maxRecords) throw tooMany(name)
     return records.map((chunks) => chunks.join('')).filter((record) => record.length <= maxRecordLength)
   } catch (error) {
@@ -68,20 +68,20 @@ async function ask(
   }
 }
 
-/** Most servers fail on aliases that run in a circle; others hand it out: an answer without a record of the type. */
-async function refuseCircle(resolver: Resolver, name: string): Promise<void> {
+/** Most servers fail on a loop of aliases; others answer with the aliases and without a record of the type. */
+async function refuseAliasLoop(resolver: Resolver, name: string): Promise<void> {
   const seen = new Set([name])
   let next: string | undefined = name
   while (next !== undefined) {
     const [alias]: string[] = await resolver.resolveCname(next).catch(() => [])
-    if (alias !== undefined && (seen.has(alias) || seen.size > maxAliases)) throw circle(name)
+    if (alias !== undefined && (seen.has(alias) || seen.size > maxAliases)) throw aliasLoop(name)
     if (alias !== undefined) seen.add(alias)
     next = alias
   }
 }
 
-function circle(name: string): Failure {
-  return new Failure('upstream_failed', `The aliases (CNAME) of ${name} do not come to an end.`)
+function aliasLoop(name: string): Failure {
+  return new Failure('upstream_failed', `The aliases (CNAME) of ${name} form a loop.`)
 }
 
 function translate(name: string, error: unknown): Failure {

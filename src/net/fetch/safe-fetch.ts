@@ -2,9 +2,9 @@ import { lookup as systemLookup } from 'node:dns'
 import { Failure } from '../../../schemas/failure.ts'
 import { startDeadline } from '../../common/deadline.ts'
 import { isPublicAddress } from './address.ts'
-import type { Client, OpenAnswer } from './client.ts'
+import type { HttpClient, StreamedAnswer } from './client.ts'
 import type { Lookup } from './connector.ts'
-import type { Fetch, FetchRequest, FetchResponse, Open, OpenResponse } from './fetch.ts'
+import type { Fetch, Open } from './fetch.ts'
 import { type Hop, nextHop } from './redirect.ts'
 import { checkUrl, type Rules } from './rules.ts'
 import { translate } from './translate-error.ts'
@@ -18,35 +18,36 @@ export interface SafeFetchOptions {
   readonly user_agent: string
   /** The system's when absent. */
   readonly lookup?: Lookup
-  /** The rule on literal addresses; replaced only by tests. */
+  /** The rule for literal addresses; only tests replace it. */
   readonly is_public?: (address: string) => boolean
   /** Ports of public addresses; 80 and 443 when absent. */
   readonly ports?: readonly number[]
-  /** Origins exempt from the rules on addresses, names and ports, each hop by its own. */
+  /** Origins exempt from the rules on addresses, names and ports; checked for each hop. */
   readonly allow_origins?: readonly string[]
-  /** How long the other side may be silent; 10,000 ms when absent. */
+  /** Milliseconds for which a server may be silent; 10,000 when absent. */
   readonly idle_ms?: number
-  /** Most connections to one origin; null: as many as are asked for. 32 when absent. */
+  /** Maximum connections to one origin; null: no limit. 32 when absent. */
   readonly connections?: number | null
-  /** Our own origins: refused to everybody, allowed or not. */
+  /** The gateway's own origins: always refused, even if allowed. */
   readonly refuse_origins?: () => readonly string[]
 }
 
-/** The one door to the outside world. */
+/** The only way of the gateway to other servers. */
 export interface SafeFetch extends AsyncDisposable {
   readonly fetch: Fetch
   readonly open: Open
   readonly dial: Dial
-  /** What the address alone tells of whether it is fetched. Throws as Fetch does. */
+  /** Checks the URL itself, without resolving its name. Throws as Fetch does. */
   readonly check: (url: string) => URL
 }
 
 const maxRedirects = 5
 const defaultBytes = 5 * 1024 * 1024
-const defaultTimeout = 10_000
-const defaultIdle = 10_000
+const defaultTimeout_ms = 10_000
+const defaultIdle_ms = 10_000
 const defaultConnections = 32
-const ours = new Set([
+/** Headers that this client sets or forbids. */
+const reservedHeaders = new Set([
   'host',
   'cookie',
   'connection',
@@ -54,43 +55,47 @@ const ours = new Set([
   'transfer-encoding',
   'accept-encoding',
 ])
+/** In place of a deadline where only the caller ends the request. */
+const noDeadline = { has_passed: false }
 
 /**
- * Makes a fetch that reaches public addresses only, whatever a URL, a name server or a redirect says.
- * It knows no proxy, no cookies and no HTTP/2, and keeps its own connections until it is disposed.
+ * Creates a fetch that reaches public addresses only, whatever a URL, a name server or a redirect says. It uses no proxy,
+ * no cookies and no HTTP/2, and keeps its own connections until it is disposed.
  */
 export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
-  const rules: Rules = {
-    is_public: options.is_public ?? isPublicAddress,
-    ports: new Set(options.ports ?? [80, 443]),
-    allowed: new Set(options.allow_origins?.map((origin) => new URL(origin).origin)),
-    refused: parsedOnce(options.refuse_origins ?? (() => [])),
-  }
-  let client: Promise<Client> | undefined
+  return new GuardedFetch(options)
+}
 
-  /** The HTTP client is loaded with the first request: a start does not pay for it. */
-  async function loadClient(): Promise<Client> {
-    const { createClient } = await import('./client.ts')
-    const { lookup = systemLookup, idle_ms = defaultIdle, connections = defaultConnections } = options
-    return createClient(lookup, rules, { idle_ms, connections })
+class GuardedFetch implements SafeFetch {
+  readonly dial: Dial
+  readonly #options: SafeFetchOptions
+  readonly #rules: Rules
+  #client: Promise<HttpClient> | undefined
+
+  constructor(options: SafeFetchOptions) {
+    this.#options = options
+    this.#rules = {
+      is_public: options.is_public ?? isPublicAddress,
+      ports: new Set(options.ports ?? [80, 443]),
+      allowed: new Set(options.allow_origins?.map((origin) => new URL(origin).origin)),
+      refused: parsedOnce(options.refuse_origins ?? (() => [])),
+    }
+    this.dial = createDial(options.lookup ?? systemLookup, this.#rules)
   }
 
-  async function fetch(request: FetchRequest): Promise<FetchResponse> {
-    let hop = firstHop(request, rules, options.user_agent)
-    client ??= loadClient()
-    const { exchange } = await client
-    const { signal, timeout_ms = defaultTimeout } = request
+  readonly fetch: Fetch = async (request) => {
+    let hop = firstHop(request, this.#rules, this.#options.user_agent)
+    const client = await this.#loadClient()
+    const { signal, timeout_ms = defaultTimeout_ms } = request
     using limit = timeout_ms === 'none' ? null : startDeadline(signal, timeout_ms)
     const deadline = limit ?? { signal, has_passed: false }
     try {
       const redirects: string[] = []
       while (true) {
-        const answer = await exchange(hop, deadline.signal, request.max_bytes ?? defaultBytes)
+        const answer = await client.exchange(hop, deadline.signal, request.max_bytes ?? defaultBytes)
         if ('status' in answer) return { ...answer, url: hop.url.href, redirects }
-        if (redirects.length === maxRedirects) {
-          throw new Failure('upstream_invalid', `${hop.url.host} redirects more than ${maxRedirects} times.`)
-        }
-        if (request.unmoved) throw moved(hop, answer)
+        if (redirects.length === maxRedirects) throw tooManyRedirects(hop)
+        if (request.unmoved) throw redirected(hop, answer)
         if (request.stays) assertStays(hop, answer)
         redirects.push(hop.url.href)
         hop = answer
@@ -100,30 +105,48 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
     }
   }
 
-  async function open(request: Parameters<Open>[0]): Promise<OpenResponse> {
-    const first = firstHop(request, rules, options.user_agent)
+  readonly open: Open = async (request) => {
+    const first = firstHop(request, this.#rules, this.#options.user_agent)
     let hop: Hop = { ...first, headers: { ...first.headers, 'accept-encoding': 'identity' } }
-    client ??= loadClient()
-    const { open: send } = await client
+    const client = await this.#loadClient()
     const { signal } = request
     try {
       for (let redirects = 0; redirects <= maxRedirects; redirects++) {
-        const answer = await send(hop, signal)
-        const next = leads(hop, answer)
+        const answer = await client.open(hop, signal)
+        const next = this.#nextHop(hop, answer)
         const { host } = hop.url
-        if (!next) return { ...answer, explain: (error) => translate(error, host, signal, endless) }
+        if (!next) return { ...answer, explain: (error) => translate(error, host, signal, noDeadline) }
         answer.body.destroy()
         hop = next
       }
-      throw new Failure('upstream_invalid', `${hop.url.host} redirects more than ${maxRedirects} times.`)
+      throw tooManyRedirects(hop)
     } catch (error) {
-      throw translate(error, hop.url.host, signal, endless)
+      throw translate(error, hop.url.host, signal, noDeadline)
     }
   }
 
-  function leads(hop: Hop, { status, headers, body }: OpenAnswer): Hop | undefined {
+  readonly check = (url: string): URL => checkUrl(url, this.#rules)
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await (await this.#client)?.[Symbol.asyncDispose]()
+  }
+
+  /** Loads the HTTP client with the first request, which keeps the start of the gateway fast. */
+  #loadClient(): Promise<HttpClient> {
+    this.#client ??= import('./client.ts').then(({ createHttpClient }) => {
+      const {
+        lookup = systemLookup,
+        idle_ms = defaultIdle_ms,
+        connections = defaultConnections,
+      } = this.#options
+      return createHttpClient(lookup, this.#rules, { idle_ms, connections })
+    })
+    return this.#client
+  }
+
+  #nextHop(hop: Hop, { status, headers, body }: StreamedAnswer): Hop | undefined {
     try {
-      const next = nextHop(hop, status, headers.location, rules)
+      const next = nextHop(hop, status, headers.location, this.#rules)
       if (next) assertStays(hop, next)
       return next
     } catch (refused) {
@@ -131,56 +154,47 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
       throw refused
     }
   }
+}
 
-  const dial = createDial(options.lookup ?? systemLookup, rules)
-  const check = (url: string) => checkUrl(url, rules)
-  return {
-    fetch,
-    open,
-    dial,
-    check,
-    [Symbol.asyncDispose]: async () => (await client)?.[Symbol.asyncDispose](),
-  }
+function tooManyRedirects({ url }: Hop): Failure {
+  return new Failure('upstream_invalid', `${url.host} redirects more than ${maxRedirects} times.`)
 }
 
 function assertStays(from: Hop, to: Hop): void {
   if (to.method === from.method && to.url.origin === from.url.origin) return
   throw new Failure('upstream_invalid', `${from.url.host} redirects to ${to.url.origin}.`, {
-    hint: 'What was meant for one place is not sent to another. Publish the address that it redirects to.',
+    hint: 'The request is meant for one origin and is not sent to another. Publish the URL that it redirects to.',
   })
 }
 
-/** Addresses that hardly ever change, parsed when they do. */
+/** Parses addresses that rarely change, again only when they did. */
 function parsedOnce(addresses: () => readonly string[]): () => readonly URL[] {
-  let known: readonly string[] = []
+  let parsed: readonly string[] = []
   let urls: readonly URL[] = []
   return () => {
     const now = addresses()
-    const isKnown = now.length === known.length && now.every((address, index) => address === known[index])
-    if (!isKnown) urls = now.map((address) => new URL(address))
-    known = now
+    const isSame = now.length === parsed.length && now.every((address, index) => address === parsed[index])
+    if (!isSame) urls = now.map((address) => new URL(address))
+    parsed = now
     return urls
   }
 }
 
-function moved(from: Hop, to: Hop): Failure {
+function redirected(from: Hop, to: Hop): Failure {
   return new Failure(
     'upstream_invalid',
     `${from.url.host} redirects to ${to.url.origin}, which is not followed.`,
     {
-      hint: 'Give the address that it redirects to.',
+      hint: 'Give the URL that it redirects to.',
       upstream: { code: 'redirect' },
     },
   )
 }
 
-/** Of what only its caller ends. */
-const endless = { has_passed: false }
-
 function firstHop(request: Parameters<Open>[0], rules: Rules, userAgent: string): Hop {
   const headers = Object.entries(request.headers ?? {})
     .map(([name, value]) => [name.toLowerCase(), value] as const)
-    .filter(([name]) => !ours.has(name))
+    .filter(([name]) => !reservedHeaders.has(name))
   return {
     url: checkUrl(request.url, rules),
     method: request.method ?? 'GET',

@@ -8,14 +8,14 @@ const timeouts = new Set([
   'ETIMEDOUT',
 ])
 
-const nonsense = new Set([
+const malformed = new Set([
   'HTTPParserError',
   'UND_ERR_HEADERS_OVERFLOW',
   'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
   'ERR_STREAM_PREMATURE_CLOSE',
 ])
 
-/** Any error of a fetch as the Failure its caller sees. `host` is named; addresses behind it are not. */
+/** Any error of a fetch as the Failure that the caller sees. It names `host`, never its addresses. */
 export function translate(
   error: unknown,
   host: string,
@@ -31,13 +31,13 @@ export function translate(
   const code = codeOf(error)
   const details = { upstream: { code } }
   if (code === 'UND_ERR_INVALID_ARG') {
-    return new Failure('invalid_request', 'The request cannot be sent as it stands.', {}, error)
+    return new Failure('invalid_request', 'The request is invalid and cannot be sent.', {}, error)
   }
   if (deadline.has_passed || timeouts.has(code)) {
     return new Failure('upstream_timeout', `${host} did not answer in time.`, details, error)
   }
   if (
-    nonsense.has(code) ||
+    malformed.has(code) ||
     code.startsWith('HPE_') ||
     code.startsWith('Z_') ||
     /^ERR_(BROTLI|_ERROR_FORMAT)/.test(code)

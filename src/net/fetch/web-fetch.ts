@@ -1,40 +1,40 @@
+import type { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Failure } from '../../../schemas/failure.ts'
-import { cutExplanation } from './error-body-timeout.ts'
-import type { Method, Open, OpenResponse } from './fetch.ts'
-import { readWhole } from './read-whole.ts'
+import { ByteBuffer, yieldBytes } from './byte-buffer.ts'
+import { limitErrorBody } from './error-body-timeout.ts'
+import type { FetchMethod, Open, OpenResponse } from './fetch.ts'
 import { createValueMeter } from './value-meter.ts'
-import { turnBytes } from './yield-size.ts'
 
-export interface WebFetchOptions {
-  /** Most bytes of one body. */
+interface WebFetchOptions {
+  /** Maximum bytes of one body. */
   readonly max_bytes: number
-  /** Most bytes that are read at once: one event of an event stream, any other body; as many as the body when absent. */
+  /** Maximum bytes of one message (an event of an event stream, else the whole body); `max_bytes` when absent. */
   readonly max_message_bytes?: number
-  /** Most values (RFC 8259) in that, which cost more than their bytes tell. */
+  /** Maximum JSON values (RFC 8259) of one message; small values cost more than their bytes. */
   readonly max_message_values: number
 }
 
-const methods: ReadonlySet<string> = new Set<Method>(['GET', 'POST', 'HEAD', 'DELETE'])
+const methods: ReadonlySet<string> = new Set<FetchMethod>(['GET', 'POST', 'HEAD', 'DELETE'])
 /** Statuses whose answer has no body (Fetch Standard, 2.2.3). */
 const bodiless = new Set([101, 103, 204, 205, 304])
 
 /**
- * The `fetch` of the Fetch Standard for libraries that take one, by our guarded client: request bodies are text, and
- * bodies of answers break off with Failure `upstream_invalid` after so many bytes. Rejects with Failure, which the
- * library may wrap: `failureIn` finds it again.
+ * The `fetch` of the Fetch Standard for libraries that take one, over the guarded client: request bodies are text, and
+ * response bodies fail with Failure `upstream_invalid` above the limits. Rejects with Failure, which the library may wrap:
+ * `failureIn` finds it again.
  */
 export function createWebFetch(open: Open, options: WebFetchOptions): typeof globalThis.fetch {
   return async (input, init = {}) => {
-    if (input instanceof Request) throw new TypeError('A URL is fetched here, not a Request.')
+    if (input instanceof Request) throw new TypeError('This fetch takes a URL, not a Request.')
     const { body, method = 'GET', signal } = init
-    if (!methods.has(method)) throw new TypeError(`${method} is not sent here.`)
+    if (!methods.has(method)) throw new TypeError(`This fetch does not send ${method}.`)
     if (body !== undefined && body !== null && typeof body !== 'string') {
-      throw new TypeError('A request body is text here.')
+      throw new TypeError('A request body must be text.')
     }
     const answer = await open({
       url: String(input),
-      method: method as Method,
+      method: method as FetchMethod,
       headers: Object.fromEntries(new Headers(init.headers)),
       ...(typeof body === 'string' && { body }),
       signal: signal ?? new AbortController().signal,
@@ -45,14 +45,14 @@ export function createWebFetch(open: Open, options: WebFetchOptions): typeof glo
       answer.body.destroy()
       throw new Failure('upstream_invalid', `The content coding ${coding.slice(0, 60)} was not asked for.`)
     }
-    const shown = { status, headers: sound(headers) }
+    const responseInit = { status, headers: validHeaders(headers) }
     if (bodiless.has(status) || method === 'HEAD') {
       answer.body.destroy()
-      return new Response(null, shown)
+      return new Response(null, responseInit)
     }
-    // Whatever is no message is read only as far as its reader cares, and some do not end it.
+    // Other bodies are streamed: their reader may stop early, and some of them never end.
     const isMessage = status === 200 && /\bjson\b/i.test(headers['content-type'] ?? '')
-    return new Response(isMessage ? await whole(answer, options) : bounded(answer, options), shown)
+    return new Response(isMessage ? await whole(answer, options) : bounded(answer, options), responseInit)
   }
 }
 
@@ -60,16 +60,16 @@ function isEvents({ headers }: OpenResponse): boolean {
   return /^text\/event-stream\b/i.test(headers['content-type'] ?? '')
 }
 
-/** The whole of an answer that is one message: a stream between would cost several times as much. */
+/** Reads an answer that is one message at once: a stream would cost several times the CPU. */
 async function whole(
   { body, headers, explain }: OpenResponse,
   options: WebFetchOptions,
 ): Promise<Uint8Array> {
   const { max_bytes, max_message_bytes = max_bytes, max_message_values } = options
-  const most = Math.min(max_bytes, max_message_bytes)
+  const max = Math.min(max_bytes, max_message_bytes)
   try {
-    assertWithin(most, Number(headers['content-length'] ?? 0))
-    const bytes = await readWhole(body, most, () => tooLarge(most))
+    assertWithin(max, Number(headers['content-length'] ?? 0))
+    const bytes = await readWhole(body, max, () => tooLarge(max))
     await assertFewValues(bytes, max_message_values)
     return bytes
   } catch (error) {
@@ -78,11 +78,34 @@ async function whole(
   }
 }
 
-async function assertFewValues(bytes: Uint8Array, most: number): Promise<void> {
+/**
+ * Reads a whole body. Rejects as the body does, or with the error of `tooLarge` at the first byte beyond `max_bytes`; the
+ * rest is then not read.
+ */
+function readWhole(body: Readable, max_bytes: number, tooLarge: () => Error): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const collected = new ByteBuffer()
+    let sinceYield = 0
+    body.once('error', reject)
+    body.once('close', () => reject(new Error('The body was closed.')))
+    body.once('end', () => resolve(collected.bytes()))
+    body.on('data', (chunk: Uint8Array) => {
+      if (collected.length + chunk.length > max_bytes) return void body.destroy(tooLarge())
+      collected.add(chunk)
+      sinceYield += chunk.length
+      if (sinceYield <= yieldBytes) return
+      sinceYield = 0
+      body.pause()
+      setImmediate(() => body.resume())
+    })
+  })
+}
+
+async function assertFewValues(bytes: Uint8Array, max: number): Promise<void> {
   const values = createValueMeter(false)
-  for (let at = 0; at < bytes.length; at += turnBytes) {
+  for (let at = 0; at < bytes.length; at += yieldBytes) {
     if (at > 0) await nextTurn()
-    if (values(bytes.subarray(at, at + turnBytes)) > most) throw tooMany(most)
+    if (values(bytes.subarray(at, at + yieldBytes)) > max) throw tooMany(max)
   }
 }
 
@@ -92,12 +115,12 @@ function bounded(
 ): ReadableStream<Uint8Array> {
   const { status, body, explain } = answer
   const chunks = body.iterator()
-  const cut = cutExplanation(status, () => body.destroy())
+  const cut = limitErrorBody(status, () => body.destroy())
   const isStream = isEvents(answer)
   const unread = isStream ? createEventMeter() : createMeter()
   const all = createMeter()
   const values = createValueMeter(isStream)
-  let turned = 0
+  let yieldedAt = 0
   return new ReadableStream({
     async pull(controller) {
       try {
@@ -107,8 +130,8 @@ function bounded(
         assertWithin(max_bytes, bytes)
         assertWithin(max_message_bytes, unread(value))
         if (values(value) > max_message_values) throw tooMany(max_message_values)
-        if (bytes - turned > turnBytes) {
-          turned = bytes
+        if (bytes - yieldedAt > yieldBytes) {
+          yieldedAt = bytes
           await nextTurn()
         }
         controller.enqueue(value)
@@ -141,7 +164,7 @@ function createMeter(): Meter {
   }
 }
 
-/** Of what came since the last blank line, which ends an event (HTML Standard, 9.2.6), or thereabouts. */
+/** Bytes since the last blank line, which ends an event (HTML Standard, 9.2.6); an approximation. */
 function createEventMeter(): Meter {
   let bytes = 0
   let before = Buffer.alloc(0)
@@ -154,22 +177,22 @@ function createEventMeter(): Meter {
   }
 }
 
-function assertWithin(most: number, bytes: number): void {
-  if (bytes > most) throw tooLarge(most)
+function assertWithin(max: number, bytes: number): void {
+  if (bytes > max) throw tooLarge(max)
 }
 
-function tooLarge(most: number): Failure {
-  return new Failure('upstream_invalid', `The answer is larger than ${most} bytes.`)
+function tooLarge(max: number): Failure {
+  return new Failure('upstream_invalid', `The answer is larger than ${max} bytes.`)
 }
 
-function tooMany(most: number): Failure {
-  return new Failure('upstream_invalid', `The answer holds more than ${most} values.`)
+function tooMany(max: number): Failure {
+  return new Failure('upstream_invalid', `The answer has more than ${max} values.`)
 }
 
-function sound(headers: Readonly<Record<string, string>>): Headers {
+function validHeaders(headers: Readonly<Record<string, string>>): Headers {
   const all = new Headers()
   for (const [name, value] of Object.entries(headers)) {
-    // What HTTP's parser let through and the Fetch Standard refuses is of no use to anybody.
+    // Fields that the HTTP parser accepts and the Fetch Standard refuses are dropped.
     try {
       all.append(name, value)
     } catch {}
@@ -177,12 +200,12 @@ function sound(headers: Readonly<Record<string, string>>): Headers {
   return all
 }
 
-const deepest = 5
+const maxCauses = 5
 
-/** The Failure that an error is, or was made of. */
+/** The Failure among an error and its causes. */
 export function failureIn(error: unknown): Failure | undefined {
   let current = error
-  for (let depth = 0; depth < deepest && current instanceof Error; depth++) {
+  for (let depth = 0; depth < maxCauses && current instanceof Error; depth++) {
     if (current instanceof Failure) return current
     current = current.cause
   }

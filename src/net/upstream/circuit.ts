@@ -2,7 +2,7 @@ import { CircuitState, ConsecutiveBreaker, circuitBreaker, handleWhen } from 'co
 import { type Code, Failure } from '../../../schemas/failure.ts'
 import type { Clock } from '../../common/clock.ts'
 
-export interface Circuit {
+interface Circuit {
   /** Throws Failure `circuit_open` while the circuit is open. */
   check(): void
   /** Checks, then runs an attempt. */

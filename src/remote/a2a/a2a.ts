@@ -11,7 +11,7 @@ import { follow } from './follow.ts'
 import { messageOf } from './message.ts'
 import { type ClassifiedError, classify, withHttpErrors } from './sdk-error.ts'
 
-export interface A2aOptions {
+interface A2aOptions {
   readonly open: Open
   readonly clock: () => number
   readonly wait: Wait

@@ -7,10 +7,10 @@ import {
   hasEnoughErrors,
   isNumber,
   isRecord,
-  type JsonSchema,
   matches,
   type Path,
   type Run,
+  type Schema,
   type SchemaError,
 } from './json-value.ts'
 
@@ -35,7 +35,7 @@ const ignoredKeywords = [
  * schema itself; patterns that could take long and unknown keywords are ignored. A value passes where the steps run out or
  * the result is uncertain: the owner of the schema validates again.
  */
-export function validate(schema: JsonSchema, value: unknown): readonly SchemaError[] {
+export function validate(schema: Schema, value: unknown): readonly SchemaError[] {
   const run: Run = { root: schema, errors: [], hasDetails: true, steps: maxSteps, isUncertain: false }
   check(schema, value, [], run, 0)
   return run.steps > 0 ? run.errors : []
@@ -71,7 +71,7 @@ function match(schema: unknown, value: unknown, run: Run, depth: number): Match 
 }
 
 /** Before 2019-09, keywords beside `$ref` are ignored. */
-function isBefore2019({ $schema }: JsonSchema): boolean {
+function isBefore2019({ $schema }: Schema): boolean {
   return typeof $schema === 'string' && /draft-0[3-7]/.test($schema)
 }
 
@@ -82,7 +82,7 @@ function checkReference(reference: string, value: unknown, path: Path, run: Run,
 }
 
 /** The subschema that a JSON Pointer names; anchors and other documents are not followed. */
-function resolve(reference: string, root: JsonSchema): unknown {
+function resolve(reference: string, root: Schema): unknown {
   if (reference !== '#' && !reference.startsWith('#/')) return undefined
   const keys = reference.slice(1).split('/').slice(1)
   let current: unknown = root
@@ -102,13 +102,7 @@ function unescapeKey(key: string): string {
   }
 }
 
-function checkArray(
-  schema: JsonSchema,
-  array: readonly unknown[],
-  path: Path,
-  run: Run,
-  depth: number,
-): void {
+function checkArray(schema: Schema, array: readonly unknown[], path: Path, run: Run, depth: number): void {
   const { minItems, maxItems } = schema
   if (isNumber(minItems) && array.length < minItems) {
     addError(run, path, `This must have at least ${minItems} items.`)
@@ -142,7 +136,7 @@ function checkArray(
 }
 
 function checkObject(
-  schema: JsonSchema,
+  schema: Schema,
   value: Record<string, unknown>,
   path: Path,
   run: Run,
@@ -186,7 +180,7 @@ function checkObject(
 }
 
 function checkDependent(
-  schema: JsonSchema,
+  schema: Schema,
   value: Record<string, unknown>,
   path: Path,
   run: Run,
@@ -209,7 +203,7 @@ function checkDependent(
   }
 }
 
-function checkCombined(schema: JsonSchema, value: unknown, path: Path, run: Run, depth: number): void {
+function checkCombined(schema: Schema, value: unknown, path: Path, run: Run, depth: number): void {
   const { allOf, anyOf, oneOf, not } = schema
   for (const subschema of Array.isArray(allOf) ? allOf : []) check(subschema, value, path, run, depth + 1)
   if (Array.isArray(anyOf) && anyOf.length > 0) {

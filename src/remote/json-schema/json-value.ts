@@ -1,7 +1,7 @@
 import { matchPattern } from './pattern.ts'
 
 /** A JSON Schema document, an object. */
-export type JsonSchema = { readonly [keyword: string]: unknown }
+export type Schema = { readonly [keyword: string]: unknown }
 
 export interface SchemaError {
   /** JSON Pointer (RFC 6901) to the value; each key cut to 100 characters. */
@@ -13,7 +13,7 @@ export type Path = readonly PropertyKey[]
 
 /** The state of one validation. */
 export interface Run {
-  readonly root: JsonSchema
+  readonly root: Schema
   readonly errors: SchemaError[]
   /** False where only the result counts: one error without its text is enough. */
   readonly hasDetails: boolean
@@ -62,7 +62,7 @@ const types: Readonly<Record<string, (value: unknown) => boolean>> = {
   object: isRecord,
 }
 
-export function checkType({ type }: JsonSchema, value: unknown, path: Path, run: Run): boolean {
+export function checkType({ type }: Schema, value: unknown, path: Path, run: Run): boolean {
   const names = (Array.isArray(type) ? type : [type]).filter((name) => typeof name === 'string')
   const knownNames = names.filter((name) => Object.hasOwn(types, name))
   if (knownNames.length === 0 || knownNames.length < names.length) return true
@@ -71,7 +71,7 @@ export function checkType({ type }: JsonSchema, value: unknown, path: Path, run:
   return false
 }
 
-export function checkValue(schema: JsonSchema, value: unknown, path: Path, run: Run): void {
+export function checkValue(schema: Schema, value: unknown, path: Path, run: Run): void {
   const { enum: allowed } = schema
   if (Array.isArray(allowed) && !allowed.some((candidate) => isSame(candidate, value, run))) {
     addError(run, path, () => `This must be one of ${allowed.slice(0, 20).map(excerpt).join(', ')}.`)
@@ -99,7 +99,7 @@ function isSame(left: unknown, right: unknown, run: Run): boolean {
 }
 
 export function checkText(
-  { minLength, maxLength, pattern }: JsonSchema,
+  { minLength, maxLength, pattern }: Schema,
   text: string,
   path: Path,
   run: Run,
@@ -130,7 +130,7 @@ function countCharacters(text: string, maxUnits: number): number {
   return text.length > maxUnits ? text.length : [...text].length
 }
 
-export function checkNumber(schema: JsonSchema, value: number, path: Path, run: Run): void {
+export function checkNumber(schema: Schema, value: number, path: Path, run: Run): void {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema
   if (isNumber(minimum) && value < minimum) addError(run, path, `This must be at least ${minimum}.`)
   if (isNumber(maximum) && value > maximum) addError(run, path, `This must be at most ${maximum}.`)

@@ -9,13 +9,13 @@ import { abortable } from '../../common/abort.ts'
 import { wantsCredential } from '../refusal.ts'
 import type { RemoteAgent, RemoteAnswer, RemoteCall } from '../remote-agent.ts'
 import {
-  type Connection,
   type ConnectionOptions,
   Connector,
+  type McpConnection,
   maxTimeout_ms,
   type Spoken,
 } from './connection.ts'
-import { type Exchange, runExchange } from './exchange.ts'
+import { type McpExchange, runExchange } from './exchange.ts'
 import { failureOf, ofServer } from './failure.ts'
 import { answerOf } from './output.ts'
 import { Pool, type PoolOptions } from './pool.ts'
@@ -23,9 +23,9 @@ import { createProgress } from './progress.ts'
 import { loadSdk, type Sdk } from './sdk.ts'
 import { capabilitiesOf, listTools, type ToolListing } from './tools.ts'
 
-type Work<Value> = (connection: Connection, exchange: Exchange) => Promise<Value>
+type Work<Value> = (connection: McpConnection, exchange: McpExchange) => Promise<Value>
 
-export interface McpAgentOptions extends ConnectionOptions, PoolOptions {
+interface McpAgentOptions extends ConnectionOptions, PoolOptions {
   /** The key of the pooled connection of a call: calls with one key share a session or a socket. */
   poolKey(call: RemoteCall): string
   /** Tool lists of all servers. */
@@ -60,7 +60,7 @@ const retry = Symbol('retry')
 export class McpAgent implements RemoteAgent {
   readonly #options: McpAgentOptions
   readonly #isSocket: boolean
-  readonly #pool: Pool<Connection>
+  readonly #pool: Pool<McpConnection>
   readonly #connector: Connector
   readonly #id = randomUUID()
   /** Counts changes of the tool list; part of the cache key, so that older lists are not found. */
@@ -89,7 +89,10 @@ export class McpAgent implements RemoteAgent {
       )
     }
     const progress = createProgress(call.emit)
-    const callTool: Work<Awaited<ReturnType<Connection['client']['callTool']>>> = ({ client }, { signal }) =>
+    const callTool: Work<Awaited<ReturnType<McpConnection['client']['callTool']>>> = (
+      { client },
+      { signal },
+    ) =>
       client.callTool(
         { name: action, arguments: { ...params } },
         {
@@ -149,7 +152,7 @@ export class McpAgent implements RemoteAgent {
   }
 
   /** Connects in the name of the exchange and remembers what the server speaks. Errors here never concern the params. */
-  async #open(sdk: Sdk, exchange: Exchange, spoken: Spoken | undefined): Promise<Connection> {
+  async #open(sdk: Sdk, exchange: McpExchange, spoken: Spoken | undefined): Promise<McpConnection> {
     try {
       const connection = await this.#connector.connect(sdk, exchange, spoken)
       this.#spoken = connection.spoken
@@ -168,7 +171,7 @@ export class McpAgent implements RemoteAgent {
   async #withConnection<Value>(
     sdk: Sdk,
     call: RemoteCall,
-    exchange: Exchange,
+    exchange: McpExchange,
     work: Work<Value>,
     isRetry = false,
   ): Promise<Value> {
@@ -204,7 +207,7 @@ export class McpAgent implements RemoteAgent {
   /** Does the work in one exchange; throws only Failure. */
   async #exchange<Value>(
     call: Pick<RemoteCall, 'signal' | 'headers'>,
-    work: (sdk: Sdk, exchange: Exchange) => Promise<Value>,
+    work: (sdk: Sdk, exchange: McpExchange) => Promise<Value>,
   ): Promise<Value> {
     const sdk = await loadSdk()
     return runExchange(this.#options.current, call, async (exchange) => {
@@ -222,7 +225,7 @@ export class McpAgent implements RemoteAgent {
     })
   }
 
-  async #list({ client }: Connection, { signal }: Exchange): Promise<ToolListing> {
+  async #list({ client }: McpConnection, { signal }: McpExchange): Promise<ToolListing> {
     const listing = await listTools(client, { signal, timeout: maxTimeout_ms })
     this.#mirrored.clear()
     let characters = 0

@@ -7,7 +7,7 @@ import { secretRefusal } from '../../common/url-secrets.ts'
 import type { Open } from '../../net/fetch/fetch.ts'
 import type { Dial } from '../../net/fetch/web-socket.ts'
 import { notCallable } from '../refusal.ts'
-import { type Current, type Exchange, runAfterCall } from './exchange.ts'
+import { type Current, type McpExchange, runAfterCall } from './exchange.ts'
 import { rpcErrorOf } from './failure.ts'
 import { createExchangeFetch, maxMessageBytes, withoutStandingStream } from './fetch.ts'
 import type { Sdk } from './sdk.ts'
@@ -20,11 +20,11 @@ export type Spoken =
   | { readonly kind: 'sse' }
 
 /** A connected client. Disposing it ends its session and closes its transport. */
-export interface Connection extends AsyncDisposable {
+export interface McpConnection extends AsyncDisposable {
   readonly client: Client
   readonly spoken: Spoken
   /** Headers of the last call: the request that ends the session carries them. */
-  headers: Exchange['headers']
+  headers: McpExchange['headers']
   /** True if the error says that the server does not know the session, so that the request had no effect. */
   isExpired(error: unknown): boolean
 }
@@ -39,7 +39,7 @@ export interface ConnectionOptions {
 }
 
 interface ConnectionEvents {
-  closed(connection: Connection): void
+  closed(connection: McpConnection): void
   toolsChanged(): void
 }
 
@@ -67,7 +67,7 @@ export class Connector {
   }
 
   /** Opens a connection in the name of the running exchange; `spoken` saves detecting what the server speaks. */
-  async connect(sdk: Sdk, exchange: Exchange, spoken: Spoken | undefined): Promise<Connection> {
+  async connect(sdk: Sdk, exchange: McpExchange, spoken: Spoken | undefined): Promise<McpConnection> {
     const { protocol } = this.#url
     if (protocol === 'ws:' || protocol === 'wss:') {
       return this.#open(sdk, exchange, await this.#socket(exchange), spoken)
@@ -91,13 +91,13 @@ export class Connector {
     return new sdk.StreamableHTTPClientTransport(this.#url, settings)
   }
 
-  async #openSse(sdk: Sdk, exchange: Exchange): Promise<Connection> {
+  async #openSse(sdk: Sdk, exchange: McpExchange): Promise<McpConnection> {
     const slot = await this.#acquireStream(exchange.signal)
     const transport = new sdk.SSEClientTransport(this.#url, { fetch: this.#fetch })
     return this.#open(sdk, exchange, transport, { kind: 'sse' }, () => slot[Symbol.dispose]())
   }
 
-  async #socket({ headers, signal }: Exchange): Promise<Transport> {
+  async #socket({ headers, signal }: McpExchange): Promise<Transport> {
     const [{ createWebSocketTransport }, { socketAddress }] = await Promise.all([
       import('../../common/mcp/web-socket-transport.ts'),
       import('../../common/mcp/socket-connection.ts'),
@@ -118,11 +118,11 @@ export class Connector {
 
   async #open(
     sdk: Sdk,
-    exchange: Exchange,
+    exchange: McpExchange,
     transport: Transport,
     spoken: Spoken | undefined,
     onClosed = () => {},
-  ): Promise<Connection> {
+  ): Promise<McpConnection> {
     const { current, client: clientInfo } = this.#options
     const client = new sdk.Client(clientInfo, {
       capabilities: {},

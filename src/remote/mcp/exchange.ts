@@ -3,7 +3,7 @@ import type { Failure } from '../../../schemas/failure.ts'
 import type { RemoteCall } from '../remote-agent.ts'
 
 /** One call to a server: what all its requests carry, and the outcome of the last one. */
-export interface Exchange {
+export interface McpExchange {
   /** Aborts when the caller goes away and when the call is over, so that nothing of it stays open. */
   readonly signal: AbortSignal
   readonly headers: Readonly<Record<string, string>>
@@ -24,7 +24,7 @@ interface HttpRefusal {
  * The exchange that the running code belongs to. The SDK's client of a session serves several calls at once and takes no
  * headers per call, so they follow the asynchronous context of the call down to the fetch.
  */
-export type Current = AsyncLocalStorage<Exchange>
+export type Current = AsyncLocalStorage<McpExchange>
 
 /** Milliseconds for a message after the call (a cancellation, the end of a session). */
 const afterCall_ms = 2_000
@@ -33,10 +33,10 @@ const afterCall_ms = 2_000
 export async function runExchange<Value>(
   current: Current,
   { signal, headers }: Pick<RemoteCall, 'signal' | 'headers'>,
-  work: (exchange: Exchange) => Promise<Value>,
+  work: (exchange: McpExchange) => Promise<Value>,
 ): Promise<Value> {
   const over = new AbortController()
-  const exchange: Exchange = { signal: over.signal, headers }
+  const exchange: McpExchange = { signal: over.signal, headers }
   return current.run(exchange, async () => {
     // The SDK sends a cancellation here, which must run in the context of this call.
     const abort = AsyncLocalStorage.bind(() => over.abort(signal.reason))
@@ -54,7 +54,7 @@ export async function runExchange<Value>(
 /** Sends something for a call that is over already, with its headers. */
 export function runAfterCall<Value>(
   current: Current,
-  headers: Exchange['headers'],
+  headers: McpExchange['headers'],
   work: () => Promise<Value>,
 ): Promise<Value> {
   return current.run({ headers, signal: AbortSignal.timeout(afterCall_ms) }, work)

@@ -4,13 +4,13 @@ import { UpgradeRefused } from '../../common/mcp/socket-errors.ts'
 import { translate } from '../../net/fetch/translate-error.ts'
 import { failureIn } from '../../net/fetch/web-fetch.ts'
 import { failureOfProblem, failureOfStatus, textOf } from '../refusal.ts'
-import type { Exchange } from './exchange.ts'
+import type { McpExchange } from './exchange.ts'
 import type { Sdk } from './sdk.ts'
 
 const who = 'The agent'
 
 /** The error that ended an exchange as the Failure that the caller sees. `caller` is the signal of the call. */
-export function failureOf(thrown: unknown, exchange: Exchange, caller: AbortSignal, sdk: Sdk): Failure {
+export function failureOf(thrown: unknown, exchange: McpExchange, caller: AbortSignal, sdk: Sdk): Failure {
   if (caller.aborted) {
     return caller.reason instanceof Failure
       ? caller.reason

@@ -5,7 +5,7 @@ import type { Clock } from '../../common/clock.ts'
 import type { Connect, RemoteCall } from '../remote-agent.ts'
 import { type Description, McpAgent } from './agent.ts'
 import type { ConnectionOptions } from './connection.ts'
-import type { Exchange } from './exchange.ts'
+import type { McpExchange } from './exchange.ts'
 
 export interface McpOptions extends Pick<ConnectionOptions, 'open' | 'dial' | 'client'> {
   /** The system's when absent. */
@@ -40,7 +40,7 @@ export function createMcpConnect({
   per_call_headers = [],
   ...options
 }: McpOptions): Connect {
-  const current = new AsyncLocalStorage<Exchange>()
+  const current = new AsyncLocalStorage<McpExchange>()
   const descriptions = new LRUCache<string, Description>({
     maxSize: maxDescriptionCharacters,
     sizeCalculation: ({ capabilities }) => JSON.stringify(capabilities).length + 1,

@@ -2,7 +2,7 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import { abortable } from '../../common/abort.ts'
-import { type Current, type Exchange, runAfterCall } from './exchange.ts'
+import { type Current, type McpExchange, runAfterCall } from './exchange.ts'
 
 type Id = string | number
 type SendOptions = Parameters<Transport['send']>[1]
@@ -20,7 +20,7 @@ export class WatchedTransport implements Transport {
   readonly #inner: Transport
   readonly #current: Current
   readonly #isFragile: boolean
-  readonly #pending = new Map<Id, Exchange>()
+  readonly #pending = new Map<Id, McpExchange>()
   #highestId = -1
 
   constructor(inner: Transport, current: Current, isFragile: boolean) {

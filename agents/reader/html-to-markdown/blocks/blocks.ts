@@ -16,7 +16,7 @@ export interface Block {
 }
 
 /** What is said within an element. */
-export interface Sums {
+interface Sums {
   chars: number
   linked: number
   blocks: number
@@ -40,17 +40,17 @@ export interface Container extends Sums {
   readonly alike: { count: number }
   /** Names of it and of all around it. */
   readonly within: ReadonlySet<string>
-  readonly boilerplate: Named
-  readonly content: Named
-  readonly comment: Named
-  readonly meta: Named
+  readonly boilerplate: NameMatch
+  readonly content: NameMatch
+  readonly comment: NameMatch
+  readonly meta: NameMatch
   readonly has_boilerplate_role: boolean
   /** It is a link, or within one: a card that leads elsewhere as a whole. */
   readonly is_linked: boolean
 }
 
 /** How many of the elements around are called so, and the depth of the nearest, -1 where there is none. */
-export interface Named {
+export interface NameMatch {
   readonly count: number
   readonly depth: number
 }
@@ -64,7 +64,7 @@ const blockNames = new Set(
 /** Characters of a link. */
 const maxCardCharacters = 1000
 
-export interface Layout {
+export interface PageLayout {
   /** In the order of the page; those without any text are left out. */
   readonly blocks: readonly Block[]
   /** From the outside in; the first is the whole page. */
@@ -72,7 +72,7 @@ export interface Layout {
 }
 
 /** A page as blocks and the elements around them, in time linear in blocks times depth. */
-export function layoutOf(root: Root): Layout {
+export function layoutOf(root: Root): PageLayout {
   const holders = new Set<Node>()
   findHolders(root, holders)
   const blocks: Block[] = []
@@ -123,7 +123,7 @@ function containerOf(
   siblings.set(signature, alike)
   const names = isRoot ? '' : apart(`${className} ${attribute(element, 'id')}`.slice(0, 300))
   const depth = parent ? parent.depth + 1 : 0
-  const named = (pattern: RegExp, around: Named | undefined): Named =>
+  const named = (pattern: RegExp, around: NameMatch | undefined): NameMatch =>
     names.length > 1 && pattern.test(names)
       ? { count: (around?.count ?? 0) + 1, depth }
       : (around ?? { count: 0, depth: -1 })
@@ -210,7 +210,7 @@ function linkedIn(node: RootContent): number {
   return childrenOf(node).reduce((sum, child) => sum + linkedIn(child), 0)
 }
 
-export function charsIn(text: string): number {
+function charsIn(text: string): number {
   const dense = text.match(/[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/g)?.length ?? 0
   return text.replace(/\s+/g, '').length + dense
 }

@@ -1,8 +1,8 @@
 import type { Block, Container } from './blocks.ts'
-import { type Page, upward } from './page.ts'
+import { type PageStructure, upward } from './page.ts'
 import { isOneTable, leaveOutEmptySections } from './structure.ts'
 
-export interface Choice {
+interface Choice {
   readonly chosen: ReadonlySet<Block>
   /** The F1 that is expected of it: how well what is kept and what is content agree, from 0 to 1. */
   readonly confidence: number
@@ -40,7 +40,11 @@ const maxBlocksForGap = 60
 const gapThatTells = { width: 0.12, floor: 0.25, share: 1 }
 
 /** Which blocks are content, by the probability of each. */
-export function choose({ blocks, body }: Page, probabilities: readonly number[], facts: PageFacts): Choice {
+export function choose(
+  { blocks, body }: PageStructure,
+  probabilities: readonly number[],
+  facts: PageFacts,
+): Choice {
   const scored = evened(blocks, probabilities).map((probability, index) => ({
     block: blocks[index] as Block,
     probability,

@@ -1,6 +1,6 @@
-import { type Block, type Container, isProse, levelOf, type Named } from './blocks.ts'
+import { type Block, type Container, isProse, levelOf, type NameMatch } from './blocks.ts'
 import { boilerplateHeading, boilerplateText } from './names.ts'
-import { type Feature, lineageOf, none, type Page, share, upward } from './page.ts'
+import { type Feature, lineageOf, none, type PageStructure, share, upward } from './page.ts'
 
 /** What changes from block to block. */
 interface Course {
@@ -12,7 +12,7 @@ interface Course {
 }
 
 /** What is known of each block of a page, by name; the model's input. */
-export function featuresOf(page: Page): Feature[][] {
+export function featuresOf(page: PageStructure): Feature[][] {
   const { blocks } = page
   const course: Course = { chars: 0, prose: 0, since_heading: 0, heading_level: 0, heading_leads_away: false }
   return blocks.map((block, index) => {
@@ -58,7 +58,7 @@ function ofText({ text, chars, linked, sentences }: Block): Feature[] {
 
 function ofContainer(container: Container): Feature[] {
   const within = (...tags: string[]) => Number(tags.some((tag) => container.within.has(tag)))
-  const away = ({ depth }: Named) => (depth === -1 ? 99 : Math.min(30, container.depth - depth))
+  const away = ({ depth }: NameMatch) => (depth === -1 ? 99 : Math.min(30, container.depth - depth))
   return [
     ['paragraph', Number(container.tag === 'p')],
     ['level', levelOf(container)],
@@ -85,7 +85,7 @@ function ofContainer(container: Container): Feature[] {
   ]
 }
 
-function ofPosition(index: number, course: Course, page: Page): Feature[] {
+function ofPosition(index: number, course: Course, page: PageStructure): Feature[] {
   return [
     ['position', index / page.blocks.length],
     ['chars_so_far', share(course.chars, page.whole.chars)],
@@ -98,7 +98,7 @@ function ofPosition(index: number, course: Course, page: Page): Feature[] {
   ]
 }
 
-function ofSurroundings(container: Container, { whole }: Page): Feature[] {
+function ofSurroundings(container: Container, { whole }: PageStructure): Feature[] {
   const [own, parent, grandparent] = [container, container.parent ?? whole, container.parent?.parent ?? whole]
   const large = holding(container, 400, whole)
   const larger = holding(container, 2000, whole)
@@ -122,7 +122,7 @@ function ofSurroundings(container: Container, { whole }: Page): Feature[] {
   ]
 }
 
-function ofRepetition({ container, text }: Block, { twins, texts }: Page): Feature[] {
+function ofRepetition({ container, text }: Block, { twins, texts }: PageStructure): Feature[] {
   return [
     ['twins', Math.log1p(twins.get(lineageOf(container)) ?? 1)],
     ['same_texts', Math.log1p(texts.get(text) ?? 1)],
@@ -130,7 +130,7 @@ function ofRepetition({ container, text }: Block, { twins, texts }: Page): Featu
 }
 
 /** Where a block stands as seen from the innermost element that holds most of the prose. */
-function ofMain(container: Container, { main, around_main, whole }: Page): Feature[] {
+function ofMain(container: Container, { main, around_main, whole }: PageStructure): Feature[] {
   const line = [...upward(container)]
   const meeting = line.find((container) => around_main.has(container)) ?? whole
   const branch = main && meeting === main ? line.find(({ parent }) => parent === main) : undefined
@@ -145,7 +145,7 @@ function ofMain(container: Container, { main, around_main, whole }: Page): Featu
 }
 
 /** Where a block stands as seen from the element whose own paragraphs hold the most prose, and from the headline. */
-function ofBody(container: Container, index: number, page: Page): Feature[] {
+function ofBody(container: Container, index: number, page: PageStructure): Feature[] {
   const { body, around_body, whole, around_headline, headline } = page
   const line = [...upward(container)]
   const at = line.findIndex((container) => around_body.has(container))
@@ -169,7 +169,7 @@ function ofBody(container: Container, index: number, page: Page): Feature[] {
 }
 
 /** The nearest and the outermost element around a block that has siblings like it. */
-function ofCards(container: Container, { around_main, whole }: Page): Feature[] {
+function ofCards(container: Container, { around_main, whole }: PageStructure): Feature[] {
   const cards = [...upward(container)].filter(({ tag, alike }) => alike.count >= 3 && tag !== 'p')
   const near = cards[0]
   const far = cards.findLast((card) => !around_main.has(card))
@@ -184,7 +184,7 @@ function ofCards(container: Container, { around_main, whole }: Page): Feature[] 
   ]
 }
 
-function ofNeighbours(index: number, { blocks }: Page): Feature[] {
+function ofNeighbours(index: number, { blocks }: PageStructure): Feature[] {
   const next = blocks[index + 1]
   return [
     ['next_chars', next ? Math.log1p(next.chars) : none],

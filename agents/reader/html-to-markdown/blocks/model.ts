@@ -1,5 +1,5 @@
 /** Boosted regression trees as scripts/reader-model/train.py writes them. */
-export interface Model {
+interface TreeModel {
   /** What each number of a row is. */
   readonly features: readonly string[]
   /**
@@ -16,7 +16,7 @@ export interface Model {
 const bytesOfSplit = 10
 
 /** A function from the features of a block to the probability that it is content. */
-export function compile(model: Model): (row: Float32Array) => number {
+export function compile(model: TreeModel): (row: Float32Array) => number {
   const splits = Buffer.from(model.splits, 'base64')
   const count = splits.length / bytesOfSplit
   const features = Uint16Array.from({ length: count }, (_, at) => splits.readUInt16LE(at * bytesOfSplit))

@@ -1,9 +1,9 @@
-import { type Block, type Container, isProse, type Layout } from './blocks.ts'
+import { type Block, type Container, isProse, type PageLayout } from './blocks.ts'
 
 export type Feature = readonly [name: string, value: number]
 
 /** What every block of a page is compared with. */
-export interface Page {
+export interface PageStructure {
   readonly blocks: readonly Block[]
   /** From the outside in; the first is the whole page. */
   readonly containers: readonly Container[]
@@ -30,7 +30,7 @@ const minProseShare = 0.6
 /** Where there is nothing to measure. */
 export const none = -1
 
-export function pageOf({ blocks, containers }: Layout): Page {
+export function pageOf({ blocks, containers }: PageLayout): PageStructure {
   const [whole] = containers
   if (!whole) throw new Error('A page has a root.')
   const main = mainOf(containers, whole)
@@ -89,7 +89,7 @@ function scoresOf(blocks: readonly Block[]): Map<Container, number> {
 }
 
 /** The element whose own paragraphs hold the most prose. */
-export function bodyOf(blocks: readonly Block[]): Container | null {
+function bodyOf(blocks: readonly Block[]): Container | null {
   let [best, highest]: [Container | null, number] = [null, 0]
   for (const [container, score] of scoresOf(blocks)) if (score > highest) [best, highest] = [container, score]
   return best

@@ -1,7 +1,7 @@
 import type { Element, Root, RootContent } from 'hast'
 import { childrenOf, isElement, type Node } from '../html/hast.ts'
 import type { Block } from './blocks.ts'
-import { type Page, upward } from './page.ts'
+import { type PageStructure, upward } from './page.ts'
 import { isOneTable } from './structure.ts'
 
 const parts = new Set(['table', 'thead', 'tbody', 'tfoot', 'tr', 'td', 'th', 'caption'])
@@ -10,7 +10,7 @@ const parts = new Set(['table', 'thead', 'tbody', 'tfoot', 'tr', 'td', 'th', 'ca
  * The page with only these blocks, in the elements that hold them. A table of data stays whole; of one that lays out a
  * page only divisions are left. Pictures and rules stay between texts that do.
  */
-export function prune({ blocks, containers, whole }: Page, chosen: ReadonlySet<Block>): Root {
+export function prune({ blocks, containers, whole }: PageStructure, chosen: ReadonlySet<Block>): Root {
   const indexes = new Map<Node, number>(
     blocks.flatMap(({ nodes }, index) => nodes.map((node) => [node, index])),
   )

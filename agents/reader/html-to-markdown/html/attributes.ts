@@ -1,4 +1,4 @@
-import type { Attributes } from './tokenizer.ts'
+import type { TagAttributes } from './tokenizer.ts'
 
 const maxLength = 2048
 const everywhere = ['class', 'id', 'itemprop', 'role', 'rel', 'dir', 'lang']
@@ -29,7 +29,7 @@ const own = new Map(
 )
 
 /** Writes the attributes that later steps use: none longer than 2 KiB, no data: URIs, bounded spans. */
-export function writeAttributes(name: string, attributes: Attributes): string {
+export function writeAttributes(name: string, attributes: TagAttributes): string {
   let written = ''
   for (const key of [...everywhere, ...(own.get(name) ?? [])]) {
     const value = attributes.get(key)
@@ -49,7 +49,7 @@ function writeSpan(key: string, value: string): string {
 }
 
 /** Alignment as `data-align`, from `style` or `align`. */
-function writeAlignment(name: string, attributes: Attributes): string {
+function writeAlignment(name: string, attributes: TagAttributes): string {
   if (name !== 'td' && name !== 'th') return ''
   const style = attributes.get('style')?.slice(0, maxLength) ?? ''
   const alignment = /text-align\s*:\s*(\w+)/i.exec(style)?.[1] ?? attributes.get('align') ?? ''
@@ -73,7 +73,7 @@ const streamed = /^S:[\da-f]{1,8}$/i
 export type HiddenBy = 'noscript' | 'hidden' | 'aria-hidden' | 'display' | 'visibility' | 'opacity' | 'never'
 
 /** What hides an element from readers of the page; null where it is visible. */
-export function hiddenBy(name: string, attributes: Attributes): HiddenBy | null {
+export function hiddenBy(name: string, attributes: TagAttributes): HiddenBy | null {
   if (name === 'noscript') return 'noscript'
   if (attributes.has('hidden') && attributes.get('hidden') !== 'until-found') {
     return streamed.test(attributes.get('id') ?? '') ? null : 'hidden'

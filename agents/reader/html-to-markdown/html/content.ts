@@ -4,7 +4,7 @@ import { choose, isBoilerplate } from '../blocks/choose.ts'
 import { featuresOf } from '../blocks/features.ts'
 import model from '../blocks/model.json' with { type: 'json' }
 import { compile } from '../blocks/model.ts'
-import { type Page, pageOf } from '../blocks/page.ts'
+import { type PageStructure, pageOf } from '../blocks/page.ts'
 import { prune } from '../blocks/prune.ts'
 import { type About, aboutOf } from './about.ts'
 import { parse } from './parse.ts'
@@ -55,6 +55,6 @@ export function wholeContent({ body }: Filtered): Root {
   return prune(page, new Set(page.blocks.filter((block) => !isBoilerplate(block))))
 }
 
-function lengthOf({ blocks }: Page): number {
+function lengthOf({ blocks }: PageStructure): number {
   return blocks.reduce((sum, block) => (isBoilerplate(block) ? sum : sum + block.chars), 0)
 }

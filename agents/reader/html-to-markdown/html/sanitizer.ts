@@ -1,6 +1,6 @@
 import { type HiddenBy, hiddenBy, writeAttributes } from './attributes.ts'
 import { dropped, endedBy, openBefore, passed, renamed, voidElements } from './elements.ts'
-import type { Attributes, OpenTag } from './tokenizer.ts'
+import type { OpenTag, TagAttributes } from './tokenizer.ts'
 
 /** Limits of a page before a DOM is built of it: parsers and extractors are quadratic in depth. */
 const caps = {
@@ -161,14 +161,14 @@ export class Sanitizer {
   }
 
   /** The checkbox of a task list, as an inline element. */
-  #writeCheckbox(attributes: Attributes): void {
+  #writeCheckbox(attributes: TagAttributes): void {
     if (attributes.get('type')?.toLowerCase() !== 'checkbox') return
     this.#total.elements++
     this.#written.push(`<span data-task="${attributes.has('checked') ? 'done' : 'open'}"></span>`)
   }
 
   /** The key of what hides an element. Hidden elements are numbered, so that a second pass finds the same keys. */
-  #hidingOf(name: string, attributes: Attributes): string | null {
+  #hidingOf(name: string, attributes: TagAttributes): string | null {
     const kind = hiddenBy(name, attributes)
     if (kind === null || kind === 'never') return kind
     const key = sharedHiding.has(kind) ? kind : `${kind} ${++this.#hiddenElements}`

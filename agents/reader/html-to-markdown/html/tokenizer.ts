@@ -1,5 +1,5 @@
 /** A piece of markup. Text and attribute values are as written: character references are not decoded. */
-export type Token =
+type Token =
   | OpenTag
   | { readonly type: 'text'; readonly value: string }
   | { readonly type: 'close'; readonly name: string }
@@ -7,12 +7,12 @@ export type Token =
 export interface OpenTag {
   readonly type: 'open'
   readonly name: string
-  readonly attributes: Attributes
+  readonly attributes: TagAttributes
   /** Written `<name/>`. */
   readonly closed: boolean
 }
 
-export type Attributes = ReadonlyMap<string, string>
+export type TagAttributes = ReadonlyMap<string, string>
 
 /** Elements whose content is text up to their own end tag (HTML Standard, 13.2.5). */
 const rawText: ReadonlySet<string> = new Set([
@@ -76,7 +76,7 @@ export function* tokenize(html: string): Generator<Token> {
 
 interface Tag {
   readonly name: string
-  readonly attributes: Attributes
+  readonly attributes: TagAttributes
   readonly closed: boolean
   /** Beyond the text where the tag is never finished. */
   readonly end: number
