@@ -17,7 +17,7 @@ import { readIssuers } from '../auth/issuers.ts'
 import { type KeyRing, openKeyRing } from '../auth/key-ring.ts'
 import { createLocalVerifier } from '../auth/local.ts'
 import { createMinter, type Mint } from '../auth/minter.ts'
-import { createRevocations } from '../auth/revocations.ts'
+import { Revocations } from '../auth/revocations.ts'
 import { createRevoker } from '../auth/revoker.ts'
 import { readSecretKey } from '../auth/vault.ts'
 import { createBuckets } from '../router/buckets.ts'
@@ -79,7 +79,7 @@ export async function openIdentity(
   const own = [...new Set([ring.name, site().base_url])]
   const issuers = await readIssuers(config.DRAGOMAN_ISSUERS, own)
   const revocations = stack.use(
-    await createRevocations({
+    await Revocations.open({
       store: store.identity,
       wake: (signal) => store.wake(signal),
       clock,
@@ -92,7 +92,7 @@ export async function openIdentity(
   }
   const keys = createApiKeys({
     store: store.identity,
-    endKey: revocations.endKey,
+    endKey: (id, revocation) => revocations.endKey(id, revocation),
     clock,
     random: randomBytes,
   })
@@ -124,7 +124,7 @@ export async function openIdentity(
     count(client) {
       if (config.DRAGOMAN_RATE_LIMIT !== 'off') take('token', client, attempts)
     },
-    onRevocation: revocations.onChange,
+    onRevocation: (listener) => revocations.onChange(listener),
     createKey: keys.create,
     listKeys: keys.list,
     deleteKey: (key, caller) => keys.remove(key, caller),

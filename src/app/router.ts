@@ -10,7 +10,7 @@ import { openRates } from '../store/open-store.ts'
 import type { Store } from '../store/store.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { createObserver } from '../telemetry/observe.ts'
-import { createTaskManager, type TaskManager } from '../transports/a2a/tasks/task-manager.ts'
+import { TaskManager } from '../transports/a2a/tasks/task-manager.ts'
 import { storePlace } from './config.ts'
 import type { ListedAgents } from './remote.ts'
 import type { Runtime } from './runtime.ts'
@@ -49,7 +49,7 @@ export async function openRouter(runtime: Runtime, ports: RouterPorts): Promise<
   })
   const count = (call: Call) => admit({ to: 'svc.registry', action: 'task' }, call)
   const taskManager = stack.use(
-    createTaskManager({ store: store.tasks, clock, onError, count, ...options.tasks }),
+    new TaskManager({ store: store.tasks, clock, onError, count, ...options.tasks }),
   )
   return { ...withSessions(router, 'svc.playground'), taskManager }
 }

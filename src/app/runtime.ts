@@ -29,7 +29,7 @@ export interface GatewayOptions {
     /** Between two requests to one origin, in milliseconds; 250 when absent. */
     readonly gap_ms?: number
   }
-  readonly tasks?: Pick<TaskManagerOptions, 'bounds' | 'spans'>
+  readonly tasks?: Pick<TaskManagerOptions, 'limits' | 'times'>
   readonly changes?: {
     readonly followers?: ChangeFeedOptions['limits']
     /** For the answer of a webhook's target, in milliseconds; 10,000 when absent. */

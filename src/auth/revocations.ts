@@ -2,22 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { localIssuer, type Revocation } from '../../schemas/identity.ts'
 import type { Credential, Principal } from '../../schemas/scope.ts'
 
-/** Where revocations are kept, for every process that shares it. */
+/** Stores revocations, for every process that shares the database. */
 export interface RevocationStore {
   revocations(now: number): Promise<readonly Revocation[]>
   revoke(revocation: Revocation, now: number): Promise<void>
   endKey(id: string, revocation: Revocation, now: number): Promise<void>
-}
-
-/** What has been revoked, in memory. */
-export interface Revocations extends AsyncDisposable {
-  revoked(principal: Principal): boolean
-  /** Keeps the revocation; it bites in this process when this resolves, and in others within two seconds. */
-  revoke(revocation: Revocation): Promise<void>
-  /** The same, and deletes the API key. */
-  endKey(id: string, revocation: Revocation): Promise<void>
-  /** Calls the listener after each change, wherever it was made. */
-  onChange(listener: () => void): void
 }
 
 export interface RevocationsOptions {
@@ -26,96 +15,127 @@ export interface RevocationsOptions {
   readonly wake: (signal: AbortSignal) => AsyncIterable<void>
   readonly clock: () => number
   readonly onError: (fault: unknown) => void
-  /** Between two readings that nobody here asked for, and after a fault; 500 when absent. */
+  /** Minimum time between two reads that follow commits, and after an error; 500 when absent. */
   readonly rest_ms?: number
 }
 
-/** Loads what is revoked before it resolves: no gateway answers without knowing. */
-export async function createRevocations(options: RevocationsOptions): Promise<Revocations> {
-  const { store, wake, clock, onError, rest_ms = 500 } = options
-  const listeners: (() => void)[] = []
-  const ending = new AbortController()
-  let standing = new Map<string, number>()
-  let seen = ''
-  let asked = 0
-  let answered = 0
+/** The revocations, in memory. */
+export class Revocations implements AsyncDisposable {
+  readonly #options: RevocationsOptions
+  readonly #rest_ms: number
+  readonly #listeners: (() => void)[] = []
+  readonly #ending = new AbortController()
+  #following: Promise<void> = Promise.resolve()
+  /** The revoked names, each with the time before which its tokens were issued. */
+  #revoked = new Map<string, number>()
+  /** The rows as read last. */
+  #text = ''
+  /** Numbers of the read begun last, and of the latest whose rows are in use. */
+  #begun = 0
+  #applied = 0
 
-  async function load(): Promise<void> {
-    asked += 1
-    const turn = asked
+  private constructor(options: RevocationsOptions) {
+    this.#options = options
+    this.#rest_ms = options.rest_ms ?? 500
+  }
+
+  /** Reads the revocations before it resolves: no gateway answers without them. */
+  static async open(options: RevocationsOptions): Promise<Revocations> {
+    const revocations = new Revocations(options)
+    await revocations.#load()
+    revocations.#following = revocations.#follow()
+    return revocations
+  }
+
+  revoked({ issuer, subject, credential }: Principal): boolean {
+    if (this.#revoked.size === 0 || credential === undefined) return false
+    return this.#isRevoked(issuer, subject, credential)
+  }
+
+  /** Stores the revocation. It holds in this process when this resolves, and in others within two seconds. */
+  async revoke(revocation: Revocation): Promise<void> {
+    const { store, clock } = this.#options
+    await store.revoke(revocation, clock())
+    await this.#load()
+  }
+
+  /** The same, and deletes the API key. */
+  async endKey(id: string, revocation: Revocation): Promise<void> {
+    const { store, clock } = this.#options
+    await store.endKey(id, revocation, clock())
+    await this.#load()
+  }
+
+  /** Calls the listener after each change, by this process or another. */
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#ending.abort()
+    await this.#following
+  }
+
+  #isRevoked(issuer: string, subject: string, { issued_at, jti, kid, key }: Credential): boolean {
+    const revoked = this.#revoked
+    const signer = kid === undefined ? issuer : localIssuer
+    if (jti !== undefined && revoked.has(nameOf('jti', signer, jti))) return true
+    if (kid !== undefined && revoked.has(nameOf('kid', '', kid))) return true
+    if (key !== undefined && revoked.has(nameOf('key', '', key))) return true
+    const before = revoked.get(nameOf('subject', issuer, subject))
+    return before !== undefined && issued_at <= before
+  }
+
+  async #load(): Promise<void> {
+    const { store, clock } = this.#options
+    this.#begun += 1
+    const number = this.#begun
     const rows = await store.revocations(clock())
-    // An answer that was overtaken by a newer one would bring back what has just been revoked.
-    if (turn < answered) return
-    answered = turn
+    // A read that a newer one has overtaken lacks what has been revoked since.
+    if (number < this.#applied) return
+    this.#applied = number
     const text = JSON.stringify(rows)
-    if (text === seen) return
-    seen = text
-    standing = new Map(rows.map((row) => [nameOf(row.kind, row.issuer, row.name), row.before]))
-    for (const listener of listeners) listener()
+    if (text === this.#text) return
+    this.#text = text
+    this.#revoked = new Map(rows.map((row) => [nameOf(row.kind, row.issuer, row.name), row.before]))
+    for (const listener of this.#listeners) listener()
   }
 
-  const rest = () => pause(rest_ms, undefined, { signal: ending.signal }).catch(() => {})
-
-  /** Until it is known: the next commit may be a day away. */
-  async function step(): Promise<void> {
-    while (!ending.signal.aborted) {
+  /** Reads everything again after a commit; commits that follow one another closely cost one read. */
+  async #follow(): Promise<void> {
+    const { wake, onError } = this.#options
+    const { signal } = this.#ending
+    while (!signal.aborted) {
       try {
-        return await load()
-      } catch (fault) {
-        onError(fault)
-      }
-      await rest()
-    }
-  }
-
-  /** All is read again after a commit, so commits that follow one another closely are answered together. */
-  async function follow(): Promise<void> {
-    while (!ending.signal.aborted) {
-      try {
-        for await (const _ of wake(ending.signal)) {
-          await step()
-          await rest()
+        for await (const _ of wake(signal)) {
+          await this.#loadUntilRead()
+          await this.#rest()
         }
       } catch (fault) {
         onError(fault)
       }
-      await rest()
+      await this.#rest()
     }
   }
 
-  function isRevoked(issuer: string, subject: string, { issued_at, jti, kid, key }: Credential): boolean {
-    const signer = kid === undefined ? issuer : localIssuer
-    if (jti !== undefined && standing.has(nameOf('jti', signer, jti))) return true
-    if (kid !== undefined && standing.has(nameOf('kid', '', kid))) return true
-    if (key !== undefined && standing.has(nameOf('key', '', key))) return true
-    const before = standing.get(nameOf('subject', issuer, subject))
-    return before !== undefined && issued_at <= before
+  /** Retries a failed read at once: the next commit may be a day away. */
+  async #loadUntilRead(): Promise<void> {
+    while (!this.#ending.signal.aborted) {
+      try {
+        return await this.#load()
+      } catch (fault) {
+        this.#options.onError(fault)
+      }
+      await this.#rest()
+    }
   }
 
-  await load()
-  const following = follow()
-  return {
-    revoked({ issuer, subject, credential }) {
-      if (standing.size === 0 || credential === undefined) return false
-      return isRevoked(issuer, subject, credential)
-    },
-    async revoke(revocation) {
-      await store.revoke(revocation, clock())
-      await load()
-    },
-    async endKey(id, revocation) {
-      await store.endKey(id, revocation, clock())
-      await load()
-    },
-    onChange: (listener) => void listeners.push(listener),
-    async [Symbol.asyncDispose]() {
-      ending.abort()
-      await following
-    },
+  async #rest(): Promise<void> {
+    await pause(this.#rest_ms, undefined, { signal: this.#ending.signal }).catch(() => {})
   }
 }
 
-/** No kind holds a space, and no issuer that we trust does. */
+/** Unambiguous: neither a kind nor a trusted issuer holds a space. */
 function nameOf(kind: Revocation['kind'], issuer: string, name: string): string {
   return `${kind} ${issuer} ${name}`
 }

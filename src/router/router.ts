@@ -91,50 +91,62 @@ export interface RouterOptions {
 }
 
 const defaultDeadline = 10_000
-const maximumHops = 8
-const longestName = 220
+const maxHops = 8
+const maxNameLength = 220
 
 /** The one way to an action: resolve, authorise, parse, run under a deadline, observe. */
 export function createRouter(options: RouterOptions): Router {
-  async function dispatch(envelope: Envelope, call: Call): Promise<Reply> {
-    const id = call.id ?? options.createId()
-    const finish = options.observe(envelope, id)
-    const seen = {
+  return new ActionRouter(options)
+}
+
+class ActionRouter implements Router {
+  readonly #options: RouterOptions
+
+  constructor(options: RouterOptions) {
+    this.#options = options
+    this.dispatch = this.dispatch.bind(this)
+  }
+
+  async dispatch(envelope: Envelope, call: Call): Promise<Reply> {
+    const id = call.id ?? this.#options.createId()
+    const finish = this.#options.observe(envelope, id)
+    const observation = {
       id,
       to: nameIn(envelope?.to),
       action: nameIn(envelope?.action),
       principal: call.principal,
     }
     try {
-      const reply = await route(envelope, call, id)
-      finish(seen)
+      const reply = await this.#route(envelope, call, id)
+      finish(observation)
       return reply
     } catch (thrown) {
       const failure = Failure.from(thrown)
-      finish({ ...seen, failure })
+      finish({ ...observation, failure })
       throw failure
     }
   }
 
-  async function route(envelope: Envelope, call: Call, id: string): Promise<Reply> {
+  async #route(envelope: Envelope, call: Call, id: string): Promise<Reply> {
+    const options = this.#options
     assertMessage(envelope)
     const { to, action: name, params } = envelopeShape.parse(envelope)
     const via = call.via ?? call.client?.via ?? []
-    if (via.length > maximumHops) {
-      throw new Failure('loop_detected', `The call passed ${maximumHops} agents already.`)
+    if (via.length > maxHops) {
+      throw new Failure('loop_detected', `The call has passed ${maxHops} agents already.`)
     }
     const allowance = await options.admit({ to, action: name, params }, call)
     const agent = await options.resolve(packageNameOf(to), call)
-    if (!agent) throw new Failure('not_found', `No agent answers to ${to}.`)
+    if (!agent) throw new Failure('not_found', `No agent has the name ${to}.`)
     const action = findAction(agent, name)
-    // Before anything else can refuse it: whoever keeps calls keeps what others are refused for.
-    assertKeepable(action, call)
+    // Comes before any other refusal: a caller that stores calls stores their refusals too.
+    assertStorable(action, call)
     authorise(agent, action, call.principal)
     const input = action.input.parse(params)
-    assertHeard(action, call)
+    assertStreamable(action, call)
     if (call.accepted) await call.accepted()
     const revision = action.effect === 'read' ? options.revision() : undefined
-    const output = (await run(agent, action, input, call, id, via)) as Json
+    const output = (await this.#run(agent, action, input, call, id, via)) as Json
     if (options.check_outputs) checkOutput(action, output)
     const { deprecated } = agent
     return {
@@ -146,7 +158,7 @@ export function createRouter(options: RouterOptions): Router {
     }
   }
 
-  async function run(
+  async #run(
     agent: Agent,
     action: Action,
     input: unknown,
@@ -158,45 +170,41 @@ export function createRouter(options: RouterOptions): Router {
     using deadline = startDeadline(endOf(call, limit), limit)
     const { signal } = deadline
     signal.throwIfAborted()
-    const ends = Math.min(options.clock() + limit, call.deadline ?? Number.POSITIVE_INFINITY)
+    const ends = Math.min(this.#options.clock() + limit, call.deadline ?? Number.POSITIVE_INFINITY)
     const caller = callerOf(call)
+    const { principal } = call
     const context: Context = {
       id,
-      principal: call.principal,
+      principal,
       ...(caller !== undefined && { counted_as: caller }),
       signal,
       deadline: ends,
       via,
       emit: call.emit ?? ignore,
-      call: async (envelope, kept) => {
-        const { principal } = call
-        const passed = [...via, agent.package_name]
-        const within = { principal, signal, id, deadline: ends, via: passed }
-        return (await dispatch(envelope, kept ? { ...within, hears: kept } : within)).output
+      call: async (envelope, hears) => {
+        const inner = { principal, signal, id, deadline: ends, via: [...via, agent.package_name] }
+        return (await this.dispatch(envelope, hears ? { ...inner, hears } : inner)).output
       },
     }
-    const { principal } = call
-    const work = (asked: unknown) => perform(asked, context)
-    return await deadline.race(options.once({ agent, action, principal }, input, work))
+    const work = (parsed: unknown) => perform(parsed, context)
+    return await deadline.race(this.#options.once({ agent, action, principal }, input, work))
   }
-
-  return { dispatch }
 }
 
 function findAction(agent: Agent, name: string): Action {
   const found = agent.actions.find((action) => action.name === name || action.aliases?.includes(name))
   if (found) return found
   if (agent.open) return agent.open(name)
-  const known = agent.actions.map((action) => action.name)
-  const close = nearest(name, known)
+  const names = agent.actions.map((action) => action.name)
+  const close = nearest(name, names)
   throw new Failure('unknown_action', `${agent.package_name} has no action ${name}.`, {
-    hint: `It has: ${known.join(', ')}.`,
+    hint: `It has: ${names.join(', ')}.`,
     ...(close.length > 0 && { nearest: close }),
   })
 }
 
 /** Who cannot hear the parts of a subscription would wait for its end alone. */
-function assertHeard({ name, part, deadline_ms, unheard }: Action, call: Call): void {
+function assertStreamable({ name, part, deadline_ms, unheard }: Action, call: Call): void {
   if (!part || deadline_ms !== 'none' || unheard || (call.emit && call.hears !== 'progress')) return
   throw new Failure('not_callable', `${name} streams, which this way of calling it does not.`, {
     hint: 'Ask over HTTP under Accept: text/event-stream, or by SendStreamingMessage of A2A.',
@@ -204,7 +212,7 @@ function assertHeard({ name, part, deadline_ms, unheard }: Action, call: Call): 
 }
 
 /** What is stored encrypted, or as its hash alone, does not lie beside that in the clear. */
-function assertKeepable({ name, secret }: Action, { hears }: Call): void {
+function assertStorable({ name, secret }: Action, { hears }: Call): void {
   if (!secret || hears !== 'kept') return
   throw new Failure(
     'not_callable',
@@ -238,7 +246,7 @@ function checkOutput(action: Action, output: Json): void {
 
 /** A name as logs and metrics take it: whatever the caller sent instead, and however long, is not repeated. */
 function nameIn(value: unknown): string {
-  return typeof value === 'string' ? value.slice(0, longestName) : 'unknown'
+  return typeof value === 'string' ? value.slice(0, maxNameLength) : 'unknown'
 }
 
 async function ignore(): Promise<void> {}

@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { localIssuer } from '../../schemas/identity.ts'
-import { createRevocations } from '../../src/auth/revocations.ts'
+import { Revocations } from '../../src/auth/revocations.ts'
 import { command } from '../support/command.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { run } from '../support/processes.ts'
@@ -221,7 +221,7 @@ test('what could not be read is read again, although nobody commits any more', a
   }
   const { promise: changed, resolve } = Promise.withResolvers<void>()
   let [asked, woken] = [0, 0]
-  await using revocations = await createRevocations({
+  await using revocations = await Revocations.open({
     store: {
       async revocations() {
         asked += 1
@@ -246,4 +246,44 @@ test('what could not be read is read again, although nobody commits any more', a
   await changed
   expect(revocations.revoked(principal)).toBe(true)
   expect(faults).toEqual(['Error: Nobody can wake.', 'Error: The disk is gone.'])
+})
+
+test('an overtaken read does not revive a revoked token', async () => {
+  const row = { kind: 'jti', issuer: localIssuer, name: '1', before: 0, expires_at: 1, reason: null } as const
+  const principal = {
+    issuer: localIssuer,
+    subject: 'x',
+    scopes: new Set([]),
+    namespaces: [],
+    credential: { issued_at: 1, jti: '1', kid: 'k' },
+  }
+  /** A read that began before the revocation, and ends after it. */
+  const early = Promise.withResolvers<readonly []>()
+  const begun = Promise.withResolvers<void>()
+  let reads = 0
+  await using revocations = await Revocations.open({
+    store: {
+      async revocations() {
+        reads += 1
+        if (reads === 1) return []
+        if (reads > 2) return [row]
+        begun.resolve()
+        return await early.promise
+      },
+      revoke: async () => {},
+      endKey: async () => {},
+    },
+    async *wake(signal) {
+      yield
+      if (!signal.aborted) await once(signal, 'abort')
+    },
+    clock: () => 0,
+    onError: () => {},
+  })
+  await begun.promise
+  await revocations.revoke(row)
+  expect(revocations.revoked(principal)).toBe(true)
+  early.resolve([])
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(revocations.revoked(principal)).toBe(true)
 })

@@ -356,7 +356,7 @@ describe('a bridge to Streamable HTTP', () => {
     [
       'events that end before the answer',
       (_, response) => response.writeHead(200, { 'Content-Type': 'text/event-stream' }).end(': no\n\n'),
-      { code: -32000, message: expect.stringContaining('before it was whole') },
+      { code: -32000, message: expect.stringContaining('before it was complete') },
     ],
     ['a cut connection', (_, response) => response.destroy(), { code: -32000 }],
   ])('tells %s as an error under the id asked', async (_, serve, error) => {

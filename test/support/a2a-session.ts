@@ -16,8 +16,8 @@ interface Running {
 /** A gateway whose tasks are worked on by the test: each message is a task, which runs until the test ends it. */
 export async function openSession(options: Options = {}, environment: Record<string, string> = {}) {
   const stack = new AsyncDisposableStack()
-  const { bounds, spans } = options.tasks ?? {}
-  const tasks = { ...(bounds && { bounds }), spans: { stop: 10, ...spans } }
+  const { limits, times } = options.tasks ?? {}
+  const tasks = { ...(limits && { limits }), times: { shutdown: 10, ...times } }
   const home = stack.use(await startGateway(environment, { ...options, tasks }))
   const waiting = new Map<string, PromiseWithResolvers<Running>>()
   const running = (text: string) => {

@@ -16,7 +16,7 @@ let home: TestGateway
 let session: Session
 beforeAll(async () => {
   home = await startGateway()
-  session = await openSession({ tasks: { spans: { look: 10, beat: 20 } } })
+  session = await openSession({ tasks: { times: { poll: 10, heartbeat: 20 } } })
 })
 afterAll(async () => {
   await session[Symbol.asyncDispose]()

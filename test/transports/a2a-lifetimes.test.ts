@@ -7,7 +7,7 @@ import { collect, type Event, gist } from '../support/a2a-server.ts'
 import { openSession, type Session } from '../support/a2a-session.ts'
 import { startGateway } from '../support/gateway.ts'
 
-const quick = { spans: { look: 10, beat: 20 } }
+const quick = { times: { poll: 10, heartbeat: 20 } }
 const hour = 3_600_000
 const megabytes = 1024 * 1024
 const completed = 'TASK_STATE_COMPLETED'
@@ -48,7 +48,7 @@ describe('a task', () => {
   test('whose process went away has failed, as a list says too, and is cancelled by nobody', async () => {
     let now = Date.parse('2026-11-01T00:00:00Z')
     const clock = () => now
-    await using session = await openSession({ clock, tasks: { spans: { beat: hour } } })
+    await using session = await openSession({ clock, tasks: { times: { heartbeat: hour } } })
     const ada = await session.home.token('ada', { ttl_s: 24 * 3600 })
     const { id } = await session.begin('abandoned', ada)
     await using other = await openSession({ clock, tasks: quick }, { DRAGOMAN_DATA: session.home.data })
@@ -87,7 +87,7 @@ describe('a task', () => {
   })
 
   test('is told of when the gateway stops, before its streams close', async () => {
-    const session = await openSession({ tasks: { spans: { stop: 10 } } })
+    const session = await openSession({ tasks: { times: { shutdown: 10 } } })
     const events = await session.open('POST', 'message:stream', undefined, message([{ text: 'cut' }]))
     await session.work('cut')
     const all = collect(events)
@@ -103,7 +103,7 @@ describe('of tasks there are', () => {
 
   test('few unfinished of one caller, and in all; whoever has too many is told what to do', async () => {
     await using session = await openSession({
-      tasks: { ...quick, bounds: { owner: one, address: one, all } },
+      tasks: { ...quick, limits: { owner: one, address: one, all } },
     })
     const [ada, bob] = [await session.home.token('ada'), await session.home.token('bob')]
     const begin = (text: string, token?: string) =>
@@ -130,8 +130,8 @@ describe('of tasks there are', () => {
   })
 
   test('few kept: the oldest of one caller’s that are over make room', async () => {
-    const bounds = { owner: one, address: one, all }
-    await using session = await openSession({ tasks: { ...quick, bounds } })
+    const limits = { owner: one, address: one, all }
+    await using session = await openSession({ tasks: { ...quick, limits } })
     const ada = await session.home.token('ada')
     const ids: string[] = []
     for (const text of ['1', '2', '3', '4']) ids.push(await finish(session, text, ada))
@@ -143,8 +143,8 @@ describe('of tasks there are', () => {
 
   test('hundreds that are over leave no more rows than are kept, and nobody listening', async () => {
     const kept = { unfinished: 10, kept: 100, characters: 64 * megabytes }
-    const bounds = { owner: kept, address: kept, all: { ...kept, kept: 150 } }
-    await using session = await openSession({ tasks: { ...quick, bounds } })
+    const limits = { owner: kept, address: kept, all: { ...kept, kept: 150 } }
+    await using session = await openSession({ tasks: { ...quick, limits } })
     const { taskManager } = session.home.gateway
     const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'x' }] } as const
     for (let index = 0; index < 400; index++) {
@@ -156,11 +156,11 @@ describe('of tasks there are', () => {
       const run = async (_: unknown, tell: (told: { state: typeof completed }) => Promise<void>) =>
         await tell({ state: completed })
       const begun = await taskManager.begin({ run, call, message, context_id: 'c', explain: () => [] })
-      begun.events.cut()
+      begun.events.leave()
       await begun.ended
     }
     expect(rows(session)).toBeLessThanOrEqual(150)
-    expect(taskManager.size()).toBe(0)
+    expect(taskManager.size).toBe(0)
   }, 60_000)
 })
 

@@ -42,7 +42,7 @@ let home: TestGateway
 let url: string
 const stack = new AsyncDisposableStack()
 beforeAll(async () => {
-  home = stack.use(await startGateway({}, { tasks: { spans: { stop: 10 } } }))
+  home = stack.use(await startGateway({}, { tasks: { times: { shutdown: 10 } } }))
   const served = stack.use(await serveWork(home, createRouting({ ...routerOver([agent]), agents: [agent] })))
   url = served.url
 })
@@ -110,7 +110,7 @@ describe('an action behind a stream', () => {
     const answer = await ask(action, 'message:stream')
     expect([answer.status, answer.headers.get('content-type')]).toEqual([status, 'application/a2a+json'])
     expect(((await answer.json()) as Event).error.code).toBe(status)
-    expect(home.gateway.taskManager.size()).toBe(0)
+    expect(home.gateway.taskManager.size).toBe(0)
   })
 
   test('hears of its cancellation by its signal', async () => {

@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest'
 import { Failure } from '../../schemas/failure.ts'
 import type { StoredTask } from '../../schemas/task.ts'
 import { type StreamStyle, sendEvents } from '../../src/transports/a2a/stream.ts'
-import { type Channel, createChannel } from '../../src/transports/a2a/tasks/channel.ts'
-import { createOutlet } from '../../src/transports/a2a/tasks/event-queue.ts'
+import { TaskChannel } from '../../src/transports/a2a/tasks/channel.ts'
+import { EventQueue } from '../../src/transports/a2a/tasks/event-queue.ts'
 import { type StreamEvent, statusEvent } from '../../src/transports/a2a/tasks/view.ts'
 
 const style: StreamStyle = {
@@ -34,7 +34,7 @@ async function served(
 
 test('a stream in which nothing happens is kept alive, until its caller may listen no longer', async () => {
   let left = false
-  const outlet = createOutlet<StreamEvent>(1, () => {
+  const queue = new EventQueue<StreamEvent>(1, () => {
     left = true
   })
   let checks = 0
@@ -42,7 +42,7 @@ test('a stream in which nothing happens is kept alive, until its caller may list
     checks += 1
     if (checks > 2) throw new Failure('unauthenticated', 'Revoked.')
   }
-  expect(await served(outlet, { check })).toBe(': still here\n\n: still here\n\n')
+  expect(await served(queue, { check })).toBe(': still here\n\n: still here\n\n')
   expect(left).toBe(true)
 })
 
@@ -56,18 +56,18 @@ test('a fault in the middle is told in the binding’s own words, where it has a
 })
 
 test('who does not take what is told is left behind, and holds nobody up', async () => {
-  const outlet = createOutlet<number>(2, () => {})
-  outlet.push(1)
-  outlet.push(2)
+  const queue = new EventQueue<number>(2, () => {})
+  queue.push(1)
+  queue.push(2)
   let hasRoom = false
-  const room = outlet.room().then(() => {
+  const room = queue.room().then(() => {
     hasRoom = true
   })
   await Promise.resolve()
   expect(hasRoom).toBe(false)
-  outlet.cut()
+  queue.leave()
   await room
-  const iterator = outlet[Symbol.asyncIterator]()
+  const iterator = queue[Symbol.asyncIterator]()
   expect(await iterator.next()).toEqual({ done: true, value: undefined })
 })
 
@@ -85,14 +85,14 @@ describe('a channel to several listeners', () => {
     history: [],
     artifacts: [],
   }
-  const flood = (channel: Channel) =>
+  const flood = (channel: TaskChannel) =>
     channel.publish(
       task,
       Array.from({ length: 300 }, () => statusEvent(task)),
     )
 
   test('has room when the slowest has taken enough', async () => {
-    const channel = createChannel(task, () => {})
+    const channel = new TaskChannel(task, () => {})
     const [slow, quick] = [channel.follow(), channel.follow()].map((one) => one[Symbol.asyncIterator]())
     flood(channel)
     let hasRoom = false
@@ -104,16 +104,16 @@ describe('a channel to several listeners', () => {
     expect(hasRoom).toBe(false)
     await slow?.next()
     await room
-    expect(channel.listeners()).toBe(2)
+    expect(channel.listeners).toBe(2)
   })
 
   test('leaves behind who takes nothing for too long', async () => {
-    const channel = createChannel(task, () => {}, 1)
+    const channel = new TaskChannel(task, () => {}, 1)
     channel.follow()
     const quick = channel.follow()[Symbol.asyncIterator]()
     flood(channel)
     for (let taken = 0; taken < 301; taken++) await quick.next()
     await channel.room()
-    expect(channel.listeners()).toBe(1)
+    expect(channel.listeners).toBe(1)
   })
 })

@@ -7,7 +7,7 @@ import { everyScope } from '../support/gateway.ts'
 let session: Session
 let ada: string
 beforeAll(async () => {
-  session = await openSession({ tasks: { spans: { look: 10, beat: 20 } } })
+  session = await openSession({ tasks: { times: { poll: 10, heartbeat: 20 } } })
   ada = await session.home.token('ada')
 })
 afterAll(() => session[Symbol.asyncDispose]())

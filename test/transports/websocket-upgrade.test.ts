@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Principal } from '../../schemas/scope.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { principal } from '../support/router.ts'
@@ -140,4 +140,21 @@ describe('the subprotocol', () => {
       hint: expect.stringContaining('beside the token'),
     })
   })
+})
+
+test('a closed socket is not checked again when tokens are revoked', async () => {
+  const authenticate = vi.fn(async () => principal('ada'))
+  await using server = await listenForSockets(nothing, { context: { authenticate } })
+  const upgraded = server.upgraded()
+  const closing = await openSocket(server.url, ['test', 'bearer.token'])
+  const wire = await upgraded
+  await using open = await openSocket(server.url, ['test', 'bearer.token'])
+  const closed = once(wire, 'close')
+  await closing[Symbol.asyncDispose]()
+  await closed
+  await new Promise((resolve) => setImmediate(resolve))
+  authenticate.mockClear()
+  await server.upgrades.identify()
+  expect(authenticate).toHaveBeenCalledTimes(1)
+  expect(open.socket.readyState).toBe(open.socket.OPEN)
 })

@@ -15,135 +15,168 @@ interface HttpRemoteOptions {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** What a session of the 2025 era goes by. */
+/** A session of the 2025 era, as its headers name it. */
 interface Session {
   readonly id?: string
   readonly version?: string
 }
 
+const connectMilliseconds = 10_000
 const closeMilliseconds = 1000
 
-/**
- * Streamable HTTP as the other end: a POST for each message, answered as JSON or as events. Cancelling a request of
- * the 2026-07-28 era closes it; a session of the 2025 era keeps its id, and its stream of what the server says.
- */
+/** Streamable HTTP as the remote end of a bridge. Throws Failure `invalid_request` for an address that holds a secret. */
 export function createHttpRemote(url: URL, options: HttpRemoteOptions, events: RemoteEvents): Remote {
   if (hasSecret(`${url.pathname}${url.search}`)) throw refuseSecret()
-  const agent = new Agent({ connect: { timeout: 10_000 }, headersTimeout: 0, bodyTimeout: 0 })
-  const own = {
-    ...options.headers,
-    ...(options.token !== undefined && { Authorization: `Bearer ${options.token}` }),
-  }
-  const running = new Map<string, AbortController>()
-  const over = new AbortController()
-  const parameters = createParameters()
-  let session: Session | undefined
-  let expired = false
+  return new HttpRemote(url, options, events)
+}
 
-  /** The address is whatever the user of the command line named, their own machine as likely as not. */
-  function ask(method: string, headers: Record<string, string>, signal: AbortSignal, body?: string) {
-    return fetch(url, {
+/**
+ * A POST for each message, answered as JSON or as events. Cancelling a request of 2026-07-28 closes its POST; a session
+ * of the 2025 era has an id, and a stream for what the server sends by itself.
+ */
+class HttpRemote implements Remote {
+  readonly #url: URL
+  readonly #events: RemoteEvents
+  readonly #headers: Record<string, string>
+  readonly #agent = new Agent({
+    connect: { timeout: connectMilliseconds },
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  })
+  readonly #running = new Map<string, AbortController>()
+  readonly #closed = new AbortController()
+  readonly #parameters = createParameters()
+  #session: Session | undefined
+  #isExpired = false
+
+  constructor(url: URL, { token, headers }: HttpRemoteOptions, events: RemoteEvents) {
+    this.#url = url
+    this.#events = events
+    this.#headers = { ...headers, ...(token !== undefined && { Authorization: `Bearer ${token}` }) }
+  }
+
+  async send(line: Line): Promise<void> {
+    const { message } = line
+    if (isRequest(message)) return void this.#request(line, message)
+    const cancelled = cancelledBy(message)
+    // Only in a session of the 2025 era does a server wait for the notification.
+    if (cancelled === undefined || this.#session) await this.#notify(line)
+    if (cancelled !== undefined) this.#running.get(JSON.stringify(cancelled))?.abort()
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort()
+    if (this.#session?.id !== undefined) {
+      await this.#fetch('DELETE', {}, AbortSignal.timeout(closeMilliseconds)).catch(() => {})
+    }
+    await this.#agent.destroy()
+  }
+
+  async #request(line: Line, message: Request): Promise<void> {
+    const key = JSON.stringify(message.id)
+    const controller = new AbortController()
+    this.#running.set(key, controller)
+    const signal = AbortSignal.any([controller.signal, this.#closed.signal])
+    try {
+      const response = await this.#post(line, signal)
+      if (message.method === 'initialize' && !isStateless(line)) this.#session = sessionIn(response)
+      if (!(await this.#relay(response, message))) {
+        throw new Error('The server ended its answer before it was complete.')
+      }
+    } catch (fault) {
+      if (!signal.aborted) await this.#events.failed(message, fault)
+      if (this.#isExpired) this.#events.lost('The server no longer knows the session.')
+    } finally {
+      this.#running.delete(key)
+    }
+  }
+
+  /** Passes on the messages of a response; false if none of them answers the request. */
+  async #relay(response: Response, message: Request): Promise<boolean> {
+    const id = JSON.stringify(message.id)
+    if (isEventStream(response)) {
+      let isAnswered = false
+      for await (const text of readEventData(response.body)) {
+        const isAnswer = answeredBy(text) === id
+        if (isAnswer) this.#learn(message, text)
+        isAnswered ||= isAnswer
+        await this.#events.receive(text)
+      }
+      return isAnswered
+    }
+    const text = await response.text()
+    if (answeredBy(text) === id) {
+      this.#learn(message, text)
+      await this.#events.receive(text)
+      return true
+    }
+    this.#isExpired ||=
+      response.status === 404 && this.#session?.id !== undefined && message.method !== 'initialize'
+    throw refusalOf(response, text)
+  }
+
+  /** Takes from an answer what later requests repeat in their headers. */
+  #learn({ method }: Request, text: string): void {
+    if (method !== 'initialize' && method !== 'tools/list') return
+    const { result } = JSON.parse(text)
+    if (method === 'tools/list') this.#parameters.learn(result)
+    else if (this.#session && isRecord(result) && typeof result.protocolVersion === 'string')
+      this.#session = { ...this.#session, version: result.protocolVersion }
+  }
+
+  async #notify(line: Line): Promise<void> {
+    const { message } = line
+    try {
+      const response = await this.#post(line, this.#closed.signal)
+      const text = await response.text()
+      if (!response.ok) throw refusalOf(response, text)
+      if ('method' in message && message.method === 'notifications/initialized' && this.#session)
+        void this.#listen().catch(() => {})
+    } catch (fault) {
+      if (this.#closed.signal.aborted) return
+      this.#events.trouble(`Not sent: ${fault instanceof Error ? fault.message : fault}`)
+    }
+  }
+
+  /** Passes on what the server sends by itself in a session, where it offers a stream for that. */
+  async #listen(): Promise<void> {
+    const response = await this.#fetch('GET', { Accept: 'text/event-stream' }, this.#closed.signal)
+    if (!isEventStream(response)) return void (await response.text())
+    for await (const text of readEventData(response.body)) await this.#events.receive(text)
+  }
+
+  #post(line: Line, signal: AbortSignal): Promise<Response> {
+    return this.#fetch('POST', requestHeaders(line, this.#parameters), signal, line.text)
+  }
+
+  /** Any address is allowed: the user of the command line names it, often on their own machine. */
+  #fetch(
+    method: string,
+    headers: Record<string, string>,
+    signal: AbortSignal,
+    body?: string,
+  ): Promise<Response> {
+    return fetch(this.#url, {
       method,
-      headers: { ...own, ...sessionHeaders(session), ...headers },
+      headers: { ...this.#headers, ...sessionHeaders(this.#session), ...headers },
       redirect: 'manual',
-      dispatcher: agent,
+      dispatcher: this.#agent,
       signal,
       ...(body !== undefined && { body }),
     })
   }
+}
 
-  const post = (line: Line, signal: AbortSignal) =>
-    ask('POST', requestHeaders(line, parameters), signal, line.text)
+function isEventStream(
+  response: Response,
+): response is Response & { readonly body: NonNullable<Response['body']> } {
+  const type = response.headers.get('content-type') ?? ''
+  return response.ok && type.startsWith('text/event-stream') && response.body !== null
+}
 
-  async function request(line: Line, message: Request): Promise<void> {
-    const key = JSON.stringify(message.id)
-    const controller = new AbortController()
-    running.set(key, controller)
-    const signal = AbortSignal.any([controller.signal, over.signal])
-    try {
-      const answer = await post(line, signal)
-      if (message.method === 'initialize' && !isStateless(line)) session = begin(answer)
-      if (!(await relay(answer, message))) throw new Error('The server ended its answer before it was whole.')
-    } catch (fault) {
-      if (!signal.aborted) await events.failed(message, fault)
-      if (expired) events.lost('The server no longer knows the session.')
-    } finally {
-      running.delete(key)
-    }
-  }
-
-  /** Passes on what an answer holds; false where the request was not answered by it. */
-  async function relay(answer: Response, message: Request): Promise<boolean> {
-    const type = answer.headers.get('content-type') ?? ''
-    if (answer.ok && type.startsWith('text/event-stream') && answer.body) {
-      let answered = false
-      for await (const text of readEventData(answer.body)) {
-        const done = answeredBy(text) === JSON.stringify(message.id)
-        if (done) note(message, text)
-        answered ||= done
-        await events.receive(text)
-      }
-      return answered
-    }
-    const text = await answer.text()
-    if (answeredBy(text) === JSON.stringify(message.id)) {
-      note(message, text)
-      await events.receive(text)
-      return true
-    }
-    expired ||= answer.status === 404 && session?.id !== undefined && message.method !== 'initialize'
-    throw refusalOf(answer, text)
-  }
-
-  function begin(answer: Response): Session {
-    const id = answer.headers.get('mcp-session-id')
-    return id === null ? {} : { id }
-  }
-
-  function note({ method }: Request, text: string): void {
-    if (method !== 'initialize' && method !== 'tools/list') return
-    const { result } = JSON.parse(text)
-    if (method === 'tools/list') parameters.learn(result)
-    else if (session && isRecord(result) && typeof result.protocolVersion === 'string')
-      session = { ...session, version: result.protocolVersion }
-  }
-
-  /** What the server says by itself in a session, where it offers to. */
-  async function listen(): Promise<void> {
-    const answer = await ask('GET', { Accept: 'text/event-stream' }, over.signal)
-    const type = answer.headers.get('content-type') ?? ''
-    if (!answer.ok || !type.startsWith('text/event-stream') || !answer.body) return void (await answer.text())
-    for await (const text of readEventData(answer.body)) await events.receive(text)
-  }
-
-  async function tell(line: Line): Promise<void> {
-    try {
-      const answer = await post(line, over.signal)
-      const text = await answer.text()
-      if (!answer.ok) throw refusalOf(answer, text)
-      if ('method' in line.message && line.message.method === 'notifications/initialized' && session)
-        void listen().catch(() => {})
-    } catch (fault) {
-      if (!over.signal.aborted) events.trouble(`Not sent: ${fault instanceof Error ? fault.message : fault}`)
-    }
-  }
-
-  return {
-    async send(line) {
-      const { message } = line
-      if (isRequest(message)) return void request(line, message)
-      const cancelled = cancelledBy(message)
-      // Only in the 2025 era, where a session is, does a server wait to be told.
-      if (cancelled === undefined || session) await tell(line)
-      if (cancelled !== undefined) running.get(JSON.stringify(cancelled))?.abort()
-    },
-    async close() {
-      over.abort()
-      if (session?.id !== undefined)
-        await ask('DELETE', {}, AbortSignal.timeout(closeMilliseconds)).catch(() => {})
-      await agent.destroy()
-    },
-  }
+function sessionIn(response: Response): Session {
+  const id = response.headers.get('mcp-session-id')
+  return id === null ? {} : { id }
 }
 
 function sessionHeaders(session: Session | undefined): Record<string, string> {
@@ -153,7 +186,7 @@ function sessionHeaders(session: Session | undefined): Record<string, string> {
   }
 }
 
-/** An answer that is none: a JSON-RPC error without our id, a problem, or anything else. */
+/** The error in a response that does not answer the request: a JSON-RPC error without its id, a problem, or another body. */
 function refusalOf({ status, headers, ok }: Response, text: string): unknown {
   const { error } = asRecord(text)
   if (isRecord(error) && typeof error.message === 'string') {

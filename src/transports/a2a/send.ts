@@ -5,7 +5,7 @@ import type { Message, Part, StoredTask } from '../../../schemas/task.ts'
 import type { Call } from '../../router/router.ts'
 import { type A2aError, refusal } from './protocol/error.ts'
 import { type SendParams, sendParams } from './protocol/params.ts'
-import { assertTakesMessage, type Begun, type TaskManager } from './tasks/task-manager.ts'
+import { assertTakesMessage, type StartedTask, type TaskManager } from './tasks/task-manager.ts'
 import { type StreamEvent, showTask } from './tasks/view.ts'
 import type { Job, Work } from './work.ts'
 
@@ -33,7 +33,7 @@ export async function sendMessage(options: SendOptions, params: unknown, call: C
     return `{"message":${messageText(context_id, await job.answer(call))}}`
   }
   const begun = await begin(options, asked, call)
-  begun.events.cut()
+  begun.events.leave()
   const now = returnImmediately ? begun.task : await begun.ended
   return JSON.stringify({ task: showTask(now, { historyLength }) })
 }
@@ -69,7 +69,7 @@ async function read({ work, taskManager }: SendOptions, given: unknown, call: Ca
   return { params, job: work.read(params, task), context_id: task.context_id, task }
 }
 
-async function begin({ taskManager, explain }: SendOptions, asked: Asked, call: Call): Promise<Begun> {
+async function begin({ taskManager, explain }: SendOptions, asked: Asked, call: Call): Promise<StartedTask> {
   const { params, job, context_id, task } = asked
   if (!job.run) throw refusal('UNSUPPORTED_OPERATION', 'This message is answered at once and makes no task.')
   const { message } = params

@@ -4,48 +4,48 @@ import type { Artifact, StoredTask } from '../../../../schemas/task.ts'
 import type { TaskUpdate } from '../work.ts'
 import { artifactEvent, fromAgent, type StreamEvent, statusEvent } from './view.ts'
 
-/** Parts that a task's artifacts hold, and characters of their JSON. */
-const mostParts = 10_000
-const mostCharacters = 2 * 1024 * 1024
+/** Limits of a task's artifacts: their parts, and the characters of these as JSON. */
+const maxParts = 10_000
+const maxCharacters = 2 * 1024 * 1024
 
-export interface Changed {
+interface UpdatedTask {
   readonly task: StoredTask
   readonly event: StreamEvent
 }
 
-/** The task after what was told, at this time (ISO 8601), and the event that says so. Throws Failure `too_large`. */
-export function change(task: StoredTask, told: TaskUpdate, at: string): Changed {
-  if ('state' in told) {
-    const { state, parts } = told
+/** The task after an update at this time (ISO 8601), and the event that tells of it. */
+export function update(task: StoredTask, change: TaskUpdate, at: string): UpdatedTask {
+  if ('state' in change) {
+    const { state, parts } = change
     const message = parts ? fromAgent(task.id, task.context_id, randomUUID(), parts) : null
     const next = { ...task, state, message, updated_at: at }
     return { task: next, event: statusEvent(next) }
   }
-  const { artifact, append = false, last = false } = told
+  const { artifact, append = false, last = false } = change
   const next = { ...task, artifacts: withArtifact(task.artifacts, artifact, append) }
   return { task: next, event: artifactEvent(task, artifact, append, last) }
 }
 
 function withArtifact(artifacts: readonly Artifact[], artifact: Artifact, append: boolean): Artifact[] {
   const index = artifacts.findIndex(({ artifactId }) => artifactId === artifact.artifactId)
-  const known = artifacts[index]
-  if (!known) return [...artifacts, artifact]
-  const parts = append ? [...known.parts, ...artifact.parts] : artifact.parts
-  return artifacts.with(index, { ...known, ...artifact, parts })
+  const existing = artifacts[index]
+  if (!existing) return [...artifacts, artifact]
+  const parts = append ? [...existing.parts, ...artifact.parts] : artifact.parts
+  return artifacts.with(index, { ...existing, ...artifact, parts })
 }
 
-/** Counts what is told of artifacts, and throws Failure `too_large` where it is too much to keep. */
-export function createGauge(): (told: TaskUpdate) => void {
+/** Adds up the artifacts of a task. The function throws Failure `too_large` where they are too much to store. */
+export function createMeter(): (change: TaskUpdate) => void {
   let parts = 0
   let characters = 0
-  return (told) => {
-    if (!('artifact' in told)) return
-    parts += told.artifact.parts.length
-    characters += JSON.stringify(told.artifact.parts).length
-    if (parts <= mostParts && characters <= mostCharacters) return
+  return (change) => {
+    if (!('artifact' in change)) return
+    parts += change.artifact.parts.length
+    characters += JSON.stringify(change.artifact.parts).length
+    if (parts <= maxParts && characters <= maxCharacters) return
     throw new Failure(
       'too_large',
-      `A task keeps ${mostParts} parts and ${mostCharacters} characters of output.`,
+      `A task stores at most ${maxParts} parts and ${maxCharacters} characters of output.`,
       {
         hint: 'Ask for less at once: a smaller limit, or by cursor.',
       },
@@ -53,11 +53,11 @@ export function createGauge(): (told: TaskUpdate) => void {
   }
 }
 
-/** What happened between two readings of one task, in order. */
+/** The events between two reads of one task, in order. */
 export function differences(before: StoredTask, after: StoredTask): StreamEvent[] {
-  const artifacts = after.artifacts.filter((one) => {
-    const known = before.artifacts.find(({ artifactId }) => artifactId === one.artifactId)
-    return known?.parts.length !== one.parts.length
+  const artifacts = after.artifacts.filter((artifact) => {
+    const earlier = before.artifacts.find(({ artifactId }) => artifactId === artifact.artifactId)
+    return earlier?.parts.length !== artifact.parts.length
   })
   const events = artifacts.map((artifact) => artifactEvent(after, artifact, false, true))
   const same = before.state === after.state && before.updated_at === after.updated_at

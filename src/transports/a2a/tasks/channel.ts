@@ -1,84 +1,86 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { isBusy, type StoredTask } from '../../../../schemas/task.ts'
 import { differences } from './change.ts'
-import { createOutlet, type Outlet } from './event-queue.ts'
+import { EventQueue } from './event-queue.ts'
 import { type StreamEvent, showTask } from './view.ts'
 
-/** Events that a listener may have waiting. */
-const mostWaiting = 256
-/** How long work waits for one that does not take them, before it is left behind. */
-const patienceMilliseconds = 5000
+/** Events that a listener may have queued. */
+const maxQueued = 256
+/** How long work waits for a listener with a full queue, before the listener is dropped. */
+const stallMilliseconds = 5000
 
-/** One task as this process sees it: what it is now, and who listens. All of them get the same in the same order. */
-export interface Channel {
-  readonly task: () => StoredTask
-  /** From what it is now on. */
-  follow(): Outlet<StreamEvent>
-  /** It became this, which these events say. */
-  publish(task: StoredTask, events: readonly StreamEvent[]): void
-  /** Resolves when every listener can take more, or has been left behind. */
-  room(): Promise<void>
-  /** No more events for those who listen now. */
-  end(): void
-  readonly listeners: () => number
-}
+/** One task as this process sees it: its latest state and its listeners, who all get the same events in the same order. */
+export class TaskChannel {
+  readonly #queues = new Set<EventQueue<StreamEvent>>()
+  readonly #onLeave: () => void
+  readonly #stall_ms: number
+  #task: StoredTask
 
-/** `left` is called whenever a listener goes. */
-export function createChannel(
-  first: StoredTask,
-  left: () => void,
-  patience_ms = patienceMilliseconds,
-): Channel {
-  const outlets = new Set<Outlet<StreamEvent>>()
-  let task = first
+  /** `onLeave` is called whenever a listener leaves. */
+  constructor(task: StoredTask, onLeave: () => void, stall_ms = stallMilliseconds) {
+    this.#task = task
+    this.#onLeave = onLeave
+    this.#stall_ms = stall_ms
+  }
 
-  return {
-    task: () => task,
-    follow() {
-      const outlet: Outlet<StreamEvent> = createOutlet<StreamEvent>(mostWaiting, () => {
-        outlets.delete(outlet)
-        left()
-      })
-      outlets.add(outlet)
-      outlet.push({ task: showTask(task) })
-      return outlet
-    },
-    publish(next, events) {
-      task = next
-      for (const outlet of outlets) for (const event of events) outlet.push(event)
-    },
-    async room() {
-      const full = [...outlets].filter((outlet) => outlet.isFull())
-      await Promise.all(full.map((outlet) => roomIn(outlet, patience_ms)))
-    },
-    end() {
-      for (const outlet of outlets) outlet.end()
-    },
-    listeners: () => outlets.size,
+  get task(): StoredTask {
+    return this.#task
+  }
+
+  get listeners(): number {
+    return this.#queues.size
+  }
+
+  /** Adds a listener; its first event is the task as it is now. */
+  follow(): EventQueue<StreamEvent> {
+    const queue = new EventQueue<StreamEvent>(maxQueued, () => {
+      this.#queues.delete(queue)
+      this.#onLeave()
+    })
+    this.#queues.add(queue)
+    queue.push({ task: showTask(this.#task) })
+    return queue
+  }
+
+  /** Replaces the task, and sends the events that say what changed. */
+  publish(task: StoredTask, events: readonly StreamEvent[]): void {
+    this.#task = task
+    for (const queue of this.#queues) for (const event of events) queue.push(event)
+  }
+
+  /** Resolves when no listener has a full queue; one that does not read is dropped. */
+  async room(): Promise<void> {
+    const full = [...this.#queues].filter((queue) => queue.isFull)
+    await Promise.all(full.map((queue) => this.#roomIn(queue)))
+  }
+
+  /** Ends the streams of the present listeners. */
+  end(): void {
+    for (const queue of this.#queues) queue.end()
+  }
+
+  async #roomIn(queue: EventQueue<StreamEvent>): Promise<void> {
+    const settled = new AbortController()
+    const late = pause(this.#stall_ms, 'late', { signal: settled.signal }).catch(() => 'settled')
+    if ((await Promise.race([queue.room(), late])) === 'late') queue.leave()
+    settled.abort()
   }
 }
 
-async function roomIn(outlet: Outlet<StreamEvent>, patience_ms: number): Promise<void> {
-  const enough = new AbortController()
-  const late = pause(patience_ms, 'late', { signal: enough.signal }).catch(() => 'enough')
-  if ((await Promise.race([outlet.room(), late])) === 'late') outlet.cut()
-  enough.abort()
-}
-
-/** Tells those who listen what another process, or another message, makes of the task; until the signal aborts. */
+/** Publishes what another process, or another message, does to the task, until the signal aborts. */
 export async function watch(
-  channel: Channel,
+  channel: TaskChannel,
   read: () => Promise<StoredTask | undefined>,
-  every_ms: number,
+  poll_ms: number,
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
-    await pause(every_ms, undefined, { signal }).catch(() => {})
+    await pause(poll_ms, undefined, { signal }).catch(() => {})
     if (signal.aborted) return
-    const before = channel.task()
+    const before = channel.task
     const now = await read()
-    // Whoever works on it here says so itself.
-    if (signal.aborted || channel.task() !== before) continue
+    // A worker in this process publishes its changes itself.
+    if (signal.aborted || channel.task !== before) continue
     if (!now) return channel.end()
     const events = differences(before, now)
     channel.publish(now, events)

@@ -1,71 +1,73 @@
-/** What one listener has yet to take. */
-export interface Outlet<T> extends AsyncIterable<T> {
-  push(item: T): void
-  /** What is there is still taken; then it is over. */
-  end(): void
-  /** Nothing more is taken: the listener went away, or did not keep up. */
-  cut(): void
-  readonly isFull: () => boolean
-  /** Resolves when there is room again. */
-  readonly room: () => Promise<void>
-}
+/** A bounded queue between a producer and one listener, who iterates over it once. */
+export class EventQueue<T> implements AsyncIterable<T> {
+  readonly #max: number
+  readonly #onLeave: () => void
+  readonly #items: T[] = []
+  #isEnded = false
+  #isLeft = false
+  #changed = Promise.withResolvers<void>()
 
-/** A queue between those who tell and one who listens; `left` is called once, when the listener is done. */
-export function createOutlet<T>(most: number, left: () => void): Outlet<T> {
-  const waiting: T[] = []
-  let over = false
-  let gone = false
-  let moved = Promise.withResolvers<void>()
-
-  function move(): void {
-    moved.resolve()
-    moved = Promise.withResolvers()
+  /** `onLeave` is called once, when the listener is done. */
+  constructor(max: number, onLeave: () => void) {
+    this.#max = max
+    this.#onLeave = onLeave
   }
 
-  const isFull = () => waiting.length >= most && !gone
+  push(item: T): void {
+    if (this.#isEnded || this.#isLeft) return
+    this.#items.push(item)
+    this.#signal()
+  }
 
-  async function next(): Promise<IteratorResult<T, undefined>> {
-    while (!gone) {
-      const item = waiting.shift()
+  /** Ends the queue after the items that it holds. */
+  end(): void {
+    this.#isEnded = true
+    this.#signal()
+  }
+
+  /** Ends the queue at once: the listener went away, or did not keep up. */
+  leave(): void {
+    if (this.#isLeft) return
+    this.#isLeft = true
+    this.#items.length = 0
+    this.#onLeave()
+    this.#signal()
+  }
+
+  get isFull(): boolean {
+    return this.#items.length >= this.#max && !this.#isLeft
+  }
+
+  /** Resolves when the queue is not full. */
+  async room(): Promise<void> {
+    while (this.isFull) await this.#changed.promise
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<T, undefined> {
+    return {
+      next: () => this.#next(),
+      return: async () => {
+        this.leave()
+        return { value: undefined, done: true }
+      },
+    }
+  }
+
+  async #next(): Promise<IteratorResult<T, undefined>> {
+    while (!this.#isLeft) {
+      const item = this.#items.shift()
       if (item !== undefined) {
-        move()
+        this.#signal()
         return { value: item, done: false }
       }
-      if (over) cut()
-      else await moved.promise
+      if (this.#isEnded) this.leave()
+      else await this.#changed.promise
     }
     return { value: undefined, done: true }
   }
 
-  function cut(): void {
-    if (gone) return
-    gone = true
-    waiting.length = 0
-    left()
-    move()
-  }
-
-  return {
-    push(item) {
-      if (over || gone) return
-      waiting.push(item)
-      move()
-    },
-    end() {
-      over = true
-      move()
-    },
-    cut,
-    isFull,
-    async room() {
-      while (isFull()) await moved.promise
-    },
-    [Symbol.asyncIterator]: () => ({
-      next,
-      async return() {
-        cut()
-        return { value: undefined, done: true }
-      },
-    }),
+  #signal(): void {
+    this.#changed.resolve()
+    this.#changed = Promise.withResolvers()
   }
 }

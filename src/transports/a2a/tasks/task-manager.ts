@@ -9,99 +9,188 @@ import {
   type Message,
   type Part,
   type StoredTask,
+  type TaskFilter,
+  type TaskPage,
   type TaskStore,
 } from '../../../../schemas/task.ts'
 import { principalKey } from '../../../common/principal-key.ts'
 import type { Call } from '../../../router/router.ts'
 import { refusal } from '../protocol/error.ts'
 import type { Job, Tell } from '../work.ts'
-import { type Channel, createChannel, watch } from './channel.ts'
-import type { Outlet } from './event-queue.ts'
-import { type Bounds, type Spans, standardBounds, standardSpans } from './limits.ts'
+import { TaskChannel, watch } from './channel.ts'
+import type { EventQueue } from './event-queue.ts'
+import { standardLimits, standardTimes, type TaskLimits, type TaskTimes } from './limits.ts'
 import { type StreamEvent, statusEvent } from './view.ts'
-import { startWorker, type Worker } from './worker.ts'
+import { TaskWorker } from './worker.ts'
 
 export interface TaskManagerOptions {
   readonly store: TaskStore
   /** Milliseconds since the epoch. */
   readonly clock: () => number
   readonly onError: (fault: unknown) => void
-  /** Counts what is asked of tasks against its caller's limit. Throws Failure `rate_limited`. */
+  /** Counts an operation on tasks against its caller's rate limit. Throws Failure `rate_limited`. */
   readonly count?: (call: Call) => unknown
-  readonly bounds?: Bounds
-  readonly spans?: Partial<Spans>
+  readonly limits?: TaskLimits
+  readonly times?: Partial<TaskTimes>
 }
 
-/** What work begins with. */
-export interface Begin {
+interface NewWork {
   readonly run: NonNullable<Job['run']>
   readonly call: Call
   readonly message: Message
   readonly context_id: string
-  /** The interrupted task that it goes on with. */
+  /** The interrupted task that the message continues. */
   readonly task?: StoredTask | undefined
-  /** How it failed, in parts of a message. */
+  /** An error as the parts of a message. */
   readonly explain: (thrown: unknown) => readonly Part[]
 }
 
-export interface Begun {
+export interface StartedTask {
   readonly task: StoredTask
-  /** From the task as it began on. */
-  readonly events: Outlet<StreamEvent>
-  /** As it was left: over or interrupted. */
+  /** The events of the task from its start. */
+  readonly events: EventQueue<StreamEvent>
+  /** The task when the work has ended: over or interrupted. */
   readonly ended: Promise<StoredTask>
 }
 
-/** The tasks of A2A: begun and worked on here, kept in the store. */
-export interface TaskManager extends AsyncDisposable {
-  /** Resolves once there is a task. Throws what was thrown before there was one. */
-  begin(begin: Begin): Promise<Begun>
-  /** Throws Refusal TASK_NOT_FOUND, to whoever may not see it as well. */
-  get(id: string, caller: Principal | null): Promise<StoredTask>
+const maxMessages = 100
+const maxListeners = 32
+
+/** The tasks of A2A: started and worked on in this process, stored in the database. */
+export class TaskManager implements AsyncDisposable {
+  readonly #options: TaskManagerOptions
+  readonly #limits: TaskLimits
+  readonly #times: TaskTimes
+  readonly #channels = new Map<string, TaskChannel>()
+  readonly #workers = new Map<string, TaskWorker>()
+  readonly #watchers = new Map<string, AbortController>()
+  #isClosed = false
+
+  constructor(options: TaskManagerOptions) {
+    this.#options = options
+    this.#limits = options.limits ?? standardLimits
+    this.#times = { ...standardTimes, ...options.times }
+  }
+
+  /** The number of tasks in memory: those that this process works on, or that have a listener. */
+  get size(): number {
+    return this.#channels.size
+  }
+
+  /** Counts an operation on tasks against its caller's rate limit. Throws Failure `rate_limited`. */
+  count(call: Call): unknown {
+    return this.#options.count?.(call)
+  }
+
+  /** Starts the work. Resolves once its first update has made the task; rejects with what is thrown before that. */
+  async begin(work: NewWork): Promise<StartedTask> {
+    if (this.#isClosed) throw new Failure('unavailable', 'The gateway is shutting down.')
+    const { onError } = this.#options
+    const abort = new AbortController()
+    const { promise, resolve, reject } = Promise.withResolvers<StartedTask>()
+    let opened: Promise<TaskWorker> | undefined
+    const tell: Tell = async (change) => {
+      opened ??= this.#open(work, abort, resolve)
+      await (await opened).tell(change)
+    }
+    const complete = async () => {
+      if (!opened) return reject(new Error('The work sent no update.'))
+      await (await opened).end('TASK_STATE_COMPLETED')
+    }
+    const fail = async (thrown: unknown) => {
+      const worker = await opened?.catch(() => undefined)
+      if (!worker) return reject(thrown)
+      await worker.end('TASK_STATE_FAILED', work.explain(thrown))
+    }
+    work
+      .run({ ...work.call, signal: abort.signal }, tell)
+      .then(complete, fail)
+      .catch(onError)
+    return await promise
+  }
+
+  /** Throws Refusal TASK_NOT_FOUND, also for a task that the caller may not see. */
+  async get(id: string, caller: Principal | null): Promise<StoredTask> {
+    const task = this.#workers.has(id) ? this.#channels.get(id)?.task : await this.#options.store.get(id)
+    if (!task || !isVisible(task, caller)) throw refusal('TASK_NOT_FOUND')
+    return task
+  }
+
+  async list(filter: TaskFilter): Promise<TaskPage> {
+    return await this.#options.store.list(filter)
+  }
+
   /** Throws Refusal TASK_NOT_CANCELABLE too. */
-  cancel(id: string, caller: Principal | null): Promise<StoredTask>
-  /** Throws Refusal UNSUPPORTED_OPERATION too, where it is over. */
-  subscribe(id: string, caller: Principal | null): Promise<Outlet<StreamEvent>>
-  readonly list: TaskStore['list']
-  readonly count: (call: Call) => unknown
-  /** How many this process holds in memory: those that it works on, or that somebody listens to. */
-  readonly size: () => number
-}
-
-const mostMessages = 100
-const mostListeners = 32
-
-export function createTaskManager(options: TaskManagerOptions): TaskManager {
-  const { store, clock, onError, count = () => {}, bounds = standardBounds } = options
-  const spans = { ...standardSpans, ...options.spans }
-  const channels = new Map<string, Channel>()
-  const workers = new Map<string, Worker>()
-  const watchers = new Map<string, AbortController>()
-  let isClosed = false
-
-  const at = (after = 0) => new Date(clock() + after).toISOString()
-
-  /** Whatever this process knows of a task it knows in one place. */
-  function channelOf(task: StoredTask): Channel {
-    const known = channels.get(task.id)
-    if (known) return known
-    const channel = createChannel(task, () => forget(task.id))
-    channels.set(task.id, channel)
-    return channel
+  async cancel(id: string, caller: Principal | null): Promise<StoredTask> {
+    const task = await this.get(id, caller)
+    if (isTerminal(task.state)) throw refusal('TASK_NOT_CANCELABLE')
+    const cancelled = await (this.#workers.get(id)?.end('TASK_STATE_CANCELED') ?? this.#cancelElsewhere(task))
+    if (cancelled.state !== 'TASK_STATE_CANCELED') throw refusal('TASK_NOT_CANCELABLE')
+    return cancelled
   }
 
-  function forget(id: string): void {
-    if (workers.has(id) || channels.get(id)?.listeners()) return
-    channels.delete(id)
-    watchers.get(id)?.abort()
-    watchers.delete(id)
+  /** Throws Refusal UNSUPPORTED_OPERATION too, for a task that is over. */
+  async subscribe(id: string, caller: Principal | null): Promise<EventQueue<StreamEvent>> {
+    const task = await this.get(id, caller)
+    if (isTerminal(task.state)) {
+      throw refusal('UNSUPPORTED_OPERATION', 'The task is over; GetTask returns its result.')
+    }
+    const channel = this.#channelOf(task)
+    if (channel.listeners >= maxListeners) {
+      throw new Failure('rate_limited', `${maxListeners} streams listen to this task already.`, {
+        hint: 'Close a stream, or poll GetTask.',
+        retry_after_s: 5,
+      })
+    }
+    const queue = channel.follow()
+    if (!this.#workers.has(id) && !this.#watchers.has(id)) this.#watch(channel)
+    return queue
   }
 
-  async function write({ task: before, message, context_id, call }: Begin): Promise<StoredTask> {
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true
+    const workers = () => [...this.#workers.values()]
+    const ended = Promise.all(workers().map((worker) => worker.ended))
+    await Promise.race([ended, pause(this.#times.shutdown, undefined, { ref: false })])
+    const stopped = [{ text: 'The gateway stopped.' }]
+    await Promise.all(workers().map((worker) => worker.end('TASK_STATE_FAILED', stopped)))
+    for (const channel of this.#channels.values()) channel.end()
+    for (const watcher of this.#watchers.values()) watcher.abort()
+  }
+
+  async #open(
+    work: NewWork,
+    abort: AbortController,
+    started: (task: StartedTask) => void,
+  ): Promise<TaskWorker> {
+    const { store, clock, onError } = this.#options
+    const task = await this.#save(work)
+    const channel = this.#channelOf(task)
+    channel.publish(task, work.task ? [statusEvent(task)] : [])
+    const events = channel.follow()
+    const worker = new TaskWorker({
+      channel,
+      save: (row, from) => store.save(row, from),
+      read: () => store.get(task.id),
+      clock,
+      times: this.#times,
+      abort: (reason) => abort.abort(reason),
+      onError,
+    })
+    this.#workers.set(task.id, worker)
+    void worker.ended.then(() => {
+      this.#workers.delete(task.id)
+      this.#forget(task.id)
+    })
+    started({ task, events, ended: worker.ended })
+    return worker
+  }
+
+  async #save({ task: before, message, context_id, call }: NewWork): Promise<StoredTask> {
+    const { store } = this.#options
     const id = before?.id ?? randomBytes(16).toString('hex')
     const { principal, client } = call
     const owner = principal && principalKey(principal)
-    const asked = { ...message, contextId: context_id, taskId: id }
     const task: StoredTask = {
       ...(before ?? {
         id,
@@ -112,152 +201,80 @@ export function createTaskManager(options: TaskManagerOptions): TaskManager {
       }),
       state: 'TASK_STATE_SUBMITTED',
       message: null,
-      history: [...(before?.history ?? []), asked].slice(-mostMessages),
-      updated_at: at(),
-      expires_at: at(spans.keep),
-      alive_until: at(spans.believe),
+      history: [...(before?.history ?? []), { ...message, contextId: context_id, taskId: id }].slice(
+        -maxMessages,
+      ),
+      updated_at: this.#at(),
+      expires_at: this.#at(this.#times.retention),
+      alive_until: this.#at(this.#times.lease),
     }
     if (before) {
       if (await store.save(task, [before.state])) return task
-      throw refusal('UNSUPPORTED_OPERATION', 'Another message has been taken for the task meanwhile.')
+      throw refusal('UNSUPPORTED_OPERATION', 'Another message has continued the task meanwhile.')
     }
-    const verdict = await store.add(task, owner ? bounds.owner : bounds.address, bounds.all)
-    if (verdict !== 'added') throw crowded(verdict)
+    const result = await store.add(task, owner ? this.#limits.owner : this.#limits.address, this.#limits.all)
+    if (result !== 'added') throw queueFull(result)
     return task
   }
 
-  async function open(begin: Begin, abort: AbortController): Promise<{ worker: Worker; begun: Begun }> {
-    const task = await write(begin)
-    const channel = channelOf(task)
-    channel.publish(task, begin.task ? [statusEvent(task)] : [])
-    const events = channel.follow()
-    const worker = startWorker({
-      channel,
-      save: store.save,
-      read: () => store.get(task.id),
-      clock,
-      spans,
-      abort: (reason) => abort.abort(reason),
-      onError,
-    })
-    workers.set(task.id, worker)
-    void worker.ended.then(() => {
-      workers.delete(task.id)
-      forget(task.id)
-    })
-    return { worker, begun: { task, events, ended: worker.ended } }
+  /** There is one channel for each task, so that all its listeners see the same. */
+  #channelOf(task: StoredTask): TaskChannel {
+    const existing = this.#channels.get(task.id)
+    if (existing) return existing
+    const channel = new TaskChannel(task, () => this.#forget(task.id))
+    this.#channels.set(task.id, channel)
+    return channel
   }
 
-  async function begin(asked: Begin): Promise<Begun> {
-    if (isClosed) throw new Failure('unavailable', 'The gateway is about to stop.')
-    const abort = new AbortController()
-    const { promise, resolve, reject } = Promise.withResolvers<Begun>()
-    let opened: ReturnType<typeof open> | undefined
-    const tell: Tell = async (told) => {
-      opened ??= open(asked, abort)
-      const { worker, begun } = await opened
-      resolve(begun)
-      await worker.tell(told)
-    }
-    const call = { ...asked.call, signal: abort.signal }
-    asked
-      .run(call, tell)
-      .then(
-        async () => {
-          if (!opened) return reject(new Error('The work told nothing.'))
-          await (await opened).worker.end('TASK_STATE_COMPLETED')
-        },
-        async (thrown) => {
-          const there = await opened?.catch(() => undefined)
-          if (!there) return reject(thrown)
-          await there.worker.end('TASK_STATE_FAILED', asked.explain(thrown))
-        },
-      )
-      .catch(onError)
-    return await promise
+  #forget(id: string): void {
+    if (this.#workers.has(id) || this.#channels.get(id)?.listeners) return
+    this.#channels.delete(id)
+    this.#watchers.get(id)?.abort()
+    this.#watchers.delete(id)
   }
 
-  async function get(id: string, caller: Principal | null): Promise<StoredTask> {
-    const task = workers.has(id) ? channels.get(id)?.task() : await store.get(id)
-    if (!task || !isSeenBy(task, caller)) throw refusal('TASK_NOT_FOUND')
-    return task
-  }
-
-  return {
-    begin,
-    get,
-    list: store.list,
-    count,
-    size: () => channels.size,
-    async cancel(id, caller) {
-      const task = await get(id, caller)
-      if (isTerminal(task.state)) throw refusal('TASK_NOT_CANCELABLE')
-      const over = await (workers.get(id)?.end('TASK_STATE_CANCELED') ?? cancelElsewhere(task))
-      if (over.state !== 'TASK_STATE_CANCELED') throw refusal('TASK_NOT_CANCELABLE')
-      return over
-    },
-    async subscribe(id, caller) {
-      const task = await get(id, caller)
-      if (isTerminal(task.state)) {
-        throw refusal('UNSUPPORTED_OPERATION', 'The task is over; GetTask says how it ended.')
-      }
-      const channel = channelOf(task)
-      if (channel.listeners() >= mostListeners) {
-        throw new Failure('rate_limited', `${mostListeners} streams listen to this task already.`, {
-          hint: 'Close one, or ask for the task again and again.',
-          retry_after_s: 5,
-        })
-      }
-      const outlet = channel.follow()
-      if (!workers.has(id) && !watchers.has(id)) look(channel)
-      return outlet
-    },
-    async [Symbol.asyncDispose]() {
-      isClosed = true
-      const ends = [...workers.values()].map(({ ended }) => ended)
-      await Promise.race([Promise.all(ends), pause(spans.stop, undefined, { ref: false })])
-      const stopped = [{ text: 'The gateway stopped.' }]
-      await Promise.all([...workers.values()].map((worker) => worker.end('TASK_STATE_FAILED', stopped)))
-      for (const channel of channels.values()) channel.end()
-      for (const watcher of watchers.values()) watcher.abort()
-    },
-  }
-
-  function look(channel: Channel): void {
-    const { id } = channel.task()
+  #watch(channel: TaskChannel): void {
+    const { store, onError } = this.#options
+    const { id } = channel.task
     const watcher = new AbortController()
-    watchers.set(id, watcher)
-    const read = async () => (workers.has(id) ? channel.task() : await store.get(id))
-    void watch(channel, read, spans.look, watcher.signal).catch((fault) => {
+    this.#watchers.set(id, watcher)
+    const read = async () => (this.#workers.has(id) ? channel.task : await store.get(id))
+    void watch(channel, read, this.#times.poll, watcher.signal).catch((fault) => {
       onError(fault)
       channel.end()
     })
   }
 
-  /** What nobody works on here: it waits for its caller, or is another process's, which sees it at its next beat. */
-  async function cancelElsewhere(task: StoredTask): Promise<StoredTask> {
+  /** A task without a worker here waits for its caller, or belongs to another process, which reads this at its heartbeat. */
+  async #cancelElsewhere(task: StoredTask): Promise<StoredTask> {
+    const { store } = this.#options
     const cancelled: StoredTask = {
       ...task,
       state: 'TASK_STATE_CANCELED',
       message: null,
-      updated_at: at(),
-      expires_at: at(spans.keep),
+      updated_at: this.#at(),
+      expires_at: this.#at(this.#times.retention),
       alive_until: null,
     }
     const from = ['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING', ...interruptedStates] as const
     return (await store.save(cancelled, from)) ? cancelled : ((await store.get(task.id)) ?? task)
   }
+
+  #at(after = 0): string {
+    return new Date(this.#options.clock() + after).toISOString()
+  }
 }
 
-function isSeenBy({ owner }: StoredTask, caller: Principal | null): boolean {
+/** An anonymous task is visible to everybody who knows its id. */
+function isVisible({ owner }: StoredTask, caller: Principal | null): boolean {
   return owner === null || (caller !== null && owner === principalKey(caller))
 }
 
-function crowded(verdict: 'busy' | 'full'): Failure {
-  const hint = 'Wait for one to end or cancel it, or ask without returnImmediately: that makes no task.'
-  return verdict === 'busy'
-    ? new Failure('rate_limited', 'You have too many tasks that are not over.', { hint, retry_after_s: 5 })
-    : new Failure('unavailable', 'There is no room for another task.', { hint, retry_after_s: 30 })
+function queueFull(result: 'busy' | 'full'): Failure {
+  const hint = 'Wait for a task to end, or cancel it; a message without returnImmediately makes no task.'
+  return result === 'busy'
+    ? new Failure('rate_limited', 'You have too many unfinished tasks.', { hint, retry_after_s: 5 })
+    : new Failure('unavailable', 'The gateway has no capacity for another task.', { hint, retry_after_s: 30 })
 }
 
 /** Throws Refusal where the task takes no message, and Failure where the message names another context. */
@@ -267,6 +284,6 @@ export function assertTakesMessage(task: StoredTask, context_id: string | null |
     throw new Failure('invalid_request', detail, { errors: [{ pointer: '/message/contextId', detail }] })
   }
   if (isInterrupted(task.state)) return
-  const why = isTerminal(task.state) ? 'is over' : 'is being worked on'
-  throw refusal('UNSUPPORTED_OPERATION', `The task ${why} and takes no message; send one without taskId.`)
+  const reason = isTerminal(task.state) ? 'is over' : 'is being worked on'
+  throw refusal('UNSUPPORTED_OPERATION', `The task ${reason} and takes no message; send one without taskId.`)
 }

@@ -1,107 +1,122 @@
 import { Failure } from '../../../../schemas/failure.ts'
 import { busyStates, isBusy, type Part, type StoredTask, type TaskState } from '../../../../schemas/task.ts'
 import { refusal } from '../protocol/error.ts'
-import type { TaskUpdate, Tell } from '../work.ts'
-import { change, createGauge } from './change.ts'
-import type { Channel } from './channel.ts'
-import type { Spans } from './limits.ts'
-import { statusEvent } from './view.ts'
+import type { TaskUpdate } from '../work.ts'
+import { createMeter, update } from './change.ts'
+import type { TaskChannel } from './channel.ts'
+import type { TaskTimes } from './limits.ts'
+import { type StreamEvent, statusEvent } from './view.ts'
 
-/** Work on one task in this process. */
-export interface Worker {
-  readonly tell: Tell
-  /** Ends it so, where it has not ended otherwise; the task as it ended. */
-  end(state: TaskState, parts?: readonly Part[]): Promise<StoredTask>
-  readonly ended: Promise<StoredTask>
-}
-
-export interface WorkerOptions {
-  readonly channel: Channel
-  /** Writes the task where it is in one of these states; false where it is not. */
+interface WorkerOptions {
+  readonly channel: TaskChannel
+  /** Saves the task if its state is one of these; false if it is not. */
   readonly save: (task: StoredTask, from: readonly TaskState[]) => Promise<boolean>
   readonly read: () => Promise<StoredTask | undefined>
   readonly clock: () => number
-  readonly spans: Spans
-  /** Stops whoever works. */
+  readonly times: TaskTimes
+  /** Stops the action that works on the task. */
   readonly abort: (reason: Failure) => void
   readonly onError: (fault: unknown) => void
 }
 
-/** Takes what is told one after the other: into the row at intervals and at the end, to those who listen at once. */
-export function startWorker(options: WorkerOptions): Worker {
-  const { channel, save, read, clock, spans, abort, onError } = options
-  const { promise: ended, resolve } = Promise.withResolvers<StoredTask>()
-  const gauge = createGauge()
-  let over = false
-  let last: Promise<unknown> = Promise.resolve()
+/**
+ * The work on one task in this process. Updates are applied one after the other: listeners get them at once, the
+ * database at each heartbeat and at the end.
+ */
+export class TaskWorker {
+  readonly #options: WorkerOptions
+  readonly #measure = createMeter()
+  readonly #ended = Promise.withResolvers<StoredTask>()
+  readonly #heartbeat: NodeJS.Timeout
+  #isOver = false
+  /** The update that the next one waits for. */
+  #last: Promise<unknown> = Promise.resolve()
 
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = last.then(work)
-    last = turn.catch(() => {})
+  constructor(options: WorkerOptions) {
+    this.#options = options
+    const beat = () => void this.#inTurn(() => this.#beat()).catch(options.onError)
+    this.#heartbeat = setInterval(beat, options.times.heartbeat).unref()
+  }
+
+  /** Resolves with the task as it ended. */
+  get ended(): Promise<StoredTask> {
+    return this.#ended.promise
+  }
+
+  /** Applies an update. Resolves when the listeners can take more. */
+  async tell(change: TaskUpdate): Promise<void> {
+    await this.#inTurn(() => this.#take(change))
+    await this.#options.channel.room()
+  }
+
+  /** Ends the task in this state unless it has ended already; resolves with the task as it ended. */
+  end(state: TaskState, parts?: readonly Part[]): Promise<StoredTask> {
+    return this.#inTurn(async () =>
+      this.#isOver ? this.#options.channel.task : await this.#finish({ state, ...(parts && { parts }) }),
+    )
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#last.then(work)
+    this.#last = turn.catch(() => {})
     return turn
   }
 
-  const beat = setInterval(() => void inTurn(stillAlive).catch(onError), spans.beat)
-  beat.unref()
-
-  const at = (after = 0) => new Date(clock() + after).toISOString()
-
-  /** What it is in the row, for as long as this process lives. */
-  function alive(task: StoredTask): StoredTask {
-    return { ...task, expires_at: at(spans.keep), alive_until: at(spans.believe) }
-  }
-
-  async function stillAlive(): Promise<void> {
-    if (over || (await save(alive(channel.task()), busyStates))) return
-    await lost()
-  }
-
-  /** The row says otherwise: it was cancelled, or given up, by another process. */
-  async function lost(): Promise<StoredTask> {
-    const now = (await read()) ?? { ...channel.task(), state: 'TASK_STATE_FAILED' as const }
-    return close(now, [statusEvent(now)])
-  }
-
-  function close(task: StoredTask, events: Parameters<Channel['publish']>[1]): StoredTask {
-    over = true
-    clearInterval(beat)
-    channel.publish(task, events)
-    channel.end()
-    abort(new Failure('cancelled', 'The task is over.'))
-    resolve(task)
-    return task
-  }
-
-  async function finish(told: TaskUpdate): Promise<StoredTask> {
-    const idle = { ...channel.task(), expires_at: at(spans.keep), alive_until: null }
-    const { task: final, event } = change(idle, told, at())
-    try {
-      if (!(await save(final, busyStates))) return await lost()
-    } catch (fault) {
-      // Those who listen hear of it still; the row lapses by itself.
-      onError(fault)
-    }
-    return close(final, [event])
-  }
-
-  async function take(told: TaskUpdate): Promise<void> {
-    if (over) throw refusal('UNSUPPORTED_OPERATION', 'The task is over.')
-    gauge(told)
-    if ('state' in told && !isBusy(told.state)) {
-      await finish(told)
+  async #take(change: TaskUpdate): Promise<void> {
+    if (this.#isOver) throw refusal('UNSUPPORTED_OPERATION', 'The task is over.')
+    this.#measure(change)
+    if ('state' in change && !isBusy(change.state)) {
+      await this.#finish(change)
       return
     }
-    const { task, event } = change(channel.task(), told, at())
+    const { channel } = this.#options
+    const { task, event } = update(channel.task, change, this.#at())
     channel.publish(task, [event])
   }
 
-  return {
-    ended,
-    async tell(told) {
-      await inTurn(() => take(told))
-      await channel.room()
-    },
-    end: (state, parts) =>
-      inTurn(async () => (over ? channel.task() : await finish({ state, ...(parts && { parts }) }))),
+  async #finish(change: TaskUpdate): Promise<StoredTask> {
+    const { channel, save, times, onError } = this.#options
+    const idle = { ...channel.task, expires_at: this.#at(times.retention), alive_until: null }
+    const { task, event } = update(idle, change, this.#at())
+    try {
+      if (!(await save(task, busyStates))) return await this.#lose()
+    } catch (fault) {
+      // The listeners still get the end; the row expires by itself.
+      onError(fault)
+    }
+    return this.#close(task, [event])
+  }
+
+  async #beat(): Promise<void> {
+    const { channel, save, times } = this.#options
+    if (this.#isOver) return
+    const alive = {
+      ...channel.task,
+      expires_at: this.#at(times.retention),
+      alive_until: this.#at(times.lease),
+    }
+    if (!(await save(alive, busyStates))) await this.#lose()
+  }
+
+  /** Another process has cancelled the task, or given it up: its row is what counts. */
+  async #lose(): Promise<StoredTask> {
+    const { channel, read } = this.#options
+    const task = (await read()) ?? { ...channel.task, state: 'TASK_STATE_FAILED' as const }
+    return this.#close(task, [statusEvent(task)])
+  }
+
+  #close(task: StoredTask, events: readonly StreamEvent[]): StoredTask {
+    const { channel, abort } = this.#options
+    this.#isOver = true
+    clearInterval(this.#heartbeat)
+    channel.publish(task, events)
+    channel.end()
+    abort(new Failure('cancelled', 'The task is over.'))
+    this.#ended.resolve(task)
+    return task
+  }
+
+  #at(after = 0): string {
+    return new Date(this.#options.clock() + after).toISOString()
   }
 }
