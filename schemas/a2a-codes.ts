@@ -1,16 +1,16 @@
 import type { Code } from './failure.ts'
 
-/** How A2A 1.0 writes an error: a JSON-RPC number, and over HTTP a status beside its gRPC name (google.rpc.Code). */
+/** An A2A 1.0 error: a JSON-RPC number; over HTTP a status and its gRPC name (google.rpc.Code). */
 interface A2aRow {
   readonly rpc: number
   readonly status: string
-  /** Absent: the status that the failure has at every door. */
+  /** When absent, the failure's own HTTP status. */
   readonly http?: number
-  /** Absent: the failure's own code is the reason. */
+  /** When absent, the failure's own code is the reason. */
   readonly reason?: string
 }
 
-/** A2A's own errors that are given here (section 5.4), by the `reason` in their ErrorInfo. */
+/** A2A's own errors that this gateway uses (section 5.4), by the `reason` in their ErrorInfo. */
 export const a2aErrors = {
   TASK_NOT_FOUND: { http: 404, rpc: -32001, status: 'NOT_FOUND' },
   TASK_NOT_CANCELABLE: { http: 400, rpc: -32002, status: 'FAILED_PRECONDITION' },
@@ -23,8 +23,8 @@ export const a2aErrors = {
 export type A2aReason = keyof typeof a2aErrors
 
 /**
- * Our failures as A2A errors. A2A has taken -32001 to -32009 and may take what follows, so what JSON-RPC itself has
- * no number for stands 50 below the number that it has at our own JSON-RPC door.
+ * Our failures as A2A errors. A2A uses -32001 to -32009 and may use the following numbers, so codes that JSON-RPC
+ * itself does not define are 50 below their number in our own JSON-RPC transport.
  */
 export const a2aCodes: Readonly<Record<Code, A2aRow>> = {
   invalid_request: { rpc: -32602, status: 'INVALID_ARGUMENT' },

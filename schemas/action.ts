@@ -8,7 +8,7 @@ export type Access = 'public' | 'bearer' | { readonly scope: Scope }
 
 /** One thing an agent can do. Declared once; every protocol is a view of it. */
 export interface Action<Input = unknown, Output = unknown, Part = unknown> {
-  /** As on the wire: `search_agents`. */
+  /** The name on the wire: `search_agents`. */
   readonly name: string
   readonly aliases?: readonly string[]
   readonly title: string
@@ -20,9 +20,9 @@ export interface Action<Input = unknown, Output = unknown, Part = unknown> {
   readonly access: Access
   /** MCP annotations, cache headers, retries and idempotency follow from this. */
   readonly effect: 'read' | 'write' | 'call'
-  /** What makes it twice creates twice: its input has an `idempotency_key`, and the router makes it once for each. */
+  /** Not idempotent by itself: its input has an `idempotency_key`, and the router runs it once for each key. */
   readonly idempotency?: 'key'
-  /** Its input or its output is a secret that is told once: it is not called where calls are kept. */
+  /** Its input or output holds a secret that is shown once: callers that store their calls cannot use it. */
   readonly secret?: true
   /** Shown on cards, as skills and in tools/list. */
   readonly advertised: boolean
@@ -32,8 +32,8 @@ export interface Action<Input = unknown, Output = unknown, Part = unknown> {
   readonly deadline_ms?: number | 'none'
   run(input: Input, context: Context<Part>): Promise<Output>
   /**
-   * What a subscription answers where nobody hears its parts or all of them would be kept, under the usual deadline.
-   * Without it whoever hears none is refused, as they would wait for the end alone.
+   * The answer of a subscription for callers that cannot receive a stream or would store all of it, under the usual
+   * deadline. Without it they get `not_callable`.
    */
   unheard?(input: Input, context: Context<Part>): Promise<Output>
 }
@@ -49,11 +49,11 @@ export interface Agent {
   readonly version?: string
   /** False keeps a hosted agent out of the registry's lists; it stays callable. */
   readonly listed?: boolean
-  /** Whoever calls it is told so. */
+  /** Shown to every caller. */
   readonly deprecated?: Deprecation
   // biome-ignore lint/suspicious/noExplicitAny: an agent holds actions of every input and output; run is contravariant in both
   readonly actions: readonly Action<any, any, any>[]
-  /** An agent that does not say what it can do: the action of any name that is not among its `actions`. */
+  /** For an agent without a list of its actions: makes the action of any other name. */
   readonly open?: (name: string) => Action
 }
 
@@ -66,17 +66,17 @@ export interface Context<Part = unknown> {
   /** The request's id, as logged and as shown in problem bodies. */
   readonly id: string
   readonly principal: Principal | null
-  /** Whom it counts against: the subject of its token, else a network address; absent for a local process. */
+  /** The key that limits count by: the subject of the token, else a network address; absent for a local process. */
   readonly counted_as?: string
   /** Aborts when the caller goes away or the deadline passes. */
   readonly signal: AbortSignal
   /** Milliseconds since the epoch; Infinity for actions without one. */
   readonly deadline: number
-  /** The agents that the call has passed on its way here, the first one first. */
+  /** The agents that the call has already passed, the first one first. */
   readonly via: readonly string[]
-  /** Resolves when the caller can take more. Does nothing where the door cannot stream. */
+  /** Resolves when the caller can take more. Does nothing where the transport cannot stream. */
   emit(update: Update<Part>): Promise<void>
-  /** Calls another agent as the same principal, under the same signal, having passed this one; `kept` where it will be. */
+  /** Calls another agent as the same principal, under the same signal; `kept` where the caller stores the call. */
   call(envelope: Envelope, record?: 'kept'): Promise<Json>
 }
 

@@ -22,12 +22,17 @@ export const EntryDetail = Entry.extend({
 })
 export type EntryDetail = z.infer<typeof EntryDetail>
 
-/** Why a search put an entry where it is. */
+/** Why a search ranked an entry as it did. */
 export const Match = z.object({
   terms: z.array(z.string()).describe('Words of the query found in the entry.'),
   capability: z.string().nullable().describe('The capability that fits best, where one does.'),
-  similarity: z.number().min(-1).max(1).nullable().describe('Cosine of meaning; null without the dense arm.'),
-  scores: z.record(z.string(), z.number()).describe('What each arm of the search gave.'),
+  similarity: z
+    .number()
+    .min(-1)
+    .max(1)
+    .nullable()
+    .describe('Cosine similarity of meaning; null where the search was by words alone.'),
+  scores: z.record(z.string(), z.number()).describe('Score by words and by meaning.'),
 })
 export type Match = z.infer<typeof Match>
 

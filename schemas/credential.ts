@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { agentReference } from './publication.ts'
 
-/** Fields that are the connection's own, or say things of us. */
+/** Header fields of the connection, or about this gateway. */
 const notOurs =
   /^(host|cookie|connection|keep-alive|proxy-.*|content-.*|transfer-.*|trailer|accept(-.*)?|via|te|upgrade|expect|user-agent|forwarded|x-forwarded-.*|last-event-id|sec-.*|dragoman-.*|a2a-.*|mcp-.*)$/
 
-/** What a caller shows one agent when the gateway calls it for that caller. */
+/** The credential that the gateway sends to one agent on behalf of one caller. */
 export const CredentialInput = z.strictObject({
   agent: agentReference,
   header: z
@@ -14,7 +14,7 @@ export const CredentialInput = z.strictObject({
     .regex(/^[a-z0-9-]{1,60}$/, 'A header field is letters, digits and dashes.')
     .refine((name) => !notOurs.test(name), 'This header field is not a credential.')
     .default('authorization')
-    .describe('The header field that it is sent in.'),
+    .describe('Header field that carries it.'),
   value: z
     .string()
     .regex(/^[\x21-\x7e](?:[\x20-\x7e]{0,8190}[\x21-\x7e])?$/, 'This must be visible ASCII.')
@@ -26,7 +26,7 @@ export type CredentialInput = z.output<typeof CredentialInput>
 export const Credential = z.object({
   agent: z.string().describe('Package name of the agent.'),
   header: z.string(),
-  origin: z.string().describe('It is sent there and nowhere else, whatever the agent’s card says later.'),
+  origin: z.string().describe('The only origin that it is sent to, whatever the agent’s card says later.'),
   created_at: z.iso.datetime(),
 })
 export type Credential = z.infer<typeof Credential>

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 
-/** An agent that still answers, but that nobody should begin to use. */
+/** An agent that still answers, but should not get new users. */
 export const Deprecation = z.object({
   message: z.string().nullable().describe('Why, or what to do instead.'),
-  successor: z.string().nullable().describe('Package name of the agent that takes its place.'),
+  successor: z.string().nullable().describe('Package name of its successor.'),
   at: z.iso.datetime(),
 })
 export type Deprecation = z.infer<typeof Deprecation>

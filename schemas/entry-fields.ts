@@ -3,7 +3,10 @@ import { Capability, Endpoint, Package, State } from './entry-parts.ts'
 import { notBlank, PackageName, Slug, Tag } from './names.ts'
 import { mixesScripts, visible } from './text.ts'
 
-/** How lists and searches narrow by a field: REST query, message filters, command-line option and index follow. */
+/**
+ * How lists and searches narrow by a field. The REST query, filters of messages, the command-line option and the index
+ * follow from it.
+ */
 interface FieldFilter {
   /** `equals`: the field is this value. `every`: the field holds each of these values. Text is compared without case. */
   readonly compare: 'equals' | 'every'
@@ -129,7 +132,7 @@ export const entryFields = {
   state: {
     filter: {
       compare: 'equals',
-      schema: State.describe('STAGE asks for your own unpublished agents, with mine.'),
+      schema: State.describe('STAGE, together with mine, selects your own unpublished agents.'),
     },
   },
   owner: {
@@ -144,14 +147,16 @@ export const entryFields = {
       compare: 'equals',
       schema: z
         .boolean()
-        .describe('True: agents that answer. False: those that are dead or stale. Of some nobody knows.'),
+        .describe(
+          'True: agents that answer. False: agents that are dead or stale. Agents of unknown liveness match neither.',
+        ),
       option: ['--live', 'only agents that answer'],
     },
   },
   deprecated: {
     filter: {
       compare: 'equals',
-      schema: z.boolean().describe('False leaves out agents that nobody should begin to use.'),
+      schema: z.boolean().describe('False leaves out deprecated agents.'),
     },
   },
 } as const satisfies Record<string, EntryField>
@@ -161,7 +166,7 @@ type FieldsWith<Column extends keyof EntryField> = {
   [Name in keyof Table]: Table[Name] extends Record<Column, unknown> ? Name : never
 }[keyof Table]
 
-/** Fields that a publication states and versions are made of. */
+/** Fields that a publication states and that versions consist of. */
 type PublishedField = FieldsWith<'published'>
 /** Fields that lists and searches narrow by. */
 export type FilterField = FieldsWith<'filter'>

@@ -3,7 +3,7 @@ import { z } from 'zod'
 export const State = z.enum(['STAGE', 'ACTIVE'])
 export type State = z.infer<typeof State>
 
-/** Earned, lowest first: nobody proved control; an owner without proof; name, manifest and domain agree. */
+/** Lowest first: no owner; an owner without proof; name, manifest and proved domain agree. */
 export const VerificationLevel = z.enum(['unclaimed', 'unverified', 'domain_verified'])
 export type VerificationLevel = z.infer<typeof VerificationLevel>
 
@@ -16,7 +16,7 @@ export const Capability = z.object({
     .boolean()
     .optional()
     .describe(
-      'The agent says that it changes nothing: it may be repeated, and called to see whether it answers.',
+      'The agent states that it changes nothing: the gateway may repeat the call, and use it as a liveness probe.',
     ),
 })
 export type Capability = z.infer<typeof Capability>
@@ -31,7 +31,7 @@ export const Endpoint = z.object({
     .max(200)
     .optional()
     .describe('How the protocol is carried: JSONRPC or HTTP+JSON for A2A, streamable-http or sse for MCP.'),
-  tenant: z.string().max(300).optional().describe('Which of several agents at one address, in A2A 1.0.'),
+  tenant: z.string().max(300).optional().describe('In A2A 1.0, which of several agents at one address.'),
 })
 export type Endpoint = z.infer<typeof Endpoint>
 

@@ -13,7 +13,7 @@ const Owner = z.object({
 
 /** What a list shows of a listed agent. Times are RFC 3339. */
 export const Entry = z.object({
-  id: z.uuid().describe('UUIDv7; stable for ever.'),
+  id: z.uuid().describe('UUIDv7; never changes.'),
   package_name: z.string(),
   name: z.string(),
   description: z.string(),
@@ -25,18 +25,21 @@ export const Entry = z.object({
   owner: Owner.nullable(),
   endpoints: z.array(Endpoint),
   packages: z.array(Package),
-  source_url: z.string().nullable().describe('Where an imported entry was taken from, or its repository.'),
+  source_url: z.string().nullable().describe('Source of an imported entry, or its repository.'),
   content_flags: z
     .array(ContentFlag)
-    .describe(
-      'What a language model should be wary of in the texts; they are as their publisher wrote them.',
-    ),
-  signature: SignatureStatus.describe("Of the agent's own card."),
-  card_sha256: z.string().nullable().describe('Of the card as it was last read at its manifest URL, in hex.'),
-  changed_since_verified: z.boolean().describe('The card is no longer the one that was verified.'),
+    .describe('Warnings for language models about the texts, which are shown as their publisher wrote them.'),
+  signature: SignatureStatus.describe("Status of the signature on the agent's own card."),
+  card_sha256: z
+    .string()
+    .nullable()
+    .describe('SHA-256 of the card as last read at its manifest URL, in hex.'),
+  changed_since_verified: z.boolean().describe('The card has changed since it was verified.'),
   suspended: Suspension.nullable().describe('Shown to the owner and to admins only; hidden from all others.'),
-  deprecated: Deprecation.nullable().describe('Nobody should begin to use it; it still answers.'),
-  liveness: Liveness.describe('Whether the agent answers, as the gateway last saw it.'),
+  deprecated: Deprecation.nullable().describe(
+    'Set where the agent should not get new users; it still answers.',
+  ),
+  liveness: Liveness.describe('Whether the agent answered when it was last probed.'),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
   revision: z.int().describe('Number of the registry change that last touched this entry.'),

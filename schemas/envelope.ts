@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { isRecord } from './json.ts'
 import { input } from './shape.ts'
 
-/** What a sender calls something by; it travels in headers, so it is visible ASCII. */
+/** A sender's identifier; it travels in headers, so it is visible ASCII. */
 const senderName = z.string().regex(/^[\x21-\x7e]{1,128}$/)
 
-/** The A2A envelope: who is asked, to do what, with which params. */
+/** The A2A envelope: the agent, the action and its params. */
 export const Envelope = z.strictObject({
   to: z
     .string()
@@ -14,12 +14,10 @@ export const Envelope = z.strictObject({
     .describe('Package name or A2A address of the agent, such as custom.svc.registry.'),
   action: z.string().min(1).max(200).describe('Name of the action, such as search.'),
   params: z.record(z.string(), z.unknown()).default({}).describe('Input of the action.'),
-  message_id: senderName
-    .optional()
-    .describe('What the sender calls this message by; it comes back with the answer.'),
+  message_id: senderName.optional().describe('Identifier of this message; the answer repeats it.'),
   reply_to: senderName
     .optional()
-    .describe('Where the sender wants the answer to go; it comes back with the answer, unread.'),
+    .describe('Where the sender wants the answer to go. The answer repeats it; the gateway does not use it.'),
 })
 
 const example: z.input<typeof Envelope> = {
@@ -31,13 +29,13 @@ export type Envelope = z.input<typeof Envelope>
 
 export const envelopeShape = input(Envelope.meta({ examples: [example] }))
 
-/** What of an envelope comes back with its answer, whether it goes well or not. */
+/** The members of an envelope that its answer repeats, successful or not. */
 export interface Echo {
   readonly message_id?: string
   readonly reply_to?: string
 }
 
-/** The sender's own names in what claims to be an envelope; a name that is not sound is left out. */
+/** The identifiers in a value that may be an envelope; invalid ones are left out. */
 export function echoOf(envelope: unknown): Echo {
   if (!isRecord(envelope)) return {}
   const { message_id, reply_to } = envelope

@@ -6,33 +6,43 @@ interface Row {
   readonly http: number
   /** JSON-RPC 2.0 error code, section 5.1 for the reserved ones. */
   readonly rpc: number
-  /** May the same call succeed if it is made again, unchanged, a little later? */
+  /** Whether the same call may succeed if it is repeated unchanged a little later. */
   readonly retryable: boolean
   readonly title: string
 }
 
-/** The one catalogue of failures: each door translates a code by its row and adds no rule of its own. */
+/** The one catalogue of failures. Each transport translates a code by its row and adds no rule of its own. */
 export const codes = {
   invalid_request: { http: 400, rpc: -32602, retryable: false, title: 'The request is not valid' },
   unauthenticated: { http: 401, rpc: -32001, retryable: false, title: 'A valid bearer token is needed' },
-  forbidden: { http: 403, rpc: -32003, retryable: false, title: 'The caller may not do this' },
-  not_found: { http: 404, rpc: -32004, retryable: false, title: 'There is no such thing here' },
+  forbidden: { http: 403, rpc: -32003, retryable: false, title: 'The caller is not allowed to do this' },
+  not_found: { http: 404, rpc: -32004, retryable: false, title: 'Not found' },
   unknown_action: { http: 404, rpc: -32601, retryable: false, title: 'The agent has no such action' },
-  wrong_state: { http: 409, rpc: -32009, retryable: false, title: 'The entry is not in the state for this' },
-  conflict: { http: 409, rpc: -32010, retryable: false, title: 'This clashes with what is there' },
-  precondition_failed: { http: 412, rpc: -32012, retryable: false, title: 'The entry has changed meanwhile' },
+  wrong_state: {
+    http: 409,
+    rpc: -32009,
+    retryable: false,
+    title: 'The entry is in the wrong state for this',
+  },
+  conflict: { http: 409, rpc: -32010, retryable: false, title: 'Conflict with existing data' },
+  precondition_failed: {
+    http: 412,
+    rpc: -32012,
+    retryable: false,
+    title: 'The entry has changed since it was read',
+  },
   too_large: { http: 413, rpc: -32013, retryable: false, title: 'The message is too large' },
   unsupported_media_type: {
     http: 415,
     rpc: -32015,
     retryable: false,
-    title: 'This media type is not read here',
+    title: 'The media type is not supported',
   },
   method_not_allowed: {
     http: 405,
     rpc: -32005,
     retryable: false,
-    title: 'The path does not take this method',
+    title: 'The path does not support this method',
   },
   rate_limited: { http: 429, rpc: -32029, retryable: true, title: 'Too many requests' },
   reserved_tag: { http: 403, rpc: -32030, retryable: false, title: 'The tag is reserved' },
@@ -43,22 +53,22 @@ export const codes = {
     http: 409,
     rpc: -32034,
     retryable: false,
-    title: 'The agent cannot be called through here',
+    title: 'The agent cannot be called through this gateway',
   },
   blocked_address: { http: 403, rpc: -32035, retryable: false, title: 'The address is not public' },
-  cancelled: { http: 499, rpc: -32036, retryable: true, title: 'The caller went away' },
-  deadline_exceeded: { http: 504, rpc: -32037, retryable: true, title: 'The time for this call ran out' },
+  cancelled: { http: 499, rpc: -32036, retryable: true, title: 'The caller cancelled the call' },
+  deadline_exceeded: { http: 504, rpc: -32037, retryable: true, title: 'The deadline of the call passed' },
   upstream_timeout: { http: 504, rpc: -32038, retryable: true, title: 'The upstream did not answer in time' },
-  upstream_invalid: { http: 502, rpc: -32039, retryable: true, title: 'The upstream answered nonsense' },
+  upstream_invalid: { http: 502, rpc: -32039, retryable: true, title: 'The upstream sent an invalid answer' },
   upstream_failed: { http: 502, rpc: -32040, retryable: true, title: 'The upstream failed' },
   circuit_open: {
     http: 503,
     rpc: -32041,
     retryable: true,
-    title: 'The upstream is being left alone for a while',
+    title: 'Circuit breaker open',
   },
-  loop_detected: { http: 508, rpc: -32042, retryable: false, title: 'The call goes round in a circle' },
-  storage_full: { http: 507, rpc: -32043, retryable: true, title: 'There is no room left to write' },
+  loop_detected: { http: 508, rpc: -32042, retryable: false, title: 'The call loops through gateways' },
+  storage_full: { http: 507, rpc: -32043, retryable: true, title: 'Storage is full' },
   unavailable: { http: 503, rpc: -32044, retryable: true, title: 'The gateway cannot answer now' },
   internal: { http: 500, rpc: -32603, retryable: true, title: 'The gateway failed' },
 } as const satisfies Record<string, Row>
@@ -71,7 +81,7 @@ export interface FieldError {
   readonly detail: string
 }
 
-/** What a failure may tell its caller beside the code and the message. Never a stack, never a secret. */
+/** What a failure tells its caller beside the code and the message. Never a stack, never a secret. */
 export interface Details {
   readonly errors?: readonly FieldError[]
   /** What to do about it. */
@@ -81,7 +91,7 @@ export interface Details {
   /** The scope that is missing. */
   readonly scope?: Scope
   readonly retry_after_s?: number
-  /** That the entry is at. */
+  /** Current revision of the entry. */
   readonly revision?: number
   readonly upstream?: { readonly code?: string; readonly status?: number }
   readonly manifest_url?: string | null
@@ -100,14 +110,19 @@ export class Failure extends Error {
     this.details = details
   }
 
-  /** Anything thrown becomes a Failure; what we did not foresee becomes `internal`, its text kept from the caller. */
+  /** Turns anything thrown into a Failure; an unexpected error becomes `internal`, and its text is not sent. */
   static from(thrown: unknown): Failure {
     if (thrown instanceof Failure) return thrown
-    return new Failure('internal', 'Something went wrong here; it has been logged.', {}, thrown)
+    return new Failure(
+      'internal',
+      'An unexpected error occurred in the gateway. It has been logged.',
+      {},
+      thrown,
+    )
   }
 }
 
-/** The JSON shape of a failure, shared by every door (RFC 9457 members where they exist). */
+/** The JSON shape of a failure at every transport (RFC 9457 members where they exist). */
 interface Problem extends Details {
   readonly type: string
   readonly title: string

@@ -1,15 +1,15 @@
 import { z } from 'zod'
 
-/** How every creating action lets its caller name a call; over REST the header `Idempotency-Key` says it. */
+/** The key by which a caller names a creating call; over REST the header `Idempotency-Key`. */
 export const idempotencyKey = z
   .string()
   .regex(/^[\x21-\x7e]{1,200}$/, 'Use 1 to 200 visible ASCII characters.')
   .optional()
-  .describe('Names this call: sent again within a day it is not made again, and has the same answer.')
+  .describe('Names this call: repeated within a day, it is not run again and has the same answer.')
 
-/** A call that may be sent again. */
+/** A call that carries an idempotency key. */
 export interface IdempotentCall {
-  /** [issuer, subject] as JSON. */
+  /** Principal key. */
   readonly owner: string
   /** Package name and action. */
   readonly action: string
@@ -18,19 +18,22 @@ export interface IdempotentCall {
   readonly digest: string
 }
 
-/** What became of a call that was sent before; `output` is null while it still runs. */
+/** An earlier call with the same key; `output` is null while it still runs. */
 export interface EarlierCall {
   readonly digest: string
   /** JSON. */
   readonly output: string | null
 }
 
-/** Which calls were made, for all processes that share the store. Times in milliseconds since the epoch. */
+/** Calls with idempotency keys, for all processes that share the store. Times in milliseconds since the epoch. */
 export interface IdempotencyStore {
-  /** Undefined where it is new: it is the holder's until then. Of one owner `most` are kept: the oldest that are done make room. */
+  /**
+   * Undefined where the call is new: it then belongs to `holder` until `until`. At most `most` calls of one owner are
+   * stored; the oldest finished ones are removed.
+   */
   begin(call: IdempotentCall, holder: string, until: number, most: number): Promise<EarlierCall | undefined>
-  /** Keeps what came of it. Does nothing where it is no longer the holder's. */
+  /** Stores the output. Does nothing where the call no longer belongs to the holder. */
   keep(call: IdempotentCall, holder: string, output: string, until: number): Promise<void>
-  /** As if it had not been made. Does nothing where it is no longer the holder's. */
+  /** Removes the call. Does nothing where it no longer belongs to the holder. */
   forget(call: IdempotentCall, holder: string): Promise<void>
 }

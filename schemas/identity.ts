@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { PackageName } from './names.ts'
 import { Scope } from './scope.ts'
 
-/** Owners are (issuer, subject): the local issuer is one, whatever base URL or key its tokens carry. */
+/** Owners are (issuer, subject). The local issuer has this one name, whatever base URL or key its tokens carry. */
 export const localIssuer = 'urn:dragoman:local'
 
 /** The part of an API key that names it: `drg_` and eight letters or digits. */
@@ -13,17 +13,25 @@ export const wholeKey = /^(drg_[A-Za-z0-9]{8})_[A-Za-z0-9_-]{43}$/
 const day = 86_400
 const maxKeyLife = 365 * day
 
-/** What a new API key is to allow; left out: what its creator may, but `admin`, for 90 days. */
+/** The rights of a new API key. Default: the rights of its creator except `admin`, for 90 days. */
 export const KeyInput = z.strictObject({
   label: z.string().trim().min(1).max(100).optional().describe('What the key is for, in words.'),
-  scopes: z.array(Scope).max(10).optional().describe('Within your own; all of them but admin when left out.'),
-  namespaces: z.array(PackageName).max(100).optional().describe('Within your own; all when left out.'),
+  scopes: z
+    .array(Scope)
+    .max(10)
+    .optional()
+    .describe('A subset of your own scopes; all of them but admin when absent.'),
+  namespaces: z
+    .array(PackageName)
+    .max(100)
+    .optional()
+    .describe('A subset of your own namespaces; all when absent.'),
   ttl_s: z
     .int()
     .min(1)
     .max(maxKeyLife)
     .default(90 * day)
-    .describe('Seconds that the key holds; at most 365 days.'),
+    .describe('Lifetime of the key in seconds; at most 365 days.'),
 })
 export type KeyInput = z.output<typeof KeyInput>
 
@@ -41,31 +49,31 @@ export const ApiKey = z.object({
 export type ApiKey = z.infer<typeof ApiKey>
 
 export const NewApiKey = ApiKey.extend({
-  key: z.string().describe('The key itself. It is shown this once.'),
+  key: z.string().describe('The key itself. It is shown only once.'),
 })
 export type NewApiKey = z.infer<typeof NewApiKey>
 
-/** What a revocation ends. Names of the two first stand under an issuer. */
+/** What a revocation ends. The first two are identified together with an issuer. */
 export type RevocationKind = 'jti' | 'subject' | 'kid' | 'key'
 
 export interface Revocation {
   readonly kind: RevocationKind
-  /** Of the token or the subject; '' for a signing key or an API key. */
+  /** Issuer of the token or the subject; '' for a signing key or an API key. */
   readonly issuer: string
   readonly name: string
-  /** Milliseconds since the epoch: what was issued until then no longer holds. */
+  /** Milliseconds since the epoch: tokens issued until then are revoked. */
   readonly before: number
-  /** Milliseconds since the epoch after which nothing is left that it could end. */
+  /** Milliseconds since the epoch after which every token that it revokes has expired. */
   readonly expires_at: number
   readonly reason: string | null
 }
 
 const name = z.string().min(1).max(200)
 
-/** Exactly one of these is to end. */
+/** Exactly one of these is revoked. */
 export const RevocationInput = z
   .strictObject({
-    token: z.string().min(1).max(8192).optional().describe('An access token, whole.'),
+    token: z.string().min(1).max(8192).optional().describe('A whole access token.'),
     jti: name.optional().describe('Id of a token.'),
     subject: name.optional().describe('Everything issued to this subject until now.'),
     issuer: z
@@ -74,7 +82,7 @@ export const RevocationInput = z
       .max(500)
       .optional()
       .describe(
-        "Whose jti or subject; when left out your own issuer's where it is yours, else this gateway's.",
+        'Issuer of the jti or subject; when absent, your own issuer where the subject is yours, else this gateway.',
       ),
     key: name.optional().describe('Id of an API key, with the tokens obtained with it.'),
     kid: name.optional().describe('A signing key, with every token that it signed.'),

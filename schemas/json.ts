@@ -11,7 +11,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The schema of a field within an object's schema, by its path; `{}` where it says nothing. */
+/** The schema of a field within an object's schema, by its path; `{}` where there is none. */
 export function schemaAt(schema: JsonSchema, path: readonly PropertyKey[]): JsonSchema {
   let current: unknown = schema
   for (const key of path) {
@@ -21,7 +21,7 @@ export function schemaAt(schema: JsonSchema, path: readonly PropertyKey[]): Json
   return isRecord(current) ? current : {}
 }
 
-/** JSON in which the keys of every object stand in one order: the same value is the same text. */
+/** JSON with the keys of every object in one order: equal values have equal texts. */
 export function orderedText(value: unknown): string {
   return JSON.stringify(value, inOrder)
 }

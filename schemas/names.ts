@@ -15,13 +15,16 @@ export const Slug = z
   .regex(/^[A-Za-z0-9-]{1,40}$/, 'Use 1 to 40 letters, digits and dashes.')
   .toLowerCase()
 
-/** What a JSON Schema says of a text that is trimmed and must not be empty then. */
+/** JSON Schema of a text that must not be blank. */
 export const notBlank = { pattern: '\\S' }
 
 /** Free words, compared without case. */
 export const Tag = z.string().trim().toLowerCase().min(1).max(50).meta(notBlank)
 
-/** The A2A address of a package is `custom.` + its name; both forms name the same agent, so no name begins so. */
+/**
+ * The A2A address of a package is `custom.` + its name. Both forms name the same agent, so no name begins with
+ * `custom.`.
+ */
 export function packageNameOf(address: string): string {
   return address.startsWith('custom.') ? address.slice('custom.'.length) : address
 }
@@ -37,7 +40,7 @@ export function shortName(packageName: string): string {
   return packageName.slice(packageName.lastIndexOf('.') + 1)
 }
 
-/** How MCP names an action of a hosted agent: `wiki_get_summary`; those of the registry stand alone. */
+/** The MCP tool name of a hosted agent's action: `wiki_get_summary`. Actions of the registry have no prefix. */
 export function toolName(packageName: string, action: string): string {
   const short = shortName(packageName)
   return short === 'registry' ? action : `${short}_${action}`
@@ -55,12 +58,12 @@ export const envelopeBinding = 'urn:dragoman:envelope:1'
 /** The extension by which a card of A2A says how the agent is called through the registry. */
 export const registryExtension = 'urn:dragoman:registry:1'
 
-/** What may be asked of a listed agent beside its own capabilities. */
+/** Actions of every listed agent beside its own capabilities. */
 export const listedActions = {
-  /** Of A2A agents: a message in words or as data. */
+  /** A2A agents: a message as text or data. */
   message: 'send_message',
-  /** Answers what an agent asked back. */
+  /** Answers a question that the agent asked back. */
   continuation: 'continue_task',
-  /** Of agents that can be asked what they can do. */
+  /** Agents that can list their capabilities. */
   description: 'list_capabilities',
 } as const

@@ -8,8 +8,8 @@ export const maxMessageBytes = 1024 * 1024
 export const maxMessageValues = 100_000
 
 /**
- * Refuses what no honest JSON message holds: nesting beyond 32 levels and `__proto__` keys, which would
- * swap the prototype of a copy. Iterative, so that depth costs no stack. Throws Failure `invalid_request`.
+ * Refuses nesting beyond 32 levels, and `__proto__` keys, which would replace the prototype of a copy. Iterative, so
+ * that depth costs no stack. Throws Failure `invalid_request`.
  */
 export function assertPlain(value: unknown): void {
   walk(value, unlimited)

@@ -5,39 +5,39 @@ const TaskUpdate = z.looseObject({
   detail: z.string(),
 })
 
-/** One call that a session made, and what came of it: `output`, `cut` or `failure`. */
+/** One call that a session made, and its result: `output`, `cut` or `failure`. */
 export const Step = z.object({
-  number: z.int().describe('Counts from 1, in the order in which the calls ended.'),
+  number: z.int().describe('Number of the step, from 1, in the order in which the calls ended.'),
   kind: z.enum(['discover', 'execute']),
-  by: z.enum(['anonymous', 'token']).describe('Whose rights it was made with: the session’s or a token’s.'),
+  by: z.enum(['anonymous', 'token']).describe('Whose rights the call had: the session’s or a token’s.'),
   started_at: z.iso.datetime(),
   duration_ms: z.int(),
   envelope: z.object({ to: z.string(), action: z.string(), params: z.record(z.string(), z.unknown()) }),
   output: z.unknown().optional().describe('The answer as it came.'),
   cut: z
-    .object({ text: z.string().describe('How the answer begins, as JSON.'), bytes: z.int() })
+    .object({ text: z.string().describe('The beginning of the answer, as JSON.'), bytes: z.int() })
     .optional()
-    .describe('Stands for an answer too long to keep; bytes is how long it was.'),
-  failure: TaskUpdate.optional().describe('The problem that the caller was told of.'),
+    .describe('Replaces an answer that is too long to store; bytes is its length.'),
+  failure: TaskUpdate.optional().describe('The problem that the caller received.'),
 })
 export type Step = z.infer<typeof Step>
 
-/** A playground session as the truth holds it. Times are ISO 8601 in UTC. */
+/** A playground session as stored. Times are ISO 8601 in UTC. */
 export interface Session {
   readonly id: string
-  /** [issuer, subject] as JSON; null where nobody in particular made it. */
+  /** Principal key; null for an anonymous session. */
   readonly owner: string | null
   readonly created_at: string
-  /** When it is forgotten. */
+  /** When the session is deleted. */
   readonly expires_at: string
 }
 
 export interface StoredSession extends Session {
-  /** How many steps are kept. */
+  /** Maximum number of steps. */
   readonly steps: number
 }
 
-/** How many sessions an owner may have, and how many characters their steps may hold; nobody is one owner too. */
+/** Limits of one owner: sessions, and characters of their steps. All anonymous sessions have one owner together. */
 export interface PoolBounds {
   readonly sessions: number
   readonly characters: number
@@ -45,24 +45,27 @@ export interface PoolBounds {
 
 export interface SessionBounds {
   readonly steps: number
-  /** A session whose steps hold as many takes no more. */
+  /** Characters of steps after which a session takes no more. */
   readonly characters: number
 }
 
-/** Playground sessions. Not entries: they have no revision and stand in no log of changes. Expired ones are never seen. */
+/** Playground sessions. They have no revision and are not in the change log. Expired ones are never returned. */
 export interface SessionStore {
-  /** Adds it, and forgets others of its owner where there are too many: those with the fewest steps, the oldest first. */
+  /**
+   * Adds a session and deletes others of its owner where there are too many: those with the fewest steps, the oldest
+   * first.
+   */
   add(session: Session, pool: PoolBounds): Promise<void>
   get(id: string): Promise<StoredSession | undefined>
-  /** Takes the room of one more step, once for each call that is made. */
+  /** Reserves one more step, once for each call. */
   reserve(id: string, most: SessionBounds): Promise<'reserved' | 'full' | 'gone'>
   /**
-   * Keeps a step and answers with its number; undefined where the session is gone. Where its owner's steps are too
-   * long then, other sessions are forgotten, those that hold most first.
+   * Stores a step and returns its number; undefined where the session is gone. Where its owner's steps are then too
+   * long, other sessions are deleted, the largest first.
    */
   append(id: string, step: Omit<Step, 'number'>, pool: PoolBounds): Promise<number | undefined>
-  /** In order from behind `after` on; at least one, and fewer than there are where they are long. */
+  /** Steps after number `after`, in order; at least one, fewer than exist where they are long. */
   steps(id: string, after: number, characters: number): Promise<readonly Step[]>
-  /** Forgets it with its steps. */
+  /** Deletes the session and its steps. */
   remove(id: string): Promise<void>
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { publishedShape } from './entry-fields.ts'
 
-/** What an owner states of an agent. What is left out comes from the manifest, or stays as it is. */
+/** What an owner states about an agent. An absent field comes from the manifest, or stays as it is. */
 export const Publication = z.strictObject(publishedShape).partial()
 export type Publication = z.infer<typeof Publication>
 

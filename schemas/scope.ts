@@ -23,18 +23,18 @@ export interface Principal {
   readonly expires_at?: number
   /** Set on a playground session: it reaches hosted agents with this tag and nothing else. */
   readonly confined_to?: string
-  /** What the caller showed; absent for a local process and a playground session. */
+  /** The credential of the caller; absent for a local process and a playground session. */
   readonly credential?: Credential
 }
 
-/** What revocation tells tokens and keys by. */
+/** What revocation identifies tokens and keys by. */
 export interface Credential {
-  /** Milliseconds since the epoch; 0 where the token does not say. */
+  /** Milliseconds since the epoch; 0 where the token does not state it. */
   readonly issued_at: number
   readonly jti?: string
-  /** Of the key of ours that signed it. */
+  /** Id of our signing key, where one of ours signed it. */
   readonly kid?: string
-  /** Id of the API key that it is, or was obtained with. */
+  /** Id of the API key that was used, directly or for a token. */
   readonly key?: string
 }
 

@@ -9,19 +9,19 @@ const Filters = z.strictObject(filterShape).partial()
 const fields = {
   limit: z.int().min(1).max(100).default(5).describe('How many agents at most, 1 to 100.'),
   filters: Filters.optional(),
-  cursor: z.string().max(2000).optional().describe('next_cursor of the page before.'),
+  cursor: z.string().max(2000).optional().describe('next_cursor of the previous page.'),
   sort: z.enum(['relevance', 'newest', 'name']).default('relevance'),
   facets: z
     .boolean()
     .default(false)
     .describe(`Count ${facetNames.join(', ')} over all that match.`),
-  min_score: z.number().min(0).max(1).optional().describe('Leave out agents that score less, 0 to 1.'),
+  min_score: z.number().min(0).max(1).optional().describe('Leave out agents with a lower score, 0 to 1.'),
   max_tokens: z
     .int()
     .min(50)
     .max(100_000)
     .optional()
-    .describe('End the page where the answer would cost a language model more tokens than this, about.'),
+    .describe('End the page where the answer would exceed about this many language-model tokens.'),
 }
 const intent = z
   .string()
@@ -33,7 +33,7 @@ const intent = z
 export const SearchInput = z.strictObject({ query: intent.optional(), ...fields })
 export type SearchInput = z.output<typeof SearchInput>
 
-/** The same with an intent that must be given. */
+/** The same with a required intent. */
 export const IntentInput = z.strictObject({ query: intent, ...fields })
 
 const Counts = z.record(z.string(), z.int())
@@ -43,15 +43,15 @@ export const SearchOutput = z.object({
   total: z.int().describe('How many agents match, on all pages.'),
   next_cursor: z.string().nullable().describe('Null on the last page.'),
   facets: z.record(z.enum(facetNames), Counts).optional(),
-  notice: z.string().optional().describe('Said where nothing fits, or nothing fits well.'),
-  degraded: z.string().optional().describe('What part of the search was not available, where one was not.'),
+  notice: z.string().optional().describe('Present where no agent fits, or none fits well.'),
+  degraded: z.string().optional().describe('The part of the search that was not available.'),
 })
 export type SearchOutput = z.infer<typeof SearchOutput>
 
-/** Package names that begin alike. */
+/** Package names with one prefix. */
 export const NameCompletion = z.object({
   names: z.array(z.string()),
-  total: z.int().nullable().describe('How many there are; null above 1,000.'),
-  more: z.boolean().describe('There are more than are given.'),
+  total: z.int().nullable().describe('Number of matches; null above 1,000.'),
+  more: z.boolean().describe('More names match than are listed here.'),
 })
 export type NameCompletion = z.infer<typeof NameCompletion>

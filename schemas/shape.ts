@@ -15,7 +15,7 @@ export function input<T>(type: z.ZodType<T>): Shape<T> {
   return shape(type, 'input')
 }
 
-/** A shape for what we answer. */
+/** A shape for outputs. */
 export function output<T>(type: z.ZodType<T>): Shape<T> {
   return shape(type, 'output')
 }
@@ -40,7 +40,7 @@ function toJsonSchema(type: z.ZodType, io: 'input' | 'output'): JsonSchema {
   return json
 }
 
-/** Enough to mend a request by; a body of a thousand faults gets no answer of thousands. */
+/** Errors reported at most, so that a body with thousands of errors does not get an answer of that size. */
 const maxErrors = 20
 
 function invalid(issues: readonly z.core.$ZodIssue[], json: JsonSchema, value: unknown): Failure {
@@ -82,7 +82,7 @@ function at(value: unknown, path: readonly PropertyKey[]): unknown {
 
 const maxKey = 100
 
-/** RFC 6901; a key that a caller made up is cut after 100 characters. */
+/** JSON Pointer (RFC 6901); keys, which callers choose, are cut after 100 characters. */
 export function pointer(path: readonly PropertyKey[]): string {
   const keys = path.map((key) => String(key).slice(0, maxKey))
   return keys.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')

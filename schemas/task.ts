@@ -15,9 +15,9 @@ const taskStates = [
 export const TaskState = z.enum(taskStates)
 export type TaskState = z.infer<typeof TaskState>
 
-/** Somebody is at work. */
+/** States in which the agent works. */
 export const busyStates = ['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING'] as const satisfies TaskState[]
-/** Whoever asked has to say more before it goes on. */
+/** States in which the agent waits for the caller. */
 export const interruptedStates = [
   'TASK_STATE_INPUT_REQUIRED',
   'TASK_STATE_AUTH_REQUIRED',
@@ -31,21 +31,21 @@ export function isInterrupted(state: TaskState): boolean {
   return interruptedStates.some((interrupted) => interrupted === state)
 }
 
-/** Nothing follows. */
+/** Final states. */
 export function isTerminal(state: TaskState): boolean {
   return !isBusy(state) && !isInterrupted(state)
 }
 
-/** What an action answers where another agent wants to be told more before it goes on. */
+/** The output of an action where another agent needs more input. */
 const InputRequired = z.object({
   status: z.literal('input_required'),
   agent: z.string().describe('Package name of the agent that asks.'),
   task_id: z.string().describe('Send it with continue_task to the same agent.'),
-  question: z.json().describe('What the agent says of what it wants; null where it says nothing.'),
+  question: z.json().describe('The agent’s question; null where it gives none.'),
 })
 export type InputRequired = z.infer<typeof InputRequired>
 
-/** An output as what it says where it asks back; undefined for any other. */
+/** The request for more input in an output; undefined where it is an ordinary output. */
 export function inputRequiredIn(output: unknown): InputRequired | undefined {
   if (!isRecord(output) || output.status !== 'input_required') return undefined
   return InputRequired.safeParse(output).data
@@ -83,29 +83,29 @@ export interface Artifact {
   readonly metadata?: JsonObject
 }
 
-/** A task as the truth holds it. Times are ISO 8601 in UTC. */
+/** A task as stored. Times are ISO 8601 in UTC. */
 export interface StoredTask {
   readonly id: string
-  /** [issuer, subject] as JSON; null where nobody in particular asked. */
+  /** Principal key; null for an anonymous task. */
   readonly owner: string | null
-  /** Whose bounds it counts against: its owner, or a network address. */
+  /** The key that limits count by: its owner, or a network address. */
   readonly counted_by: string
   readonly context_id: string
   readonly state: TaskState
-  /** When it came into its state. */
+  /** When it entered its state. */
   readonly updated_at: string
-  /** When it is forgotten. */
+  /** When the task is deleted. */
   readonly expires_at: string
-  /** Its worker says that it is alive again before then; what lapsed failed. Null: nobody is at work. */
+  /** Lease of the worker, which renews it in time; a task whose lease expired has failed. Null: no worker. */
   readonly alive_until: string | null
-  /** What was said of its state. */
+  /** Message of its state. */
   readonly message: Message | null
-  /** What it was asked. */
+  /** The messages that it was sent. */
   readonly history: readonly Message[]
   readonly artifacts: readonly Artifact[]
 }
 
-/** Of tasks: how many unfinished, how many in all, and how many characters they may hold. */
+/** Limits of tasks: unfinished ones, all of them, and their characters. */
 export interface TaskBounds {
   readonly unfinished: number
   readonly kept: number
@@ -116,9 +116,9 @@ export interface TaskFilter {
   readonly owner: string
   readonly context_id?: string | undefined
   readonly state?: TaskState | undefined
-  /** Those that came into their state later than that. */
+  /** Tasks that entered their state later than that. */
   readonly updated_after?: string | undefined
-  /** The last one that was seen. */
+  /** Position of the last task of the previous page. */
   readonly after?: TaskPosition | undefined
   readonly limit: number
 }
@@ -126,23 +126,24 @@ export interface TaskFilter {
 export type TaskPosition = Pick<StoredTask, 'updated_at' | 'id'>
 
 export interface TaskPage {
-  /** The latest first; fewer than the limit where they are long. */
+  /** Tasks, the latest first; fewer than the limit where they are long. */
   readonly tasks: readonly StoredTask[]
-  /** There are more behind them. */
+  /** Whether more tasks follow. */
   readonly more: boolean
-  /** Without regard to `after` and `limit`. */
+  /** Number of tasks, regardless of `after` and `limit`. */
   readonly total: number
 }
 
-/** Tasks of A2A. Not entries: they have no revision and stand in no log of changes. What has expired is never seen. */
+/** A2A tasks. They have no revision and are not in the change log. Expired ones are never returned. */
 export interface TaskStore {
   /**
-   * Adds it, and forgets the oldest that are over where there are too many of whom it counts against, or in all of
-   * nobody's. `busy`: that one has too many unfinished; `full`: all have. Then it is not added.
+   * Adds a task, and deletes the oldest finished ones where its key has too many, or anonymous callers together have.
+   * `busy`: the key has too many unfinished tasks; `full`: all keys together have. In both cases the task is not
+   * added.
    */
   add(task: StoredTask, each: TaskBounds, all: TaskBounds): Promise<'added' | 'busy' | 'full'>
   get(id: string): Promise<StoredTask | undefined>
-  /** Writes it where it is in one of these states; false where it is not, and then nothing is written. */
+  /** Writes the task where its stored state is one of these; false, and nothing written, where it is not. */
   save(task: StoredTask, from: readonly TaskState[]): Promise<boolean>
   list(filter: TaskFilter): Promise<TaskPage>
 }

@@ -10,11 +10,11 @@ const strayJoiner = /(?:^|\p{ASCII})[\u200C\u200D]|[\u200C\u200D](?:$|\p{ASCII})
 const row = /[\u200C\u200D]{2}|\p{Variation_Selector}{2}/u
 const strayVariant =
   /(?:^|[\p{ASCII}--[#*0-9]])\p{Variation_Selector}|(?<!\p{Unified_Ideograph})[\u{E0100}-\u{E01EF}]/v
-/** Tags spell text that nobody sees, but for the flags of England, Scotland and Wales (UTS #51). */
+/** Tag characters spell invisible text, except in the flags of England, Scotland and Wales (UTS #51). */
 const flags = /\u{1F3F4}[\u{E0061}-\u{E007A}]{1,6}\u{E007F}/gu
 const tags = /[\u{E0020}-\u{E007F}]/u
 
-/** True where a text carries characters that a reader does not see, or that reorder what is seen. */
+/** True where a text holds characters that are invisible or that reorder what is shown. */
 export function hidesCharacters(text: string): boolean {
   if (hidden.test(text) || tags.test(text.replace(flags, ''))) return true
   return strayJoiner.test(text) || row.test(text) || strayVariant.test(text)
@@ -37,10 +37,9 @@ export function hiddenIn(value: unknown, most = 20): string[] {
   return found.sort()
 }
 
-const message =
-  'It holds characters that nobody sees, or that change the order of what is seen. Leave them out.'
+const message = 'It holds characters that are invisible or that reorder the text. Remove them.'
 
-/** A type whose strings, at any depth, hide nothing. */
+/** A type whose strings, at any depth, hold no hidden characters. */
 export function visible<T extends z.ZodType>(type: T) {
   return type.superRefine((value, context) => {
     for (const at of hiddenIn(value)) {

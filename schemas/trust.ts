@@ -1,10 +1,13 @@
 import { z } from 'zod'
 
-/** What came of the signatures on an agent's card. `untrusted_key`: they may hold, but by a key of nobody we verified. */
+/**
+ * The result of checking the signatures on an agent's card. `untrusted_key`: signed, but not by a key of a verified
+ * domain.
+ */
 export const SignatureStatus = z.enum(['none', 'valid', 'invalid', 'untrusted_key'])
 export type SignatureStatus = z.infer<typeof SignatureStatus>
 
-/** What text carries that a reader, above all a language model, should know before reading it. */
+/** Warnings about a text for its readers, above all language models. */
 export const ContentFlag = z.enum([
   'overrides_instructions',
   'conceals_from_user',
@@ -29,7 +32,7 @@ export type Finding = z.infer<typeof Finding>
 
 const time = z.iso.datetime()
 
-/** What the gateway saw when it last read the card at the manifest URL. */
+/** The result of the last reading of the card at the manifest URL. */
 export const ManifestReport = z.object({
   status: z.enum(['ok', 'unreachable', 'invalid']),
   checked_at: time,
@@ -38,15 +41,15 @@ export const ManifestReport = z.object({
 })
 export type ManifestReport = z.infer<typeof ManifestReport>
 
-/** How a domain was proved, and how it has fared since. */
+/** How a domain was proved, and the results of later checks. */
 export const VerificationReport = z.object({
   method: ProofMethod,
   domain: z.string(),
   proved_at: time.describe('When it was first proved.'),
-  checked_at: time.describe('When it was last looked for.'),
-  failures: z.int().describe('Checks in a row that did not find it.'),
+  checked_at: time.describe('When the proof was last checked.'),
+  failures: z.int().describe('Failed checks in a row.'),
   failing_since: time.nullable(),
-  detail: z.string().nullable().describe('Why the last check did not find it.'),
+  detail: z.string().nullable().describe('Why the last check failed.'),
 })
 export type VerificationReport = z.infer<typeof VerificationReport>
 
@@ -63,20 +66,23 @@ export type SignatureReport = z.infer<typeof SignatureReport>
 export const Suspension = z.object({ reason: z.string(), at: time })
 export type Suspension = z.infer<typeof Suspension>
 
-/** Whoever did something: null for the gateway itself. */
+/** Who did something; null for the gateway itself. */
 export const Actor = z.object({ issuer: z.string(), subject: z.string() }).nullable()
 export type Actor = z.infer<typeof Actor>
 
 const Fields = z.record(z.string(), z.unknown()).nullable()
 
-/** One line of an agent's log. Of a change, `before` and `after` hold the fields that differ. */
+/** One event of an agent's audit log. For a change, `before` and `after` hold the fields that differ. */
 export const AuditEvent = z.object({
   id: z.int(),
   at: time,
   action: z.string(),
   actor: Actor,
   reason: z.string().nullable(),
-  revision: z.int().nullable().describe('Of the registry change; null where the entry did not change.'),
+  revision: z
+    .int()
+    .nullable()
+    .describe('Revision of the registry change; null where the entry did not change.'),
   before: Fields,
   after: Fields,
 })
@@ -94,7 +100,7 @@ export type Challenges = z.infer<typeof Challenges>
 
 const Attempt = z.object({ method: ProofMethod, ok: z.boolean(), detail: z.string() })
 
-/** What came of trying to prove a domain. */
+/** The result of an attempt to prove a domain. */
 export const VerificationOutcome = z.object({
   package_name: z.string(),
   verified: z.boolean(),
@@ -113,8 +119,8 @@ export const ProofRequest = z.strictObject({
     .min(1)
     .max(253)
     .optional()
-    .describe('Where the name allows several; else the longest that fits.'),
-  method: ProofMethod.optional().describe('All of them when left out.'),
+    .describe('The domain to prove; the longest that the name allows when absent.'),
+  method: ProofMethod.optional().describe('All of them when absent.'),
   signature: z
     .string()
     .max(200)

@@ -1,16 +1,16 @@
 import { z } from 'zod'
 import { Finding } from './trust.ts'
 
-/** What is to be looked at: one of the three. */
+/** What to validate: one of the three. */
 export const ValidationRequest = z
   .strictObject({
     manifest_url: z
       .url({ protocol: /^https?$/ })
       .max(2048)
       .optional()
-      .describe('Of a card; needs a bearer token.'),
-    card: z.record(z.string(), z.unknown()).optional().describe('A card as it is to be served.'),
-    publication: z.record(z.string(), z.unknown()).optional().describe('What is to be sent to publish.'),
+      .describe('URL of a card; needs a bearer token.'),
+    card: z.record(z.string(), z.unknown()).optional().describe('A card as it will be served.'),
+    publication: z.record(z.string(), z.unknown()).optional().describe('The body of a publish request.'),
   })
   .refine((request) => Object.values(request).filter((value) => value !== undefined).length === 1, {
     error: 'Give one of manifest_url, card and publication.',
@@ -18,26 +18,23 @@ export const ValidationRequest = z
   .meta({ oneOf: ['manifest_url', 'card', 'publication'].map((field) => ({ required: [field] })) })
 export type ValidationRequest = z.infer<typeof ValidationRequest>
 
-/** What would become of it, and everything that should be mended, the worst first. */
+/** How it would be listed, and everything to correct, the worst first. */
 export const Validation = z.object({
-  valid: z.boolean().describe('True where no finding is an error: it can be listed.'),
+  valid: z.boolean().describe('True where no finding is an error, so that it can be listed.'),
   form: z.enum(['a2a-1.0', 'a2a-0.3', 'a2a-0.2', 'a2a-0.1', 'interface', 'unknown']).nullable(),
   findings: z.array(Finding),
   preview: z
     .object({
-      package_name: z
-        .string()
-        .nullable()
-        .describe('The name that it gives itself, or that would be derived.'),
+      package_name: z.string().nullable().describe('The package name that it states, or the derived one.'),
       name: z.string(),
       description: z.string(),
       version: z.string().nullable(),
       tags: z.array(z.string()),
-      capabilities: z.array(z.string()).describe('Their names.'),
-      endpoints: z.array(z.string()).describe('Their URLs.'),
+      capabilities: z.array(z.string()).describe('Names of the capabilities.'),
+      endpoints: z.array(z.string()).describe('URLs of the endpoints.'),
     })
     .nullable()
     .describe('How it would be listed; null where it cannot be.'),
-  card_sha256: z.string().nullable().describe('Of the card as it was fetched, in hex.'),
+  card_sha256: z.string().nullable().describe('SHA-256 of the card as fetched, in hex.'),
 })
 export type Validation = z.infer<typeof Validation>

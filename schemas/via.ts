@@ -3,14 +3,14 @@ const member = /^\s*1\.1\s+dragoman(?:\s+\(([a-z0-9._/-]{1,220})\))?\s*$/
 const longest = 8192
 
 /**
- * The header `Via` (RFC 9110, 7.6.3) that a call to another agent takes along: each gateway of ours that it passed
- * is a member, with the agent that it was passed on to as its comment.
+ * The header `Via` (RFC 9110, 7.6.3) of a call to another agent: one member for each gateway that the call passed,
+ * with the called agent as its comment.
  */
 export function viaOf(agents: readonly string[]): string {
   return agents.map((agent) => (agent === '' ? `1.1 ${gateway}` : `1.1 ${gateway} (${agent})`)).join(', ')
 }
 
-/** The agents that a call has passed, by its `Via`; '' where a proxy on the way dropped the comment. */
+/** The agents that a call has passed, by its `Via`; '' where a proxy dropped the comment. */
 export function passedAgents(via: string): string[] {
   const members = via
     .slice(0, longest)

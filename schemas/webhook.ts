@@ -16,7 +16,7 @@ const fields = {
   mine: z.boolean().describe('Only changes of agents that you own.'),
 }
 
-/** What somebody asks for who wants to be told of changes. */
+/** The subscription of a webhook. */
 export const WebhookInput = z.strictObject({
   url: fields.url,
   kinds: fields.kinds.default([...ChangeKind.options]),
@@ -25,24 +25,22 @@ export const WebhookInput = z.strictObject({
     .int()
     .min(0)
     .optional()
-    .describe(
-      'Revision that you have; 0 for everything from the beginning, what comes from now on if left out.',
-    ),
+    .describe('Revision that you have; 0 for everything; when absent, changes from now on.'),
 })
 export type WebhookInput = z.output<typeof WebhookInput>
 
-/** What is to be otherwise; the rest stays. */
+/** The fields to change; the others stay. */
 export const WebhookEdit = z.strictObject({
   url: fields.url.optional(),
   kinds: fields.kinds.optional(),
   mine: fields.mine.optional(),
-  enabled: z.boolean().optional().describe('True also tries again at once, wherever it stood.'),
+  enabled: z.boolean().optional().describe('True also retries at once, even after the webhook was disabled.'),
 })
 export type WebhookEdit = z.output<typeof WebhookEdit>
 
 /**
- * Why a delivery failed: its target may not be called, was silent, is not there or broke off, answered nonsense, sent
- * it elsewhere or answered other than 2xx; or its secret cannot be opened, as the gateway's key is another.
+ * Why a delivery failed: the target may not be called, timed out, cannot be reached, sent an invalid answer,
+ * redirected or answered other than 2xx; or the secret cannot be decrypted, since the gateway's key has changed.
  */
 export const DeliveryFailure = z.enum([
   'blocked_address',
@@ -60,7 +58,7 @@ export const Delivery = z.object({
   id: z.string().describe('The webhook-id that was sent: the same at each attempt.'),
   at: time,
   ok: z.boolean(),
-  status: z.int().nullable().describe('Of the answer, where there was one.'),
+  status: z.int().nullable().describe('HTTP status of the answer, where there was one.'),
   failure: DeliveryFailure.nullable(),
   detail: z.string().nullable(),
   ms: z.int(),
@@ -75,13 +73,17 @@ export const Webhook = z.object({
   mine: z.boolean(),
   enabled: z.boolean(),
   created_at: time,
-  delivered_revision: z.int().describe('Everything up to it has been delivered, or was not asked for.'),
+  delivered_revision: z
+    .int()
+    .describe('Every change up to this revision has been delivered or was not subscribed to.'),
   failing_since: time.nullable(),
-  failures: z.int().describe('Attempts that failed in a row.'),
-  next_attempt_at: time.nullable().describe('Null where nothing is waited for, or it is not enabled.'),
+  failures: z.int().describe('Failed attempts in a row.'),
+  next_attempt_at: time
+    .nullable()
+    .describe('Null where no change is pending, or the webhook is not enabled.'),
   disabled_at: time
     .nullable()
-    .describe('When it was given up, after five days of failing; enable it again by PUT.'),
+    .describe('When it was disabled, after five days of failures; enable it again by PUT.'),
   deliveries: z.array(Delivery).describe('The last attempts, the newest first.'),
 })
 export type Webhook = z.infer<typeof Webhook>
@@ -93,11 +95,11 @@ export const NewWebhook = Webhook.extend({
 })
 export type NewWebhook = z.infer<typeof NewWebhook>
 
-/** How far a webhook has come. Times are RFC 3339. */
+/** Delivery progress of a webhook. Times are RFC 3339. */
 export interface WebhookProgress {
-  /** Revision up to which everything was delivered. */
+  /** Revision up to which every change was delivered. */
   readonly position: number
-  /** Up to where the delivery reaches that has failed; the next attempt is the same. */
+  /** Revision up to which the failed delivery reaches; the next attempt is the same delivery. */
   readonly pending: number | null
   /** When the next attempt is due; null where it is not enabled. */
   readonly next_at: string | null
@@ -108,41 +110,41 @@ export interface WebhookProgress {
   readonly deliveries: readonly Delivery[]
 }
 
-/** A webhook as the truth holds it. */
+/** A webhook as stored. */
 export interface StoredWebhook extends WebhookProgress {
   readonly id: string
-  /** [issuer, subject] as JSON. */
+  /** Principal key. */
   readonly owner: string
   readonly url: string
-  /** Its secret. */
+  /** The sealed secret. */
   readonly sealed: string
   readonly kinds: readonly ChangeKind[]
   readonly mine: boolean
   readonly created_at: string
-  /** Of what its owner set: progress of before is not written over it. */
+  /** Version of the owner's settings: older progress is not written over newer settings. */
   readonly version: number
 }
 
-/** What its owner sets; how far it has come is not theirs to say. */
+/** What the owner sets, apart from delivery progress. */
 export type WebhookSettings = Partial<
   Omit<StoredWebhook, 'id' | 'owner' | 'version' | 'position' | 'pending'>
 >
 
 export interface WebhookStore {
-  /** False, and not added, where its owner has `most`. */
+  /** False, and not added, where the owner already has `most`. */
   add(webhook: StoredWebhook, most: number): Promise<boolean>
   get(id: string): Promise<StoredWebhook | undefined>
   /** The newest first. */
   list(owner: string): Promise<readonly StoredWebhook[]>
-  /** Sets that alone; false where it is no longer, or was set by another since that version. */
+  /** Writes the settings only; false where the webhook is gone or its settings are newer than that version. */
   set(id: string, version: number, settings: WebhookSettings): Promise<boolean>
-  /** Writes how far it has come; false where its owner has set it otherwise, another has moved it, or it is no longer. */
+  /** Writes the progress; false where the settings or the progress have changed since, or the webhook is gone. */
   move(from: Pick<StoredWebhook, 'id' | 'version' | 'position'>, progress: WebhookProgress): Promise<boolean>
   /** False where there was none. */
   remove(id: string): Promise<boolean>
   /**
-   * Those whose attempt is due by `now`, or implausibly late, and who are not at `revision`; the longest due first,
-   * without those of `busy`.
+   * Webhooks behind `revision` whose attempt is due by `now`, or due implausibly late; the longest due first, without
+   * those in `busy`.
    */
   due(query: WebhooksDue): Promise<readonly StoredWebhook[]>
 }
