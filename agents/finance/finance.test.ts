@@ -66,7 +66,7 @@ describe('a crypto price', () => {
     const quote = await finance.price({ symbol: 'BTC/USD' })
     expect(quote).toMatchObject({ price: '67000.50000', currency: 'USD', quote_time: null, age_s: null })
     expect(quote.source).toMatchObject({ provider: 'kraken' })
-    expect(quote.warnings).toEqual(['Kraken does not say when the last trade was.'])
+    expect(quote.warnings).toEqual(['Kraken does not state the time of the last trade.'])
   })
 
   const faults: [string, Answer, string][] = [
@@ -96,7 +96,7 @@ describe('a crypto price', () => {
     expect(quote.warnings[0]).toContain(detail)
   })
 
-  test('is asked under the names that Kraken uses, and refused under another', async () => {
+  test('is requested under the names that Kraken uses, and refused under another', async () => {
     await using finance = await open({
       'GET /0/public/Ticker?pair=XDGEUR': krakenTrade('0.1', 'XDGEUR'),
       'GET /0/public/Ticker?pair=ETHXBT': krakenTrade('0.05', 'XETHXXBT'),
@@ -126,7 +126,7 @@ describe('a crypto price', () => {
     expect(await finance.price({ symbol: 'BTC' })).toMatchObject({ age_s: 0, stale: false })
   })
 
-  test('that no source gives is upstream_failed with what each said and when to come back', async () => {
+  test('that no source has is upstream_failed with the error of each and the time to retry', async () => {
     await using finance = await open({ [bitcoin]: tooMany(30), [krakenBitcoin]: html() })
     const failure = await failureOf(finance.price({ symbol: 'BTC' }))
     expect(failure.code).toBe('upstream_failed')
@@ -134,19 +134,19 @@ describe('a crypto price', () => {
     expect(failure.details.upstream?.code).toMatch(/coinbase \(.*HTTP 429\), kraken \(upstream_invalid/)
   })
 
-  test('that no source gives may be asked again as soon as the first of them has time', async () => {
+  test('that no source has may be requested again as soon as the first of them allows it', async () => {
     await using finance = await open({ [bitcoin]: tooMany(30), [krakenBitcoin]: tooMany(10) })
     expect((await failureOf(finance.price({ symbol: 'BTC' }))).details.retry_after_s).toBe(10)
   })
 
-  test('that Kraken refuses is upstream_failed with its words', async () => {
+  test('that Kraken refuses is upstream_failed with its error text', async () => {
     const busy = json({ error: ['EGeneral:Too many requests'] })
     await using finance = await open({ [bitcoin]: serverError, [krakenBitcoin]: busy })
     const failure = await failureOf(finance.price({ symbol: 'BTC' }))
     expect(failure.message).toContain('EGeneral:Too many requests')
   })
 
-  test('that comes from nowhere in time is upstream_timeout', async () => {
+  test('that no source returns in time is upstream_timeout', async () => {
     await using finance = await open({ [bitcoin]: hang, [krakenBitcoin]: hang })
     expect((await failureOf(finance.price({ symbol: 'BTC' }))).code).toBe('upstream_timeout')
 
@@ -167,7 +167,7 @@ describe('a crypto price', () => {
 })
 
 describe('the price of a share', () => {
-  test('keeps the digits of the JSON and sends the key in a header alone', async () => {
+  test('keeps the digits of the JSON and sends the key only in a header', async () => {
     await using finance = await open({ 'GET /api/v1/quote?symbol=AAPL': share('212.10') })
     const quote = await finance.price({ symbol: 'aapl' })
     expect(quote).toMatchObject({ price: '212.10', currency: 'USD', asset_class: 'stock', age_s: 60 })
@@ -191,7 +191,7 @@ describe('the price of a share', () => {
     await using finance = await open({ 'GET /api/v1/quote?symbol=7203.T': share('2801.5') })
     const quote = await finance.price({ symbol: '7203.T' })
     expect(quote).toMatchObject({ resolved_symbol: '7203.T', currency: null })
-    expect(quote.warnings).toEqual([expect.stringContaining('which currency')])
+    expect(quote.warnings).toEqual([expect.stringContaining('the currency of the price')])
   })
 
   test('is not converted, and says so', async () => {
@@ -200,7 +200,7 @@ describe('the price of a share', () => {
     expect(quote).toMatchObject({ currency: 'USD', warnings: ['Not converted to EUR.'] })
   })
 
-  test('rests over a long weekend before it is stale', async () => {
+  test('is not stale over a long weekend', async () => {
     const day = 24 * 3600
     await using finance = await open({ 'GET /api/v1/quote': [share('5', 3.9 * day), share('5', 4.1 * day)] })
     expect(await finance.price({ symbol: 'AAPL' })).toMatchObject({ stale: false })
@@ -216,7 +216,7 @@ describe('the price of a share', () => {
     ['401', json({ error: 'Invalid API key' }, 401)],
     ['a price of zero with a time', share('0')],
     ['HTML', html()],
-  ])('answered with %s is upstream_failed and keeps the key to itself', async (_, answer) => {
+  ])('answered with %s is upstream_failed and does not show the key', async (_, answer) => {
     await using finance = await open({ 'GET /api/v1/quote': answer })
     const failure = await failureOf(finance.price({ symbol: 'AAPL' }))
     expect(failure.code).toBe('upstream_failed')
@@ -225,7 +225,7 @@ describe('the price of a share', () => {
 })
 
 describe('the cache', () => {
-  test('gives a crypto price for ten seconds, at once as stale up to a minute, and then asks anew', async () => {
+  test('serves a crypto price for ten seconds, at once as stale up to a minute, and then fetches again', async () => {
     await using finance = await open({ [bitcoin]: [trade('1'), trade('2')] })
     await finance.price({ symbol: 'BTC' })
     finance.time.pass(9 * second)
@@ -245,7 +245,7 @@ describe('the cache', () => {
     expect(await finance.price({ symbol: 'BTC' })).toMatchObject({ price: '2', cache: { hit: false } })
   })
 
-  test('gives the price of a share for a minute', async () => {
+  test('serves the price of a share for a minute', async () => {
     await using finance = await open({ 'GET /api/v1/quote': [share('1'), share('2')] })
     await finance.price({ symbol: 'AAPL' })
     finance.time.pass(59 * second)
@@ -257,7 +257,7 @@ describe('the cache', () => {
       .toMatchObject({ price: '2', stale: false })
   })
 
-  test('remembers for a minute that nobody knows a symbol', async () => {
+  test('remembers for a minute that no source knows a symbol', async () => {
     await using finance = await open({ 'GET /api/v1/quote': [noSuchShare, share('1')] })
     await failureOf(finance.price({ symbol: 'NEW' }))
     finance.time.pass(59 * second)
@@ -281,14 +281,14 @@ describe('the cache', () => {
     expect(finance.paths()).toHaveLength(2)
   })
 
-  test('gives nothing from the future when the clock is set back', async () => {
+  test('serves no price from the future when the clock is set back', async () => {
     await using finance = await open({ [bitcoin]: [trade('1', 600), trade('2', 600)] })
     await finance.price({ symbol: 'BTC' })
     finance.time.pass(-300 * second)
     expect(await finance.price({ symbol: 'BTC' })).toMatchObject({ price: '2', cache: { hit: false } })
   })
 
-  test('does not call a symbol unknown for longer than a minute while the source is in trouble', async () => {
+  test('does not call a symbol unknown for longer than a minute while the source fails', async () => {
     await using finance = await open({ 'GET /api/v1/quote': [noSuchShare, serverError] })
     await failureOf(finance.price({ symbol: 'NEW' }))
     finance.time.pass(61 * second)
@@ -304,7 +304,7 @@ describe('the cache', () => {
     expect(await finance.price({ symbol: 'BTC' })).toMatchObject({ price: '1' })
   })
 
-  test('stands in for an hour while every source is in trouble', async () => {
+  test('serves a stale price for an hour while every source fails', async () => {
     await using finance = await open({ [bitcoin]: [trade('1'), serverError], [krakenBitcoin]: reset })
     await finance.price({ symbol: 'BTC' })
     finance.time.pass(3599 * second)
@@ -327,7 +327,7 @@ describe('the cache', () => {
     expect(finance.paths()).toHaveLength(1)
   })
 
-  test('lets one caller go without a loss to the other', async () => {
+  test('lets one caller leave without a loss for the other', async () => {
     const answer = Promise.withResolvers<Answer>()
     await using finance = await open({ [bitcoin]: () => answer.promise })
     const leaving = new AbortController()
@@ -341,7 +341,7 @@ describe('the cache', () => {
     expect(finance.paths()).toHaveLength(1)
   })
 
-  test('drops the request when its last caller has left, and starts anew for the next', async () => {
+  test('drops the request when its last caller has left, and sends a new one for the next', async () => {
     await using finance = await open({ [bitcoin]: [hang, trade('2')] })
     const leaving = new AbortController()
     const left = failureOf(finance.price({ symbol: 'BTC' }, leaving.signal))
@@ -353,7 +353,7 @@ describe('the cache', () => {
     expect(finance.paths()).toEqual(['/products/BTC-USD/ticker', '/products/BTC-USD/ticker'])
   })
 
-  test('asks nobody for a caller who has already left', async () => {
+  test('sends no request for a caller who has already left', async () => {
     await using finance = await open({})
     expect((await failureOf(finance.price({ symbol: 'BTC' }, AbortSignal.abort()))).code).toBe('cancelled')
     expect(finance.paths()).toEqual([])

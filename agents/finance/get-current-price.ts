@@ -19,13 +19,13 @@ const Input = z.strictObject({
     .describe(
       'Stock or crypto ticker, pair, exchange rate or index: AAPL, BRK.B, BTC, ETH-EUR, EURUSD=X, ^GSPC.',
     ),
-  asset_class: AssetClassName.optional().describe('What is meant, where a symbol names several things.'),
+  asset_class: AssetClassName.optional().describe('The class that you mean, if the symbol has several.'),
   currency: z
     .string()
     .regex(/^[A-Za-z]{3,5}$/, 'Use a code such as USD.')
     .default('USD')
     .transform((currency) => currency.toUpperCase())
-    .describe('What a bare crypto ticker is priced in; nothing is converted.'),
+    .describe('Currency of the price of a bare crypto ticker; nothing is converted.'),
   cross_check: z
     .boolean()
     .default(false)
@@ -33,25 +33,28 @@ const Input = z.strictObject({
 })
 
 const Output = z.object({
-  symbol: z.string().describe('As asked.'),
+  symbol: z.string().describe('As requested.'),
   resolved_symbol: z.string(),
   asset_class: AssetClassName,
   price: z.string().describe("The source's own decimal digits."),
-  currency: z.string().nullable().describe('Null where the source does not say.'),
-  quote_time: z.iso.datetime().nullable().describe('Time of the trade; null where the source does not say.'),
+  currency: z.string().nullable().describe('Null if the source does not state it.'),
+  quote_time: z.iso
+    .datetime()
+    .nullable()
+    .describe('Time of the trade; null if the source does not state it.'),
   age_s: z.int().nonnegative().nullable().describe('Seconds since the trade.'),
   market_state: z
     .string()
     .optional()
     .describe('REGULAR, PRE, POST, CLOSED, or REFERENCE for a rate that is fixed once a day.'),
-  delay_min: z.number().optional().describe('By how many minutes the source is behind.'),
+  delay_min: z.number().optional().describe('Delay of the source in minutes.'),
   compared_with: z
     .object({ provider: z.string(), price: z.string(), currency: z.string().nullable() })
     .optional()
-    .describe('What a second source gave.'),
+    .describe('The price of a second source.'),
   alternatives: z
     .array(z.object({ symbol: z.string(), asset_class: AssetClassName }))
-    .describe('What else the symbol may mean.'),
+    .describe('Other meanings of the symbol.'),
   stale: z.boolean(),
   source: z.object({ name: z.string(), url: z.url(), provider: z.string() }),
   fetched_at: z.iso.datetime(),
@@ -64,7 +67,7 @@ const Output = z.object({
 
 const day = 24 * 3_600_000
 
-/** A trade older than this (milliseconds) is no longer the current price; markets rest over long weekends. */
+/** Milliseconds after which a trade is no longer the current price; markets close over long weekends. */
 const maxAge: Readonly<Record<AssetClass, number>> = {
   crypto: 15 * 60_000,
   stock: 4 * day,
@@ -116,7 +119,7 @@ export function getCurrentPrice(
   })
 }
 
-/** Currencies that are quoted in their hundredths. */
+/** Currencies that are quoted in hundredths. */
 const hundredths: Readonly<Record<string, string>> = { GBp: 'GBP', GBX: 'GBP', ZAc: 'ZAR', ILA: 'ILS' }
 
 function warningsOf(
@@ -129,9 +132,9 @@ function warningsOf(
   if (facts.trouble_s !== null) {
     warnings.push(`No source answers now; this price is ${facts.trouble_s} seconds old.`)
   }
-  if (facts.is_old) warnings.push('The last trade is long ago: the market may be closed or thin.')
-  if (time === null) warnings.push(`${name} does not say when the last trade was.`)
-  if (currency === null) warnings.push(`${name} does not say which currency this is.`)
+  if (facts.is_old) warnings.push('The last trade was long ago: the market may be closed or thin.')
+  if (time === null) warnings.push(`${name} does not state the time of the last trade.`)
+  if (currency === null) warnings.push(`${name} does not state the currency of the price.`)
   const whole = hundredths[currency ?? '']
   if (whole !== undefined) warnings.push(`The price is in hundredths: 100 ${currency} are 1 ${whole}.`)
   if ('quote' in instrument && currency !== instrument.quote) {

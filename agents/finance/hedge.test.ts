@@ -30,7 +30,7 @@ describe('a slow source', () => {
     expect(finance.server.requests).toHaveLength(2)
   })
 
-  test('may win all the same, and then the second is cancelled without blame', async () => {
+  test('may win all the same; then the second is cancelled, which does not count against it', async () => {
     const answer = Promise.withResolvers<Answer>()
     await using finance = await openFinance({ [bitcoin]: () => answer.promise, [krakenBitcoin]: hang })
     const priced = finance.price({ symbol: 'BTC' })
@@ -43,7 +43,7 @@ describe('a slow source', () => {
     await finance.server.requests[1]?.dropped
   })
 
-  test('that loses five times in a row is left alone', async () => {
+  test('that loses five times in a row has its circuit opened', async () => {
     const symbols = ['BTC', 'ETH', 'SOL', 'XRP', 'ADA']
     const pairs = symbols.map((symbol) => [`GET /products/${symbol}-USD/ticker`, hang] as const)
     await using finance = await openFinance({
@@ -80,7 +80,7 @@ describe('a slow source', () => {
 })
 
 describe('sources that are down', () => {
-  test('two of three leave the third, which answers and says so', async () => {
+  test('two of three leave the third, which answers, with a warning', async () => {
     await using finance = await openFinance({
       [bitcoin]: serverError,
       [krakenBitcoin]: reset,
@@ -104,7 +104,7 @@ describe('sources that are down', () => {
     ])
   })
 
-  test('and ask for time are not asked again before it has passed', async () => {
+  test('with a Retry-After are not asked again before that time', async () => {
     await using finance = await openFinance({
       [bitcoin]: [tooMany(60), trade('1')],
       [krakenBitcoin]: tooMany(90),
@@ -121,7 +121,7 @@ describe('sources that are down', () => {
     expect(priced()).toBe(2)
   })
 
-  test('all of them left alone are circuit_open, with the time of the first', async () => {
+  test('all of them are circuit_open, with the earliest time to retry', async () => {
     const noCoin = json({}, 429, { 'retry-after': '40' })
     await using finance = await openFinance({
       [bitcoin]: tooMany(60),
@@ -142,7 +142,7 @@ describe('sources that are down', () => {
 describe('a cross-check', () => {
   const cross_check = true
 
-  test('asks two sources at once and shows what the second says', async () => {
+  test('asks two sources at once and shows the price of the second', async () => {
     await using finance = await openFinance({
       [bitcoin]: trade('100'),
       [krakenBitcoin]: krakenTrade('101.9'),
@@ -172,14 +172,14 @@ describe('a cross-check', () => {
     expect(quote.warnings).toEqual(['Binance market data gives the price in USDT: not compared.'])
   })
 
-  test('says when there is nobody to compare with', async () => {
+  test('warns when no second source can be compared', async () => {
     await using finance = await openFinance({ [bitcoin]: trade('100'), [krakenBitcoin]: unknownAtKraken })
     expect((await finance.price({ symbol: 'BTC', cross_check })).warnings).toEqual([
       'No second source had a price to compare with.',
     ])
   })
 
-  test('is not answered from a price that was not compared', async () => {
+  test('is not served from a cached price that was not compared', async () => {
     await using finance = await openFinance({
       [bitcoin]: trade('100'),
       [krakenBitcoin]: krakenTrade('100'),

@@ -8,7 +8,7 @@ export type FinancePorts = Upstreams & FinanceConfig
 
 export interface Prices {
   /**
-   * The freshest price within reach, `compared` with that of a second source or not. Throws Failure `not_found`,
+   * The freshest available price, `compared` with that of a second source or not. Throws Failure `not_found`,
    * `not_configured`, `circuit_open`, `upstream_…`, `cancelled`.
    */
   find(instrument: Instrument, compared: boolean, signal: AbortSignal): Promise<Cached<FoundPrice>>
@@ -21,7 +21,9 @@ const minute = 60 * second
 const unknownLifetime = minute
 const standIn = 60 * minute
 
-/** For how long a price is fresh, and for how long it is given at once after that while the next is fetched. */
+/**
+ * Milliseconds for which a price is fresh, and for which it is then served as stale while the next one is fetched.
+ */
 const periods: Readonly<Record<AssetClass, { readonly lifetime: number; readonly refresh: number }>> = {
   crypto: { lifetime: 10 * second, refresh: 50 * second },
   stock: { lifetime: minute, refresh: 4 * minute },
@@ -29,7 +31,11 @@ const periods: Readonly<Record<AssetClass, { readonly lifetime: number; readonly
   index: { lifetime: minute, refresh: 4 * minute },
 }
 
-/** Prices by class of asset; a symbol nobody knows is remembered for a minute. A price stands in for up to an hour while every source is in trouble. */
+/**
+ * Prices by asset class. An unknown symbol is remembered for a minute. A stale price is served for up to an hour while
+ * every
+ * source fails.
+ */
 export function createPrices(ports: FinancePorts): Prices {
   const { clock, wait } = ports
   const sources = createSources(ports, ports)
@@ -69,7 +75,7 @@ export function createPrices(ports: FinancePorts): Prices {
 function notConfigured(asset_class: AssetClass): Failure {
   const yahoo = 'DRAGOMAN_YAHOO_URL (unofficial)'
   if (asset_class === 'index') {
-    return new Failure('not_configured', `Prices of indices need ${yahoo}: no other source here has them.`)
+    return new Failure('not_configured', `Prices of indices need ${yahoo}: no other source has them.`)
   }
   return new Failure(
     'not_configured',
@@ -83,6 +89,6 @@ function notConfigured(asset_class: AssetClass): Failure {
 function unknownSymbol({ resolved, asset_class }: Instrument): Failure {
   const other = asset_class === 'crypto' ? 'stock' : 'crypto'
   return new Failure('not_found', `No source knows ${resolved} as ${asset_class}.`, {
-    hint: `Check the symbol, or give asset_class "${other}" if that is what you mean.`,
+    hint: `Check the symbol, or give asset_class "${other}" if you mean that.`,
   })
 }

@@ -26,20 +26,20 @@ import {
 } from '../../test/support/replay.ts'
 import type { FinanceConfig } from './sources.ts'
 
-/** Every answer is made by hand after its source's documentation; nothing is copied from one. */
+/** Every answer is written by hand after the documentation of its source; none is copied. */
 const key = 'very-secret-key'
 
 interface Part {
   readonly name: string
-  /** What to ask for, and where the source is asked. */
+  /** The input of the action, and the path of the request to the source. */
   readonly params: object
   readonly route: string
   readonly settings: Partial<FinanceConfig>
   answer(price: string, time_s?: number): Answer
-  /** The answer about something else. */
+  /** An answer about another instrument. */
   readonly other: Answer
   readonly unknown: Answer
-  /** False where the answer has no time of its own, or one of the day alone. */
+  /** False if the answer has no time, or only a day. */
   readonly has_time: boolean
   readonly gives: object
 }
@@ -185,7 +185,7 @@ const parts: readonly Part[] = [
 describe.each(parts)('$name', (part) => {
   const start = (answer: Answer) => openFinance({ ...crypto, [part.route]: answer }, part.settings)
 
-  test('gives a price by its own digits', async () => {
+  test('returns a price with its own digits', async () => {
     await using finance = await start(part.answer('1234.50'))
     const quote = await finance.price(part.params)
     expect(quote).toMatchObject({ price: '1234.50', ...part.gives })
@@ -213,14 +213,14 @@ describe.each(parts)('$name', (part) => {
       ? [['gives a time in the future', part.answer('1', seconds(-121))] as [string, Answer]]
       : []),
   ]
-  test.concurrent.each(faults)('that %s is a typed failure, the key left out', async (_, fault) => {
+  test.concurrent.each(faults)('that %s is a typed failure without the key', async (_, fault) => {
     await using finance = await start(fault)
     const failure = await failureOf(finance.price(part.params))
     expect(failure.code).toMatch(/^upstream_(failed|timeout)$/)
     expect(inspect(failure, { depth: 20, showHidden: true })).not.toContain(key)
   })
 
-  test('that knows no such thing leaves it not_found', async () => {
+  test('that does not know the instrument leaves it not_found', async () => {
     await using finance = await start(part.unknown)
     expect((await failureOf(finance.price(part.params))).code).toBe('not_found')
   })
@@ -230,7 +230,7 @@ describe('keys', () => {
   test.each([
     ['coingecko', 'x-cg-demo-api-key', key],
     ['twelve_data', 'authorization', `apikey ${key}`],
-  ])('%s takes its key in a header alone', async (id, header, value) => {
+  ])('%s receives its key only in a header', async (id, header, value) => {
     await using finance = await openFinance(crypto, { ...noKeys, [`${id}_key`]: key })
     await finance.price({ symbol: id === 'coingecko' ? 'BTC' : 'AAPL' }).catch(() => {})
     const request = finance.server.requests.at(-1)
@@ -238,7 +238,7 @@ describe('keys', () => {
     expect(request?.query.toString()).not.toContain(key)
   })
 
-  test('Alpha Vantage takes its key in the query; a refusal that quotes it is not passed on', async () => {
+  test('Alpha Vantage receives its key in the query; a refusal that quotes it is not passed on', async () => {
     const limit = json({ Information: `We have detected your API key as ${key}: 25 requests per day.` })
     await using finance = await openFinance({ 'GET /query': limit }, { ...noKeys, alpha_vantage_key: key })
     const failure = await failureOf(finance.price({ symbol: 'AAPL' }))
@@ -250,7 +250,7 @@ describe('keys', () => {
     expect(finance.server.requests[0]?.query.get('apikey')).toBe(key)
   })
 
-  test('Twelve Data that counts out its key is asked again after a minute', async () => {
+  test('Twelve Data is asked again a minute after its key has reached its limit', async () => {
     const limit = json({ code: 429, message: `You have run out of API credits, ${key}`, status: 'error' })
     await using finance = await openFinance({ 'GET /quote': limit }, { ...noKeys, twelve_data_key: key })
     const failure = await failureOf(finance.price({ symbol: 'AAPL' }))
@@ -259,7 +259,7 @@ describe('keys', () => {
     expect(finance.server.requests).toHaveLength(1)
   })
 
-  test('none at all leaves shares not_configured, naming each setting; indices name theirs', async () => {
+  test('none at all leaves shares not_configured, with each setting named; indices name theirs', async () => {
     await using finance = await openFinance({}, noKeys)
     expect(await failureOf(finance.price({ symbol: 'AAPL' }))).toMatchObject({
       code: 'not_configured',
@@ -273,8 +273,8 @@ describe('keys', () => {
   })
 })
 
-describe('what a price is', () => {
-  test('pence are shown as such, and never as pounds', async () => {
+describe('the form of a price', () => {
+  test('pence are shown as pence, never as pounds', async () => {
     await using finance = await openFinance(
       { 'GET /quote': quote12('VOD', '72.34') },
       { ...noKeys, twelve_data_key: key },
@@ -286,7 +286,7 @@ describe('what a price is', () => {
     })
   })
 
-  test('a number in powers of ten is written out, digit by digit', async () => {
+  test('a number with an exponent is written out digit by digit', async () => {
     await using finance = await openFinance({
       'GET /products/SHIB-USD/ticker': unknownAtCoinbase,
       'GET /0/public/Ticker': unknownAtKraken,
@@ -297,7 +297,7 @@ describe('what a price is', () => {
     expect(await finance.price({ symbol: 'SHIB' })).toMatchObject({ price: '0.000012345678901234567890' })
   })
 
-  test('an exchange rate falls back to the reference of the day', async () => {
+  test('an exchange rate falls back to the reference rate of the day', async () => {
     await using finance = await openFinance(
       { 'GET /exchange_rate': serverError, 'GET /v1/latest': parts[6]?.answer('1.0812') ?? hang },
       { twelve_data_key: key },

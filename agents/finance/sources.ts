@@ -11,7 +11,7 @@ import { twelveData } from './providers/twelve-data.ts'
 import { yahoo } from './providers/yahoo.ts'
 import type { Index, Pair, Stock } from './symbol.ts'
 
-/** Base addresses of the sources, and the operator's keys; a source that needs one is left out without it. */
+/** Base URLs of the sources and the operator's keys; a source that needs a key is left out without it. */
 export interface FinanceConfig {
   readonly coinbase_url: string
   readonly kraken_url: string
@@ -25,11 +25,11 @@ export interface FinanceConfig {
   readonly alpha_vantage_url: string
   readonly alpha_vantage_key: string | undefined
   readonly frankfurter_url: string
-  /** Yahoo is asked only where its address is set. */
+  /** Yahoo is used only if its URL is set. */
   readonly yahoo_url: string | undefined
 }
 
-/** Whom to ask for a price, best first. */
+/** Sources by asset class, best first. */
 interface Sources {
   readonly crypto: readonly Provider<Pair>[]
   readonly stock: readonly Provider<Stock>[]
@@ -37,7 +37,7 @@ interface Sources {
   readonly index: readonly Provider<Index>[]
 }
 
-/** A request each so many milliseconds, after each source's terms for those who pay nothing. */
+/** One request per `gap_ms` milliseconds, after the terms of each source for free use. */
 function every(gap_ms: number, burst: number): UpstreamLimits {
   return { gap_ms, burst, max_in_flight: 8 }
 }

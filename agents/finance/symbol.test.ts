@@ -64,7 +64,7 @@ describe('a symbol', () => {
     expect(currencies).toEqual(['USD', 'USD', null, null, null])
   })
 
-  test('that is a bare crypto ticker is priced in the currency asked for, a pair in its own', () => {
+  test('that is a bare crypto ticker is priced in the requested currency, a pair in its own', () => {
     expect(readSymbol('BTC', undefined, 'EUR').resolved).toBe('BTC-EUR')
     expect(readSymbol('BTC-GBP', undefined, 'EUR').resolved).toBe('BTC-GBP')
   })
@@ -99,7 +99,7 @@ describe('a symbol', () => {
     expect(alternativesOf('AAPL', readSymbol('AAPL', undefined, 'USD'))).toEqual([])
   })
 
-  test('of any characters that are let in resolves to a harmless name or is refused', async () => {
+  test('of any accepted characters resolves to a harmless name or is refused', async () => {
     const letters = fc.constantFrom(...'ABTUSDCXE0129.^=-/')
     const classes = fc.constantFrom(undefined, ...assetClasses)
     await fc.assert(

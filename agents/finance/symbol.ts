@@ -22,7 +22,7 @@ export interface Stock {
   readonly exchange?: string
   /** `B` of `BRK.B` */
   readonly share_class?: string
-  /** Known for American listings alone; never guessed from a suffix. */
+  /** Known only for American listings; never guessed from a suffix. */
   readonly currency: 'USD' | null
 }
 

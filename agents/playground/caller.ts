@@ -5,14 +5,14 @@ import type { PlaygroundCaller } from './port.ts'
 
 export const sessionId = z.string().min(1).max(100).describe('Id of the session.')
 
-/** Has no token: nobody, or a session itself. */
+/** True for a caller without a token, or a session itself. */
 export function isAnonymous(
   caller: PlaygroundCaller,
 ): caller is null | (Principal & { confined_to: string }) {
   return caller === null || caller.confined_to !== undefined
 }
 
-/** A session needs no token; a token that uses one needs the scope. Throws Failure `forbidden`. */
+/** Calls without a token pass; a token needs the scope. Throws Failure `forbidden`. */
 export function admit(caller: PlaygroundCaller): void {
   if (isAnonymous(caller) || holds(caller, 'playground')) return
   throw new Failure('forbidden', 'The token lacks the scope playground.', { scope: 'playground' })

@@ -12,7 +12,8 @@ export function createSession(sessions: Sessions): Action<z.output<typeof Input>
   return defineAction({
     name: 'create_session',
     title: 'Create a session',
-    description: 'Starts a playground session of one hour. One made with a token is its owner’s alone.',
+    description:
+      'Starts a playground session of one hour. A session made with a token is visible to its owner only.',
     input: input(Input),
     output: output(Created),
     access: 'public',

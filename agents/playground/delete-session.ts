@@ -10,7 +10,7 @@ export function deleteSession(sessions: Sessions): Action<z.output<typeof Input>
   return defineAction({
     name: 'delete_session',
     title: 'Delete a session',
-    description: 'Forgets a session and all that it keeps, at once.',
+    description: 'Deletes a session and everything stored in it, at once.',
     input: input(Input),
     output: output(z.object({ id: z.string() })),
     access: 'public',

@@ -12,7 +12,7 @@ export function discover(needs: PlaygroundNeeds): Action<z.output<typeof Discove
   return defineAction({
     name: 'discover',
     title: 'Discover agents',
-    description: 'Finds agents by intent, as search does, and keeps the call in the session.',
+    description: 'Finds agents by intent, as search does, and stores the call in the session.',
     input: input(Discovery),
     output: output(SearchOutput),
     access: 'public',

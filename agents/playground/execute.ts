@@ -15,7 +15,7 @@ const Execution = z.strictObject({
 })
 const Executed = z.object({
   output: z.json(),
-  step: z.int().describe('The number under which the session keeps it.'),
+  step: z.int().describe('The number of the call in the session.'),
 })
 type Executed = { output: Json; step: number }
 
@@ -24,7 +24,7 @@ export function execute(needs: PlaygroundNeeds): Action<z.output<typeof Executio
     name: 'execute',
     title: 'Execute a capability',
     description:
-      'Calls one capability of an agent, with the rights of the session or of your token, and keeps the call in the session, whether it goes well or not.',
+      'Calls one capability of an agent, with the rights of the session or of your token, and stores the call in the session, whether it succeeds or fails.',
     input: input(Execution),
     output: output(Executed as z.ZodType<Executed>),
     access: 'public',

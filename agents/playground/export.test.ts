@@ -37,10 +37,10 @@ const nasty = fc.oneof(
   fc.string({ unit: 'binary' }),
 )
 const text = fc.array(nasty, { maxLength: 5 }).map((parts) => parts.join(''))
-// A shell knows no NUL, and a half of a pair is no UTF-8.
+// A shell word cannot contain NUL, and half a surrogate pair is not UTF-8.
 const word = text.map((parameter) => parameter.replaceAll('\0', '').toWellFormed())
 
-test('a quoted text is one word of a shell, whatever is in it', async () => {
+test('a quoted text is one word of a shell, whatever it contains', async () => {
   await using folder = await temporaryFolder()
   const texts = fc.sample(word, { numRuns: 2000, seed: 1 })
   const script = `printf '%s\\0' ${texts.map(quote).join(' ')}`
@@ -48,7 +48,7 @@ test('a quoted text is one word of a shell, whatever is in it', async () => {
   expect(output.slice(0, -1)).toEqual(texts)
 })
 
-test('a value in ASCII is the same value, in one line that hides nothing', async () => {
+test('a value in ASCII is the same value, on one line without invisible characters', async () => {
   await fc.assert(
     fc.property(fc.jsonValue({ stringUnit: 'binary' }), text, (value, key) => {
       const written = toAscii([value, { [`k${key}`]: key }])
@@ -72,7 +72,7 @@ function planOver(calls: readonly { action: string; params: Record<string, unkno
   return planOf('id', steps, { agents: () => [], base_url: () => 'http://127.0.0.1:1' })
 }
 
-describe('what is exported', () => {
+describe('an export', () => {
   const calls = fc.sample(fc.record({ action: text, params: fc.dictionary(text, text) }), {
     numRuns: 200,
     seed: 2,
@@ -80,7 +80,7 @@ describe('what is exported', () => {
   const plan = planOver(calls.filter(({ params }) => !Object.hasOwn(params, '__proto__')))
   const bodies = plan.calls.map(({ envelope }) => JSON.parse(JSON.stringify(envelope)))
 
-  test('hands a shell the very bodies, and nothing to run', async () => {
+  test('passes the exact bodies through a shell and runs nothing else', async () => {
     await using folder = await temporaryFolder()
     const curl = `curl() { printf '%s\\n' "\${@: -1}"; }\n`
     const environment = { PATH: process.env.PATH ?? '', DRAGOMAN_TOKEN: 'x' }
@@ -99,7 +99,7 @@ describe('what is exported', () => {
     expect(execFileSync('ls', { cwd: folder.path, encoding: 'utf8' })).toBe('')
   })
 
-  test('hands Node the very bodies, and nothing to run', async () => {
+  test('passes the exact bodies through Node and runs nothing else', async () => {
     await using folder = await temporaryFolder()
     const fetch = 'globalThis.fetch = async (_, { body }) => new Response(body)\n'
     const path = join(folder.path, 'exported.ts')
@@ -117,7 +117,7 @@ describe('what is exported', () => {
     ).toEqual(bodies)
   })
 
-  test('is a message a line for MCP', () => {
+  test('is one message per line for MCP', () => {
     const lines = toFrames(plan).trim().split('\n')
     const messages = lines.map((line) => JSON.parse(line))
     expect(messages).toHaveLength(plan.calls.length + 2)
@@ -126,7 +126,7 @@ describe('what is exported', () => {
     )
   })
 
-  test('is visible ASCII, and needs a token or a session only where a call does', () => {
+  test('is visible ASCII, and needs a token or a session only if a call does', () => {
     for (const write of [toCurl, toTypeScript, toFrames]) expect(write(plan)).toMatch(/^[\x20-\x7e\n]*$/)
     const anonymous = planOver([{ action: 'a', params: {}, by: 'anonymous' }])
     for (const write of [toCurl, toTypeScript]) {

@@ -12,14 +12,14 @@ const History = z.object({
   created_at: z.iso.datetime(),
   expires_at: z.iso.datetime(),
   steps: z.array(Step),
-  more: z.boolean().describe('There are steps behind the last one given: ask again, after its number.'),
+  more: z.boolean().describe('More steps follow the last one returned: ask again with its number.'),
 })
 
 export function getSession(sessions: Sessions): Action<z.output<typeof Input>, z.infer<typeof History>> {
   return defineAction({
     name: 'get_session',
     title: 'Read a session',
-    description: 'The calls of a session, with what each was answered.',
+    description: 'The calls of a session with their answers.',
     input: input(Input),
     output: output(History),
     access: 'public',

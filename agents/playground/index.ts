@@ -8,7 +8,7 @@ import { getSession } from './get-session.ts'
 import type { PlaygroundNeeds } from './port.ts'
 import { watchSession } from './watch-session.ts'
 
-/** Lets anybody try the registry: a session, a search, a call, and what came of them as code. */
+/** Lets anyone try the registry: a session, a search, a call, and an export of both as code. */
 export function createPlayground(needs: PlaygroundNeeds): Agent {
   const { sessions } = needs
   return defineAgent({

@@ -4,21 +4,22 @@ import type { Principal } from '../../schemas/scope.ts'
 
 export type PlaygroundCaller = Principal | null
 
-/** What the playground needs of whoever keeps its sessions. A session is `not_found` to all but its owner. */
+/** The sessions of the playground. A session is `not_found` for all callers but its owner. */
 export interface Sessions {
-  /** A new session: the caller's, or nobody's where the caller has no token. */
+  /** Creates a session: owned by the caller, or anonymous if the caller has no token. */
   create(caller: PlaygroundCaller): Promise<StoredSession>
-  /** Throws Failure `not_found` where there is no such session, or no longer, or it is another's. */
+  /** Throws Failure `not_found` if the session does not exist, has expired, or belongs to another caller. */
   find(id: string, caller: PlaygroundCaller): Promise<StoredSession>
-  /** Makes sure that one more call can be kept. Throws Failure `not_found`, `too_large`. */
+  /** Reserves room for one more call. Throws Failure `not_found`, `too_large`. */
   reserve(id: string, caller: PlaygroundCaller): Promise<void>
-  /** Keeps a call and answers with its number. Throws Failure `not_found`. */
+  /** Stores a call and returns its number. Throws Failure `not_found`. */
   keep(id: string, step: Omit<Step, 'number'>): Promise<number>
-  /** Steps behind `after`, as many as one answer takes. */
+  /** Steps after number `after`, as many as fit one answer. */
   steps(id: string, after: number): Promise<readonly Step[]>
   /**
-   * Steps behind `after`, then each new one, whichever process keeps it, until the session is over or the signal
-   * aborts. Throws Failure `rate_limited` where too many watch.
+   * Steps after number `after`, then each new one from any process, until the session ends or the signal aborts.
+   * Throws
+   * Failure `rate_limited` if too many callers watch.
    */
   follow(id: string, after: number, signal: AbortSignal): AsyncIterable<Step>
   remove(id: string): Promise<void>
@@ -28,8 +29,8 @@ export interface PlaygroundNeeds {
   readonly sessions: Sessions
   /** Milliseconds since the epoch. */
   readonly clock: () => number
-  /** The agents hosted here, for their tools. */
+  /** The hosted agents, for their tools. */
   readonly agents: () => readonly Agent[]
-  /** Where callers reach the gateway, without a slash at the end. */
+  /** Base URL of the gateway for callers, without a trailing slash. */
   readonly base_url: () => string
 }

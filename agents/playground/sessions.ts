@@ -7,14 +7,14 @@ import type { PlaygroundCaller, Sessions } from './port.ts'
 
 const lifetime = 3_600_000
 const megabyte = 1024 * 1024
-/** Characters of steps that one answer holds, beyond its first; every door answers with 1 MiB at most. */
+/** Characters of steps in one answer, beyond its first step; every transport answers with at most 1 MiB. */
 const maxHistoryCharacters = 768 * 1024
 
 export interface PlaygroundLimits {
   readonly session: SessionBounds
-  /** Of one owner. */
+  /** Limits of one owner. */
   readonly owner: PoolBounds
-  /** Of all callers without a token together. */
+  /** Limits of all callers without a token together. */
   readonly anonymous: PoolBounds
   /** Watchers of one session in one process. */
   readonly watchers: number
@@ -34,11 +34,11 @@ export interface SessionBookOptions {
   /** 128 random bits as text. */
   readonly createId: () => string
   readonly limits?: Partial<PlaygroundLimits>
-  /** Milliseconds between two looks at what other processes keep. */
+  /** Milliseconds between two polls for steps that other processes stored. */
   readonly poll_ms?: number
 }
 
-/** Sessions in the store, for an hour each. */
+/** Sessions in the store; each lasts an hour. */
 export function createSessionBook({ store, clock, createId, ...options }: SessionBookOptions): Sessions {
   const limits = { ...defaultLimits, ...options.limits }
   const { poll_ms = 1000 } = options
@@ -99,7 +99,7 @@ export function createSessionBook({ store, clock, createId, ...options }: Sessio
     while (!signal.aborted) {
       const polled = new AbortController()
       const enough = AbortSignal.any([signal, polled.signal, AbortSignal.timeout(poll_ms)])
-      // Heard from before the look on, so that nothing falls between.
+      // Listens before it reads, so that no step is missed in between.
       const changed = once(changes, id, { signal: enough }).catch(() => {})
       const [step] = await store.steps(id, seen, 0)
       if (!step && !(await store.get(id))) return
@@ -122,23 +122,23 @@ function iso(milliseconds: number): string {
 
 function gone(): Failure {
   return new Failure('not_found', 'There is no such playground session, or its hour is over.', {
-    hint: 'POST /api/playground/session makes a new one.',
+    hint: 'POST /api/playground/session creates a new one.',
   })
 }
 
 function full({ steps, characters }: SessionBounds): Failure {
   return new Failure(
     'too_large',
-    `The session is full: it keeps ${steps} calls and ${characters} characters.`,
+    `The session is full: it holds ${steps} calls and ${characters} characters.`,
     {
-      hint: 'POST /api/playground/session makes a new one.',
+      hint: 'POST /api/playground/session creates a new one.',
     },
   )
 }
 
 function tooManyWatchers(max: number): Failure {
   return new Failure('rate_limited', `${max} streams watch this session already.`, {
-    hint: 'Close one, or ask for the session again and again.',
+    hint: 'Close one, or poll the session.',
     retry_after_s: 5,
   })
 }

@@ -6,7 +6,7 @@ import { admit, isAnonymous } from './caller.ts'
 import { toAscii } from './export/ascii.ts'
 import type { PlaygroundNeeds } from './port.ts'
 
-/** Bytes of a call, as exports write it, and of the beginning that is kept of a long answer. */
+/** Bytes of a call as exports write it, and of the stored beginning of a long answer. */
 const maxCallBytes = 64 * 1024
 const maxReplyBytes = 64 * 1024
 
@@ -21,8 +21,8 @@ interface StepRequest {
 }
 
 /**
- * Makes a call in a session and keeps it with what came of it. Throws what the call failed with, and Failure
- * `not_found`, `forbidden`, `too_large` where the session cannot make it.
+ * Makes a call in a session and stores it with its outcome. Throws the error of the call, and Failure `not_found`,
+ * `forbidden`, `too_large` if the session cannot make it.
  */
 export async function takeStep(
   { sessions, clock }: Pick<PlaygroundNeeds, 'sessions' | 'clock'>,
@@ -49,9 +49,9 @@ export async function takeStep(
     return { output: outcome.output, step: number }
   }
   const { failure } = outcome
-  // A call that cannot be made here may be one that is not to be kept.
+  // A call that is not callable here may contain a secret that must not be stored.
   if (failure.code === 'not_callable') throw failure
-  // Why the call failed matters more than why that cannot be kept.
+  // The error of the call matters more than an error of storing it.
   await sessions.keep(session, { ...step, failure: { ...problem(failure, id) } }).catch(() => {})
   throw failure
 }
@@ -63,7 +63,7 @@ function storedOutput(output: Json): Pick<Step, 'output' | 'cut'> {
   return { cut: { text, bytes: bytes.length } }
 }
 
-/** What an export could not hand to a shell is not begun. */
+/** Refuses a call that an export could not pass to a shell. */
 function assertShort(envelope: object): void {
   if (toAscii(envelope as JsonObject).length <= maxCallBytes) return
   throw new Failure('too_large', `The playground makes calls of at most ${maxCallBytes} bytes.`, {

@@ -9,7 +9,7 @@ import type { PlaygroundNeeds } from './port.ts'
 const Input = z.strictObject({ session: sessionId, after })
 const Over = z.object({ id: z.string(), ended: z.enum(['expired', 'deleted']) })
 
-/** Says first, as progress, how many steps there are. */
+/** Reports first, as progress, how many steps there are. */
 export function watchSession({
   sessions,
   clock,
@@ -18,7 +18,7 @@ export function watchSession({
     name: 'watch_session',
     title: 'Watch a session',
     description:
-      'Streams the calls of a session, those made already and then each new one, until it is over.',
+      'Streams the calls of a session, the existing ones and then each new one, until the session ends.',
     input: input(Input),
     output: output(Over),
     part: output(Step),

@@ -8,7 +8,7 @@ import type { RegistryPort } from './port.ts'
 const Input = z.strictObject({
   agent: agentReference,
   limit: z.int().min(1).max(100).default(20),
-  cursor: z.string().max(2000).optional().describe('next_cursor of the page before.'),
+  cursor: z.string().max(2000).optional().describe('next_cursor of the previous page.'),
 })
 const Output = z.object({ events: z.array(AuditEvent), next_cursor: z.string().nullable() })
 type Output = z.infer<typeof Output>
@@ -18,7 +18,7 @@ export function audit(registry: RegistryPort): Action<z.output<typeof Input>, Ou
     name: 'audit',
     title: 'Read the log of an agent',
     description:
-      'Who did what to an agent, when, and the fields before and after, newest first. For its owner and admins; deleted agents too.',
+      'Lists who did what to an agent, when, and the fields before and after, newest first. For its owner and admins; deleted agents too.',
     input: input(Input),
     output: output(Output),
     access: { scope: 'agents:read' },

@@ -11,7 +11,8 @@ export function deleteKey(identity: IdentityPort): Action<Input, Record<string, 
   return defineAction({
     name: 'delete_key',
     title: 'Delete an API key',
-    description: 'Ends an API key of yours and every token obtained with it; an admin ends anybody’s.',
+    description:
+      'Revokes one of your API keys and every token obtained with it; an admin may revoke any key.',
     input: input(Input),
     output: output(z.strictObject({})),
     access: 'bearer',

@@ -8,9 +8,9 @@ import type { RegistryPort } from './port.ts'
 
 const Input = z.strictObject({
   agent: agentReference,
-  deprecated: z.boolean().default(true).describe('False takes it back.'),
-  message: visible(z.string().trim().min(1).max(500)).optional().describe('Shown to everybody.'),
-  successor: agentReference.optional().describe('A listed agent that takes its place.'),
+  deprecated: z.boolean().default(true).describe('False withdraws the deprecation.'),
+  message: visible(z.string().trim().min(1).max(500)).optional().describe('Shown to all callers.'),
+  successor: agentReference.optional().describe('A listed agent that replaces it.'),
   expected_revision: expectedRevision,
 })
 
@@ -19,7 +19,7 @@ export function deprecate(registry: RegistryPort): Action<z.output<typeof Input>
     name: 'deprecate',
     title: 'Deprecate an agent',
     description:
-      'Says that nobody should begin to use an agent, and which one takes its place. It is found after others that fit as well, and still answers.',
+      'Marks an agent as not for new use and names its replacement. It ranks below other agents that match as well, and still answers.',
     input: input(Input),
     output: output(EntryDetail),
     access: { scope: 'agents:publish' },

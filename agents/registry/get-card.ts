@@ -6,7 +6,7 @@ import { agentReference } from '../../schemas/publication.ts'
 import { input, output } from '../../schemas/shape.ts'
 import type { RegistryPort, StandardShape } from './port.ts'
 
-/** A publisher's own card is given as it was written; in A2A's own shape `capabilities` is an object. */
+/** A publisher's own card is returned as it was written; in A2A's own shape `capabilities` is an object. */
 const Output = Card.extend({ capabilities: z.unknown() }).partial()
 type Output = z.infer<typeof Output>
 
@@ -65,10 +65,10 @@ const inputOf = (own: string) =>
     a2a_version: version
       .optional()
       .describe(
-        'Given, a hosted agent answers with its standard A2A card, signed: 1.0 alone, or for other versions with the fields of 0.3 beside it.',
+        'If given, a hosted agent answers with its standard A2A card, signed: 1.0 alone, or for other versions with the fields of 0.3 as well.',
       ),
     through: z
       .boolean()
       .default(false)
-      .describe('Of a listed agent too: the standard card by which it is called through this gateway.'),
+      .describe('For a listed agent too: the standard card by which it is called through this gateway.'),
   })

@@ -4,7 +4,7 @@ import { input, output } from '../../schemas/shape.ts'
 import type { ImportReport, RegistryPort } from './port.ts'
 
 const Input = z.strictObject({
-  lines: z.array(z.string().max(500_000)).min(1).max(500).describe('JSON documents, one a line.'),
+  lines: z.array(z.string().max(500_000)).min(1).max(500).describe('JSON documents, one per line.'),
   first_line: z.int().min(1).default(1).describe('Number of the first line, for the report.'),
 })
 const Output = z.object({

@@ -12,7 +12,7 @@ export function listKeys(identity: IdentityPort): Action<Record<string, never>, 
   return defineAction({
     name: 'list_keys',
     title: 'List API keys',
-    description: 'Your API keys, without their secrets; an admin sees everybody’s.',
+    description: 'Your API keys, without their secrets; an admin sees the keys of all callers.',
     input: input(z.strictObject({})),
     output: output(Output),
     access: 'bearer',

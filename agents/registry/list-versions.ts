@@ -8,7 +8,7 @@ import type { RegistryPort } from './port.ts'
 const Input = z.strictObject({
   agent: agentReference,
   limit: z.int().min(1).max(100).default(20),
-  cursor: z.string().max(2000).optional().describe('next_cursor of the page before.'),
+  cursor: z.string().max(2000).optional().describe('next_cursor of the previous page.'),
 })
 
 export function listVersions(registry: RegistryPort): Action<z.output<typeof Input>, VersionPage> {
@@ -16,7 +16,7 @@ export function listVersions(registry: RegistryPort): Action<z.output<typeof Inp
     name: 'list_versions',
     title: 'List the versions of an agent',
     description:
-      'Everything that was published of an agent, the highest version first. resolve_package gives the card of each.',
+      'Every published version of an agent, the highest version first. resolve_package returns the card of each.',
     input: input(Input),
     output: output(VersionPage),
     access: 'public',

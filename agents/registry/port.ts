@@ -13,7 +13,7 @@ import type { NewWebhook, Webhook, WebhookEdit, WebhookInput } from '../../schem
 
 type Caller = Principal | null
 
-/** As A2A 1.0 has it, or with what 0.3 looks for beside it. */
+/** As A2A 1.0 defines it, or with the fields of 0.3 as well. */
 export type StandardShape = '1.0' | 'any'
 
 /** What the registry agent needs of the registry. */
@@ -23,11 +23,12 @@ export interface RegistryPort {
   completeName(prefix: string, limit: number): Promise<NameCompletion>
   get(agent: string, caller: Caller): Promise<EntryDetail>
   versions(agent: string, limit: number, cursor: string | undefined, caller: Caller): Promise<VersionPage>
-  /** As it was in a version. Throws Failure `not_found` with versions that there are. */
+  /** The entry as it was in a version. Throws Failure `not_found` with the versions that exist. */
   resolve(agent: string, version: WantedVersion, caller: Caller): Promise<EntryDetail>
   /**
-   * The card in the interface's shape, or the standard one where there is one; `through` asks of any agent for the
-   * standard card by which it is called through here.
+   * The card in the interface's shape, or the standard card if there is one; `through` requests, for any agent, the
+   * standard
+   * card by which it is called through this gateway.
    */
   card(
     agent: string,
@@ -76,12 +77,12 @@ export interface RegistryPort {
     cursor: string | undefined,
     caller: Caller,
   ): Promise<{ events: AuditEvent[]; next_cursor: string | null }>
-  /** Looks now whether an agent is alive. */
+  /** Probes an agent now. */
   check(agent: string, caller: Caller, signal: AbortSignal): Promise<LivenessOutcome>
   importLines(lines: readonly string[], first: number, caller: Caller): Promise<ImportReport>
 }
 
-/** What became of the lines of an import; a line number counts from 1. */
+/** Results of the lines of an import; line numbers count from 1. */
 export interface ImportReport {
   readonly created: number
   readonly updated: number
@@ -89,20 +90,23 @@ export interface ImportReport {
   readonly rejected: readonly { readonly line: number; readonly reason: string }[]
 }
 
-/** What the registry agent needs of whoever keeps API keys and what has been revoked. */
+/** API keys and revocations. */
 export interface IdentityPort {
   createKey(request: KeyInput, caller: Principal): Promise<NewApiKey>
-  /** The caller's own; an admin's list is everybody's. */
+  /** The caller's own keys; for an admin all keys. */
   listKeys(caller: Principal): Promise<ApiKey[]>
   deleteKey(key: string, caller: Principal): Promise<void>
   revoke(request: RevocationInput, caller: Principal): Promise<{ revoked: RevocationKind }>
 }
 
-/** What it needs of whoever tells what becomes of the registry. */
+/** The change feed of the registry. */
 export interface Changes {
-  /** Throws Failure `invalid_request` for a revision that is still to come. */
+  /** Throws Failure `invalid_request` for a revision that does not exist yet. */
   page(since: number, limit: number): Promise<ChangePage>
-  /** What came after a revision and what comes, until the signal aborts; first of all where that is nothing yet. */
+  /**
+   * The changes after a revision and all new ones, until the signal aborts; an empty page comes first if there are
+   * none yet.
+   */
   follow(
     since: number,
     who: { readonly counted_as: string | undefined; readonly has_token: boolean },
@@ -114,7 +118,7 @@ export interface Changes {
   }>
 }
 
-/** What it needs of whoever posts changes to those who asked for that. Webhooks of others are not found. */
+/** Webhooks that receive changes. Webhooks of other owners are not found. */
 export interface WebhooksPort {
   /** Throws Failure `blocked_address`, `invalid_request` and `conflict`. */
   create(request: WebhookInput, caller: Principal): Promise<NewWebhook>
@@ -124,7 +128,7 @@ export interface WebhooksPort {
   remove(id: string, caller: Principal): Promise<void>
 }
 
-/** What it needs of whoever keeps what callers show other agents. */
+/** Credentials of callers for listed agents. */
 export interface CredentialsPort {
   /** Throws Failure `not_found`, `not_callable` and `conflict`. */
   set(request: CredentialInput, caller: Principal): Promise<Credential>

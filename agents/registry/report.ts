@@ -8,7 +8,7 @@ import type { RegistryPort } from './port.ts'
 const Input = z.strictObject({
   agent: agentReference,
   reason: z.enum(['malicious', 'impersonation', 'misleading', 'broken', 'other']),
-  detail: visible(z.string().trim().min(1).max(2000)).optional().describe('What was seen, and where.'),
+  detail: visible(z.string().trim().min(1).max(2000)).optional().describe('What you saw, and where.'),
 })
 
 export function report(registry: RegistryPort): Action<z.output<typeof Input>, Record<string, never>> {

@@ -12,8 +12,12 @@ const Input = z.strictObject({
     .min(1)
     .max(100)
     .optional()
-    .describe('The version wanted, a range such as ^1.2, or latest; the current one when left out.'),
-  revision: z.int().min(1).optional().describe('The revision of the version wanted, which names each.'),
+    .describe('The requested version, a range such as ^1.2, or latest; the current version when absent.'),
+  revision: z
+    .int()
+    .min(1)
+    .optional()
+    .describe('The revision of the requested version; each entry states it.'),
 })
 const Output = EntryDetail.pick({
   package_name: true,
@@ -27,7 +31,7 @@ const Output = EntryDetail.pick({
 type Output = z.infer<typeof Output>
 
 export function resolvePackage(registry: RegistryPort): Action<z.output<typeof Input>, Output> {
-  // What everybody sees of an entry is frozen for as long as it stands, and so is what is shown of it here.
+  // The public view of an entry is frozen until the entry changes, so its output can be cached by identity.
   const shown = new WeakMap<EntryDetail, Output>()
   return defineAction({
     name: 'resolve_package',

@@ -9,7 +9,7 @@ import type { RegistryPort } from './port.ts'
 const Input = z.strictObject({
   agent: agentReference,
   reason: visible(z.string().trim().min(1).max(1000)).describe('Shown to the owner and kept in the log.'),
-  suspended: z.boolean().default(true).describe('False lifts a suspension.'),
+  suspended: z.boolean().default(true).describe('False lifts the suspension.'),
   expected_revision: expectedRevision,
 })
 
@@ -18,7 +18,7 @@ export function suspend(registry: RegistryPort): Action<z.output<typeof Input>, 
     name: 'suspend',
     title: 'Suspend an agent',
     description:
-      'Takes an agent out of every public view until an admin lifts it. Its owner still sees it, with the reason, and may update or delete it.',
+      'Removes an agent from every public view until an admin lifts the suspension. Its owner still sees it, with the reason, and may update or delete it.',
     input: input(Input),
     output: output(EntryDetail),
     access: { scope: 'admin' },

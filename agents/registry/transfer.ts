@@ -6,13 +6,13 @@ import type { RegistryPort } from './port.ts'
 
 const Input = z.strictObject({
   agent: agentReference,
-  subject: z.string().min(1).max(200).describe('Subject of the tokens of whoever is to own it.'),
+  subject: z.string().min(1).max(200).describe('Subject of the tokens of the new owner.'),
   issuer: z
     .string()
     .min(1)
     .max(500)
     .optional()
-    .describe("Issuer of those tokens; this gateway's own when left out."),
+    .describe("Issuer of those tokens; this gateway's own when absent."),
   expected_revision: expectedRevision,
 })
 const Output = z.object({ id: z.uuid(), package_name: z.string(), revision: z.int() })
@@ -23,7 +23,7 @@ export function transfer(registry: RegistryPort): Action<z.output<typeof Input>,
     name: 'transfer',
     title: 'Transfer an agent',
     description:
-      'Gives an agent to another owner, at once and with its history. A proved domain was proved by the old owner and must be proved anew.',
+      'Gives an agent to another owner, at once and with its history. A domain proof of the old owner ends; the new owner must prove the domain again.',
     input: input(Input),
     output: output(Output),
     access: { scope: 'agents:publish' },

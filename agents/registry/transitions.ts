@@ -14,7 +14,7 @@ export function goLive(registry: RegistryPort): Action<Change, EntryDetail> {
     name: 'go_live',
     aliases: ['go-live'],
     title: 'Publish an agent',
-    description: 'Moves an agent from STAGE to ACTIVE: everybody finds it.',
+    description: 'Moves an agent from STAGE to ACTIVE: all callers can find it.',
     output: output(EntryDetail),
     run: (change, { principal }) => registry.goLive(change, principal),
   })
@@ -36,7 +36,7 @@ export function remove(registry: RegistryPort): Action<Change, Record<string, ne
     ...writes('agents:write'),
     name: 'delete',
     title: 'Delete an agent',
-    description: 'Takes an agent out of every list at once. Its name stays kept for its owner.',
+    description: 'Removes an agent from every list at once. Its name stays reserved for its owner.',
     output: output(z.strictObject({})),
     async run(change, { principal }) {
       await registry.remove(change, principal)

@@ -12,7 +12,8 @@ export function update(registry: RegistryPort): Action<Input, EntryDetail> {
   return defineAction({
     name: 'update',
     title: 'Update an agent',
-    description: 'Changes what is given of an agent and leaves the rest as it is. A name cannot be changed.',
+    description:
+      'Changes the given fields of an agent and leaves the rest as it is. A name cannot be changed.',
     input: input(Input),
     output: output(EntryDetail),
     access: { scope: 'agents:write' },

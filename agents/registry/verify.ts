@@ -14,7 +14,7 @@ export function verify(registry: RegistryPort): Action<Input, VerificationOutcom
     name: 'verify',
     title: 'Verify the domain of an agent',
     description:
-      'Looks for a proof that the owner holds the domain in the name of an agent: a DNS record, a file of the site, or the record of the MCP registry with a signature. Without one it answers what to publish.',
+      'Looks for a proof that the owner controls the domain in the name of an agent: a DNS record, a file of the site, or the record of the MCP registry with a signature. Without a proof it answers what to publish.',
     run: (request, { principal, signal }) => registry.verify(request, principal, signal),
   })
 }
@@ -25,7 +25,7 @@ export function claim(registry: RegistryPort): Action<Input, VerificationOutcome
     name: 'claim',
     title: 'Claim an agent',
     description:
-      'Makes the caller the owner of an agent that was listed without one, by the same proofs as verify, or by a namespace claim that covers its name.',
+      'Makes the caller the owner of an agent that was listed without an owner, by the same proofs as verify, or by a namespace claim that covers its name.',
     run: (request, { principal, signal }) => registry.claim(request, principal, signal),
   })
 }

@@ -9,17 +9,19 @@ const Input = z.strictObject({
     .int()
     .min(0)
     .default(0)
-    .describe('Revision that you have: what happened after it is told. 0 is everything from the beginning.'),
-  limit: z.int().min(1).max(100).default(100).describe('Revisions that a page looks at, 1 to 100.'),
+    .describe(
+      'The last revision that you have; later changes are returned. 0 returns everything from the beginning.',
+    ),
+  limit: z.int().min(1).max(100).default(100).describe('Revisions per page, 1 to 100.'),
 })
 
-/** Says as progress where it begins, and where there is nothing more by now. */
+/** Reports as progress where it begins, and when there are no more changes for now. */
 export function watchChanges(changes: Changes): Action<z.output<typeof Input>, ChangePage, RegistryChange> {
   return defineAction({
     name: 'watch_changes',
     title: 'Follow the registry',
     description:
-      'What happened to listed agents after a revision, in order: listed (new or changed), unlisted, deleted, liveness. Streams it as it happens where the caller can hear that; a page otherwise.',
+      'Changes of listed agents after a revision, in order: listed (new or changed), unlisted, deleted, liveness. Streams them as they happen if the caller can receive a stream; else returns a page.',
     input: input(Input),
     output: output(ChangePage),
     part: output(RegistryChange),
@@ -38,7 +40,8 @@ export function watchChanges(changes: Changes): Action<z.output<typeof Input>, C
         begun = true
         for (const part of span.changes) await emit({ part })
         at = span.up_to
-        if (span.complete && !complete) await emit({ progress: at, message: 'This is everything by now.' })
+        if (span.complete && !complete)
+          await emit({ progress: at, message: 'There are no further changes now.' })
         complete ||= span.complete
       }
       return { changes: [], next_since: at, revision: at, more: false }

@@ -4,7 +4,7 @@ import { Failure } from '../../schemas/failure.ts'
 const WebUrl = z.url({ protocol: /^https?$/ })
 const Id = z.int().positive()
 
-/** A page as MediaWiki describes it (formatversion 2); what is present depends on the `prop` asked for. */
+/** A page as MediaWiki describes it (formatversion 2); its fields depend on the requested `prop`. */
 const WikiPage = z.object({
   pageid: Id.optional(),
   title: z.string().optional(),
@@ -30,7 +30,7 @@ const WikiQuery = z.object({
   general: Site,
   rightsinfo: z.object({ url: z.string(), text: z.string() }),
   pages: z.array(WikiPage).default([]),
-  /** Of list=search: the page that a title means. */
+  /** Of list=search: the page that best matches the words as a title. */
   search: z.array(z.object({ title: z.string() })).default([]),
   redirects: z.array(z.object({ from: z.string(), to: z.string(), index: z.int().optional() })).default([]),
   searchinfo: z
@@ -52,10 +52,10 @@ const Answer = z.union([
 export function readAnswer(body: Uint8Array): { refusal?: WikiRefusal | undefined; query?: WikiQuery } {
   const answer = Answer.safeParse(parse(body))
   if (answer.success) return answer.data
-  throw new Failure('upstream_invalid', 'The wiki sent something else than an answer.', {}, answer.error)
+  throw new Failure('upstream_invalid', 'The wiki did not send an answer to a query.', {}, answer.error)
 }
 
-/** A page that is really there. Throws Failure `upstream_invalid` where the wiki left out what we asked for. */
+/** A page that exists. Throws Failure `upstream_invalid` if the wiki left out a requested field. */
 export function whole(page: WikiPage): WikiPage & { pageid: number; title: string; fullurl: string } {
   const { pageid, title, fullurl } = page
   if (pageid === undefined || title === undefined || fullurl === undefined) {
@@ -68,6 +68,6 @@ function parse(body: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
   } catch (cause) {
-    throw new Failure('upstream_invalid', 'The wiki sent something else than JSON.', {}, cause)
+    throw new Failure('upstream_invalid', 'The wiki did not answer with JSON.', {}, cause)
   }
 }

@@ -17,7 +17,7 @@ export function isDisambiguation({ pageprops, categories }: WikiPage): boolean {
   )
 }
 
-/** The articles that a page links to, by title; at most 50, those not yet written left out. */
+/** The articles that a page links to, by title; at most 50, without pages that do not exist. */
 export async function optionsOf(
   wiki: MediaWiki,
   lang: string,

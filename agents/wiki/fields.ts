@@ -8,11 +8,11 @@ export const Lang = z
   .max(12)
   .regex(/^[a-z][a-z-]*[a-z]$/, 'Use a language code of the wiki, such as en or de.')
   .default('en')
-  .describe('Language of the wiki, such as en or de; a wiki with one language has no use for it.')
+  .describe('Language of the wiki, such as en or de; ignored by a wiki with one language.')
 
 const License = z.object({ name: z.string(), url: z.string() })
 
-/** What every answer says about where it comes from. */
+/** The provenance fields of every answer. */
 export const provenance = {
   source: z.object({ name: z.string(), url: z.url(), provider: z.literal('mediawiki') }),
   license: License.nullable().describe("The wiki's licence; null where it states none."),
@@ -28,7 +28,7 @@ export function provenanceOf(answer: Cached<WikiQuery>, title: string, url: stri
   const license = licenseOf(rightsinfo)
   const rights = license ? `, ${license.name}` : ''
   const warnings = answer.in_trouble
-    ? [`The wiki is in trouble; this is its answer of ${answer.cache.age_s} seconds ago.`]
+    ? [`The wiki does not answer now; this is its answer of ${answer.cache.age_s} seconds ago.`]
     : []
   return {
     source: { name: general.sitename, url: general.base, provider: 'mediawiki' as const },

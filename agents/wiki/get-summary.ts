@@ -9,20 +9,20 @@ import { Summary, summarise, summaryParams } from './summary.ts'
 
 const digits = /^[1-9]\d{0,9}$/
 
-/** What MediaWiki takes as one title; `#` would silently name another page. */
+/** What MediaWiki accepts as one title; `#` would silently name another page. */
 const Title = z
   .string()
   .trim()
   .min(1)
   .max(255)
-  .regex(/^[^#<>[\]|{}\p{Cc}]+$/u, 'A title has none of # < > [ ] | { }.')
+  .regex(/^[^#<>[\]|{}\p{Cc}]+$/u, 'A title contains none of # < > [ ] | { }.')
 
 const Input = z
   .strictObject({
     page_id: z
       .union([z.int().positive(), z.string().regex(digits)], 'Give the id of a page, such as 736.')
       .optional()
-      .describe('Id of the page, as search_page gives it.'),
+      .describe('Id of the page, as search_page returns it.'),
     title: Title.optional().describe('Title of the page, instead of its id.'),
     lang: Lang,
     sentences: z

@@ -9,14 +9,14 @@ export const Words = z.string().trim().min(1).max(300).meta(notBlank)
 export const Hit = z.object({
   page_id: z.int().positive(),
   title: z.string(),
-  snippet: z.string().describe('Where the words stand in the page, as plain text.'),
+  snippet: z.string().describe('The text around the words in the page, as plain text.'),
   url: z.url(),
   word_count: z.int().optional(),
   extract: z.string().optional().describe('The first sentences of the page, as plain text.'),
   description: z.string().optional(),
 })
 
-/** What to ask of a search, by a generator: the hits come with their properties in one answer. */
+/** Query of a search, by a generator: the hits come with their properties in one answer. */
 export function searchParams(query: string, limit: number) {
   return {
     generator: 'search',
@@ -32,7 +32,10 @@ export function searchParams(query: string, limit: number) {
   }
 }
 
-/** MediaWiki gives the hits by id; `index` holds the order of the search, on a page or on the redirect that was hit. */
+/**
+ * MediaWiki returns hits by id; `index` is the position in the search result, on a page or on the redirect that was
+ * hit.
+ */
 export function ranked({ pages, redirects }: Pick<WikiQuery, 'pages' | 'redirects'>): WikiPage[] {
   const positions = new Map(redirects.map(({ to, index }) => [to, index]))
   const positionOf = ({ index, title = '' }: WikiPage) =>
@@ -40,7 +43,7 @@ export function ranked({ pages, redirects }: Pick<WikiQuery, 'pages' | 'redirect
   return pages.toSorted((left, right) => positionOf(left) - positionOf(right))
 }
 
-/** Renders a hit. Throws Failure `upstream_invalid` where it is not whole. */
+/** Renders a hit. Throws Failure `upstream_invalid` if a field is missing. */
 export function hit(found: WikiPage): z.output<typeof Hit> {
   const page = whole(found)
   const extract = clip(page.extract ?? '', { sentences: 3, characters: 600 }).text

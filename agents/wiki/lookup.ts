@@ -19,14 +19,16 @@ const Output = z.object({
 interface Best {
   readonly answer: Cached<WikiQuery>
   readonly page: WikiPage
-  /** The redirect that led there. */
+  /** The redirect that led to the page. */
   readonly from?: string
 }
 
 /**
- * Action `lookup`: the page that a title or a search term means, and the other hits. One round trip brings the hits with
- * their summaries and the title that the words are near to; a second one is made for a page of that title which is not
- * among the hits. It stands behind POST /a2a/utility/wiki. Throws what the wiki's client throws.
+ * Action `lookup`: the page that a title or a search term means, and the other hits. One round trip brings the hits
+ * with
+ * their summaries and the title closest to the words; a second one is made if the page of that title is not among the
+ * hits.
+ * Used by POST /a2a/utility/wiki. Throws what the wiki's client throws.
  */
 export function lookup(wiki: MediaWiki): Action<z.output<typeof Input>, z.output<typeof Output>> {
   return defineAction({
@@ -76,7 +78,7 @@ export function lookup(wiki: MediaWiki): Action<z.output<typeof Input>, z.output
   }
 }
 
-/** The page that a title means, spelt as its readers spell it, redirects included. */
+/** The page that a title means, in any usual spelling, redirects included. */
 function titleParams(query: string) {
   return { list: 'search', srsearch: query, srwhat: 'nearmatch', srlimit: 1, srprop: '', srinfo: '' }
 }

@@ -3,18 +3,18 @@ import type { Cached, UpstreamAnswer, Upstreams } from '../../src/common/upstrea
 import { readAnswer, type WikiQuery, type WikiRefusal } from './answer.ts'
 
 export interface WikiPorts extends Upstreams {
-  /** Address of the wiki's `api.php`; `{lang}` in it stands for the language asked for. */
+  /** URL of the wiki's `api.php`; `{lang}` in it stands for the requested language. */
   readonly url: string
-  /** How the operator can be reached: Wikimedia wants it from everyone who calls its API. */
+  /** Contact of the operator: Wikimedia requires it of every API client. */
   readonly contact: string | undefined
-  /** The languages that may be asked; all of them when empty. */
+  /** Languages that may be requested; any when empty. */
   readonly languages: readonly string[]
 }
 
 type Params = Readonly<Record<string, string | number>>
 
 export interface MediaWiki {
-  /** True where each language has a wiki of its own. */
+  /** True if each language has its own wiki. */
   readonly by_language: boolean
   query(lang: string, params: Params, signal: AbortSignal): Promise<Cached<WikiQuery>>
 }
@@ -23,7 +23,7 @@ const minute = 60_000
 const maxUrlLength = 2_000
 const fetchLimits = { max_bytes: 2_000_000, timeout_ms: 8_000 }
 
-/** Two requests at a time, ten a second: https://www.mediawiki.org/wiki/API:Etiquette. */
+/** Two concurrent requests, ten per second: https://www.mediawiki.org/wiki/API:Etiquette. */
 const limits = { gap_ms: 100, burst: 10, max_in_flight: 2 }
 
 const common: Params = {
@@ -41,10 +41,11 @@ const common: Params = {
 
 /**
  * A client of MediaWiki's action API (https://www.mediawiki.org/wiki/API:Query). Answers are fresh for ten minutes
- * (one, where a page is missing), given as stale for fifty more while a new one is fetched, and stand in for a day
- * while the wiki is in trouble.
- * Throws Failure `not_configured`, `invalid_request`, `circuit_open`, `upstream_failed`, `upstream_invalid` and what
- * the network brings.
+ * (one
+ * minute if a page is missing), are served as stale for fifty more while a new one is fetched, and for a day while the
+ * wiki
+ * fails. Throws Failure `not_configured`, `invalid_request`, `circuit_open`, `upstream_failed`, `upstream_invalid` and
+ * network errors.
  */
 export function createMediaWiki({ create_upstream, create_cache, ...settings }: WikiPorts): MediaWiki {
   const { url, contact, languages } = settings
@@ -83,7 +84,7 @@ function read({ status, body, retry_after_s }: UpstreamAnswer): WikiQuery {
   throw refused(refusal, retry)
 }
 
-/** That the one page asked for is not there; a list may name unwritten pages and be whole. */
+/** True if the one requested page does not exist; a list may name missing pages and is complete all the same. */
 function isMissing({ pages }: WikiQuery): boolean {
   return pages.length === 1 && pages[0]?.missing === true
 }
@@ -96,7 +97,7 @@ function addressOf(url: string, params: Params): URL {
   return address
 }
 
-/** GET, since the wiki's own caches answer that; POST for what is too long for an address. */
+/** GET, which the wiki's own caches answer; POST for queries that are too long for a URL. */
 function requestOf(address: URL, headers: Readonly<Record<string, string>>) {
   if (address.href.length <= maxUrlLength) return { url: address.href, headers }
   return {
@@ -109,7 +110,7 @@ function requestOf(address: URL, headers: Readonly<Record<string, string>>) {
 
 function notConfigured(): Failure {
   return new Failure('not_configured', 'The wiki needs a contact of the operator: set DRAGOMAN_CONTACT.', {
-    hint: 'Set DRAGOMAN_CONTACT to an e-mail address or a page; Wikimedia slows down callers who name nobody.',
+    hint: 'Set DRAGOMAN_CONTACT to an e-mail address or a page; Wikimedia throttles clients without a contact.',
   })
 }
 
@@ -121,7 +122,7 @@ function notOffered(lang: string, languages: readonly string[]): Failure {
   })
 }
 
-/** What the wiki says with status 200; `maxlag` and `ratelimited` ask for time, with or without a Retry-After. */
+/** Errors with status 200; `maxlag` and `ratelimited` ask the client to wait, with or without a Retry-After. */
 function refused(refusal: WikiRefusal | undefined, retry: { retry_after_s?: number }): Failure {
   const code = refusal?.code ?? 'unknown'
   const message = `The wiki refused: ${refusal?.text ?? refusal?.info ?? code}`.slice(0, 300)

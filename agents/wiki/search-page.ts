@@ -14,11 +14,13 @@ const Input = z.strictObject({
 const Output = z.object({
   pages: z.array(Hit).describe('The best first.'),
   total: z.int().optional(),
-  suggestion: z.string().optional().describe('What the wiki would rather search for.'),
+  suggestion: z.string().optional().describe('The search that the wiki suggests instead.'),
   ...provenance,
 })
 
-/** Action `search_page`: the pages that hold the words, in one round trip. Throws what the wiki's client throws. */
+/**
+ * Action `search_page`: the pages that contain the words, in one round trip. Throws what the wiki's client throws.
+ */
 export function searchPage(wiki: MediaWiki): Action<z.output<typeof Input>, z.output<typeof Output>> {
   return defineAction({
     name: 'search_page',

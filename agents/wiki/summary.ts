@@ -17,7 +17,7 @@ export const Summary = z.object({
   truncated: z.boolean(),
   description: z.string().optional(),
   url: z.url(),
-  permanent_url: z.url().describe('The very revision that was read.'),
+  permanent_url: z.url().describe('The exact revision that was read.'),
   revision_id: z.int().positive(),
   last_modified: z.iso.datetime(),
   thumbnail: z.object({ url: z.url(), width: z.int(), height: z.int() }).optional(),
@@ -27,7 +27,7 @@ export const Summary = z.object({
   ...provenance,
 })
 
-/** What to ask of each page that is to have a summary. */
+/** Query parameters for the properties of a summary. */
 export const summaryParams = {
   prop: 'extracts|info|pageprops|revisions|pageimages|description|categories',
   exintro: 1,
@@ -40,8 +40,11 @@ export const summaryParams = {
 }
 
 /**
- * The summary of a page that an answer to `summaryParams` holds, reached `from` a redirect or not; the options of a
- * disambiguation page take a second request. Throws Failure `upstream_invalid` for a page that is not whole, and what the wiki's client throws.
+ * The summary of a page in an answer to `summaryParams`, reached by a redirect from `from` or directly; the options of
+ * a
+ * disambiguation page take a second request. Throws Failure `upstream_invalid` for an incomplete page, and what the
+ * wiki's
+ * client throws.
  */
 export async function summarise(
   wiki: MediaWiki,

@@ -31,7 +31,7 @@ describe('clip', () => {
     [{ characters: 100, sentences: 1 }, 'One.', true],
     [{ characters: 12 }, 'One. Two!', true],
     [{ characters: 2 }, 'On', true],
-  ])('under %j gives %j', (limit, expected, truncated) => {
+  ])('under %j returns %j', (limit, expected, truncated) => {
     expect(clip(text, limit)).toEqual({ text: expected, truncated })
   })
 

@@ -7,7 +7,7 @@ const named: Readonly<Record<string, string>> = {
   nbsp: ' ',
 }
 
-/** The words of a search snippet, which is wikitext in HTML: without tags, entities of both, and marks. */
+/** The words of a search snippet, which is wikitext in HTML, without tags, entities of both, and markup. */
 export function plain(html: string): string {
   const wikitext = decoded(html.replace(/<[^<>]*>/g, ''))
   return decoded(wikitext.replace(/\[\[[^[\]|]*\|/g, '').replace(/'{2,}|\[\[|\]\]/g, ''))

@@ -23,9 +23,10 @@ import { createTime } from '../../test/support/time.ts'
 import { createWiki } from './index.ts'
 
 /**
- * What a wiki does that is not well, and what only Wikipedia's wikis do (the extension Disambiguator, descriptions, a
- * wiki for each language), written by hand after the shape of MediaWiki's answers (formatversion 2); the texts are ours.
- * What a real one says to everything else is in test/mediawiki.
+ * Faults of a wiki, and what only Wikipedia's wikis do (the extension Disambiguator, descriptions, a wiki for each
+ * language), written by hand after the shape of MediaWiki's answers (formatversion 2); the texts are ours. Answers of
+ * a real
+ * wiki are tested in test/mediawiki.
  */
 const site = {
   general: { sitename: 'Testopedia', base: 'https://en.wiki.example/wiki/Main_Page', lang: 'en' },
@@ -76,7 +77,7 @@ interface Call {
   readonly languages?: readonly string[]
 }
 
-/** The agent against a replay server, in time that stands still. */
+/** The agent against a replay server, with a clock that stands still. */
 async function open(
   routes: Routes,
   { contact = 'ops@example.org', path = '/{lang}/api.php', languages = [] }: Call = {},
@@ -104,7 +105,7 @@ async function open(
 }
 
 describe('the agent', () => {
-  test('advertises search_page and get_summary, and keeps lookup behind its endpoint', async () => {
+  test('advertises search_page and get_summary, and offers lookup only at its own endpoint', async () => {
     await using wiki = await open({})
     const advertised = wiki.agent.actions.map(({ name, advertised }) => [name, advertised])
     expect(advertised).toEqual([
@@ -118,7 +119,7 @@ describe('the agent', () => {
     ['search_page', { query: 'Berlin' }],
     ['get_summary', { page_id: 736 }],
     ['lookup', { query: 'Berlin' }],
-  ])('%s is not_configured without a contact, and asks nobody', async (name, params) => {
+  ])('%s is not_configured without a contact, and sends no request', async (name, params) => {
     await using wiki = await open({}, { contact: null })
     const failure = await failureOf(wiki.run(name, params))
     expect(failure).toMatchObject({
@@ -130,7 +131,7 @@ describe('the agent', () => {
 })
 
 describe('search_page', () => {
-  test('says who asks, and lets the caches of the wiki answer', async () => {
+  test('identifies the client, and lets the caches of the wiki answer', async () => {
     await using wiki = await open({ [search]: answer({ searchinfo: { suggestion: 'spree' }, pages: [] }) })
     expect(await wiki.run('search_page', { query: 'sprree', limit: 3 })).toMatchObject({
       suggestion: 'spree',
@@ -162,7 +163,7 @@ describe('search_page', () => {
     expect(wiki.server.requests).toHaveLength(1)
   })
 
-  test('gives the hits in the order of the search, a page that only its redirect was hit by in that place', async () => {
+  test('returns the hits in the order of the search, a page hit only by its redirect at the position of the redirect', async () => {
     const pages = [pageOf(1, 'Third', { index: 3 }), pageOf(2, 'Second'), pageOf(3, 'First', { index: 1 })]
     const redirects = [{ from: 'Other', to: 'Second', index: 2 }]
     await using wiki = await open({ [search]: answer({ redirects, pages }) })
@@ -170,7 +171,7 @@ describe('search_page', () => {
     expect(found.pages).toMatchObject([{ title: 'First' }, { title: 'Second' }, { title: 'Third' }])
   })
 
-  test('refuses a hit without an address', async () => {
+  test('refuses a hit without a URL', async () => {
     await using wiki = await open({ [search]: answer({ pages: [{ pageid: 1, title: 'One' }] }) })
     expect((await failureOf(wiki.run('search_page', { query: 'x' }))).code).toBe('upstream_invalid')
   })
@@ -194,20 +195,20 @@ describe('search_page', () => {
 })
 
 describe('get_summary', () => {
-  test('gives the description that Wikidata has', async () => {
+  test('returns the description of Wikidata', async () => {
     await using wiki = await open({ [byId]: answer({ pages: [berlin] }) })
     expect(await wiki.run('get_summary', { page_id: 736 })).toMatchObject({
       description: 'capital of Germany',
     })
   })
 
-  test('cuts one endless sentence anywhere', async () => {
+  test('cuts one very long sentence anywhere', async () => {
     const endless = summaryOf(737, 'Endless', { extract: '😀'.repeat(10_000) })
     await using wiki = await open({ 'GET /en/api.php?pageids=737': answer({ pages: [endless] }) })
     expect(await wiki.run('get_summary', { page_id: 737 })).toMatchObject({ extract: '😀'.repeat(4_000) })
   })
 
-  test('of a page that Disambiguator marks gives the pages it links to', async () => {
+  test('of a page that Disambiguator marks returns the pages it links to', async () => {
     await using wiki = await open({
       'GET /en/api.php?titles=Mercury': answer({ pages: [mercury] }),
       'GET /en/api.php?generator=links&pageids=19007': answer({ pages: mercuryLinks }),
@@ -227,13 +228,13 @@ describe('get_summary', () => {
     expect((await failureOf(wiki.run('get_summary', { title: 'de:Berlin' }))).code).toBe('not_found')
   })
 
-  test('of what the wiki calls no title is invalid_request', async () => {
+  test('of a title that the wiki calls invalid is invalid_request', async () => {
     const page = { title: 'a%zz', invalid: true, invalidreason: { code: 'title-invalid' } }
     await using wiki = await open({ 'GET /en/api.php': answer({ pages: [page] }) })
     expect((await failureOf(wiki.run('get_summary', { title: 'a%zz' }))).code).toBe('invalid_request')
   })
 
-  test('on a wiki of one language says the language of the page', async () => {
+  test('on a wiki of one language states the language of the page', async () => {
     const page = summaryOf(736, 'Berlin', { pagelanguage: 'de' })
     await using wiki = await open({ 'GET /api.php': answer({ pages: [page] }) }, { path: '/api.php' })
     expect(await wiki.run('get_summary', { page_id: 736 })).toMatchObject({ lang: 'de' })
@@ -260,7 +261,7 @@ describe('get_summary', () => {
 })
 
 describe('lookup', () => {
-  test('finds the page of a title that the search itself has not among its hits', async () => {
+  test('finds the page of a title that is not among the hits of the search', async () => {
     await using wiki = await open({
       [search]: answer({ search: [{ title: 'Capital' }], pages: [pageOf(900, 'Spree', { index: 1 })] }),
       'GET /en/api.php?titles=Capital': answer({
@@ -274,13 +275,13 @@ describe('lookup', () => {
     })
   })
 
-  test('fails when the wiki is in trouble', async () => {
+  test('fails when the wiki fails', async () => {
     await using wiki = await open({ [search]: serverError })
     expect((await failureOf(wiki.run('lookup', { query: 'Berlin' }))).code).toBe('upstream_failed')
   })
 })
 
-describe('trouble', () => {
+describe('faults', () => {
   const lagging = { code: 'maxlag', text: 'Waiting for a database server: 7 seconds lagged.' }
   const faults: [string, Answer, string, object][] = [
     ['hangs', hang, 'upstream_timeout', {}],
@@ -326,7 +327,7 @@ describe('trouble', () => {
     ['answers no text', garbage, 'upstream_invalid', {}],
     ['answers a gzip bomb', gzipBomb(), 'too_large', {}],
   ]
-  test.each(faults)('of a wiki that %s comes out as it is', async (_, fault, code, details) => {
+  test.each(faults)('of a wiki that %s are passed on with their code', async (_, fault, code, details) => {
     await using wiki = await open({ [byId]: fault })
     const failure = await failureOf(wiki.run('get_summary', { page_id: 736 }))
     expect(failure.code).toContain(code)
@@ -334,13 +335,13 @@ describe('trouble', () => {
   })
 })
 
-describe('politeness', () => {
+describe('rate limits', () => {
   const lag = json({ errors: [{ code: 'maxlag', text: 'Lagged.' }] }, 200, { 'retry-after': '9' })
   test.each([
     ['429 with seconds', tooMany(9), 9],
     ['503 with a date', text('Busy', 503, { 'retry-after': 'Mon, 02 Mar 2026 15:00:09 GMT' }), 9],
     ['a lag', lag, 9],
-  ])('asks nothing more after %s until that time has passed', async (_, fault, seconds) => {
+  ])('send no request after %s until that time has passed', async (_, fault, seconds) => {
     await using wiki = await open({ 'GET /en/api.php': [fault, answer({ pages: [berlin] })] })
     await failureOf(wiki.run('get_summary', { page_id: 1 }))
     wiki.time.pass((seconds - 1) * second)
@@ -357,7 +358,7 @@ describe('politeness', () => {
 describe('the cache', () => {
   const renamed = summaryOf(736, 'Berlin (renamed)')
 
-  test('gives an answer for ten minutes; after that at once, as stale, while it asks for the next', async () => {
+  test('serves an answer for ten minutes; after that at once, as stale, while it fetches the next', async () => {
     await using wiki = await open({ [byId]: [answer({ pages: [berlin] }), answer({ pages: [renamed] })] })
     await wiki.run('get_summary', { page_id: 736 })
     wiki.time.pass(599 * second)
@@ -397,7 +398,7 @@ describe('the cache', () => {
     expect(await wiki.run('get_summary', { page_id: 736 })).toMatchObject({ title: 'Berlin' })
   })
 
-  test('stands in for a day while the wiki is in trouble, and says so', async () => {
+  test('serves a stale answer for a day while the wiki fails, and says so', async () => {
     await using wiki = await open({ [byId]: [answer({ pages: [berlin] }), serverError] })
     await wiki.run('get_summary', { page_id: 736 })
     const hour = 3600 * second
@@ -411,7 +412,7 @@ describe('the cache', () => {
     expect((await failureOf(wiki.run('get_summary', { page_id: 736 }))).code).toBe('upstream_failed')
   })
 
-  test('does not call a page missing for longer than a minute while the wiki is in trouble', async () => {
+  test('does not call a page missing for longer than a minute while the wiki fails', async () => {
     const missing = answer({ pages: [{ pageid: 736, missing: true }] })
     await using wiki = await open({ [byId]: [missing, serverError] })
     await failureOf(wiki.run('get_summary', { page_id: 736 }))
@@ -419,7 +420,7 @@ describe('the cache', () => {
     expect((await failureOf(wiki.run('get_summary', { page_id: 736 }))).code).toBe('upstream_failed')
   })
 
-  test('keeps the options of a disambiguation page for ten minutes, unwritten ones or not', async () => {
+  test('keeps the options of a disambiguation page for ten minutes, missing ones included', async () => {
     await using wiki = await open({
       'GET /en/api.php?titles=Mercury': answer({ pages: [mercury] }),
       'GET /en/api.php?generator=links&pageids=19007': answer({ pages: mercuryLinks }),
@@ -436,7 +437,7 @@ describe('the cache', () => {
     expect(await wiki.run('get_summary', { page_id: 736 })).toMatchObject({ title: 'Berlin' })
   })
 
-  test('lets callers of one page share one request, and one of them leave', async () => {
+  test('lets callers of one page share one request, and lets one of them leave', async () => {
     const pending = Promise.withResolvers<Answer>()
     await using wiki = await open({ [byId]: () => pending.promise })
     const leaving = new AbortController()
@@ -450,7 +451,7 @@ describe('the cache', () => {
     expect(wiki.server.requests).toHaveLength(1)
   })
 
-  test('starts anew after the last caller has left', async () => {
+  test('sends a new request after the last caller has left', async () => {
     await using wiki = await open({ [byId]: [hang, answer({ pages: [berlin] })] })
     const leaving = new AbortController()
     const left = failureOf(wiki.run('get_summary', { page_id: 736 }, leaving.signal))

@@ -31,7 +31,7 @@ const Rate = z.object({
 const Refused = z.union([z.object({ Note: z.string() }), z.object({ Information: z.string() })])
 const Unknown = z.object({ 'Error Message': z.string() })
 
-/** Its own suffixes of exchanges. */
+/** Alpha Vantage's own exchange suffixes. */
 const suffixes: Readonly<Record<string, string>> = {
   BO: 'BSE',
   DE: 'DEX',
@@ -44,7 +44,7 @@ const suffixes: Readonly<Record<string, string>> = {
 
 /**
  * Alpha Vantage, with the operator's key (https://www.alphavantage.co/documentation): shares by the day, and exchange
- * rates. It takes the key in the query alone, so the address that is shown is made without it.
+ * rates. It takes the key only in the query, so the URL that is shown is built without it.
  */
 export function alphaVantage({ ask, url: base, key }: KeyedSource): Provider<Pair | Stock> {
   async function get<T>(
@@ -54,7 +54,7 @@ export function alphaVantage({ ask, url: base, key }: KeyedSource): Provider<Pai
   ): Promise<T | null> {
     const url = under(base, '/query', { ...query, apikey: key })
     return askJson(ask, { url, signal }, (answer) => {
-      // The words of a refusal quote the key.
+      // The text of a refusal quotes the key.
       if (Refused.safeParse(answer.json).success) {
         throw new Failure('upstream_failed', 'the limit of the key is reached', { retry_after_s: 60 })
       }
@@ -74,7 +74,7 @@ export function alphaVantage({ ask, url: base, key }: KeyedSource): Provider<Pai
       currency: instrument.currency,
       time: Date.parse(found['07. latest trading day']),
       url: under(base, '/query', query),
-      settings: ['Alpha Vantage gives the day of the trade, not its time.'],
+      settings: ['Alpha Vantage states the day of the trade, not its time.'],
     }
   }
 

@@ -18,8 +18,9 @@ const Ticker = z.object({
 const Unknown = z.object({ code: z.literal('-1121') })
 
 /**
- * Binance's mirror of market data, without a key (https://developers.binance.com/docs/binance-spot-api-docs). It has no
- * dollars: who asks for USD gets the price in USDT, and is told.
+ * Binance's mirror of market data, without a key (https://developers.binance.com/docs/binance-spot-api-docs). It has
+ * no
+ * dollars: a request for USD gets the price in USDT, with a warning.
  */
 export function binance({ ask, url: base }: PriceSource): Provider<Pair> {
   return {

@@ -9,7 +9,7 @@ const list = `AAVE aave  ADA cardano  ALGO algorand  APT aptos  ARB arbitrum  AT
   WBTC wrapped-bitcoin  XAUT tether-gold  XDC xdce-crowd-sale  XLM stellar  XMR monero  XRP ripple  XTZ tezos
   YFI yearn-finance  ZEC zcash`
 
-/** CoinGecko's ids of the crypto assets that everyone means by these tickers; a ticker alone names many coins there. */
+/** CoinGecko's ids of well-known crypto assets by ticker; on CoinGecko a ticker alone names many coins. */
 export const coinIds: Readonly<Record<string, string>> = Object.fromEntries(
   list
     .trim()

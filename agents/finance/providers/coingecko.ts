@@ -3,12 +3,12 @@ import type { Pair } from '../symbol.ts'
 import { coinIds } from './coin-ids.ts'
 import { askJson, expectAnswer, Price, type PriceSource, type Provider, Seconds, under } from './provider.ts'
 
-/** What CoinGecko prices in under the same letters, in lower case. */
+/** Quote currencies of CoinGecko, which have the same letters in lower case. */
 const quotes = new Set(['USD', 'EUR', 'GBP', 'JPY', 'CHF', 'CAD', 'AUD', 'BTC', 'ETH'])
 
 /**
  * CoinGecko, without a key or with a demo key (https://docs.coingecko.com/reference/simple-price): an average over
- * exchanges. It knows coins by its own ids, so only those of `coin-ids.ts` are asked for.
+ * exchanges. It has its own ids for coins, so only those of `coin-ids.ts` are requested.
  */
 export function coingecko({
   ask,

@@ -9,8 +9,9 @@ const Unknown = z.object({ message: z.string() })
 const minutesOfADay = 24 * 60
 
 /**
- * Frankfurter, without a key (https://frankfurter.dev): the reference rates of the European Central Bank, fixed once on
- * each working day at about a quarter past two in the afternoon, Frankfurt time; taken here as noon UTC.
+ * Frankfurter, without a key (https://frankfurter.dev): the reference rates of the European Central Bank, fixed once
+ * on
+ * each working day at about 14:15 Frankfurt time; their time is taken as noon UTC.
  */
 export function frankfurter({ ask, url: base }: PriceSource): Provider<Pair> {
   return {

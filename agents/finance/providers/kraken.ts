@@ -35,7 +35,7 @@ function codeOf(ticker: string): string {
   return codes[ticker] ?? ticker
 }
 
-/** Kraken answers under its own name of the pair: XBTUSD as XXBTZUSD, ETHBTC as XETHXXBT, SOLUSD as it is. */
+/** Kraken answers under its own name of the pair: XBTUSD as XXBTZUSD, ETHBTC as XETHXXBT, SOLUSD unchanged. */
 function names(key: string, { base, quote }: Pair): boolean {
   return new RegExp(`^X?${codeOf(base)}[XZ]?${codeOf(quote)}$`).test(key)
 }

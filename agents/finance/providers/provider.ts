@@ -4,20 +4,20 @@ import type { AskUpstream } from '../../../src/common/upstream.ts'
 import { plainDecimal } from '../decimal.ts'
 import type { Instrument } from '../symbol.ts'
 
-/** A price as its source gave it. */
+/** A price as the source returned it. */
 export interface Quote {
   /** The source's own decimal digits. */
   readonly price: string
   readonly currency: string | null
-  /** Time of the trade, in milliseconds since the epoch; null where the source gives none. */
+  /** Time of the trade, in milliseconds since the epoch; null if the source states none. */
   readonly time: number | null
-  /** Where it stands; without the key. */
+  /** URL of the price, without the key. */
   readonly url: string
-  /** What the price is of, where that is not quite what was asked for. */
+  /** The instrument of the price, if it differs from the requested one. */
   readonly resolved?: string
   readonly delay_min?: number
   readonly market_state?: string
-  /** What a reader must know of this price. */
+  /** Warnings about this price. */
   readonly settings?: readonly string[]
 }
 
@@ -26,13 +26,13 @@ export interface Provider<Requested extends Instrument> {
   readonly id: string
   readonly name: string
   /**
-   * Null for an instrument the source does not know or does not cover. Throws Failure `upstream_…` for anything
-   * unexpected, `circuit_open` while the source is left alone.
+   * Null for an instrument that the source does not know or does not cover. Throws Failure `upstream_…` for anything
+   * unexpected, `circuit_open` while the circuit of the source is open.
    */
   quote(instrument: Requested, signal: AbortSignal): Promise<Quote | null>
 }
 
-/** What a source is reached by. */
+/** Access to a source. */
 export interface PriceSource {
   readonly ask: AskUpstream
   /** Base address. */
@@ -47,7 +47,7 @@ export interface KeyedSource extends PriceSource {
 export const Price = z.string().transform((text, context) => {
   const price = plainDecimal(text)
   if (price !== undefined && /[1-9]/.test(price)) return price
-  context.addIssue('This is no price.')
+  context.addIssue('This is not a price.')
   return z.NEVER
 })
 
@@ -59,7 +59,7 @@ export const Seconds = z
 
 export interface JsonAnswer {
   readonly status: number
-  /** The JSON of the body, numbers as their digits; undefined where the body is not JSON. */
+  /** The JSON of the body, numbers as their digits; undefined if the body is not JSON. */
   readonly json: unknown
 }
 
@@ -80,10 +80,10 @@ export function expectAnswer<T>(type: z.ZodType<T>, { status, json }: JsonAnswer
   if (status !== 200) throw new Failure('upstream_failed', `HTTP ${status}`, { upstream: { status } })
   const result = type.safeParse(json)
   if (result.success) return result.data
-  throw new Failure('upstream_invalid', 'an answer that makes no sense')
+  throw new Failure('upstream_invalid', 'an answer of unexpected form')
 }
 
-/** Throws Failure `upstream_invalid` unless the source answered about what it was asked. */
+/** Throws Failure `upstream_invalid` unless the answer is about the requested instrument. */
 export function expectSame(answered: string, instrument: string): void {
   if (answered.toUpperCase() !== instrument.toUpperCase()) {
     throw new Failure('upstream_invalid', 'the price of something else')

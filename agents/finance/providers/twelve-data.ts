@@ -80,7 +80,10 @@ export function twelveData({ ask, url: base, key }: KeyedSource): Provider<Pair 
   }
 }
 
-/** It states errors in the body, whatever the status; their texts stay here, since they may hold the key. */
+/**
+ * Twelve Data reports errors in the body, whatever the status. Their texts are not passed on, since they may contain
+ * the key.
+ */
 function readKnown<T>(type: z.ZodType<T>, answer: JsonAnswer): T | null {
   const trouble = Trouble.safeParse(answer.json)
   if (!trouble.success) return expectAnswer(type, answer)

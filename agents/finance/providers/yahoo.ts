@@ -35,7 +35,7 @@ const Chart = z.object({
 const Unknown = z.object({ chart: z.object({ error: z.object({ code: z.literal('Not Found') }) }) })
 
 /**
- * The chart that Yahoo's own pages draw (v8), which nobody promised: only where the operator turns it on. Pence come as
+ * The chart API (v8) of Yahoo's own pages, which is unofficial: used only if the operator enables it. Pence come as
  * `GBp`.
  */
 export function yahoo({ ask, url: base }: PriceSource, clock: Clock): Provider<Pair | Stock | Index> {
@@ -57,7 +57,9 @@ export function yahoo({ ask, url: base }: PriceSource, clock: Clock): Provider<P
           time: meta.regularMarketTime,
           url,
           ...(periods && { market_state: stateOf(periods, clock()) }),
-          settings: ["Yahoo's interface is unofficial, and its terms do not allow to pass its prices on."],
+          settings: [
+            "Yahoo's interface is unofficial, and its terms do not allow its prices to be passed on.",
+          ],
         }
       })
     },

@@ -1,4 +1,4 @@
-/** JSON in visible ASCII: no line break, nothing that is not seen or that reorders what is seen. */
+/** JSON in visible ASCII: no line break, no invisible character, none that reorders text. */
 export function toAscii(value: unknown): string {
   return JSON.stringify(value).replace(
     /[^\x20-\x7e]/g,
@@ -6,7 +6,7 @@ export function toAscii(value: unknown): string {
   )
 }
 
-/** One word of a POSIX shell, whatever is in it (XCU section 2.2.2). */
+/** One word of a POSIX shell, whatever it contains (XCU section 2.2.2). */
 export function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }

@@ -1,12 +1,12 @@
 import { quote, toAscii } from './ascii.ts'
 import { type ExportPlan, executionOf, type Planned } from './plan.ts'
 
-/** A bash script that makes the calls one after the other and prints each answer on a line of its own. */
+/** A bash script that makes the calls one after the other and prints each answer on its own line. */
 export function toCurl({ base_url, calls }: ExportPlan): string {
   const needs = new Set(calls.map(({ as }) => as))
   return [
     '#!/usr/bin/env bash',
-    '# The calls of a Dragoman playground session, one answer a line.',
+    '# The calls of a Dragoman playground session, one answer per line.',
     'set -euo pipefail',
     `url=\${DRAGOMAN_URL:-${quote(base_url)}}`,
     ...(needs.has('token') ? [`: "\${DRAGOMAN_TOKEN:?Set it to a token of the gateway.}"`] : []),

@@ -1,7 +1,10 @@
 import { toAscii } from './ascii.ts'
 import { type ExportPlan, executionOf, type Planned } from './plan.ts'
 
-/** JSON-RPC messages, a line each, for the standard input of `dragoman mcp`; the id of a call is its step's number. */
+/**
+ * JSON-RPC messages, one per line, for the standard input of `dragoman mcp`; the id of a call is the number of its
+ * step.
+ */
 export function toFrames({ session, calls }: ExportPlan): string {
   const frames = [
     {
@@ -25,7 +28,7 @@ export function toFrames({ session, calls }: ExportPlan): string {
   return frames.map((frame) => `${toAscii(frame)}\n`).join('')
 }
 
-/** No tool has the rights of a session, so the session itself is asked, while it lasts. */
+/** No tool runs with the rights of a session, so such calls go to the session itself while it exists. */
 function toolCall({ as, tool, envelope }: Planned, session: string): object {
   const { to, action, params } =
     as === 'session'

@@ -2,13 +2,13 @@ import type { Agent } from '../../../schemas/action.ts'
 import { packageNameOf, toolName } from '../../../schemas/names.ts'
 import type { Step } from '../../../schemas/playground.ts'
 
-/** One call to make again. */
+/** One call to repeat. */
 export interface Planned {
   readonly number: number
   readonly envelope: Step['envelope']
-  /** As anybody, as whoever holds a token, or within a playground session, whose rights it was made with. */
+  /** Without a token, with a token, or within a playground session, with whose rights the call was made. */
   readonly as: 'anybody' | 'token' | 'session'
-  /** The MCP tool that does the same. */
+  /** The equivalent MCP tool. */
   readonly tool?: string
 }
 
@@ -18,7 +18,7 @@ export interface ExportPlan {
   readonly calls: readonly Planned[]
 }
 
-/** The calls of a session, each with the least that it takes to make it again. */
+/** The calls of a session, each with the least rights that repeat it. */
 export function planOf(
   session: string,
   steps: readonly Step[],
@@ -39,7 +39,7 @@ function planned({ number, kind, by, envelope }: Step, hosted: ReadonlyMap<strin
   return { number, envelope, as, ...(tool !== undefined && { tool }) }
 }
 
-/** What a playground session is asked for such a call. */
+/** The request to the playground session for such a call. */
 export function executionOf({ to, action, params }: Step['envelope']): object {
   return { agent: to, capability: action, input: params }
 }

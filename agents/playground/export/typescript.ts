@@ -5,7 +5,7 @@ import { type ExportPlan, executionOf, type Planned } from './plan.ts'
 export function toTypeScript({ base_url, calls }: ExportPlan): string {
   const needs = new Set(calls.map(({ as }) => as))
   return [
-    '// The calls of a Dragoman playground session, one answer a line.',
+    '// The calls of a Dragoman playground session, one answer per line.',
     "import { env } from 'node:process'",
     '',
     `const url = env.DRAGOMAN_URL || ${toAscii(base_url)}`,
@@ -38,7 +38,7 @@ const newSession = [
   '',
 ]
 
-/** JSON is an object literal where it has no key `__proto__`, which the router refuses. */
+/** JSON is a valid object literal except for the key `__proto__`, which the router refuses. */
 function statement({ as, envelope }: Planned): string {
   const path = as === 'session' ? 'session' : "'/a2a/message'"
   const body = toAscii(as === 'session' ? executionOf(envelope) : envelope)
