@@ -24,6 +24,9 @@ export function assertMessage(value: unknown): void {
   walk(value, { size: 0, values: 0 })
 }
 
+/** A transport may add to a message what its address says: the agent, the action, the parameters of a path. */
+const addedBytes = 4096
+
 /** What has been counted so far; undefined where nothing is limited. */
 type Count = { size: number; values: number } | undefined
 
@@ -75,7 +78,7 @@ function assertWithin({ size, values }: NonNullable<Count>): void {
   if (values > maxMessageValues) {
     throw new Failure('too_large', `The message holds more than ${maxMessageValues} values.`)
   }
-  if (size > maxMessageBytes) {
+  if (size > maxMessageBytes + addedBytes) {
     throw new Failure('too_large', `The message is larger than ${maxMessageBytes} bytes.`)
   }
 }

@@ -1,5 +1,11 @@
-import { expect, test } from 'vitest'
-import { assertPlain, maximumDepth } from '../../schemas/plain.ts'
+import { describe, expect, test } from 'vitest'
+import {
+  assertMessage,
+  assertPlain,
+  maximumDepth,
+  maxMessageBytes,
+  maxMessageValues,
+} from '../../schemas/plain.ts'
 
 function nested(levels: number, wrap: (inner: unknown) => unknown): unknown {
   let value: unknown = 1
@@ -36,4 +42,27 @@ test('a __proto__ key is refused wherever it stands, and names that only look li
 
 test.each([null, undefined, 1, 'text', true, [], {}, [null], { a: null }])('%j is plain', (value) => {
   expect(() => assertPlain(value)).not.toThrow()
+})
+
+describe('a message from a caller', () => {
+  const tooLarge = expect.objectContaining({ code: 'too_large' })
+
+  test.each([
+    ['text', (size: number) => ['x'.repeat(size - 4)]],
+    ['names', (size: number) => ({ ['x'.repeat(size - 6)]: 1 })],
+    ['small values', (size: number) => ['x'.repeat(size - 2 - 2 * 1000), ...Array(999).fill(1)]],
+  ])('of 1 MiB in %s is accepted, and a much larger one is not', (_, make) => {
+    const exact = make(maxMessageBytes)
+    expect(JSON.stringify(exact).length).toBeGreaterThan(maxMessageBytes - 10)
+    expect(() => assertMessage(exact)).not.toThrow()
+    expect(() => assertMessage(make(maxMessageBytes + 10_000))).toThrowError(tooLarge)
+  })
+
+  test('holds at most 100,000 values', () => {
+    expect(() => assertMessage(Array(maxMessageValues).fill(0))).not.toThrow()
+    expect(() => assertMessage(Array(maxMessageValues + 1).fill(0))).toThrowError(tooLarge)
+    const objects = Array.from({ length: 40_000 }, () => ({ a: 1, b: 2 }))
+    expect(() => assertMessage(objects)).toThrowError(tooLarge)
+    expect(() => assertPlain(objects)).not.toThrow()
+  })
 })

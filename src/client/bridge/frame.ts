@@ -9,10 +9,6 @@ export interface Line {
   readonly message: Message
 }
 
-interface RequestLine extends Line {
-  readonly message: Request
-}
-
 /** The other end of a bridge. */
 export interface Remote {
   /** Resolves once the message has left; what is wrong with a request is told to `failed`, by its own events. */

@@ -1,7 +1,7 @@
 import { isRecord, type Json } from '../../../schemas/json.ts'
-import type { Route, Shown } from './route.ts'
+import { type Route, routesOf, type Shown } from './route.ts'
 
-const playground = 'svc.playground'
+const playground = routesOf('svc.playground')
 
 function file(value: Json): Shown {
   const { text, media_type, filename } = isRecord(value) ? value : {}
@@ -9,66 +9,27 @@ function file(value: Json): Shown {
 }
 
 export const playgroundRoutes: readonly Route[] = [
-  {
-    method: 'post',
-    path: '/api/playground/session',
-    summary: 'Create a playground session',
-    to: playground,
+  playground('POST /api/playground/session', 'Create a playground session', {
     action: 'create_session',
-    body: 'whole',
     status: 201,
     gives: 'session',
-  },
-  {
-    method: 'post',
-    path: '/api/playground/session/:id/discover',
-    summary: 'Discover agents in a session',
-    to: playground,
-    action: 'discover',
-    parameters: { id: 'session' },
-    body: 'whole',
-  },
-  {
-    method: 'post',
-    path: '/api/playground/session/:id/execute',
-    summary: 'Execute a capability in a session',
-    to: playground,
-    action: 'execute',
-    parameters: { id: 'session' },
-    body: 'whole',
-  },
-  {
-    method: 'get',
-    path: '/api/playground/session/:id',
-    summary: 'Read a session, or watch it',
-    to: playground,
+  }),
+  playground('POST /api/playground/session/:id/discover', 'Discover agents in a session'),
+  playground('POST /api/playground/session/:id/execute', 'Execute a capability in a session'),
+  playground('GET /api/playground/session/:id', 'Read a session, or watch it', {
     action: 'get_session',
-    parameters: { id: 'session' },
     query: { after: 'after' },
-    unkept: true,
+    uncached: true,
     fails: ['forbidden'],
     events: { action: 'watch_session', id: 'number', after: 'after' },
-  },
-  {
-    method: 'get',
-    path: '/api/playground/session/:id/export',
-    summary: 'Export a session as something that runs',
-    to: playground,
+  }),
+  playground('GET /api/playground/session/:id/export', 'Export a session as something that runs', {
     action: 'export_session',
-    parameters: { id: 'session' },
     query: { format: 'format' },
-    unkept: true,
+    uncached: true,
     fails: ['forbidden'],
     texts: ['application/x-sh', 'application/typescript', 'application/x-ndjson'],
     show: file,
-  },
-  {
-    method: 'delete',
-    path: '/api/playground/session/:id',
-    summary: 'Delete a session',
-    to: playground,
-    action: 'delete_session',
-    parameters: { id: 'session' },
-    status: 204,
-  },
+  }),
+  playground('DELETE /api/playground/session/:id', 'Delete a session', { action: 'delete_session' }),
 ]

@@ -70,7 +70,7 @@ export function serve(
       if (etag) headers.ETag = etag
       if (route.entry && isRecord(reply.output))
         Object.assign(headers, deprecationHeaders(reply.output.deprecated))
-      if (route.unkept) headers['Cache-Control'] = 'no-store'
+      if (route.uncached) headers['Cache-Control'] = 'no-store'
       else if (route.method === 'get') {
         headers['Cache-Control'] =
           `${principal ? 'private' : 'public'}, ${route.versions ? cardAge : 'no-cache'}`
@@ -89,13 +89,13 @@ export function serve(
 }
 
 function etagOf(
-  { entry, method, unkept }: Route,
+  { entry, method, uncached }: Route,
   variant: string,
   { output, revision }: Reply,
   principal: Principal | null,
   etags: Etags,
 ): string | undefined {
-  if (unkept) return undefined
+  if (uncached) return undefined
   return entry
     ? etags.ofEntry(output, principal)
     : etags.ofRegistry(method === 'get' ? revision : undefined, principal, variant)

@@ -32,8 +32,8 @@ export interface Route {
   readonly status?: 200 | 201 | 204
   /** `A2A-Version`, or `Accept` with a media type of A2A, asks for the standard card. */
   readonly versions?: true
-  /** What is shown follows no revision of the registry, and is nobody's to keep. */
-  readonly unkept?: true
+  /** The answer follows no revision of the registry and must not be cached. */
+  readonly uncached?: true
   /** Field of other rows' inputs that the `id` in this answer is for; `agent` where the answer is one entry. */
   readonly gives?: string
   /** Failures that do not follow from what the row is, for the OpenAPI document. */
@@ -57,4 +57,36 @@ export interface Events {
   readonly id: string
   /** Field of the input that `Last-Event-ID` fills. */
   readonly after: string
+}
+
+/** What a row may state: that which differs from the convention. */
+type Differences = Partial<Omit<Route, 'method' | 'path' | 'summary' | 'to'>>
+
+/**
+ * Makes the rows of one agent by convention, from `POST /api/agents/:id/go-live` and a summary. The action is the last
+ * part of the path (`go_live`); a parameter fills the field that is named like the part before it (`agent`); POST and PUT
+ * have the input as their body; DELETE answers 204. A row states only what differs.
+ */
+export function routesOf(to: string) {
+  return (
+    address: `${Uppercase<Method>} /${string}`,
+    summary: string,
+    differences: Differences = {},
+  ): Route => {
+    const [verb = '', path = ''] = address.split(' ')
+    const method = verb.toLowerCase() as Method
+    const names = [...path.matchAll(/([a-z]+?)s?\/:(\w+)/g)]
+    const parameters = Object.fromEntries(names.map(([, field = '', name = '']) => [name, field]))
+    return {
+      method,
+      path,
+      summary,
+      to,
+      action: (path.split('/').at(-1) ?? '').replaceAll('-', '_'),
+      ...(names.length > 0 && { parameters }),
+      ...((method === 'post' || method === 'put') && { body: 'whole' }),
+      ...(method === 'delete' && { status: 204 }),
+      ...differences,
+    }
+  }
 }

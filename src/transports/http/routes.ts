@@ -1,14 +1,9 @@
 import { filters } from '../../../schemas/entry-fields.ts'
 import { isRecord, type Json } from '../../../schemas/json.ts'
-import { followingRoutes } from './change-routes.ts'
-import { custodyRoutes } from './ownership-routes.ts'
 import { playgroundRoutes } from './playground-routes.ts'
-import type { Route } from './route.ts'
+import { type Route, routesOf } from './route.ts'
 
-const registry = 'svc.registry'
-
-const listed = {
-  to: registry,
+const search = {
   action: 'search_agents',
   query: {
     q: 'query',
@@ -23,235 +18,131 @@ const listed = {
   defaults: { limit: 20 },
 } as const
 
-const version = { 'A2A-Version': 'a2a_version' } as const
+const card = { action: 'get_card', query: { 'A2A-Version': 'a2a_version' }, versions: true } as const
 
-/** Beside A2A's own bindings, nobody has to say which shape they mean; who says nothing may speak 0.3. */
-const standardCard = {
-  to: registry,
-  action: 'get_card',
-  query: version,
-  versions: true,
-  defaults: { a2a_version: '0.3', through: true },
-} as const
+/** Beside A2A's own bindings no version has to be named; a client that names none may speak 0.3. */
+const standardCard = { ...card, defaults: { a2a_version: '0.3', through: true } } as const
 
-const output = (value: Json) => ({ body: { output: value } })
+const page = { limit: 'limit', cursor: 'cursor' } as const
 
-/** The endpoints of the interface, section 4. */
+/** A hosted agent's action at an address of its own: `{"input": …}` in, `{"output": …}` out. */
+const utility = { body: 'input', show: (output: Json) => ({ body: { output } }) } as const
+
+const registry = routesOf('svc.registry')
+
+/** The REST interface. */
 export const routes: readonly Route[] = [
-  { method: 'get', path: '/public/agents', summary: 'List and search public agents', ...listed },
-  {
-    method: 'get',
-    path: '/public/agents/:identifier',
-    summary: 'Full metadata and capabilities of one agent',
-    to: registry,
+  registry('GET /public/agents', 'List and search public agents', search),
+  registry('GET /public/agents/:identifier', 'Full metadata and capabilities of one agent', {
     action: 'get_agent',
     entry: true,
-    parameters: { identifier: 'agent' },
-  },
-  {
-    method: 'post',
-    path: '/a2a/discover',
-    summary: 'Find agents by natural-language intent',
-    to: registry,
+  }),
+  registry('POST /a2a/discover', 'Find agents by natural-language intent', {
     action: 'search',
-    body: 'whole',
     access: { scope: 'agents:read' },
-  },
-  {
-    method: 'post',
-    path: '/a2a/utility/wiki',
-    summary: 'Look up an encyclopedia page',
-    to: 'svc.utility.wiki',
+  }),
+  routesOf('svc.utility.wiki')('POST /a2a/utility/wiki', 'Look up an encyclopedia page', {
+    ...utility,
     action: 'lookup',
-    body: 'input',
-    show: output,
-  },
-  {
-    method: 'post',
-    path: '/a2a/utility/finance',
-    summary: 'Get a crypto or stock price',
-    to: 'svc.utility.finance',
+  }),
+  routesOf('svc.utility.finance')('POST /a2a/utility/finance', 'Get a crypto or stock price', {
+    ...utility,
     action: 'get_current_price',
-    body: 'input',
-    show: output,
-  },
-  {
-    method: 'post',
-    path: '/a2a/utility/reader',
-    summary: 'Read any URL as clean Markdown',
-    to: 'svc.utility.reader',
+  }),
+  routesOf('svc.utility.reader')('POST /a2a/utility/reader', 'Read any URL as clean Markdown', {
+    ...utility,
     action: 'extract_content',
-    body: 'input',
-    show: output,
-  },
-  {
-    method: 'get',
-    path: '/.well-known/agent-card.json',
-    summary: "The registry's own agent card",
-    to: registry,
-    action: 'get_card',
-    query: version,
-    versions: true,
-  },
-  {
-    method: 'get',
-    path: '/agents/:name/.well-known/agent-card.json',
-    summary: 'The card of a hosted or rendered agent',
-    to: registry,
-    action: 'get_card',
-    parameters: { name: 'agent' },
-    query: version,
-    versions: true,
-  },
-  {
-    method: 'get',
-    path: '/a2a/v1/.well-known/agent-card.json',
-    summary: "The registry's standard A2A card",
-    ...standardCard,
-  },
-  {
-    method: 'get',
-    path: '/a2a/v1/:tenant/.well-known/agent-card.json',
-    summary: 'The standard A2A card by which an agent is called through here',
-    ...standardCard,
-    parameters: { tenant: 'agent' },
-  },
-  { method: 'get', path: '/api/agents', summary: 'List public agents', ...listed },
-  {
-    method: 'post',
-    path: '/api/agents/search',
-    summary: 'Search agents by natural-language intent',
-    to: registry,
-    action: 'search',
-    body: 'whole',
-  },
-  {
-    method: 'post',
-    path: '/api/agents/publish',
-    summary: 'Create a new agent, in STAGE',
-    to: registry,
-    action: 'publish',
+  }),
+  registry('GET /.well-known/agent-card.json', "The registry's own agent card", card),
+  registry('GET /agents/:name/.well-known/agent-card.json', 'The card of a hosted or rendered agent', card),
+  registry('GET /a2a/v1/.well-known/agent-card.json', "The registry's standard A2A card", standardCard),
+  registry(
+    'GET /a2a/v1/:tenant/.well-known/agent-card.json',
+    'The standard A2A card by which an agent is called through here',
+    { ...standardCard, parameters: { tenant: 'agent' } },
+  ),
+  registry('GET /api/agents', 'List public agents', search),
+  registry('POST /api/agents/search', 'Search agents by natural-language intent'),
+  registry('POST /api/agents/publish', 'Create a new agent, in STAGE', {
     entry: true,
-    body: 'whole',
     status: 201,
     show: (entry) => ({ body: entry, location: `/api/agents/${isRecord(entry) ? String(entry.id) : ''}` }),
-  },
-  {
-    method: 'post',
-    path: '/api/agents/validate',
-    summary: 'Say what is wrong with a card or a publication',
-    to: registry,
-    action: 'validate',
-    body: 'whole',
-  },
-  {
-    method: 'get',
-    path: '/api/agents/:packageName',
-    summary: 'Get one agent',
-    to: registry,
-    action: 'get_agent',
+  }),
+  registry('POST /api/agents/validate', 'Say what is wrong with a card or a publication'),
+  registry('GET /api/agents/:packageName', 'Get one agent', { action: 'get_agent', entry: true }),
+  registry('PUT /api/agents/:id', 'Update an agent', { action: 'update', entry: true, conditional: true }),
+  registry('POST /api/agents/:id/go-live', 'Publish an agent: STAGE to ACTIVE', {
     entry: true,
-    parameters: { packageName: 'agent' },
-  },
-  {
-    method: 'put',
-    path: '/api/agents/:id',
-    summary: 'Update an agent',
-    to: registry,
-    action: 'update',
+    conditional: true,
+  }),
+  registry('POST /api/agents/:id/unpublish', 'Unpublish an agent: ACTIVE to STAGE', {
     entry: true,
-    parameters: { id: 'agent' },
-    body: 'whole',
     conditional: true,
-  },
-  {
-    method: 'post',
-    path: '/api/agents/:id/go-live',
-    summary: 'Publish an agent: STAGE to ACTIVE',
-    to: registry,
-    action: 'go_live',
+  }),
+  registry('DELETE /api/agents/:id', 'Delete an agent', { action: 'delete', conditional: true }),
+  registry('GET /public/agents/:identifier/versions', 'Every version of an agent, the highest first', {
+    action: 'list_versions',
+    query: page,
+  }),
+  registry('GET /api/agents/:id/versions', 'Every version of an agent, the highest first', {
+    action: 'list_versions',
+    query: page,
+  }),
+  registry('POST /api/agents/:id/claim', 'Claim an agent that nobody owns', { conditional: true }),
+  registry('POST /api/agents/:id/verify', 'Prove the domain of an agent', { conditional: true }),
+  registry('POST /api/agents/:id/check', 'Look now whether an agent is alive'),
+  registry('POST /api/agents/:id/transfer', 'Give an agent to another owner', { conditional: true }),
+  registry('POST /api/agents/:id/deprecate', 'Deprecate an agent, or take that back', {
     entry: true,
-    parameters: { id: 'agent' },
-    body: 'whole',
     conditional: true,
-  },
-  {
-    method: 'post',
-    path: '/api/agents/:id/unpublish',
-    summary: 'Unpublish an agent: ACTIVE to STAGE',
-    to: registry,
-    action: 'unpublish',
+  }),
+  registry('POST /api/agents/:id/suspend', 'Suspend an agent, or lift a suspension', {
     entry: true,
-    parameters: { id: 'agent' },
-    body: 'whole',
     conditional: true,
-  },
-  {
-    method: 'delete',
-    path: '/api/agents/:id',
-    summary: 'Delete an agent',
-    to: registry,
-    action: 'delete',
-    parameters: { id: 'agent' },
-    conditional: true,
-    status: 204,
-  },
-  ...custodyRoutes,
-  {
-    method: 'post',
-    path: '/api/keys',
-    summary: 'Create an API key',
-    to: registry,
-    action: 'create_key',
-    body: 'whole',
-    status: 201,
-    unkept: true,
-  },
-  {
-    method: 'put',
-    path: '/api/agents/:id/credential',
-    summary: 'Store what you show an agent that you call',
-    to: registry,
+  }),
+  registry('POST /api/agents/:id/report', 'Report an agent', { status: 204 }),
+  registry('GET /api/agents/:id/audit', 'What was done to an agent, and by whom', {
+    query: page,
+    uncached: true,
+  }),
+  registry('POST /api/keys', 'Create an API key', { action: 'create_key', status: 201, uncached: true }),
+  registry('PUT /api/agents/:id/credential', 'Store what you show an agent that you call', {
     action: 'set_credential',
-    parameters: { id: 'agent' },
-    body: 'whole',
-    unkept: true,
+    uncached: true,
     fails: ['not_callable'],
-  },
-  {
-    method: 'delete',
-    path: '/api/agents/:id/credential',
-    summary: 'Forget what you show an agent',
-    to: registry,
+  }),
+  registry('DELETE /api/agents/:id/credential', 'Forget what you show an agent', {
     action: 'delete_credential',
-    parameters: { id: 'agent' },
-    status: 204,
-  },
-  {
-    method: 'get',
-    path: '/api/credentials',
-    summary: 'List the agents that you keep a credential for',
-    to: registry,
+  }),
+  registry('GET /api/credentials', 'List the agents that you keep a credential for', {
     action: 'list_credentials',
-    unkept: true,
-  },
-  {
-    method: 'get',
-    path: '/api/keys',
-    summary: 'List API keys',
-    to: registry,
-    action: 'list_keys',
-    unkept: true,
-  },
-  {
-    method: 'delete',
-    path: '/api/keys/:id',
-    summary: 'Delete an API key, with the tokens obtained with it',
-    to: registry,
+    uncached: true,
+  }),
+  registry('GET /api/keys', 'List API keys', { action: 'list_keys', uncached: true }),
+  registry('DELETE /api/keys/:id', 'Delete an API key, with the tokens obtained with it', {
     action: 'delete_key',
-    parameters: { id: 'key' },
-    status: 204,
-  },
-  ...followingRoutes,
+  }),
+  registry('GET /public/changes', 'What happened since a revision, or as it happens', {
+    action: 'watch_changes',
+    query: { since: 'since', limit: 'limit' },
+    uncached: true,
+    events: { action: 'watch_changes', id: 'revision', after: 'since' },
+  }),
+  registry('POST /api/webhooks', 'Have changes posted to an address', {
+    action: 'create_webhook',
+    status: 201,
+    uncached: true,
+    gives: 'webhook',
+  }),
+  registry('GET /api/webhooks', 'List your webhooks', { action: 'list_webhooks', uncached: true }),
+  registry('GET /api/webhooks/:id', 'Read a webhook, with how its last deliveries went', {
+    action: 'get_webhook',
+    uncached: true,
+  }),
+  registry('PUT /api/webhooks/:id', 'Change a webhook, or enable it again', {
+    action: 'update_webhook',
+    uncached: true,
+  }),
+  registry('DELETE /api/webhooks/:id', 'Delete a webhook', { action: 'delete_webhook' }),
   ...playgroundRoutes,
 ]

@@ -40,7 +40,7 @@ function conditions({ route, action }: Row): unknown[] {
     { name, in: 'header', description, schema },
   ]
   if (route.events) return header('Last-Event-ID', 'Number of the last event that the caller has.')
-  if (route.method === 'get' && !route.unkept)
+  if (route.method === 'get' && !route.uncached)
     return header('If-None-Match', 'ETags that the caller has: 304 where one holds.')
   if (action.idempotency === 'key')
     return header(

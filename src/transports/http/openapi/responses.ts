@@ -7,7 +7,7 @@ import type { Row } from './row.ts'
 export function responsesOf(row: Row, output: unknown, links: object): Record<string, unknown> {
   const { route, action } = row
   const status = route.status ?? 200
-  const isKept = route.method === 'get' && !route.unkept
+  const isKept = route.method === 'get' && !route.uncached
   const content = contentOf(row, output)
   const success = {
     description: status === 204 ? 'Done.' : action.title,
