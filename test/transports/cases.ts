@@ -357,9 +357,9 @@ export const cases: readonly Case[] = [
   },
   {
     name: 'a message over 1 MiB',
-    envelope: search({ query: 'q'.repeat(1024 * 1024 + 1) }),
+    envelope: search({ query: 'q'.repeat(1024 * 1024 + 8192) }),
     code: 'too_large',
-    rest: { method: 'POST', path: '/api/agents/search', body: { query: 'q'.repeat(1024 * 1024 + 1) } },
+    rest: { method: 'POST', path: '/api/agents/search', body: { query: 'q'.repeat(1024 * 1024 + 8192) } },
   },
   {
     name: 'a message of more than 100,000 values',
