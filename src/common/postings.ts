@@ -1,7 +1,7 @@
 import { joinIntegers } from './ragged.ts'
 import type { Parts, Sections } from './sections.ts'
 
-/** The slots and weights of many lists, one behind the other. */
+/** The slots and weights of many lists, in one array each. */
 interface SavedLists {
   readonly slots: Uint32Array
   readonly weights: Uint32Array
@@ -10,17 +10,17 @@ interface SavedLists {
 /** The slots that share one term or value, ascending, each with a weight. */
 export class PostingList {
   readonly key: string
-  /** Tells it from every other list of its `Postings`; one that is gone leaves its number to another. */
+  /** Identifies the list within its `Postings`; the number of a removed list is reused. */
   readonly serial: number
   size: number
-  /** How many of its slots count in statistics; kept by what owns the list. */
+  /** Slots that count in statistics; maintained by the owner of the list. */
   counted = 0
   #slots: Uint32Array | undefined
   #weights: Uint32Array | undefined
   readonly #saved: SavedLists | undefined
   readonly #start: number
 
-  /** Empty, or what was saved from `start` to `end`: most of those are never looked at, so views come when they are. */
+  /** Empty, or the saved part from `start` to `end`: most lists are never read, so their views are made on demand. */
   constructor(key: string, serial: number, saved?: SavedLists, start = 0, end = 0) {
     this.key = key
     this.serial = serial
@@ -67,7 +67,7 @@ export class PostingList {
     this.size--
   }
 
-  /** Where the slot is, or belongs. */
+  /** The index of the slot, or the index to insert it at. */
   #indexOf(slot: number): number {
     let low = 0
     let high = this.size
@@ -89,13 +89,13 @@ export class PostingList {
   }
 }
 
-/** Posting lists by key. A list that runs empty is dropped, so what is gone leaves nothing behind. */
+/** Posting lists by key. An empty list is removed. */
 export class Postings {
   readonly #lists = new Map<string, PostingList>()
   readonly #bySerial: (PostingList | undefined)[] = []
   readonly #free: number[] = []
 
-  /** What `save` made. Throws where it is not that. */
+  /** Restores what `save` made. Throws for other content. */
   static load(sections: Sections, prefix: string): Postings {
     const postings = new Postings()
     const keys = JSON.parse(sections.text(`${prefix}.keys`)) as string[]

@@ -1,4 +1,4 @@
-/** Arrays of different lengths, one behind the other; the n-th ends where `ends[n]` says. */
+/** Arrays of different lengths in one array; the n-th ends at `ends[n]`. */
 export interface Ragged<Values> {
   readonly values: Values
   readonly ends: Uint32Array
@@ -34,7 +34,7 @@ export function cut<Values extends Uint32Array | Float64Array>({ values, ends }:
   })
 }
 
-/** A view of the array at a place. */
+/** A view of the array with this number. */
 export function partOf<Values extends Uint32Array | Float64Array>(
   { values, ends }: Ragged<Values>,
   at: number,

@@ -1,28 +1,28 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 
-/** What a snapshot is made of, by name. */
+/** The content of a snapshot, by name. */
 export type Parts = Readonly<Record<string, string | Uint8Array | Uint32Array | Float64Array>>
 
-/** The parts of a snapshot. Each throws where the part is not there, or not what was written. */
+/** The parts of a snapshot. Each throws where the part is missing or damaged. */
 export interface Sections {
   text(name: string): string
   integers(name: string): Uint32Array
   doubles(name: string): Float64Array
   /** Bytes of a part. */
   length(name: string): number
-  /** Reads a part into bytes of its length, which may be those that threads share. */
+  /** Reads a part into bytes of its length, which may be shared memory. */
   fill(name: string, target: Uint8Array): void
 }
 
-/** Where a part begins behind the header, its bytes and their checksum (CRC-32). */
+/** Offset of a part behind the header, its bytes and their checksum (CRC-32). */
 type Place = readonly [offset: number, length: number, checksum: number]
 
 const magic = 0x44524732
 const prefixBytes = 16
 const alignment = 8
 
-/** Lays parts out one behind the other, after a header that says where they are. */
+/** Packs parts one after another, behind a header with their offsets. */
 export function packSections(parts: Parts): Uint8Array {
   const contents = Object.entries(parts).map(([name, part]) => [name, bytesOf(part)] as const)
   const places: Record<string, Place> = {}
@@ -43,7 +43,7 @@ export function packSections(parts: Parts): Uint8Array {
   return packed
 }
 
-/** The parts in the file at `path`, each read when it is asked for. Throws where that is no snapshot. */
+/** Opens the parts in the file at `path`; each is read on demand. Throws where the file is no snapshot. */
 export function openSections(path: string): Sections {
   const prefix = new DataView(new ArrayBuffer(prefixBytes))
   read(path, 0, new Uint8Array(prefix.buffer))
@@ -80,7 +80,7 @@ export function openSections(path: string): Sections {
   }
 }
 
-/** At once: a start waits for it, and piece by piece it would take ten times as long. */
+/** Synchronous: the start waits for it, and asynchronous reads would take ten times as long. */
 function read(path: string, position: number, target: Uint8Array): void {
   const file = openSync(path, 'r')
   try {

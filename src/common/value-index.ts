@@ -13,7 +13,7 @@ export type AttributeValue<Name extends string> = readonly [attribute: Name, val
 
 const maxCachedSelections = 16
 
-/** Which slots have which values: exact filters. */
+/** Slots by their values: exact filters. */
 export class ValueIndex<Name extends string> {
   readonly #postings: Readonly<Record<Name, Postings>>
   #slots = 0

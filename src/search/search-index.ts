@@ -4,7 +4,7 @@ import type { State } from '../../schemas/entry-parts.ts'
 import type { LivenessStatus } from '../../schemas/liveness.ts'
 import type { Parts } from '../common/sections.ts'
 
-/** What the index keeps of an entry. The values that filters compare without case are lower-case. */
+/** The indexed part of an entry. Values that filters compare without case are lower-case. */
 export interface SearchDocument extends ListedValues {
   readonly id: string
   readonly package_name: string
@@ -12,28 +12,31 @@ export interface SearchDocument extends ListedValues {
   readonly description: string
   readonly state: State | 'SUSPENDED'
   readonly owner: string | null
-  /** `unknown` when left out. */
+  /** `unknown` when absent. */
   readonly liveness?: LivenessStatus
-  /** False when left out. */
+  /** False when absent. */
   readonly deprecated?: boolean
   /** RFC 3339. */
   readonly created_at: string
   readonly capabilities: readonly { readonly name: string; readonly description: string }[]
 }
 
-/** An entry as it now is; a null document says that it is gone. */
+/** An entry as it now is; a null document says that the entry was removed. */
 export interface EntryChange {
   readonly id: string
   readonly document: SearchDocument | null
 }
 
-/** Every condition must hold. Text is compared without case; every tag is required; an unknown liveness is neither. */
+/** Every condition must hold. Text is compared without case; an entry must have every tag; an unknown liveness meets neither value. */
 export type Filter = FilterValues
 
 /** `relevance` without a text is `newest`. */
 export type Sort = 'relevance' | 'newest' | 'name'
 
-/** Keyset position of a hit: its sort key and id; continues after it even when the index has changed meanwhile. */
+/**
+ * Keyset position of a hit: its sort key and id. The next page continues after it even if the index has changed
+ * meanwhile.
+ */
 export interface Position {
   /** The score (relevance), milliseconds since the epoch (newest) or the name. */
   readonly key: number | string
@@ -47,9 +50,9 @@ export interface IndexQuery {
   readonly after?: Position
   readonly sort: Sort
   readonly facets?: boolean
-  /** Leaves out what scores less. */
+  /** Drops hits with a lower score. */
   readonly min_score?: number
-  /** Asks words alone, whatever the index knows of meaning. */
+  /** Searches by words alone, without meaning. */
   readonly words_only?: boolean
 }
 
@@ -61,21 +64,21 @@ export interface Hit {
   readonly position: Position
 }
 
-/** How many entries of the whole result have each value; the most frequent ones first. */
+/** Counts of the values in the whole result; the most frequent ones first. */
 export type Facets = Readonly<Record<FacetName, Record<string, number>>>
 
 export interface Hits {
   readonly hits: readonly Hit[]
-  /** Entries that match text and filter, on every page together. */
+  /** Entries that match text and filter, of all pages together. */
   readonly total: number
   readonly facets?: Facets
   /** The highest score of the whole result. */
   readonly best?: number
-  /** What the answer had to do without, in words. */
+  /** The part of the search that failed, as a text. */
   readonly degraded?: string
 }
 
-/** A derived view of the registry for finding entries; rebuilt from the truth at any time. */
+/** An index of the registry's entries. Derived data: it can be rebuilt from the database at any time. */
 export interface SearchIndex extends AsyncDisposable {
   /** Number of the last registry change that searches can see. */
   readonly applied_revision: number
@@ -83,7 +86,7 @@ export interface SearchIndex extends AsyncDisposable {
   lists(id: string): boolean
   /** Brings the index to `revision`: each change adds, replaces or removes its entry, in order. */
   apply(changes: readonly EntryChange[], revision: number): Promise<void>
-  /** The whole index, from which another is made as it is. */
+  /** The whole index, to be restored later. */
   save(): Parts
   /** Throws the signal's reason when it has aborted, Failure `invalid_request` for a position of another sort. */
   search(query: IndexQuery, signal: AbortSignal): Promise<Hits>

@@ -6,33 +6,34 @@ import { currentRevision } from './sql/counter.ts'
 import { maxRowsPerStatement, type Tables } from './sql/tables.ts'
 import type { Transact } from './sql/transaction.ts'
 
-/** A row as it lies, which is the same in every dialect. */
+/** A stored row: its table and its columns, the same in every dialect. */
 export type DumpedRow = readonly [table: string, row: Readonly<Record<string, string | number | null>>]
 
-/** What a registry consists of, as it stood at one moment. */
+/** The contents of a registry at one moment. */
 interface Contents {
-  /** The migrations behind it: it fits a store with the same ones. */
+  /** Migrations of the source: only a store with the same ones takes the rows. */
   readonly migrations: readonly string[]
   readonly revision: number
   rows(): AsyncIterable<readonly DumpedRow[]>
 }
 
-/** Whole registries from one store into another: ids, versions, owners, proofs, revisions, everything. */
+/** Moves a whole registry from one store to another: ids, versions, owners, proofs, revisions, everything. */
 export interface DumpRestore {
-  /** Shows `work` the contents, which stand still meanwhile. */
+  /** Calls `work` with the contents, which do not change meanwhile. */
   out<T>(work: (contents: Contents) => Promise<T>): Promise<T>
   /**
-   * Takes contents in, all or nothing; returns how many rows. Throws Failure `conflict` where the store has other
-   * migrations, or something in it that `replace` does not let go, and `invalid_request` for rows of no table.
+   * Writes the contents, all or nothing; returns the number of rows. Throws Failure `conflict` where the store has
+   * other
+   * migrations, or has rows and `replace` is false, and `invalid_request` for rows of an unknown table.
    */
   in(contents: Omit<Contents, 'revision'>, replace: boolean): Promise<number>
 }
 
-/** Reads in one transaction that sees one moment. */
+/** Runs reads in one transaction, on one snapshot. */
 export type Snapshot = <T>(work: (db: Kysely<Tables>) => Promise<T>) => Promise<T>
 type Keys = { readonly [Table in keyof Tables]: readonly (keyof Tables[Table] & string)[] | null }
 
-/** Every table by its key; null for what is derived, or of the moment. */
+/** The primary key of every table that is dumped; null for derived and short-lived data. */
 const keys: Keys = {
   entry: ['id'],
   change: ['revision'],
@@ -123,7 +124,7 @@ function assertSameSchema(migrations: readonly string[]): void {
   const newest = (names: readonly string[]) => names.at(-1) ?? 'none'
   throw new Failure(
     'conflict',
-    `It comes from a store at ${newest(migrations)}; this one is at ${newest(migrationNames)}.`,
+    `The dump comes from a store at migration ${newest(migrations)}; this store is at ${newest(migrationNames)}.`,
     {
       hint: 'Export and import with the same version of Dragoman: upgrade the older one by starting it with the newer version.',
     },
@@ -131,11 +132,11 @@ function assertSameSchema(migrations: readonly string[]): void {
 }
 
 function notEmpty(): Failure {
-  return new Failure('conflict', 'The store that it would go into is not empty.', {
-    hint: 'Stop the gateways and import with --replace: what is there now is then gone.',
+  return new Failure('conflict', 'The target store is not empty.', {
+    hint: 'Stop the gateways and import with --replace: it deletes what the store holds now.',
   })
 }
 
 function unknownTable(table: string): Failure {
-  return new Failure('invalid_request', `There is nothing called ${table.slice(0, 60)} in a registry.`)
+  return new Failure('invalid_request', `A registry has no table ${table.slice(0, 60)}.`)
 }

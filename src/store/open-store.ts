@@ -4,18 +4,18 @@ import { openSqliteStore } from './sqlite/store.ts'
 import type { Store } from './store.ts'
 
 interface StorePlace {
-  /** Of the embedded database. */
+  /** Path of the embedded database. */
   readonly path: string
-  /** Of the PostgreSQL database that takes its place. */
+  /** URL of the PostgreSQL database that replaces it. */
   readonly url?: string | undefined
 }
 
-/** As an operator may be told, without what is secret. */
+/** The location for operators, without secrets. */
 export function nameOf({ path, url }: StorePlace): string {
   return url === undefined ? `SQLite in ${path}` : `PostgreSQL at ${placeOf(url)}`
 }
 
-/** What serves the store there: for SQLite its version alone. Throws as its opening does. */
+/** The server of the store; for SQLite its version alone. Throws as opening the store does. */
 export async function aboutStore({
   url,
 }: StorePlace): Promise<Pick<AboutPostgres, 'version'> & Partial<AboutPostgres>> {
@@ -24,13 +24,13 @@ export async function aboutStore({
   return await askPostgres(url)
 }
 
-/** Where several gateways over one database count calls together. */
+/** The shared counts of several gateways over one database. */
 export async function openRates(url: string, onError: (fault: unknown) => void) {
   const { openSharedRates } = await import('./postgres/shared-rates.ts')
   return openSharedRates(url, onError)
 }
 
-/** Opens the store there; `failed` hears of connections that broke, `clock` is in milliseconds since the epoch. */
+/** Opens the store; `onError` is called for broken connections, `clock` is in milliseconds since the epoch. */
 export async function openStore(
   { path, url }: StorePlace,
   clock: () => number,

@@ -14,11 +14,11 @@ import {
 } from '../../schemas/trust.ts'
 import type { DumpRestore } from './dump-restore.ts'
 
-/** A proof as it is kept, with what the next check needs. */
+/** A proof as it is stored, with what the next check needs. */
 const StoredProof = VerificationReport.extend({
-  /** Of the card that stood when the owner last verified. */
+  /** SHA-256 of the card at the owner's last verification. */
   card_sha256: z.string().nullable(),
-  /** Of the `mcp` method: the key proved with, and its signature. */
+  /** For the method `mcp`: the proved key, and its signature. */
   public_key: z.string().optional(),
   signature: z.string().optional(),
 })
@@ -32,19 +32,19 @@ import { Scope } from '../../schemas/scope.ts'
 import type { TaskStore } from '../../schemas/task.ts'
 import type { WebhookStore } from '../../schemas/webhook.ts'
 
-/** An entry as the truth holds it: URLs of our own are null or relative, rendered at read. */
+/** An entry as the database holds it: our own URLs are null or relative, and rendered when the entry is read. */
 export const StoredEntry = z.object({
   ...storedShape,
   id: z.string(),
   state: State,
   verification_level: VerificationLevel,
   owner: z.object({ issuer: z.string(), subject: z.string(), namespace: z.string().nullable() }).nullable(),
-  /** Written by the gateway itself for an agent that it hosts. */
+  /** True for an agent that the gateway hosts and writes itself. */
   hosted: z.boolean(),
   source_url: z.string().nullable(),
-  /** The card as its publisher wrote it, where we have it. */
+  /** The card as its publisher wrote it, where there is one. */
   card: z.record(z.string(), z.unknown()).nullable(),
-  /** The fields that its owner stated, which win over the manifest; null: all of them. */
+  /** The fields that the owner stated, which override the manifest; null: all fields. */
   stated: z.array(z.string()).nullable().default(null),
   card_sha256: z.string().nullable().default(null),
   content_flags: z.array(ContentFlag).default([]),
@@ -53,19 +53,19 @@ export const StoredEntry = z.object({
   proof: StoredProof.nullable().default(null),
   suspended: Suspension.nullable().default(null),
   deprecated: Deprecation.nullable().default(null),
-  /** When the manifest and the proof are to be looked at again; null: never. */
+  /** Time of the next check of manifest and proof; null: never. */
   check_at: z.string().nullable().default(null),
   created_at: z.string(),
   updated_at: z.string(),
   deleted: z.boolean(),
-  /** Versions up to this revision are those of an entry that had the name before, and was deleted. */
+  /** Versions up to this revision belong to a deleted entry of the same name. */
   versions_after: z.int().default(0),
   /** Set by the store at commit. */
   revision: z.int(),
 })
 export type StoredEntry = z.infer<typeof StoredEntry>
 
-/** What stands in the store under this id is not an entry. */
+/** The row of this id does not hold a valid entry. */
 export class UnreadableEntry extends Error {
   override readonly name = 'UnreadableEntry'
 
@@ -74,16 +74,16 @@ export class UnreadableEntry extends Error {
   }
 }
 
-/** One version of an entry: what everybody could see of it from then on, which never changes. */
+/** One version of an entry: its public content from then on. It never changes. */
 export interface Version {
-  /** Of the commit that published it. */
+  /** Revision of the commit that published it. */
   readonly revision: number
-  /** As its publisher calls it. */
+  /** The publisher's version string. */
   readonly version: string | null
-  /** Sorts as versions do; empty for what is no version of Semantic Versioning. */
+  /** Sorts as versions do; empty for a version that Semantic Versioning does not define. */
   readonly precedence: string
   readonly published_at: string
-  /** Of what it says, in hex. */
+  /** Digest of the content, in hex. */
   readonly sha256: string
 }
 
@@ -91,18 +91,18 @@ export interface PublishedVersion extends Version {
   readonly content: Partial<StoredEntry>
 }
 
-/** What entries were, of those versions alone that came after a revision. */
+/** The versions of an entry, after a revision. */
 export interface VersionStore {
-  /** The highest version first, those without an order after all others, the newest of one version first. */
+  /** The highest version first, versions without an order last, equal versions newest first. */
   list(
     entryId: string,
     after: number,
     limit: number,
     position?: Pick<Version, 'precedence' | 'revision'>,
   ): Promise<readonly Version[]>
-  /** How many there are, and the revision of the newest, 0 where there is none. */
+  /** The number of versions, and the revision of the newest, 0 where there is none. */
   extent(entryId: string, after: number): Promise<{ readonly total: number; readonly newest: number }>
-  /** By its revision, or the newest that its publisher calls so. */
+  /** The version of a revision, or the newest with a version string. */
   find(
     entryId: string,
     after: number,
@@ -114,24 +114,23 @@ export interface VersionStore {
 export interface StoreChange {
   readonly revision: number
   readonly entry_id: string
-  /** `liveness`: the entry stands as it was, but whether its agent answers has changed. */
+  /** `liveness`: the public status of the agent changed, and the entry did not. */
   readonly kind: 'put' | 'delete' | 'liveness'
   readonly at: string
   /**
-   * What it was to everybody: they see the entry as it is now, they have seen it before and no longer do, or they
-   * never came to see it. Of liveness always `listed`.
+   * Public visibility after the change: visible, hidden again, never visible. Changes of liveness are always `listed`.
    */
   readonly seen: 'listed' | 'gone' | 'unseen'
 }
 
-/** Who does what to an entry; the actor is null where the gateway does it by itself. */
+/** Who does what to an entry; the actor is null where the gateway acts by itself. */
 export interface AuditAction {
   readonly actor: Actor
   readonly action: string
   readonly reason?: string
 }
 
-/** A namespace that somebody holds: by a claim in their token, or by having proved its domain. */
+/** A namespace and its holder, by a claim in a token or by a proved domain. */
 export interface Claim {
   readonly namespace: string
   readonly holder: NonNullable<Actor>
@@ -140,36 +139,36 @@ export interface Claim {
 
 export type Reference = { readonly id: string } | { readonly package_name: string }
 
-/** Reads throw UnreadableEntry where what they ask for is none. */
+/** Reads throw UnreadableEntry for a row that holds no valid entry. */
 export interface Reader {
-  /** The entry, deleted ones too (their names stay taken). */
+  /** The entry, deleted ones included (their names stay taken). */
   entry(reference: Reference): Promise<StoredEntry | undefined>
-  /** Those that exist, in the order asked for. */
+  /** The entries that exist, in the order of the ids. */
   entries(ids: readonly string[]): Promise<readonly StoredEntry[]>
   /** The last committed revision; 0 for an empty store. */
   revision(): Promise<number>
-  /** The same, and whatever any process had committed when it was asked is seen by the reads after it. */
+  /** The last committed revision of any process; later reads see everything committed by now. */
   latest(): Promise<number>
-  /** Ids of those to be checked by now, or implausibly late, the longest due first. Times are RFC 3339. */
+  /** Ids of entries whose check is due, or implausibly late, the longest due first. Times are RFC 3339. */
   due(now: string, latest: string, limit: number): Promise<readonly string[]>
   /** Names of listed entries that begin with the prefix, in order. */
   listedNames(prefix: string, limit: number): Promise<readonly string[]>
-  /** What was done to an entry, newest first; `before` is the id of the last event seen. */
+  /** The audit events of an entry, newest first; `before` is the id of the last event of the page before. */
   audit(entryId: string, limit: number, before?: number): Promise<readonly AuditEvent[]>
 }
 
-/** What a change of an entry is decided by. */
+/** The reads by which a change of an entry is decided. */
 export interface DecisionReads {
   entry(reference: Reference): Promise<StoredEntry | undefined>
-  /** Who holds any of the namespaces given. */
+  /** The claims on any of these namespaces. */
   claims(namespaces: readonly string[]): Promise<readonly Claim[]>
-  /** Entries, deleted ones apart, whose names look like this one without being it (UTS #39). */
+  /** Entries whose names are confusable with this one (UTS #39), without deleted ones. */
   lookalikes(packageName: string): Promise<readonly StoredEntry[]>
-  /** Digests of what was ever published of an entry under a version string, by an entry of before too. */
+  /** Digests of all content published under this version string, by earlier entries of the name too. */
   published(entryId: string, version: string): Promise<readonly string[]>
 }
 
-/** What stands, as the grounds gave it, and what is to stand in its place. */
+/** The entry as the decision read it, and the entry to be written. */
 export interface Decision {
   readonly before: StoredEntry | undefined
   readonly entry: StoredEntry
@@ -177,40 +176,40 @@ export interface Decision {
 }
 
 export interface Writer extends DecisionReads {
-  /** Inserts or replaces by id. The commit gives it its revision and logs who did it. */
+  /** Inserts or replaces by id. The commit assigns the revision and logs the action. */
   put(entry: StoredEntry, audit?: AuditAction): Promise<void>
-  /** Logs what changes nothing of the entry. */
+  /** Logs an action that does not change the entry. */
   record(entryId: string, audit: AuditAction): Promise<void>
-  /** When this actor last did this to the entry. */
+  /** Time of this actor's last action of this kind on the entry. */
   lastDone(entryId: string, action: string, actor: Actor): Promise<string | undefined>
 }
 
-/** Vectors of texts by model and content: not the truth, but the costly part of what is derived from it. */
+/** Vectors of texts by model and content. They are derived data, stored because they are costly to compute. */
 export interface Embeddings {
-  /** Those that are kept, by content hash. */
+  /** The stored vectors, by content hash. */
   find(model: string, hashes: readonly string[]): Promise<ReadonlyMap<string, Float32Array>>
-  /** Keeps them; what is there already stays. */
+  /** Stores vectors; existing ones stay. */
   keep(model: string, vectors: ReadonlyMap<string, Float32Array>): Promise<void>
-  /** How many are kept of a model. */
+  /** The number of stored vectors of a model. */
   count(model: string): Promise<number>
 }
 
-/** What a gateway remembers about itself from one start to the next. */
+/** Settings that a gateway keeps from one start to the next. */
 export interface SettingStore {
   get(name: string): Promise<string | undefined>
   set(name: string, value: string): Promise<void>
-  /** Writes it where nothing stands; what stands there then, whoever wrote it. */
+  /** Inserts if absent; returns the stored value. */
   settle(name: string, value: string): Promise<string>
 }
 
-/** What only one process does at a time. */
+/** Leases: work that only one process does at a time. */
 export interface Leases {
-  /** True where the holder has it until then: it was free, its own, or let lapse. Times in milliseconds. */
+  /** True if the holder now has the lease: it was free, its own, or expired. Times in milliseconds. */
   take(name: string, holder: string, now: number, until: number): Promise<boolean>
   release(name: string, holder: string): Promise<void>
 }
 
-/** An API key as the truth holds it: of its secret the hash alone. Times in milliseconds since the epoch. */
+/** An API key as the database holds it: only the hash of its secret. Times in milliseconds since the epoch. */
 export const StoredKey = z.object({
   id: z.string(),
   /** Of the whole key, in base64url. */
@@ -225,22 +224,27 @@ export const StoredKey = z.object({
 })
 export type StoredKey = z.infer<typeof StoredKey>
 
-/** API keys and what has been revoked. Not entries: they have no revision and stand in no log of changes. */
+/** API keys and revocations. They are no entries: they have no revision and are not in the log of changes. */
 export interface IdentityStore {
   key(id: string): Promise<StoredKey | undefined>
-  /** Those of one owner, or everybody's; the newest first. */
+  /** The keys of one owner, or all; newest first. */
   keys(owner?: { readonly issuer: string; readonly subject: string }): Promise<readonly StoredKey[]>
-  /** Forgets keys of the same owner that ended before this one begins; false, and not added, where `most` are left. */
+  /**
+   * Deletes keys of the same owner that expired before this one begins; false, without adding it, where `most` remain.
+   */
   addKey(key: StoredKey, most: number): Promise<boolean>
-  /** Deletes the key, if it is there, and notes the revocation, at once or not at all. Forgets those that are over. */
+  /** Deletes the key, if it exists, and stores the revocation, in one transaction. Deletes expired revocations. */
   endKey(id: string, revocation: Revocation, now: number): Promise<void>
-  /** Those that may still end something at `now`. */
+  /** The revocations in force at `now`. */
   revocations(now: number): Promise<readonly Revocation[]>
-  /** Of two that end the same, the later `before` and `expires_at` hold. Forgets those that are over. */
+  /** Of two revocations of one thing, the later `before` and `expires_at` hold. Deletes expired revocations. */
   revoke(revocation: Revocation, now: number): Promise<void>
 }
 
-/** The truth. Every committed change takes the next number of one counter, so a reader of the log misses none. */
+/**
+ * The database of the registry. Every committed change takes the next number of one counter, so a reader of the log
+ * misses none.
+ */
 export interface Store extends AsyncDisposable {
   readonly read: Reader
   readonly embeddings: Embeddings
@@ -256,13 +260,15 @@ export interface Store extends AsyncDisposable {
   readonly dumpRestore: DumpRestore
   readonly webhooks: WebhookStore
   /**
-   * One transaction: all of `work` or none of it. Inside, nothing is awaited but the writer, and nothing outside is
-   * changed: a database may ask for it to be made again.
+   * One transaction: all of `work` or none of it. `work` awaits nothing but the writer and changes nothing outside,
+   * because
+   * the database may require it to be repeated.
    */
   write<T>(work: (transaction: Writer) => Promise<T>): Promise<{ result: T; revision: number }>
   /**
-   * One change of one entry, as it is to be, which may be decided more than once; the same rules as within `write`. Those
-   * that come together are committed together, each as though it were alone.
+   * One change of one entry; `decide` may be called more than once and follows the rules of `write`. Concurrent
+   * changes are
+   * committed together, with the result of one after another.
    */
   change(
     decide: (reads: DecisionReads) => Promise<Decision>,

@@ -2,7 +2,7 @@ import { type EventEmitter, once } from 'node:events'
 
 const pollMilliseconds = 500
 
-/** Yields once, and again whenever `version` differs; looks at each `commit` and twice a second. */
+/** Yields once, and again whenever `version` differs; it is compared at each `commit` and twice a second. */
 export async function* wakeOn(
   version: () => number,
   commits: EventEmitter,
@@ -14,7 +14,7 @@ export async function* wakeOn(
   }
 }
 
-/** Until there is a commit, half a second passes or the signal aborts. */
+/** Resolves at the next commit, after half a second, or when the signal aborts. */
 async function pause(commits: EventEmitter, signal: AbortSignal): Promise<void> {
   const enough = AbortSignal.any([signal, AbortSignal.timeout(pollMilliseconds)])
   await once(commits, 'commit', { signal: enough }).catch(() => {})

@@ -21,10 +21,10 @@ export function batchesOf(texts: readonly string[], limits: Limits): readonly (r
   return batches
 }
 
-/** About 500 word pieces of English: more than the smaller models read, and no more than they mind. */
+/** About 500 word pieces of English: more than the smaller models read, and no more than they accept. */
 const maxCharacters = 2_000
 
-/** The text as far as models read it. Half a character at the end would make some refuse the whole batch. */
+/** The text up to the limit. A surrogate cut in half would make some servers refuse the whole batch. */
 export function cut(text: string): string {
   return text.slice(0, maxCharacters).toWellFormed()
 }

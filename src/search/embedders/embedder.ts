@@ -1,13 +1,13 @@
-/** What a text means, as a unit vector; all zeros where the model knows nothing of it. */
+/** The meaning of a text as a unit vector; all zeros where the model knows no word of it. */
 export interface TextEmbedding {
   readonly vector: Float32Array
-  /** How much of the text the model's vocabulary covers, 0 to 1. */
+  /** Share of the text that the model's vocabulary covers, 0 to 1. */
   readonly coverage: number
 }
 
-/** Turns texts into vectors whose cosine says how alike they are in meaning. */
+/** Computes vectors of texts; their cosine is the similarity of the meanings. */
 export interface Embedder extends AsyncDisposable {
-  /** Names the model and its content: vectors of another name do not compare. */
+  /** Identifies the model and its content: vectors of different names are not comparable. */
   readonly model: string
   readonly dimensions: number
   /** One embedding a text, in order. Throws Failure, or the signal's reason when it has aborted. */

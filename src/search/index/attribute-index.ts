@@ -11,7 +11,7 @@ import type { PostingList } from '../../common/postings.ts'
 import { type AttributeValue, type Selection, ValueIndex } from '../../common/value-index.ts'
 import type { Facets, Filter, SearchDocument } from '../search-index.ts'
 
-/** What filters narrow by, lower-case where filters compare without case. */
+/** The attributes of filters; lower-case where filters compare without case. */
 export type IndexedAttributes = Pick<
   SearchDocument,
   ListedField | 'state' | 'owner' | 'liveness' | 'deprecated'
@@ -19,7 +19,7 @@ export type IndexedAttributes = Pick<
 
 type Value = AttributeValue<keyof Filter>
 
-/** Every filter has a row here: one that is missing does not compile. */
+/** Every filter has a row: a missing one does not compile. */
 const values: {
   readonly [Name in keyof Filter]-?: {
     readonly ofDocument: (document: IndexedAttributes) => readonly Text[]
@@ -47,7 +47,7 @@ type Text = string | null | undefined
 const attributes = Object.keys(values) as (keyof Filter)[]
 const maxFacetValues = 50
 
-/** Which live slots have which values: exact filters and facets. */
+/** The values of the live slots: exact filters and facets. */
 export class AttributeIndex {
   readonly #index = new ValueIndex(attributes)
 

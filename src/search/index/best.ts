@@ -4,8 +4,9 @@ import { orders, type PositionedSlot } from './order.ts'
 import type { Scoreboard } from './scoreboard.ts'
 
 /**
- * The `limit` best scores after a position, best first. Keeps no more than `limit` at a time: what does not
- * reach the worst of them costs one comparison.
+ * The `limit` best scores after a position, best first. Keeps at most `limit` at a time: a score below the worst of
+ * them
+ * costs one comparison.
  */
 export function takeBest(
   board: Scoreboard,

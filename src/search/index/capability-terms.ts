@@ -1,17 +1,17 @@
 import type { PostingList } from '../../common/postings.ts'
 
-/** Above the place of any capability that has a term: no more characters than that are read of an entry. */
+/** Exceeds the index of any capability with a term: no more characters than this are read of an entry. */
 const span = 2 ** 20
-/** Per entry; the terms after them find it as well as any, but tell none of its capabilities. */
+/** Per entry; further terms find the entry too, but not its best capability. */
 const maxPairs = 10_000
 
 /**
- * Each pair of a capability and a term of it as one number, sorted, so that the capabilities with one term stand
- * together and are found by it.
+ * Each pair of a capability and one of its terms as one number, sorted, so that the capabilities with one term are
+ * adjacent.
  */
 export type CapabilityTerms = Float64Array
 
-/** Pairs the capabilities of an entry, which are known by their place, with their terms. */
+/** Pairs the capabilities of an entry, by their index, with their terms. */
 export function pairTerms(capabilities: readonly (readonly PostingList[])[]): CapabilityTerms {
   const pairs = capabilities.flatMap((terms, capability) =>
     terms.map(({ serial }) => serial * span + capability),

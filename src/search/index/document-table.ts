@@ -8,12 +8,12 @@ import { OrderedSlots } from './ordered-slots.ts'
 import { type WeighedStatus, weightsOf } from './score-weights.ts'
 import { type IndexedText, TextIndex } from './text-index.ts'
 
-/** What is kept of a document beside its terms. */
+/** The stored part of a document, without its terms. */
 interface KeptDocument extends IndexedAttributes {
   readonly id: string
   readonly name: string
   readonly created_at: string
-  /** Names alone. */
+  /** Names only. */
   readonly capabilities: readonly string[]
 }
 
@@ -24,18 +24,18 @@ export interface TableEntry {
   readonly name: Position
 }
 
-/** The live entries, each in a slot of its own, with everything that is derived from them kept in step. */
+/** The live entries, each in a slot of its own, with all data derived from them. */
 export class DocumentTable {
   texts = new TextIndex()
   readonly attributes = new AttributeIndex()
   ordered = this.#order()
   #entries: (TableEntry | undefined)[] = []
   readonly #slots = new Map<string, number>()
-  /** By how much of their score entries are found, where that is not all of it. */
+  /** Factors of scores by slot, where below 1. */
   readonly weights = new Map<number, number>()
   readonly #free: number[] = []
 
-  /** What `save` made. Throws where it is not that. */
+  /** Restores what `save` made. Throws for other content. */
   static load(sections: Sections): DocumentTable {
     const table = new DocumentTable()
     table.texts = TextIndex.load(sections)
@@ -56,7 +56,8 @@ export class DocumentTable {
         table.#free.push(slot)
         return undefined
       }
-      // Views come when they are looked at, which is seldom: at a start they would cost more than all the rest.
+      // Views are made when they are needed, which is rare: at a start they would cost more than all the
+      // rest.
       const text: IndexedText = {
         length: lengths[slot] ?? 0,
         counts: document.state === 'ACTIVE',

@@ -1,7 +1,7 @@
 import { analyse } from '../query/analyse.ts'
 import type { SearchDocument } from '../search-index.ts'
 
-/** What the text index needs to know of a document. */
+/** A document as the text index sees it. */
 interface DocumentTerms {
   /** How often each term occurs, weighted by the fields it occurs in. */
   readonly frequencies: ReadonlyMap<string, number>
@@ -11,11 +11,11 @@ interface DocumentTerms {
   readonly capabilities: readonly ReadonlySet<string>[]
 }
 
-/** A name says more than a text; integers, so that sums stay exact whatever the order. */
+/** A name weighs more than a text; integers, so that sums are exact in any order. */
 const nameWeight = 2
 const textWeight = 1
 
-/** Of one document, all its texts together: what is read costs time, what is new costs memory. */
+/** Of all texts of one document: characters cost time, distinct terms cost memory. */
 const maxCharacters = 100_000
 const maxTerms = 10_000
 

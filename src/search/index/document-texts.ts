@@ -4,7 +4,7 @@ import type { SearchDocument } from '../search-index.ts'
 const maxCharacters = 2000
 const joints = /[\s_\-./]+|(?<=[\p{Ll}\p{N}])(?=\p{Lu})/u
 
-/** What an entry says of itself, then what each of its capabilities does: one vector is made of each. */
+/** The text of an entry, then one for each of its capabilities: each is embedded by itself. */
 export function documentTexts({ name, description, tags, capabilities }: SearchDocument): string[] {
   const labels = tags.map((tag) => ` [${tag}]`).join('')
   return [
@@ -13,7 +13,7 @@ export function documentTexts({ name, description, tags, capabilities }: SearchD
   ].map((text) => text.slice(0, maxCharacters))
 }
 
-/** Identifiers are taken apart, since models read words. */
+/** Identifiers are split, since models read words. */
 function titled(name: string, description: string): string {
   const words = name.slice(0, maxCharacters).split(joints).join(' ').trim()
   return description === '' ? words : `${words}: ${description}`

@@ -5,10 +5,10 @@ import type { TableEntry } from './document-table.ts'
 import { weightsOf } from './score-weights.ts'
 import type { WeighedTerm } from './text-index.ts'
 
-/** Why nothing but the filter put an entry where it is. */
+/** The explanation of a hit without a text: it met the filter. */
 export const listed: Match = { terms: [], capability: null, similarity: null, scores: {} }
 
-/** Says which words of the query an entry has, how like it is in meaning, and which of its capabilities fits best. */
+/** Explains a hit: the words of the query that it has, its similarity in meaning, and its best capability. */
 export function explain(
   slot: number,
   entry: TableEntry,
@@ -17,7 +17,7 @@ export function explain(
   near: Near | undefined,
 ): Match {
   const found = query.filter(({ list }) => list.has(slot))
-  // Sums of floats may pass the largest cosine by a hair.
+  // Sums of floats may exceed the range of a cosine slightly.
   const similarity = near ? Math.max(-1, Math.min(1, near.similarity)) : null
   const words = new Set(found.flatMap((term) => [...term.words]))
   return {

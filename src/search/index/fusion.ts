@@ -1,24 +1,29 @@
 import type { Likeness } from './meaning.ts'
 import type { Scoreboard } from './scoreboard.ts'
 
-/** The share of meaning in a score, 0 to below 1, by how much the words of the query can tell (their largest score). */
+/** The share of meaning in a score, 0 to below 1, by the largest score that the words of the query can give. */
 export type MeaningShare = (most: number) => number
 
-/** Words that tell much have up to 0.7 of the score; the fewer and the more common they are, the more meaning leads. */
+/**
+ * Informative words have up to 0.7 of the score; the fewer and the more common they are, the larger the share of
+ * meaning.
+ */
 export const shareOfMeaning: MeaningShare = (most) => 1 - (0.7 * most) / (most + 10)
 
-/** What counts as found by meaning alone: of the greatest likeness found, and of likeness as such. */
+/** Thresholds for entries found by meaning alone: relative to the greatest similarity found, and absolute. */
 const leastOfGreatest = 0.5
 const leastSimilarity = 0.15
 
 /**
- * Turns the lexical scores on the board into the final ones, 0 to 1 (above 1 for an exact name): a share of them is
- * likeness in meaning, as far as the model understands the query, and the rest is words. Each is taken as its share
- * of the geometric mean of the best that was found and the best there can be (`most`; a cosine of 1): neither wholly
- * relative, which would make much of a poor best, nor wholly absolute, which would let long queries count for nothing.
- * What is like enough in meaning alone joins the board.
+ * Turns the lexical scores on the board into final ones, 0 to 1 (above 1 for an exact name): a share of each is
+ * similarity
+ * in meaning, as far as the model understands the query, and the rest is words. Both are divided by the geometric mean
+ * of
+ * the best found and the best possible (`most`; a cosine of 1): a purely relative score would overrate a poor best,
+ * and a
+ * purely absolute one would underrate long queries. Entries of sufficient similarity join the board without words.
  *
- * In the end each score counts by its slot's weight, above 0 to 1, where it has one.
+ * At the end each score is multiplied by its slot's weight, above 0 to 1, where it has one.
  *
  * Returns the lexical part of an entry's score, 0 to 1.
  */

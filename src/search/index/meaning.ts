@@ -4,18 +4,19 @@ import { clausesOf } from '../query/clauses.ts'
 import type { AttributeFilter } from '../vectors/attributes.ts'
 import type { Near, VectorStore } from '../vectors/vector-store.ts'
 
-/** How like a query some entries are in meaning, by id. */
+/** Similarities of entries to a query, by id. */
 export interface Likeness {
-  /** How far the model understands the query, 0 to 1: what its similarities are worth. */
+  /** How far the model understands the query, 0 to 1: the weight of its similarities. */
   readonly trust: number
   readonly near: ReadonlyMap<string, Near>
 }
 
-/** The dense arm of search. */
+/** The search by meaning. */
 export interface Meaning {
   /**
-   * How like the query are the entries nearest to it among those that meet the filter, and the entries `named`.
-   * Undefined where the model understands nothing of it.
+   * Similarities of the entries nearest to the query among those that meet the filter, and of the entries `named`.
+   * Undefined
+   * where the model does not understand the query.
    */
   compare(
     text: string,
@@ -25,7 +26,7 @@ export interface Meaning {
   ): Promise<Likeness | undefined>
 }
 
-/** Nearest entries looked at: enough that what they leave out cannot come first. */
+/** Nearest entries taken: enough that an omitted one cannot come first. */
 const wholeDepth = 50
 const clauseDepth = 20
 const rememberedQueries = 1000
@@ -35,7 +36,7 @@ const maxCharacters = 1000
 const unspaced = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}]/gu
 const letters = /[\p{L}\p{N}]/gu
 const maxUnspacedShare = 0.3
-/** A query covered less is not understood at all; one covered as far as the second is trusted fully. */
+/** Below the first coverage a query is not understood; from the second on it is trusted fully. */
 const leastCoverage = 0.4
 const enoughCoverage = 0.7
 
@@ -88,7 +89,7 @@ function bestById(all: readonly Near[]): Map<string, Near> {
   return best
 }
 
-/** An entry answers a query of several parts as far as it answers the whole and its best part. */
+/** An entry's similarity to a query of several parts is the mean of that to the whole and that to its best part. */
 function halfway(whole: Near, part: Near): Near {
   const { capability } = part.similarity > whole.similarity ? part : whole
   return { id: whole.id, similarity: (whole.similarity + part.similarity) / 2, capability }

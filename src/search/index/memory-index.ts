@@ -12,19 +12,19 @@ import { Scoreboard } from './scoreboard.ts'
 import { maxTotalOf, type WeighedTerm } from './text-index.ts'
 
 interface MemoryIndexOptions {
-  /** The dense arm, asked for anew by each search; without it, words alone decide. */
+  /** The search by meaning, looked up by each search; without it, words alone decide. */
   readonly meaning?: () => Meaning | undefined
-  /** How much of a score is meaning; found by measurement where left out. */
+  /** The share of meaning in a score; the measured default when absent. */
   readonly share?: MeaningShare
-  /** Hears why the dense arm failed; the search goes on without. */
+  /** Called when the search by meaning fails; the search continues without it. */
   readonly onError?: (fault: unknown) => void
-  /** What `save` of another index gave, to be made anew. */
+  /** The saved parts of another index, to be restored. */
   readonly saved?: Sections | undefined
 }
 
 type Passes = (slot: number) => boolean
 
-/** Entries with the best words whose meaning is compared even where they are not near. */
+/** Best entries by words whose meaning is compared even if they are not near. */
 const namedDepth = 20
 
 /** An index in memory: words, meaning and exact filters; a search sees every change applied before it. */
@@ -35,7 +35,7 @@ export function createMemoryIndex(options: MemoryIndexOptions = {}): SearchIndex
 class MemoryIndex implements SearchIndex {
   applied_revision = 0
   #table: DocumentTable
-  /** Counts changes: what was scored before one tells nothing after it. */
+  /** Counts changes: scores of an earlier version are outdated. */
   #version = 0
   readonly #boards: Scoreboard[] = []
   readonly #meaning: () => Meaning | undefined
@@ -149,7 +149,7 @@ class MemoryIndex implements SearchIndex {
     }
   }
 
-  /** Leaves the lexical scores of what meets the filter on the board. */
+  /** Leaves the lexical scores of the entries that meet the filter on the board. */
   #scoreWords(text: string, filter: Filter, board: Scoreboard): WeighedTerm[] {
     const { texts, attributes, capacity } = this.#table
     const terms = texts.weigh(readQuery(text))
@@ -179,7 +179,7 @@ class MemoryIndex implements SearchIndex {
       return likeness ? { likeness } : {}
     } catch (fault) {
       signal.throwIfAborted()
-      // Another model has taken over meanwhile.
+      // Another model replaced this one during the call.
       const now = this.#meaning()
       if (now !== meaning) return this.#compare(now, text, filter, board, signal)
       this.#onError(fault)

@@ -7,7 +7,7 @@ export class OrderedSlots {
   readonly #positionOf: (slot: number) => Position
   readonly #slots: number[]
 
-  /** `slots` are those of an order saved before, where there is one. */
+  /** `slots` restores a saved order. */
   constructor(compare: ComparePositions, positionOf: (slot: number) => Position, slots?: Uint32Array) {
     this.#compare = compare
     this.#positionOf = positionOf
@@ -22,7 +22,7 @@ export class OrderedSlots {
     this.#slots.splice(this.#firstFrom(this.#positionOf(slot)), 0, slot)
   }
 
-  /** The slot's position must be what it was when it was added. */
+  /** The slot's position must be the one that it was added with. */
   remove(slot: number): void {
     this.#slots.splice(this.#firstFrom(this.#positionOf(slot)), 1)
   }

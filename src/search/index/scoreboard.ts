@@ -1,11 +1,11 @@
-/** Scores by slot for one query at a time, reused by the next: nothing is allocated for a document. */
+/** Scores by slot for one query at a time, reused by the next: a document costs no allocation. */
 export class Scoreboard {
   scores: Float64Array = new Float64Array(0)
   /** The slots with a score: the first `size` are valid. */
   slots: Uint32Array = new Uint32Array(0)
   size = 0
 
-  /** Forgets every score and makes room for slots below `capacity`. */
+  /** Clears every score and makes room for slots below `capacity`. */
   reset(capacity: number): void {
     for (let index = 0; index < this.size; index++) this.scores[this.slots[index] ?? 0] = 0
     this.size = 0
@@ -45,7 +45,7 @@ export class Scoreboard {
     for (const slot of slots) scores[slot] = (scores[slot] ?? 0) * (factors.get(slot) ?? 1)
   }
 
-  /** Keeps the slots with at least this score; the others lose theirs. */
+  /** Keeps the slots with at least this score; clears the others. */
   keepFrom(least: number): void {
     const { slots, scores } = this
     let size = 0

@@ -7,10 +7,10 @@ import { type CapabilityTerms, pairTerms } from './capability-terms.ts'
 import { readDocument } from './document-terms.ts'
 import type { Scoreboard } from './scoreboard.ts'
 
-/** Where the terms of one document went: the numbers of their lists. */
+/** The lists that the terms of one document are in, by their numbers. */
 export interface IndexedText {
   readonly length: number
-  /** Whether it bears on how rare a term is and how long texts are. */
+  /** Whether the document counts in the rarity of terms and the average length of texts. */
   readonly counts: boolean
   readonly terms: Uint32Array
   readonly capabilities: CapabilityTerms
@@ -18,7 +18,7 @@ export interface IndexedText {
   readonly names: Uint32Array
 }
 
-/** A term of a query; the list of one that the index does not know is empty. */
+/** A term of a query; the list of an unknown term is empty. */
 export interface WeighedTerm {
   readonly list: PostingList
   readonly words: ReadonlySet<string>
@@ -31,8 +31,9 @@ const b = 0.75
 const unknown = new PostingList('', -1)
 
 /**
- * BM25F over the live documents, which are known by slot: every change is exact at once. Only ACTIVE ones count in
- * what it weighs by, so that no score tells what stands in one that is hidden.
+ * BM25F over the live documents, by slot: every change is exact at once. Only ACTIVE documents count in the
+ * statistics, so
+ * that no score reveals the content of a hidden one.
  */
 export class TextIndex {
   #terms = new Postings()
@@ -41,7 +42,7 @@ export class TextIndex {
   #totalLength = 0
   #documents = 0
 
-  /** What `save` made. Throws where it is not that. */
+  /** Restores what `save` made. Throws for other content. */
   static load(sections: Sections): TextIndex {
     const index = new TextIndex()
     index.#terms = Postings.load(sections, 'terms')
@@ -89,7 +90,7 @@ export class TextIndex {
     for (const serial of text.names) this.#names.remove(this.#names.at(serial), slot)
   }
 
-  /** The terms by rarity and by the root of their count in the query; one that nothing has is the rarest. */
+  /** The terms with weights by rarity and by the root of their count in the query; an unknown term is the rarest. */
   weigh(terms: readonly QueryTerm[]): WeighedTerm[] {
     return terms.map(({ term, words, count }) => {
       const list = this.#terms.get(term) ?? unknown
@@ -98,7 +99,7 @@ export class TextIndex {
     })
   }
 
-  /** Adds the score of every document selected with one of the terms; an exact name outdoes whatever words can give. */
+  /** Adds the score of every selected document with one of the terms; an exact name exceeds every score of words. */
   score(text: string, terms: readonly WeighedTerm[], board: Scoreboard, among: Selection): void {
     const average = this.#totalLength / this.#documents || 1
     for (const term of terms) this.#scoreTerm(term, average, board, among)
@@ -131,7 +132,7 @@ export class TextIndex {
   }
 }
 
-/** The score that the words of a query come near to in an entry that has them all. */
+/** The upper limit of an entry's score by the words of a query, if it has them all. */
 export function maxTotalOf(terms: readonly WeighedTerm[]): number {
   return terms.reduce((sum, term) => sum + term.weight, 0) || 1
 }

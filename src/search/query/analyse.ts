@@ -2,8 +2,9 @@ import { stemmer } from 'stemmer'
 import { stopWords } from './stop-words.ts'
 
 /**
- * Called with each term of a text: `term` is what is compared, `word` is what was written, in lower case,
- * `boilerplate` says that the word tells nothing about what is wanted.
+ * Called with each term of a text: `term` is compared, `word` is the written form in lower case, `boilerplate` marks a
+ * word
+ * without information about the request.
  */
 type Emit = (term: string, word: string, boilerplate: boolean) => void
 
@@ -15,7 +16,7 @@ const spaced = String.raw`[[\p{L}\p{M}\p{N}]--${unspaced}]`
 /** A run of Han, kana or Hangul, or words of other scripts with the marks that join identifiers. */
 const runs = new RegExp(String.raw`${unspaced}+|${spaced}+(?:[._\/\-]${spaced}+)*`, 'gv')
 const startsUnspaced = new RegExp(`^${unspaced}`, 'v')
-/** The joints of `getPrice`, `HTMLPage`, `md2pdf`, `search_page` and `to-do`. */
+/** The boundaries within `getPrice`, `HTMLPage`, `md2pdf`, `search_page` and `to-do`. */
 const joints =
   /[_-]|(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})/u
 const plainWord = /^[a-z]+$/
@@ -23,10 +24,11 @@ const ascii = /^[\x20-\x7f]*$/
 const accents = /[\u0300-\u036f]/g
 
 /**
- * Cuts a text into terms, in one linear pass over its first 20,000 characters: words in lower case without
- * accents, English ones stemmed (Porter); identifiers both in pieces and joined, so that `search_page`,
- * `searchPage` and `search-page` are one; Han, kana and Hangul as pairs of characters. Terms above 64
- * characters are dropped.
+ * Cuts a text into terms, in one linear pass over its first 20,000 characters: words in lower case without accents,
+ * English
+ * ones stemmed (Porter); identifiers both in pieces and joined, so that `search_page`, `searchPage` and `search-page`
+ * are
+ * equal; Han, kana and Hangul as pairs of characters. Terms above 64 characters are dropped.
  */
 export function analyse(text: string, emit: Emit): void {
   const normal = text.slice(0, maxCharacters).normalize('NFKC').slice(0, maxCharacters)

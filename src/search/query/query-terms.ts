@@ -3,9 +3,9 @@ import { analyse } from './analyse.ts'
 /** A distinct term of a query. */
 export interface QueryTerm {
   readonly term: string
-  /** The words it was written as, in lower case. */
+  /** Its written forms, in lower case. */
   readonly words: ReadonlySet<string>
-  /** How often it occurs. */
+  /** Its number of occurrences. */
   readonly count: number
 }
 
@@ -13,8 +13,9 @@ const maxCharacters = 4_000
 const maxTerms = 256
 
 /**
- * The distinct terms of a query in order, at most 256, without boilerplate such as "please find me a"; a query
- * of nothing else keeps its words as they are.
+ * The distinct terms of a query in order, at most 256, without boilerplate such as "please find me a"; a query of
+ * nothing
+ * but boilerplate keeps all its words.
  */
 export function readQuery(text: string): QueryTerm[] {
   const all = new Map<string, QueryTerm>()

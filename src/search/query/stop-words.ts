@@ -1,6 +1,7 @@
 /**
- * Words of requests and catalogues that say nothing about what is wanted. They are rare in descriptions, so
- * their weight would otherwise be large.
+ * Words of requests and catalogues without information about the request. They are rare in descriptions, so their
+ * weight
+ * would be large.
  */
 export const stopWords: ReadonlySet<string> = new Set(
   [

@@ -1,8 +1,9 @@
 import type { AttributeValue } from '../../common/value-index.ts'
 
 /**
- * The attributes that filters narrow by; `list`: an entry has several values, and a filter needs every one of its own.
- * A row more is a column more of both stores; a store on disk is then rebuilt.
+ * The attributes of filters; `list`: an entry has several values, and must have every value of a filter. One more row
+ * is one
+ * more column of both stores; a store on disk is then rebuilt.
  */
 const table = {
   state: { kind: 'text', ignores_case: false },
@@ -15,7 +16,7 @@ const table = {
 
 export type AttributeName = keyof typeof table
 
-/** The values of an entry; those compared without case are lower-case. */
+/** The values of an entry; attributes compared without case are lower-case. */
 export type EntryAttributes = {
   readonly [Name in AttributeName]: (typeof table)[Name]['kind'] extends 'list'
     ? readonly string[]
@@ -33,7 +34,7 @@ export function isList(name: AttributeName): boolean {
   return table[name].kind === 'list'
 }
 
-/** The attributes alone of an object that may have more, such as a whole document. */
+/** The attributes of an object that may have more properties, such as a whole document. */
 export function pickAttributes(attributes: EntryAttributes): EntryAttributes {
   return Object.fromEntries(attributeNames.map((name) => [name, attributes[name]])) as EntryAttributes
 }

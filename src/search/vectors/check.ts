@@ -1,7 +1,7 @@
 import { slabRows } from './memory/layout.ts'
 import type { VectorChange } from './vector-store.ts'
 
-/** Throws RangeError for vectors that the store cannot have. */
+/** Throws RangeError for vectors that the store cannot hold. */
 export function checkChange({ id, entry }: VectorChange, dimensions: number): void {
   if (!entry) return
   const { vectors } = entry
@@ -16,5 +16,5 @@ export function checkVector(vector: Float32Array, dimensions: number): void {
     throw new RangeError(`A vector has ${vector.length} dimensions instead of ${dimensions}.`)
   let sum = 0
   for (let index = 0; index < dimensions; index++) sum += Math.abs(vector[index] ?? 0)
-  if (!Number.isFinite(sum)) throw new RangeError('A vector has a number that is not finite.')
+  if (!Number.isFinite(sum)) throw new RangeError('A vector contains a number that is not finite.')
 }

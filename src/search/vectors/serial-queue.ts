@@ -1,8 +1,8 @@
-/** Does one piece of work at a time, in the order asked for. */
+/** Runs pieces of work one at a time, in the order of the calls. */
 export class SerialQueue {
   #last: Promise<unknown> = Promise.resolve()
 
-  /** Starts the work when what came before has ended, well or not. */
+  /** Starts the work after the earlier ones have settled. */
   take<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#last.then(work)
     this.#last = turn.catch(() => undefined)

@@ -1,4 +1,4 @@
-/** The `limit` first of many in this order, sorted. What cannot be among them costs one comparison. */
+/** The first `limit` items in this order, sorted. An item that cannot be among them costs one comparison. */
 export function takeFirst<T>(items: Iterable<T>, limit: number, compare: (left: T, right: T) => number): T[] {
   const first: T[] = []
   let last: T | undefined

@@ -6,16 +6,16 @@ import { principalKey } from '../../common/principal-key.ts'
 import type { AuditTable, Tables } from '../sql/tables.ts'
 import type { StoredEntry } from '../store.ts'
 
-/** What a change of an entry did, field by field. */
+/** The fields that a change altered, before and after it. */
 interface Difference {
   readonly before: Record<string, unknown> | null
   readonly after: Record<string, unknown>
 }
 
-/** What every change touches, what its own hash stands for, and when somebody last looked. */
+/** Fields that every change alters, hashes of other fields, and times of checks. */
 const unloggedFields = new Set(['revision', 'updated_at', 'card', 'check_at'])
 
-/** The fields that differ; undefined where none does that anybody would ask about. */
+/** The fields that differ; undefined where only unlogged fields do. */
 export function difference(before: StoredEntry | undefined, after: StoredEntry): Difference | undefined {
   const [was, is] = [before ? loggedEntry(before) : {}, loggedEntry(after)]
   const changed = Object.keys(is).filter((key) => !isDeepStrictEqual(was[key], is[key]))
@@ -25,17 +25,17 @@ export function difference(before: StoredEntry | undefined, after: StoredEntry):
   return { before: before ? pick(was) : null, after: pick(is) }
 }
 
-/** In characters of JSON; as much as names and descriptions take. */
+/** In characters of JSON; enough for names and descriptions. */
 const maxLoggedCharacters = 20_000
 
-/** What is too long for a log stands there by its length and its SHA-256 in hex. */
+/** A value too long for the log is replaced by its length and its SHA-256 in hex. */
 function truncated(value: unknown): unknown {
   const text = JSON.stringify(value) ?? ''
   if (text.length <= maxLoggedCharacters) return value
   return { characters: text.length, sha256: hash('sha256', text, 'hex') }
 }
 
-/** An entry as the log has it: a check that found nothing new leaves no mark. */
+/** The logged fields of an entry, without times of checks: a check without a finding is not logged. */
 function loggedEntry({ manifest, proof, ...entry }: StoredEntry): Record<string, unknown> {
   const loggedFields = Object.entries(entry).filter(([key]) => !unloggedFields.has(key))
   return {

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Reference, StoredEntry } from '../store.ts'
 
-/** Characters of documents whose entries are kept, and names that are. */
+/** Bounds: characters of the documents of cached entries, and cached names. */
 const cachedCharacters = 64_000_000
 const cachedNames = 20_000
 
@@ -11,14 +11,14 @@ export interface Loaded {
   readonly size: number
 }
 
-/** Entries as they were read and parsed. A reader's validity says until when they stand. */
+/** Entries as they were read and parsed. The reader's validity drops those that changed. */
 export interface EntryCache {
   /** The last committed revision, where it is known. */
   revision: number | undefined
   find(reference: Reference): StoredEntry | undefined
   keep(loaded: Loaded): void
   forget(ids: Iterable<string>): void
-  /** Forgets everything. */
+  /** Removes everything. */
   clear(): void
 }
 

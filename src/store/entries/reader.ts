@@ -7,22 +7,22 @@ import { auditOf } from './audit.ts'
 import type { EntryCache, Loaded } from './entry-cache.ts'
 import { parseEntry } from './group-commit/decision-reads.ts'
 
-/** A row as it lies: its document unread. */
+/** A row whose document is not parsed yet. */
 type EntryRow = Pick<EntryTable, 'id' | 'document'>
 
-/** What tells whether the entries in a cache still stand; each dialect has its own way to know. */
+/** Says whether cached entries are still current; each dialect has its own way to know. */
 export interface Validity {
-  /** Drops what no longer stands. Asked before each read; undefined where that needed no waiting. */
+  /** Drops outdated entries. Called before each read; undefined where nothing had to be awaited. */
   settle(): Promise<void> | undefined
-  /** Learns of all that is committed by now, by whomever. */
+  /** Learns of everything committed by now, by any process. */
   ask(): Promise<void>
-  /** Differs from what it was where somebody may have committed meanwhile. */
+  /** Differs from its value before where another process may have committed meanwhile. */
   version(): number
 }
 
-/** Reads entries once for as long as they stand: a repeated answer costs no SQL and is the same object. */
+/** Reads through the cache: a repeated read costs no SQL and returns the same object. */
 export function createReader(db: Kysely<Tables>, cache: EntryCache, validity: Validity): Reader {
-  /** Reads, and keeps what was read only where nobody has committed meanwhile. */
+  /** Reads, and caches the result only where no process has committed meanwhile. */
   async function read<T>(work: () => Promise<T>, keep: (result: T) => void): Promise<T> {
     const before = validity.version()
     const result = await work()

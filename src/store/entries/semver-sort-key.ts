@@ -1,13 +1,14 @@
 import { parse } from 'semver'
 
-/** A number of a version as text that sorts as the number does; semver's numbers are below 2^53. */
+/** Digits of a number of a version, so that it sorts as text; semver's numbers are below 2^53. */
 const digits = 16
-/** Sorts after whatever a pre-release begins with. */
+/** Sorts after every first character of a pre-release. */
 const release = '~'
 
 /**
- * A version as a text whose order, byte by byte, is the precedence of Semantic Versioning 2.0.0 section 11; the empty
- * text, before all others, where it is none. What only differs in build metadata is the same.
+ * A text whose byte order is the precedence of Semantic Versioning 2.0.0 section 11; empty, and so before all others,
+ * for
+ * other versions. Versions that differ in build metadata alone have the same text.
  */
 export function precedenceOf(version: string | null): string {
   const parsed = version === null ? null : parse(version)
@@ -18,7 +19,7 @@ export function precedenceOf(version: string | null): string {
   return `${core}-${prerelease.map(identifier).join('')}`
 }
 
-/** Ends with what sorts before every character of an identifier, so that of two the one that goes on is the later. */
+/** Ends with a character that sorts before all characters of identifiers, so that a longer identifier sorts later. */
 function identifier(part: string | number): string {
   return typeof part === 'number' ? `0${padded(part)}!` : `1${part}!`
 }

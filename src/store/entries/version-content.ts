@@ -15,8 +15,9 @@ export const Content = StoredEntry.pick({
 const fields = Object.keys(Content.shape) as (keyof typeof Content.shape)[]
 
 /**
- * Of the digests that `digestOf` computes. Format 1 hashed `null` for each field that was absent, so a digest depended
- * on the fields that the code of its day had. A change of `digestOf` takes the next number and a migration.
+ * Format of the digests that `digestOf` computes. Format 1 hashed `null` for each absent field, so a digest depended
+ * on
+ * the list of fields of its day. A change of `digestOf` takes the next number and a migration.
  */
 export const digestFormat = 2
 
@@ -46,7 +47,7 @@ export function storedDigest(sha256: string, contentOfOtherFormat: string | null
   return contentOfOtherFormat === null ? sha256 : digestOf(JSON.parse(contentOfOtherFormat))
 }
 
-/** The version that an entry is, as it was published at a revision. */
+/** The row of an entry's version, published at a revision. */
 export function versionRow(
   entry: Pick<StoredEntry, 'id' | 'version'> & Readonly<Record<string, unknown>>,
   revision: number,
@@ -69,7 +70,7 @@ function contentOf(entry: Readonly<Record<string, unknown>>): Readonly<Record<st
   return Object.fromEntries(fields.map((field) => [field, entry[field] ?? null]))
 }
 
-/** An empty list states as little as no list: a field of lists reads as `[]` where a document lacks it. */
+/** An empty list is absent too: a list field that a document lacks is read as `[]`. */
 function isAbsent(value: unknown): boolean {
   return value === undefined || value === null || (Array.isArray(value) && value.length === 0)
 }

@@ -6,23 +6,23 @@ import { isUnreachable, retries, storeFailure } from './faults.ts'
 /** Milliseconds; 0 is no limit. */
 interface Limits {
   readonly statement: number
-  /** For a lock that another transaction holds. */
+  /** Wait for a lock that another transaction holds. */
   readonly lock: number
 }
 
 const connectMilliseconds = 5000
-/** How much later than the server we ourselves give a statement up: it may be the server that hangs. */
+/** The client gives a statement up this much later than the server: the server itself may hang. */
 const graceMilliseconds = 2000
 const retryMilliseconds = 1000
 
-/** int8 and numeric, which counts and sums are, as numbers: none of ours is beyond 2^53. */
+/** int8 and numeric, the types of counts and sums, as numbers: none of ours exceeds 2^53. */
 const numbers = new Set([20, 1700])
 const types: pg.CustomTypesConfig = {
   getTypeParser: (oid: number, format?: 'text' | 'binary') =>
     numbers.has(oid) ? Number : pg.types.getTypeParser(oid, format),
 }
 
-/** How each connection of ours is made. */
+/** The options of every connection. */
 export function clientOptions(url: string, { statement, lock }: Limits): pg.ClientConfig {
   return {
     connectionString: url,
@@ -38,8 +38,8 @@ export function clientOptions(url: string, { statement, lock }: Limits): pg.Clie
 }
 
 /**
- * At most `max` connections; one that cannot be made is tried again for a second. What goes wrong is told as
- * `storeFailure` has it; `failed` hears of idle connections that break.
+ * At most `max` connections; a failed connection is tried again for a second. Errors are thrown as `storeFailure`
+ * translates them; `onError` is called for idle connections that break.
  */
 export function createPool(
   url: string,
@@ -49,7 +49,7 @@ export function createPool(
 ): PostgresPool {
   const pool = new pg.Pool({ ...clientOptions(url, limits), max, idleTimeoutMillis: 60_000 })
   pool.on('error', onError)
-  // The pool listens to idle connections alone; one that breaks in use fails what is asked of it.
+  // The pool listens to errors of idle connections alone; a connection that breaks in use fails its query.
   pool.on('connect', (client) => client.on('error', () => {}))
   return {
     options: pool.options,
@@ -66,7 +66,7 @@ export function createPool(
   }
 }
 
-/** A connection that is not used again once it has failed as one. */
+/** A connection that the pool drops after its first connection error. */
 function guarded(client: pg.PoolClient): PostgresPoolClient {
   let isBroken = false
   async function query<R>(text: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>> {

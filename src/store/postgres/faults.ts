@@ -1,23 +1,23 @@
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
 
-/** What Node says of a server that is not there (libuv's names), and what `pg` says, which has no codes. */
+/** Codes of Node for an unreachable server (libuv's names), and messages of `pg`, whose errors have no codes. */
 const unreachableCodes =
   /^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|ENOENT|EACCES|EHOSTUNREACH|ENETUNREACH)$/
 const unreachableWords =
   /^(Connection terminated|Client has encountered a connection error|Client was closed|timeout e|Query read timeout)/
 
-/** SQLSTATEs (PostgreSQL documentation, appendix A) of a server that is going, coming or refusing more. */
+/** SQLSTATEs (PostgreSQL documentation, appendix A) of a server that stops, starts or has no connection left. */
 const away = /^(08...|57P0[1-5]|53300)$/
-/** Waited too long, was ended, or lost against another: the same may succeed a little later. */
+/** SQLSTATEs of a time-out, a cancellation and a lost conflict: the same call may succeed a little later. */
 const busy = /^(40001|40P01|55P03|57014|25P0[34]|53...)$/
 const refused = /^(28...|3D000|42501|3F000)$/
 const retry = { retry_after_s: 1 }
 
-/** Pauses between attempts that the server may accept a little later. */
+/** Pauses between attempts. */
 export const retries = { first_ms: 25, max_ms: 1000 }
 
-/** What PostgreSQL or the way to it threw, as a Failure where a caller can do something about it. */
+/** Translates an error of PostgreSQL or of its connection to a Failure where a caller can act on it. */
 export function storeFailure(thrown: unknown): unknown {
   if (thrown instanceof Failure) return thrown
   const code = codeOf(thrown)
@@ -26,21 +26,27 @@ export function storeFailure(thrown: unknown): unknown {
     return new Failure('storage_full', 'The disk of the store is full; nothing was written.', {}, thrown)
   }
   if (code === '25006') {
-    const hint = 'Let DATABASE_URL name the primary server.'
+    const hint = 'Set DATABASE_URL to the primary server.'
     return new Failure('unavailable', 'The store is read-only; nothing was written.', { hint }, thrown)
   }
   if (busy.test(code))
     return new Failure('unavailable', 'The store is busy; nothing was written.', retry, thrown)
   if (refused.test(code)) {
     const hint = 'Check the user, the password, the database and their rights in DATABASE_URL.'
-    return new Failure('not_configured', 'The store does not let the gateway in.', { hint }, thrown)
+    return new Failure(
+      'not_configured',
+      'The store refuses the credentials of the gateway.',
+      { hint },
+      thrown,
+    )
   }
-  // PostgreSQL's texts hold every character but one.
-  if (code === '22021') return new Failure('invalid_request', 'A text holds the character NUL.', {}, thrown)
+  // The only character that texts of PostgreSQL cannot hold.
+  if (code === '22021')
+    return new Failure('invalid_request', 'A text contains the character NUL.', {}, thrown)
   return thrown
 }
 
-/** The connection is gone or could not be made. Whether what was under way happened is not known. */
+/** True for a connection that was lost or not made. Whether the transaction was committed is unknown. */
 export function isUnreachable(thrown: unknown): boolean {
   if (thrown instanceof Failure) return isUnreachable(thrown.cause)
   const code = codeOf(thrown)
@@ -48,7 +54,7 @@ export function isUnreachable(thrown: unknown): boolean {
   return thrown instanceof Error && unreachableWords.test(thrown.message)
 }
 
-/** A transaction that lost against another and may be made again from the start. */
+/** True for a transaction that lost a conflict and may be repeated from the start. */
 export function isConflict(thrown: unknown): boolean {
   return thrown instanceof Failure ? isConflict(thrown.cause) : /^40(001|P01)$/.test(codeOf(thrown))
 }

@@ -13,7 +13,7 @@ interface ReadStart {
   readonly announced: number
 }
 
-/** Cached entries are served without a question for this long after the last answer of the database. */
+/** Cached entries are served without a query for this long after the last answer of the database. */
 const maxSilence_ms = 2000
 /** Changes read at once; where there are more, the whole cache is dropped. */
 const maxCatchUp = 1000

@@ -1,4 +1,4 @@
-/** A database as it may be shown: host, port and name, nothing else of its address. */
+/** The host, port and name of a database: the parts of its URL that are not secret. */
 export function placeOf(url: string): string {
   const { hostname, port, pathname, searchParams } = new URL(url)
   const host = decodeURIComponent(hostname) || searchParams.get('host') || 'localhost'

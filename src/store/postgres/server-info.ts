@@ -7,19 +7,20 @@ import { placeOf } from './redact-url.ts'
 const oldest = 150_000
 const statementMilliseconds = 5000
 
-/** What a PostgreSQL says of itself. */
+/** Facts about a PostgreSQL server. */
 export interface AboutPostgres {
   /** As in `15.14`. */
   readonly version: string
-  /** By its clock, in milliseconds since the epoch. */
+  /** By the server's clock, in milliseconds since the epoch. */
   readonly now: number
   readonly connections: { readonly most: number; readonly used: number }
   readonly is_read_only: boolean
 }
 
 /**
- * Asks a server about itself. Throws Failure `unavailable` where it does not answer, `not_configured` where it does
- * not let us in or cannot be used.
+ * Asks a server about itself. Throws Failure `unavailable` where it does not answer, `not_configured` where it refuses
+ * the
+ * credentials or cannot be used.
  */
 export async function askPostgres(url: string): Promise<AboutPostgres> {
   const address = placeOf(url)
@@ -36,9 +37,9 @@ export async function askPostgres(url: string): Promise<AboutPostgres> {
     )
     const [{ version, number, encoding, now, most, used, is_read_only }] = rows as [Row]
     if (number < oldest)
-      throw unsupported(`PostgreSQL ${version} at ${address} is too old; 15 is the oldest that serves.`)
+      throw unsupported(`PostgreSQL ${version} at ${address} is too old; Dragoman needs 15 or later.`)
     if (encoding !== 'UTF8')
-      throw unsupported(`The database at ${address} is encoded in ${encoding}, not in UTF8.`)
+      throw unsupported(`The database at ${address} has the encoding ${encoding}; Dragoman needs UTF8.`)
     return {
       version: version.split(' ')[0] ?? version,
       now: now * 1000,
@@ -67,11 +68,11 @@ function unsupported(message: string): Failure {
   return new Failure('not_configured', message, { hint: 'Set DATABASE_URL to another database.' })
 }
 
-/** Says to the operator, who alone sees it, which server and why. */
+/** Adds the server and the cause; only the operator sees the message. */
 function explained(fault: unknown, address: string): unknown {
   if (!(fault instanceof Failure) || !(fault.cause instanceof Error)) return fault
   const { code, message } = fault.cause as Error & { code?: string }
-  const hint = fault.details.hint ?? 'Start it, or set DATABASE_URL to where it is.'
+  const hint = fault.details.hint ?? 'Start it, or set DATABASE_URL to its address.'
   const why = message || code
   return new Failure(fault.code, `PostgreSQL at ${address} cannot be used: ${why}.`, { hint }, fault.cause)
 }

@@ -4,21 +4,24 @@ import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible'
 import { Failure } from '../../../schemas/failure.ts'
 import { clientOptions } from './connect.ts'
 
-/** What is left of a limit that all gateways over one database count together. */
+/** The rest of a limit that all gateways over one database count together. */
 interface SharedAllowance {
   readonly remaining: number
   readonly reset_s: number
 }
 
-/** Counts one call of a caller under a policy, of `limit` a minute. Throws Failure `rate_limited`, and what PostgreSQL throws. */
+/**
+ * Counts one call of a caller under a policy of `limit` calls a minute. Throws Failure `rate_limited`, and errors of
+ * PostgreSQL.
+ */
 type TakeShared = (policy: string, caller: string, limit: number) => Promise<SharedAllowance>
 
 const connections = 2
-/** Milliseconds: a count that takes longer is made elsewhere. */
+/** Milliseconds: after these the caller of `take` counts locally. */
 const limits = { statement: 1_000, lock: 500 }
 const minute = 60
 
-/** Minutes that begin with a caller's first call. Callers stand in the table by a hash. */
+/** A minute begins with a caller's first call. The table holds hashes of callers. */
 export function openSharedRates(
   url: string,
   onError: (fault: unknown) => void,
@@ -43,7 +46,7 @@ export function openSharedRates(
       keyPrefix: policy,
       points,
       duration: minute,
-      // Whoever has had enough costs no more statements.
+      // Calls beyond the limit are refused from memory, without a statement.
       inMemoryBlockOnConsumed: points + 1,
     })
     limiters.set(name, limiter)

@@ -18,28 +18,29 @@ import { openListener } from './listener.ts'
 import { askPostgres } from './server-info.ts'
 import { createTransact } from './transact.ts'
 
-/** Connections of one process, with one more that listens. */
+/** Connections of one process; the listener has one more. */
 const readers = 10
 const writers = 5
 const readLimits = { statement: 10_000, lock: 5000 }
 const writeLimits = { statement: 15_000, lock: 5000 }
-/** A migration takes what time it takes, and so does waiting for the process that makes it. */
+/** A migration, and waiting for another process that migrates, may take any time. */
 const noLimits = { statement: 0, lock: 0 }
-/** How long a start waits for a server that does not answer: both may have been started together. */
+/** How long a start waits for a server that does not answer: both may be starting. */
 const startMilliseconds = 15_000
 
 interface PostgresOptions {
   /** Milliseconds since the epoch; dates the changes. */
   readonly clock: () => number
-  /** Hears of connections that broke; what they were doing is told to whoever wanted it. */
+  /** Called for broken connections; their queries fail by themselves. */
   readonly onError: (fault: unknown) => void
   /** How long a start waits for the server. */
   readonly start_ms?: number
 }
 
 /**
- * Opens the store in the database at `url`, and brings its schema up to date. Throws Failure `unavailable` where
- * nothing answers there for a while, `not_configured` where what answers cannot be used.
+ * Opens the store in the database at `url` and brings its schema up to date. Throws Failure `unavailable` where no
+ * server
+ * answers for a while, `not_configured` where the server cannot be used.
  */
 export async function openPostgresStore(url: string, options: PostgresOptions): Promise<Store> {
   const { clock, onError, start_ms = startMilliseconds } = options
@@ -119,7 +120,7 @@ function over(pool: PostgresPool): Kysely<Tables> {
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
 }
 
-/** Entries have their revision; of the rest that others wait for, a count tells. */
+/** Entries have their revision; other commits that processes wait for increment this counter. */
 async function countIdentity(db: Kysely<Tables>): Promise<void> {
   await db
     .insertInto('counter')

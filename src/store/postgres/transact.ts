@@ -5,7 +5,7 @@ import type { Realm, Transact } from '../sql/transaction.ts'
 import { isConflict, isUnreachable, retries } from './faults.ts'
 import { channel } from './listener.ts'
 
-/** Names our locks among those of others in the same database. */
+/** The class of our advisory locks, apart from those of other programs in the same database. */
 const lockClass = 0x64726167
 const locks: Record<Realm, number> = {
   entries: 1,
@@ -20,13 +20,13 @@ const locks: Record<Realm, number> = {
 const retryMilliseconds = 1000
 
 /**
- * Transactions of one realm, one after another in all processes, as SQLite has them: each holds the realm's lock from
- * its beginning, so what it reads stands until it commits. Within this process they wait without a connection.
+ * Transactions of one realm follow one another in all processes, as in SQLite: each holds the realm's lock from its
+ * beginning, so its reads stay true until it commits. Within this process they wait without a connection.
  */
 export function createTransact(writer: Kysely<Tables>): (realm: Realm, telling?: boolean) => Transact {
   return (realm, telling = false) => {
     const lock = sql`pg_advisory_xact_lock(${lockClass}::int, ${locks[realm]}::int)`
-    // What is told is heard at the commit: it may be said with the first statement.
+    // PostgreSQL delivers a notification at the commit, so the first statement may send it.
     const first = telling ? sql`select ${lock}, pg_notify(${channel}, '')` : sql`select ${lock}`
     let last: Promise<unknown> = Promise.resolve()
 
@@ -38,7 +38,7 @@ export function createTransact(writer: Kysely<Tables>): (realm: Realm, telling?:
           hasBegun = true
           return await work(transaction)
         })
-      // Once work has begun, a lost connection may have taken the answer to a commit with it.
+      // After work has begun, a lost connection may have lost the answer to a commit.
       const again = (fault: unknown) => isConflict(fault) || (isUnreachable(fault) && !hasBegun)
       return await retryFor(attempt, again, { ...retries, within_ms: retryMilliseconds })
     }

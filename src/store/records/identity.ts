@@ -52,7 +52,7 @@ export function createIdentityStore(reader: Kysely<Tables>, commit: Commit): Ide
   }
 }
 
-/** Whatever else is over goes with it, so that the table holds no more than what still matters. */
+/** Expired rows are deleted too, so that the table holds only revocations that still matter. */
 async function put(transaction: Transaction<Tables>, row: Revocation, now: number): Promise<void> {
   await transaction.deleteFrom('revocation').where('expires_at', '<=', now).execute()
   await transaction
@@ -68,7 +68,7 @@ async function put(transaction: Transaction<Tables>, row: Revocation, now: numbe
     .execute()
 }
 
-/** SQLite and PostgreSQL have no common function for the greater of two. */
+/** SQLite and PostgreSQL have no common function for the greater of two values. */
 function later(left: Expression<number>, right: Expression<number>) {
   return sql<number>`case when ${left} > ${right} then ${left} else ${right} end`
 }

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Tables } from '../sql/tables.ts'
 import type { Leases } from '../store.ts'
 
-/** A lease longer than this was taken by a clock that has since been set back. */
+/** A lease longer than this was taken under a clock that has since been set back. */
 const maxDuration_ms = 24 * 3_600_000
 
 export function createLeases(writer: Kysely<Tables>): Leases {

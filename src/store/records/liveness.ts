@@ -79,7 +79,7 @@ export function createLivenessStore(reader: Database, commit: Transact, clock: (
         const first = (await nextCounterValues(db, 'liveness', current.length)) - current.length + 1
         for (const [index, result] of current.entries()) {
           const before = rows.get(result.entry_id)
-          // Whether it is looked at by itself is not for a look to say.
+          // A probe does not decide whether the agent is probed on a schedule.
           const next_at = before?.next_at == null ? null : result.next_at
           const { entry_id, ...row } = toRow({ ...result, next_at }, first + index)
           await db.updateTable('liveness').set(row).where('entry_id', '=', entry_id).execute()
@@ -90,7 +90,7 @@ export function createLivenessStore(reader: Database, commit: Transact, clock: (
   }
 }
 
-/** True where what is shown of the agent has changed by it. */
+/** True if the public status of the agent changed. */
 async function watch(db: Database, { entry_id, place, active }: Watch, at: string): Promise<boolean> {
   const [row] = await find(db, [entry_id])
   if (place === null) {
@@ -121,7 +121,7 @@ const blank: Omit<StoredLiveness, 'entry_id' | 'place' | 'next_at' | 'shown'> = 
   asked_failure: null,
 }
 
-/** Logs a change of what is shown, so that every process hears of it; the revision then. */
+/** Logs changes of the public status, so that every process sees them; returns the last revision. */
 async function log(db: Database, entryIds: readonly string[], at: string): Promise<number> {
   if (entryIds.length === 0) return await currentRevision(db)
   const last = await nextCounterValues(db, 'revision', entryIds.length)

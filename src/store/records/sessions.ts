@@ -6,7 +6,7 @@ import type { Transact } from '../sql/transaction.ts'
 
 type Database = Kysely<Tables>
 
-/** Sessions that one write forgets at a time. */
+/** Sessions that one write deletes at most. */
 const batch = 200
 const rounds = 10
 
@@ -111,12 +111,12 @@ async function forget(db: Database, those: ReturnType<typeof expired>): Promise<
 
 async function forgetThese(db: Database, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
-  // Sessions first: a step that is being kept meanwhile waits for its session, and finds it gone.
+  // Sessions first: a concurrent write of a step waits for its session, and then finds it deleted.
   await db.deleteFrom('playground_session').where('id', 'in', ids).execute()
   await db.deleteFrom('playground_step').where('session', 'in', ids).execute()
 }
 
-/** Forgets others of the same owner until what there is keeps to the bounds. */
+/** Deletes the oldest other sessions of the same owner until the rest is within the bounds. */
 async function makeRoom(
   db: Database,
   { id, owner }: Pick<StoredSession, 'id' | 'owner'>,
@@ -139,7 +139,7 @@ async function makeRoom(
   }
 }
 
-/** What there is of one owner, or of nobody. */
+/** Usage of one owner, or of all anonymous callers. */
 async function usage(db: Database, owner: string | null): Promise<PoolBounds> {
   const { sessions, characters } = await db
     .selectFrom('playground_session')

@@ -13,10 +13,10 @@ import type { Transact } from '../sql/transaction.ts'
 
 type Database = Kysely<Tables>
 
-/** Rows that one write sweeps or evicts at a time. */
+/** Rows that one write deletes at most. */
 const batch = 200
 const rounds = 10
-/** Characters of documents that one page holds, beyond its first task. */
+/** Characters of the documents of one page, beyond its first task. */
 const maxPageCharacters = 4 * 1024 * 1024
 
 /** Reads through one connection, writes in transactions; `clock` in milliseconds since the epoch. */
@@ -107,13 +107,13 @@ async function load(db: Database, ids: readonly string[]): Promise<StoredTask[]>
   return ids.flatMap((id) => byId.get(id) ?? []).map(toTask)
 }
 
-/** Forgets what has expired, some at a time. */
+/** Deletes expired tasks, at most one batch. */
 async function sweep(db: Database, now: string): Promise<void> {
   const over = db.selectFrom('task').select('id').where('expires_at', '<=', now).limit(batch)
   await db.deleteFrom('task').where('id', 'in', over).execute()
 }
 
-/** What nobody has been at work on for too long has failed, then when that was noticed at the earliest. */
+/** Marks tasks as failed whose process has not renewed them in time, as of the end of that time. */
 async function settle(db: Database, now: string): Promise<void> {
   await db
     .updateTable('task')
@@ -141,7 +141,7 @@ function lapsed(alive_until: string): Partial<TaskTable> {
   return { state: 'TASK_STATE_FAILED', unfinished: 0, updated_at: alive_until }
 }
 
-/** What there is of one, or in all. */
+/** Usage of one caller, or of all. */
 async function usage(db: Database, counted_by?: string): Promise<TaskBounds> {
   const all = db.selectFrom('task')
   const counted = counted_by === undefined ? all : all.where('counted_by', '=', counted_by)
@@ -155,7 +155,7 @@ async function usage(db: Database, counted_by?: string): Promise<TaskBounds> {
   return { kept: Number(kept), unfinished: Number(unfinished), characters: Number(characters) }
 }
 
-/** Forgets the oldest of these that are over, until there is room for one more; what there is then. */
+/** Deletes the oldest finished tasks until there is room for one more; returns the usage after it. */
 async function evict(
   db: Database,
   bounds: TaskBounds,

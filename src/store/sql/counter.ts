@@ -1,7 +1,10 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from './tables.ts'
 
-/** Takes so many numbers of a counter; the last of them. Within a transaction, as late as can be: it locks. */
+/**
+ * Increments a counter by `count` and returns its value. Call it as late as possible in a transaction: it locks the
+ * row.
+ */
 export async function nextCounterValues(db: Kysely<Tables>, name: string, count: number): Promise<number> {
   const counter = await db
     .updateTable('counter')
@@ -12,7 +15,7 @@ export async function nextCounterValues(db: Kysely<Tables>, name: string, count:
   return counter.value
 }
 
-/** The same of several counters in one statement. */
+/** Increments several counters in one statement. */
 export async function nextCounters<Name extends string>(
   db: Kysely<Tables>,
   counts: Readonly<Record<Name, number>>,

@@ -1,4 +1,4 @@
-/** The first of them, at least one, as long as they hold no more characters than that. */
+/** The first items, at least one, whose characters fit within the limit. */
 export function within<Row extends { readonly characters: number }>(
   rows: readonly Row[],
   characters: number,

@@ -17,22 +17,22 @@ import type { Store } from '../store.ts'
 import type { EntryTable, Tables } from './tables.ts'
 import type { Realm, Transact } from './transaction.ts'
 
-/** What a dialect brings. */
+/** What a dialect provides. */
 interface Database {
   readonly reader: Kysely<Tables>
   readonly writer: Kysely<Tables>
   readonly transact: (realm: Realm) => Transact
-  /** As `transact`; those who wait for a commit are woken. */
+  /** As `transact`, and wakes those who wait for a commit. */
   readonly commit: (realm: Realm) => Transact
-  /** Reads that see one moment. */
+  /** Runs reads on one snapshot. */
   readonly snapshot: Snapshot
   /** Milliseconds since the epoch. */
   readonly clock: () => number
-  /** Hears of entries that were changed, in the order of their revisions, which follow one another. */
+  /** Called with the rows of each commit of entries, in the order of their revisions, which follow one another. */
   readonly wrote?: (rows: readonly EntryTable[]) => void
 }
 
-/** All of a store that is the same in either dialect. */
+/** The parts of a store that both dialects share. */
 export function createSqlStore({
   reader,
   writer,

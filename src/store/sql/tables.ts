@@ -13,10 +13,10 @@ export interface EntryTable {
   /** [issuer, subject] as JSON. */
   owner: string | null
   proved_namespace: string | null
-  /** Of the name, by UTS #39. */
+  /** The UTS #39 skeleton of the name. */
   skeleton: string
   check_at: string | null
-  /** 1 where everybody may see it, else 0. */
+  /** 1 for an entry that everybody may see, else 0. */
   listed: number
   revision: number
   document: string
@@ -98,7 +98,7 @@ export interface TaskTable {
   updated_at: string
   expires_at: string
   alive_until: string | null
-  /** Of the document. */
+  /** Length of the document. */
   characters: number
   document: string
 }
@@ -109,10 +109,10 @@ export interface PlaygroundSessionTable {
   owner: string | null
   created_at: string
   expires_at: string
-  /** Calls made, kept by now or not. */
+  /** Calls made, also those whose step was not stored. */
   begun: number
   steps: number
-  /** Of the documents of its steps. */
+  /** Length of the documents of its steps. */
   characters: number
 }
 
@@ -137,7 +137,7 @@ export interface LivenessTable {
   entry_id: string
   place: string
   next_at: string | null
-  /** Of the write that last touched it. */
+  /** Number of the last write of the row. */
   sequence: number
   shown: string
   document: string
@@ -145,13 +145,13 @@ export interface LivenessTable {
 
 export interface VersionTable {
   entry_id: string
-  /** Of the commit that published it. */
+  /** Revision of the commit that published it. */
   revision: number
   version: string | null
-  /** Sorts as versions do; empty for what is no version of Semantic Versioning. */
+  /** Sorts as versions do; empty for a version that Semantic Versioning does not define. */
   precedence: string
   published_at: string
-  /** Of the document, in hex, in this format. */
+  /** Digest of the document in hex, in the format `digest_format`. */
   sha256: string
   digest_format: number
   document: string

@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely'
 import type { Tables } from './tables.ts'
 
-/** What is written together: transactions of one realm follow one another, in all processes. */
+/** A group of tables: transactions of one realm follow one another, in all processes. */
 export type Realm =
   | 'entries'
   | 'identity'
@@ -12,5 +12,5 @@ export type Realm =
   | 'idempotency'
   | 'webhooks'
 
-/** One transaction; it may be made again from the start where the database asks for that. */
+/** Runs one transaction; it is repeated from the start where the database requires it. */
 export type Transact = <T>(work: (transaction: Transaction<Tables>) => Promise<T>) => Promise<T>

@@ -11,7 +11,7 @@ import {
 } from 'kysely'
 import { isBusy, retryWhileBusy } from './faults.ts'
 
-/** Kysely over one node:sqlite connection, which only one transaction holds at a time. */
+/** Kysely over one node:sqlite connection, used by one transaction at a time. */
 export function sqliteDialect(database: DatabaseSync): Dialect {
   return {
     createAdapter: () => new TransactionalAdapter(),
@@ -62,7 +62,7 @@ class SqliteDriver implements Driver {
     await connection.executeQuery(CompiledQuery.raw('commit'))
   }
 
-  /** A full disk has SQLite roll back by itself; to do it again would hide that fault behind another. */
+  /** On a full disk SQLite rolls back by itself; a second rollback would hide that error behind another. */
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     if (!this.#database.isTransaction) return
     await connection.executeQuery(CompiledQuery.raw('rollback'))
@@ -79,7 +79,7 @@ class SqliteConnection implements DatabaseConnection {
     this.#database = database
   }
 
-  /** Outside of a transaction it waits for other writers; within one it is the writer. */
+  /** Outside of a transaction a statement waits for other writers; within one the connection is the writer. */
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     try {
       return this.#execute(query)

@@ -7,7 +7,7 @@ const readOnly = 8
 const ioError = 10
 const full = 13
 
-/** SQLite's result codes (sqlite.org/rescode.html) that a caller can do something about. */
+/** Translates SQLite's result codes (sqlite.org/rescode.html) that a caller can act on. */
 export function storeFailure(thrown: unknown): unknown {
   const code = resultCode(thrown)
   if (code === full) return new Failure('storage_full', 'The disk is full; nothing was written.', {}, thrown)
@@ -15,25 +15,26 @@ export function storeFailure(thrown: unknown): unknown {
     return new Failure('unavailable', 'The store is busy; nothing was written.', { retry_after_s: 1 }, thrown)
   }
   if (code === readOnly || code === ioError) {
-    return new Failure('unavailable', 'The store cannot be written; nothing was.', {}, thrown)
+    return new Failure('unavailable', 'The store cannot be written; nothing was written.', {}, thrown)
   }
   return thrown
 }
 
-/** Another connection is writing. */
+/** True while another connection writes. */
 export function isBusy(thrown: unknown): boolean {
   return resultCode(thrown) === busy
 }
 
 /**
- * Runs `work`, and again while another connection writes, for five seconds. SQLite's own busy time-out would block the
- * event loop, and with it the other connection if this process holds that one too.
+ * Repeats `work` for up to five seconds while another connection writes. SQLite's own busy time-out would block the
+ * event
+ * loop, and with it the other connection if this process holds that one too.
  */
 export function retryWhileBusy<T>(work: () => Promise<T>): Promise<T> {
   return retryFor(work, isBusy, { within_ms: 5000, first_ms: 1, max_ms: 50 })
 }
 
-/** The primary result code; undefined for what SQLite did not throw. */
+/** The primary result code; undefined for errors of other origin. */
 function resultCode(thrown: unknown): number | undefined {
   if (!isRecord(thrown) || thrown.code !== 'ERR_SQLITE_ERROR') return undefined
   return typeof thrown.errcode === 'number' ? thrown.errcode & 0xff : undefined

@@ -3,8 +3,8 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
 /**
- * Opens (and makes) a database file that several processes may share: WAL, synced at each commit,
- * waiting up to five seconds for another writer.
+ * Opens or creates a database file that several processes may share: WAL, synced at each commit, a wait of up to five
+ * seconds for another writer.
  */
 export function openDatabase(path: string): DatabaseSync {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })

@@ -20,7 +20,7 @@ export async function openSqliteStore(path: string, clock: () => number = Date.n
   // Of two processes that turn WAL on in a fresh file, one gets SQLITE_BUSY at once, without the busy time-out.
   const writing = await retryWhileBusy(async () => openDatabase(path))
   const writer = new Kysely<Tables>({ dialect: sqliteDialect(writing) })
-  // From here on we wait for other writers ourselves. A migration happens whole or not at all, so it may be tried again.
+  // From here on we wait for other writers ourselves. A migration is atomic, so it may be repeated.
   writing.exec('pragma busy_timeout = 0')
   await retryWhileBusy(() => migrate(writer))
   const reading = openDatabase(path)
@@ -66,12 +66,12 @@ export async function openSqliteStore(path: string, clock: () => number = Date.n
     ...store,
     async changes(after, limit) {
       const changes = await store.changes(after, limit)
-      // Whoever knows of a change is never given the entry from before it.
+      // A caller that knows of a change never reads the entry from before it.
       await validity.ask()
       return changes
     },
     read: createReader(reader, cache, validity),
-    // Whoever is woken by a commit is never given what stood before it.
+    // A caller woken by a commit never reads what was there before it.
     wake: (signal) => wakeOn(validity.version, commits, signal),
     async [Symbol.asyncDispose]() {
       await writer.destroy()

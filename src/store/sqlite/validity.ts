@@ -3,9 +3,10 @@ import type { EntryCache } from '../entries/entry-cache.ts'
 import type { Validity } from '../entries/reader.ts'
 
 /**
- * What is kept stands for as long as SQLite's `data_version` says that nobody has committed. The version is asked
- * once a turn of the event loop, after each commit of this store, and by whoever must know what is committed by now:
- * a request may come in the middle of a turn, and so may a commit of another process that its caller knows of.
+ * Cached entries are valid while SQLite's `data_version` says that no other connection has committed. It is read once
+ * a
+ * turn of the event loop, after each commit of this store, and by callers that must see everything committed by now: a
+ * request may arrive in the middle of a turn, and so may a commit of another process that the caller knows of.
  */
 export function createValidity(
   cache: EntryCache,
@@ -19,7 +20,7 @@ export function createValidity(
   }
   commits.on('commit', expire)
 
-  /** Forgets everything where somebody has committed. */
+  /** Clears the cache where another connection has committed. */
   function version(): number {
     const now = dataVersion()
     if (now !== seen) cache.clear()

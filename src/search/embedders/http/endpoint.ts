@@ -6,11 +6,11 @@ import type { EmbeddingsFetch, Pause } from './http-types.ts'
 import { InvalidEmbeddings, readEmbeddings } from './read-embeddings.ts'
 
 interface EndpointOptions {
-  /** Of the `embeddings` resource itself. */
+  /** URL of the `embeddings` resource itself. */
   readonly url: URL
   readonly model: string
   readonly key: string | undefined
-  /** Asked for in every request where given. */
+  /** Sent with every request, where set. */
   readonly dimensions: number | undefined
   /** For one request, in milliseconds. */
   readonly timeout_ms: number
@@ -21,8 +21,8 @@ interface EndpointOptions {
 }
 
 /**
- * Asks for the vectors of one batch, again where another try may help. Throws the signal's reason, or Failure
- * `upstream_failed`, `upstream_timeout` or `upstream_invalid`, or what `fetch` says of the address.
+ * Requests the vectors of one batch, with retries. Throws the signal's reason, or Failure `upstream_failed`,
+ * `upstream_timeout` or `upstream_invalid`, or the Failure of `fetch` about the address.
  */
 export type EmbeddingsClient = (
   texts: readonly string[],
@@ -32,9 +32,9 @@ export type EmbeddingsClient = (
 const attempts = 4
 const maxBytes = 16 * 1024 * 1024
 const pauses = { first_ms: 500, max_ms: 8_000 }
-/** Bound of the pause that a server may ask for; the caller gets the failure of one that asks for more. */
+/** Upper bound for the pause that a server asks for; a longer one ends in the failure of the last attempt. */
 const maxRetryAfter_ms = 30_000
-/** What `fetch` throws that another try may cure. */
+/** Failures of `fetch` after which the request is repeated. */
 const passing: ReadonlySet<string> = new Set(['upstream_failed', 'upstream_timeout', 'upstream_invalid'])
 
 type Answer = Awaited<ReturnType<EmbeddingsFetch>>
@@ -85,8 +85,9 @@ export function createEmbeddingsClient(options: EndpointOptions): EmbeddingsClie
 }
 
 /**
- * Milliseconds to wait after failed attempt number `attempt`, counted from 1: what the server asks for, else an
- * exponential backoff less up to a half by chance, so that clients do not come back together.
+ * Milliseconds to wait after failed attempt number `attempt`, counted from 1: the server's Retry-After, else an
+ * exponential
+ * backoff reduced by a random share of up to a half, so that clients do not retry together.
  */
 function pauseAfter(attempt: number, retry_after_s: number | undefined, random: () => number): number {
   if (retry_after_s !== undefined) return Math.min(retry_after_s * 1000, maxRetryAfter_ms)
@@ -101,7 +102,7 @@ function read(body: Uint8Array, texts: readonly string[], address: string): read
   }
 }
 
-/** What the endpoint says itself of a refusal is left out: it may quote the key. */
+/** The body of the refusal is left out: it may quote the key. */
 function refused(address: string, status: number): Failure {
   return new Failure('upstream_failed', `${address} answered with status ${status}.`, {
     upstream: { status },

@@ -12,11 +12,11 @@ import { probe, resourceOf } from './probe.ts'
 export interface HttpEmbedderOptions {
   /** The API's base (https://host/v1) or its `embeddings` resource. */
   readonly url: string
-  /** As the endpoint calls it. */
+  /** The endpoint's name of the model. */
   readonly model: string
   /** Sent as a bearer token; in no message and no log. */
   readonly key?: string | undefined
-  /** Asks the model for vectors of so many dimensions, where it can give several; its own number when absent. */
+  /** Dimensions to request from a model that has several sizes; the model's default when absent. */
   readonly dimensions?: number | undefined
   readonly fetch: EmbeddingsFetch
   /** For one request, 30,000 ms when absent. */
@@ -25,22 +25,24 @@ export interface HttpEmbedderOptions {
   readonly clock?: Clock
   /** 0 to 1, for the jitter of back-offs. */
   readonly random?: () => number
-  /** Ends the creation. */
+  /** Cancels the creation. */
   readonly signal?: AbortSignal
 }
 
-/** What a small server without a GPU answers within seconds; and 1 MB of JSON is parsed in one go. */
+/** A small server without a GPU answers this within seconds; and 1 MB of JSON is parsed in one go. */
 const batchLimits = { texts: 16, characters: 16_000 }
-/** Requests in flight; one of them is kept for queries. */
+/** Requests in flight; one slot is reserved for queries. */
 const slots = 4
 const maxWaiting = 256
 
 /**
- * An embedder that asks an OpenAI-compatible endpoint. One request learns the dimensions first, so that a wrong
- * address, key or model shows here. Throws Failure `unavailable` with a hint, or the signal's reason.
+ * An embedder that uses an OpenAI-compatible endpoint. A first request learns the dimensions, so that a wrong address,
+ * key
+ * or model is found at once. Throws Failure `unavailable` with a hint, or the signal's reason.
  *
- * Embedding throws `upstream_failed`, `upstream_timeout` or `upstream_invalid` once the endpoint has had its
- * tries, and `unavailable` where too many texts wait.
+ * Embedding throws `upstream_failed`, `upstream_timeout` or `upstream_invalid` after the last attempt, and
+ * `unavailable`
+ * where too many texts wait.
  */
 export async function createHttpEmbedder(options: HttpEmbedderOptions): Promise<Embedder> {
   const url = resourceOf(options.url)
@@ -54,7 +56,7 @@ export async function createHttpEmbedder(options: HttpEmbedderOptions): Promise<
     const vectors = await endpoint(batch, signal)
     const answered = vectors[0]?.length
     if (answered === dimensions) return vectors
-    const message = `${url.host} gives vectors of ${answered} dimensions; at the start it gave ${dimensions}.`
+    const message = `${url.host} now gives vectors of ${answered} dimensions; at the start it gave ${dimensions}.`
     throw new Failure('upstream_invalid', message)
   }
 
@@ -78,7 +80,7 @@ export async function createHttpEmbedder(options: HttpEmbedderOptions): Promise<
   }
 }
 
-/** Works on all items, a few at a time; the first failure ends the others. */
+/** Processes all items, several at a time; the first failure cancels the others. */
 async function inTurns<In, Out>(
   items: readonly In[],
   whole: LinkedSignal,
@@ -112,7 +114,7 @@ function endpointOf(options: HttpEmbedderOptions, url: URL): EmbeddingsClient {
   return createEmbeddingsClient({ url, model, key, dimensions, fetch, timeout_ms, pause, clock, random })
 }
 
-/** What has neither letter nor digit is not sent. */
+/** Texts without a letter or digit are not sent. */
 function saysSomething(text: string): boolean {
   return /[\p{L}\p{N}]/u.test(text)
 }

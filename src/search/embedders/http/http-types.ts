@@ -1,6 +1,7 @@
 /**
- * The HTTP client that this embedder needs. Throws Failure for network trouble; an HTTP error
- * status is an answer. Header names are lower case, the body is decompressed.
+ * The HTTP client of this embedder. Throws Failure for network errors; an HTTP error status is an answer. Header names
+ * are
+ * lower case, the body is decompressed.
  */
 export type EmbeddingsFetch = (request: {
   readonly url: string
@@ -16,5 +17,5 @@ export type EmbeddingsFetch = (request: {
   readonly body: Uint8Array
 }>
 
-/** Waits so many milliseconds, or rejects as soon as the signal aborts. */
+/** Waits for this number of milliseconds, or rejects as soon as the signal aborts. */
 export type Pause = (milliseconds: number, signal: AbortSignal) => Promise<unknown>

@@ -3,11 +3,11 @@ import type { EmbeddingsClient } from './endpoint.ts'
 
 const hint =
   'Check DRAGOMAN_EMBEDDINGS_URL, the base of an OpenAI-compatible API such as http://127.0.0.1:11434/v1, ' +
-  'and DRAGOMAN_MODEL, a model that it has.'
+  'and DRAGOMAN_MODEL, one of its models.'
 const keyHint =
-  'Check DRAGOMAN_EMBEDDINGS_KEY, and whether it is good for DRAGOMAN_EMBEDDINGS_URL and DRAGOMAN_MODEL.'
+  'Check DRAGOMAN_EMBEDDINGS_KEY, and whether it is valid for DRAGOMAN_EMBEDDINGS_URL and DRAGOMAN_MODEL.'
 
-/** The `embeddings` resource of an API, which `text` names itself or by its base. Throws Failure `unavailable`. */
+/** The `embeddings` resource of an API; `text` is its URL or the base of the API. Throws Failure `unavailable`. */
 export function resourceOf(text: string): URL {
   if (!URL.canParse(text)) throw new Failure('unavailable', 'The embeddings endpoint is not a URL.', { hint })
   const url = new URL(text)
@@ -17,8 +17,9 @@ export function resourceOf(text: string): URL {
 }
 
 /**
- * Learns the dimensions that the endpoint gives. Throws Failure `unavailable` with a hint where it gives no vectors,
- * or not of the dimensions wanted; or the signal's reason.
+ * Learns the dimensions of the endpoint. Throws Failure `unavailable` with a hint where it gives no vectors, or
+ * vectors of
+ * other dimensions than configured; or the signal's reason.
  */
 export async function probe(
   endpoint: EmbeddingsClient,
@@ -32,7 +33,7 @@ export async function probe(
   })
   const dimensions = vector?.length ?? 0
   if (configured === undefined || configured === dimensions) return dimensions
-  const message = `${host} gives vectors of ${dimensions} dimensions, not of the ${configured} asked for.`
+  const message = `${host} gives vectors of ${dimensions} dimensions instead of the configured ${configured}.`
   throw new Failure('unavailable', message, { hint })
 }
 

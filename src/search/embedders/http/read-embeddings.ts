@@ -1,11 +1,12 @@
-/** Why an answer of an embeddings endpoint is none. */
+/** The answer of an embeddings endpoint is not valid. */
 export class InvalidEmbeddings extends Error {
   override readonly name = 'BadAnswer'
 }
 
 /**
- * Reads the answer to `count` texts: a vector for each, in the order they were sent, of length 1, or zeros where
- * the model gave zeros. Throws BadAnswer, whose message says what is wrong and quotes nothing of it.
+ * Reads the answer to `count` texts: a vector for each, in the order they were sent, of length 1, or zeros where the
+ * model
+ * gave zeros. Throws InvalidEmbeddings; its message names the defect and quotes nothing of the answer.
  */
 export function readEmbeddings(body: Uint8Array, count: number): readonly Float32Array[] {
   const rows = rowsOf(parse(body))
@@ -45,11 +46,12 @@ function fieldsOf(value: unknown): Record<string, unknown> {
 
 function unitVector(embedding: unknown): Float32Array {
   if (!Array.isArray(embedding) || embedding.length === 0)
-    throw new InvalidEmbeddings('has no vector where one belongs')
+    throw new InvalidEmbeddings('has no vector in a row')
   const vector = new Float64Array(embedding.length)
   let squares = 0
   for (const [index, value] of embedding.entries()) {
-    if (typeof value !== 'number') throw new InvalidEmbeddings('has a vector of other things than numbers')
+    if (typeof value !== 'number')
+      throw new InvalidEmbeddings('has a vector with values that are not numbers')
     vector[index] = value
     squares += value * value
   }

@@ -1,11 +1,11 @@
-/** The bits of a reading: the lowest 21 hold a code point, or a place in `expansions`; the others say what it is. */
+/** Bits of a reading: the lowest 21 are a code point, or an index of `expansions`; the others are flags. */
 export const pointBits = 0x1fffff
-/** Nothing is left of the character. */
+/** The character is removed. */
 export const gone = 1 << 21
 export const blank = 1 << 22
-/** A word of its own: punctuation, a Chinese character. */
+/** The character is a word of its own: punctuation, a Chinese character. */
 export const apart = 1 << 23
-/** Becomes several characters, those of `expansions`. */
+/** The character becomes several characters, those of `expansions`. */
 export const several = 1 << 24
 /** A letter or digit, so it counts for coverage. */
 export const counted = 1 << 25
@@ -19,7 +19,7 @@ const latinOrDigit = /[\p{Script=Latin}0-9]/u
 const accent = /\p{Mn}/u
 const punctuation = /[!-/:-@[-`{-~\p{P}]/u
 
-/** What BERT takes for Chinese, the slip of its sixth range (2B920 for 2B820) included. */
+/** BERT's definition of Chinese, with the error in its sixth range (2B920 for 2B820). */
 const chinese: readonly (readonly [first: number, last: number])[] = [
   [0x4e00, 0x9fff],
   [0x3400, 0x4dbf],
@@ -32,17 +32,18 @@ const chinese: readonly (readonly [first: number, last: number])[] = [
 ]
 
 interface CodePoints {
-  /** Readings by code point; 0 where it has not been asked for yet. */
+  /** Readings by code point; 0 until one is needed. */
   readonly readings: Int32Array
   readonly expansions: readonly Int32Array[]
-  /** Fills in and returns the reading of a code point. A lone surrogate is gone. */
+  /** Computes, stores and returns the reading of a code point. A lone surrogate is removed. */
   read(code: number): number
 }
 
 /**
- * What BERT's normaliser (clean_text, handle_chinese_chars, strip_accents, lowercase) and pre-tokeniser make of
- * each code point. One at a time is enough: all that whole strings would add is the order of combining marks that
- * are not accents, and no piece has one of those.
+ * What BERT's normaliser (clean_text, handle_chinese_chars, strip_accents, lowercase) and pre-tokeniser make of each
+ * code
+ * point. Code points one at a time are enough: whole strings would only add the order of combining marks that are not
+ * accents, and no piece has one of those.
  */
 export function createCodePoints(): CodePoints {
   const readings = new Int32Array(0x110000)

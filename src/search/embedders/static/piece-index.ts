@@ -1,16 +1,17 @@
-/** The vocabulary's pieces by their UTF-8 bytes; an id is the place of a piece in the vocabulary. */
+/** The vocabulary's pieces by their UTF-8 bytes; an id is the line of a piece in the vocabulary. */
 export interface PieceIndex {
-  /** How many pieces the vocabulary has; those past the number that was asked for are only counted. */
+  /** Number of pieces in the vocabulary; those beyond the requested number are only counted. */
   readonly count: number
-  /** Id of a piece that stands in the vocabulary twice; -1 if all differ. */
+  /** Id of a piece that occurs twice in the vocabulary; -1 if all differ. */
   readonly repeated: number
   /** Bytes by id, without `##`. */
   readonly sizes: Uint32Array
   /** Id of the piece; -1 if there is none. */
   idOf(piece: string): number
   /**
-   * Id of the longest piece that starts at `word[from]` and ends before `word[to]`; -1 if there is none. At 0 that
-   * is a piece that begins a word, further on one that continues it (`##`).
+   * Id of the longest piece that starts at `word[from]` and ends before `word[to]`; -1 if there is none. At 0 it is a
+   * piece
+   * that begins a word, elsewhere one that continues it (`##`).
    */
   longest(word: Uint8Array, from: number, to: number): number
 }
@@ -19,9 +20,9 @@ const newline = 0x0a
 const sharp = 0x23
 
 /**
- * An open hash table of the first `pieces` lines, over the vocabulary's own bytes: making no strings is what lets it
- * be ready in a few milliseconds. The hash runs on byte by byte, so one pass over a word gives the keys of all its
- * beginnings.
+ * An open hash table of the first `pieces` lines, over the vocabulary's own bytes: without strings it is built in a
+ * few
+ * milliseconds. The hash advances byte by byte, so one pass over a word gives the keys of all its prefixes.
  */
 export function createPieceIndex(vocabulary: Uint8Array, pieces: number): PieceIndex {
   const bits = 33 - Math.clz32(pieces)
@@ -33,7 +34,7 @@ export function createPieceIndex(vocabulary: Uint8Array, pieces: number): PieceI
   let repeated = -1
   let most = 0
 
-  /** The slot of the piece with these bytes, or the empty one where it would be. */
+  /** The slot of the piece with these bytes, or the empty slot for it. */
   function find(hash: number, kind: number, bytes: Uint8Array, from: number, size: number): number {
     let slot = Math.imul(hash, 0x9e3779b1) >>> (32 - bits)
     for (; ; slot = (slot + 1) & (slots.length - 1)) {
@@ -101,7 +102,7 @@ function hashOn(hash: number, byte: number): number {
   return Math.imul(hash ^ byte, 0x01000193)
 }
 
-/** `##` and more of it; `##` alone is itself. */
+/** True for `##` with more bytes; `##` alone is a piece itself. */
 function continues(bytes: Uint8Array, start: number): boolean {
   const third = bytes[start + 2]
   return bytes[start] === sharp && bytes[start + 1] === sharp && third !== undefined && third !== newline

@@ -1,8 +1,8 @@
 /** Frequent sequences of pieces; number j is feature `pieces + j`. */
 export interface Sequences {
-  /** How many differ. */
+  /** Number of distinct sequences. */
   readonly count: number
-  /** The features of pieces: each piece, and each sequence that ends there. A view that the next call overwrites. */
+  /** The features of pieces: each piece, and each sequence that ends at it. A view that the next call overwrites. */
   find(ids: Int32Array): Int32Array
 }
 
@@ -10,7 +10,7 @@ export interface Sequences {
 export function createSequences(pairs: Int32Array, pieces: number): Sequences {
   const byPair = new Map<number, number>()
   const lengths = new Uint32Array(pairs.length / 2)
-  /** In pieces, which is also how many features can end at one place. */
+  /** In pieces, which is also the maximum number of features that end at one piece. */
   let longest = 1
   for (let j = 0; j < lengths.length; j++) {
     const left = pairs[2 * j] as number

@@ -4,14 +4,15 @@ import type { Embedder, TextEmbedding } from '../embedder.ts'
 import { readTable, type Table } from './table.ts'
 import { createWordPiece, unknownPiece } from './word-piece.ts'
 
-/** What the teacher reads, 256, without its [CLS] and [SEP]. */
+/** The limit of the teacher model, 256, without its [CLS] and [SEP]. */
 const maxPieces = 254
-/** How long a batch may keep the event loop. */
+/** Time after which a batch yields to the event loop. */
 const sliceMilliseconds = 5
 
 /**
  * An embedder that sums the vectors of a text's word pieces and sequences of pieces, from the table in `folder`.
- * Throws Failure `unavailable` where a file of the table is missing or not what its manifest says.
+ * Throws
+ * Failure `unavailable` where a file of the table is missing or contradicts its manifest.
  */
 export async function createStaticEmbedder(folder: string): Promise<Embedder> {
   const table = await readTable(folder)
@@ -68,7 +69,7 @@ function createEmbedOne({
   return (text) => {
     const { ids, coverage } = cut(text)
     const features = sequences.find(ids)
-    /** Past the last feature stands [UNK], which weighs nothing. */
+    /** The list is padded with [UNK], whose vector is zero. */
     const at = (index: number) => (index < features.length ? (features[index] as number) : unknown)
     sum.fill(0)
     for (let index = 0; index < features.length; index += 4)

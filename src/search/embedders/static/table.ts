@@ -71,7 +71,7 @@ export async function readTable(folder: string): Promise<Table> {
   }
 }
 
-/** Hashes what has been read while the next chunk is on its way. */
+/** Hashes each chunk while the next one is read. */
 async function readContent(folder: string, name: string): Promise<Content> {
   const path = join(folder, name)
   try {
@@ -107,13 +107,13 @@ function parseJson({ path, bytes }: Content): unknown {
   }
 }
 
-/** A file is what the manifest says, and as long as the manifest's numbers ask for. */
+/** Throws unless a file is what the manifest says and has the length that the manifest's numbers require. */
 function check({ path, bytes, sha256 }: Content, file: z.infer<typeof File>, length = file.bytes): void {
   if (bytes.length !== file.bytes)
     throw faulty(path, `has ${bytes.length} bytes where the manifest says ${file.bytes}`)
   if (bytes.length !== length)
-    throw faulty(path, `has ${bytes.length} bytes where the manifest's numbers ask for ${length}`)
-  if (sha256 !== file.sha256) throw faulty(path, 'has a SHA-256 other than the manifest says')
+    throw faulty(path, `has ${bytes.length} bytes where the manifest's numbers require ${length}`)
+  if (sha256 !== file.sha256) throw faulty(path, 'has another SHA-256 than the manifest says')
 }
 
 function toPieces({ path, bytes }: Content, { pieces }: Manifest): PieceIndex {
@@ -132,7 +132,10 @@ function toSequences({ path, bytes }: Content, { pieces, sequences }: Manifest):
     const left = view.getInt32(8 * j, true)
     const right = view.getInt32(8 * j + 4, true)
     if (left < 0 || left >= pieces + j || right < 0 || right >= pieces)
-      throw faulty(path, `has a sequence, number ${j}, of what is not there or comes later`)
+      throw faulty(
+        path,
+        `has a sequence, number ${j}, of a piece or sequence that does not exist or comes later`,
+      )
     pairs[2 * j] = left
     pairs[2 * j + 1] = right
   }

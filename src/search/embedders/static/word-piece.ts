@@ -4,9 +4,9 @@ import { Word } from './word.ts'
 
 export const unknownPiece = '[UNK]'
 
-/** What the reference takes whole out of the raw text, wherever it stands. */
+/** Pieces that the reference takes whole out of the raw text, at any position. */
 const special = ['[PAD]', unknownPiece, '[CLS]', '[SEP]', '[MASK]']
-/** No word has more pieces. */
+/** Upper bound for the pieces of a word. */
 const maxPiecesOfWord = 100
 
 interface Pieces {
@@ -22,8 +22,8 @@ interface Pieces {
 type WordPiece = (text: string) => Pieces
 
 /**
- * BERT's uncased tokeniser, equal to the reference's `tokenizer.json` up to characters younger than the
- * reference's Unicode 8. Reads no further than `maxPieces` need, in time linear in what it reads.
+ * BERT's uncased tokeniser, equal to the reference's `tokenizer.json` except for characters newer than the reference's
+ * Unicode 8. Reads no further than `maxPieces` need, in linear time.
  */
 export function createWordPiece(index: PieceIndex, maxPieces = 254): WordPiece {
   const { readings, expansions, read } = createCodePoints()
@@ -31,7 +31,7 @@ export function createWordPiece(index: PieceIndex, maxPieces = 254): WordPiece {
   const specialIds = special.map((piece) => ({ piece, id: index.idOf(piece) })).filter(({ id }) => id !== -1)
 
   const word = new Word()
-  /** Room for the word that goes over the limit, and for the sign that ends it. */
+  /** Room for the word that exceeds the limit, and for the punctuation that ends it. */
   const ids = new Int32Array(maxPieces + maxPiecesOfWord + 1)
   let count = 0
   let letters = 0
@@ -52,7 +52,7 @@ export function createWordPiece(index: PieceIndex, maxPieces = 254): WordPiece {
     if (count < maxPieces) endWord()
   }
 
-  /** Length of the special piece that stands at `start`, having added it; 0 if none does. */
+  /** Adds the special piece at `start` and returns its length; 0 if there is none. */
   function addSpecial(text: string, start: number): number {
     const found = specialIds.find(({ piece }) => text.startsWith(piece, start))
     if (found === undefined) return 0
@@ -82,7 +82,7 @@ export function createWordPiece(index: PieceIndex, maxPieces = 254): WordPiece {
     word.clear()
   }
 
-  /** Greedily, the longest piece first. False, and nothing added, if the word cannot be cut to its end. */
+  /** Greedy, longest piece first. Returns false, and adds nothing, if the word cannot be cut to its end. */
   function cutWord(): boolean {
     const before = count
     let coveredInWord = 0

@@ -39,8 +39,9 @@ const version = '4.3.1'
 const silent = 50
 
 /**
- * Loads the optional package, from `extras` where that is given and has it, else from beside us, and makes it keep
- * to this machine. Throws Failure `unavailable` with the command that installs it.
+ * Loads the optional package, from `extras` where that is set and has it, else from beside this program, and keeps it
+ * off
+ * the network. Throws Failure `unavailable` with the command that installs it.
  */
 export function loadLibrary(extras: string | undefined): TransformersLibrary {
   // onnxruntime sends telemetry unless the process's own environment forbids it before the library is loaded.
@@ -51,7 +52,7 @@ export function loadLibrary(extras: string | undefined): TransformersLibrary {
   library.env.useFSCache = false
   library.env.useWasmCache = false
   library.env.logLevel = silent
-  library.env.fetch = () => Promise.reject(new Error('models are read from this machine alone'))
+  library.env.fetch = () => Promise.reject(new Error('models are read from this machine only'))
   return library
 }
 
@@ -73,12 +74,15 @@ function resolve(require: NodeJS.Require): string | undefined {
   }
 }
 
-/** Nothing for an empty package, such as `overrides` in our package.json puts in the place of LanceDB's own copy. */
+/**
+ * Undefined for an empty package, such as the one that `overrides` in our package.json puts in place of LanceDB's
+ * copy.
+ */
 function load(require: NodeJS.Require, path: string): TransformersLibrary | undefined {
   const library = attempt(require, path)
   if (!library.env || !library.pipeline) return undefined
   if (library.env.version?.startsWith('4.')) return library as TransformersLibrary
-  throw unusable(path, new Error(`it is of version ${library.env.version}`))
+  throw unusable(path, new Error(`its version is ${library.env.version}`))
 }
 
 function attempt(require: NodeJS.Require, path: string): Partial<TransformersLibrary> {
@@ -98,11 +102,11 @@ function missing(extras: string | undefined): Failure {
 
 function unusable(path: string, fault: unknown): Failure {
   const [why] = String(fault instanceof Error ? fault.message : fault).split('\n')
-  const hint = `Install it anew, optional dependencies included, with ${install(undefined)}`
+  const hint = `Install it again, optional dependencies included, with ${install(undefined)}`
   return new Failure('unavailable', `${path} cannot be loaded: ${why}`, { hint }, fault)
 }
 
-/** onnxruntime-node's own install script fetches GPU libraries from the network, which nothing here needs. */
+/** onnxruntime-node's own install script downloads GPU libraries, which nothing here needs. */
 function install(extras: string | undefined): string {
   const prefix = extras ? `--prefix ${extras} ` : ''
   return `ONNXRUNTIME_NODE_INSTALL=skip ONNXRUNTIME_NODE_INSTALL_CUDA=skip npm install ${prefix}${packageName}@${version}`

@@ -1,10 +1,10 @@
-/** What the thread of the embedder is started with. */
+/** The start data of the embedder's thread. */
 export interface Setup {
-  /** Of the model. */
+  /** Folder of the model. */
   readonly folder: string
   /** A folder whose node_modules may hold the package. */
   readonly extras: string | undefined
-  /** That one computation may use. */
+  /** Threads that one computation may use. */
   readonly threads: number
 }
 
@@ -14,12 +14,13 @@ export interface LoadedModel {
   readonly dimensions: number
 }
 
-/** What the thread is told: texts to embed, or that nothing more will come. */
+/** A message to the thread: texts to embed, or null for the end. */
 export type Order = readonly string[] | null
 
 /**
- * What the thread says: first that its model is there or why not, then of each list of texts their vectors, one
- * after another in one array, or why there are none.
+ * A message of the thread: first that its model is loaded or why not, then for each list of texts their vectors, one
+ * after
+ * another in one array, or the error.
  */
 export type ThreadAnswer =
   | { readonly model: LoadedModel }

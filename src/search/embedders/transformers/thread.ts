@@ -4,7 +4,7 @@ import { embedderClosed } from '../priority-semaphore.ts'
 import type { LoadedModel, Setup, ThreadAnswer } from './messages.ts'
 
 interface ThreadOptions {
-  /** The entry: worker.ts, or what the build made of it. */
+  /** The entry: worker.ts, or its build output. */
   readonly worker: URL
   readonly setup: Setup
   /** How long loading the model may take, in milliseconds. */
@@ -13,25 +13,26 @@ interface ThreadOptions {
   readonly embed_ms: number
 }
 
-/** A thread with its model loaded. It takes one list of texts at a time, and keeps no process alive by itself. */
+/** A thread with its model loaded. It takes one list of texts at a time, and does not keep the process alive. */
 export interface Thread {
   readonly model: LoadedModel
-  /** It has crashed, been too slow or been ended. */
+  /** True after it has crashed, missed its time limit or been ended. */
   readonly has_ended: boolean
-  /** Throws Failure `unavailable` where the thread ends over it, `internal` where the model fails. */
+  /** Throws Failure `unavailable` where the thread ends during the call, `internal` where the model fails. */
   embed(texts: readonly string[]): Promise<Float32Array>
-  /** Waits for what it is at; nothing more may be asked of it. */
+  /** Waits for the current list; no further calls are allowed. */
   end(): Promise<void>
 }
 
-/** How long an ending thread is waited for. */
+/** Time to wait for an ending thread. */
 const maxEnd_ms = 5_000
 
 /**
  * Starts a thread. Throws Failure `unavailable`, with a hint where the model cannot be loaded.
  *
- * No thread is ever terminated: if that meets onnxruntime at work, its native code takes the process down. A thread
- * is asked to end, and one that does not hear is left alone.
+ * A thread is never terminated: termination while onnxruntime works crashes the whole process. A thread is asked to
+ * end,
+ * and one that does not respond is abandoned.
  */
 export async function startThread(options: ThreadOptions): Promise<Thread> {
   const { worker: entry, setup, start_ms, embed_ms } = options
@@ -40,7 +41,7 @@ export async function startThread(options: ThreadOptions): Promise<Thread> {
   let hasEnded = false
   const worker = new Worker(entry, {
     workerData: setup,
-    // The package's telemetry switch has to reach the environment of the process itself.
+    // The package's telemetry switch must reach the environment of the process itself.
     env: SHARE_ENV,
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: 1024 },
@@ -51,7 +52,8 @@ export async function startThread(options: ThreadOptions): Promise<Thread> {
     giveUp(crashed(new Error('the thread ended')))
     gone.resolve()
   })
-  // After the listeners, which hold on to it. Time limits keep the process alive while the thread owes an answer.
+  // After the listeners, which reference the worker. Time limits keep the process alive while a call is
+  // pending.
   worker.unref()
 
   function giveUp(failure: Failure): void {
@@ -102,7 +104,7 @@ function refused(answer: ThreadAnswer): Failure {
 }
 
 function crashed(cause: unknown): Failure {
-  return new Failure('unavailable', 'The thread of the embedding model broke down.', {}, cause)
+  return new Failure('unavailable', 'The thread of the embedding model crashed.', {}, cause)
 }
 
 function late(milliseconds: number): Failure {

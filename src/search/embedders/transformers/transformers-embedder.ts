@@ -7,37 +7,37 @@ import { embedderClosed, PrioritySemaphore, type Purpose } from '../priority-sem
 import { startThread, type Thread } from './thread.ts'
 
 export interface TransformersEmbedderOptions {
-  /** Of the model, as Hugging Face lays it out. */
+  /** Folder of the model in the layout of Hugging Face. */
   readonly folder: string
-  /** The entry of the thread: worker.ts, or what the build made of it. */
+  /** The entry of the thread: worker.ts, or its build output. */
   readonly worker: URL
   /** A folder whose node_modules may hold @huggingface/transformers. */
   readonly extras?: string | undefined
-  /** That one computation may use; 1 when absent. */
+  /** Threads that one computation may use; 1 when absent. */
   readonly threads?: number
-  /** How long loading the model may take; 60,000 ms when absent. */
+  /** Time limit for loading the model; 60,000 ms when absent. */
   readonly start_ms?: number
-  /** How long a batch of a few texts may take; 30,000 ms when absent. */
+  /** Time limit for a batch of a few texts; 30,000 ms when absent. */
   readonly batch_ms?: number
-  /** How many calls may wait; 256 when absent. */
+  /** Maximum number of waiting calls; 256 when absent. */
   readonly waiting_limit?: number
 }
 
-/** What the thread does before it looks for queries that wait: some 50 ms of work. */
+/** The thread's work, some 50 ms, between two checks for waiting queries. */
 const batchLimits = { texts: 8, characters: 8_000 }
 
 /**
- * An embedder that runs a sentence model of this machine in a thread of its own, by the optional package
- * @huggingface/transformers. Throws Failure `unavailable` with a hint where the package or the model is missing or
- * does not work.
+ * An embedder that runs a local sentence model in a thread of its own, with the optional package
+ * @huggingface/transformers. Throws Failure `unavailable` with a hint where the package or the model is missing or does
+ * not work.
  *
- * A crash of the thread fails the call that it worked on, and the next call starts another thread; if that crashes
- * too before it has embedded anything, it was the last. Embedding throws Failure `unavailable` or `internal`.
+ * A crash of the thread fails the current call, and the next call starts another thread; if that one crashes too before
+ * it has embedded a text, no further thread is started. Embedding throws Failure `unavailable` or `internal`.
  */
 export async function createTransformersEmbedder(options: TransformersEmbedderOptions): Promise<Embedder> {
   const { worker, threads = 1 } = options
   const { start_ms = 60_000, batch_ms = 30_000, waiting_limit = 256 } = options
-  // The package takes what looks like NAME/NAME for a model of its own hub.
+  // The package would take a path of the form NAME/NAME for a model of its hub.
   const folder = resolve(options.folder)
   const setup = { folder, extras: options.extras && resolve(options.extras), threads }
   const start = () => startThread({ worker, setup, start_ms, embed_ms: batch_ms })
@@ -52,7 +52,7 @@ export async function createTransformersEmbedder(options: TransformersEmbedderOp
     if (isClosed) throw embedderClosed()
     if (!last.has_ended) return last
     if (!mayRestart)
-      throw new Failure('unavailable', 'The embedding model broke down again and is left alone.')
+      throw new Failure('unavailable', 'The embedding model crashed again and is not restarted.')
     mayRestart = false
     thread = restart()
     return thread
@@ -62,7 +62,7 @@ export async function createTransformersEmbedder(options: TransformersEmbedderOp
     const started = await start()
     if (started.model.name === model.name) return started
     await started.end()
-    throw new Failure('unavailable', `The model was ${model.name} and now is ${started.model.name}.`)
+    throw new Failure('unavailable', `The model was ${model.name} and is now ${started.model.name}.`)
   }
 
   async function run(texts: readonly string[]): Promise<readonly Float32Array[]> {
@@ -104,7 +104,7 @@ export async function createTransformersEmbedder(options: TransformersEmbedderOp
   }
 }
 
-/** The models in question are English: of a text without a Latin letter or a digit they know nothing. */
+/** The models are English: a text without a Latin letter or a digit has no meaning to them. */
 function isKnown(text: string): boolean {
   return /[\p{Script=Latin}\p{Nd}]/u.test(text)
 }

@@ -1,4 +1,4 @@
-/** What was read is not what was written. */
+/** Data on disk differs from what was written. */
 export class DamageError extends Error {
   override readonly name = 'Damage'
 }

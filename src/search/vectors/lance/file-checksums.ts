@@ -10,15 +10,15 @@ interface Checksum {
 }
 
 interface DatedChecksum extends Checksum {
-  /** When anything about the file last changed. */
+  /** Time of the file's last change, its metadata included. */
   readonly changed: number
 }
 
 const listName = 'sums'
 
-/** Checksums of files that never change once they are there; LanceDB itself has none. */
+/** Checksums of files that never change after they are written; LanceDB itself has none. */
 export class FileChecksums {
-  /** Were there files that a process wrote and did not live to seal? */
+  /** True if there are files whose process ended before it sealed them. */
   hasStrangers = false
   readonly #folder: string
   #sealed = new Map<string, DatedChecksum>()
@@ -27,14 +27,14 @@ export class FileChecksums {
     this.#folder = folder
   }
 
-  /** For a folder that has just been made. */
+  /** For a new folder. */
   static async start(folder: string): Promise<FileChecksums> {
     const sums = new FileChecksums(folder)
     await sums.seal()
     return sums
   }
 
-  /** Throws Damage unless every sealed file is as it was. Files that are gone are not missed: reading shows that. */
+  /** Throws DamageError unless every sealed file is unchanged. Missing files are found by reading the table. */
   static async verified(folder: string, checked_bytes: number): Promise<FileChecksums> {
     const sums = new FileChecksums(folder)
     const listed = await readList(folder)
@@ -50,7 +50,7 @@ export class FileChecksums {
     return sums
   }
 
-  /** Takes what is new for right, and writes down what is there. */
+  /** Adds checksums of new files and writes the list. */
   async seal(): Promise<void> {
     const sealed = new Map<string, DatedChecksum>()
     for (const name of await this.#names()) {
@@ -65,7 +65,7 @@ export class FileChecksums {
     await rename(draft, path)
   }
 
-  /** Throws Damage where something has written to a file since it was summed; reads only what has a new date. */
+  /** Throws DamageError where a sealed file has changed; reads only files with a new date. */
   async verifyUntouched(): Promise<void> {
     for (const [name, sealed] of this.#sealed) {
       const changed = this.#changed(name)
@@ -85,11 +85,11 @@ export class FileChecksums {
       .filter((name) => name.includes('/'))
   }
 
-  /** Undefined where the file is gone. */
+  /** Undefined where the file is missing. */
   async #checksum(name: string, crc?: number): Promise<DatedChecksum | undefined> {
     const path = join(this.#folder, name)
     try {
-      // In this order, so that a change while it is read is noticed later.
+      // In this order, so that a change during the read is noticed later.
       const { size, ctimeMs } = await stat(path)
       return { size, changed: ctimeMs, crc: crc ?? (await sumOf(path)) }
     } catch (error) {
@@ -109,7 +109,7 @@ async function sumOf(path: string): Promise<number> {
   return crc
 }
 
-/** Nothing where the list is not whole. */
+/** Empty where the list is damaged. */
 async function readList(folder: string): Promise<Map<string, Checksum>> {
   const text = await readFile(join(folder, listName), 'utf8').catch(() => '')
   const [sum, list] = text.split('\n', 2)
@@ -118,7 +118,7 @@ async function readList(folder: string): Promise<Map<string, Checksum>> {
   return new Map(files.map(([name, size, crc]) => [name, { size, crc }]))
 }
 
-/** Rewritten at every commit and no more than a hint, or read only to settle commits that clash. */
+/** Files that are rewritten at every commit as a hint, or read only to resolve conflicts of commits. */
 function isPassing(name: string): boolean {
   return name === 'latest_version_hint.json' || name.endsWith('.txn')
 }

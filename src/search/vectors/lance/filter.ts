@@ -1,6 +1,6 @@
 import { type AttributeFilter, conditionsOf, isList } from '../attributes.ts'
 
-/** The filter in LanceDB's SQL, undefined where all are wanted. Every value is a quoted literal. */
+/** The filter in LanceDB's SQL, undefined for an empty one. Every value is a quoted literal. */
 export function renderFilter(filter: AttributeFilter): string | undefined {
   const conditions = conditionsOf(filter).map(([column, value]) =>
     // A value of a list is compared whole, so that it never matches a part of another.

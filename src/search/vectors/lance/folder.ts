@@ -1,7 +1,7 @@
 import { link, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Raised when rows are written in another way; folders of another format are left behind. */
+/** To be incremented when the format of rows changes; folders of another format are ignored. */
 const format = 1
 const pointerName = 'current'
 const recentMilliseconds = 10 * 60_000
@@ -26,14 +26,14 @@ export class Folder {
     return name.startsWith(this.#prefix) && /^[\w-]+$/.test(name) ? name : undefined
   }
 
-  /** Makes the folder of a new generation; it is not in use yet. */
+  /** Makes the folder of a new generation, without putting it in use. */
   async add(): Promise<string> {
     const name = this.#prefix + crypto.randomUUID()
     await mkdir(this.pathOf(name), { recursive: true })
     return name
   }
 
-  /** Puts a generation in use instead of the one that was, unless another process was faster. Says which it is. */
+  /** Puts a generation in use instead of `before`, unless another process was faster. Returns the one in use. */
   async swap(generation: string, before: string | undefined): Promise<string> {
     const pointer = join(this.#path, pointerName)
     const draft = `${pointer}-${crypto.randomUUID()}`
@@ -43,7 +43,7 @@ export class Folder {
       await rm(draft)
       return now
     }
-    // Only an empty place can be taken without taking it from another process that came first.
+    // Only a link to an absent file fails if another process came first.
     if (now === undefined) {
       await rm(pointer, { force: true, recursive: true })
       const isFirst = await linked(draft, pointer)
@@ -59,7 +59,7 @@ export class Folder {
     return generation
   }
 
-  /** Removes all generations but this one, and those another process may be making. What cannot be removed stays. */
+  /** Removes all other generations, except those that another process may be making. What cannot be removed stays. */
   async clean(generation: string, replaced?: string): Promise<void> {
     for (const name of await readdir(this.#path)) {
       const isOurs = name.startsWith('GENERATION-') || name.startsWith(`${pointerName}-`)

@@ -10,12 +10,12 @@ import { nameColumns, named, revisionKey, rowColumns, schemaOf, toTable, verifyS
 
 export interface GenerationOptions {
   readonly dimensions: number
-  /** With more bytes than this in all, only the sizes of files are verified at the start. */
+  /** Above this number of bytes only the sizes of files are verified at the start. */
   readonly checked_bytes: number
   /** Bytes of LanceDB's caches. */
   readonly index_cache: number
   readonly metadata_cache: number
-  /** How long what has been replaced is kept at least, for those who read it, here and in other processes. */
+  /** Minimum time for which replaced files are kept for their readers, here and in other processes. */
   readonly grace_ms: number
 }
 
@@ -27,7 +27,7 @@ interface Snapshot {
 }
 
 const tableName = 'vectors'
-/** As many ids as one condition names. */
+/** Ids in one condition. */
 const idsAtOnce = 1000
 
 /** A LanceDB table in a folder of its own, with the checksums of its files. */
@@ -52,7 +52,7 @@ export class Generation {
     this.snapshot = snapshot
   }
 
-  /** A new one without entries, at revision 0. */
+  /** Creates one without entries, at revision 0. */
   static async create(
     library: LanceLibrary,
     folder: string,
@@ -62,14 +62,14 @@ export class Generation {
     const connection = await connect(library, folder, options)
     const schema = schemaOf(library, dimensions)
     const table = await connection.createEmptyTable(tableName, schema)
-    // Processes that insert the same row at the same time clash then, as they already do over the revision's row.
+    // Makes concurrent inserts of one row a conflict, as writes of the revision's row already are.
     await table.setUnenforcedPrimaryKey('key')
     await table.add(toTable(library, schema, dimensions, [], 0))
     const sums = await FileChecksums.start(folder)
     return new Generation(library, connection, options, sums, await snapshotOf(connection))
   }
 
-  /** Throws where anything is not as it was written. */
+  /** Throws where anything differs from what was written. */
   static async open(library: LanceLibrary, folder: string, options: GenerationOptions): Promise<Generation> {
     const sums = await FileChecksums.verified(folder, options.checked_bytes)
     const connection = await connect(library, folder, options)
@@ -85,19 +85,19 @@ export class Generation {
     const expected = schemaOf(this.#library, dimensions).fields.map(String).join()
     if ((await table.schema()).fields.map(String).join() !== expected)
       throw new DamageError('The table has other columns.')
-    // Reads of every file of rows and of deletions; throws where one is gone.
+    // Reads from every file of rows and of deletions; throws where one is missing.
     for await (const _ of table.query().select(['key']));
     const vector = new Float32Array(dimensions).fill(1)
     await this.#source(table, vector, {}).top(1)
   }
 
-  /** Where there are files without a checksum, those of the rows must do. */
+  /** Verifies files without a checksum by the checksums of their rows. */
   async #verifyRows(): Promise<void> {
     for await (const batch of this.snapshot.table.query()) verifySums(batch)
     await this.sums.seal()
   }
 
-  /** What meets the filter in the present snapshot. */
+  /** The rows of the present snapshot that meet the filter. */
   source(vector: Float32Array, filter: AttributeFilter): RowSource {
     return this.#source(this.snapshot.table, vector, filter)
   }
@@ -136,15 +136,15 @@ export class Generation {
     }
   }
 
-  /** Sees what has been committed meanwhile, here and in other processes. */
+  /** Takes the latest snapshot, of any process. */
   async refresh(): Promise<void> {
     this.snapshot = await snapshotOf(this.#connection, this.snapshot)
   }
 
-  /** Replaces these entries in one commit, and says that the rows now are at this revision. */
+  /** Replaces these entries in one commit, and sets the revision of the rows. */
   async write(entries: ReadonlyMap<string, VectorEntry | null>, revision: number): Promise<void> {
     const { dimensions } = this.#options
-    // What is added to a damaged version would pass for right.
+    // A commit on top of a damaged version would make it look valid.
     await this.sums.verifyUntouched()
     const table = await this.#connection.openTable(tableName)
     const present = [...entries].flatMap(([id, entry]) => (entry ? [[id, entry] as const] : []))
@@ -158,7 +158,7 @@ export class Generation {
     await this.sums.seal()
   }
 
-  /** Makes few large files of many small ones. */
+  /** Compacts many small files into few large ones. */
   async optimize(): Promise<void> {
     await this.sums.verifyUntouched()
     const table = await this.#connection.openTable(tableName)
@@ -180,12 +180,12 @@ async function connect(
 ): Promise<Connection> {
   const { Session, connect } = library.lance
   const session = new Session(BigInt(options.index_cache), BigInt(options.metadata_cache))
-  // Without a readConsistencyInterval a table stays at the version it was opened at, so that no query sees half a
-  // change; every look for what is new opens it again.
+  // Without a readConsistencyInterval a table stays at the version it was opened at, so that no query sees
+  // half a change; every refresh opens it again.
   return connect(folder, {}, session)
 }
 
-/** The latest version, `known` if that is it. It may be removed while it is looked at, where it has been replaced. */
+/** The latest version, `previous` if it is the same. A replaced version may be removed while it is read. */
 async function snapshotOf(connection: Connection, previous?: Snapshot, attempts = 5): Promise<Snapshot> {
   try {
     const table = await connection.openTable(tableName)
@@ -198,5 +198,5 @@ async function snapshotOf(connection: Connection, previous?: Snapshot, attempts 
     if (attempts === 1) throw fault
     return snapshotOf(connection, previous, attempts - 1)
   }
-  throw new DamageError('The table does not say which revision it is at.')
+  throw new DamageError('The table does not say its revision.')
 }

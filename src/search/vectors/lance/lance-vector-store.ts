@@ -17,18 +17,21 @@ export interface LanceVectorStoreOptions extends Partial<Omit<GenerationOptions,
   readonly dimensions: number
   /** Milliseconds since the epoch. */
   readonly clock?: () => number
-  /** How often small files are made into large ones, where there are any; also after many commits. */
+  /** Interval of compactions, where there were commits; many commits start one too. */
   readonly optimize_every_ms?: number
-  /** For how long what other processes commit may go unseen. */
+  /** Maximum delay until commits of other processes are seen. */
   readonly refresh_ms?: number
-  /** Hears why all had to be thrown away; `applied_revision` is 0 then, and all must be applied again. */
+  /**
+   * Called with the cause when all rows were dropped; `applied_revision` is then 0, and everything must be applied
+   * again.
+   */
   readonly on_rebuild?: (cause: unknown) => void
 }
 
 const commitsUntilOptimized = 64
 const mebibyte = 2 ** 20
 
-/** Opens the store in the folder; where it is not sound, an empty one at revision 0. */
+/** Opens the store in the folder; a damaged one is replaced by an empty one at revision 0. */
 export async function openLanceVectorStore(options: LanceVectorStoreOptions): Promise<VectorStore> {
   const library = await loadLibrary()
   const store = new LanceVectorStore(library, options)
@@ -45,7 +48,7 @@ class LanceVectorStore implements VectorStore {
   #name: string | undefined
   #isClosed = false
   #isSuspected = false
-  /** The caller's next changes may be based on what we no longer hold. */
+  /** The caller's next changes may build on rows that were dropped. */
   #isReset = false
   #refreshed = Number.NEGATIVE_INFINITY
   #refreshing: Promise<void> | undefined
@@ -154,7 +157,7 @@ class LanceVectorStore implements VectorStore {
           return near
         } catch (fault) {
           signal.throwIfAborted()
-          // What this snapshot is made of is removed once there are newer ones.
+          // The files of a snapshot are removed once there are newer ones.
           await this.#opened().refresh()
           if (fault instanceof DamageError || this.#opened().snapshot === snapshot) throw fault
         }
@@ -170,7 +173,7 @@ class LanceVectorStore implements VectorStore {
     }
   }
 
-  /** Sees the commits of others, and that another process has begun anew. */
+  /** Sees the commits of other processes, and their rebuilds. */
   async #refresh(): Promise<void> {
     if (this.#options.clock() - this.#refreshed < this.#options.refresh_ms) return
     this.#refreshing ??= this.#catchUp().finally(() => {
@@ -186,7 +189,7 @@ class LanceVectorStore implements VectorStore {
     else this.#suspect(new Error('Another generation is in use.'))
   }
 
-  /** What can be written to, unless what the caller knows of it has changed since. */
+  /** The generation to write to. Throws where it is not the one that the caller's changes build on. */
   async #writable(before: Generation | undefined): Promise<Generation> {
     const generation = this.#opened()
     const { revision } = generation.snapshot
@@ -203,7 +206,7 @@ class LanceVectorStore implements VectorStore {
     )
   }
 
-  /** Something went wrong: finds out in its turn whether the files are sound, and begins anew if not. */
+  /** After an error: checks the files in its turn, and rebuilds the store if they are damaged. */
   #suspect(cause: unknown): void {
     if (this.#isSuspected || this.#isClosed) return
     this.#isSuspected = true
@@ -241,7 +244,7 @@ class LanceVectorStore implements VectorStore {
     await this.#folder.clean(name)
   }
 
-  /** Begins anew, unless another process just has. */
+  /** Starts an empty generation, unless another process just has. */
   async #renew(before: string | undefined): Promise<void> {
     const added = await this.#folder.add()
     const generation = await Generation.create(this.#library, this.#folder.pathOf(added), this.#settings())
@@ -252,7 +255,7 @@ class LanceVectorStore implements VectorStore {
   }
 
   #replace(generation: Generation, name: string): void {
-    // What still reads the one before keeps it open.
+    // Running reads keep the generation before open.
     this.#generation = generation
     this.#name = name
     this.#commits = 0
@@ -279,7 +282,7 @@ class LanceVectorStore implements VectorStore {
   }
 }
 
-/** Reads no more once the signal has aborted. */
+/** Stops reading once the signal has aborted. */
 function stoppable(source: RowSource, signal: AbortSignal): RowSource {
   return {
     top: (depth) => {

@@ -14,17 +14,17 @@ export interface LanceLibrary {
 
 let loaded: Promise<LanceLibrary> | undefined
 
-/** LanceDB, loaded when first asked for: it is large and has a native part for some platforms only. */
+/** LanceDB, loaded on first use: it is large and has a native part for some platforms only. */
 export function loadLibrary(): Promise<LanceLibrary> {
   loaded ??= load()
   return loaded
 }
 
 async function load(): Promise<LanceLibrary> {
-  // It writes warnings for every query otherwise, and reads this only while it is loaded.
+  // LanceDB otherwise logs warnings for every query; it reads this variable only while it is loaded.
   env.LANCE_LOG ??= 'error'
   const lance = await import('@lancedb/lancedb')
-  // The very copy that LanceDB uses: it takes no batches of another.
+  // The copy of Arrow that LanceDB itself uses: it takes no batches of another copy.
   const require = createRequire(import.meta.url)
   const arrow: Arrow = require('apache-arrow')
   return { lance, arrow }

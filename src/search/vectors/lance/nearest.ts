@@ -4,9 +4,11 @@ import type { Near } from '../vector-store.ts'
 import { DamageError } from './damage-error.ts'
 import type { RowName, VectorRow } from './rows.ts'
 
-/** What is read of the rows that meet a filter. */
+/** Reads of the rows that meet a filter. */
 export interface RowSource {
-  /** The rows most like the vector, and a cosine that no other row exceeds; null where there are no others. */
+  /**
+   * The rows most similar to the vector, and the maximum cosine of all other rows; null where there are no others.
+   */
   top(depth: number): Promise<{ readonly rows: Iterable<VectorRow>; readonly others: number | null }>
   /** All rows of these entries, in no order. */
   rowsOf(ids: readonly string[]): Promise<Iterable<VectorRow>>
@@ -14,16 +16,17 @@ export interface RowSource {
   names(): Promise<Iterable<RowName>>
 }
 
-/** How much further each look goes than the one before. */
+/** Factor of the depth from one read to the next. */
 const widening = 4
-/** How many rows are looked at beyond the limit at first. */
+/** Rows of the first read beyond the limit. */
 const spare = 32
-/** By how much cosines in single precision may be wrong. */
+/** Maximum error of cosines in single precision. */
 const slack = 1e-5
 
 /**
- * An entry that is like the vector by s has at least one row that is at least as like, so what none of the top rows
- * belongs to can be left out once all that is wanted is better than the worst of them.
+ * An entry of similarity s has at least one row of similarity s or more. So entries without a row among the top rows
+ * can be
+ * left out once the whole result is better than the worst of the top rows.
  */
 export async function findNearest(source: RowSource, vector: Float32Array, limit: number): Promise<Near[]> {
   if (limit < 1) return []
@@ -47,7 +50,7 @@ export async function findNearest(source: RowSource, vector: Float32Array, limit
   }
 }
 
-/** How like the vector these entries are, in their order. */
+/** Similarities of these entries to the vector, in their order. */
 export async function compareRows(
   rowsOf: RowSource['rowsOf'],
   vector: Float32Array,
@@ -70,7 +73,7 @@ function group(rows: Iterable<VectorRow>): Map<string, VectorRow[]> {
   return groups
 }
 
-/** From all rows of an entry. Throws Damage where they are not all there, or there more than once. */
+/** From all rows of an entry. Throws DamageError where rows are missing or duplicate. */
 function likeness(id: string, rows: readonly VectorRow[], vector: Float32Array): Near {
   const ordered = rows.toSorted((left, right) => left.place - right.place)
   if (ordered.some(({ place, width }, index) => place !== index || width !== ordered.length))
@@ -81,7 +84,7 @@ function likeness(id: string, rows: readonly VectorRow[], vector: Float32Array):
   return { id, similarity: (own + best) / 2, capability: others.indexOf(best) }
 }
 
-/** All are equally like a vector of zeros. */
+/** All entries are equally similar to a vector of zeros. */
 function firstById(names: Iterable<RowName>, limit: number): Near[] {
   function* entries() {
     for (const { id, place, width } of names)

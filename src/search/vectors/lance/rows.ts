@@ -15,7 +15,7 @@ export interface VectorRow {
   readonly id: string
   /** 0 for the entry's own vector, then those of its capabilities. */
   readonly place: number
-  /** How many rows the entry has. */
+  /** Number of rows of the entry. */
   readonly width: number
   readonly vector: Float32Array
 }
@@ -25,7 +25,7 @@ export type RowName = Omit<VectorRow, 'vector'>
 export const nameColumns = ['id', 'place', 'width']
 export const rowColumns = [...nameColumns, 'vector']
 
-/** The row that says which revision the others are at; written with them, so it never says more. */
+/** The row with the revision of the others; it is written in the same commit, so it is never ahead of them. */
 export const revisionKey = 'revision'
 const revisionPlace = -1
 
@@ -56,7 +56,7 @@ interface Flat extends RowName {
   readonly vector: Float32Array | undefined
 }
 
-/** The rows of these entries and the one of the revision. */
+/** The rows of these entries, and the row of the revision. */
 export function toTable(
   library: LanceLibrary,
   schema: Schema,
@@ -107,7 +107,7 @@ function sumOf(cells: Cells, { buffer, byteOffset, byteLength }: Float32Array): 
   return crc32(new Uint8Array(buffer, byteOffset, byteLength), crc32(text.toWellFormed())) | 0
 }
 
-/** Throws Damage where a row is not what was written. */
+/** Throws DamageError where a row differs from what was written. */
 export function verifySums(batch: RecordBatch): void {
   const children = cellColumns.map((name) => [name, batch.getChild(name)] as const)
   const sums = batch.getChild('sum')
@@ -120,7 +120,7 @@ export function verifySums(batch: RecordBatch): void {
       }),
     )
     if (sumOf(cells as Cells, vectors(index)) !== sums?.get(index))
-      throw new DamageError('A row is not what was written.')
+      throw new DamageError('A row differs from what was written.')
   }
 }
 
@@ -145,7 +145,7 @@ function* flatten(entries: Iterable<readonly [string, VectorEntry]>): Generator<
   }
 }
 
-/** What rows came out, but for that of the revision. */
+/** The rows of batches, without the row of the revision. */
 export function* named(batches: Iterable<RecordBatch>): Generator<RowName> {
   for (const batch of batches) for (const { name } of placed(batch)) yield name
 }

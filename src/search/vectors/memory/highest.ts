@@ -1,4 +1,4 @@
-/** The `limit` highest of the numbers offered: a heap with the least of them on top. */
+/** The `limit` highest of the offered numbers: a heap with the lowest of them on top. */
 export class Highest {
   readonly #heap: Float64Array
   #size = 0
@@ -7,7 +7,7 @@ export class Highest {
     this.#heap = new Float64Array(limit)
   }
 
-  /** What a number must exceed to be kept. */
+  /** A number must exceed this to be taken. */
   get least(): number {
     return this.#size < this.#heap.length ? Number.NEGATIVE_INFINITY : (this.#heap[0] ?? 0)
   }

@@ -1,7 +1,7 @@
 import { kernel } from './kernel.ts'
 import type { MemoryLayout } from './layout.ts'
 
-/** What kernel.wat exports: `slab` and `list` are addresses in bytes, and the list is of rows in that slab. */
+/** The exports of kernel.wat: `slab` and `list` are addresses in bytes, and the list holds rows of that slab. */
 export interface Kernel {
   estimate(slab: number, list: number, rows: number, unit: number, margin: number, slack: number): void
   choose(

@@ -1,11 +1,12 @@
-/** How many vectors a slab holds, and so the most that one entry may have. */
+/** Vectors in a slab, and so the maximum for one entry. */
 export const slabRows = 512
 
 const maxDimensions = 16_384
 
 /**
- * Where things are in the memory that the kernel works on, in bytes. It begins with `scratch`, what one query
- * needs; then come slabs, each with room for `slabRows` vectors in several forms.
+ * Offsets in the kernel's memory, in bytes. It begins with `scratch`, the data of one query; the slabs follow, each
+ * with
+ * room for `slabRows` vectors in several forms.
  */
 export interface MemoryLayout {
   readonly dimensions: number
@@ -18,10 +19,10 @@ export interface MemoryLayout {
   readonly slab: Sections<'codes' | 'scales' | 'centers' | 'list' | 'distances' | 'sketches' | 'floats'>
 }
 
-/** Where each section begins, and how long they are together. */
+/** Start of each section, and the bytes of all. */
 type Sections<Name extends string> = Readonly<Record<Name | 'bytes', number>>
 
-/** Throws RangeError for a number of dimensions that cannot be. */
+/** Throws RangeError for an unsupported number of dimensions. */
 export function layoutOf(dimensions: number): MemoryLayout {
   if (!Number.isInteger(dimensions) || dimensions < 1 || dimensions > maxDimensions)
     throw new RangeError(`Vectors have 1 to ${maxDimensions} dimensions, not ${dimensions}.`)

@@ -16,34 +16,35 @@ import { VectorTable } from './vector-table.ts'
 
 export interface MemoryVectorStoreOptions {
   readonly dimensions: number
-  /** The entry of the thread for long scans: worker.ts, or what the build made of it. Without it there is none. */
+  /** The entry of the thread for long scans: worker.ts, or its build output. Without it there is no thread. */
   readonly worker?: URL
-  /** From how many rows a scan goes to that thread; at first as many as take some 10 ms. */
+  /** Scans of this many rows run in that thread; by default scans of some 10 ms. */
   readonly worker_rows?: number
-  /** From how many rows sketches choose what is scanned, so that results are no longer exact. */
+  /** Above this number of rows, sketches choose the rows to scan, and results are no longer exact. */
   readonly exact_rows?: number
-  /** What `save` of another store of these dimensions gave, to be made anew. */
+  /** The saved parts of another store of these dimensions, to be restored. */
   readonly saved?: Sections | undefined
 }
 
 export interface MemoryVectorStore extends VectorStore {
-  /** The whole store, from which another is made as it is. */
+  /** The whole store, to be restored later. */
   save(): Promise<Parts>
 }
 
-/** As many bytes of integers as are scanned in some 10 ms where memory is slow. */
+/** Bytes of integers that are scanned in some 10 ms on slow memory. */
 const quickBytes = 64 * 2 ** 20
 const exactRows = 400_000
-/** How much of a store too large to be scanned its sketches choose. */
+/** Share of the entries that sketches choose in a store too large to be scanned. */
 const sketchedShare = 0.02
-/** For how many entries sketches choose at the least, by the limit. */
+/** Minimum of entries that sketches choose, as a multiple of the limit. */
 const sketchedDepth = 100
-/** How many sketches are compared in the time of one row. */
+/** Sketches compared in the time of one row. */
 const sketchSpeed = 3
 
 /**
- * Vectors in memory, compared one by one: results are exact, to the order of floats, up to `exact_rows`.
- * Calls are done one after another, so none sees half a change.
+ * Vectors in memory, compared one by one: results are exact, up to the rounding of floats, below `exact_rows`. Calls
+ * run
+ * one after another, so none sees half a change.
  */
 export function createMemoryVectorStore(options: MemoryVectorStoreOptions): MemoryVectorStore {
   return new VectorsInMemory(options)
@@ -117,14 +118,14 @@ class VectorsInMemory implements MemoryVectorStore {
     })
   }
 
-  /** What still waits is refused; what is being done ends first. */
+  /** Refuses waiting calls; the current one ends first. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#open = undefined
     await this.#thread?.[Symbol.asyncDispose]()
     await this.#turns.take(async () => undefined)
   }
 
-  /** Does the work in its turn, unless the signal aborts before it is done. */
+  /** Does the work in its turn, unless the signal aborts before. */
   #ask<T>(vector: Float32Array, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     signal.throwIfAborted()
     checkVector(vector, this.#layout.dimensions)

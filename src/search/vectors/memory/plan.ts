@@ -3,18 +3,18 @@ import { type MemoryLayout, slabRows } from './layout.ts'
 import type { RowGroup, Slab } from './row-group.ts'
 import type { MemoryViews } from './views.ts'
 
-/** The rows that a filter lets through, listed in their slabs until another plan is; valid until the next change. */
+/** The rows that meet a filter, listed in their slabs until another plan is listed; valid until the next change. */
 export interface ScanPlan {
   /** Three numbers for each slab: its address, the width of its entries and how many of them are listed. */
   readonly numbers: Uint32Array
   readonly slabs: readonly Slab[]
-  /** What each slab lists, kept to be listed again. */
+  /** The list of each slab, to be listed again. */
   readonly lists: readonly Uint16Array[]
   readonly rows: number
   readonly entries: number
 }
 
-/** Lists in each slab the rows of the entries that are selected. */
+/** Lists the rows of the selected entries in each slab. */
 export function listRows(
   groups: Iterable<RowGroup>,
   { marks, mark }: Selection,
@@ -41,7 +41,7 @@ export function listRows(
   return { numbers: Uint32Array.from(numbers), slabs, lists, rows, entries }
 }
 
-/** Lists in its slabs what the plan listed before another one did. */
+/** Lists a plan again after another one was listed. */
 export function listAgain({ slabs, lists }: ScanPlan, views: MemoryViews, layout: MemoryLayout): void {
   slabs.forEach((slab, at) => {
     const list = lists[at]
@@ -49,7 +49,7 @@ export function listAgain({ slabs, lists }: ScanPlan, views: MemoryViews, layout
   })
 }
 
-/** The entry that a scan of the plan found: its slot. */
+/** The slot of an entry that a scan of the plan found. */
 export function slotOf({ slabs }: ScanPlan, entry: number): number {
   return slabs[Math.floor(entry / slabRows)]?.slots[entry % slabRows] ?? 0
 }

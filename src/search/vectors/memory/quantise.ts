@@ -1,9 +1,9 @@
 import type { MemoryLayout } from './layout.ts'
 import type { MemoryViews } from './views.ts'
 
-/** What holds for every vector ever written: how far a dot product may be from what the integers say. */
+/** Bounds over all vectors ever written, for the error of a dot product of integers. */
 export interface ErrorBounds {
-  /** Length of what rounding took away, by the scale of the row. */
+  /** Length of the rounding error, divided by the scale of the row. */
   readonly spread: number
   /** Length of a vector, rounded or not. */
   readonly longest: number
@@ -17,12 +17,12 @@ export interface Terms {
 }
 
 const maxCode = 127
-/** The query's integers have 14 bits, so that what rounding takes from it is next to nothing. */
+/** The query's integers have 14 bits, so that its rounding error is negligible. */
 const maxQueryCode = 8191
 const queryOffset = 8192
 const leastScale = 2 ** -126
 
-/** Writes a vector as a row of the slab at this address, in every form. What pads it stays zero, as memory begins. */
+/** Writes a vector as a row of the slab at this address, in every form. The padding stays zero. */
 export function writeRow(
   views: MemoryViews,
   layout: MemoryLayout,
@@ -55,7 +55,7 @@ export function writeRow(
   }
 }
 
-/** Writes the vector that is searched for where the kernel looks for it. */
+/** Writes the vector of a query to the scratch area of the kernel. */
 export function writeQuery(
   views: MemoryViews,
   layout: MemoryLayout,
@@ -78,7 +78,8 @@ export function writeQuery(
   writeSketch(views, scratch.sketch, sketchBytes, vector)
   views.floats.set(vector, scratch.floats / 4)
   const length = Math.sqrt(square)
-  // What is added is for the kernel's own rounding: below 2^-24 of each number, or what is too small for floats.
+  // The additions cover the kernel's own rounding: below 2^-24 of each number, or numbers too small for
+  // floats.
   return {
     unit,
     margin: length * bounds.spread * (1 + 1e-6),
@@ -86,7 +87,7 @@ export function writeQuery(
   }
 }
 
-/** A scale that a float holds exactly, so that what rounding takes away can be told. */
+/** A scale that a float holds exactly, so that the rounding error can be computed. */
 function scaleOf(number: number): number {
   return number === 0 ? 0 : Math.max(Math.fround(number), leastScale)
 }

@@ -4,16 +4,17 @@ import type { Slabs } from './slabs.ts'
 
 export interface Slab {
   readonly address: number
-  /** Which entry is at each index. */
+  /** The slot of the entry at each index. */
   readonly slots: Uint32Array
 }
 
 /**
- * The entries with the same number of vectors, side by side: each has a place, and the last one moves into
- * the place of one that goes, so there are never holes.
+ * The entries with the same number of vectors, without gaps: each has a place, and the last one moves into the place
+ * of a
+ * removed one.
  */
 export class RowGroup {
-  /** How many vectors each entry has. */
+  /** Vectors of each entry. */
   readonly width: number
   readonly slabs: Slab[]
   size: number
@@ -30,12 +31,12 @@ export class RowGroup {
     this.#layout = layout
   }
 
-  /** How many slabs so many entries fill. */
+  /** Slabs that this number of entries fills. */
   slabsFor(size: number): number {
     return Math.ceil(size / this.#perSlab)
   }
 
-  /** How many entries the slab with this number has. */
+  /** Entries of the slab with this number. */
   entriesIn(slab: number): number {
     return Math.min(this.size - slab * this.#perSlab, this.#perSlab)
   }
@@ -48,7 +49,7 @@ export class RowGroup {
     return { slab, index, row: index * this.width }
   }
 
-  /** A place for the entry; what its vectors are is still to be written. */
+  /** Returns a place for the entry; its vectors are not written yet. */
   add(slot: number): number {
     const place = this.size
     if (place === this.slabs.length * this.#perSlab)
@@ -69,7 +70,7 @@ export class RowGroup {
     return bounds
   }
 
-  /** Returns the entry that is now at this place, if another one moved there. */
+  /** Returns the slot of the entry that moved to this place, if one did. */
   remove(place: number): number | undefined {
     const last = this.size - 1
     const moved = place === last ? undefined : this.#move(last, place)

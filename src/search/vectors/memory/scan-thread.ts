@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { VectorStoreError } from '../vector-store-error.ts'
 import type { Scan, ScanResult } from './scanner.ts'
 
-/** What the thread is started with. */
+/** The start data of the thread. */
 export interface Shared {
   readonly memory: WebAssembly.Memory
   readonly dimensions: number
@@ -13,7 +13,7 @@ interface Waiting {
   reject(reason: unknown): void
 }
 
-/** A thread that scans the same memory, started at first use; another one takes the place of one that broke. */
+/** A thread that scans the same memory, started at first use; a broken one is replaced. */
 export class ScanThread implements AsyncDisposable {
   readonly #entry: URL
   readonly #shared: Shared
@@ -25,7 +25,7 @@ export class ScanThread implements AsyncDisposable {
     this.#shared = shared
   }
 
-  /** One at a time. */
+  /** One search at a time. */
   search(scan: Scan): Promise<ScanResult> {
     this.#worker ??= this.#start()
     const worker = this.#worker

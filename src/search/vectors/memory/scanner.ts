@@ -11,11 +11,11 @@ export interface Scan {
   readonly vector: Float32Array
   readonly limit: number
   readonly bounds: ErrorBounds
-  /** How many entries the sketches choose for the rest; null leaves none out, which is exact. */
+  /** Entries that the sketches choose; null scans all, which is exact. */
   readonly sketched: number | null
 }
 
-/** The `limit` most similar entries in no order, and all that are as similar as the last of them. */
+/** The `limit` most similar entries in no order, and all entries as similar as the last of them. */
 export interface ScanResult {
   /** Number of the slab in the plan * slabRows + index in the slab. */
   readonly entries: Uint32Array
@@ -24,9 +24,9 @@ export interface ScanResult {
   readonly capabilities: Int16Array
 }
 
-/** Searches one memory, in whatever thread. One search at a time: the memory has room for one query. */
+/** Searches one memory, in any thread. One search at a time: the memory has room for one query. */
 export class Scanner {
-  /** Place of the best capability of the entry last compared, the first of equals; -1 where it has none. */
+  /** Index of the best capability of the entry last compared, the first of equals; -1 where it has none. */
   capability = -1
   readonly #memory: WebAssembly.Memory
   readonly #layout: MemoryLayout
@@ -55,7 +55,7 @@ export class Scanner {
     return this.#best(plan, candidates, lowers.least, limit)
   }
 
-  /** Says which vector `similarity` compares with. */
+  /** Sets the vector that `similarity` compares with. */
   load(vector: Float32Array, bounds: ErrorBounds): Terms {
     if (this.#views.bytes.length < this.#memory.buffer.byteLength) this.#views = viewsOf(this.#memory)
     const terms = writeQuery(this.#views, this.#layout, vector, bounds)
@@ -63,7 +63,7 @@ export class Scanner {
     return terms
   }
 
-  /** How like the loaded vector the entry with this first row is, by its floats. Sets `capability`. */
+  /** Similarity of the loaded vector and the entry with this first row, by its floats. Sets `capability`. */
   similarity(slab: number, row: number, width: number): number {
     if (this.#isZero) {
       this.capability = width > 1 ? 0 : -1
@@ -74,7 +74,7 @@ export class Scanner {
     return similarity
   }
 
-  /** How far the sketches of the nearest `wanted` entries are from the query's. */
+  /** Distance of the sketches within which the nearest `entries` entries are. */
   #furthest(plan: Uint32Array, entries: number): number {
     const { scratch, slab: sections } = this.#layout
     const start = scratch.histogram / 4
@@ -90,7 +90,7 @@ export class Scanner {
     return distance - start
   }
 
-  /** Adds the entries of a slab that, as far as the integers can tell, may be among the best so far. */
+  /** Adds the entries of a slab that may be among the best, by the bounds of the integers. */
   #choose(
     slab: number,
     width: number,
@@ -117,7 +117,7 @@ export class Scanner {
     }
   }
 
-  /** The best by their floats: first those that are sure to be good, then those that may yet be better. */
+  /** The best by their floats: first the entries that certainly qualify, then those that may still be better. */
   #best(plan: Uint32Array, candidates: Candidates, sure: number, limit: number): ScanResult {
     const { entries, uppers, lowers, size } = candidates
     const similarities = new Float64Array(size).fill(Number.NEGATIVE_INFINITY)
@@ -154,9 +154,9 @@ export class Scanner {
 /** Entries that may be among the best, without an object for each. */
 class Candidates {
   size = 0
-  /** Which entry: number of its slab in the plan * slabRows + its index there. */
+  /** Number of the slab in the plan * slabRows + index in the slab. */
   entries: Uint32Array = new Uint32Array(1024)
-  /** The most and the least that the similarity can be. */
+  /** Upper and lower bounds of the similarity. */
   uppers: Float32Array = new Float32Array(1024)
   lowers: Float32Array = new Float32Array(1024)
 

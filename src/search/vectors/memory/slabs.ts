@@ -3,16 +3,16 @@ import type { MemoryLayout } from './layout.ts'
 import { type MemoryViews, viewsOf } from './views.ts'
 
 const pageBytes = 65_536
-/** All but the last page of what 32 bits can address, so that no end of a section wraps around. */
+/** All but the last page that 32 bits can address, so that no end of a section wraps around. */
 const maxPages = 65_535
 
-/** Slabs of one memory that threads share. It never shrinks; what is given back is taken again. */
+/** Slabs of one memory that threads share. It never shrinks; released slabs are reused. */
 export class Slabs {
   readonly memory: WebAssembly.Memory
   views: MemoryViews
   readonly #slabBytes: number
   readonly #free: number[] = []
-  /** Where the next slab begins. */
+  /** Address of the next new slab. */
   #end: number
   readonly #start: number
 
@@ -28,14 +28,14 @@ export class Slabs {
     this.views = viewsOf(this.memory)
   }
 
-  /** Makes sure that so many slabs can be taken. Throws VectorStoreError `storage_full`. */
+  /** Makes sure that this number of slabs can be taken. Throws VectorStoreError `storage_full`. */
   reserve(count: number): void {
     const missing = count - this.#free.length
     const bytes = this.#end + missing * this.#slabBytes - this.views.bytes.length
     if (missing <= 0 || bytes <= 0) return
     const pages = Math.ceil(bytes / pageBytes)
     const present = this.views.bytes.length / pageBytes
-    // Some more than wanted, since each growth makes new views.
+    // More than needed, since each growth makes new views.
     const wished = Math.min(Math.max(pages, Math.ceil(present / 8)), maxPages - present)
     try {
       this.memory.grow(Math.max(pages, wished))
@@ -47,7 +47,7 @@ export class Slabs {
     this.views = viewsOf(this.memory)
   }
 
-  /** The address of a slab; its content is whatever was there. */
+  /** The address of a slab; its content is undefined. */
   take(): number {
     this.reserve(1)
     const free = this.#free.pop()
@@ -61,12 +61,12 @@ export class Slabs {
     this.#free.push(address)
   }
 
-  /** Every slab that was ever taken, as bytes. */
+  /** All slabs ever taken, as bytes. */
   save(): Uint8Array {
     return this.views.bytes.subarray(this.#start, this.#end)
   }
 
-  /** Has `fill` put what `save` gave, of so many bytes, into empty slabs; all but those at `taken` are free. */
+  /** Calls `fill` to restore `length` saved bytes into empty slabs; all slabs but those at `taken` are free. */
   restore(length: number, fill: (target: Uint8Array) => void, taken: ReadonlySet<number>): void {
     const count = length / this.#slabBytes
     this.reserve(count)

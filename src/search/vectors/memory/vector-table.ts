@@ -24,7 +24,7 @@ interface Stored {
   readonly place: number
 }
 
-/** All but the vectors themselves; an entry that is gone is null once it was JSON. */
+/** Everything but the vectors themselves; a removed entry is null in JSON. */
 interface Saved {
   readonly bounds: ErrorBounds
   readonly groups: readonly {
@@ -35,7 +35,7 @@ interface Saved {
   readonly entries: readonly ((Omit<Stored, 'group'> & { readonly width: number }) | null | undefined)[]
 }
 
-/** Where the vectors of an entry are: its first row and how many there are. */
+/** The first row of an entry's vectors, and their number. */
 interface Rows {
   readonly slab: Slab
   readonly row: number
@@ -52,7 +52,7 @@ export class VectorTable {
   readonly #free: number[] = []
   readonly #groups = new Map<number, RowGroup>()
   readonly #attributes = new ValueIndex(attributeNames)
-  /** By the selection, which is given again only as long as no entry comes, goes or changes its attributes. */
+  /** By the selection, which is the same object until an entry is added, removed or changes its attributes. */
   readonly #plans = new WeakMap<Selection, ScanPlan>()
   #listed: ScanPlan | undefined
 
@@ -61,7 +61,7 @@ export class VectorTable {
     this.pool = new Slabs(layout)
   }
 
-  /** What `save` made, of the same layout. Throws where it is not that. */
+  /** Restores what `save` made, of the same layout. Throws for other content. */
   static load(layout: MemoryLayout, sections: Sections): VectorTable {
     const table = new VectorTable(layout)
     const { bounds, groups, entries } = JSON.parse(sections.text('table')) as Saved
@@ -126,13 +126,13 @@ export class VectorTable {
     return { ...group.at(place), width: group.width }
   }
 
-  /** How many vectors the entry has, 0 when there is no such entry. */
+  /** Number of the entry's vectors, 0 when there is no such entry. */
   widthOf(id: string): number {
     const slot = this.#slots.get(id)
     return slot === undefined ? 0 : this.at(slot).group.width
   }
 
-  /** Makes room for what these entries will be, so that putting them cannot fail. Throws VectorStoreError `storage_full`. */
+  /** Reserves room for these entries, so that `put` cannot fail. Throws VectorStoreError `storage_full`. */
   reserve(widths: Iterable<readonly [id: string, width: number]>): void {
     const growth = new Map<number, number>()
     const grow = (width: number, by: number) => growth.set(width, (growth.get(width) ?? 0) + by)
@@ -170,7 +170,7 @@ export class VectorTable {
     this.#free.push(slot)
   }
 
-  /** The rows of the entries that meet the filter; the same one again costs next to nothing. */
+  /** The rows of the entries that meet the filter; a repeated filter costs almost nothing. */
   plan(filter: AttributeFilter): ScanPlan {
     const selection = this.#attributes.select(conditionsOf(filter), this.#entries.length)
     const plan = this.#plans.get(selection) ?? this.#list(selection)
@@ -211,7 +211,7 @@ export class VectorTable {
     this.bounds = widest(this.bounds, group.write(place, vectors))
   }
 
-  /** The group of this width, or an empty one that is not kept yet. */
+  /** The group of this width, or a new empty one that is not stored yet. */
   #groupOf(width: number): RowGroup {
     return this.#groups.get(width) ?? new RowGroup(width, this.pool, this.#layout)
   }

@@ -1,4 +1,4 @@
-/** A memory as numbers of each kind. */
+/** Views of a memory by type of number. */
 export interface MemoryViews {
   readonly codes: Int8Array
   readonly bytes: Uint8Array

@@ -1,4 +1,4 @@
-/** What of WebAssembly is used here; TypeScript declares it for browsers only. */
+/** The part of WebAssembly that is used here; TypeScript declares it for browsers only. */
 declare namespace WebAssembly {
   class Memory {
     constructor(limits: { initial: number; maximum: number; shared: true })

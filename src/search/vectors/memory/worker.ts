@@ -3,7 +3,7 @@ import { layoutOf } from './layout.ts'
 import type { Shared } from './scan-thread.ts'
 import { type Scan, Scanner } from './scanner.ts'
 
-/** The entry of the thread that scans a memory it shares: a scan comes in, what it found goes out. */
+/** The entry of the thread that scans the shared memory: a message in is a scan, a message out is its result. */
 const { memory, dimensions }: Shared = workerData
 const scanner = new Scanner(memory, layoutOf(dimensions))
 

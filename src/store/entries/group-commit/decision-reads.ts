@@ -8,24 +8,25 @@ import { digestFormat, storedDigest } from '../version-content.ts'
 import type { PreviousEntry } from './commit.ts'
 
 interface CachedDecisionReads extends DecisionReads {
-  /** What stands under an id. */
+  /** The entry of an id as it is stored. */
   previous(id: string): Promise<PreviousEntry>
 }
 
 type Row = Pick<EntryTable, 'id' | 'package_name' | 'listed' | 'document' | 'skeleton'>
 
-/** By which rows are asked for. */
+/** The column and the value by which rows are read. */
 interface Key {
   readonly column: 'id' | 'package_name' | 'skeleton'
   readonly value: string
 }
 
-/** Keys of one statement. */
+/** Keys in one statement. */
 const maxBatchSize = 200
 
 /**
- * What changes are decided by, within a transaction. Those who ask in one turn are answered by one statement; where
- * answers are kept, each question is put once.
+ * The reads of decisions, within a transaction. Reads of one event-loop turn share a statement; with `cached` each
+ * read is
+ * made once.
  */
 export function createDecisionReads(
   db: Kysely<Tables>,
@@ -136,7 +137,7 @@ export function createDecisionReads(
   }
 }
 
-/** What a row of an entry claims: the namespace that its owner was given, and the one that they have proved. */
+/** The claims of an entry's row: the namespace given to its owner, and the one that the owner has proved. */
 export function claimsIn({
   owner,
   owner_namespace,

@@ -106,7 +106,7 @@ describe.runIf(isThere)('the real all-MiniLM-L6-v2', () => {
     })
     expect(await rejection(create(foreign.path))).toMatchObject({
       code: 'unavailable',
-      message: expect.stringContaining('no likeness'),
+      message: expect.stringContaining('no similarity'),
     })
   })
 

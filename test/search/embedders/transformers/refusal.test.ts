@@ -42,7 +42,9 @@ describe('a model folder', () => {
 
   test('is that of a text model', async () => {
     await using setup = await setUp({}, { 'config.json': '{"model_type":"vit"}' })
-    expect(await rejection(setup.create())).toMatchObject(refusal(/config\.json is not .*hidden_size/, build))
+    expect(await rejection(setup.create())).toMatchObject(
+      refusal(/config\.json does not describe .*hidden_size/, build),
+    )
   })
 
   test.each<[string, Fake, RegExp]>([
@@ -57,9 +59,9 @@ describe('a model folder', () => {
       /512 word pieces.*model_max_length/,
     ],
     ['a tokenizer that cuts too late', { max_length: 513 }, /512 word pieces/],
-    ['a larger vocabulary', { vocabulary: 11 }, /knows 10 word pieces, its tokenizer 11/],
+    ['a larger vocabulary', { vocabulary: 11 }, /has 10 word pieces, and its tokenizer has 11/],
     ['vectors of other dimensions', { dimensions: 7 }, /does not work: a vector of 7 numbers, not 8\.$/],
-    ['the tokenizer of another model', { sense: 'none' }, /no likeness.*tokenizer\.json/],
+    ['the tokenizer of another model', { sense: 'none' }, /no similarity.*tokenizer\.json/],
   ])('with %s is refused', async (_, fake, message) => {
     await using setup = await setUp(fake)
     expect(await rejection(setup.create())).toMatchObject(refusal(message, build))
@@ -114,7 +116,7 @@ describe('the optional package', () => {
     [
       'of another version',
       "module.exports = { env: { version: '3.8.1' }, pipeline() {} }",
-      /it is of version 3\.8\.1$/,
+      /its version is 3\.8\.1$/,
     ],
     ['without its file', undefined, /is not installed/],
   ])('%s is a failure', async (_, text, message) => {
