@@ -1,7 +1,7 @@
-/** Text and the encoding it was in. */
+/** Text and its original encoding. */
 interface Decoded {
   readonly text: string
-  /** Its name in the Encoding Standard, in lower case. */
+  /** Name of the encoding in the Encoding Standard, in lower case. */
   readonly charset: string
 }
 
@@ -32,7 +32,7 @@ function byteOrderMarkOf(body: Uint8Array): string | undefined {
   return body[0] === 0xff && body[1] === 0xfe ? 'utf-16le' : undefined
 }
 
-/** A label that TextDecoder takes; UTF-7, EBCDIC and inventions are none. */
+/** The encoding of a label that TextDecoder supports; UTF-7, EBCDIC and unknown labels are undefined. */
 function supported(label: string | undefined): string | undefined {
   try {
     return label === undefined ? undefined : new TextDecoder(label).encoding
@@ -41,7 +41,7 @@ function supported(label: string | undefined): string | undefined {
   }
 }
 
-/** `<meta charset>` or its http-equiv form. A page that says UTF-16 in ASCII is UTF-8. */
+/** `<meta charset>` or its http-equiv form. A page that declares UTF-16 in ASCII is UTF-8. */
 function declared(body: Uint8Array): string | undefined {
   const start = Buffer.from(body.subarray(0, prescanBytes))
     .toString('latin1')

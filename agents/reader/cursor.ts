@@ -17,7 +17,7 @@ export function writeCursor(cursor: Cursor): string {
   return encodeCursor(cursor)
 }
 
-/** Throws Failure `invalid_request` for anything that `writeCursor` did not write for this very request. */
+/** Throws Failure `invalid_request` for anything that `writeCursor` did not write for this request. */
 export function readCursor(text: string, request: string): Cursor {
   const result = Cursor.safeParse(decodeCursor(text))
   if (!result.success) throw invalidCursor('The cursor is malformed. Send next_cursor as it was returned.')

@@ -3,7 +3,7 @@ import type { ReadingOptions } from './html-to-markdown/extract-page.ts'
 import type { ExtractDocument, Extracted, FetchPage } from './port.ts'
 import { throwForStatus } from './status.ts'
 
-/** A page as it was fetched and read, whole. */
+/** A document, fetched and read as a whole. */
 export interface Document extends Extracted {
   readonly final_url: string
   readonly status: number
@@ -18,17 +18,19 @@ export interface DocumentPorts {
   readonly clock: Clock
 }
 
-/** What to read and for whom. */
+/** What to read, and for which caller. */
 export interface DocumentRequest extends ReadingOptions {
   readonly url: string
-  /** Whose turn it takes. */
+  /** Key of the caller, for fair scheduling. */
   readonly caller: string
 }
 
 const accept =
   'text/html, application/xhtml+xml, text/markdown, text/*;q=0.9, application/pdf;q=0.8, application/json;q=0.8, */*;q=0.5'
 
-/** Fetches and reads a URL. Throws Failure for what the network, the status or the type is; see the README. */
+/**
+ * Fetches and reads a URL. Throws Failure for network errors, error statuses and unsupported types; see the README.
+ */
 export async function readDocument(
   ports: DocumentPorts,
   { caller, ...request }: DocumentRequest,

@@ -7,7 +7,7 @@ import { createExtractor } from './extractor.ts'
 const signal = new AbortController().signal
 const page = (html: string) => ({ html, url: 'https://example.com/', format: 'markdown' as const })
 
-/** A worker that does as the page says. */
+/** A worker that obeys commands in the page. */
 const obedient = new URL(
   `data:text/javascript,${encodeURIComponent(`
     import { parentPort } from 'node:worker_threads'
@@ -22,7 +22,7 @@ const obedient = new URL(
 )
 
 describe('the extractor', () => {
-  test('reads pages in the order they came', async () => {
+  test('reads pages in order of arrival', async () => {
     await using extractor = createExtractor({ worker: obedient, threads: 1 })
     const read = await Promise.all(['a', 'b', 'c'].map((html) => extractor.extract(page(html), signal)))
     expect(read.map(({ content }) => content)).toEqual(['a', 'b', 'c'])
@@ -37,7 +37,7 @@ describe('the extractor', () => {
     expect(await stuck).toMatchObject({ code: 'cancelled' })
   })
 
-  test('lets callers take turns, and makes room for who asks for little', async () => {
+  test('lets callers take turns, and turns away the caller with most waiting pages', async () => {
     await using extractor = createExtractor({
       worker: obedient,
       threads: 1,
@@ -55,7 +55,7 @@ describe('the extractor', () => {
     expect(order).toEqual(['x', 'a', 'b'])
   })
 
-  test('says so when no thread can start', async () => {
+  test('fails if no thread can start', async () => {
     await using extractor = createExtractor({ worker: new URL('data:text/javascript,throw new Error()') })
     const failures = await Promise.all(
       ['a', 'b'].map((html) => rejection(extractor.extract(page(html), signal))),
@@ -63,7 +63,7 @@ describe('the extractor', () => {
     for (const failure of failures) expect(failure).toMatchObject({ code: 'internal' })
   })
 
-  test('answers at the deadline and serves the pages behind', async () => {
+  test('answers at the deadline and serves the waiting pages', async () => {
     await using extractor = createExtractor({ worker: obedient, threads: 1, deadline_ms: 400 })
     const stuck = rejection(extractor.extract(page('hang'), signal))
     const behind = extractor.extract(page('next'), signal)
@@ -75,7 +75,7 @@ describe('the extractor', () => {
     ['throw', 'upstream_invalid'],
     ['eat', 'upstream_invalid'],
     ['die', 'internal'],
-  ])('outlives a page that makes its thread %s', async (html, code) => {
+  ])('survives a page that makes its thread %s', async (html, code) => {
     await using extractor = createExtractor({ worker: obedient, deadline_ms: 20_000 })
     expect(await rejection(extractor.extract(page(html), signal))).toMatchObject({ code })
     expect((await extractor.extract(page('next'), signal)).content).toBe('next')
@@ -96,7 +96,7 @@ describe('the extractor', () => {
     expect((await waiting).content).toBe('waiting')
   })
 
-  test('lets callers go at once, waiting or being read', async () => {
+  test('answers callers that leave at once, waiting or being read', async () => {
     await using extractor = createExtractor({ worker: obedient, threads: 1, deadline_ms: 400 })
     const caller = new AbortController()
     const gone = ['hang', 'never read'].map((html) => rejection(extractor.extract(page(html), caller.signal)))
@@ -107,7 +107,7 @@ describe('the extractor', () => {
     expect(await rejection(extractor.extract(page('x'), caller.signal))).toMatchObject({ code: 'cancelled' })
   })
 
-  test('fails what it holds when it is disposed', async () => {
+  test('fails its waiting pages when it is disposed', async () => {
     const extractor = createExtractor({ worker: obedient })
     const held = ['hang', 'waiting'].map((html) => rejection(extractor.extract(page(html), signal)))
     await extractor[Symbol.asyncDispose]()

@@ -3,7 +3,8 @@ export interface FairQueue<T> {
   readonly size: number
   /**
    * Adds an item. Returns the item that a full queue turns away: the newest item of the longest lane, or `item` itself
-   * where no other lane would still be longer than the caller's.
+   * if no
+   * lane is longer than the caller's lane would become.
    */
   add(caller: string, item: T): T | undefined
   take(): T | undefined

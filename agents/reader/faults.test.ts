@@ -10,7 +10,7 @@ const bomb = Buffer.alloc(24 * 1024 * 1024)
 const html = { 'content-type': 'text/html' }
 const page = '<p>An ordinary page.</p>'
 
-/** What a server does, and the code that a caller is told; null where the page is read all the same. */
+/** The answer of a server, and the code that the caller receives; null if the page is read all the same. */
 const faults: Record<
   string,
   readonly [headers: Record<string, string>, body: string | Buffer, code: string | null]
@@ -104,7 +104,7 @@ function readerOf(action: Action<unknown, { markdown: string }>): typeof read {
 }
 
 test.each(Object.entries(faults).map(([name, [, , code]]) => [name, code] as const))(
-  '%s ends as %s, and the page beside it is read',
+  '%s ends as %s, and a page read at the same time is not affected',
   async (name, code) => {
     const faulty = read(`/${encodeURIComponent(name)}`)
     const outcome = code === null ? faulty : rejection(faulty)
@@ -118,7 +118,7 @@ test.each([
   ['loop', 'upstream_invalid'],
   ['file', 'upstream_invalid'],
   ['data', 'upstream_invalid'],
-])('a server that leads nowhere (%s) ends as %s', async (path, code) => {
+])('a server with an endless redirect (%s) ends as %s', async (path, code) => {
   expect(await rejection(read(`/${path}`))).toMatchObject({ code })
 })
 

@@ -4,7 +4,7 @@ import { Failure } from '../../schemas/failure.ts'
 type Kind = 'html' | 'json' | 'csv' | 'feed' | 'pdf' | 'text'
 
 interface MediaType {
-  /** Without parameters, in lower case; '' where the header is absent. */
+  /** Without parameters, in lower case; '' if the header is absent. */
   readonly essence: string
   readonly charset: string | undefined
 }
@@ -39,13 +39,14 @@ const csv = /^text\/(?:csv|tab-separated-values)$/
 const html = /^(?:text\/html|application\/xhtml\+xml)$/
 
 /**
- * How to read a body, by what its header claims and what its first bytes show. Throws Failure
- * `upstream_invalid`, naming the type, for what is no text: the header's word and the bytes' word both count.
+ * How to read a body, by its header and its first bytes. Throws Failure `upstream_invalid`, naming the type, if either
+ * says
+ * that the body is not text.
  */
 export function kindOf({ essence }: MediaType, body: Uint8Array): Kind {
   const start = Buffer.from(body.subarray(0, 1024)).toString('latin1')
   if (start.startsWith('%PDF-')) return 'pdf'
-  if (essence === 'application/pdf') throw notRead('what claims to be a PDF and is none')
+  if (essence === 'application/pdf') throw notRead('something labelled as a PDF that is not a PDF')
   const found = signatures.find(([signature]) => start.startsWith(signature))?.[1]
   if (found) throw notRead(found)
   if (notText.test(essence) && !/[+/](?:xml|json)$/.test(essence)) throw notRead(essence)
@@ -58,7 +59,7 @@ export function kindOf({ essence }: MediaType, body: Uint8Array): Kind {
   return isUnknown && /^\s*<(?:!doctype html|html|head|body|!--|[a-z]+[\s>])/i.test(start) ? 'html' : 'text'
 }
 
-/** Control characters that no text holds, unless a byte-order mark announces UTF-16. */
+/** Control characters that do not occur in text, unless a byte-order mark announces UTF-16. */
 function hasBinary(start: string): boolean {
   if (start.startsWith('\xff\xfe') || start.startsWith('\xfe\xff')) return false
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for (MIME Sniffing, 3)

@@ -13,7 +13,7 @@ const answer = (url: string, status = 200, headers = {}) => ({
 })
 
 test.each([429, 503])(
-  'a host that answers %i with Retry-After is asked for nothing until then',
+  'a host that answers %i with Retry-After gets no request until then',
   async (status) => {
     let now = 1_000_000
     let requests = 0
@@ -37,7 +37,7 @@ test.each([429, 503])(
   },
 )
 
-test('one host is asked for six things at once, and another at the same time', async () => {
+test('one host gets at most six concurrent requests, and another one is not affected', async () => {
   const held: (() => void)[] = []
   const seen: string[] = []
   const fetch: FetchPage = createPoliteFetch(async ({ url }) => {

@@ -3,7 +3,7 @@ import { digest } from './cursor.ts'
 import { extractPage } from './html-to-markdown/extract-page.ts'
 import type { Extracted, ReaderJob } from './port.ts'
 
-/** Reads whatever is to be read. Throws Failure `upstream_invalid` for what is no text, and `invalid_request` (the selector). */
+/** Reads a body of any type. Throws Failure `upstream_invalid` for a body that is not text. */
 export async function readJob(job: ReaderJob): Promise<Extracted> {
   const reading =
     'html' in job ? { ...extractPage(job), charset: null, page_count: null } : await readBody(job)
@@ -15,6 +15,6 @@ export async function readJob(job: ReaderJob): Promise<Extracted> {
   }
 }
 
-/** Of a link in Markdown: an address is no words. */
+/** The URL of a Markdown link, which does not count as words. */
 const destination = /(?<=\])\([^()\s]*\)/g
 const word = /[\p{L}\p{N}][\p{L}\p{N}\p{M}'’-]*/gu

@@ -14,7 +14,7 @@ const html = (body: string, head = '<title>A title</title>') => `<!doctype html>
 const latin = (text: string) => Buffer.from(text, 'latin1')
 const parts = Array.from({ length: 40 }, (_, number) => `<p>Part ${number}. ${filler}</p>`).join('')
 
-/** What the server says at a path: a type, a body, and what else is out of the ordinary. */
+/** The answer of the server at a path: a type, a body, and anything unusual. */
 const site: Record<
   string,
   { type?: string; body?: string | Buffer; status?: number; headers?: Record<string, string> }
@@ -142,7 +142,7 @@ function reader(fetch: FetchPage): typeof read {
   }
 }
 
-test('the agent is as the interface names it', () => {
+test('the agent has the names of the interface', () => {
   const agent = createReader({ fetch: outside.fetch, extract: extractor.extract, clock: () => now })
   expect(agent).toMatchObject({
     package_name: 'svc.utility.reader',
@@ -156,7 +156,7 @@ test('the agent is as the interface names it', () => {
   expect(agent.actions[0]?.input.json.required).toEqual(['url'])
 })
 
-test('a page is read whole, with where it came from', async () => {
+test('a page is read whole, with its source', async () => {
   const content = await read({ url: '/moved' })
   expect(content.markdown).toBe(`## Hällo\n\n${filler.trim()}`)
   expect(content).toMatchObject({
@@ -180,7 +180,7 @@ test('a page is read whole, with where it came from', async () => {
   })
 })
 
-test('what is asked for decides what is kept', async () => {
+test('the options decide what is included', async () => {
   const wants = [{}, { selector: 'h2' }, { mode: 'full' }, { include_links: false }, { selector: '.absent' }]
   const contents = await Promise.all(wants.map((want) => read({ url: '/article', ...want })))
   expect(contents.map(({ extractor }) => extractor)).toEqual([
@@ -194,7 +194,7 @@ test('what is asked for decides what is kept', async () => {
   expect(contents[4]).toMatchObject({ markdown: '', empty_reason: 'no_match', hint: expect.any(String) })
 })
 
-test('plain text comes without Markdown marks', async () => {
+test('plain text has no Markdown syntax', async () => {
   expect((await read({ url: '/article', format: 'text' })).markdown).toBe(`Hällo\n\n${filler.trim()}`)
 })
 
@@ -206,11 +206,11 @@ test.each([
   ['/data.csv', '| a | b |\n| - | - |\n| 1 | 2 |'],
   ['/feed.xml', '<rss><title>x</title></rss>'],
   ['/untyped.txt', 'a < b\n'],
-])('%s comes as it is', async (url, markdown) => {
+])('%s is returned unchanged', async (url, markdown) => {
   expect(await read({ url })).toMatchObject({ markdown, extractor: 'verbatim' })
 })
 
-test('a page without a type is known by its looks', async () => {
+test('a page without a type is recognised by its first bytes', async () => {
   expect(await read({ url: '/untyped.html' })).toMatchObject({ extractor: 'blocks', content_type: null })
 })
 
@@ -239,11 +239,11 @@ test.each([
   ['/lying-image', 'image/png'],
   ['/pdf', 'The PDF is broken'],
   ['/lying-pdf', 'The PDF is broken'],
-  ['/no-pdf', 'claims to be a PDF'],
+  ['/no-pdf', 'labelled as a PDF'],
   ['/video', 'video/mp4'],
   ['/bytes', 'application/octet-stream'],
   ['/garbage', 'binary data'],
-])('%s is refused by the name of %s', async (url, type) => {
+])('%s is refused as %s', async (url, type) => {
   const failure = await rejection(read({ url }))
   expect(failure).toMatchObject({ code: 'upstream_invalid', message: expect.stringContaining(type) })
 })
@@ -265,18 +265,18 @@ test.each([
   expect(await rejection(read({ url }))).toMatchObject({ code, details })
 })
 
-test('a server that hangs is given up when its time is over', async () => {
+test('a server that hangs times out', async () => {
   const impatient = reader((request) => outside.fetch({ ...request, timeout_ms: 100 }))
   expect(await rejection(impatient({ url: '/hang' }))).toMatchObject({ code: 'upstream_timeout' })
 })
 
-test('a caller that goes away is told so', async () => {
+test('a caller that goes away gets cancelled', async () => {
   const failure = await rejection(read({ url: '/hang' }, AbortSignal.timeout(50)))
   expect(failure).toMatchObject({ code: 'cancelled' })
 })
 
 describe('a long page', () => {
-  test('comes in parts that make up the whole, from one reading', async () => {
+  test('has parts that make up the whole, from one reading', async () => {
     const whole = (await read({ url: '/long', max_chars: 200_000 })).markdown
     const before = server.hits()
     const got: string[] = []
@@ -294,7 +294,7 @@ describe('a long page', () => {
     expect(server.hits()).toBe(before)
   })
 
-  test('is kept for a minute and then read anew', async () => {
+  test('is cached for a minute and then read again', async () => {
     await read({ url: '/long' })
     now += 30_000
     expect(await read({ url: '/long' })).toMatchObject({ cache: { hit: true, age_s: 30 } })
@@ -302,7 +302,7 @@ describe('a long page', () => {
     expect(await read({ url: '/long' })).toMatchObject({ cache: { hit: false, age_s: 0 } })
   })
 
-  test('that changed in between is not continued', async () => {
+  test('that has changed in between is not continued', async () => {
     const { next_cursor } = await read({ url: '/long', max_chars: 5_000 })
     now += 61_000
     const original = site['/long']
@@ -312,7 +312,7 @@ describe('a long page', () => {
     expect(failure).toMatchObject({ code: 'invalid_request', details: { errors: [{ pointer: '/cursor' }] } })
   })
 
-  test('refuses cursors that are junk or another page’s', async () => {
+  test('refuses malformed cursors and cursors of another page', async () => {
     const { next_cursor } = await read({ url: '/long', max_chars: 5_000 })
     const far = { ...JSON.parse(Buffer.from(next_cursor ?? '', 'base64url').toString()), offset: 9_999_999 }
     const junk = ['', 'x', 'e30', '%%%', 'bnVsbA', Buffer.from(JSON.stringify(far)).toString('base64url')]

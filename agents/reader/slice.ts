@@ -1,15 +1,16 @@
-/** A stretch of a text and where it ends. */
+/** A part of a text and its end. */
 interface Slice {
   readonly text: string
   readonly end: number
 }
 
-/** At least this share of the room is used before a stretch ends at a better place than its last character. */
+/** A part ends at a paragraph or line only if it then uses this share of `maxLength`. */
 const minShare = 0.7
 
 /**
- * Up to `room` characters from `start`: all that is left, or up to the end of a paragraph, else of a
- * line, near the end of the room. Never ends within a surrogate pair.
+ * Up to `maxLength` characters from `start`: the rest of the text, or up to the end of a paragraph, else of a line,
+ * near the
+ * maximum. Never ends within a surrogate pair.
  */
 export function slice(text: string, start: number, maxLength: number): Slice {
   const end = Math.min(text.length, start + maxLength)

@@ -7,7 +7,7 @@ interface Answer {
   readonly url: string
 }
 
-/** Throws the Failure that an HTTP error status of the page's server stands for; returns for any other. */
+/** Throws the Failure for an HTTP error status of the page's server; returns for any other status. */
 export function throwForStatus({ status, headers, url }: Answer, now: number): void {
   if (status >= 200 && status < 300) return
   const { host } = new URL(url)
@@ -17,23 +17,24 @@ export function throwForStatus({ status, headers, url }: Answer, now: number): v
   const retry_after_s = retryAfter(headers['retry-after'], now)
   const details: Details = { upstream: { status }, ...(retry_after_s !== undefined && { retry_after_s }) }
   if (status === 402) {
-    const hint = 'The page is sold. Look for the same text elsewhere.'
-    throw new Failure('upstream_failed', `${host} asks to be paid for the page (402).`, { ...details, hint })
+    const hint = 'The page must be paid for. Look for the same text elsewhere.'
+    throw new Failure('upstream_failed', `${host} asks for payment for the page (402).`, { ...details, hint })
   }
   if (status === 401 || status === 403) {
     const hint = isBotWall(headers)
-      ? 'The server lets browsers in and no programs. Look for the same text elsewhere, or for an API.'
-      : 'The page asks for a login, or its server refuses programs.'
+      ? 'The server admits browsers and no programs. Look for the same text elsewhere, or for an API.'
+      : 'The page needs a login, or its server refuses programs.'
     throw new Failure('upstream_failed', `${host} refuses access to the page (${status}).`, {
       ...details,
       hint,
     })
   }
-  if (status === 429) throw new Failure('upstream_failed', `${host} asks for fewer requests (429).`, details)
+  if (status === 429)
+    throw new Failure('upstream_failed', `${host} answered with too many requests (429).`, details)
   throw new Failure('upstream_failed', `${host} answered with status ${status}.`, details)
 }
 
-/** Headers under which the best known walls ask for a browser. */
+/** Headers of well-known bot walls that demand a browser. */
 function isBotWall(headers: Answer['headers']): boolean {
   return headers['cf-mitigated'] === 'challenge' || 'x-datadome' in headers || 'x-amzn-waf-action' in headers
 }

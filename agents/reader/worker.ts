@@ -3,7 +3,7 @@ import { Failure } from '../../schemas/failure.ts'
 import type { ReaderJob, WorkerMessage } from './port.ts'
 import { readJob } from './read-job.ts'
 
-/** The entry of the thread that pages are read in: a job comes in, what it says or why not goes out. */
+/** The entry of a worker thread: a job comes in, its result or error goes out. */
 parentPort?.on('message', async (job: ReaderJob) => send(await attempt(job)))
 send({ ready: true })
 

@@ -10,7 +10,7 @@ test('a link aborts with any of its signals, also one that has aborted before', 
   expect(linkSignals(first.signal).signal.reason).toBe('first')
 })
 
-test('a link follows nobody once it is disposed', () => {
+test('a link ignores its signals once it is disposed', () => {
   const first = new AbortController()
   const only = linkSignals(first.signal)
   only[Symbol.dispose]()
@@ -18,7 +18,7 @@ test('a link follows nobody once it is disposed', () => {
   expect(only.signal.aborted).toBe(false)
 })
 
-test('an abortable promise rejects as soon as its signal aborts, and settles by itself otherwise', async () => {
+test('an abortable promise rejects as soon as its signal aborts, and settles as the promise otherwise', async () => {
   const caller = new AbortController()
   const never = rejection(abortable(new Promise(() => {}), caller.signal))
   expect(await abortable(Promise.resolve('done'), caller.signal)).toBe('done')

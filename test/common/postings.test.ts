@@ -22,7 +22,7 @@ describe('postings', () => {
     )
   })
 
-  it('forget a key that nothing has any more', () => {
+  it('forget a key without slots', () => {
     const postings = new Postings()
     postings.remove(postings.add('key', 3), 3)
     expect(postings.get('key')).toBeUndefined()

@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 
 const root = '/usr/share/mediawiki'
 
-/** True where Debian's packages of MediaWiki and PHP are installed. */
+/** True if Debian's packages of MediaWiki and PHP are installed. */
 export function isInstalled(): boolean {
   const folders = (process.env.PATH ?? '').split(delimiter)
   return (
@@ -18,11 +18,11 @@ export function isInstalled(): boolean {
 }
 
 export interface Peer extends AsyncDisposable {
-  /** Address of its `api.php`. */
+  /** URL of its `api.php`. */
   readonly api: string
 }
 
-/** What a wiki holds: titles and their wikitext, names of files and their bytes. */
+/** Content of a wiki: titles with their wikitext, names of files with their bytes. */
 export interface Content {
   readonly pages: Readonly<Record<string, string>>
   readonly files: Readonly<Record<string, Uint8Array>>
@@ -64,7 +64,7 @@ async function install(folder: string, server: string): Promise<void> {
   await appendFile(join(folder, 'LocalSettings.php'), settings(folder))
 }
 
-/** A licence to state, and a place for pictures; MediaWiki shrinks none, since none is wide. */
+/** A licence to state, and a folder for pictures; MediaWiki scales none, since none is wide. */
 function settings(folder: string): string {
   return `
 $wgRightsUrl = '//license.example/by-sa/4.0/';

@@ -1,4 +1,4 @@
-// Writes down anew what a real MediaWiki says to the wiki agent's whole suite: node test/mediawiki/record.ts
+// Records the answers of a real MediaWiki to the wiki agent's whole suite: node test/mediawiki/record.ts
 import { spawnSync } from 'node:child_process'
 import { join, resolve } from 'node:path'
 import { isInstalled } from './peer.ts'

@@ -4,13 +4,13 @@ import type { Fetch } from '../../src/net/fetch/safe-fetch.ts'
 import { replay, type Seen } from '../support/replay.ts'
 import type { WikiSource } from './suite.ts'
 
-/** Query string → body, as the server said it; its address is replaced. Made by `record.ts`. */
+/** Query string → body, as the server sent it, with its address replaced. Made by `record.ts`. */
 type Recordings = Record<string, string>
 
 const path = join(import.meta.dirname, 'recordings.json')
 const standIn = 'http://wiki.example'
 
-/** A server that says what a real one has said. */
+/** A server that replays the answers of a real one. */
 export async function openRecorded(): Promise<WikiSource> {
   const recordings: Recordings = JSON.parse(readFileSync(path, 'utf8'))
   const say = ({ query, body: form }: Seen) => {
@@ -22,7 +22,7 @@ export async function openRecorded(): Promise<WikiSource> {
   return { api: `${server.url}/api.php`, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
 }
 
-/** The same world; what it says is written down when it ends. */
+/** The same source; its answers are written to the file when it is disposed. */
 export function recording(source: WikiSource): WikiSource {
   const recordings: Recordings = {}
   const server = new URL(source.api).origin

@@ -5,11 +5,11 @@ import { createUpstreams } from '../../src/net/upstream/upstreams.ts'
 import { failureOf, runAction } from '../support/agent.ts'
 import { createTime } from '../support/time.ts'
 
-/** A MediaWiki that holds `content.ts`: one that runs, or what one has said. */
+/** A MediaWiki with the pages of `content.ts`: a running one, or recorded answers. */
 export interface WikiSource extends AsyncDisposable {
-  /** Address of its `api.php`. */
+  /** URL of its `api.php`. */
   readonly api: string
-  /** Sees every exchange with it. */
+  /** Sees every request and answer. */
   readonly observe?: (fetch: Fetch) => Fetch
 }
 
@@ -25,7 +25,7 @@ const provenance = {
   warnings: [],
 }
 
-/** All that the wiki agent does with a MediaWiki that is well. */
+/** Everything that the wiki agent does with a MediaWiki that works. */
 export function describeWiki(name: string, open: () => Promise<WikiSource>): void {
   describe(name, () => {
     let source: WikiSource
@@ -41,7 +41,7 @@ export function describeWiki(name: string, open: () => Promise<WikiSource>): voi
       await source?.[Symbol.asyncDispose]()
     })
 
-    /** The agent with an empty cache; `asked` counts its requests. */
+    /** The agent with an empty cache; `requests` counts its requests. */
     function start() {
       let requests = 0
       const outside = source.observe?.(safe.fetch) ?? safe.fetch
@@ -62,7 +62,7 @@ export function describeWiki(name: string, open: () => Promise<WikiSource>): voi
     const run = (name: string, params: object) => start().run(name, params)
 
     describe('search_page', () => {
-      test('gives the best hits first, as plain text, in one round trip', async () => {
+      test('returns the best hits first, as plain text, in one round trip', async () => {
         const wiki = start()
         const found = await wiki.run('search_page', { query: ' flows ' })
         expect(found).toEqual({
@@ -85,24 +85,24 @@ export function describeWiki(name: string, open: () => Promise<WikiSource>): voi
         expect(wiki.requests()).toBe(1)
       })
 
-      test('gives no more than asked for, and how many there are', async () => {
+      test('returns at most the requested number, and how many there are', async () => {
         const found = await run('search_page', { query: 'river', limit: 2 })
         expect(found.pages.length).toBeLessThanOrEqual(2)
         expect(found.total).toBeGreaterThan(2)
       })
 
-      test('gives a page once, whatever redirects lead to it', async () => {
+      test('returns a page once, whatever redirects lead to it', async () => {
         const { pages } = await run('search_page', { query: 'spree', limit: 20 })
         const titles = pages.map(({ title }: { title: string }) => title)
         expect(titles).toEqual([...new Set(titles)])
         expect(titles).toContain('River Spree')
       })
 
-      test.each(['zzzqqq', '!!', 'C#|[x]', '"'])('gives no pages for %j', async (query) => {
+      test.each(['zzzqqq', '!!', 'C#|[x]', '"'])('returns no pages for %j', async (query) => {
         expect(await run('search_page', { query })).toMatchObject({ pages: [] })
       })
 
-      test('takes the longest query, in any script', async () => {
+      test('accepts the longest query, in any script', async () => {
         const query = '川'.repeat(300)
         expect(await run('search_page', { query })).toMatchObject({ pages: [] })
         expect(await run('lookup', { query })).toMatchObject({ page: null })
@@ -110,7 +110,7 @@ export function describeWiki(name: string, open: () => Promise<WikiSource>): voi
     })
 
     describe('get_summary', () => {
-      test('gives the introduction of a page with its revision, picture and licence', async () => {
+      test('returns the introduction of a page with its revision, picture and licence', async () => {
         const wiki = start()
         expect(await wiki.run('get_summary', { title: 'River Spree' })).toEqual({
           page_id: expect.any(Number),
@@ -133,13 +133,13 @@ export function describeWiki(name: string, open: () => Promise<WikiSource>): voi
         expect(wiki.requests()).toBe(1)
       })
 
-      test('gives the same page by its id, as a number and as digits', async () => {
+      test('returns the same page by its id, as a number and as digits', async () => {
         const byTitle = await run('get_summary', { title: 'Berlin' })
         expect(await run('get_summary', { page_id: byTitle.page_id })).toEqual(byTitle)
         expect(await run('get_summary', { page_id: String(byTitle.page_id) })).toEqual(byTitle)
       })
 
-      test('follows a redirect and says from where', async () => {
+      test('follows a redirect and states its title', async () => {
         const wiki = start()
         expect(await wiki.run('get_summary', { title: 'Spree' })).toMatchObject({
           title: 'River Spree',
@@ -148,7 +148,7 @@ export function describeWiki(name: string, open: () => Promise<WikiSource>): voi
         expect(wiki.requests()).toBe(1)
       })
 
-      test('cuts after the sentences asked for, from one request', async () => {
+      test('cuts after the requested sentences, from one request', async () => {
         const wiki = start()
         expect(await wiki.run('get_summary', { title: 'Berlin', sentences: 2 })).toMatchObject({
           extract: 'Berlin is a city on the River Spree. It has a river.',
@@ -180,7 +180,7 @@ export function describeWiki(name: string, open: () => Promise<WikiSource>): voi
         })
       })
 
-      test('of a disambiguation page gives the pages it links to: not itself, not the unwritten', async () => {
+      test('of a disambiguation page returns the pages it links to: not itself, no missing ones', async () => {
         const wiki = start()
         const bank = await wiki.run('get_summary', { title: 'Bank' })
         expect(bank).toMatchObject({
@@ -193,7 +193,7 @@ export function describeWiki(name: string, open: () => Promise<WikiSource>): voi
         expect(wiki.requests()).toBe(2)
       })
 
-      test('of a long disambiguation page gives fifty, by title', async () => {
+      test('of a long disambiguation page returns fifty, by title', async () => {
         const { is_disambiguation, options } = await run('get_summary', { title: 'Many meanings' })
         const titles = options.map(({ title }: { title: string }) => title)
         expect(is_disambiguation).toBe(true)
@@ -218,7 +218,7 @@ export function describeWiki(name: string, open: () => Promise<WikiSource>): voi
         },
       )
 
-      test('of an id beyond what a wiki counts is a typed error', async () => {
+      test('of an id above the maximum of a wiki is a typed error', async () => {
         const failure = await failureOf(run('get_summary', { page_id: 9_999_999_999 }))
         expect(failure.code).toMatch(/^(not_found|invalid_request)$/)
         const largest = await failureOf(run('get_summary', { page_id: Number.MAX_SAFE_INTEGER }))
@@ -226,7 +226,7 @@ export function describeWiki(name: string, open: () => Promise<WikiSource>): voi
       })
 
       test.each(['a%zz', '../x', ':', 'a~~~b'])(
-        'of %j, which is no title, is a typed error',
+        'of %j, which is not a valid title, is a typed error',
         async (title) => {
           const failure = await failureOf(run('get_summary', { title }))
           expect(failure.code).toMatch(/^(not_found|invalid_request)$/)
@@ -256,7 +256,7 @@ export function describeWiki(name: string, open: () => Promise<WikiSource>): voi
     })
 
     describe('lookup', () => {
-      test('gives the page of that title and the other hits, in one round trip', async () => {
+      test('returns the page of that title and the other hits, in one round trip', async () => {
         const wiki = start()
         const found = await wiki.run('lookup', { query: 'berlin' })
         expect(found.page).toMatchObject({ title: 'Berlin', revision_id: expect.any(Number) })
@@ -267,19 +267,19 @@ export function describeWiki(name: string, open: () => Promise<WikiSource>): voi
         expect(wiki.requests()).toBe(1)
       })
 
-      test('gives the best hit when there is no such title, in one round trip', async () => {
+      test('returns the best hit if there is no such title, in one round trip', async () => {
         const wiki = start()
         const found = await wiki.run('lookup', { query: 'cheese' })
         expect(found).toMatchObject({ page: { title: 'Käse' }, results: [] })
         expect(wiki.requests()).toBe(1)
       })
 
-      test('gives the page that a redirect of that title leads to, and says so', async () => {
+      test('returns the page that a redirect of that title leads to, and says so', async () => {
         const { page } = await run('lookup', { query: 'spree' })
         expect(page).toMatchObject({ title: 'River Spree', redirected_from: 'Spree' })
       })
 
-      test('gives the page of a title that many others mention, in a second round trip at most', async () => {
+      test('returns the page of a title that many others mention, in at most two round trips', async () => {
         const wiki = start()
         expect(await wiki.run('lookup', { query: 'Many meanings' })).toMatchObject({
           page: { title: 'Many meanings', is_disambiguation: true },
@@ -289,12 +289,12 @@ export function describeWiki(name: string, open: () => Promise<WikiSource>): voi
         })
       })
 
-      test.each(['zzzqqq', 'C#|[x]', '!!'])('gives null for %j', async (query) => {
+      test.each(['zzzqqq', 'C#|[x]', '!!'])('returns null for %j', async (query) => {
         expect(await run('lookup', { query })).toMatchObject({ page: null, results: [], ...provenance })
       })
     })
 
-    test('a second search within ten minutes asks nobody, and says how old its answer is', async () => {
+    test('a second search within ten minutes sends no request, and states the age of its answer', async () => {
       const wiki = start()
       await wiki.run('search_page', { query: 'flows' })
       wiki.time.pass(9 * minute)

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { sendBuffered } from '../../src/net/fetch/buffered-request.ts'
 import { rejection } from './support.ts'
 
-/** A dispatcher that does nothing by itself: the test says what comes. */
+/** A dispatcher that the test controls. */
 function scripted() {
   const aborted: unknown[] = []
   const events: string[] = []
@@ -36,7 +36,7 @@ const options = (signal: AbortSignal, max_bytes = 100) => ({
 })
 const request = { origin: 'http://example.com', path: '/', method: 'GET' } as const
 
-test('an answer costs its bytes, however small the chunks are that it comes in: none but the first is kept', async () => {
+test('an answer costs the memory of its bytes, however small its chunks: only the first chunk is kept', async () => {
   const { dispatcher, start, head, data, end } = scripted()
   const answer = sendBuffered(dispatcher, request, options(new AbortController().signal, 5))
   start()
@@ -51,7 +51,7 @@ test('an answer costs its bytes, however small the chunks are that it comes in: 
   expect(Buffer.from((await answer).body).toString()).toBe('bytes')
 })
 
-test('a long answer gives others their turn', async () => {
+test('a long answer yields to the event loop', async () => {
   const { dispatcher, events, start, head, data, end } = scripted()
   const answer = sendBuffered(dispatcher, request, options(new AbortController().signal, 1_000_000))
   start()
@@ -64,7 +64,7 @@ test('a long answer gives others their turn', async () => {
   expect((await answer).body.length).toBe(5 * 128 * 1024)
 })
 
-test('an answer ends with the first byte too many', async () => {
+test('an answer is cut off at the first byte above the limit', async () => {
   const { dispatcher, aborted, start, head, data } = scripted()
   const answer = rejection(sendBuffered(dispatcher, request, options(new AbortController().signal, 2)))
   start()
@@ -77,7 +77,7 @@ test('an answer ends with the first byte too many', async () => {
 })
 
 test.each([['before it has a connection'], ['before its head'], ['in the middle of its body']])(
-  'an exchange whose caller leaves %s holds no connection',
+  'a request whose caller leaves %s releases its connection',
   async (when) => {
     const { dispatcher, aborted, start, head, data } = scripted()
     const caller = new AbortController()

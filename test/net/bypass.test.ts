@@ -59,14 +59,14 @@ describe('a URL that is not public', () => {
     'http://public.test:Q\\@127.0.0.1:P/',
     'http://public.test:Q#@127.0.0.1:P/',
     'http://public.test:Q/@127.0.0.1:P/',
-  ])('%s asks the public host alone', async (url) => {
+  ])('%s sends a request only to the public host', async (url) => {
     const target = url.replace(':Q', `:${open.port}`).replace(':P', `:${port}`)
     const answer = await guard.fetch({ url: target, signal })
     expect(Buffer.from(answer.body).toString()).toBe('public')
     expect(leaks()).toBe(0)
   })
 
-  test('names the setting that would allow it, and nothing about what listens there', async () => {
+  test('names the setting that would allow it, and does not reveal what listens there', async () => {
     const closed = await rejection(guard.fetch({ url: 'http://127.0.0.1:443/', signal }))
     const listening = await rejection(guard.fetch({ url: `http://127.0.0.1:${port}/`, signal }))
     expect(listening).toMatchObject({ details: { hint: expect.stringContaining('DRAGOMAN_ALLOW_ORIGINS') } })
@@ -95,7 +95,7 @@ describe('a redirect', () => {
     'data:text/plain,x',
     'http://a@public.test/',
     'http://[',
-  ])('to %s is refused as the upstream’s mistake', async (to) => {
+  ])('to %s is refused as an error of the upstream', async (to) => {
     const failure = await rejection(guard.fetch({ url: redirect(to), signal }))
     expect(failure).toMatchObject({ code: 'upstream_invalid' })
   })
@@ -117,7 +117,7 @@ describe('a name', () => {
     expect(leaks()).toBe(0)
   })
 
-  test('is connected to where the checked answer said, without asking again', async () => {
+  test('is connected to the address that was checked, without a second lookup', async () => {
     let requests = 0
     const inner = resolver({ 'once.test': [['127.0.0.2'], ['127.0.0.1']] })
     await using fetcher = createSafeFetch({
@@ -134,7 +134,7 @@ describe('a name', () => {
   })
 })
 
-test('a socket that ends up elsewhere than its address said is closed', async () => {
+test('a socket whose remote address is not the checked one is closed', async () => {
   const before = secret.hits()
   let checks = 0
   await using fetcher = createSafeFetch({

@@ -11,7 +11,7 @@ const sizes = fc.array(fc.oneof(fc.integer({ min: 0, max: 40 }), fc.integer({ mi
   maxLength: 60,
 })
 
-test('bytes come out as they went in, in chunks of whatever size, of which none but the large and the first are kept', () => {
+test('bytes come out as they went in, in chunks of any size; only large chunks and the first one are kept', () => {
   void fc.assert(
     fc.property(sizes, (lengths) => {
       const collected = new ByteBuffer()
@@ -20,7 +20,7 @@ test('bytes come out as they went in, in chunks of whatever size, of which none 
         const chunk = new Uint8Array(length).fill(at + 1)
         whole.push(...chunk)
         collected.add(chunk)
-        // Whoever gives a small chunk may use its place again.
+        // The sender may reuse the memory of a small chunk.
         if (collected.length > length && length < 1000) chunk.fill(0)
       }
       expect(collected.length).toBe(whole.length)
@@ -30,7 +30,7 @@ test('bytes come out as they went in, in chunks of whatever size, of which none 
   )
 })
 
-test('an answer of one chunk is that chunk, and one of none is empty', () => {
+test('an answer of one chunk is that chunk, and one without chunks is empty', () => {
   const [single, none] = [new ByteBuffer(), new ByteBuffer()]
   const chunk = new Uint8Array([1, 2])
   single.add(chunk)
@@ -38,12 +38,12 @@ test('an answer of one chunk is that chunk, and one of none is empty', () => {
   expect(none.bytes()).toEqual(new Uint8Array())
 })
 
-test('small chunks hold none of the memory that they came in', async () => {
+test('small chunks do not keep the memory they came in', async () => {
   const collected = new ByteBuffer()
   collectGarbage()
   const before = process.memoryUsage().arrayBuffers
   for (let at = 0; at < 2000; at++) collected.add(new Uint8Array(64 * 1024).subarray(0, 1))
-  // Memory of buffers is given back a moment after they are collected.
+  // The memory of buffers is freed a moment after they are collected.
   await vi.waitFor(() => {
     collectGarbage()
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(8 * 1024 * 1024)

@@ -1,9 +1,9 @@
 import { isPublicAddress } from '../../src/net/fetch/address.ts'
 
-/** 127.0.0.2 plays the public Internet, so that the guard itself is what stands before the secret. */
+/** 127.0.0.2 stands for the public Internet, so that only the guard protects the secret. */
 export const isPublic = (address: string): boolean => address === '127.0.0.2' || isPublicAddress(address)
 
-/** A name server's answers. */
+/** Answers of a name server. */
 export const names = {
   'public.test': [['127.0.0.2']],
   'private.test': [['127.0.0.1']],
@@ -19,7 +19,7 @@ export const names = {
   '127.0.0.1.nip.test': [['127.0.0.1']],
 }
 
-/** P stands for the secret's port. Everything here reaches the secret when no rule is applied. */
+/** P stands for the port of the secret. Every URL here reaches the secret if no rule is applied. */
 export const reachable = [
   'http://127.0.0.1:P/',
   'http://127.1:P/',
@@ -59,7 +59,7 @@ export const reachable = [
   'http://127.0.0.1.nip.test:P/',
 ]
 
-/** What the rule on addresses stands before. */
+/** URLs that the address rule blocks. */
 export const blocked = [
   ...reachable,
   'http://10.0.0.1:P/',
@@ -109,7 +109,7 @@ export const blocked = [
   'https://public.test:8443/',
 ]
 
-/** What is no URL to fetch. */
+/** URLs that are invalid for a fetch. */
 export const invalidUrls = [
   'http://user@127.0.0.1:P/',
   'http://public.test@127.0.0.1:P/',

@@ -40,13 +40,13 @@ describe('TXT records', () => {
     expect(await patient(server)('alias.test', signal)).toEqual(['found'])
   })
 
-  test('are asked for anew each time', async () => {
+  test('are queried again each time', async () => {
     server.set('changing.test', { txt: ['before'] }, { txt: ['after'] })
     expect(await patient(server)('changing.test', signal)).toEqual(['before'])
     expect(await patient(server)('changing.test', signal)).toEqual(['after'])
   })
 
-  test('longer than 2 KB do not count, and 100 are enough', async () => {
+  test('longer than 2 KB are ignored, and at most 100 are accepted', async () => {
     server.txt('long.test', 'x'.repeat(2048), 'y'.repeat(2049))
     server.txt('hundred.test', ...Array.from({ length: 100 }, (_, index) => `record ${index}`))
     server.txt('more.test', ...Array.from({ length: 101 }, (_, index) => `record ${index}`))
@@ -62,7 +62,7 @@ describe('a name server that fails', () => {
     ['REFUSED', { rcode: 'REFUSED' }],
     ['an alias of itself', { cname: 'fails.test' }],
     ['a message that is none', 'garbage'],
-  ] as const)('with %s is an upstream that failed', async (name, reply) => {
+  ] as const)('with %s is upstream_failed', async (name, reply) => {
     await using server = await serveDns()
     server.set('fails.test', reply)
     expect(await rejection(patient(server)('fails.test', signal)), name).toMatchObject({
@@ -70,7 +70,7 @@ describe('a name server that fails', () => {
     })
   })
 
-  test('with aliases in a circle is an upstream that failed', async () => {
+  test('with a loop of aliases is upstream_failed', async () => {
     server.set('round.test', { cname: 'and-round.test' })
     server.set('and-round.test', { cname: 'round.test' })
     expect(await rejection(patient(server)('round.test', signal))).toMatchObject({
@@ -83,7 +83,7 @@ describe('a name server that fails', () => {
     ['says nothing', 'silence'],
     ['answers with a wrong id', { wrong_id: ['lie'] }],
     ['answers another question', { question: 'other.test', txt: ['lie'] }],
-  ] as const)('because it %s is an upstream that timed out', async (name, reply) => {
+  ] as const)('because it %s is upstream_timeout', async (name, reply) => {
     await using server = await serveDns()
     server.set('late.test', reply)
     expect(await rejection(hasty(server)('late.test', signal)), name).toMatchObject({
@@ -110,7 +110,7 @@ describe('several name servers', () => {
     expect(await patient(server, other)('shared.test', signal)).toEqual(['both'])
   })
 
-  test('of which one lies prove nothing by the lie', async () => {
+  test('of which one lies prove nothing by its lie', async () => {
     server.txt('victim.test', 'lie')
     expect(await patient(server, other)('victim.test', signal)).toEqual([])
     server.set('victim.test', { txt_of: 'elsewhere.test', txt: ['lie'] })
@@ -139,7 +139,7 @@ test.each(['192.0.2.1', '192.0.2.1:5353', '2001:db8::1', '[2001:db8::1]:53'])(
 )
 
 test.each(['dns.example', 'localhost:53', '192.0.2.1:', '[192.0.2.1]:53', '2001:db8::1::53', ''])(
-  '%j is no name server',
+  '%j is not a name server',
   (server) => {
     expect(() => createTxtResolver({ servers: [server], timeout_ms: 1 })).toThrow('is not an IP address')
   },

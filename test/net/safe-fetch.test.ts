@@ -97,7 +97,7 @@ const body = async (answer: ReturnType<typeof get>) => Buffer.from((await answer
 const failing = (path: string, more: Partial<FetchRequest> = {}) => rejection(get(path, more))
 
 describe('an ordinary fetch', () => {
-  test('names us, asks for two codings, and sends neither cookies nor a foreign host', async () => {
+  test('sends its user agent, asks for two codings, and sends neither cookies nor a foreign host', async () => {
     const headers = { Accept: 'text/html', Cookie: 'a=1', Host: 'evil.example', 'User-Agent': 'other' }
     const echoed = JSON.parse(await body(get('/echo', { headers })))
     expect(echoed.headers).toMatchObject({
@@ -116,7 +116,7 @@ describe('an ordinary fetch', () => {
     expect(answer.headers).not.toHaveProperty('set-cookie')
   })
 
-  test('posts a body, and asks for a head alone', async () => {
+  test('posts a body, and sends HEAD', async () => {
     expect(JSON.parse(await body(get('/echo', { method: 'POST', body: '{"a":1}' })))).toMatchObject({
       method: 'POST',
       body: '{"a":1}',
@@ -124,11 +124,11 @@ describe('an ordinary fetch', () => {
     expect(await get('/gzip', { method: 'HEAD' })).toMatchObject({ status: 200, body: new Uint8Array() })
   })
 
-  test.each(['/gzip', '/br', '/deflate'])('undoes the coding of %s', async (path) => {
+  test.each(['/gzip', '/br', '/deflate'])('decodes %s', async (path) => {
     expect(await body(get(path))).toBe('zipped')
   })
 
-  test('takes an empty body under a coding as empty', async () => {
+  test('accepts an empty body with a content coding as empty', async () => {
     expect(await body(get('/empty-gzip'))).toBe('')
   })
 
@@ -139,7 +139,7 @@ describe('an ordinary fetch', () => {
 })
 
 describe('a redirect', () => {
-  test('is followed five times and no more', async () => {
+  test('is followed at most five times', async () => {
     const answer = await get('/count?left=5')
     expect(answer.url).toBe(`${server.origin}/count?left=0`)
     expect(answer.redirects).toHaveLength(5)
@@ -165,7 +165,7 @@ describe('a redirect', () => {
     })
   })
 
-  test('takes credentials along within an origin and drops them beyond it', async () => {
+  test('keeps credentials within an origin and drops them for another', async () => {
     const headers = { authorization: 'Bearer t', 'x-api-key': 'k', accept: 'text/html' }
     const within = JSON.parse(await body(get('/to?status=302&url=/echo', { headers })))
     const redirected = JSON.parse(await body(get(`/to?status=307&url=${other.origin}/`, { headers })))
@@ -177,7 +177,7 @@ describe('a redirect', () => {
 })
 
 describe('an allowed origin', () => {
-  test('does not allow what it redirects to', async () => {
+  test('does not allow its redirect targets', async () => {
     await using secret = await serve((_request, response) => response.end('secret'))
     const failure = await failing(`/to?status=302&url=${secret.origin}/`)
     expect(failure).toMatchObject({ code: 'blocked_address' })
@@ -194,7 +194,7 @@ describe('an allowed origin', () => {
   })
 
   test.each(['127.0.0.1', 'localhost', 'LOCALHOST.', '[::1]', '[::ffff:127.0.0.1]', '0.0.0.0', '127.9'])(
-    'is refused all the same when it is our own, spelt %s',
+    "is refused if it is the gateway's own, spelt %s",
     async (host) => {
       const origin = `http://${host}:${server.port}`
       await using fetcher = createSafeFetch({
@@ -211,7 +211,7 @@ describe('an allowed origin', () => {
 })
 
 describe('a faulty upstream', () => {
-  test.each(['/hang', '/drip'])('that goes on for ever (%s) times out', async (path) => {
+  test.each(['/hang', '/drip'])('whose answer never ends (%s) times out', async (path) => {
     expect(await failing(path, { timeout_ms: 120 })).toMatchObject({ code: 'upstream_timeout' })
   })
 
@@ -223,7 +223,7 @@ describe('a faulty upstream', () => {
   )
 
   test.each(['/double', '/exotic', '/broken-gzip', '/short-gzip', '/header-flood'])(
-    'that sends what cannot be read (%s) is invalid',
+    'that sends a malformed answer (%s) is invalid',
     async (path) => {
       expect(await failing(path)).toMatchObject({ code: 'upstream_invalid' })
     },
@@ -262,7 +262,7 @@ describe('a faulty upstream', () => {
     })
   })
 
-  test('that does not exist or does not listen is told by its code', async () => {
+  test('that does not exist or does not listen is reported with its error code', async () => {
     const closed = await serve((_request, response) => response.end())
     await closed[Symbol.asyncDispose]()
     await using fetcher = createSafeFetch({

@@ -25,7 +25,7 @@ export async function serve(listener: RequestListener, host = '127.0.0.1', port 
   )
 }
 
-/** A TCP server that says what no HTTP library would. */
+/** A TCP server that sends what no HTTP library would. */
 export async function serveRaw(answer: (socket: Socket) => void): Promise<TestServer> {
   const sockets = new Set<Socket>()
   const server = createRawServer((socket) => {
@@ -68,7 +68,7 @@ async function listening(
   }
 }
 
-/** A name server of our own: each name has answers used up one by one, of which the last one stays. */
+/** A test name server: the answers of each name are used up one by one, and the last one stays. */
 export function resolver(names: Readonly<Record<string, readonly (readonly string[])[]>>): Lookup {
   const requests = new Map<string, number>()
   return (hostname, _options, callback) => {
@@ -86,7 +86,7 @@ export function resolver(names: Readonly<Record<string, readonly (readonly strin
   }
 }
 
-/** What a promise was rejected with. */
+/** The rejection of a promise. */
 export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     (value) => Promise.reject(new Error(`resolved: ${JSON.stringify(value)?.slice(0, 200)}`)),

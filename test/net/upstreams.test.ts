@@ -12,7 +12,7 @@ const second = 1_000
 const ample: UpstreamLimits = { gap_ms: 1, burst: 1_000, max_in_flight: 100 }
 const ok = text('ok')
 
-/** An upstream on a replay server, in time that stands still; an answer of HTML counts against it. */
+/** An upstream on a replay server, with a clock that stands still; an answer of HTML counts against it. */
 async function open(routes: Routes, limits: UpstreamLimits = ample) {
   const server = await replay(routes)
   const safe = createSafeFetch({ user_agent: 'test', allow_origins: [server.url] })
@@ -37,7 +37,7 @@ async function open(routes: Routes, limits: UpstreamLimits = ample) {
 }
 
 describe('an upstream that fails', () => {
-  test('five times in a row is left alone for half a minute; then one request decides', async () => {
+  test('five times in a row has its circuit opened for half a minute; then one request decides', async () => {
     const response = Promise.withResolvers<typeof ok>()
     await using upstream = await open({
       'GET /': [...Array(6).fill(serverError), () => response.promise, ok],
@@ -62,20 +62,20 @@ describe('an upstream that fails', () => {
     expect(upstream.server.requests).toHaveLength(8)
   })
 
-  test('with answers that its reader finds no sense in counts as failing', async () => {
+  test('with answers that its reader cannot read counts as failing', async () => {
     await using upstream = await open({ 'GET /': html() })
     for (let count = 0; count < 5; count++) await failureOf(upstream.get())
     expect((await failureOf(upstream.get())).code).toBe('circuit_open')
   })
 
-  test('now and then is not left alone, nor is one that knows no such thing', async () => {
+  test('now and then keeps its circuit closed, and so does one that answers 404', async () => {
     await using upstream = await open({ 'GET /': [...Array(4).fill(serverError), ok, serverError] })
     for (let count = 0; count < 9; count++) await upstream.get().catch(() => {})
     for (let count = 0; count < 9; count++) expect(await upstream.get('/nowhere')).toMatch(/^404/)
     expect(upstream.server.requests).toHaveLength(18)
   })
 
-  test('is not blamed for callers who leave, though as a probe they prove nothing', async () => {
+  test('is not blamed for cancelled requests, though a cancelled probe does not close the circuit', async () => {
     await using upstream = await open({ 'GET /': serverError, 'GET /hang': hang })
     async function leave() {
       const caller = new AbortController()
@@ -93,7 +93,7 @@ describe('an upstream that fails', () => {
     expect((await failureOf(upstream.get())).code).toBe('circuit_open')
   })
 
-  test('does not hold up another origin', async () => {
+  test('does not delay another origin', async () => {
     await using other = await replay({ 'GET /': ok })
     await using upstream = await open({ 'GET /': serverError })
     for (let count = 0; count < 5; count++) await failureOf(upstream.get())
@@ -108,11 +108,11 @@ describe('an upstream that fails', () => {
   })
 })
 
-describe('an upstream that asks for time', () => {
+describe('an upstream that sends Retry-After', () => {
   test.each([
     ['429 and seconds', tooMany(40)],
     ['503 and a date', text('', 503, { 'retry-after': 'Mon, 02 Mar 2026 15:00:40 GMT' })],
-  ])('by %s gets it: nothing is sent before', async (_, busy) => {
+  ])('by %s gets no request before that time', async (_, busy) => {
     await using upstream = await open({ 'GET /': [busy, ok] })
     expect(await failureOf(upstream.get())).toMatchObject({
       code: 'upstream_failed',
@@ -129,8 +129,8 @@ describe('an upstream that asks for time', () => {
   })
 })
 
-describe('the pace', () => {
-  test('is kept: a burst at once, then a request each gap, and none that would wait for too long', async () => {
+describe('the rate', () => {
+  test('allows a burst at once, then a request per gap, and refuses requests that would wait too long', async () => {
     await using upstream = await open({ 'GET /': ok }, { gap_ms: second, burst: 2, max_in_flight: 9 })
     await Promise.all([upstream.get(), upstream.get()])
     const queued = [upstream.get(), upstream.get(), upstream.get()]
@@ -157,7 +157,7 @@ describe('the pace', () => {
     expect(upstream.server.requests).toHaveLength(1)
   })
 
-  test('has so many requests under way together and no more', async () => {
+  test('bounds the concurrent requests', async () => {
     const response = Promise.withResolvers<typeof ok>()
     await using upstream = await open({ 'GET /': () => response.promise }, { ...ample, max_in_flight: 2 })
     const all = [upstream.get(), upstream.get(), upstream.get(), upstream.get()]
@@ -184,7 +184,7 @@ describe('the cache', () => {
     return { ...upstream, find, [Symbol.asyncDispose]: () => upstream[Symbol.asyncDispose]() }
   }
 
-  test('gives a stale value at once to all, while one request fetches the next', async () => {
+  test('serves a stale value at once to all callers while one request fetches the next', async () => {
     const response = Promise.withResolvers<typeof ok>()
     await using cache = await openCache({ 'GET /': [text('old'), () => response.promise] })
     await cache.find()
@@ -200,7 +200,7 @@ describe('the cache', () => {
     expect(cache.server.requests).toHaveLength(2)
   })
 
-  test('waits for the next when the value is older than that, in the same flight', async () => {
+  test('waits for the next value if the cached one is older than that, by the same fetch', async () => {
     const response = Promise.withResolvers<typeof ok>()
     await using cache = await openCache({ 'GET /': [text('old'), () => response.promise] })
     await cache.find()
@@ -213,7 +213,7 @@ describe('the cache', () => {
     expect(cache.server.requests).toHaveLength(2)
   })
 
-  test('says of a stale value that its upstream is in trouble', async () => {
+  test('marks a stale value whose upstream fails', async () => {
     await using cache = await openCache({ 'GET /': [text('old'), serverError] })
     await cache.find()
     cache.time.pass(10_000)
@@ -227,7 +227,7 @@ describe('the cache', () => {
     expect((await failureOf(cache.find())).code).toMatch(/upstream_failed|circuit_open/)
   })
 
-  test('a flight in the background outlives its callers, and ends by its time', async () => {
+  test('a background fetch outlives its callers, and ends by its deadline', async () => {
     await using cache = await openCache({ 'GET /': [text('old'), hang] })
     await cache.find()
     cache.time.pass(10_000)
@@ -239,7 +239,7 @@ describe('the cache', () => {
     await cache.server.requests[1]?.dropped
   })
 
-  test('every flight ends at the close, those in the background too', async () => {
+  test('every fetch ends at the close, background fetches too', async () => {
     await using cache = await openCache({ 'GET /': [text('old'), hang] })
     await cache.find()
     cache.time.pass(10_000)

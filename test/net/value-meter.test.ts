@@ -12,7 +12,7 @@ test.each([
   expect(values(`${comment}data: [1,1,1]\n`)).toBe(3)
 })
 
-test('what stands in strings is no value, and each event counts for itself', () => {
+test('text in strings is not counted, and each event counts for itself', () => {
   expect(values('["a,[{\\",",1]', false)).toBe(2)
   expect(values('data: [1,1,1]\n\ndata: [1]\n')).toBe(1)
   expect(values('data: [1,1,1]\r\n\r\ndata: [1]\r\n')).toBe(1)

@@ -10,7 +10,7 @@ type Misdeed = (write: Write, response: ServerResponse) => void
 const to = 'com.example.streaming'
 const ids = { taskId: 't', contextId: 'c' }
 
-/** An agent that streams, as it is told to, and one that calls it; `open`: its answers that are under way. */
+/** An agent that streams as configured, and a gateway that calls it; `open` counts its unfinished answers. */
 async function streaming(answer: Misdeed) {
   const open = new Set<ServerResponse>()
   const received: string[] = []
@@ -74,13 +74,13 @@ const done = (artifacts: object[]) => ({
   task: { id: 't', contextId: 'c', status: { state: 'TASK_STATE_COMPLETED' }, artifacts },
 })
 
-test('a stream that goes on after the answer is let go of', async () => {
+test('a stream that continues after the answer is closed', async () => {
   await using agent = await streaming((write) => write(done([artifact('a', 'Done.')])))
   expect((await agent.call()).json).toEqual({ text: 'Done.' })
   await expect.poll(() => agent.open.size).toBe(0)
 })
 
-test('what a task had before its stream belongs to its output', async () => {
+test('artifacts that a task had before its stream belong to its output', async () => {
   await using agent = await streaming((write, response) => {
     const status = { state: 'TASK_STATE_WORKING' }
     write({ task: { id: 't', contextId: 'c', status, artifacts: [artifact('a', 'one')] } })
@@ -92,7 +92,7 @@ test('what a task had before its stream belongs to its output', async () => {
   expect((await agent.call()).json).toEqual({ text: 'one\ntwo\nthree' })
 })
 
-test('a task that is told whole at its end is what it says then', async () => {
+test('a whole task at the end of a stream replaces earlier events', async () => {
   await using agent = await streaming((write, response) => {
     write({ artifactUpdate: { ...ids, artifact: artifact('a', 'draft') } })
     write(done([artifact('a', 'one'), artifact('b', 'two')]))
@@ -101,7 +101,7 @@ test('a task that is told whole at its end is what it says then', async () => {
   expect((await agent.call()).json).toEqual({ text: 'one\ntwo' })
 })
 
-test('a refusal without end is not read to its end', async () => {
+test('an endless error body is not read to its end', async () => {
   await using agent = await streaming((_, response) => {
     response.writeHead(500, { 'Content-Type': 'text/plain' })
     const flood = () => {
@@ -113,18 +113,18 @@ test('a refusal without end is not read to its end', async () => {
   await expect.poll(() => agent.open.size).toBe(0)
 })
 
-test('one event that would take long to read is not read', async () => {
+test('one event with too many values is refused', async () => {
   await using agent = await streaming((write) => {
     write({ message: { messageId: 'm', role: 'ROLE_AGENT', parts: [{ data: Array(800_000).fill([]) }] } })
   })
   const answer = await agent.call()
   expect(answer.json).toMatchObject({
     code: 'upstream_invalid',
-    detail: 'The answer holds more than 100000 values.',
+    detail: 'The answer has more than 100000 values.',
   })
 })
 
-test('one event that is long in words is not read either', async () => {
+test('one event with too much text is refused', async () => {
   await using agent = await streaming((write) => {
     const text = '[{,'.repeat(1024 * 1024)
     write({ message: { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text }] } })
@@ -135,7 +135,7 @@ test('one event that is long in words is not read either', async () => {
   })
 })
 
-test('what looks like data in words is words', async () => {
+test('text that looks like data stays text', async () => {
   await using agent = await streaming((write, response) => {
     const text = '[{,"'.repeat(50_000)
     write({ message: { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text }] } })
@@ -144,7 +144,7 @@ test('what looks like data in words is words', async () => {
   expect((await agent.call()).json).toEqual({ text: '[{,"'.repeat(50_000) })
 })
 
-test('many events may be more than one may be', async () => {
+test('many events together may exceed the limit of one', async () => {
   await using agent = await streaming((write, response) => {
     for (let part = 0; part < 40; part++) {
       const status = {
@@ -159,7 +159,7 @@ test('many events may be more than one may be', async () => {
   expect((await agent.call()).json).toEqual({ text: 'Done.' })
 })
 
-test('an agent is spoken to as its card says now', async () => {
+test('an agent is called as its current card states', async () => {
   await using agent = await streaming((write) => write(done([artifact('a', 'Done.')])))
   const partOf = () => JSON.parse(agent.received.at(-1) ?? '').params.message.parts[0]
   await agent.call()

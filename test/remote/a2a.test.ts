@@ -7,7 +7,7 @@ import { list } from '../support/listed.ts'
 interface Kind {
   readonly name: string
   readonly start: () => Promise<A2aAgent>
-  /** Which of the card's endpoints is called; the card decides where it is left out. */
+  /** The endpoint of the card to call; the card decides if it is absent. */
   readonly endpoint?: (origin: string) => Endpoint
 }
 
@@ -60,7 +60,7 @@ describe.each(kinds)('$name', ({ start, endpoint }) => {
     expect(answer.json, answer.text).toEqual({ greeting: 'Hello Ada' })
   })
 
-  test('is told a text alone as text', async () => {
+  test('receives a single text as text', async () => {
     expect((await send('greet', { text: 'Ada' })).json).toEqual({ greeting: 'Hello Ada' })
     expect(agent.received.at(-1).parts).toMatchObject([{ text: 'Ada' }])
   })
@@ -71,14 +71,14 @@ describe.each(kinds)('$name', ({ start, endpoint }) => {
     })
   })
 
-  test('fails in its own words', async () => {
+  test('fails with its own error text', async () => {
     expect(await send('fail', { name: 'Ada' })).toMatchObject({
       status: 502,
       json: { code: 'upstream_failed', detail: 'It is too early to greet.', upstream: { code: 'failed' } },
     })
   })
 
-  test('asks back, and goes on with what it is told by the same caller alone', async () => {
+  test('asks for input, and continues only for the same caller', async () => {
     const question = await send('ask', {})
     expect(question).toMatchObject({
       status: 200,

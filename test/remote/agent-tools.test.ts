@@ -17,7 +17,7 @@ async function toolsAt(url: string, token: string) {
   return tools
 }
 
-test('schemas that clients of MCP would refuse the whole list for are told as they take them', async () => {
+test('schemas for which MCP clients would refuse the whole list are adapted', async () => {
   await using gateway = await startGateway()
   const input_schema = {
     properties: { any: true, none: false, name: { type: 'string' } },
@@ -38,7 +38,7 @@ test('schemas that clients of MCP would refuse the whole list for are told as th
   ])
 })
 
-test('what was served of an agent is forgotten once the agent has changed', async () => {
+test('the cached tools of an agent are dropped when the agent changes', async () => {
   await using gateway = await startGateway()
   const capabilities = [{ name: 'look', description: 'Looks.' }]
   const id = await list(gateway, { package_name, endpoints, capabilities })

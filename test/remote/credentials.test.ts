@@ -48,7 +48,7 @@ async function store(who: string, value = secret, name = to) {
   return await gateway.request('PUT', `/api/agents/${name}/credential`, { body: { value }, token })
 }
 
-test('a credential is shown to its agent when its owner calls, and to nobody else', async () => {
+test('a credential is sent to its agent when its owner calls, and never otherwise', async () => {
   const stored = await store('ada')
   expect(stored).toMatchObject({
     status: 200,
@@ -60,7 +60,7 @@ test('a credential is shown to its agent when its owner calls, and to nobody els
   expect(await send('ada', 'com.example.other')).toBeUndefined()
 })
 
-test('it is listed without its value, and gone once it is deleted', async () => {
+test('it is listed without its value, and not listed after it is deleted', async () => {
   await store('bob')
   const token = await gateway.token('bob')
   const listed = await gateway.request('GET', '/api/credentials', { token })
@@ -75,7 +75,7 @@ test('it is listed without its value, and gone once it is deleted', async () => 
   })
 })
 
-test('it does not follow its agent to another place', async () => {
+test('it is not sent to another address of its agent', async () => {
   const owner = await gateway.token('owner')
   const relocated = 'com.example.moving'
   const id = await list(gateway, {
@@ -91,7 +91,7 @@ test('it does not follow its agent to another place', async () => {
   expect(JSON.stringify(other.received.at(-1))).not.toContain('s3cret')
 })
 
-test('nothing that is written down shows it', () => {
+test('it appears in no log and in no file of the data folder', () => {
   expect(logged.join('')).not.toContain('s3cret')
   for (const name of readdirSync(gateway.data, { recursive: true, encoding: 'utf8' })) {
     const path = join(gateway.data, name)
@@ -105,13 +105,13 @@ test.each([
   ['a header field of ours', { header: 'dragoman-assertion', value: '1' }],
   ['what would break the header', { value: 'a\r\nx: y' }],
   ['nothing', { value: '' }],
-])('%s is no credential', async (_, body) => {
+])('%s is not a valid credential', async (_, body) => {
   const token = await gateway.token('ada')
   const answer = await gateway.request('PUT', `/api/agents/${to}/credential`, { body, token })
   expect(answer).toMatchObject({ status: 400, json: { code: 'invalid_request' } })
 })
 
-test('a sealed secret opens for its place and its key alone', () => {
+test('a sealed secret opens only for its context and its key', () => {
   const vault = createVault(Buffer.alloc(32, 1))
   const sealed = vault.seal('hello', 'here')
   expect(vault.open(sealed, 'here')).toBe('hello')
@@ -122,7 +122,7 @@ test('a sealed secret opens for its place and its key alone', () => {
   expect(vault.seal('hello', 'here')).not.toBe(sealed)
 })
 
-test('what another process deleted is not shown for longer than two seconds', async () => {
+test('a credential that another process deleted is sent for at most two seconds more', async () => {
   await store('zoe')
   expect(await send('zoe')).toBe(secret)
   const entry = (await gateway.request('GET', `/public/agents/${to}`)).json

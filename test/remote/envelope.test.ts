@@ -43,7 +43,7 @@ describe('an agent that takes envelopes', () => {
     expect(agent.received.at(-1)).toMatchObject({ to: 'custom.com.example.weather', action: 'forecast' })
   })
 
-  test('is not asked with params that its schema refuses, nor for what it does not do', async () => {
+  test('does not receive params that its schema refuses, nor unknown actions', async () => {
     const before = agent.hits()
     const refused = await send('com.example.weather', 'forecast', { city: 7 })
     expect(refused).toMatchObject({
@@ -55,7 +55,7 @@ describe('an agent that takes envelopes', () => {
     expect(agent.hits()).toBe(before)
   })
 
-  test('is called by whoever may call agents, and by nobody else', async () => {
+  test('can be called only by callers with the scope', async () => {
     const anonymous = await send('com.example.weather', 'forecast', { city: 'Oslo' }, {})
     expect(anonymous).toMatchObject({ status: 401, json: { code: 'unauthenticated', scope: 'a2a:call' } })
     const reader = await gateway.token('eve', { scopes: ['agents:read'] })
@@ -63,7 +63,7 @@ describe('an agent that takes envelopes', () => {
     expect(forbidden).toMatchObject({ status: 403, json: { code: 'forbidden' } })
   })
 
-  test('learns that the gateway calls for somebody, and never who it is', async () => {
+  test('learns that the gateway calls on behalf of a caller, and never which one', async () => {
     await send('com.example.weather', 'forecast', { city: 'Oslo' })
     const { headers } = agent.received.at(-1) ?? {}
     expect(headers).toMatchObject({ via: '1.1 dragoman (com.example.weather)' })
@@ -81,7 +81,7 @@ describe('an agent that takes envelopes', () => {
     expect(misused.status).toBe(401)
   })
 
-  test('knows a caller again, and nobody else as that one', async () => {
+  test('recognises a caller again, and distinguishes callers', async () => {
     const subjectOf = async (who: string) => {
       await send('com.example.weather', 'forecast', { city: 'Oslo' }, { token: await gateway.token(who) })
       const [, claims = ''] = String(agent.received.at(-1)?.headers['dragoman-assertion']).split('.')
@@ -92,7 +92,7 @@ describe('an agent that takes envelopes', () => {
     expect(eve).not.toBe(ada)
   })
 
-  test('may ask back: its caller goes on with the task, and nobody else', async () => {
+  test('may ask for input: only its caller can continue the task', async () => {
     await using asking = await serveEnvelopes(({ action, params }, response) => {
       if (action === 'continue_task') return answerJson(response, { went_on: params })
       const question = { text: 'Which city?' }
@@ -120,7 +120,7 @@ describe('an agent that takes envelopes', () => {
     expect(answer).toMatchObject({ status: 508, json: { code: 'loop_detected' } })
   })
 
-  test('is not called while it is not listed, of which its owner alone is told', async () => {
+  test('is not called while it is not listed, and only its owner learns why', async () => {
     const owner = await gateway.token('owner')
     const endpoints = [{ protocol: 'envelope', url: agent.url }]
     const body = { package_name: 'com.example.hidden', name: 'x', description: 'x', endpoints, capabilities }
@@ -130,7 +130,7 @@ describe('an agent that takes envelopes', () => {
     expect(await send('com.example.hidden', 'forecast', {})).toMatchObject({ status: 404 })
   })
 
-  test('at the address of its card is called where the card is', async () => {
+  test('without an endpoint is called at the address of its card', async () => {
     const card = {
       agent_id: 'custom.com.example.carded',
       name: 'Carded',
@@ -160,7 +160,7 @@ describe('an agent that takes envelopes', () => {
   })
 })
 
-describe('what it answers', () => {
+describe('its answer', () => {
   test.each([
     [
       'a problem that the caller can mend',
@@ -205,7 +205,7 @@ describe('what it answers', () => {
       'nothing here',
       { status: 502, json: { code: 'upstream_invalid', upstream: { status: 404 } } },
     ],
-  ])('%s comes back as such', async (_, status, value, expected) => {
+  ])('%s is returned as such', async (_, status, value, expected) => {
     await using strange = await serveEnvelopes((_, response) => answerJson(response, value, status))
     await using other = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: strange.origin })
     await list(other, {

@@ -19,7 +19,7 @@ const protocols: readonly (readonly [string, (origin: string) => Endpoint])[] = 
   ['A2A 0.3', (origin) => ({ protocol: 'a2a', url: `${origin}/rpc`, version: '0.3.0' })],
 ]
 
-/** Milliseconds that an agent may take in these tests. */
+/** Milliseconds after which a call to an agent times out in these tests. */
 const remote_timeout_ms = 1_000
 
 const slugOf = (name: string) => name.replaceAll(/[^a-z]/g, '-')
@@ -27,12 +27,12 @@ const misdeeds = new Map(faults.map(([name, misdeed]) => [slugOf(name), misdeed]
 
 describe.each(protocols)('an agent that speaks %s', (_, endpointAt) => {
   let faulty: FaultyAgent
-  /** Whoever does answer has the time that this machine takes. */
+  /** Agents that do answer may take as long as this machine needs. */
   let patient: TestGateway
   let hasty: TestGateway
 
   beforeAll(async () => {
-    // Each fault has a path of its own, so that all can be met at once.
+    // Each fault has a path of its own, so that all can run at once.
     faulty = await serveFaults((request, response) => {
       const slug = request.url?.split('/')[1] ?? ''
       misdeeds.get(slug)?.(request, response)
@@ -64,9 +64,9 @@ describe.each(protocols)('an agent that speaks %s', (_, endpointAt) => {
   const [slow, quick] = [true, false].map((isSlow) =>
     faults.filter(([, , code]) => (code === 'upstream_timeout') === isSlow),
   )
-  test.each(quick ?? [])('and %s is told of as such', (...fault) => meet(fault))
-  // These are but waited for.
-  test.concurrent.each(slow ?? [])('and %s is told of as such', (...fault) => meet(fault))
+  test.each(quick ?? [])('and %s is reported as such', (...fault) => meet(fault))
+  // These tests only wait.
+  test.concurrent.each(slow ?? [])('and %s is reported as such', (...fault) => meet(fault))
 })
 
 describe('an agent that fails', () => {
@@ -108,7 +108,7 @@ describe('an agent that fails', () => {
   const send = (to: string, action = 'anything') =>
     gateway.request('POST', '/a2a/message', { body: { to, action, params: {} }, token })
 
-  test('five times in a row is left alone, the others are not, and is tried again after half a minute', async () => {
+  test('five times in a row has its circuit opened, the others do not, and is tried again after half a minute', async () => {
     for (let time = 0; time < 5; time++) {
       expect((await send('com.example.faulty')).json).toMatchObject({ code: 'upstream_failed' })
     }
@@ -131,7 +131,7 @@ describe('an agent that fails', () => {
     for (let time = 0; time < 6; time++) expect((await send('com.example.faulty')).json).toBe(1)
   })
 
-  test('is asked once more for what changes nothing, and once alone for all else', async () => {
+  test('is retried once for a read-only action, and never for any other', async () => {
     faulty.become((request) => void request.socket.destroy())
     const before = faulty.hits()
     await send('com.example.reading', 'look')
@@ -140,7 +140,7 @@ describe('an agent that fails', () => {
     expect(faulty.hits()).toBe(before + 3)
   })
 
-  test('holds up nobody else, however many call it', async () => {
+  test('delays no other agent, however many calls it gets', async () => {
     faulty.become(() => {})
     const crowd = Array.from({ length: 1000 }, () => send('com.example.crowded'))
     const others = await Promise.all(Array.from({ length: 50 }, () => send('com.example.well')))

@@ -14,7 +14,7 @@ const blocks = [...guide.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(([, info =
   code,
 }))
 
-test('docs/calling.md: the requests are answered as it says', async () => {
+test('docs/calling.md: the requests get the answers that it shows', async () => {
   await using agent = await serveEnvelopes(({ headers, params }, response) =>
     answerJson(response, { ...params, key: headers['x-api-key'] ?? null }),
   )
@@ -41,12 +41,12 @@ test('docs/calling.md: the requests are answered as it says', async () => {
   expect(await ask(call)).toEqual({ city: 'Oslo', key: 'KEY' })
 })
 
-test('docs/calling.md: what it shows of an agent that asks back is what one is answered', () => {
+test('docs/calling.md: the shown input_required is the real answer', () => {
   const [shown] = blocks.filter(({ info }) => info === 'json')
   expect(inputRequiredIn(JSON.parse(shown?.code ?? ''))).toBeDefined()
 })
 
-test('docs/calling.md: the codes in its table are codes', () => {
+test('docs/calling.md: the codes in its table exist', () => {
   const table = guide.slice(guide.indexOf('## When something is wrong'))
   const named = [...table.matchAll(/`([a-z]+_[a-z_]+)`/g)].map(([, code = '']) => code)
   const others = ['retry_after_s', 'read_only', 'dragoman_remote_seconds']

@@ -38,7 +38,7 @@ afterAll(async () => {
   await victim?.[Symbol.asyncDispose]()
 })
 
-test('an agent that asks to be left alone for a day is left alone for five minutes', async () => {
+test('an agent with a Retry-After of a day is not called for five minutes', async () => {
   let clock = 1_800_000_000_000
   await using tired = await serveEnvelopes((_, response) => {
     response.setHeader('Retry-After', '86400')
@@ -55,7 +55,7 @@ test('an agent that asks to be left alone for a day is left alone for five minut
   expect((await ask()).status).toBe(200)
 })
 
-test('one caller does not have all places of an agent', async () => {
+test('one caller cannot use all concurrent calls of an agent', async () => {
   const held: (() => void)[] = []
   await using slow = await serveEnvelopes(({ action }, response) => {
     if (action === 'quick') return answerJson(response, 'quick')
@@ -81,7 +81,7 @@ test('one caller does not have all places of an agent', async () => {
 })
 
 test.each(['envelope', 'a2a', 'mcp'] as const)(
-  'an error whose words never end by %s is told of at once by its status',
+  'an error with an endless body by %s is reported at once by its status',
   async (protocol) => {
     await using endless = await serve((_, response) => {
       response.writeHead(500, { 'Content-Type': 'application/json' }).write('{')
@@ -104,7 +104,7 @@ const send = (to: string, action: string, params: object = {}, token = ada) =>
   gateway.request('POST', '/a2a/message', { body: { to, action, params }, token })
 
 test.each([400, 402, 409, 422, 429])(
-  'what an agent refuses one caller with %i closes it to nobody',
+  'a refusal of one caller with %i does not open the circuit for others',
   async (status) => {
     const to = `com.example.strict${status}`
     await listed(to)
@@ -118,7 +118,7 @@ test.each([400, 402, 409, 422, 429])(
   },
 )
 
-test('an agent that asks back in the name of another asks in its own', async () => {
+test('an agent cannot ask for input in the name of another agent', async () => {
   await listed('com.example.forger')
   const answer = await gateway.request('POST', '/a2a/v1', {
     token: ada,
@@ -143,14 +143,14 @@ test('an agent that asks back in the name of another asks in its own', async () 
   expect(victim.received).toEqual([])
 })
 
-test('an address with a user name is the fault of who published it, not of who calls', async () => {
+test('an address with a user name is an error of the publisher, not of the caller', async () => {
   await listed('com.example.named', agent.url.replace('//', '//user:secret@'))
   const answer = await send('com.example.named', 'look')
   expect(answer.json).toMatchObject({ code: 'not_callable' })
   expect(answer.text).not.toContain('secret')
 })
 
-test('a credential does not follow its agent to another path of a shared host', async () => {
+test('a credential is not sent to another path of a shared host', async () => {
   const id = await listed('com.example.shared')
   const credential = { body: { value: 'Bearer s3cret' }, token: ada }
   await gateway.request('PUT', '/api/agents/com.example.shared/credential', credential)
@@ -172,7 +172,7 @@ test('a credential does not follow its agent to another path of a shared host', 
 })
 
 test.each(['__proto__', 'constructor', 'toString'])(
-  'an agent that takes anything is asked for %s',
+  'an agent without stated actions receives %s',
   async (action) => {
     const to = `com.example.open-${action.replaceAll('_', '').toLowerCase()}`
     await listed(to)

@@ -85,7 +85,9 @@ const { schema } = fc.letrec<{ schema: JsonSchema | boolean }>((tie) => ({
   ) as fc.Arbitrary<JsonSchema | boolean>,
 }))
 
-/** Ajv's judgement; undefined where the code that it makes of a schema does not run (such as "items7 is not defined"). */
+/**
+ * Ajv's result; undefined if the code that it compiles from a schema does not run (such as "items7 is not defined").
+ */
 function judged(root: JsonSchema, instance: unknown): boolean | undefined {
   try {
     return ajv.validate(root, instance)
@@ -95,7 +97,7 @@ function judged(root: JsonSchema, instance: unknown): boolean | undefined {
 }
 
 describe('params by a schema', () => {
-  test('fit where Ajv says that they fit, and nowhere else', async () => {
+  test('are valid exactly if Ajv says so', async () => {
     const property = fc.property(
       schema,
       value,
@@ -113,7 +115,7 @@ describe('params by a schema', () => {
         expect(validate(root, instance).length === 0, JSON.stringify([root, instance])).toBe(judgement)
       },
     )
-    // The same schemas each time: large ones take Ajv seconds to compile.
+    // The same schemas in each run: Ajv takes seconds to compile large ones.
     await fc.assert(property, { seed: 7, numRuns: 300, interruptAfterTimeLimit: 4000 })
   }, 30_000)
 
@@ -201,11 +203,11 @@ describe('params by a schema', () => {
     ['lets any of several forms be null', { nullable: true, allOf: [{ type: 'string' }] }, null],
     ['asks for cents of a large sum', { multipleOf: 0.01 }, 1234567890.07],
     ['asks for letters, which may be of any script', { pattern: '^\\w+$' }, 'Zürich'],
-  ])('pass where the schema %s', (_, hostile, params) => {
+  ])('pass if the schema %s', (_, hostile, params) => {
     expect(validate(hostile, params)).toEqual([])
   })
 
-  test('are looked at for so many steps and no more', () => {
+  test('are checked in a bounded number of steps', () => {
     const wide = { items: { anyOf: Array.from({ length: 100 }, () => ({ type: 'string', minLength: 2 })) } }
     let reads = 0
     const counted = new Proxy(wide, {
@@ -225,7 +227,7 @@ describe('params by a schema', () => {
 
   const names = Array.from({ length: 10_000 }, (_, number) => `field${number}`)
   const listOf = (inner: JsonSchema) => ({ items: { anyOf: [inner, true] } })
-  // Each would hold up everybody for seconds, or for ever: that the test ends is what it shows.
+  // Each would block the event loop for seconds or longer: the test proves that it ends.
   test.each<[string, JsonSchema, unknown]>([
     ['has forty forks', { pattern: `${'(a|a)'.repeat(39)}b` }, 'a'.repeat(60)],
     ['repeats up to a bound, and again', { pattern: `${'a{0,999}'.repeat(8)}b` }, 'a'.repeat(999)],
@@ -243,11 +245,11 @@ describe('params by a schema', () => {
       names.map(() => ({})),
     ],
     ['compares each with a megabyte', listOf({ const: 'x'.repeat(1_000_000) }), names],
-  ])('pass soon where the schema %s', (_, hostile, params) => {
+  ])('pass soon if the schema %s', (_, hostile, params) => {
     expect(validate(hostile, params)).toEqual([])
   })
 
-  test('have at most twenty faults, however many there are', () => {
+  test('have at most twenty errors, however many there are', () => {
     const errors = validate(
       { items: { type: 'string' } },
       Array.from({ length: 500 }, () => 1),

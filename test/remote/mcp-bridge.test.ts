@@ -59,7 +59,7 @@ describe.each(agents)('an agent of %s, as an MCP server of its own', (_, start) 
     await agent?.[Symbol.asyncDispose]()
   })
 
-  test.each(clients)('is found by %s, its skills are the tools and answer', async (_, connect) => {
+  test.each(clients)('is found by %s, and its skills are tools that answer', async (_, connect) => {
     const talk = await connect(new URL(`${gateway.url}/mcp/agents/com.example.team%2Fgreeter`), token)
     const { tools } = await talk.listTools()
     expect(tools.map((tool) => tool.name)).toEqual(['greet', 'work', 'ask', 'fail', 'hang'])
@@ -71,7 +71,7 @@ describe.each(agents)('an agent of %s, as an MCP server of its own', (_, start) 
     await talk.close()
   })
 
-  test('asks for a token before it is called, and for none to be looked at', async () => {
+  test('needs a token to be called, and none to be listed', async () => {
     const path = '/mcp/agents/com.example.team%2Fgreeter'
     const ask = (method: string, params: object) =>
       gateway.request('POST', path, {
@@ -85,7 +85,7 @@ describe.each(agents)('an agent of %s, as an MCP server of its own', (_, start) 
   })
 })
 
-test('a hosted agent is an MCP server of its own too, and one that is not listed is none', async () => {
+test('a hosted agent is an MCP server of its own too, and an unlisted one is not', async () => {
   await using gateway = await startGateway()
   const client = new Client(info, { versionNegotiation: { mode: 'auto' } })
   await client.connect(

@@ -24,7 +24,7 @@ describe.each([
     expect(capabilities?.map(({ name }) => name)).toContain('resolve_package')
   })
 
-  test('fails by what the caller can mend, in the same words', async () => {
+  test('fails with errors that the caller can correct, in the same words', async () => {
     await using remote = agentAt(url())
     expect(
       await rejection(remote.ask('resolve_package', { package_name: 'com.example.none' })),
@@ -41,7 +41,7 @@ describe.each([
     })
   })
 
-  test('wants to know who calls', async () => {
+  test('needs the credentials of the caller', async () => {
     await using remote = agentAt(url())
     const call = remote.ask('finance_get_current_price', { symbol: 'BTC' }, { caller: 'nobody' })
     expect(await rejection(call)).toMatchObject({ code: 'upstream_failed' })

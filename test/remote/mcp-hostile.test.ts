@@ -127,7 +127,7 @@ const answers: Record<string, [Misbehave, object]> = {
 }
 
 describe.each(Object.entries(answers))('a server that answers a call with %s', (_, [misbehave, failure]) => {
-  test('fails that call, in our words', async () => {
+  test('fails that call, with an error text of the gateway', async () => {
     await using server = await startHostileServer(untilCalled(misbehave))
     await using remote = agentAt(server.url)
     expect(await rejection(remote.ask('echo'))).toMatchObject(failure)
@@ -156,7 +156,7 @@ const always: Record<string, [Misbehave, object]> = {
 describe.each(Object.entries(always))(
   'a server that answers everything with %s',
   (_, [misbehave, failure]) => {
-    test('is not called, and whoever looks at it learns the same', async () => {
+    test('fails the call and the probe alike', async () => {
       await using server = await startHostileServer(misbehave)
       await using remote = agentAt(server.url)
       expect(await rejection(remote.ask('echo'))).toMatchObject(failure)

@@ -18,7 +18,7 @@ const servers: Record<string, () => Promise<McpServer>> = {
 }
 
 describe.each(Object.entries(servers))('200 calls to a server %s', (_, start) => {
-  test('that are cancelled, fail or are refused leave nothing behind', async () => {
+  test('that are cancelled, fail or are refused leave no open resources', async () => {
     await using server = await start()
     const before = handles()
     {
@@ -38,7 +38,7 @@ describe.each(Object.entries(servers))('200 calls to a server %s', (_, start) =>
           }),
         )
       }
-      // What stays is a session for each caller, and idle connections.
+      // One session per caller and idle connections remain.
       expect(server.sessions()).toBeLessThanOrEqual(5)
     }
     await eventually(server.sessions).toBe(0)

@@ -8,7 +8,7 @@ import { startHostileServer } from '../support/mcp-servers.ts'
 describe('a server of the 2025 era', () => {
   const done = { content: [{ type: 'text', text: 'done' }] }
 
-  /** Begins as it should, and answers calls as told. */
+  /** Initialises correctly, and answers calls as configured. */
   const old =
     (misbehave: Misbehave): Misbehave =>
     (request, response, body) => {
@@ -19,7 +19,7 @@ describe('a server of the 2025 era', () => {
       return misbehave(request, response, body)
     }
 
-  test('that asks its caller for something is refused it, and goes on', async () => {
+  test('that sends a request to its caller is refused, and the call continues', async () => {
     let stream: ServerResponse | undefined
     const replies: unknown[] = []
     await using server = await startHostileServer((request, response, body) => {
@@ -39,7 +39,7 @@ describe('a server of the 2025 era', () => {
     expect(replies).toEqual([-32601])
   })
 
-  test('that breaks its stream off on purpose is asked for the rest', async () => {
+  test('that closes its stream on purpose is asked for the rest', async () => {
     await using server = await startHostileServer(
       old((request, response) => {
         response.writeHead(200, events)
@@ -71,7 +71,7 @@ describe('a server of the 2025 era', () => {
     expect(server.seen.filter(({ rpc }) => rpc === 'tools/list')).toHaveLength(2)
   })
 
-  test('that refuses to begin has failed, whatever number it gives that', async () => {
+  test('that refuses to initialise has failed, whatever its error code', async () => {
     await using server = await startHostileServer((_, response, body) =>
       answerJson(response, body, { error: { code: -32601, message: 'No such method' } }),
     )
@@ -82,7 +82,7 @@ describe('a server of the 2025 era', () => {
     })
   })
 
-  test('whose stream stays open after the answer is left', async () => {
+  test('whose stream stays open after the answer has it closed', async () => {
     await using server = await startHostileServer(
       old((_, response, body) => {
         response.writeHead(200, events).write(event({ jsonrpc: '2.0', id: body.id, result: done }))
@@ -93,7 +93,7 @@ describe('a server of the 2025 era', () => {
     await eventually(server.sockets).toBeLessThanOrEqual(2)
   })
 
-  test('that forgets its callers without end fails them', async () => {
+  test('that forgets every session fails its callers', async () => {
     await using server = await startHostileServer((request, response, body) => {
       if (body?.method === 'initialize') response.setHeader('mcp-session-id', 's')
       return old(() => response.writeHead(404).end())(request, response, body)

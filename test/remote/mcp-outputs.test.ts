@@ -119,7 +119,7 @@ test.each([
   expect(await rejection(remote.ask('say', result))).toMatchObject(failure)
 })
 
-test('a task is nothing to go on with', async () => {
+test('a task cannot be continued', async () => {
   const call = remote.ask('echo', {}, { task: { task_id: '1' } })
   expect(await rejection(call)).toMatchObject({ code: 'invalid_request' })
 })

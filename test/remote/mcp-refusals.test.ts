@@ -11,7 +11,7 @@ const discovered = {
 }
 
 test.each([-32002, 1, 4040])(
-  'what a server refuses one caller by error %i closes it to nobody',
+  'a refusal of one caller by error %i does not open the circuit for others',
   async (code) => {
     const to = 'com.example.strict'
     await using server = await serve(async (request, response) => {

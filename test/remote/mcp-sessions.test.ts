@@ -14,7 +14,7 @@ import {
 
 const methods = ({ seen }: McpServer) => seen.map(({ method, rpc }) => rpc ?? method)
 
-/** A server of the 2025 era, made by hand, that begins as told. */
+/** A server of the 2025 era, written by hand, that initialises as configured. */
 const plain =
   (begin: Misbehave): Misbehave =>
   (request, response, body) => {
@@ -24,7 +24,7 @@ const plain =
   }
 
 describe('a server of 2026-07-28', () => {
-  test('is asked once what it speaks; after that a call is one request', async () => {
+  test('has its revision detected once; after that a call is one request', async () => {
     await using server = await startModernServer()
     await using remote = agentAt(server.url)
     await remote.ask('echo')
@@ -33,7 +33,7 @@ describe('a server of 2026-07-28', () => {
     expect(methods(server)).toEqual(['server/discover', 'tools/call', 'tools/call', 'tools/call'])
   })
 
-  test('is probed by one request, which tells how to call it', async () => {
+  test('is probed by one request, which also detects the revision', async () => {
     await using server = await startModernServer()
     await using remote = agentAt(server.url)
     await remote.agent.probe(remote.call())
@@ -41,7 +41,7 @@ describe('a server of 2026-07-28', () => {
     expect(methods(server)).toEqual(['server/discover', 'tools/call'])
   })
 
-  test('gets the params in headers that its tool asks for, without being asked each time', async () => {
+  test('receives the params in headers that its tool wants, without listing the tools each time', async () => {
     const region = { type: 'string', 'x-mcp-header': 'Region' }
     await using server = await startModernServer({
       tools: [{ name: 'echo', inputSchema: { type: 'object', properties: { region } } }],
@@ -55,7 +55,7 @@ describe('a server of 2026-07-28', () => {
 })
 
 describe('sessions of the 2025 era', () => {
-  test('are kept for each caller alone', async () => {
+  test('are kept per caller', async () => {
     await using server = await startSessionServer()
     await using remote = agentAt(server.url)
     expect(await remote.ask('count')).toEqual({ text: '1' })
@@ -70,7 +70,7 @@ describe('sessions of the 2025 era', () => {
     ])
   })
 
-  test('are opened once for calls that come together', async () => {
+  test('are opened once for concurrent calls', async () => {
     await using server = await startSessionServer()
     await using remote = agentAt(server.url)
     await Promise.all(Array.from({ length: 10 }, () => remote.ask('count')))
@@ -78,7 +78,7 @@ describe('sessions of the 2025 era', () => {
     expect(server.sessions()).toBe(1)
   })
 
-  test('are opened by another call where the one that was opening them goes away', async () => {
+  test('are opened by another call if the call that opens them is cancelled', async () => {
     const { promise: isOpening, resolve } = Promise.withResolvers<void>()
     await using server = await startHostileServer(
       plain((_, response, body) => {
@@ -97,7 +97,7 @@ describe('sessions of the 2025 era', () => {
     expect(await second).toEqual({ text: '' })
   })
 
-  test('are given up in the end where the server does not let them end', async () => {
+  test('are given up if the server does not answer their end', async () => {
     await using server = await startHostileServer((request, response, body) => {
       if (request.method === 'DELETE') return
       response.setHeader('mcp-session-id', 's')
@@ -109,7 +109,7 @@ describe('sessions of the 2025 era', () => {
     expect(server.seen.at(-1)?.method).toBe('DELETE')
   })
 
-  test('that were forgotten are made anew, and the call is made again', async () => {
+  test('that the server forgot are opened again, and the call is repeated', async () => {
     await using server = await startSessionServer()
     await using remote = agentAt(server.url)
     await remote.ask('count')
@@ -118,7 +118,7 @@ describe('sessions of the 2025 era', () => {
     expect(methods(server).filter((method) => method === 'initialize')).toHaveLength(2)
   })
 
-  test('that are forgotten time and again are not made for ever', async () => {
+  test('that the server forgets again and again are not opened without end', async () => {
     await using server = await startSessionServer({
       answers: {
         count() {
@@ -133,7 +133,7 @@ describe('sessions of the 2025 era', () => {
     expect(methods(server).filter((method) => method === 'initialize')).toHaveLength(4)
   })
 
-  test('end when nobody uses them, by the headers of their caller', async () => {
+  test('end when they are idle, with the headers of their caller', async () => {
     await using server = await startSessionServer()
     await using remote = agentAt(server.url, { session_idle_ms: 20 })
     await remote.ask('count', {}, { headers: { authorization: 'Bearer ada' } })
@@ -145,7 +145,7 @@ describe('sessions of the 2025 era', () => {
     expect(await remote.ask('count')).toEqual({ text: '1' })
   })
 
-  test('are few: the one longest unused ends first', async () => {
+  test('are bounded: the least recently used one ends first', async () => {
     await using server = await startSessionServer()
     await using remote = agentAt(server.url, { max_pooled: 2 })
     for (const caller of ['ada', 'bob', 'eve']) await remote.ask('count', {}, { caller })
@@ -169,7 +169,7 @@ describe('sessions of the 2025 era', () => {
     expect(server.sessions()).toBe(0)
   })
 
-  test('begin with a server that takes what needs no answer and does not end what it says to it', async () => {
+  test('begin with a server that accepts notifications and never ends its answer to them', async () => {
     await using server = await startHostileServer((request, response, body) => {
       if (body?.method === 'notifications/initialized') return response.writeHead(202).write(' ')
       return plain(() => answerJson(response, body, { result: begun }))(request, response, body)
@@ -178,7 +178,7 @@ describe('sessions of the 2025 era', () => {
     expect(await remote.ask('echo')).toEqual({ text: '' })
   })
 
-  test('are not needed where the server has none', async () => {
+  test('are not needed if the server has none', async () => {
     await using server = await startHostileServer(
       plain((_, response, body) => answerJson(response, body, { result: begun })),
     )
@@ -191,14 +191,14 @@ describe('sessions of the 2025 era', () => {
 })
 
 describe('HTTP+SSE of 2024-11-05', () => {
-  test('is spoken at once where the endpoint says so', async () => {
+  test('is used at once if the endpoint says so', async () => {
     await using server = await startSseServer()
     await using remote = agentAt(server.url, { binding: 'sse' })
     expect(await remote.ask('echo', { a: 1 })).toEqual({ a: 1 })
     expect(methods(server)).toEqual(['GET', 'initialize', 'notifications/initialized', 'tools/call'])
   })
 
-  test('is found out once, and leaves no stream open', async () => {
+  test('is detected once, and leaves no stream open', async () => {
     await using server = await startSseServer()
     await using remote = agentAt(server.url)
     await remote.ask('echo')
@@ -208,8 +208,8 @@ describe('HTTP+SSE of 2024-11-05', () => {
   })
 })
 
-describe('what a server lists', () => {
-  test('is remembered for each caller, for a minute or as long as the server says', async () => {
+describe('the tool list of a server', () => {
+  test('is cached per caller, for a minute or as long as the server says', async () => {
     let now = 0
     await using server = await startSessionServer()
     await using remote = agentAt(server.url, { clock: () => now })
@@ -228,7 +228,7 @@ describe('what a server lists', () => {
 test.each([
   { protocol: 'a2a' as const, url: 'https://example.com/' },
   { protocol: 'mcp' as const, url: 'https://example.com/', binding: 'carrier-pigeon' },
-])('the endpoint %j is left to others', async (endpoint) => {
+])('the endpoint %j is not supported', async (endpoint) => {
   await using safe = createSafeFetch({ user_agent: 'test' })
   const facts = { package_name: 'com.example.mcp', address: 'custom.com.example.mcp', card: {} }
   expect(

@@ -21,7 +21,7 @@ const result = { resultType: 'complete', content: [{ type: 'text', text: 'done' 
 // biome-ignore lint/suspicious/noExplicitAny: messages are looked into freely
 type Take = (message: any, socket: WebSocket) => unknown
 
-/** A WebSocket server of 2026-07-28 whose tool calls are answered as told. */
+/** A WebSocket server of 2026-07-28 that answers tool calls as configured. */
 async function startSockets(take: Take, refuse?: number, host = '127.0.0.1'): Promise<Sockets> {
   const upgrades: IncomingMessage[] = []
   const server = createServer()
@@ -58,7 +58,7 @@ async function startSockets(take: Take, refuse?: number, host = '127.0.0.1'): Pr
 const polite: Take = ({ id }, socket) => socket.send(JSON.stringify({ jsonrpc: '2.0', id, result }))
 
 describe('a WebSocket', () => {
-  test('is kept for each caller alone, with the headers of the call that opened it', async () => {
+  test('is kept per caller, with the headers of the call that opened it', async () => {
     await using server = await startSockets(polite)
     await using remote = agentAt(server.url)
     for (const caller of ['ada', 'bob', 'ada', 'bob']) {
@@ -79,7 +79,7 @@ describe('a WebSocket', () => {
     expect(server.upgrades.map(({ headers }) => headers['x-assertion'])).toEqual(['1', '3'])
   })
 
-  test('is closed when nobody uses it, and opened again', async () => {
+  test('is closed when it is idle, and opened again', async () => {
     await using server = await startSockets(polite)
     await using remote = agentAt(server.url, { socket_idle_ms: 20 })
     await remote.ask('x')
@@ -88,7 +88,7 @@ describe('a WebSocket', () => {
     expect(server.upgrades).toHaveLength(2)
   })
 
-  test('that breaks fails its calls; the next one has a new one', async () => {
+  test('that breaks fails its calls; the next call opens a new one', async () => {
     let isBroken = true
     await using server = await startSockets((message, socket) => {
       if (isBroken) socket.terminate()
@@ -100,7 +100,7 @@ describe('a WebSocket', () => {
     expect(await remote.ask('x')).toEqual({ text: 'done' })
   })
 
-  test('says when a call is given up, and goes on', async () => {
+  test('sends a cancellation when a call is cancelled, and stays open', async () => {
     const updates: unknown[] = []
     await using server = await startSockets((message, socket) => {
       updates.push(message.method)
@@ -121,13 +121,13 @@ describe('a WebSocket', () => {
     ['junk', 'junk'],
     ['what is no message', '{}'],
     ['a wrong id', JSON.stringify({ jsonrpc: '2.0', id: 999, result })],
-  ])('that brings %s fails the call', async (_, text) => {
+  ])('that receives %s fails the call', async (_, text) => {
     await using server = await startSockets((__, socket) => socket.send(text))
     await using remote = agentAt(server.url)
     expect(await rejection(remote.ask('x'))).toMatchObject({ code: 'upstream_invalid' })
   })
 
-  test('that brings more than 4 MiB fails the call', async () => {
+  test('that receives more than 4 MiB fails the call', async () => {
     await using server = await startSockets((_, socket) => socket.send('x'.repeat(11 << 20)))
     await using remote = agentAt(server.url)
     expect(await rejection(remote.ask('x'))).toMatchObject({ code: 'upstream_failed' })
@@ -137,20 +137,20 @@ describe('a WebSocket', () => {
     [401, { code: 'upstream_failed', details: { upstream: { status: 401 }, hint: expect.anything() } }],
     [503, { code: 'upstream_failed', details: { upstream: { status: 503 }, retry_after_s: 9 } }],
     [404, { code: 'upstream_invalid', details: { upstream: { status: 404 } } }],
-  ])('refused with %i is told of', async (status, failure) => {
+  ])('refused with %i is reported', async (status, failure) => {
     await using server = await startSockets(polite, status)
     await using remote = agentAt(server.url)
     expect(await rejection(remote.ask('x'))).toMatchObject(failure)
   })
 
-  test('to nobody is told of', async () => {
+  test('to a closed port is reported', async () => {
     const server = await startSockets(polite)
     await server[Symbol.asyncDispose]()
     await using remote = agentAt(server.url)
     expect(await rejection(remote.ask('x'))).toMatchObject({ code: 'upstream_failed' })
   })
 
-  test('that is never opened is given up with the call', async () => {
+  test('whose handshake hangs ends with the call', async () => {
     const silent = createServer().on('upgrade', () => {})
     silent.listen(0, '127.0.0.1')
     await once(silent, 'listening')
@@ -175,7 +175,7 @@ describe('the guard of WebSockets', () => {
     allow_origins: [],
   })
 
-  test('lets public places through, by name and by address', async () => {
+  test('admits public addresses, by name and by address', async () => {
     await using server = await startSockets(polite, undefined, '127.0.0.2')
     for (const host of ['127.0.0.2', 'public.test', 'rebound.test']) {
       await using remote = agentAt(`ws://${host}:${server.port}/mcp`, { net: guarded(server.port) })
@@ -191,14 +191,14 @@ describe('the guard of WebSockets', () => {
     'mapped.test',
     '[::1]',
     '2130706433',
-  ])('keeps %s out', async (host) => {
+  ])('refuses %s', async (host) => {
     await using server = await startSockets(polite)
     await using remote = agentAt(`ws://${host}:${server.port}/mcp`, { net: guarded(server.port) })
     expect(await rejection(remote.ask('x'))).toMatchObject({ code: 'blocked_address' })
     expect(server.upgrades).toHaveLength(0)
   })
 
-  test('keeps the gateway itself out, allowed or not', async () => {
+  test('refuses the gateway itself, allowed or not', async () => {
     await using server = await startSockets(polite)
     const own = `http://127.0.0.1:${server.port}`
     for (const host of ['127.0.0.1', 'localhost']) {
@@ -210,13 +210,13 @@ describe('the guard of WebSockets', () => {
     expect(server.upgrades).toHaveLength(0)
   })
 
-  test('wants a certificate that is good for the name', async () => {
+  test('needs a certificate that is valid for the name', async () => {
     await using server = await startSockets(polite, undefined, '127.0.0.2')
     await using safe = createSafeFetch({ user_agent: 'test', ...guarded(server.port) })
     const error = await new Promise((done) =>
       safe.dial(`wss://public.test:${server.port}/`)({} as never, done as never),
     )
-    // TLS was tried: the server speaks plain HTTP.
+    // The client tried TLS: the server speaks plain HTTP.
     expect(error).toMatchObject({ code: expect.stringMatching(/^(ERR_SSL|EPROTO|ECONNRESET)/) })
   })
 })

@@ -6,7 +6,7 @@ import { agentAt, eventually } from '../support/mcp-agent.ts'
 import { answerJson, event, events, type Misbehave, nothing, untilCalled } from '../support/mcp-answers.ts'
 import { startHostileServer } from '../support/mcp-servers.ts'
 
-test('nobody listens: that is said', async () => {
+test('a closed port is reported', async () => {
   const server = await startHostileServer(() => {})
   await server[Symbol.asyncDispose]()
   await using remote = agentAt(server.url)
@@ -18,7 +18,7 @@ test.each([
   'ws://127.0.0.1:9/mcp',
   'http://user:word@example.com/',
   'ws://10.0.0.1/',
-])('nothing is sent to %s', async (url) => {
+])('no request is sent to %s', async (url) => {
   await using remote = agentAt(url, { net: { allow_origins: [] } })
   const code = url.includes('user') ? 'not_callable' : 'blocked_address'
   expect(await rejection(remote.ask('echo'))).toMatchObject({ code })
@@ -60,7 +60,7 @@ describe('a server that keeps its callers waiting', () => {
 
 describe('an endpoint of HTTP+SSE', () => {
   test.each(['https://example.com/post', 'http://127.0.0.1:9/post', 'http://['])(
-    'that points to %s is not posted to',
+    'that points to %s gets no POST',
     async (url) => {
       await using server = await startHostileServer((request, response) => {
         if (request.method !== 'GET') return response.writeHead(405).end()
@@ -73,7 +73,7 @@ describe('an endpoint of HTTP+SSE', () => {
     },
   )
 
-  test('whose stream breaks off fails the call, and is not opened again', async () => {
+  test('whose stream breaks fails the call, and is not opened again', async () => {
     let stream: ServerResponse | undefined
     await using server = await startHostileServer((request, response) => {
       if (request.method !== 'GET') return response.writeHead(202).end(() => stream?.destroy())
@@ -124,7 +124,7 @@ describe('a list of tools', () => {
   })
 })
 
-test('progress comes as fast as it is taken, the last of it always', async () => {
+test('progress is passed on as fast as the caller accepts it, the latest always', async () => {
   await using server = await startHostileServer(
     untilCalled((_, response, body) => {
       const progressToken = body.params._meta.progressToken
@@ -156,7 +156,7 @@ test('progress comes as fast as it is taken, the last of it always', async () =>
   expect(taken.at(-1)).toBe(5_000)
 })
 
-test('what a server has become is found out anew', async () => {
+test('a server that changes its revision is detected again', async () => {
   let isNew = true
   await using server = await startHostileServer((_, response, body) => {
     if (isNew)

@@ -31,7 +31,7 @@ describe.each(Object.entries(servers))('the official server of %s', (_, start) =
     })
   })
 
-  test('tells of its progress', async () => {
+  test('reports its progress', async () => {
     await using server = await start()
     await using remote = agentAt(server.url)
     const { updates, emit } = collect()
@@ -39,7 +39,7 @@ describe.each(Object.entries(servers))('the official server of %s', (_, start) =
     expect(updates.at(-1)).toEqual({ progress: 2, total: 2, message: 'whole' })
   })
 
-  test('fails in its own words', async () => {
+  test('fails with its own error text', async () => {
     await using server = await start()
     await using remote = agentAt(server.url)
     expect(await rejection(remote.ask('fail'))).toMatchObject({
@@ -49,7 +49,7 @@ describe.each(Object.entries(servers))('the official server of %s', (_, start) =
     expect(await rejection(remote.ask('nothing'))).toMatchObject({ code: 'unknown_action' })
   })
 
-  test('is told when its caller goes away', async () => {
+  test('receives a cancellation when its caller goes away', async () => {
     await using server = await start()
     await using remote = agentAt(server.url)
     await remote.ask('echo')

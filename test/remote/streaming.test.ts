@@ -45,7 +45,7 @@ test('what an agent streams comes through as server-sent events', async () => {
   expect(text).toContain(`event: result\ndata: ${JSON.stringify(output)}`)
 })
 
-test('it comes through as a stream of A2A', async () => {
+test('it arrives as a stream of A2A', async () => {
   const answer = await post('/a2a/v1/message:stream', dataMessage(envelope), a2aVersion)
   const gists: string[] = []
   for await (const event of eventsOf(answer)) gists.push(gist(event))
@@ -54,7 +54,7 @@ test('it comes through as a stream of A2A', async () => {
   expect(gists.slice(-2)).toEqual(['artifact output', 'completed'])
 })
 
-test('it comes through as frames of a WebSocket', async () => {
+test('it arrives as frames of a WebSocket', async () => {
   await using peer = await openSocket(`${gateway.url}/a2a/message`, ['envelope', `bearer.${token}`])
   const frames: object[] = []
   const answered = new Promise<void>((resolve) => {
@@ -69,7 +69,7 @@ test('it comes through as frames of a WebSocket', async () => {
   expect(frames.at(-1)).toEqual({ message_id: 'm-1', output })
 })
 
-test('its progress comes through as progress of MCP', async () => {
+test('its progress arrives as progress of MCP', async () => {
   const { to: package_name, ...rest } = envelope
   const call = { name: 'call_agent', arguments: { package_name, ...rest } }
   const request = modernRequest(1, 'tools/call', call) as { params: { _meta: object } }

@@ -35,7 +35,7 @@ interface Kind {
   readonly protocol: string
   readonly start: () => Promise<AsyncDisposable & { readonly origin: string; readonly url?: string }>
   readonly endpoint: (origin: string, url: string) => Endpoint
-  /** What its `fail` comes back as. */
+  /** The expected result of its action `fail`. */
   readonly fails: string
 }
 
@@ -85,7 +85,7 @@ const kinds: readonly Kind[] = [
   ),
 ]
 
-/** What tells the agents apart for who searches. */
+/** A word that distinguishes the agents in a search. */
 const languages = ['Norwegian', 'Welsh', 'Maltese', 'Basque', 'Finnish', 'Latvian', 'Irish', 'Greek']
 const all = kinds.map((kind, at) => ({
   ...kind,
@@ -115,7 +115,7 @@ beforeAll(async () => {
 afterAll(() => stack.disposeAsync())
 
 describe.each(all)('a listed agent of $protocol', ({ to, language, fails }) => {
-  test('is found by intent, and called by the name that was found, through every door', async () => {
+  test('is found by intent, and called by the name that was found, through every transport', async () => {
     const search = {
       to: 'svc.registry',
       action: 'search',

@@ -37,11 +37,11 @@ describe('a PDF', () => {
     })
   })
 
-  test('is one whatever its type claims', async () => {
+  test('is recognised whatever its type claims', async () => {
     expect(await read('text/html', pdfOf([['Hello']]))).toMatchObject({ content: 'Hello', extractor: 'pdf' })
   })
 
-  test('is read up to so many pages, and says so', async () => {
+  test('is read up to a maximum of pages, with a warning', async () => {
     const document = await read(
       'application/pdf',
       pdfOf(Array.from({ length: 203 }, (_, page) => [`Page ${page}`])),
@@ -50,7 +50,7 @@ describe('a PDF', () => {
     expect(document.warnings).toEqual([expect.stringMatching(/^Only the first \d+ of 203 pages/)])
   })
 
-  test('without text says so', async () => {
+  test('without text has the reason no_text', async () => {
     expect(await read('application/pdf', pdfOf([[]]))).toMatchObject({
       empty_reason: 'no_text',
       page_count: 1,
@@ -87,11 +87,11 @@ describe('comma-separated values', () => {
   test.each([
     ['too many of them', `a,b\n${'1,2\n'.repeat(3000)}`],
     ['a quote that never ends', `a,b\n"${'x,'.repeat(100)}`],
-  ])('stay as they are where there are %s', async (_, body) => {
+  ])('are returned unchanged if there are %s', async (_, body) => {
     expect((await read('text/csv', body)).content).toBe(`\`\`\`csv\n${body.trim()}\n\`\`\``)
   })
 
-  test('stay as they are as text', async () => {
+  test('are returned unchanged as text', async () => {
     expect((await read('text/csv', 'a,b\n1,2\n', { format: 'text' })).content).toBe('a,b\n1,2\n')
   })
 })
@@ -123,7 +123,7 @@ describe('a feed', () => {
     expect(content).toMatch(/^- First \(2026-03-04\)\s+Sum\.$/)
   })
 
-  test('is given up to so many entries', async () => {
+  test('is returned up to a maximum of entries', async () => {
     const many = `<rss><channel>${'<item><title>x</title></item>'.repeat(150)}</channel></rss>`
     const { content, warnings } = await read('application/rss+xml', many)
     expect(content.split('\n')).toHaveLength(100)
@@ -133,12 +133,12 @@ describe('a feed', () => {
   test.each([
     ['of endless sections', '<![CDATA['.repeat(200_000)],
     ['of endless items', '<item><title>'.repeat(100_000)],
-  ])('%s is read in one go', async (_, body) => {
+  ])('%s is read in linear time', async (_, body) => {
     expect((await read('application/rss+xml', `<rss>${body}`)).content.length).toBeGreaterThan(0)
   })
 })
 
-test('a selector that nothing but HTML could obey is reported', async () => {
+test('a selector for a document that is not HTML is reported', async () => {
   expect((await read('text/plain', 'x', { selector: 'p' })).warnings).toEqual([
     expect.stringContaining('selector'),
   ])
@@ -149,11 +149,11 @@ test.each([
   ['text/x-python', 'print("<b>")\n'],
   ['application/xml', '<a><b>1</b></a>'],
   ['text/plain', 'a < b & c'],
-])('%s comes as it is', async (type, body) => {
+])('%s is returned unchanged', async (type, body) => {
   expect(await read(type, body)).toMatchObject({ content: body, extractor: 'verbatim' })
 })
 
-test('a digest tells one content from another', async () => {
+test('a digest distinguishes contents', async () => {
   const [first, same, third] = await Promise.all(['a', 'a', 'b'].map((body) => read('text/plain', body)))
   expect(first?.digest).toBe(same?.digest)
   expect(first?.digest).not.toBe(third?.digest)

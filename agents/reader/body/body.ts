@@ -8,12 +8,12 @@ import { fenced, verbatim } from './verbatim.ts'
 
 type BodyReading = Reading & Pick<Extracted, 'charset' | 'page_count'>
 
-/** Reads an answer by what its header claims and its bytes show. Throws Failure `upstream_invalid` for what is no text. */
+/** Reads a body by its header and its first bytes. Throws Failure `upstream_invalid` for a body that is not text. */
 export async function readBody(job: BodyJob): Promise<BodyReading> {
   const type = parseMediaType(job.content_type)
   const kind = kindOf(type, job.body)
   if (kind === 'pdf') {
-    // A megabyte and a half that few pages need.
+    // 1.5 MB of code, loaded only for PDFs.
     const { readPdf } = await import('./pdf.ts')
     return { ...(await readPdf(job.body)), charset: null }
   }
@@ -32,5 +32,7 @@ export async function readBody(job: BodyJob): Promise<BodyReading> {
 }
 
 function ignoredBy(kind: string, { selector }: BodyJob): string[] {
-  return selector !== undefined && kind !== 'html' ? ['The selector was not used: this is no HTML page.'] : []
+  return selector !== undefined && kind !== 'html'
+    ? ['The selector was not used: this is not an HTML page.']
+    : []
 }

@@ -3,10 +3,13 @@ import { element } from '../html-to-markdown/html/hast.ts'
 import { toMarkdown } from '../html-to-markdown/html/markdown.ts'
 import { fenced } from './verbatim.ts'
 
-/** Beyond these a table says no more than its source. */
+/** Limits above which a table is no more readable than its source. */
 const max = { rows: 1000, cells: 5000 }
 
-/** Comma-separated values (RFC 4180) as a table whose first row is its head, or in a fence where that would be large. */
+/**
+ * Comma-separated values (RFC 4180) as a table whose first row is the head, or in a code fence if the table would be
+ * large.
+ */
 export function csvOf(text: string, essence: string): string {
   const rows = parse(text, separatorOf(text, essence))
   const columns = rows?.reduce((widest, row) => Math.max(widest, row.length), 0) ?? 0
@@ -29,7 +32,7 @@ function separatorOf(text: string, essence: string): string {
   return [',', ';', '\t'].reduce((best, separator) => (count(separator) > count(best) ? separator : best))
 }
 
-/** Null where there are more rows than a table is made of. */
+/** Null if there are more rows than a table may have. */
 function parse(text: string, separator: string): string[][] | null {
   const rows: string[][] = []
   let row: string[] = []

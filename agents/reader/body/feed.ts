@@ -19,7 +19,7 @@ interface Entry {
 
 const max = { entries: 100, summary: 500 }
 
-/** A feed (RSS or Atom, RFC 4287) as a list of its entries; undefined where it has none. */
+/** A feed (RSS or Atom, RFC 4287) as a list of its entries; undefined if it has none. */
 export function readFeed(
   xml: string,
   manner: ReadingOptions & { readonly url: string },
@@ -34,7 +34,7 @@ export function readFeed(
     content: manner.format === 'text' ? toText(root) : toMarkdown(root),
     extractor: 'feed',
     empty_reason: null,
-    warnings: isCut ? [`Only the first ${max.entries} entries are given.`] : [],
+    warnings: isCut ? [`Only the first ${max.entries} entries are included.`] : [],
   }
 }
 
@@ -48,7 +48,7 @@ function itemOf({ title, link, date, summary }: Entry): ElementContent {
   return element('li', [element('p', [head, ...when]), ...body])
 }
 
-/** Which field of an entry an element is. */
+/** Fields of an entry by element name. */
 const fields = new Map<string, keyof Entry>([
   ['title', 'title'],
   ['link', 'link'],
@@ -94,7 +94,7 @@ function entriesOf(xml: string): { title: string; entries: Entry[]; isCut: boole
   return { title, entries, isCut: false }
 }
 
-/** CDATA sections as the text that they stand for (XML 1.0, 2.7). */
+/** CDATA sections as escaped text (XML 1.0, 2.7). */
 function withoutSections(xml: string): string {
   const [first = '', ...rest] = xml.split('<![CDATA[')
   const parts = rest.map((part) => {
@@ -105,12 +105,12 @@ function withoutSections(xml: string): string {
   return first + parts.join('')
 }
 
-/** What character references in text stand for. */
+/** Decodes the character references of a text. */
 function references(text: string): string {
   return textOf(parse(text.slice(0, 20_000).replaceAll('<', '&lt;')))
 }
 
-/** The words of a piece of HTML. */
+/** The text of a piece of HTML. */
 function plain(html: string): string {
   return textOf(parse(prefilter(html).body))
     .replace(/\s+/g, ' ')

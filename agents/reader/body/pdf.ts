@@ -6,15 +6,16 @@ import { noMetadata } from './verbatim.ts'
 const max = {
   pages: 200,
   characters: 1_500_000,
-  /** Milliseconds after which no further page is begun. */
+  /** Milliseconds after which no further page is read. */
   time: 2_000,
 }
 
 type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>
 
 /**
- * The text of a PDF, page by page, as far as its text is text: nothing is recognised in pictures. Throws Failure
- * `upstream_invalid` for one that is broken or needs a password.
+ * The text of a PDF, page by page; text in pictures is not recognised. Throws Failure `upstream_invalid` for a PDF
+ * that is
+ * broken or needs a password.
  */
 export async function readPdf(body: Uint8Array): Promise<Reading & { page_count: Extracted['page_count'] }> {
   const started = performance.now()

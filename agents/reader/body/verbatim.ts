@@ -10,7 +10,7 @@ export const noMetadata = {
   confidence: null,
 }
 
-/** Text as it came. */
+/** Unchanged text. */
 export function verbatim(content: string): Reading {
   const empty_reason = content.trim() === '' ? 'no_text' : null
   return { ...noMetadata, content, extractor: 'verbatim', empty_reason, warnings: [] }

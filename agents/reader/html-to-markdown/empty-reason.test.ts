@@ -33,7 +33,7 @@ test.each([
   expect(read(html).empty_reason).toBe(reason)
 })
 
-describe('a page that says something is not empty', () => {
+describe('a page with content is not empty', () => {
   test.each([
     [
       'and tells of captchas',
@@ -48,7 +48,7 @@ describe('a page that says something is not empty', () => {
     expect(read(html)).toMatchObject({ empty_reason: null, warnings: [] })
   })
 
-  test('and warns where it is sold', () => {
+  test('a page that is not free to read has a warning', () => {
     const { empty_reason, warnings } = read(page('Rivers', `<article><p>${filler}</p></article>`, sold))
     expect(empty_reason).toBeNull()
     expect(warnings).toEqual([expect.stringContaining('not free')])
@@ -61,7 +61,7 @@ describe('a selector', () => {
     `<article><h1>One</h1><p>${filler}</p></article><aside id="price"><b>12 €</b></aside>`,
   )
 
-  test('gives what it matches, whatever the main content is', () => {
+  test('returns what it matches, whatever the main content is', () => {
     expect(read(html, { selector: '#price' })).toMatchObject({
       title: 'T',
       content: '**12 €**',
@@ -70,12 +70,12 @@ describe('a selector', () => {
     })
   })
 
-  test('gives a reason where it matches nothing', () => {
+  test('has the reason no_match if it matches nothing', () => {
     expect(read(html, { selector: '.absent' })).toMatchObject({ content: '', empty_reason: 'no_match' })
   })
 })
 
-test('the whole page has what stands beside its article, and no menus', () => {
+test('the whole page includes text beside its article, and no menus', () => {
   const html = page(
     'T',
     `<nav><a href="/">Home</a></nav><article><h1>One</h1><p>${filler}</p></article><div><p>Beside it.</p></div>`,

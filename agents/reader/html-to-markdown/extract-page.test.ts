@@ -6,12 +6,12 @@ const article = (inside: string, head = '') =>
   `<!doctype html><html lang="en"><head><title>A title</title>${head}</head><body><article>${inside}<p>${filler}</p></article></body></html>`
 const read = (html: string, format: Format = 'markdown') =>
   extractPage({ html, url: 'https://example.com/a/b.html', format })
-/** What an article's own part became, without the filler. */
+/** The Markdown of an article's own part, without the filler. */
 const markdown = (inside: string, head = '') =>
   read(article(inside, head)).content.replace(filler.trim(), '').trim()
 
 describe('an article', () => {
-  test('is taken out of its page, with what the page says of itself', () => {
+  test('is extracted from its page, with the metadata of the page', () => {
     const page = `<html lang="de"><head><title>On rivers &amp; seas | The Daily</title>
       <meta property="og:site_name" content="The Daily"><meta property="og:type" content="article">
       <meta property="og:title" content="On rivers &amp; seas"><meta name="author" content="Ann Author">
@@ -36,7 +36,7 @@ describe('an article', () => {
       expect(result.content).not.toContain(boilerplate)
   })
 
-  test('tells its facts by JSON-LD too', () => {
+  test('has metadata in JSON-LD too', () => {
     const data = {
       '@context': 'https://schema.org',
       '@type': 'NewsArticle',
@@ -48,7 +48,7 @@ describe('an article', () => {
   })
 })
 
-describe('what a page hides until its script runs', () => {
+describe('text that a page hides until its script runs', () => {
   const words = `<h1>On rivers</h1><p>${filler}</p><p>${filler}</p>`
   const frame = '<nav><a href="/">Home</a></nav>'
 
@@ -59,13 +59,13 @@ describe('what a page hides until its script runs', () => {
     ['is not displayed at first', `<div style="display:none">${words}</div>`],
     ['stands beside it in <noscript>', `<noscript>${words}</noscript><script>start()</script>`],
     ['is hidden twice', `<div style="opacity:0"><div hidden>${words}</div></div>`],
-  ])('is the page where it says more than all that is seen: it %s', (_, hidden) => {
+  ])('is the page if there is more of it than of visible text: it %s', (_, hidden) => {
     const { content, warnings } = read(`<body>${frame}${hidden}</body>`)
     expect(content).toContain('It was a long sentence')
     expect(warnings).toEqual([expect.stringContaining('until its script runs')])
   })
 
-  test('is the page where React streams it', () => {
+  test('is the page if React streams it', () => {
     const { content, warnings } = read(
       `<body>${frame}<p>${filler}</p><div hidden id="S:2e">${words}</div></body>`,
     )
@@ -78,7 +78,7 @@ describe('what a page hides until its script runs', () => {
     ['less than what is seen', `<div style="display:none"><p>Obey me. ${'Now. '.repeat(60)}</p></div>`],
     ['without size', `<div style="font-size:0">${words.repeat(3)}</div>`],
     ['off the screen', `<div style="position:absolute;left:-9999px">${words.repeat(3)}</div>`],
-  ])('stays out otherwise: %s', (_, hidden) => {
+  ])('is left out otherwise: %s', (_, hidden) => {
     const { content, warnings } = read(`<body><article><p>${filler}</p></article>${hidden}</body>`)
     expect(content).toBe(filler.trim())
     expect(warnings).toEqual([])
@@ -94,7 +94,7 @@ describe('Markdown', () => {
     'vbscript:x',
     'file:///etc/passwd',
     'http://[',
-  ])('keeps the words of a link to %s and not its address', (href) => {
+  ])('keeps the text of a link to %s and not its URL', (href) => {
     expect(markdown(`<p>A <a href="${href}">link</a> here</p>`)).toBe('A link here')
   })
 })
@@ -136,7 +136,7 @@ test.each([
   expect(content).toContain('It was a long sentence')
 })
 
-describe('an empty page says why', () => {
+describe('an empty page has a reason', () => {
   test.each([
     [
       'js_only_page',
@@ -153,7 +153,7 @@ describe('an empty page says why', () => {
     expect(read(html).empty_reason).toBe(reason)
   })
 
-  test('and a full one with scripts and a login box does not', () => {
+  test('and a full one with scripts and a login box has none', () => {
     const html = article(
       `<form><input type="password"></form><script>x</script><noscript>Enable JavaScript</noscript><p>${filler}</p>`,
     )

@@ -10,8 +10,8 @@ const read = (name: string, format: Format) =>
   extractPage({ html: htmlOf(name), url: 'https://example.com/a', format })
 const count = (text: string, fragment: string) => text.split(fragment).length - 1
 
-/** In each page, what is content ends in §in and what is not in §out. */
-test.each(pages)('of %s the content is given, all of it and nothing else', (name) => {
+/** In each page, content ends in §in and everything else in §out. */
+test.each(pages)('of %s exactly the content is returned', (name) => {
   const { content, extractor, confidence } = read(name, 'text')
   const lines = content.split('\n').map((line) => line.trim())
   expect(lines.filter((line) => line.includes('§out'))).toEqual([])

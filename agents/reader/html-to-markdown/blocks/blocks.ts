@@ -2,33 +2,33 @@ import type { Element, Root, RootContent } from 'hast'
 import { attribute, childrenOf, isElement, type Node, textOf } from '../html/hast.ts'
 import { apart, boilerplateName, boilerplateRole, commentName, contentName, metaName } from './names.ts'
 
-/** A stretch of text that no other block interrupts: what a reader takes or leaves as one. */
+/** A run of text that no other block interrupts; it is chosen or left out as a whole. */
 export interface Block {
-  /** Its nodes, in a row among the children of the place. */
+  /** Its nodes, consecutive children of the container. */
   readonly nodes: readonly RootContent[]
   readonly text: string
-  /** Characters, blanks left out; an ideograph or a syllable counts twice. */
+  /** Characters without white space; an ideograph or a syllable counts twice. */
   readonly chars: number
-  /** Those of them that are inside links. */
+  /** Characters of these inside links. */
   readonly linked: number
   readonly sentences: number
   readonly container: Container
 }
 
-/** What is said within an element. */
+/** Sums over the blocks within an element. */
 interface Sums {
   chars: number
   linked: number
   blocks: number
   paragraphs: number
   sentences: number
-  /** Characters of blocks that are prose: long, of several sentences, hardly linked. */
+  /** Characters of blocks of prose: long, several sentences, few links. */
   prose: number
-  /** Blocks that are a link and nothing else, as long as a headline. */
+  /** Blocks that consist of one link as long as a headline. */
   leads: number
 }
 
-/** An element that holds blocks, and what stands around it. */
+/** An element that contains blocks, and its context. */
 export interface Container extends Sums {
   readonly element: Element | Root
   readonly tag: string
@@ -38,18 +38,18 @@ export interface Container extends Sums {
   readonly signature: string
   /** Siblings of the same signature, itself included. */
   readonly alike: { count: number }
-  /** Names of it and of all around it. */
+  /** Tag names of the element and its ancestors. */
   readonly within: ReadonlySet<string>
   readonly boilerplate: NameMatch
   readonly content: NameMatch
   readonly comment: NameMatch
   readonly meta: NameMatch
   readonly has_boilerplate_role: boolean
-  /** It is a link, or within one: a card that leads elsewhere as a whole. */
+  /** It is a link or inside one: a card that links elsewhere as a whole. */
   readonly is_linked: boolean
 }
 
-/** How many of the elements around are called so, and the depth of the nearest, -1 where there is none. */
+/** How many of the element and its ancestors have a matching name, and the depth of the nearest; -1 without one. */
 export interface NameMatch {
   readonly count: number
   readonly depth: number
@@ -61,17 +61,17 @@ const blockNames = new Set(
   ),
 )
 
-/** Characters of a link. */
+/** Characters of a link above which it is not a card. */
 const maxCardCharacters = 1000
 
 export interface PageLayout {
-  /** In the order of the page; those without any text are left out. */
+  /** In order of the page, without blocks that have no text. */
   readonly blocks: readonly Block[]
-  /** From the outside in; the first is the whole page. */
+  /** Outer containers first; the first one is the whole page. */
   readonly containers: readonly Container[]
 }
 
-/** A page as blocks and the elements around them, in time linear in blocks times depth. */
+/** Cuts a page into blocks and the elements around them, in time linear in blocks times depth. */
 export function layoutOf(root: Root): PageLayout {
   const holders = new Set<Node>()
   findHolders(root, holders)
@@ -101,7 +101,7 @@ export function layoutOf(root: Root): PageLayout {
   return { blocks, containers }
 }
 
-/** Elements of a block's kind, and those that wrap such. */
+/** Collects block elements and the elements that contain one. */
 function findHolders(node: Node, holders: Set<Node>): boolean {
   let holds = node.type === 'root' || (isElement(node) && blockNames.has(node.tagName))
   for (const child of childrenOf(node)) if (findHolders(child, holders)) holds = true
@@ -190,13 +190,13 @@ function isLead({ chars, linked }: Block): boolean {
   return chars >= 15 && linked >= 0.9 * chars
 }
 
-/** The text of a node, with a blank where a line breaks. */
+/** The text of a node, with a space for each line break. */
 function spacedText(node: Node): string {
   if (node.type === 'text') return node.value
   return isElement(node, 'br') ? ' ' : childrenOf(node).map(spacedText).join('')
 }
 
-/** A link around blocks; one that was never closed holds more than any card. */
+/** A link around blocks; a link that was never closed contains more text than any card. */
 function isCard(element: Element): boolean {
   return (
     element.tagName === 'a' &&
@@ -215,7 +215,7 @@ function charsIn(text: string): number {
   return text.replace(/\s+/g, '').length + dense
 }
 
-/** 1 to 6 for headings, 0 for all else. */
+/** 1 to 6 for headings, 0 for other elements. */
 export function levelOf({ tag }: Container): number {
   return /^h[1-6]$/.test(tag) ? Number(tag[1]) : 0
 }

@@ -4,42 +4,46 @@ import { isOneTable, leaveOutEmptySections } from './structure.ts'
 
 interface Choice {
   readonly chosen: ReadonlySet<Block>
-  /** The F1 that is expected of it: how well what is kept and what is content agree, from 0 to 1. */
+  /** Expected F1 of the chosen blocks against the content, from 0 to 1. */
   readonly confidence: number
 }
 
-/** What else is known of a page. */
+/** Metadata of a page that the choice uses. */
 export interface PageFacts {
   readonly title: string
-  /** The article's text as the page states it in JSON-LD; empty where it does not. */
+  /** The text of the article as the page states it in JSON-LD; empty if it does not. */
   readonly stated: string
-  /** It calls itself one article. */
+  /** The page declares that it is one article. */
   readonly is_article: boolean
 }
 
 /**
- * Where the body, the element whose own paragraphs hold the most prose, has this share of what is expected to be
- * content, the page is one text: what is doubtful is left out. Elsewhere it is taken for the sake of completeness.
- * Less tells it of a page that calls itself an article.
+ * The body is the element whose own paragraphs have the most prose. If it has this share of the expected content, the
+ * page
+ * is one text and doubtful blocks are left out; on other pages they are taken for completeness. A page that declares
+ * itself
+ * an article needs a smaller share.
  */
 const bodyShare = { undeclared: 0.4, declared: 0.1 }
 const certain = { of_article: 0.55, of_lead: 0.85, of_comment: 0.9 }
-/** So many characters of what is certain are a text; less may be a headline. */
+/** Characters of certain content that make a text; less may be a headline. */
 const minCertainCharacters = 200
-/** From which on a quotation within the text is taken to be of it. */
+/** Probability from which a quotation within the text counts as part of it. */
 const likelyQuotation = 0.25
-/** A stated text shorter than this may be its beginning; the page has to has this share of it. */
+/** A stated text with fewer characters may be only the beginning; the page must contain this share of the text. */
 const minStatedCharacters = 800
 const minStatedShare = 0.7
-/** Weighs the expected size of the content against that of what is kept: below 1 the choice is stricter. */
+/** Weight of the expected size of the content against that of the chosen blocks; below 1 the choice is stricter. */
 const strictness = 0.55
 
-/** On a page of at most so many blocks, a gap between probabilities tells what belongs together. */
+/** On a page of at most this many blocks, a gap between probabilities separates the content. */
 const maxBlocksForGap = 60
-/** How wide it is at least, how low it may begin, and how much of what is sure may be added. */
+/**
+ * Minimum width of the gap, minimum probability above it, and the maximum share of certain content that it may add.
+ */
 const gapThatTells = { width: 0.12, floor: 0.25, share: 1 }
 
-/** Which blocks are content, by the probability of each. */
+/** Chooses the blocks that are content, by the probability of each. */
 export function choose(
   { blocks, body }: PageStructure,
   probabilities: readonly number[],
@@ -77,7 +81,7 @@ interface Scored {
   readonly probability: number
 }
 
-/** The probability from which on the expected F measure of all blocks together is highest. */
+/** The threshold with the highest expected F measure over all blocks. */
 function ownThreshold(scored: readonly Scored[], mass: number): number {
   let [size, right, best, threshold] = [0, 0, 0, 0]
   for (const { block, probability } of scored.toSorted((a, b) => b.probability - a.probability)) {
@@ -91,7 +95,7 @@ function ownThreshold(scored: readonly Scored[], mass: number): number {
   return threshold
 }
 
-/** A table is content or is not, as a whole. */
+/** Gives all blocks of a data table the mean probability, since a table is content as a whole or not at all. */
 function evened(blocks: readonly Block[], probabilities: readonly number[]): number[] {
   const tables = new Map<Container, { chars: number; mass: number }>()
   const tableOf = (block: Block) => [...upward(block.container)].findLast(isOneTable)
@@ -110,13 +114,13 @@ function evened(blocks: readonly Block[], probabilities: readonly number[]): num
   })
 }
 
-/** A post that is shown in the text. */
+/** Adds posts that are quoted in the text. */
 function takeQuotations(chosen: Set<Block>, inBody: readonly Scored[]): void {
   for (const { block, probability } of inBody)
     if (block.container.within.has('blockquote') && probability >= likelyQuotation) chosen.add(block)
 }
 
-/** What readers say of an article, where there is one. */
+/** Leaves out comments of readers if there is an article beside them. */
 function leaveOutComments(chosen: Set<Block>, scored: readonly Scored[]): void {
   const comments = scored.filter(({ block }) => block.container.comment.count > 0)
   const others = new Set(chosen)
@@ -125,7 +129,7 @@ function leaveOutComments(chosen: Set<Block>, scored: readonly Scored[]): void {
   for (const { block, probability } of comments) if (probability < certain.of_comment) chosen.delete(block)
 }
 
-/** Leaves out of an article what its title says, what a picture shows and what leads to another article. */
+/** Leaves out of an article its headline, captions of pictures and links to other articles. */
 function leaveOut(chosen: Set<Block>, scored: readonly Scored[], { title, is_article }: PageFacts): void {
   for (const { block, probability } of scored) {
     const { text, chars, linked, container } = block
@@ -143,9 +147,7 @@ function isCaption(container: Container): boolean {
   return container.within.has('figure') || near.some(({ signature }) => /caption|credit/i.test(signature))
 }
 
-/**
- * Lowers a threshold to where there is no doubt: blocks clearly apart from the rest belong together, if they are few.
- */
+/** Lowers a threshold to a clear gap: on a page of few blocks, those above the gap belong together. */
 function clearThreshold(scored: readonly Scored[], threshold: number): number {
   const sorted = scored.toSorted((a, b) => b.probability - a.probability)
   const size = sizeOf(sorted.filter(({ probability }) => probability >= threshold))
@@ -161,7 +163,7 @@ function clearThreshold(scored: readonly Scored[], threshold: number): number {
   return clear
 }
 
-/** Nothing before and after the article's text, where the page states it in full. */
+/** Leaves out everything before and after the article's text, if the page states the text in full. */
 function keepToStated(chosen: Set<Block>, blocks: readonly Block[], stated: string): void {
   if (stated.length < minStatedCharacters || !/[.!?”"')\]]\s*$/.test(stated)) return
   const runs = new Set(runsOf(stated))
@@ -179,7 +181,7 @@ function keepToStated(chosen: Set<Block>, blocks: readonly Block[], stated: stri
   for (const block of own) if (isStated(block)) chosen.add(block)
 }
 
-/** Every six words in a row. */
+/** Every run of six words. */
 function runsOf(text: string): string[] {
   const words = text.match(/[\p{L}\p{N}]+/gu) ?? []
   return words.slice(5).map((_, index) => words.slice(index, index + 6).join(' '))

@@ -2,7 +2,7 @@ import { type Block, type Container, isProse, levelOf, type NameMatch } from './
 import { boilerplateHeading, boilerplateText } from './names.ts'
 import { type Feature, lineageOf, none, type PageStructure, share, upward } from './page.ts'
 
-/** What changes from block to block. */
+/** Running sums from block to block. */
 interface Course {
   chars: number
   prose: number
@@ -11,7 +11,7 @@ interface Course {
   heading_leads_away: boolean
 }
 
-/** What is known of each block of a page, by name; the model's input. */
+/** The features of each block of a page, by name; the input of the model. */
 export function featuresOf(page: PageStructure): Feature[][] {
   const { blocks } = page
   const course: Course = { chars: 0, prose: 0, since_heading: 0, heading_level: 0, heading_leads_away: false }
@@ -129,7 +129,7 @@ function ofRepetition({ container, text }: Block, { twins, texts }: PageStructur
   ]
 }
 
-/** Where a block stands as seen from the innermost element that holds most of the prose. */
+/** Position relative to the innermost element that has most of the prose. */
 function ofMain(container: Container, { main, around_main, whole }: PageStructure): Feature[] {
   const line = [...upward(container)]
   const meeting = line.find((container) => around_main.has(container)) ?? whole
@@ -144,7 +144,7 @@ function ofMain(container: Container, { main, around_main, whole }: PageStructur
   ]
 }
 
-/** Where a block stands as seen from the element whose own paragraphs hold the most prose, and from the headline. */
+/** Position relative to the element whose own paragraphs have the most prose, and to the headline. */
 function ofBody(container: Container, index: number, page: PageStructure): Feature[] {
   const { body, around_body, whole, around_headline, headline } = page
   const line = [...upward(container)]
@@ -168,7 +168,7 @@ function ofBody(container: Container, index: number, page: PageStructure): Featu
   ]
 }
 
-/** The nearest and the outermost element around a block that has siblings like it. */
+/** The nearest and the outermost element around a block that has similar siblings. */
 function ofCards(container: Container, { around_main, whole }: PageStructure): Feature[] {
   const cards = [...upward(container)].filter(({ tag, alike }) => alike.count >= 3 && tag !== 'p')
   const near = cards[0]

@@ -9,14 +9,14 @@ import { pageOf } from './page.ts'
 
 const probability = compile(model)
 
-test('the trees say what LightGBM says', () => {
+test('the trees compute what LightGBM computes', () => {
   expect(recorded.rows.length).toBeGreaterThanOrEqual(20)
   expect(new Set(recorded.probabilities.map((probability) => probability.toFixed(1))).size).toBeGreaterThan(5)
   for (const [index, row] of recorded.rows.entries())
     expect(probability(Float32Array.from(row))).toBeCloseTo(recorded.probabilities[index] ?? Number.NaN, 4)
 })
 
-test('the model and the features agree on what each number is', () => {
+test('the model and the features agree on the name of each number', () => {
   const [row] = featuresOf(pageOf(layoutOf(parse('<h1>A title</h1><p>Some text.</p>'))))
   expect(row?.map(([name]) => name)).toEqual(model.features)
 })

@@ -1,21 +1,22 @@
 /** Boosted regression trees as scripts/reader-model/train.py writes them. */
 interface TreeModel {
-  /** What each number of a row is. */
+  /** Name of each number of a row. */
   readonly features: readonly string[]
   /**
-   * A table of splits in base64, little-endian, tree after tree: feature (uint16), threshold (float32), and where to
-   * go at or below it and above it (int16 each: a split of the same tree, or a leaf as -1 - its number).
+   * A table of splits in base64, little-endian, tree after tree: feature (uint16), threshold (float32), and the next
+   * node at
+   * or below the threshold and above it (int16 each: a split of the same tree, or a leaf as -1 - its number).
    */
   readonly splits: string
   /** The values of the leaves, float32 in base64, tree after tree. */
   readonly leaves: string
-  /** How many leaves each tree has; one less are its splits. */
+  /** Number of leaves of each tree; it has one split less. */
   readonly sizes: readonly number[]
 }
 
 const bytesOfSplit = 10
 
-/** A function from the features of a block to the probability that it is content. */
+/** Compiles a function from the features of a block to the probability that it is content. */
 export function compile(model: TreeModel): (row: Float32Array) => number {
   const splits = Buffer.from(model.splits, 'base64')
   const count = splits.length / bytesOfSplit

@@ -2,23 +2,23 @@ import { type Block, type Container, isProse, type PageLayout } from './blocks.t
 
 export type Feature = readonly [name: string, value: number]
 
-/** What every block of a page is compared with. */
+/** Facts of a page with which every block is compared. */
 export interface PageStructure {
   readonly blocks: readonly Block[]
-  /** From the outside in; the first is the whole page. */
+  /** Outer containers first; the first one is the whole page. */
   readonly containers: readonly Container[]
   readonly whole: Container
-  /** The innermost element that holds most of the prose; null where there is none. */
+  /** The innermost element with most of the prose; null without prose. */
   readonly main: Container | null
   readonly around_main: ReadonlySet<Container>
-  /** The element whose own paragraphs hold the most prose; null where there is none. */
+  /** The element whose own paragraphs have the most prose; null without prose. */
   readonly body: Container | null
   readonly around_body: ReadonlySet<Container>
   readonly body_start: number
   readonly body_end: number
   readonly around_headline: ReadonlySet<Container>
   readonly headline: Container | null
-  /** Places in the row of blocks, -1 where there is none. */
+  /** Indexes of blocks, -1 without one. */
   readonly heading: number
   readonly last_sentence: number
   readonly twins: ReadonlyMap<string, number>
@@ -27,7 +27,7 @@ export interface PageStructure {
 }
 
 const minProseShare = 0.6
-/** Where there is nothing to measure. */
+/** Value of a feature that does not apply. */
 export const none = -1
 
 export function pageOf({ blocks, containers }: PageLayout): PageStructure {
@@ -73,7 +73,7 @@ export function pageOf({ blocks, containers }: PageLayout): PageStructure {
   }
 }
 
-/** How much prose each element's own paragraphs hold; those of its children count half. */
+/** How much prose each element's own paragraphs have; those of its children count half. */
 function scoresOf(blocks: readonly Block[]): Map<Container, number> {
   const scores = new Map<Container, number>()
   const add = (container: Container | null | undefined, score: number) => {
@@ -88,7 +88,7 @@ function scoresOf(blocks: readonly Block[]): Map<Container, number> {
   return scores
 }
 
-/** The element whose own paragraphs hold the most prose. */
+/** The element whose own paragraphs have the most prose. */
 function bodyOf(blocks: readonly Block[]): Container | null {
   let [best, highest]: [Container | null, number] = [null, 0]
   for (const [container, score] of scoresOf(blocks)) if (score > highest) [best, highest] = [container, score]

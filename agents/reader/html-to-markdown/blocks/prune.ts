@@ -7,8 +7,9 @@ import { isOneTable } from './structure.ts'
 const parts = new Set(['table', 'thead', 'tbody', 'tfoot', 'tr', 'td', 'th', 'caption'])
 
 /**
- * The page with only these blocks, in the elements that hold them. A table of data stays whole; of one that lays out a
- * page only divisions are left. Pictures and rules stay between texts that do.
+ * The page with only these blocks and their containers. A data table stays whole; a layout table becomes divisions.
+ * Pictures
+ * and rules stay if the blocks before and after them stay.
  */
 export function prune({ blocks, containers, whole }: PageStructure, chosen: ReadonlySet<Block>): Root {
   const indexes = new Map<Node, number>(
@@ -23,7 +24,7 @@ export function prune({ blocks, containers, whole }: PageStructure, chosen: Read
     const block = blocks[index]
     return block === undefined || chosen.has(block)
   }
-  /** The block before. */
+  /** Index of the previous block. */
   let last = -1
 
   function pruned(node: RootContent, isWhole: boolean): RootContent[] {

@@ -2,15 +2,15 @@ import { type Block, type Container, levelOf } from './blocks.ts'
 
 const max = { of_chars: 100, of_prose: 0.5 }
 
-/** A table of data, which is taken or left as a whole; one that lays out a page is not. */
+/** True for a data table, which is content as a whole or not at all; false for a layout table. */
 export function isOneTable(container: Container): boolean {
   if (container.tag !== 'table' || container.blocks < 2) return false
   return container.chars / container.blocks < max.of_chars && container.prose < max.of_prose * container.chars
 }
 
-/** A heading goes where nothing of its section is kept. */
+/** Leaves out headings whose section has no chosen block. */
 export function leaveOutEmptySections(chosen: Set<Block>, blocks: readonly Block[]): void {
-  /** What is kept next: a heading of this level, text (Infinity), or nothing (0). */
+  /** The next chosen block: the level of a heading, Infinity for text, 0 for none. */
   let next = 0
   for (const block of blocks.toReversed()) {
     if (!chosen.has(block)) continue

@@ -38,7 +38,7 @@ test.each([
   ['what is called a byline', '<body><div class="post-byline">By Ann Author</div>', 'Ann Author'],
   ['no address', '<meta property="article:author" content="https://example.com/ann">', null],
   ['nothing', '<body><p>By nobody</p>', null],
-])('the author is told by %s', (_, html, byline) => {
+])('the author is stated by %s', (_, html, byline) => {
   expect(about(html).byline).toBe(byline)
 })
 
@@ -46,7 +46,7 @@ test.each([
   ['data', data({ '@type': 'WebPage', datePublished: '2026-01-02' }), '2026-01-02'],
   ['metadata', '<meta property="article:published_time" content="2026-01-03">', '2026-01-03'],
   ['the page', '<body><time datetime="2026-01-04T05:06">yesterday</time>', '2026-01-04T05:06'],
-])('the day of publication is told by %s', (_, html, published) => {
+])('the day of publication is stated by %s', (_, html, published) => {
   expect(about(html).published).toBe(published)
 })
 
@@ -56,7 +56,7 @@ test.each([
   ['it says when it was published', '<meta property="article:published_time" content="2026-01-03">', true],
   ['it says nothing', '<title>A</title>', false],
   ['it is a list as well', data([{ '@type': 'Article' }, { '@type': 'CollectionPage' }]), false],
-])('a page calls itself an article where %s', (_, html, is_article) => {
+])('a page declares itself an article if %s', (_, html, is_article) => {
   expect(about(html).is_article).toBe(is_article)
 })
 
@@ -64,6 +64,6 @@ test.each([
   ['is not JSON', '<script type="application/ld+json">{"@type": "Article", </script>'],
   ['has other types than it should', data({ '@type': 5, headline: {}, author: [[[]]], datePublished: {} })],
   ['is null', data([null, [null]])],
-])('data that %s tells nothing', (_, html) => {
+])('data that %s is ignored', (_, html) => {
   expect(about(html)).toMatchObject({ title: null, byline: null, published: null, stated: null })
 })

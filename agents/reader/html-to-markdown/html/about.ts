@@ -4,7 +4,7 @@ import type { Head } from './head.ts'
 import { isA, type Thing, thingsIn } from './linked-data.ts'
 import { parse } from './parse.ts'
 
-/** What a page says of itself; null where it does not. */
+/** Metadata of a page; null where the page states none. */
 export interface About {
   readonly title: string | null
   readonly byline: string | null
@@ -12,15 +12,15 @@ export interface About {
   readonly published: string | null
   readonly language: string | null
   readonly excerpt: string | null
-  /** The whole text of the article, where JSON-LD has it. */
+  /** The whole text of the article, if JSON-LD has it. */
   readonly stated: string | null
-  /** It calls itself one article, and no list of them. */
+  /** The page declares that it is one article, not a list of them. */
   readonly is_article: boolean
 }
 
 type OptionalText = string | null | undefined
 
-/** Reads JSON-LD, Open Graph and other metadata, and where they are silent, what stands in the page. */
+/** Reads JSON-LD, Open Graph and other metadata, then elements of the page itself. */
 export function aboutOf(head: Head, body: Root): About {
   const things = thingsIn(head.linked_data)
   const work =
@@ -98,7 +98,7 @@ function titleOf(head: Head, work: Thing, body: Root, site: string | null): stri
   )
 }
 
-/** Takes ` | The site` off the end of a title. */
+/** Removes ` | The site` from the end of a title. */
 function withoutSite(title: string | null, site: string | null): string | null {
   if (title === null || site === null) return title
   const end = title.toLowerCase().lastIndexOf(site.toLowerCase())
@@ -108,7 +108,7 @@ function withoutSite(title: string | null, site: string | null): string | null {
 
 const bylineName = /byline|(?:^|[\s_-])(?:p-)?author(?:$|[\s_-])|author[-_]?name|written-?by/i
 
-/** A short text that the page marks as its author's, without what often stands around it. */
+/** A short text that the page marks as its author, without the words that often surround it. */
 function bylineIn(body: Root): OptionalText {
   const marked = find(body, 'a', 'span', 'div', 'p', 'address', 'li').filter(
     (element) =>
@@ -152,7 +152,7 @@ function first(...candidates: readonly OptionalText[]): string | null {
   return null
 }
 
-/** The text that character references in a piece of HTML stand for. */
+/** Decodes the character references in a piece of HTML. */
 export function decoded(html: OptionalText): string | null {
   if (html === null || html === undefined) return null
   return html.includes('&') ? textOf(parse(html.replaceAll('<', '&lt;'))) : html

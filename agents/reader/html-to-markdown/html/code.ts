@@ -8,7 +8,7 @@ function languageOf(node: Element): string | undefined {
   return /^[\w+#.-]{1,30}$/.test(stated) ? stated : language.exec(attribute(node, 'className'))?.[1]
 }
 
-/** One `<code>` inside `<pre>`, which carries the language whichever of the two had it. */
+/** One `<code>` inside `<pre>`, which has the language whichever of the two stated it. */
 export function tidyCode(pre: Element): Element {
   const inner = pre.children.find((child) => isElement(child, 'code'))
   const name = languageOf(pre) ?? (inner && isElement(inner) ? languageOf(inner) : undefined)
@@ -25,7 +25,7 @@ function codeText(node: Element | ElementContent): string {
   return inner.join('')
 }
 
-/** Line numbers and nothing else. */
+/** True for a text of line numbers only. */
 export function isNumbers(text: string): boolean {
   return /^[\s\d]{0,100000}$/.test(text) && /\d/.test(text)
 }

@@ -13,19 +13,19 @@ import type { Filtered } from './prefilter.ts'
 export interface MainContent {
   readonly root: Root
   readonly extractor: 'blocks' | 'whole'
-  /** How well the content was found, expected F1 from 0 to 1; null where all of the page is given. */
+  /** Expected F1 of the chosen blocks, from 0 to 1; null for the whole page. */
   readonly confidence: number | null
-  /** Characters that are not in navigation and the like, blanks left out. */
+  /** Characters outside of navigation and other boilerplate, without white space. */
   readonly length: number
   readonly about: About
 }
 
-/** A page that says less is given whole: there is too little to choose from. */
+/** A page with fewer characters is returned whole: there is too little to choose from. */
 const fewest = 250
 
 const probability = compile(model)
 
-/** What of a page is its content: the blocks that the model takes for it, or the whole of a page that says little. */
+/** The main content of a page: the blocks that the model chooses, or the whole of a short page. */
 export function mainContent({ head, body }: Filtered): MainContent {
   const root = parse(body)
   const page = pageOf(layoutOf(root))
@@ -49,7 +49,7 @@ export function mainContent({ head, body }: Filtered): MainContent {
   }
 }
 
-/** The page without its furniture. */
+/** The page without its boilerplate. */
 export function wholeContent({ body }: Filtered): Root {
   const page = pageOf(layoutOf(parse(body)))
   return prune(page, new Set(page.blocks.filter((block) => !isBoilerplate(block))))

@@ -4,8 +4,8 @@ const frame = /<iframe\b([^>]{1,1500})>/gi
 const recording = /<(video|audio)\b[^>]{0,500}?\ssrc=["']([^"'<>]{1,500})["']/gi
 
 /**
- * Writes what a page embeds, and what reading it would leave out, as something that stays: formulas in scripts
- * (MathJax 2), and links to videos and recordings.
+ * Rewrites embedded content that later steps would drop: formulas in scripts (MathJax 2), and links to videos and
+ * recordings.
  */
 export function unpackEmbedded(html: string): string {
   let written = html
@@ -32,7 +32,7 @@ function attributeOf(attributes: string, name: string): string {
   return new RegExp(`(?:^|\\s)${name}=["']([^"'<>]{1,500})["']`, 'i').exec(attributes)?.[1] ?? ''
 }
 
-/** Where a person would watch what a player shows; null for frames that are no video. */
+/** The page on which a person would watch the video of a player; null for other frames. */
 function videoOf(address: string): string | null {
   const youtube = /^(?:https?:)?\/\/(?:www\.)?youtube(?:-nocookie)?\.com\/embed\/([\w-]{6,20})/.exec(
     address,

@@ -2,14 +2,14 @@ import type { Element, Root } from 'hast'
 import { attribute, childrenOf, element, find, isElement, type Node, rewrite, textOf } from './hast.ts'
 
 const maxReferences = 500
-/** What may be a note. */
+/** Elements that may be a note. */
 const holders = new Set(['li', 'p', 'div', 'aside', 'dd'])
-/** What leads back from a note to its place in the text. */
+/** Text of a link from a note back to its reference. */
 const backMark = /^(?:[\s↩↑⤴⏎^[\]←«]|\u{FE0E})*$/u
 
 /**
- * Marks footnotes: a link in `<sup>` (or named a note's) to an element with an id, and that element, become
- * `<footnote>` and `<note>` with one number in common. What is linked and not there stays a link.
+ * Marks footnotes: a link in `<sup>` (or with the class of a note) to an element with an id becomes `<footnote>`, the
+ * element `<note>`, both with the same number. A link to an id that does not exist stays a link.
  */
 export function markFootnotes(root: Root): Root {
   const references = find(root, 'a').filter(isReference).slice(0, maxReferences)
@@ -45,7 +45,7 @@ function targetOf(link: Element): string {
   }
 }
 
-/** A short mark that leads to a note rather than a link of words. */
+/** True for a short mark that links to a note, as opposed to a link of words. */
 function isReference(link: Element): boolean {
   const text = textOf(link).trim()
   const isNamed = /footnote|noteref|fnref/i.test(
@@ -57,7 +57,7 @@ function isReference(link: Element): boolean {
   )
 }
 
-/** A raised mark that is nothing but footnotes is those. */
+/** The footnotes of a `<sup>` that contains nothing else. */
 function onlyFootnotes(sup: Element): Element[] | undefined {
   const inside = sup.children.filter((child) => isElement(child, 'footnote'))
   const rest = sup.children.filter((child) => !isElement(child, 'footnote'))

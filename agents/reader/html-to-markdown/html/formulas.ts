@@ -1,7 +1,7 @@
 import type { Element, ElementContent } from 'hast'
 import { attribute, childrenOf, element, find, isElement, type Node, textOf } from './hast.ts'
 
-/** A formula as TeX between dollars: the source that the page carries beside it, else what its MathML says. */
+/** A formula as TeX between dollar signs: the TeX source that the page includes, else its MathML converted. */
 export function tidyFormula(math: Element): readonly ElementContent[] {
   const source = find(math, 'annotation').find((annotation) =>
     attribute(annotation, 'encoding').endsWith('x-tex'),

@@ -29,7 +29,7 @@ export function attribute(element: Element, name: string): string {
       : ''
 }
 
-/** All text within, as written. */
+/** All text of a node, as written. */
 export function textOf(node: Node): string {
   return node.type === 'text' ? node.value : childrenOf(node).map(textOf).join('')
 }
@@ -40,14 +40,14 @@ const blocks = new Set(
   ),
 )
 
-/** True for what stands on lines of its own. */
+/** True for elements on lines of their own. */
 export function isBlock(node: Node): boolean {
   return node.type === 'element' && blocks.has(node.tagName)
 }
 
 const visibleElements = new Set(['img', 'input', 'raw', 'footnote', 'hr'])
 
-/** True where there is something to read or to see. */
+/** True for a node with text, or something else that is visible. */
 export function hasContent(node: Node): boolean {
   if (node.type === 'text') return node.value.trim() !== ''
   return (isElement(node) && visibleElements.has(node.tagName)) || childrenOf(node).some(hasContent)
@@ -59,7 +59,7 @@ export function find(node: Node, ...names: string[]): Element[] {
   return isElement(node, ...names) ? [node, ...inside] : inside
 }
 
-/** Rebuilds a tree from the leaves up: each element becomes what `change` makes of it. */
+/** Rebuilds a tree from the leaves up: `change` replaces each element. */
 export function rewrite(root: Root, change: (element: Element) => readonly ElementContent[]): Root {
   return { ...root, children: root.children.flatMap((node) => rewriteNode(node, change)) }
 }

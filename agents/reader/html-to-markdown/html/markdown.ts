@@ -10,7 +10,7 @@ type Handlers = NonNullable<Parameters<typeof rehypeRemark>[1]>['handlers'] & ob
 const html = (value: string) => ({ type: 'html' as const, value })
 
 const handlers: Handlers = {
-  /** TeX and the few tags that Markdown has no mark for are written as they stand. */
+  /** TeX, and the few tags for which Markdown has no syntax, are written unchanged. */
   raw: (_state, node: Element) => html(textOf(node)),
   sub: (state, node: Element) => [html('<sub>'), ...(state.all(node) as []), html('</sub>')],
   sup: (state, node: Element) => [html('<sup>'), ...(state.all(node) as []), html('</sup>')],
@@ -39,13 +39,13 @@ export function toMarkdown(root: Root): string {
   return plainAddresses(processor.stringify(processor.runSync(root))).trim()
 }
 
-/** GFM makes links of bare addresses anyway, so there is nothing to keep it from. */
+/** GFM turns bare URLs into links anyway, so they need no escapes. */
 const bareAddress = /\b(https?(?=\\:\/\/)|www(?=\\\.))\\/g
 const destination = /\]\((?:[^()\\\s]|\\.)+/g
-/** One that no character reference could begin with. */
+/** An ampersand that cannot begin a character reference. */
 const escapedAmpersand = /\\&(?![a-z\d#]+;)/gi
 
-/** Addresses as they are to be used, without the backslashes that parsers do not need. */
+/** URLs without the backslashes that parsers do not need. */
 function plainAddresses(markdown: string): string {
   return markdown
     .replace(bareAddress, '$1')
@@ -58,7 +58,7 @@ interface MarkdownNode {
   spread?: boolean | null
 }
 
-/** Lists without blank lines, except where an item has several paragraphs. */
+/** Removes blank lines from lists, unless an item has several paragraphs. */
 function tighten(node: MarkdownNode): void {
   const children = node.children ?? []
   for (const child of children) tighten(child)

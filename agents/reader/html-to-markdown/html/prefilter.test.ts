@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { growth } from '../../../../test/support/growth.ts'
 import { prefilter } from './prefilter.ts'
 
-/** Depth and number of elements of well-formed HTML; fails on a tag that does not match. */
+/** Depth and number of elements of well-formed HTML; fails on an unmatched tag. */
 function measure(html: string): { depth: number; elements: number } {
   const open: string[] = []
   let [depth, elements] = [0, 0]
@@ -57,7 +57,7 @@ const piece = fc.oneof(
   fc.string({ maxLength: 5 }),
 )
 
-test('whatever comes in, well-formed HTML goes out, and filtering it again changes nothing', async () => {
+test('any input becomes well-formed HTML, and filtering it again changes nothing', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(piece, { maxLength: 60 }), async (pieces) => {
       const { body } = prefilter(pieces.join(''))
@@ -89,7 +89,7 @@ describe('caps hold', () => {
     ['angle brackets', '<'.repeat(3_000_000), 'characters'],
     ['lines inside quotations', `${'<blockquote>'.repeat(90)}<pre>${'x\n'.repeat(50_000)}`, 'characters'],
     ['elements', '<a href=x>y</a>'.repeat(30_000), 'elements'],
-  ])('on %s, and say so', (_name, html, cut) => {
+  ])('on %s, with the cap reported', (_name, html, cut) => {
     const filtered = prefilter(html)
     expect(filtered.body.length).toBeLessThan(3_000_000)
     expect(filtered.cut).toMatch(new RegExp(`${cut}|elements`))
@@ -103,7 +103,7 @@ describe('caps hold', () => {
     expect(head.linked_data).toEqual([])
   })
 
-  test('in time that grows with the length alone', async () => {
+  test('in time that is linear in the length', async () => {
     const hostile = [
       '<',
       '</',

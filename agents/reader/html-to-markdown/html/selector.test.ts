@@ -46,7 +46,7 @@ test.each([
   else expect(texts(selector)).toEqual(expected)
 })
 
-test('what matches within a match is given once, with it', () => {
+test('a match within a match is returned once, inside the outer one', () => {
   expect(texts('article, li')).toHaveLength(1)
 })
 
@@ -56,12 +56,12 @@ describe('a selector is refused', () => {
     [':has(p)', 'Pseudo-classes'],
     ['p::before', 'Pseudo-classes'],
     ['p >', 'too early'],
-    ['> p', 'cannot be read'],
+    ['> p', 'cannot be parsed'],
     ['p, ', 'too early'],
-    ['p,,b', 'cannot be read'],
-    ['[href', 'cannot be read'],
-    ['[href=a b]', 'cannot be read'],
-    ['p{}', 'cannot be read'],
+    ['p,,b', 'cannot be parsed'],
+    ['[href', 'cannot be parsed'],
+    ['[href=a b]', 'cannot be parsed'],
+    ['p{}', 'cannot be parsed'],
     [' ', 'too early'],
     ['a '.repeat(30), 'more than 20'],
   ])('%j', (selector, fault) => {
@@ -69,7 +69,7 @@ describe('a selector is refused', () => {
   })
 })
 
-test('one that other engines try in every way takes one walk', () => {
+test('a selector that is exponential in other engines takes one walk', () => {
   const deep = parse(`${'<div class="a">'.repeat(90)}${'<p>x</p>'.repeat(5_000)}`)
   const { selector } = parseSelector(`${'.a '.repeat(19)}b`)
   expect(select(deep, selector)).toEqual([])

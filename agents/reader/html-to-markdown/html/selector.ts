@@ -8,11 +8,11 @@ type Test = (element: Element) => boolean
 
 interface Step {
   readonly tests: readonly Test[]
-  /** How it stands to the step before: ` ` within, `>` child of, `+` right after, `~` after. */
+  /** The combinator before the step: ` ` descendant, `>` child, `+` next sibling, `~` later sibling. */
   readonly relation: string
 }
 
-/** One or more ways to an element. */
+/** A list of selectors, each a sequence of steps. */
 export type Selector = readonly (readonly Step[])[]
 
 const blank = /\s*/y
@@ -23,8 +23,9 @@ const part =
   /([#.])(-?[_a-zA-Z\u{80}-\u{10ffff}][\w\u{80}-\u{10ffff}-]*)|\[\s*([a-zA-Z][\w:-]*)\s*(?:([~|^$*]?=)\s*(?:"([^"]*)"|'([^']*)'|([\w-]+))\s*)?\]/uy
 
 /**
- * Reads a selector: names, `#id`, `.class` and `[attribute]` tests, joined by the four combinators, in lists
- * (Selectors Level 4, without pseudo-classes). Gives what is wrong with any other.
+ * Parses a selector: names, `#id`, `.class` and `[attribute]` tests, joined by the four combinators, in lists
+ * (Selectors
+ * Level 4, without pseudo-classes). Returns a `fault` for any other.
  */
 export function parseSelector(text: string): { selector: Selector; fault?: string } {
   const ways: Step[][] = []
@@ -39,7 +40,7 @@ export function parseSelector(text: string): { selector: Selector; fault?: strin
   for (let steps: Step[] = [], joint = ' ', total = 1; ; total++) {
     const tests = testsOf(take(name)?.[0], () => take(part))
     if (tests.length === 0) return { selector: [], fault: faultAt(text, position) }
-    if (total > maxSteps) return { selector: [], fault: `It has more than ${maxSteps} steps.` }
+    if (total > maxSteps) return { selector: [], fault: `The selector has more than ${maxSteps} steps.` }
     steps.push({ tests, relation: joint })
     const next = take(relation)
     joint = next?.[1] ?? ' '
@@ -92,20 +93,21 @@ function classesOf(element: Element): readonly unknown[] {
 
 function faultAt(text: string, position: number): string {
   const rest = text.slice(position, position + 20)
-  if (rest.startsWith(':')) return `Pseudo-classes such as ${rest} are not taken.`
+  if (rest.startsWith(':')) return `Pseudo-classes such as ${rest} are not supported.`
   return rest === ''
     ? 'The selector ends too early.'
-    : `The selector cannot be read from ${JSON.stringify(rest)} on.`
+    : `The selector cannot be parsed from ${JSON.stringify(rest)} on.`
 }
 
-/** Steps of every way that are done at a place, as `way * mostSteps + step`. */
+/** Steps of all selectors that match at an element, as `selector * maxSteps + step`. */
 type Reached = ReadonlySet<number>
 
 const nothing: Reached = new Set()
 
 /**
  * The outermost elements that a selector matches, in document order. One walk decides: each element knows which steps
- * are done around and before it, so the time is that of the tree times the steps, whatever the selector.
+ * match
+ * around and before it, so the time is the size of the tree times the steps, whatever the selector.
  */
 export function select(root: Root, selector: Selector): Element[] {
   const found: Element[] = []

@@ -2,14 +2,15 @@ import type { Element, ElementContent } from 'hast'
 import { isNumbers } from './code.ts'
 import { attribute, element, find, isBlock, isElement, textOf } from './hast.ts'
 
-/** Cells beyond which a table is written as lines: padding its grid would cost more than it says. */
+/** Cells above which a table is written as lines: its grid would be mostly padding. */
 const maxGridCells = 20_000
-/** Characters of a cell that are said again in each row it spans. */
+/** Characters of a cell up to which it is repeated in each row that it spans. */
 const maxRepeatedCharacters = 200
 
 /**
- * A table as Markdown can have it: one head row, cells of one line, none merged. What spans rows is said in each of
- * them; what spans columns stands in the first. A table that only places things is those things.
+ * A table in the form of Markdown: one head row, cells of one line, no merged cells. A row span is repeated in each
+ * row, a
+ * column span fills its first column. A layout table is unwrapped.
  */
 export function tidyTable(table: Element): readonly ElementContent[] {
   const rows = rowsOf(table)
@@ -35,7 +36,7 @@ export function tidyTable(table: Element): readonly ElementContent[] {
   ]
 }
 
-/** Its own rows, without those of tables within. */
+/** Its own rows, without those of nested tables. */
 function rowsOf(part: Element): Element[] {
   return part.children.flatMap((child) => {
     if (isElement(child, 'tr')) return [child]
@@ -56,9 +57,9 @@ function codeOf([row, second]: readonly Element[]): readonly ElementContent[] | 
   return find(code, 'pre').length === 1 ? code.children : undefined
 }
 
-/** Every cell in its place; undefined where there are too many. */
+/** The grid of cells; undefined if there are too many. */
 function gridOf(rows: readonly Element[]): Element[][] | undefined {
-  /** By column: what comes down from above, and for how many rows. */
+  /** By column: the cell that spans down from above, and for how many more rows. */
   const above: { cell: Element; left: number }[] = []
   const lines: Element[][] = []
   let total = 0
@@ -93,7 +94,7 @@ function spanOf(cell: Element, name: 'colSpan' | 'rowSpan'): number {
   return Math.max(1, Number(attribute(cell, name)) || 1)
 }
 
-/** The content of a cell on one line: what would begin a new one follows a `<br>`. */
+/** The content of a cell on one line, with `<br>` for line breaks. */
 function flatten(cell: Element): ElementContent[] {
   const out: ElementContent[] = []
   let isOwed = false

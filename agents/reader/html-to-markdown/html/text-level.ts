@@ -1,7 +1,7 @@
 import type { Element, ElementContent } from 'hast'
 import { element, hasContent, isElement } from './hast.ts'
 
-/** Emphasis without blanks at its edges, which Markdown cannot have: they go outside. Empty emphasis goes. */
+/** Moves white space at the edges of emphasis outside, since Markdown allows none there; unwraps empty emphasis. */
 export function withEdgesOut(parent: Element): readonly ElementContent[] {
   if (!hasContent(parent)) return parent.children
   const children = [...parent.children]
@@ -19,7 +19,7 @@ function blank(text: string): ElementContent[] {
   return text === '' ? [] : [{ type: 'text', value: ' ' }]
 }
 
-/** Two line breaks in a row are how pages without paragraphs make them. */
+/** Splits at two consecutive line breaks, by which pages without paragraphs separate them. */
 export function splitAtBreaks(parent: Element): Element {
   const parts: ElementContent[][] = [[]]
   let breaks: ElementContent[] = []
@@ -40,7 +40,7 @@ export function splitAtBreaks(parent: Element): Element {
   return { ...parent, tagName: parent.tagName === 'p' ? 'div' : parent.tagName, children }
 }
 
-/** A list item without the box that some pages put around its task; nothing where it says nothing. */
+/** A list item without the element that some pages put around its checkbox; nothing for an empty item. */
 export function tidyItem(item: Element): readonly ElementContent[] {
   if (!hasContent(item)) return []
   const [first, ...rest] = item.children.filter((child) => child.type !== 'text' || child.value.trim() !== '')
@@ -56,7 +56,7 @@ function isParagraph(node: ElementContent): boolean {
   return isElement(node, 'p')
 }
 
-/** A list that stands in a list rather than in its item goes into the item before. */
+/** Moves a list that is a direct child of a list into the item before it. */
 export function tidyList(list: Element): Element {
   const children: ElementContent[] = []
   for (const child of list.children) {

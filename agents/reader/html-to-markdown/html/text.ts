@@ -1,7 +1,7 @@
 import type { Root } from 'hast'
 import { attribute, childrenOf, isBlock, type Node, textOf } from './hast.ts'
 
-/** A tidy tree as plain text: blocks apart, list items with a dash, table cells with a tab between. */
+/** A tidy tree as plain text: blocks separated, list items with a dash, table cells separated by tabs. */
 export function toText(root: Root): string {
   return write(root, false)
     .replace(/[ \t]+\n/g, '\n')

@@ -76,7 +76,7 @@ export function tidy(root: Root, base: string, options: TidyOptions): Root {
   })
 }
 
-/** Marks that lead to the very place they stand at. */
+/** Link texts of permalinks to their own heading. */
 const permalink = /^(?:[\s#¶§⚓∞^]|🔗)*$/u
 
 function tidyHeading(heading: Element): readonly ElementContent[] {

@@ -26,7 +26,7 @@ const rawText: ReadonlySet<string> = new Set([
   'noframes',
 ])
 
-/** True where the text after the start tag, up to its own end tag, is no markup. */
+/** True if the text after the start tag, up to its end tag, contains no markup. */
 export function isRaw(name: string): boolean {
   return rawText.has(name)
 }
@@ -42,8 +42,9 @@ const bareValue = /[^\s>]*/y
 const maxAttributes = 40
 
 /**
- * Splits HTML into tags and text, in time linear in its length whatever it contains: every step moves
- * on and nothing is searched for twice. Comments, doctypes and processing instructions are left out.
+ * Splits HTML into tags and text, in time linear in its length for any input: every step advances and nothing is
+ * searched
+ * twice. Comments, doctypes and processing instructions are left out.
  */
 export function* tokenize(html: string): Generator<Token> {
   let position = 0
@@ -78,7 +79,7 @@ interface Tag {
   readonly name: string
   readonly attributes: TagAttributes
   readonly closed: boolean
-  /** Beyond the text where the tag is never finished. */
+  /** Greater than the length of the text if the tag is never closed. */
   readonly end: number
 }
 
