@@ -187,7 +187,7 @@ describe('the command line as a client of a running gateway', () => {
     const unsound = await run(['validate', bad], environment)
     expect(unsound.code).toBe(1)
     expect(unsound.stdout).toContain(
-      'error /name Nothing can be listed without it. Add name. (missing_field)',
+      'error /name An agent cannot be listed without it. Add name. (missing_field)',
     )
 
     await run(['publish', card, '--live'], environment)

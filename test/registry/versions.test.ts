@@ -107,7 +107,7 @@ describe('a version that its owner states', () => {
     await expect(change(name, { description: 'Other.' })).rejects.toMatchObject({
       code: 'conflict',
       message: `${name} 1.0.0 was published with other content.`,
-      details: { hint: expect.stringContaining('version of its own') },
+      details: { hint: expect.stringContaining('new version') },
     })
     await registry.unpublish({ agent: name }, ada)
     await change(name, { description: 'Other.' })

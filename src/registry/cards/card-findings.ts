@@ -6,17 +6,17 @@ import type { Finding } from '../../../schemas/trust.ts'
 import { contentFlags } from '../entry/content-flags.ts'
 import { excessOf, type Manifest, maxCapabilities, maxDescription, readCard } from './manifest.ts'
 
-/** How a card is written: an A2A version, the registry interface's own shape, or none that is known. */
+/** The form of a card: an A2A version, the registry interface's own shape, or unknown. */
 type CardForm = 'a2a-1.0' | 'a2a-0.3' | 'a2a-0.2' | 'a2a-0.1' | 'interface' | 'unknown'
 
-/** What a card says and what is to be said of it. `manifest` is null where it cannot be listed. */
+/** The content of a card and the findings about it. `manifest` is null where it cannot be listed. */
 interface CardReading {
   readonly form: CardForm
   readonly manifest: Manifest | null
   readonly findings: Finding[]
 }
 
-/** Reads a document as a card and never throws for what it holds. */
+/** Reads a document as a card. Never throws for its content. */
 export function readFindings(document: unknown): CardReading {
   if (!isRecord(document)) {
     const finding = error(
@@ -35,7 +35,7 @@ export function readFindings(document: unknown): CardReading {
   const form = formOf(document)
   const { manifest, findings } = read(document)
   const hidden = hiddenIn(document).map((field) =>
-    error('hidden_characters', field, 'It holds characters that nobody sees.', 'Leave them out.'),
+    error('hidden_characters', field, 'It holds hidden characters.', 'Remove them.'),
   )
   const refused = [...hidden, ...mixed(document)]
   const all = [
@@ -90,7 +90,7 @@ function read(document: Record<string, unknown>): { manifest: Manifest | null; f
     const errors = thrown.details.errors ?? [{ pointer: '', detail: thrown.message }]
     const findings = errors.map(({ pointer, detail }) =>
       document[pointer.slice(1)] === undefined
-        ? error('missing_field', pointer, 'Nothing can be listed without it.', `Add ${pointer.slice(1)}.`)
+        ? error('missing_field', pointer, 'An agent cannot be listed without it.', `Add ${pointer.slice(1)}.`)
         : error('wrong_value', pointer, detail, 'Mend it.'),
     )
     return { manifest: null, findings }
@@ -110,7 +110,7 @@ function formOf(document: Record<string, unknown>): CardForm {
 }
 
 const common = ['version', 'capabilities', 'defaultInputModes', 'defaultOutputModes', 'skills']
-/** What each form requires beside name and description, without which nothing is listed. */
+/** What each form requires beside name and description, which every entry needs. */
 const required: Record<CardForm, readonly string[]> = {
   'a2a-1.0': ['supportedInterfaces', ...common],
   'a2a-0.3': ['protocolVersion', 'url', ...common],
@@ -124,10 +124,17 @@ function missing(document: Record<string, unknown>, form: CardForm): Finding[] {
   const lacking = required[form].filter((field) => document[field] === undefined)
   return [
     ...(form === 'unknown'
-      ? [warning('unknown_form', '', 'It is no version of an A2A card.', 'State protocolVersion and skills.')]
+      ? [
+          warning(
+            'unknown_form',
+            '',
+            'It is not a known version of an A2A card.',
+            'State protocolVersion and skills.',
+          ),
+        ]
       : []),
     ...(form === 'a2a-0.1' || form === 'a2a-0.2'
-      ? [info('old_protocol', '/protocolVersion', 'Few clients read this version.', 'Serve 0.3 or 1.0.')]
+      ? [info('old_protocol', '/protocolVersion', 'Few clients support this version.', 'Serve 0.3 or 1.0.')]
       : []),
     ...lacking.map((field) =>
       warning(
@@ -142,7 +149,8 @@ function missing(document: Record<string, unknown>, form: CardForm): Finding[] {
 
 function ofSkills({ skills, capabilities }: Record<string, unknown>): Finding[] {
   if (skills === undefined) return []
-  if (!Array.isArray(skills)) return [warning('wrong_type', '/skills', 'It is no array.', 'List the skills.')]
+  if (!Array.isArray(skills))
+    return [warning('wrong_type', '/skills', 'It is not an array.', 'List the skills.')]
   const ids = new Set<unknown>()
   const findings: Finding[] = []
   for (const [index, skill] of skills.entries()) {
@@ -161,7 +169,7 @@ function ofSkills({ skills, capabilities }: Record<string, unknown>): Finding[] 
     }
     if (skill.id !== undefined && ids.has(skill.id)) {
       findings.push(
-        warning('duplicate_skill', `${at}/id`, 'Another skill has this id.', 'Give each its own.'),
+        warning('duplicate_skill', `${at}/id`, 'Another skill has this id.', 'Give each skill its own id.'),
       )
     }
     ids.add(skill.id)
@@ -171,7 +179,12 @@ function ofSkills({ skills, capabilities }: Record<string, unknown>): Finding[] 
   }
   if (skills.length === 0 && !Array.isArray(capabilities)) {
     findings.push(
-      warning('no_skills', '/skills', 'Nobody finds an agent by what it can do.', 'List its skills.'),
+      warning(
+        'no_skills',
+        '/skills',
+        'Without skills, searches cannot find the agent by what it can do.',
+        'List its skills.',
+      ),
     )
   }
   return findings
@@ -196,15 +209,15 @@ function ofUrls(document: Record<string, unknown>): Finding[] {
 
 function ofUrl(field: string, url: unknown): Finding[] {
   if (typeof url !== 'string' || !URL.canParse(url)) {
-    return [warning('wrong_url', field, 'It is no absolute URL.', 'Begin it with https://.')]
+    return [warning('wrong_url', field, 'It is not an absolute URL.', 'Begin it with https://.')]
   }
   const { protocol, hostname } = new URL(url)
   if (/^(localhost|127\.|10\.|192\.168\.|\[?::1)|\.(local|internal)$/.test(hostname)) {
-    return [warning('private_url', field, 'Nobody outside reaches it.', 'State the public address.')]
+    return [warning('private_url', field, 'It cannot be reached from outside.', 'State the public address.')]
   }
   if (protocol === 'https:' || protocol === 'wss:') return []
   return [
-    warning('insecure_url', field, 'Calls to it can be read and changed on the way.', 'Serve it over https.'),
+    warning('insecure_url', field, 'Calls to it can be read and changed in transit.', 'Serve it over https.'),
   ]
 }
 
@@ -214,7 +227,7 @@ function ofSigning({ signatures }: Record<string, unknown>, form: CardForm): Fin
     info(
       'unsigned',
       '/signatures',
-      'Nobody can tell whether it was changed.',
+      'Readers cannot tell whether it was changed.',
       'Sign it (A2A 1.0, section 8.4).',
     ),
   ]
@@ -228,8 +241,8 @@ function ofTexts({ name, description, tags, capabilities, card }: Manifest): Fin
       warning(
         flag,
         '',
-        'A text speaks to a language model rather than of the agent.',
-        'Say what the agent does.',
+        'A text addresses a language model instead of describing the agent.',
+        'Describe what the agent does.',
       ),
     ),
     ...(stated.length > maxDescription

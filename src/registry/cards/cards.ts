@@ -13,11 +13,11 @@ type Card = Readonly<Record<string, unknown>>
 /** `interface`: in the shape of the interface. */
 type CardShape = StandardShape | 'interface'
 
-/** Gives cards as they are asked for: the publisher's own, the interface's shape, or the standard one, signed. */
+/** Cards in the requested form: the publisher's own, the interface's shape, or the standard one, signed. */
 interface Cards {
-  /** `through`: in a standard shape, the card by which any agent is called through here, not its publisher's own. */
+  /** `through`: the standard card for calling the agent through this gateway, not its publisher's own. */
   card(agent: string, shape: CardShape, caller: Principal | null, through: boolean): Promise<Card>
-  /** The standard card of a hosted agent with every action that this caller may call. Throws Failure `not_found`. */
+  /** The standard card of a hosted agent, with every action that this caller may call. Throws Failure `not_found`. */
   extendedCard(agent: string, shape: StandardShape, caller: Principal): Promise<Card>
 }
 
@@ -26,7 +26,7 @@ export interface CardsOptions {
   readonly site: () => Site
   /** The hosted agents. */
   readonly agents: () => readonly Agent[]
-  /** The key that signs now. */
+  /** The current signing key. */
   readonly signer: () => Promise<Pick<CardSigner, 'private_key' | 'kid'>>
 }
 
@@ -42,7 +42,7 @@ export function createCards({ queries, site, agents, signer }: CardsOptions): Ca
     return Object.freeze(await signCard(renderStandardCard(stored, here, shape), { ...key, jku }))
   }
 
-  /** Made once for as long as the entry, the address and the key stand. */
+  /** Cached while the entry, the address and the key are the same. */
   async function standardCard(stored: StoredEntry, shape: StandardShape): Promise<Card> {
     const [here, key] = [site(), await signer()]
     const of = `${here.base_url} ${key.kid}`
@@ -66,7 +66,7 @@ export function createCards({ queries, site, agents, signer }: CardsOptions): Ca
       const hosted = agents().find(({ package_name }) => package_name === stored.package_name)
       if (!hosted) {
         throw new Failure('not_found', `${agent} is not hosted here.`, {
-          hint: 'Its own card says what it can do.',
+          hint: 'Its own card lists what it can do.',
         })
       }
       const capabilities = hosted.actions.filter(({ access }) => permits(access, caller)).map(capabilityOf)

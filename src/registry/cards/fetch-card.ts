@@ -2,12 +2,12 @@ import { hash } from 'node:crypto'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Fetch } from '../../net/fetch/fetch.ts'
 
-/** A card as it stood at a URL. */
+/** A card as fetched from a URL. */
 export interface FetchedCard {
   readonly document: unknown
-  /** Of the bytes, in hex. */
+  /** SHA-256 of the bytes, in hex. */
   readonly sha256: string
-  /** Where the last redirect led. */
+  /** The URL after redirects. */
   readonly url: string
 }
 
@@ -32,7 +32,7 @@ export function createManifestReader(fetch: Fetch): FetchCard {
   }
 }
 
-/** The document in the bytes of a card. Throws Failure `upstream_invalid`. */
+/** Parses the bytes of a card. Throws Failure `upstream_invalid`. */
 export function parseManifest(body: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))

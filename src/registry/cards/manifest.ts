@@ -4,7 +4,7 @@ import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import { envelopeBinding, PackageName, packageNameOf, testTag } from '../../../schemas/names.ts'
 
-/** What a registry keeps of an agent card, in whichever form it was written. */
+/** The parts of an agent card that the registry uses, in one form. */
 export interface Manifest {
   readonly package_name?: string
   readonly name: string
@@ -31,7 +31,7 @@ const Interface = z.looseObject({
   protocolVersion: z.string().optional(),
   tenant: z.string().optional(),
 })
-/** A2A cards 0.1 to 1.0 as people write them, and the interface's own shape. */
+/** A2A cards 0.1 to 1.0 as found in practice, and the interface's own shape. */
 const AnyCard = z.looseObject({
   name: text.max(200),
   description: text,
@@ -67,12 +67,12 @@ type AnyCard = z.infer<typeof AnyCard>
 
 export const maxDescription = 4000
 const maxTags = 30
-/** As many as a publication may state. */
+/** The same limit as for publications. */
 export const maxCapabilities = 200
 const maxEndpoints = 20
-/** As deep as any message may be; more could not be answered with. */
+/** The limit of any message: a deeper card could not be sent in an answer. */
 const maxDepth = 30
-/** Ten times what the largest cards have; more is work for nothing. */
+/** Ten times the size of the largest known cards. */
 const maxValues = 20_000
 
 /** Reads a card. Throws Failure `upstream_invalid` with pointers where it lacks a name or a description. */
@@ -102,19 +102,19 @@ export function readCard(document: unknown): Manifest {
   }
 }
 
-/** The first characters of a text, without half a character at the end. */
+/** The first characters of a text, never ending in half a surrogate pair. */
 export function cut(text: string, most: number): string {
   return text.slice(0, most).replace(/[\uD800-\uDBFF]$/, '')
 }
 
-/** The names that a card gives itself, where they are some, as callers may write them. */
+/** The package names that a card states for itself, as callers may write them. */
 export function namesIn({ package_name, agent_id }: Record<string, unknown>): string[] {
   const stated = [package_name, agent_id].filter((name) => typeof name === 'string')
   const names = stated.map((name) => PackageName.safeParse(packageNameOf(name.trim().toLowerCase())).data)
   return names.filter((name) => name !== undefined)
 }
 
-/** Why a card is too much to be read, or undefined. Level by level, so that depth costs no stack. */
+/** Why a card is too large to read, or undefined. Walks level by level, so that depth costs no stack. */
 export function excessOf(document: unknown): Excess | undefined {
   let level: unknown[] = [document]
   let values = 0
@@ -144,7 +144,7 @@ function tagsOf(card: AnyCard): string[] {
   return [...new Set(usable)].slice(0, maxTags)
 }
 
-/** Capabilities of the interface's shape, then skills, each name once. */
+/** Capabilities in the interface's shape, then skills; each name once. */
 function capabilitiesOf({ capabilities, skills = [] }: AnyCard): Capability[] {
   const listed = Array.isArray(capabilities) ? capabilities.filter(isRecord).flatMap(interfaceCapability) : []
   const all = [...listed, ...skills.flatMap(skillCapability)]

@@ -5,8 +5,8 @@ import type { StoredEntry } from '../../store/store.ts'
 import { registryPackage, type Site } from '../entry/site.ts'
 
 /**
- * The card of an entry: its publisher's own where we have it, else one rendered in the shape of the interface
- * with the standard A2A fields that do not collide, which says by `rendered_by` who made it.
+ * The card of an entry: its publisher's own where it is stored, else one rendered in the shape of the interface with
+ * the standard A2A fields that do not collide; `rendered_by` names the gateway that made it.
  */
 export function cardOf(stored: StoredEntry, site: Site): Record<string, unknown> {
   return stored.card ?? renderCard(stored, site)
@@ -37,7 +37,7 @@ function renderCard(stored: StoredEntry, site: Site): Card {
   }
 }
 
-/** A hosted agent is reached at this gateway, wherever it is listening today. */
+/** A hosted agent's endpoint is this gateway at its current address. */
 export function endpointsOf(stored: StoredEntry, { base_url }: Site): Endpoint[] {
   if (!stored.hosted) return stored.endpoints
   return [

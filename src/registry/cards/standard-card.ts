@@ -2,14 +2,14 @@ import { addressOf, envelopeBinding, listedActions, registryExtension } from '..
 import type { StoredEntry } from '../../store/store.ts'
 import { registryPackage, type Site } from '../entry/site.ts'
 
-/** For a client that says it speaks 1.0; or for one that does not say, which may speak 0.3. */
+/** For clients that state version 1.0, or for clients that state none and may speak 0.3. */
 export type StandardShape = '1.0' | 'any'
 
 /**
- * The card of an agent that is called here as A2A 1.0 has it (section 4.4.1), or with what a client of 0.3 looks for beside it. What
- * A2A has no field for stands in an extension's params, where a signature covers it: the agent's address and the
- * input schemas of its actions. At the URL that all agents share, the tenant says which is meant; without one it is
- * the registry, which also reads plain text.
+ * The A2A 1.0 card of an agent that is called through this gateway (section 4.4.1), optionally with the fields that a
+ * 0.3 client needs. The agent's address and the input schemas of its actions are in an extension's params, so that a
+ * signature covers them. All agents share one URL; the tenant selects the agent. Without a tenant it is the registry,
+ * which also reads plain text.
  */
 export function renderStandardCard(
   stored: StoredEntry,
@@ -19,7 +19,7 @@ export function renderStandardCard(
   const { package_name, name, description, version, tags, capabilities, deprecated } = stored
   const own = package_name === registryPackage
   const tenant = own ? {} : { tenant: package_name }
-  // What a listed agent is told in words is for it to understand.
+  // A listed agent interprets plain text itself.
   const modes = own || !stored.hosted ? ['application/json', 'text/plain'] : ['application/json']
   return {
     name,
@@ -61,7 +61,7 @@ export function renderStandardCard(
     })),
     securitySchemes: {
       bearer: {
-        // 0.3 says its kind by `type`, 1.0 by the name of the member.
+        // 0.3 states the kind in `type`, 1.0 by the name of the member.
         ...(shape === 'any' && { type: 'http', scheme: 'Bearer', bearerFormat: 'JWT' }),
         httpAuthSecurityScheme: { scheme: 'Bearer', bearerFormat: 'JWT' },
       },
@@ -70,13 +70,13 @@ export function renderStandardCard(
   }
 }
 
-/** A card names a skill at least. */
+/** A card must have at least one skill. */
 function skillsOf(capabilities: StoredEntry['capabilities']): StoredEntry['capabilities'] {
   if (capabilities.length > 0) return capabilities
-  return [{ name: listedActions.message, description: 'Takes a message in words or as data.' }]
+  return [{ name: listedActions.message, description: 'Takes a message as text or as data.' }]
 }
 
-/** 0.3 knows one URL, one protocol version, and no tenants (its section 5.5). */
+/** 0.3 has one URL, one protocol version and no tenants (its section 5.5). */
 function legacyFields(url: string, hosted: boolean): Record<string, unknown> {
   return {
     url,

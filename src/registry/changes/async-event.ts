@@ -1,4 +1,4 @@
-/** Wakes one who waits; rung while nobody waits, it wakes the next one at once. */
+/** An auto-reset event: a signal wakes one waiter, or the next one if none waits. */
 interface AsyncEvent {
   readonly ring: () => void
   rung(): Promise<void>

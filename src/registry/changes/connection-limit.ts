@@ -1,11 +1,11 @@
 import { Failure } from '../../../schemas/failure.ts'
 
 export interface FollowerLimits {
-  /** Followers of one process. */
+  /** Followers of this process. */
   readonly all: number
-  /** Those of one network address, without tokens. */
+  /** Followers without tokens from one network address. */
   readonly address: number
-  /** Those with tokens of one subject. */
+  /** Followers with tokens of one subject. */
   readonly subject: number
 }
 
@@ -16,7 +16,10 @@ interface FollowerIdentity {
 
 const standard: FollowerLimits = { all: 4000, address: 16, subject: 64 }
 
-/** Takes a seat until it is disposed. Throws Failure `unavailable` where all are taken, `rate_limited` where one's own are. */
+/**
+ * Counts one more follower until disposed. Throws Failure `unavailable` at the limit of all, `rate_limited` at the
+ * caller's own.
+ */
 export function createFollowerLimit(
   limits: Partial<FollowerLimits> = {},
 ): (who: FollowerIdentity) => Disposable {
@@ -27,8 +30,10 @@ export function createFollowerLimit(
   return ({ counted_as, has_token }) => {
     const own = has_token ? subject : address
     const count = counted_as === undefined ? 0 : (held.get(counted_as) ?? 0)
-    if (total >= all) throw new Failure('unavailable', `${all} follow already.`, hint)
-    if (count >= own) throw new Failure('rate_limited', `You follow ${own} times already.`, hint)
+    if (total >= all)
+      throw new Failure('unavailable', `${all} followers are connected, which is the maximum.`, hint)
+    if (count >= own)
+      throw new Failure('rate_limited', `You have ${own} connected followers, which is the maximum.`, hint)
     total += 1
     if (counted_as !== undefined) held.set(counted_as, count + 1)
     return {
@@ -43,4 +48,4 @@ export function createFollowerLimit(
   }
 }
 
-const hint = { hint: 'Close a stream, or ask for pages: they are always answered.', retry_after_s: 5 }
+const hint = { hint: 'Close a stream, or ask for pages, which are not limited.', retry_after_s: 5 }

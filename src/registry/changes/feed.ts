@@ -6,20 +6,20 @@ import { createFollowerLimit, type FollowerLimits } from './connection-limit.ts'
 import type { ReadChanges, Span } from './read-changes.ts'
 import { startTail, type Tail } from './tail.ts'
 
-/** What becomes of the registry, for those who follow it. */
+/** The change feed of the registry. */
 export interface ChangeFeed extends AsyncDisposable {
-  /** Throws Failure `invalid_request` for a revision that is still to come. */
+  /** Throws Failure `invalid_request` for a revision in the future. */
   page(since: number, limit: number): Promise<ChangePage>
   /**
-   * Everything after a revision, in order, and then what comes, until the signal aborts; each span once the one
-   * before has been taken. Throws as `page` does, and Failure `rate_limited` or `unavailable` where too many follow,
-   * or where the registry has been set back meanwhile.
+   * All changes after a revision, in order, then new ones until the signal aborts; each span after the one before was
+   * consumed. Throws as `page` does, and Failure `rate_limited` or `unavailable` where too many follow, or where the
+   * registry was restored to an earlier revision.
    */
   follow(since: number, who: Follower, signal: AbortSignal): AsyncGenerator<FollowedSpan>
 }
 
 export interface Follower {
-  /** Whom it counts against; undefined for a local process. */
+  /** The key that limits count by; undefined for a local process. */
   readonly counted_as: string | undefined
   readonly has_token: boolean
 }
@@ -27,7 +27,7 @@ export interface Follower {
 export interface FollowedSpan {
   readonly changes: readonly RegistryChange[]
   readonly up_to: number
-  /** There is nothing more by now. */
+  /** Whether the page reaches the current revision. */
   readonly complete: boolean
 }
 
@@ -40,7 +40,9 @@ export interface ChangeFeedOptions {
 
 const pageSize = 100
 
-/** One tail reads for all followers; whoever is far behind, or slow, reads the log at its own pace and costs no memory. */
+/**
+ * One tail reads for all followers. A follower that is far behind or slow reads the log itself and costs no memory.
+ */
 export function createChangeFeed({ store, read, onError, limits }: ChangeFeedOptions): ChangeFeed {
   const take = createFollowerLimit(limits)
   let followers = 0
@@ -112,12 +114,12 @@ export function createChangeFeed({ store, read, onError, limits }: ChangeFeedOpt
 function aheadOfRegistry(since: number, revision: number): Failure {
   return new Failure('invalid_request', `The registry is at revision ${revision}, before ${since}.`, {
     errors: [{ pointer: '/since', detail: `This is at most ${revision}.` }],
-    hint: 'Begin anew with since=0 where the registry was restored from a backup.',
+    hint: 'If the registry was restored from a backup, start again with since=0.',
   })
 }
 
 function setBack(at: number): Failure {
-  return new Failure('unavailable', `The registry was restored to a day before revision ${at}.`, {
-    hint: 'Begin anew with since=0.',
+  return new Failure('unavailable', `The registry was restored to a state before revision ${at}.`, {
+    hint: 'Start again with since=0.',
   })
 }

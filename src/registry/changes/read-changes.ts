@@ -4,38 +4,38 @@ import { type Store, type StoreChange, type StoredEntry, UnreadableEntry } from 
 import type { Views } from '../entry/view.ts'
 import type { LivenessCache } from '../liveness/liveness-cache.ts'
 
-/** A change as everybody is told of it, and who owns the agent. */
+/** A change as the public sees it, and the owner of the agent. */
 export interface TaskUpdate {
   readonly change: RegistryChange
   readonly owner: StoredEntry['owner']
 }
 
-/** What the log says between two revisions. */
+/** The changes between two revisions. */
 export interface Span {
   readonly updates: readonly TaskUpdate[]
-  /** The last revision that was read; everything up to it is told, or nothing to everybody. */
+  /** The last revision read: every public change up to it is included. */
   readonly up_to: number
-  /** The log ended there. */
+  /** Whether the log ends there. */
   readonly complete: boolean
 }
 
-/** Reads changes with a revision greater than `after`; undefined where the log does not reach as far as that. */
+/** Reads changes after revision `after`; undefined where the log is shorter than that. */
 export type ReadChanges = (after: number, limit: number) => Promise<Span | undefined>
 
 interface ReadChangesOptions {
   readonly store: Pick<Store, 'changes' | 'read'>
   readonly views: Pick<Views, 'entry'>
   readonly livenessCache: Pick<LivenessCache, 'of' | 'refresh'>
-  /** Hears of entries that cannot be read, which are left out. */
+  /** Called for entries that cannot be read; they are left out. */
   readonly onError: (fault: unknown) => void
 }
 
-/** Characters of changes that one span holds, beyond its first; every door answers with 1 MiB at most. */
+/** Characters of changes in one span, beyond the first change; every transport answers with at most 1 MiB. */
 const maxSpanCharacters = 512 * 1024
 
 /**
- * An entry is told of at its newest revision alone: where it has changed again, a later change will tell. That it is
- * gone is told at once, for what comes after that may be nobody's to see.
+ * An entry is reported at its newest revision only: where it has changed again, a later row reports it. A removal is
+ * reported at once, since later revisions may be hidden.
  */
 export function createReadChanges({ store, views, livenessCache, onError }: ReadChangesOptions): ReadChanges {
   async function read(ids: readonly string[]): Promise<StoredEntry[]> {
@@ -62,7 +62,7 @@ export function createReadChanges({ store, views, livenessCache, onError }: Read
   }
 
   return async (after, limit) => {
-    // The row of `after` itself says that the log reaches so far, whatever this process has heard of by now.
+    // The row of `after` itself proves that the log reaches that far.
     const rows = await store.changes(Math.max(0, after - 1), after > 0 ? limit + 1 : limit)
     if (after > 0 && rows[0]?.revision !== after) return undefined
     const newestRows = newest(after > 0 ? rows.slice(1) : rows)
@@ -89,7 +89,7 @@ export function createReadChanges({ store, views, livenessCache, onError }: Read
   }
 }
 
-/** Without what was seen of an agent's liveness before something else was. */
+/** Drops liveness changes that another change of the same agent follows. */
 function newest(rows: readonly StoreChange[]): StoreChange[] {
   const last = new Map(rows.map((row) => [row.entry_id, row.revision]))
   return rows.filter((row) => row.kind !== 'liveness' || last.get(row.entry_id) === row.revision)

@@ -2,35 +2,37 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Store } from '../../store/store.ts'
 import type { ReadChanges, Span, TaskUpdate } from './read-changes.ts'
 
-/** The newest changes, read once for everybody who follows. */
+/** The newest changes, read once for all followers. */
 export interface Tail extends AsyncDisposable {
-  /** What came after that revision; undefined where more has come than is kept, or the tail has not begun. */
+  /**
+   * Changes after that revision; undefined where the buffer does not reach back that far, or the tail has not started.
+   */
   after(revision: number): Span | undefined
-  /** Hears of each move, until what it gives back is called. */
+  /** Calls the listener for new changes until the returned function is called. */
   onMove(listener: () => void): () => void
 }
 
 interface TailOptions {
   readonly store: Pick<Store, 'wake' | 'read'>
   readonly read: ReadChanges
-  /** Hears of faults; the tail tries again. */
+  /** Called for faults; the tail retries. */
   readonly onError: (fault: unknown) => void
-  /** Hears that the log is shorter than it was: the database is that of an earlier day. */
+  /** Called where the log is shorter than before: the database was restored. */
   readonly restarted: () => void
 }
 
-/** Changes that are kept for those who follow closely; who has fallen behind reads for itself. */
+/** Changes buffered for followers that are up to date; others read the log themselves. */
 const maxBuffered = 1000
 const pageSize = 100
 const retryMilliseconds = 500
 
-/** Tails the log from where it ends now, until disposed. */
+/** Tails the log from its current end until disposed. */
 export function startTail({ store, read, onError, restarted }: TailOptions): Tail {
   const stop = new AbortController()
   const { signal } = stop
   const listeners = new Set<() => void>()
   const buffered: TaskUpdate[] = []
-  /** Of the revisions after this one, everything is kept. */
+  /** All changes after this revision are buffered. */
   let floor = 0
   let revision: number | undefined
 
@@ -85,7 +87,7 @@ export function startTail({ store, read, onError, restarted }: TailOptions): Tai
   return {
     after(since) {
       if (revision === undefined || since < floor || since > revision) return undefined
-      // Those who follow lack the last few, seldom more.
+      // Followers usually lack only the last few changes.
       const first = buffered.findLastIndex(({ change }) => change.revision <= since) + 1
       return { updates: buffered.slice(first), up_to: revision, complete: true }
     },

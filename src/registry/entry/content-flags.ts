@@ -2,8 +2,8 @@ import type { Capability } from '../../../schemas/entry-parts.ts'
 import type { ContentFlag } from '../../../schemas/trust.ts'
 
 /**
- * Phrases by which a text speaks to a language model instead of about an agent. Each looks at a bounded stretch, so
- * that time grows with the text alone. A flag warns; nothing is changed or left out because of it.
+ * Phrases that address a language model instead of describing an agent. Each pattern looks at a bounded length, so
+ * time is linear in the text. A flag only warns; no text is changed or left out.
  */
 const rules: readonly (readonly [ContentFlag, RegExp])[] = [
   [
@@ -37,12 +37,12 @@ interface Texts {
   readonly description: string
   readonly tags: readonly string[]
   readonly capabilities: readonly Capability[]
-  /** Given out whole to whoever asks for it. */
+  /** Parts that callers receive unchanged. */
   readonly card?: Record<string, unknown> | null
   readonly deprecated?: { readonly message: string | null } | null
 }
 
-/** What a language model should be wary of in an entry's texts, each flag once, in the order of the rules. */
+/** The warnings about an entry's texts for language models, each flag once, in the order of the rules. */
 export function contentFlags({
   name,
   description,
@@ -56,7 +56,7 @@ export function contentFlags({
   return [...new Set(raised.map(([flag]) => flag))]
 }
 
-/** Every string and key at any depth, each once, as a model reads it: in plain letters (NFKC), of spaces but one. */
+/** Every string and key at any depth, each once, normalised as a model reads it: NFKC, with single spaces. */
 function textsIn(value: unknown): string[] {
   const texts = new Set<string>()
   const left = [value]

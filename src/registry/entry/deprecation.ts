@@ -7,18 +7,18 @@ import type { Committed, Editor } from './editor.ts'
 import { toReference } from './reference.ts'
 
 export interface Deprecating extends Change {
-  /** False takes it back. */
+  /** False ends the deprecation. */
   readonly deprecated: boolean
   readonly message?: string | undefined
   readonly successor?: string | undefined
 }
 
-/** Successors of successors that are looked at. */
+/** Maximum length of a chain of successors. */
 const maxChain = 100
 
 /**
- * Says of an entry that nobody should begin to use it, or takes that back. Throws Failure `wrong_state` where there is
- * nothing to take back, `not_found` for a successor that is not listed, `conflict` for one that leads back here.
+ * Deprecates an entry, or ends its deprecation. Throws Failure `wrong_state` where it is not deprecated, `not_found`
+ * for a successor that is not listed, `conflict` for a successor whose chain leads back here.
  */
 export function createDeprecate(editor: Pick<Editor, 'change'>) {
   return async function deprecate(
@@ -37,7 +37,7 @@ export function createDeprecate(editor: Pick<Editor, 'change'>) {
   }
 }
 
-/** Whoever follows successors comes to an end. */
+/** Chains of successors must end. */
 async function successorOf(
   reads: Pick<DecisionReads, 'entry'>,
   entry: StoredEntry,
@@ -46,7 +46,7 @@ async function successorOf(
   const first = await reads.entry(toReference(successor))
   if (!first || !isListed(first)) {
     throw new Failure('not_found', `No agent is listed as ${successor}.`, {
-      errors: [{ pointer: '/successor', detail: 'Name an agent that everybody can see.' }],
+      errors: [{ pointer: '/successor', detail: 'Name a listed agent.' }],
     })
   }
   let next: StoredEntry | undefined = first
@@ -61,7 +61,7 @@ async function successorOf(
 function inACircle({ package_name }: StoredEntry, successor: StoredEntry): Failure {
   const detail =
     successor.package_name === package_name
-      ? `${package_name} cannot take its own place.`
+      ? `${package_name} cannot be its own successor.`
       : `${successor.package_name} is itself replaced by ${package_name}.`
   return new Failure('conflict', detail, {
     errors: [{ pointer: '/successor', detail: 'Name an agent that does not lead back here.' }],

@@ -81,7 +81,7 @@ export class Editor {
     })
   }
 
-  /** Any change of an entry that exists: `edit` gives the entry as it is to be, or throws. */
+  /** Changes an existing entry: `edit` returns the new entry, or throws. */
   async change(
     { agent, expected_revision }: Change,
     caller: Principal | null,
@@ -183,13 +183,16 @@ type Facts = Omit<
   | 'updated_at'
 >
 
-/** The fields that are there. */
+/** The fields that are present. */
 function stated<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   const present = Object.entries(fields).filter(([, value]) => value !== undefined)
   return Object.fromEntries(present) as { [K in keyof T]?: Exclude<T[K], undefined> }
 }
 
-/** What a new entry must state, itself or by its manifest. Throws Failure `invalid_request` naming each lack. */
+/**
+ * Checks what a new entry must state, itself or by its manifest. Throws Failure `invalid_request` naming each missing
+ * field.
+ */
 function complete(facts: { [Name in keyof Facts]?: Exclude<Facts[Name], undefined> }): Facts {
   const { name, description, capabilities, endpoints, manifest_url } = facts
   const package_name = facts.package_name ?? derivedFrom(manifest_url, name)
@@ -208,7 +211,7 @@ function complete(facts: { [Name in keyof Facts]?: Exclude<Facts[Name], undefine
   return { ...initialValues, card: null, ...facts, package_name, name, description }
 }
 
-/** Throws Failure `upstream_invalid` where what an entry is made of is a card that may not be listed under it. */
+/** Throws Failure `upstream_invalid` where the entry's card is invalid for its package name. */
 function assertListable(entry: StoredEntry): StoredEntry {
   if (entry.manifest?.status !== 'invalid') return entry
   const wrong = entry.manifest.findings.filter(({ severity }) => severity === 'error')
@@ -222,7 +225,7 @@ function derivedFrom(manifestUrl: string | null | undefined, name: string | unde
   return PackageName.safeParse(cardName(manifestUrl, name)).data
 }
 
-/** A name is taken by any entry, in STAGE too; a deleted one keeps it for its owner. */
+/** Any entry takes its name, in STAGE too; a deleted entry keeps it for its owner. */
 function assertFree(taken: StoredEntry | undefined, packageName: string, principal: Principal): void {
   if (!taken) return
   if (taken.deleted && !taken.owner && !taken.suspended) return
@@ -238,15 +241,15 @@ function assertFree(taken: StoredEntry | undefined, packageName: string, princip
 function assertRevision(entry: StoredEntry, expected: number | undefined): void {
   if (expected === undefined || expected === entry.revision) return
   throw new Failure('precondition_failed', `${entry.package_name} is at revision ${entry.revision}.`, {
-    hint: 'Read it again and decide anew.',
+    hint: 'Read it again, then repeat the change.',
     revision: entry.revision,
   })
 }
 
-/** What is stated now wins from now on. The card of one address is not the card of another. */
+/** A stated field wins over the manifest from now on. A new manifest URL discards the card of the old one. */
 function updated(entry: StoredEntry, publication: Publication, at: string): StoredEntry {
   const values = stated(publication)
-  // Of what nobody owns, its source states all but what an admin puts right.
+  // The source of an unowned entry states all fields but those that an admin corrects.
   const before = entry.stated ?? (entry.owner ? null : [])
   const statedFields = before && [...new Set([...before, ...Object.keys(values)])]
   const { manifest_url } = values

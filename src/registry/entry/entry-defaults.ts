@@ -1,6 +1,6 @@
 import type { StoredEntry } from '../../store/store.ts'
 
-/** What nobody has earned or found out yet about a new entry. */
+/** Initial values of the fields that the registry manages. */
 export const blank = {
   stated: null,
   card_sha256: null,

@@ -14,11 +14,11 @@ interface Hosting {
   readonly store: Store
   readonly clock: () => number
   readonly createId: () => string
-  /** That of the base URL, where it can be proved; an entry proved for another one begins anew. */
+  /** The domain of the base URL, where it can be proved; an entry proved for another domain is proved again. */
   readonly domain: string | null
 }
 
-/** Lists the agents that this gateway hosts, writing only those whose content has changed; the revision then. */
+/** Lists the agents that this gateway hosts, writing only those whose content has changed. Returns the revision. */
 export async function listHosted(
   { store, clock, createId, domain }: Hosting,
   agents: readonly Agent[],
@@ -42,13 +42,13 @@ export async function listHosted(
   return revision
 }
 
-/** Key order does not count: a document read back from the store has its own. */
+/** Key order does not count: a document read from the store may have another. */
 function contentOf(entry: StoredEntry): string {
   const keys = Object.keys(entry).sort()
   return JSON.stringify(keys.map((key) => [key, Reflect.get(entry, key)]))
 }
 
-/** A process that knows no domain, such as a command beside the server, leaves what was proved. */
+/** A process without a domain, such as a command beside the server, keeps the stored proof. */
 function verificationOf(
   current: StoredEntry | undefined,
   domain: string | null,

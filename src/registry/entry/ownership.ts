@@ -11,7 +11,7 @@ import { toReference } from './reference.ts'
 
 export interface Recipient {
   readonly subject: string
-  /** The issuer of its tokens; the local one when left out. */
+  /** The issuer of the recipient's tokens; the local one when absent. */
   readonly issuer?: string | undefined
 }
 
@@ -32,13 +32,13 @@ interface AuditPage {
   readonly next_cursor: string | null
 }
 
-/** Whose an entry is, whether it may be seen, and what was done to it. */
+/** Ownership, suspension, reports and the audit log of entries. */
 interface OwnershipService {
   transfer(change: Change, to: Recipient, caller: Principal | null): Promise<Committed>
   suspend(request: Suspending, caller: Principal | null): Promise<Committed>
-  /** Says to the owner and to admins that something is wrong; the same report within a day counts once. */
+  /** Reports a problem to the owner and to admins; the same report within a day counts once. */
   report(report: Report, caller: Principal | null): Promise<void>
-  /** What was done to an entry, newest first, deleted ones too; its owner and admins may ask. */
+  /** The audit log of an entry, newest first, deleted entries included; for its owner and admins. */
   audit(
     agent: string,
     limit: number,
@@ -50,7 +50,7 @@ interface OwnershipService {
 const dayMilliseconds = 24 * 3_600_000
 
 export function createOwnershipService(store: Store, editor: Editor, clock: () => number): OwnershipService {
-  /** A proof, and what a signature is worth by it, is its owner's, and so does not pass to the next one. */
+  /** A proof belongs to its owner, so the proof and the signature's status do not pass to the next owner. */
   const transfer: OwnershipService['transfer'] = (change, { subject, issuer = localIssuer }, caller) =>
     editor.change(change, caller, { action: 'transfer' }, (entry, _, at) => {
       assertNotSuspended(entry)
@@ -93,7 +93,7 @@ export function createOwnershipService(store: Store, editor: Editor, clock: () =
     const entry = await store.read.entry(toReference(agent))
     if (!entry || !(isVisible(entry, caller) || mayRead(caller, entry))) throw unlisted(agent)
     if (!caller || !mayRead(caller, entry)) {
-      throw new Failure('forbidden', `The log of ${entry.package_name} is its owner's.`)
+      throw new Failure('forbidden', `Only its owner may read the log of ${entry.package_name}.`)
     }
     const question = ['audit', entry.id]
     const before = cursor === undefined ? undefined : numberIn(decodePosition(cursor, question).id)
@@ -107,7 +107,7 @@ export function createOwnershipService(store: Store, editor: Editor, clock: () =
   return { transfer, suspend, report, audit }
 }
 
-/** Whoever reports is named to admins alone. */
+/** Only admins see who reported. */
 function anonymised(event: AuditEvent, caller: Principal): AuditEvent {
   return event.action === 'report' && !isAdmin(caller) ? { ...event, actor: null } : event
 }

@@ -5,11 +5,11 @@ import { isListed } from '../../store/entries/version-content.ts'
 import type { Claim, StoredEntry } from '../../store/store.ts'
 import { isId } from './reference.ts'
 
-/** Names that the operator alone gives. */
+/** Prefix of names that only the operator may create. */
 const operatorPrefix = 'svc.'
-/** Nor any that reads like one. */
+/** Confusable spellings of it are refused too. */
 const operatorName = /^svc(?![a-z0-9])/
-/** The prefix of A2A addresses; a name under it could not be told from an address. */
+/** The prefix of A2A addresses: a name with it would be ambiguous. */
 const addressPrefix = 'custom.'
 
 export function isAdmin(principal: Principal | null): boolean {
@@ -20,7 +20,9 @@ export function owns(principal: Principal, { owner }: StoredEntry): boolean {
   return owner !== null && isSame(owner, principal)
 }
 
-/** Owner, a namespace claim that covers the name, or admin: who may act, and see an entry in STAGE. */
+/**
+ * True for the owner, a namespace claim that covers the name, and admins: they may act, and see an entry in STAGE.
+ */
 export function mayRead(principal: Principal | null, entry: StoredEntry): boolean {
   if (!principal) return false
   return (
@@ -28,13 +30,13 @@ export function mayRead(principal: Principal | null, entry: StoredEntry): boolea
   )
 }
 
-/** True where the entry exists for this caller at all. */
+/** True where this caller may know that the entry exists. */
 export function isVisible(entry: StoredEntry, principal: Principal | null): boolean {
   if (entry.deleted) return false
   return isListed(entry) || mayRead(principal, entry)
 }
 
-/** The claimed namespace that the name stands under, or null. */
+/** The claimed namespace that covers the name, or null. */
 export function coveringNamespace(principal: Principal, packageName: string): string | null {
   return principal.namespaces.find((namespace) => isUnder(packageName, namespace)) ?? null
 }
@@ -45,7 +47,7 @@ export function namespacesOver(packageName: string): string[] {
   return [...ends.map((end) => packageName.slice(0, end)), packageName]
 }
 
-/** Throws Failure `not_found` to whoever may not see the entry, `hosted_agent` and `forbidden` to whoever may. */
+/** Throws Failure `not_found` where the caller may not see the entry, else `hosted_agent` or `forbidden`. */
 export function assertMayChange(
   principal: Principal | null,
   entry: StoredEntry | undefined,
@@ -56,11 +58,11 @@ export function assertMayChange(
   if (entry.hosted) {
     throw new Failure(
       'hosted_agent',
-      `${entry.package_name} is part of this gateway and changes with it alone.`,
+      `${entry.package_name} is hosted by this gateway and cannot be changed by callers.`,
     )
   }
   if (!mayRead(principal, entry)) {
-    throw new Failure('forbidden', `${entry.package_name} belongs to somebody else.`, {
+    throw new Failure('forbidden', `${entry.package_name} has another owner.`, {
       hint: 'Use a token of its owner, or one whose namespace claim covers the name.',
     })
   }
@@ -80,7 +82,7 @@ export function assertMayClaim(
   if (entry.owner === null) return
   throw new Failure(
     'wrong_state',
-    `${entry.package_name} has an owner; only what is unclaimed can be claimed.`,
+    `${entry.package_name} has an owner; only unclaimed entries can be claimed.`,
     {
       hint: 'Its owner can transfer it.',
     },
@@ -88,18 +90,19 @@ export function assertMayClaim(
 }
 
 /**
- * Throws Failure `invalid_request` or `forbidden` where nobody, or not this caller, may take the name. A namespace in a
- * token is for tokens with it; one that was proved is for each who proved it, or one within it, and the name is within.
+ * Throws Failure `invalid_request` where no caller may take the name, `forbidden` where this one may not. A namespace
+ * of a token is reserved for tokens that have it; a proved namespace is reserved for the callers who proved it, or a
+ * namespace within it that covers the name.
  */
 export function assertMayCreate(principal: Principal, packageName: string, claims: readonly Claim[]): void {
   if (packageName.startsWith(addressPrefix)) {
-    throw new Failure('invalid_request', `Names do not begin with ${addressPrefix}`, {
-      errors: [{ pointer: '/package_name', detail: `${addressPrefix} begins A2A addresses.` }],
+    throw new Failure('invalid_request', `A name must not begin with ${addressPrefix}`, {
+      errors: [{ pointer: '/package_name', detail: `${addressPrefix} is the prefix of A2A addresses.` }],
     })
   }
   if (isId(packageName)) {
-    throw new Failure('invalid_request', 'A name does not look like an id.', {
-      errors: [{ pointer: '/package_name', detail: 'It could not be told from the id of an entry.' }],
+    throw new Failure('invalid_request', 'A name must not look like an id.', {
+      errors: [{ pointer: '/package_name', detail: 'It would be ambiguous with the id of an entry.' }],
     })
   }
   if (isAdmin(principal)) return
@@ -115,7 +118,7 @@ export function assertMayCreate(principal: Principal, packageName: string, claim
   throw new Failure(
     'forbidden',
     proved
-      ? `Whoever proved the domain of ${namespace} names what is under it.`
+      ? `Only owners who proved the domain of ${namespace} may create names under it.`
       : `The namespace ${namespace} is claimed.`,
     { hint: `A token with the namespace claim ${namespace} may create names under it.` },
   )
@@ -125,7 +128,7 @@ function isSame(holder: Claim['holder'], other: Claim['holder']): boolean {
   return holder.issuer === other.issuer && holder.subject === other.subject
 }
 
-/** Throws Failure `conflict` where the name can be taken for that of somebody else's agent. */
+/** Throws Failure `conflict` where the name is confusable with that of another owner's agent. */
 export function assertDistinct(
   principal: Principal,
   packageName: string,
@@ -134,7 +137,7 @@ export function assertDistinct(
   if (isAdmin(principal)) return
   const foreign = lookalikes.find((entry) => !owns(principal, entry))
   if (!foreign) return
-  throw new Failure('conflict', `The name ${packageName} can be taken for that of another agent.`, {
+  throw new Failure('conflict', `The name ${packageName} is confusable with that of another agent.`, {
     errors: [{ pointer: '/package_name', detail: 'It looks like a name in use. Choose another one.' }],
     ...(isVisible(foreign, principal) && { nearest: [foreign.package_name] }),
   })
@@ -148,10 +151,10 @@ export function assertNotSuspended({ package_name, suspended }: StoredEntry): vo
   })
 }
 
-/** Throws Failure `reserved_tag` where anyone but an admin sets the tag of the hosted test agents. */
+/** Throws Failure `reserved_tag` where a caller other than an admin sets the tag of hosted agents. */
 export function assertTags(principal: Principal, tags: readonly string[]): void {
   if (!tags.includes(testTag) || isAdmin(principal)) return
-  throw new Failure('reserved_tag', `The tag ${testTag} is kept for the hosted test agents.`, {
-    errors: [{ pointer: '/tags', detail: `Leave ${testTag} out.` }],
+  throw new Failure('reserved_tag', `The tag ${testTag} is reserved for hosted agents.`, {
+    errors: [{ pointer: '/tags', detail: `Remove ${testTag}.` }],
   })
 }

@@ -7,9 +7,9 @@ export function isId(agent: string): boolean {
   return uuid.test(agent)
 }
 
-/** An id, a package name or an A2A address, as a store looks it up. */
+/** An id, a package name or an A2A address as a store key. */
 export function toReference(agent: string): Reference {
   if (isId(agent)) return { id: agent.toLowerCase() }
-  // No name has a NUL, and PostgreSQL refuses to be asked for one.
+  // Names have no NUL, and PostgreSQL refuses queries with one.
   return { package_name: packageNameOf(agent.toLowerCase()).replaceAll('\0', '\ufffd') }
 }

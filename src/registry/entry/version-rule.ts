@@ -3,9 +3,9 @@ import { contentDigest } from '../../store/entries/version-content.ts'
 import type { DecisionReads, StoredEntry } from '../../store/store.ts'
 
 /**
- * A version that its owner states means one thing for ever, as in the official MCP registry. Throws Failure `conflict`
- * where what is published by this change is not what was published under the version before; what follows a
- * manifest, or states no version, changes freely.
+ * A version that its owner states is immutable, as in the official MCP registry. Throws Failure `conflict` where this
+ * change publishes other content under a version that was published before. Entries that follow a manifest, or state
+ * no version, may change.
  */
 export async function assertNewVersion(
   reads: Pick<DecisionReads, 'published'>,
@@ -19,11 +19,11 @@ export async function assertNewVersion(
   const published = await reads.published(id, version)
   if (published.length === 0 || published.includes(digest)) return
   throw new Failure('conflict', `${package_name} ${version} was published with other content.`, {
-    hint: 'What was published under a version stays: give the change a version of its own.',
+    hint: 'A published version is immutable: give the change a new version.',
   })
 }
 
-/** Null: its owner stated all of it. */
+/** Null: its owner stated all fields. */
 function statesVersion({ stated, owner }: StoredEntry): boolean {
   return stated === null ? owner !== null : stated.includes('version')
 }

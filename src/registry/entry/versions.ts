@@ -14,7 +14,7 @@ import type { Views } from './view.ts'
 
 type Caller = Principal | null
 
-/** A range is looked for among so many of the highest versions. */
+/** Highest versions that a range is compared with. */
 const maxCompared = 1000
 const maxSuggestions = 3
 
@@ -110,7 +110,7 @@ export class VersionHistory {
     const suggested = close.length > 0 ? close : [...published].slice(0, maxSuggestions)
     const hint = entry.version === null ? 'It states no version.' : `Its current version is ${entry.version}.`
     return new Failure('not_found', message, {
-      hint: `${hint} list_versions tells all there were.`,
+      hint: `${hint} list_versions lists all versions.`,
       ...(suggested.length > 0 && { nearest: suggested }),
     })
   }

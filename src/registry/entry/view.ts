@@ -9,13 +9,13 @@ import { emptyLivenessCache, type LivenessCache } from '../liveness/liveness-cac
 import { mayRead } from './permissions.ts'
 import { manifestUrl, type Site } from './site.ts'
 
-/** Renders what the truth holds as callers see it. */
+/** Renders stored entries as callers see them. */
 export interface Views {
   entry(stored: StoredEntry, principal: Principal | null): Entry
   detail(stored: StoredEntry, principal: Principal | null): EntryDetail
 }
 
-/** Public views are made once: the same frozen object is given out until the entry or its liveness changes. */
+/** Public views are cached: the same frozen object is returned until the entry or its liveness changes. */
 export function createViews(
   site: () => Site,
   livenessCache: Pick<LivenessCache, 'of'> = emptyLivenessCache,
@@ -38,7 +38,7 @@ export function createViews(
     }
   }
 
-  /** Everybody sees what was checked and when; why it failed is for the owner. */
+  /** The public sees what was checked and when; only the owner sees why it failed. */
   function withoutReasons(detail: EntryDetail): EntryDetail {
     const { verification, manifest } = detail
     return {
@@ -48,7 +48,7 @@ export function createViews(
     }
   }
 
-  /** Owners and admins see who owns the entry; everybody else sees the public view. */
+  /** Owners and admins see the owner of the entry; all others see the public view. */
   function own(stored: StoredEntry, principal: Principal | null): Entry | undefined {
     if (stored.hosted || !mayRead(principal, stored)) return undefined
     return { ...publicEntry(stored), owner: stored.owner, suspended: stored.suspended }
@@ -63,7 +63,7 @@ export function createViews(
   }
 }
 
-/** Made again where the entry's liveness is another object than it was. */
+/** Caches by entry and liveness object. */
 function once<Value>(
   livenessCache: Pick<LivenessCache, 'of'>,
   make: (stored: StoredEntry, liveness: Liveness) => Value,
@@ -107,13 +107,13 @@ function render(stored: StoredEntry, liveness: Liveness, site: Site): Entry {
   }
 }
 
-/** True where the card was read since it was verified and is another one. */
+/** True where the card has changed since it was verified. */
 function hasChanged({ proof, card_sha256, verification_level }: StoredEntry): boolean {
   if (verification_level !== 'domain_verified' || !proof?.card_sha256) return false
   return card_sha256 !== proof.card_sha256
 }
 
-/** The proof without what only the next check needs. */
+/** The proof without the fields that only the next check needs. */
 function reportOf(proof: StoredEntry['proof']): EntryDetail['verification'] {
   if (!proof) return null
   const { method, domain, proved_at, checked_at, failures, failing_since, detail } = proof

@@ -6,7 +6,7 @@ import { contentFlags } from '../entry/content-flags.ts'
 import { blank } from '../entry/entry-defaults.ts'
 import { type Facts, readLine } from './read-line.ts'
 
-/** What became of the lines; a line number counts from 1. */
+/** The result of an import; line numbers count from 1. */
 interface ImportReport {
   readonly created: number
   readonly updated: number
@@ -21,8 +21,8 @@ interface ImporterOptions {
 }
 
 /**
- * Lists each line as an ACTIVE, unclaimed entry, all in one transaction. A line that is in already, by name and
- * upstream URL, is updated where it differs; a name taken by another upstream gets `-2`, `-3` … behind it.
+ * Imports each line as an ACTIVE, unclaimed entry, all in one transaction. A line with a known name and upstream URL
+ * updates its entry where it differs; a name taken by another upstream gets the suffix `-2`, `-3` and so on.
  */
 export async function importLines(
   { store, clock, createId }: ImporterOptions,
@@ -82,7 +82,7 @@ async function importFacts(
     if (taken.source_url !== facts.source_url) continue
     if (taken.owner) return `${package_name} is claimed; its owner publishes it.`
     if (taken.deleted) return `${package_name} was deleted here.`
-    // What an admin has put right stays as it is.
+    // Fields that an admin corrected stay.
     const corrected = pick(taken, taken.stated ?? [])
     const next = { ...taken, ...facts, ...corrected, package_name }
     if (
@@ -94,7 +94,7 @@ async function importFacts(
   }
 }
 
-/** Some fields as they stand. */
+/** Some fields of an entry. */
 function pick(entry: StoredEntry, fields: readonly string[]): Partial<StoredEntry> {
   return Object.fromEntries(fields.map((key) => [key, Reflect.get(entry, key)]))
 }

@@ -6,7 +6,7 @@ import { hiddenIn, mixesScripts } from '../../../schemas/text.ts'
 import type { StoredEntry } from '../../store/store.ts'
 import { cut, maxCapabilities, maxDescription, readCard } from '../cards/manifest.ts'
 
-/** What an imported line states of an agent. */
+/** The fields that an imported line states. */
 export type Facts = Pick<
   StoredEntry,
   | 'package_name'
@@ -36,18 +36,18 @@ const McpServer = z.object({
     .default([]),
 })
 
-/** What one line states, whichever of the two kinds it is. Throws ZodError, Failure or SyntaxError. */
+/** Reads one line of either kind. Throws ZodError, Failure or SyntaxError. */
 export function readLine(text: string): Facts {
   const document: unknown = JSON.parse(text)
   const isServer = z.looseObject({ packageName: z.string() }).safeParse(document).success
   const facts = isServer ? fromServer(McpServer.parse(document)) : fromCard(document)
   PackageName.parse(facts.package_name)
   if (/^(custom\.|svc(?![a-z0-9]))/.test(facts.package_name)) {
-    throw new Failure('invalid_request', `${facts.package_name} is a name that lists do not give.`)
+    throw new Failure('invalid_request', `${facts.package_name} is a reserved name.`)
   }
   const errors = hiddenIn(document).map((pointer) => ({ pointer, detail: 'hides characters.' }))
   if (mixesScripts(facts.name)) errors.push({ pointer: '/name', detail: 'mixes scripts that look alike.' })
-  if (errors.length > 0) throw new Failure('invalid_request', 'It shows other than it is.', { errors })
+  if (errors.length > 0) throw new Failure('invalid_request', 'It holds deceptive text.', { errors })
   return facts
 }
 
@@ -78,7 +78,7 @@ function fromCard(document: unknown): Facts {
   const { package_name: _, ...manifest } = readCard(document)
   const { wellKnownURI, wellKnownUri, url } = document as Record<string, unknown>
   const [where, service] = [wellKnownURI ?? wellKnownUri ?? url, url].filter(isUrl)
-  if (where === undefined) throw new Failure('invalid_request', 'The card says nowhere where it stands.')
+  if (where === undefined) throw new Failure('invalid_request', 'The card does not state its URL.')
   return {
     ...manifest,
     package_name: cardName(where, manifest.name),
@@ -98,13 +98,13 @@ function isUrl(value: unknown): value is string {
   return typeof value === 'string' && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
 }
 
-/** The name of an agent that has none but its card: where the card stands, reversed, and what it is called. */
+/** The package name of an agent known by its card: the host of the card, reversed, and the agent's name. */
 export function cardName(url: string, name: string): string {
   const host = new URL(url).hostname.split('.').reverse().join('.')
   return derivedName(`${host}/${name.replaceAll('/', '-')}`)
 }
 
-/** Lower-cased, every run outside `[a-z0-9._-]` one dash, at most one slash, 200 characters. */
+/** Lower case, every run outside `[a-z0-9._-]` replaced by one dash, at most one slash, at most 200 characters. */
 function derivedName(name: string): string {
   const [head = '', ...tail] = name.split('/')
   const parts = tail.length > 0 ? [slug(head), slug(tail.join('-'))] : [slug(head)]

@@ -1,11 +1,11 @@
 import type { SearchIndex } from '../../search/search-index.ts'
 import type { Derived } from './index-tailer.ts'
 
-/** The set of agents that everybody finds, watched for members that come and go. */
+/** Watches the set of listed agents. */
 export interface Listed {
-  /** What changes are to be applied to, that they are seen. */
+  /** The index to apply changes to, so that they are watched. */
   readonly index: Derived
-  /** Hears of each change of the set, until what it gives back is called. */
+  /** Calls the listener at each change of the set until the returned function is called. */
   onChange(listener: () => void): () => void
 }
 

@@ -4,15 +4,15 @@ import { dirname } from 'node:path'
 import { openSections, type Parts, packSections, type Sections } from '../../common/sections.ts'
 import type { Store } from '../../store/store.ts'
 
-/** Something derived as it lay on the disk at some revision, so that a start need not derive it anew. */
+/** A snapshot of derived data on disk, so that a start need not derive it again. */
 interface Snapshot {
-  /** What was written last, where it is whole, of this version and of this store. */
+  /** The last snapshot, where it is complete, of this format and of this store. */
   read(): Promise<Sections | undefined>
-  /** Replaces it at once or not at all; nothing of it is needed, so a fault is heard and forgotten. */
+  /** Replaces the snapshot atomically. A snapshot is optional, so a fault is only reported. */
   write(revision: number, parts: Parts): Promise<void>
 }
 
-/** What was saved, made anew; from nothing where that fails, which is heard. */
+/** Makes a value from a snapshot, or from nothing where that fails, which is reported. */
 export function restored<T>(
   saved: Sections | undefined,
   make: (saved: Sections | undefined) => T,
@@ -27,7 +27,7 @@ export function restored<T>(
   }
 }
 
-/** Writes down what is derived where at least so many changes were applied since it was read or written. */
+/** Writes a snapshot where at least so many changes were applied since the last one. */
 export type Keep = (fewest: number) => Promise<void>
 
 interface Savable {
@@ -46,8 +46,8 @@ export function createKeep(snapshot: Snapshot, derived: Savable): Keep {
 }
 
 /**
- * A snapshot in the file at `path`. `format` names the code that made it: what another version derived is not read.
- * `failed` hears of a file that is damaged or cannot be written.
+ * A snapshot in the file at `path`. `format` names the code that made it: a snapshot of another format is not read.
+ * `onError` is called for a file that is damaged or cannot be written.
  */
 export function createSnapshot(
   path: string,
@@ -55,7 +55,7 @@ export function createSnapshot(
   store: Store,
   onError: (fault: unknown) => void,
 ): Snapshot {
-  /** Tells this store from another, and from itself restored to an earlier day. */
+  /** Identifies this store at a revision, so that another or a restored store does not match. */
   async function originAt(revision: number): Promise<string> {
     const [change] = revision > 0 ? await store.changes(revision - 1, 1) : []
     return JSON.stringify([format, revision, change ?? null])

@@ -8,11 +8,11 @@ import type { Derived } from './index-tailer.ts'
 import { createVectorKeep } from './vector-keep.ts'
 
 interface VectorFeed extends Derived, AsyncDisposable {
-  /** Texts embedded since the start: those whose vectors were not kept. */
+  /** Texts embedded since the start, because their vectors were not stored. */
   readonly embedded: number
 }
 
-/** Gives a vector store the vectors of entries: those kept with the truth, and new ones for new texts, which it keeps. */
+/** Feeds a vector store with the vectors of entries: stored ones, and new ones for new texts, which it stores. */
 export function createVectorFeed(
   embeddings: Embeddings,
   embedder: Embedder,

@@ -2,7 +2,7 @@ import type { Meaning } from '../../search/index/meaning.ts'
 import type { Store } from '../../store/store.ts'
 import type { VectorIndex } from './vector-index.ts'
 
-/** Which model serves, and how far another that is to take over has come. */
+/** The serving model, and the progress of the model that will replace it. */
 export interface DenseProgress {
   readonly model: string
   readonly applied_revision: number
@@ -10,9 +10,9 @@ export interface DenseProgress {
   readonly next?: { readonly model: string; readonly applied_revision: number; readonly embedded: number }
 }
 
-/** The dense arm that serves, and the one that takes over once it knows every entry. */
+/** The vector index that serves, and the one that takes over once it holds every entry. */
 export interface VectorIndexSwitch extends AsyncDisposable {
-  /** Resolves once the arm that serves knows what was committed at the start. */
+  /** Resolves once the serving index holds everything that was committed at the start. */
   readonly ready: Promise<void>
   readonly meaning: Meaning
   caughtUp(revision: number): Promise<void>
@@ -21,11 +21,11 @@ export interface VectorIndexSwitch extends AsyncDisposable {
 
 interface VectorIndexSwitchOptions<Settings> {
   readonly store: Store
-  /** What the operator asks for. */
+  /** The model of the configuration. */
   readonly configured: Settings
-  /** What always works and embeds at once. */
+  /** The fallback model, which is built in. */
   readonly standby: Settings
-  /** Throws Failure where the model cannot be had. */
+  /** Throws Failure where the model cannot be loaded. */
   open(settings: Settings): Promise<VectorIndex>
   onError(fault: unknown): void
 }
@@ -33,8 +33,8 @@ interface VectorIndexSwitchOptions<Settings> {
 const note = 'dense_arm'
 
 /**
- * Opens the arm that is wanted. Where it has never known every entry of this store, it embeds them in the background
- * while the one that did before serves, or the standby. Throws where the one wanted cannot be opened.
+ * Opens the configured vector index. Where it has never held every entry of this store, it embeds them in the
+ * background while the previous index serves, or the standby. Throws where the configured one cannot be opened.
  */
 export async function openVectorIndexSwitch<Settings>(
   options: VectorIndexSwitchOptions<Settings>,
@@ -57,7 +57,7 @@ export async function openVectorIndexSwitch<Settings>(
     return await open(standby)
   }
 
-  /** The target serves from the moment it knows every entry. */
+  /** The target serves once it holds every entry. */
   async function takeOver(): Promise<void> {
     await target.follower.ready
     if (ended) return

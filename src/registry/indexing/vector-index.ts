@@ -6,24 +6,27 @@ import { IndexTailer } from './index-tailer.ts'
 import type { Keep } from './snapshot.ts'
 import { createVectorFeed } from './vector-feed.ts'
 
-/** One model at work: its vectors of every entry, kept in step with the truth, and what queries mean to it. */
+/** The vectors of every entry by one model, kept in step with the store, and the search over them. */
 export interface VectorIndex extends AsyncDisposable {
   readonly model: string
   readonly meaning: Meaning
   readonly follower: IndexTailer
-  /** Resolves once it knows everything that was committed at the start, or is in trouble: words wait for nobody. */
+  /**
+   * Resolves once it holds everything that was committed at the start, or has failed: searches by words do not wait
+   * for it.
+   */
   readonly ready: Promise<void>
   /** Texts embedded since the start. */
   readonly embedded: number
 }
 
-/** A write waits less for meaning than for words. */
+/** A write waits less for the vectors than for the words, in milliseconds. */
 const write_wait_ms = 1000
 
-/** So many changes cost the next start more than writing them down costs this one. */
+/** From this number of changes on, a snapshot saves more time than writing it costs. */
 export const changesWorthKeeping = 500
 
-/** Takes over the embedder and the vectors: disposing the arm disposes them. */
+/** Owns the embedder and the vectors: disposing the index disposes them. */
 export function createVectorIndex(
   store: Store,
   embedder: Embedder,

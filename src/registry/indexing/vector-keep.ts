@@ -3,20 +3,20 @@ import type { Embeddings } from '../../store/store.ts'
 type Vectors = ReadonlyMap<string, Float32Array>
 
 /**
- * Keeps the vectors of one model a moment later, many at once: a commit for each page of changes would cost more than
- * embedding does. What a crash loses is embedded again at the next start. Disposing it keeps what is left.
+ * Stores the vectors of one model in batches, a moment later: a commit for each page of changes would cost more than
+ * embedding. Vectors lost in a crash are embedded again at the next start. Disposing it stores the rest.
  */
 interface VectorKeep extends AsyncDisposable {
-  /** Those that are kept, or are to be, by content hash. */
+  /** Vectors that are stored or queued, by content hash. */
   find(hashes: readonly string[]): Promise<Vectors>
-  /** Resolves at once, unless many wait already. */
+  /** Resolves at once, unless the queue is long. */
   add(vectors: Vectors): Promise<void>
 }
 
 const most = 200
 const latestMilliseconds = 250
 
-/** `failed` hears of what could not be kept. */
+/** `onError` is called for vectors that could not be stored. */
 export function createVectorKeep(
   embeddings: Embeddings,
   model: string,

@@ -9,13 +9,13 @@ import { answers, classOf } from './failure-class.ts'
 
 type Card = StoredLiveness['card']
 
-/** What the one conditional request for a card found. */
+/** The result of the conditional request for a card. */
 export interface CardLook {
   readonly signals: readonly Signal[]
   readonly card: Card
-  /** The card is another one than it was. */
+  /** Whether the card has changed. */
   readonly has_changed: boolean
-  /** Something of the agent is there, whether well-formed or not. */
+  /** Whether the card's host answered, with a well-formed card or not. */
   readonly is_there: boolean
   readonly retry_after_s?: number | undefined
 }
@@ -26,7 +26,7 @@ interface CardLookOptions {
   readonly timeout_ms: number
 }
 
-/** Reads the card at a URL unless it stands as `known` says (RFC 9110 section 13). Throws what the signal aborts with. */
+/** Reads the card at a URL by a conditional request (RFC 9110 section 13). Throws the signal's reason. */
 export async function lookAtCard(
   url: string,
   previous: Card,

@@ -1,17 +1,17 @@
 import type { Failure } from '../../../schemas/failure.ts'
 import type { FailureClass } from '../../../schemas/liveness.ts'
 
-/** Errors of connections, as Node and undici name them. */
+/** Connection errors by the codes of Node and undici. */
 const byCode: readonly (readonly [RegExp, FailureClass])[] = [
   [/^(ENOTFOUND|EAI_\w+|ENODATA|ESERVFAIL)$/, 'dns'],
   [/^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EHOSTDOWN)$/, 'refused'],
   [/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO_|^EPROTO$|^HOSTNAME_MISMATCH$/, 'tls'],
 ]
 
-/** Of the versions and methods of A2A and JSON-RPC: somebody answers, but not in what the card declares. */
+/** JSON-RPC and A2A codes of an unsupported version or method: the agent answers, but not as its card declares. */
 const otherProtocol = new Set(['METHOD_NOT_FOUND', 'VERSION_NOT_SUPPORTED'])
 
-/** By which class a Failure of a request goes. */
+/** The failure class of a Failure. */
 export function classOf({ code, details }: Failure): FailureClass {
   const { status, code: reason = '' } = details.upstream ?? {}
   if (code === 'blocked_address') return 'blocked_address'
@@ -29,12 +29,12 @@ export function classOf({ code, details }: Failure): FailureClass {
   return 'invalid_answer'
 }
 
-/** A word of the agent's protocol rather than of a connection. */
+/** A code of the agent's protocol rather than of a connection. */
 function isWord(reason: string): boolean {
   return reason === 'INTERNAL_ERROR' || reason === 'INVALID_AGENT_RESPONSE' || reason === 'UNAVAILABLE'
 }
 
-/** Whether an agent that answers so is alive: it asks for a credential, or for patience. */
+/** Whether an agent with this failure is alive: it asks for a credential, or to retry later. */
 export function answers(failure: FailureClass): boolean {
   return failure === 'auth_required' || failure === 'rate_limited'
 }

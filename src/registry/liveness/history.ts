@@ -5,10 +5,10 @@ type History = StoredLiveness['history']
 const dayMilliseconds = 24 * 3_600_000
 const daysKept = 30
 const latenciesKept = 50
-/** Between two looks further apart nobody watched. */
+/** A longer gap between two probes does not count as observed, in milliseconds. */
 const maxGap = 25 * 3_600_000
 
-/** The history with the time between two looks, in milliseconds since the epoch, in which the agent was up or not. */
+/** Adds the time between two probes, in milliseconds since the epoch, as up or down. */
 export function withSpan(history: History, from: number, to: number, isUp: boolean): History {
   const seconds = (to - from) / 1000
   if (seconds <= 0 || to - from > maxGap) return history
@@ -19,12 +19,12 @@ export function withSpan(history: History, from: number, to: number, isUp: boole
   return { ...history, days: days.map(([day, ...sums]) => [day, ...sums]) }
 }
 
-/** The history with what answers took, in milliseconds. */
+/** Adds latencies of answers, in milliseconds. */
 export function withLatencies(history: History, took: readonly number[]): History {
   return { ...history, latencies: [...history.latencies, ...took].slice(-latenciesKept) }
 }
 
-/** What a history shows at a time. */
+/** The uptime and median latency of a history at a time. */
 export function figuresOf(
   { days, latencies }: History,
   now: number,

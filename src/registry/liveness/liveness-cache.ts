@@ -2,21 +2,21 @@ import { setImmediate as turnOfOthers } from 'node:timers/promises'
 import { type Liveness, type LivenessStore, unseen } from '../../../schemas/liveness.ts'
 import type { StoredEntry } from '../../store/store.ts'
 
-/** How agents fare, in the memory of this process: what lists show costs no SQL. */
+/** The liveness of agents in this process's memory, so that lists need no SQL. */
 export interface LivenessCache {
-  /** The same frozen object until another look is heard of. */
+  /** Returns the same frozen object until a newer probe is read. */
   of(entry: Pick<StoredEntry, 'id' | 'hosted'>): Liveness
-  /** Hears of these agents at once. */
+  /** Reads the liveness of these agents from the store now. */
   refresh(entryIds: readonly string[]): Promise<void>
-  /** Hears of every look there has been. */
+  /** Reads all probes since the last sweep. */
   sweep(): Promise<void>
-  /** Up to which look everything shown here is heard of: lists differ by it. */
+  /** Sequence of the last probe that was read: cached lists are keyed by it. */
   readonly swept: number
 }
 
 const pageSize = 1000
 
-/** The gateway that answers is alive. */
+/** Hosted agents are alive while the gateway answers. */
 const hosted: Liveness = Object.freeze({ ...unseen, status: 'alive' })
 
 export function createLivenessCache(store: Pick<LivenessStore, 'shown' | 'since'>): LivenessCache {
@@ -48,7 +48,7 @@ export function createLivenessCache(store: Pick<LivenessStore, 'shown' | 'since'
   }
 }
 
-/** Nobody looks. */
+/** A cache without probes. */
 export const emptyLivenessCache: LivenessCache = {
   of: (entry) => (entry.hosted ? hosted : unseen),
   refresh: async () => {},

@@ -1,7 +1,7 @@
 import { abortable } from '../../common/abort.ts'
 import type { Wait } from '../../common/clock.ts'
 
-/** Does work at an origin once nobody else of this process is there, and a moment after the last one was. */
+/** Runs work for one origin at a time, with a pause between two runs. */
 export type PerOriginThrottle = <T>(url: string, signal: AbortSignal, work: () => Promise<T>) => Promise<T>
 
 const never = new AbortController().signal

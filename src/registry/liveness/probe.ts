@@ -9,12 +9,12 @@ import type { PerOriginThrottle } from './per-origin-throttle.ts'
 import { askedEvery } from './schedule.ts'
 import type { ProbeResult } from './status-rules.ts'
 
-/** An agent as it is asked in its own protocol. */
+/** An agent that can be probed in its own protocol. */
 export interface Askable {
-  /** Where it answers. */
+  /** Its endpoint URL. */
   readonly url: string
   /**
-   * Resolves where the agent answers in its protocol, with its refusal where it refused; changes nothing there.
+   * Resolves where the agent answers in its protocol, with its refusal where it refused. Has no side effects there.
    * Throws Failure.
    */
   ask(signal: AbortSignal): Promise<Failure | undefined>
@@ -24,21 +24,21 @@ export interface LookOptions {
   readonly fetch: Fetch
   readonly clock: () => number
   readonly throttle: PerOriginThrottle
-  /** Undefined where the entry has no endpoint that is spoken here. */
+  /** Undefined where the entry has no endpoint in a supported protocol. */
   readonly askable: (entry: EntryDetail) => Askable | undefined
   readonly detail: (stored: StoredEntry) => EntryDetail
-  /** For one request. */
+  /** For one request, in milliseconds. */
   readonly timeout_ms: number
 }
 
-/** What a look found, and whether the card is another one than it was. */
+/** The result of a probe, and whether the card has changed. */
 interface Found extends ProbeResult {
   readonly has_changed: boolean
 }
 
 /**
- * Looks at an agent: at its card by one conditional request and, where that tells too little or `thorough` is asked
- * for, at whether it answers. Undefined where there is nothing to look at. Throws what the signal aborts with.
+ * Probes an agent: its card by one conditional request and, where that is not enough or `thorough` is set, the agent
+ * itself. Undefined where the entry has nothing to probe. Throws the signal's reason.
  */
 export async function probeEntry(
   stored: StoredEntry,
@@ -68,7 +68,7 @@ export async function probeEntry(
   }
 }
 
-/** Where the card is new, fails or has changed, where the agent did not answer last time, and once a day. */
+/** True where the card is new, fails or has changed, where the agent did not answer last time, and once a day. */
 function callsForMore(
   card: CardLook,
   { asked_at, asked_failure, ...before }: StoredLiveness,

@@ -5,13 +5,13 @@ import { nextAt } from './schedule.ts'
 import { judge } from './status-rules.ts'
 import { createWatcher, originOf, watchOf } from './watcher.ts'
 
-/** Looks whether listed agents are alive. */
+/** Probes listed agents. */
 export interface Prober {
-  /** Whether anything waits to be looked at. */
+  /** Whether any agent is due. */
   isDue(): Promise<boolean>
-  /** Looks at what is due, some hundreds at most; how many that were. */
+  /** Probes the agents that are due, a few hundred at most. Returns their number. */
   run(signal: AbortSignal): Promise<number>
-  /** Looks at one agent by every signal, due or not; the revision then. Throws what the signal aborts with. */
+  /** Probes one agent by every signal, due or not. Returns the revision. Throws the signal's reason. */
   check(entry: StoredEntry, signal: AbortSignal): Promise<Checked>
 }
 
@@ -24,22 +24,22 @@ interface ProberOptions extends LookOptions {
   readonly store: Store
   /** 0 to below 1. */
   readonly random: () => number
-  /** Told of an entry whose card is another one than the registry knows. */
+  /** Called for an entry whose card has changed. */
   readonly onCard: (id: string, signal: AbortSignal) => Promise<void>
-  /** Hears of faults that are not an agent's. */
+  /** Called for faults that are not the agent's. */
   readonly onError: (fault: unknown) => void
-  /** Milliseconds after which one run begins no more looks; 60,000 when left out. */
+  /** Milliseconds after which one run starts no more probes; 60,000 when absent. */
   readonly budget_ms?: number
 }
 
 const dayMilliseconds = 24 * 3_600_000
-/** Looked through for agents at different origins, looked at in one run, and of those at one origin. */
+/** Due agents read in one run, agents probed in it, and agents of one origin among them. */
 const maxDue = 2000
 const maxTaken = 500
 const maxPerOrigin = 100
-/** Origins that are asked at the same time. */
+/** Origins probed concurrently. */
 const atOnce = 32
-/** Looks that are written down together: each commit costs every process what it has read. */
+/** Probe results written in one commit: every process reads each commit. */
 const batch = 100
 
 export function createProber(options: ProberOptions): Prober {
@@ -97,7 +97,7 @@ export function createProber(options: ProberOptions): Prober {
     return { after: judge(before, found, clock(), random()), signals: found.signals }
   }
 
-  /** It states endpoints, and none in a protocol that is spoken here. */
+  /** The entry has endpoints, but none in a supported protocol. */
   function nowhere(before: StoredLiveness): StoredLiveness {
     const shown = { ...unseen, checked_at: time(), failure: 'no_endpoint' as const }
     return { ...before, shown, next_at: time(dayMilliseconds) }
@@ -119,7 +119,7 @@ export function createProber(options: ProberOptions): Prober {
   }
 }
 
-/** One queue an origin, so that nobody is asked by several at once; the longest due first. */
+/** One queue for each origin, so that an origin gets one request at a time; the longest due first. */
 function inQueues(due: readonly StoredLiveness[]): StoredLiveness[][] {
   const queues = new Map<string, StoredLiveness[]>()
   let taken = 0

@@ -2,9 +2,9 @@ import { LRUCache } from 'lru-cache'
 import type { Reader } from '../../store/store.ts'
 import type { Prober } from './prober.ts'
 
-/** Looks at agents that failed somebody who called them, without waiting for their turn. */
+/** Probes agents out of schedule after a failed call. */
 export interface Reprobe extends AsyncDisposable {
-  /** Hears with what code a call to an agent ended. */
+  /** Takes the code with which a call to an agent ended. */
   observe(packageName: string, code: string): void
 }
 
@@ -18,7 +18,7 @@ interface ReprobeOptions {
 const trouble = new Set(['upstream_failed', 'upstream_timeout', 'upstream_invalid'])
 const maxConcurrent = 8
 const maxRemembered = 1000
-/** Between two looks at one agent for this reason. */
+/** Minimum time between two such probes of one agent, in milliseconds. */
 const restMilliseconds = 60_000
 
 export function createReprobe({ read, prober, clock, onError }: ReprobeOptions): Reprobe {

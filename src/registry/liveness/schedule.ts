@@ -2,15 +2,15 @@ const minute = 60_000
 const hour = 60 * minute
 const day = 24 * hour
 
-/** Silence is looked into soon, then ever more rarely. */
+/** Delays after the first failed probes, in milliseconds; then they double. */
 const firstDelays = [minute, 5 * minute]
 const maxDelay = 22 * hour
-/** Of each delay, to either side, so that agents listed together are not looked at together for ever. */
+/** Jitter as a share of each delay, so that agents listed together are not always probed together. */
 const jitter = 0.1
 
 /**
- * When to look again, RFC 3339: in an hour, or later with each look in a row that found nothing, up to a day; not before
- * the agent said that it may be asked again. `random` is 0 to below 1.
+ * When to probe again, RFC 3339: in an hour, or later with each failed probe in a row, up to a day; not before the
+ * agent's Retry-After. `random` is 0 to below 1.
  */
 export function nextAt(now: number, failures: number, retry_after_s = 0, random: number): string {
   const delay = delayOf(failures) * (1 - jitter + 2 * jitter * random)
@@ -23,5 +23,5 @@ function delayOf(failures: number): number {
   return firstDelay ?? Math.min(10 * minute * 2 ** (failures - firstDelays.length - 1), maxDelay)
 }
 
-/** An agent is asked in its protocol at least so often, in milliseconds. */
+/** Maximum time between two probes in the agent's own protocol, in milliseconds. */
 export const askedEvery = day - hour

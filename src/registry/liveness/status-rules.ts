@@ -2,24 +2,24 @@ import type { FailureClass, Liveness, Signal, StoredLiveness } from '../../../sc
 import { figuresOf, withLatencies, withSpan } from './history.ts'
 import { nextAt } from './schedule.ts'
 
-/** What one look at an agent found. */
+/** The result of one probe of an agent. */
 export interface ProbeResult {
   readonly signals: readonly Signal[]
-  /** The card as it now stands, for the next look. */
+  /** The current card, for the next probe. */
   readonly card: StoredLiveness['card']
-  /** The agent gave a sign of life, if only to say that it wants a credential. */
+  /** Whether the agent answered, if only to ask for a credential. */
   readonly is_live: boolean
-  /** How long the agent asked to be left alone. */
+  /** The agent's Retry-After, in seconds. */
   readonly retry_after_s?: number | undefined
 }
 
 const minute = 60_000
 const week = 7 * 24 * 60 * minute
-/** An agent is dead once so many looks in a row, over so long, found no sign of life. */
+/** An agent is dead after so many failed probes in a row over so long. */
 const looksToDie = 3
 const millisecondsToDie = 5 * minute
 
-/** How an agent fares after a look at it at `now`; `random` is 0 to below 1. */
+/** The liveness of an agent after a probe at `now`; `random` is 0 to below 1. */
 export function judge(
   before: StoredLiveness,
   result: ProbeResult,
@@ -75,7 +75,9 @@ function statusOf({ is_live, signals }: ProbeResult, history: StatusHistory): Li
   return failures >= looksToDie && silent(silent_since) >= millisecondsToDie ? 'dead' : 'degraded'
 }
 
-/** Whether it answers tells most, then its card; what is asked for of whoever is alive comes last. */
+/**
+ * The failure to show: first of the agent's own answer, then of its card, then a demand of an agent that is alive.
+ */
 function tellingOf(signals: readonly Signal[]): FailureClass | null {
   const failing = order.flatMap((name) => signals.filter(({ signal, failure }) => signal === name && failure))
   return (failing.find(({ ok }) => !ok) ?? failing[0])?.failure ?? null

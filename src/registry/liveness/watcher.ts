@@ -6,8 +6,8 @@ const note = 'liveness-watched'
 const pageSize = 200
 
 /**
- * Tells the liveness store what has come, moved and gone since the last time, by the log of changes; where that stands
- * is a note in the store, so that whichever process looks next goes on from there.
+ * Updates the liveness store with new, moved and removed agents from the change log. The position in the log is a
+ * setting in the store, so that any process continues from there.
  */
 export function createWatcher({ read, changes, settings, liveness }: Watched) {
   async function step(after: number): Promise<number | undefined> {
@@ -40,7 +40,7 @@ type Watched = Pick<Store, 'read' | 'changes' | 'settings'> & {
   readonly liveness: Pick<LivenessStore, 'watch'>
 }
 
-/** Whether an entry is looked at, and where. */
+/** Whether an entry is probed, and where. */
 export function watchOf(entry: StoredEntry): Watch {
   const { id, manifest_url, endpoints, hosted, deleted, state, suspended } = entry
   const isNowhere = manifest_url === null && endpoints.length === 0
@@ -48,7 +48,7 @@ export function watchOf(entry: StoredEntry): Watch {
   return { entry_id: id, place: address, active: state === 'ACTIVE' && !suspended }
 }
 
-/** The origin that a look at this place asks first. */
+/** The first origin that a probe of this address asks. */
 export function originOf(address: string): string {
   const [manifest_url, endpoints] = JSON.parse(address) as [string | null, { url: string }[]]
   return new URL(manifest_url ?? endpoints[0]?.url ?? '').origin

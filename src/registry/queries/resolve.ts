@@ -4,8 +4,8 @@ import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 
 /**
- * Hosted agents first, then a listed entry as the agent behind it. Only what is ACTIVE is called; an owner is told so
- * of their own entry, where others learn nothing.
+ * Resolves hosted agents first, then a listed entry as the agent behind it. Only ACTIVE entries are called; an owner
+ * gets a specific error for an entry in STAGE, others `not_found`.
  */
 export function createResolve(
   hosted: readonly Agent[],
@@ -21,8 +21,8 @@ export function createResolve(
       if (caller === null) throw thrown
       const own = await get(to, caller).catch(() => undefined)
       if (!own) throw thrown
-      throw new Failure('wrong_state', `${own.package_name} is not called while it is not listed.`, {
-        hint: 'Go live with it first.',
+      throw new Failure('wrong_state', `${own.package_name} cannot be called while it is not ACTIVE.`, {
+        hint: 'Take it live first.',
       })
     }
   }

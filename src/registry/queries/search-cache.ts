@@ -1,17 +1,19 @@
 import { LRUCache } from 'lru-cache'
 
-/** Answers made at one state of the truth, kept while it stands. */
+/** Search answers of one state of the store. */
 interface SearchCache<Answer extends object> {
-  /** The answer to a question asked at this state, where it is kept. */
+  /** The cached answer to a question at this state. */
   recall(question: string, state: string): Answer | undefined
-  /** Freezes and keeps the answer where the question has been asked lately; gives it back. */
+  /** Freezes and caches the answer where the question was asked recently; returns it. */
   offer(question: string, state: string, answer: Answer): Answer
 }
 
-/** Questions that count as asked lately: an answer wanted once would cost its memory for nothing. */
+/**
+ * Number of recent questions: an answer is cached from its second request on, since most questions are asked once.
+ */
 const recentQuestions = 500
 
-/** `largest` bounds what is kept, in the unit of `sizeOf`. */
+/** `largest` is the total size of cached answers, in the unit of `sizeOf`. */
 export function createSearchCache<Answer extends object>(
   largest: number,
   sizeOf: (answer: Answer) => number,

@@ -175,7 +175,7 @@ function noticeOf({ total, best = 0 }: Hits): string | undefined {
 
 const charactersPerToken = 4
 
-/** As many of the first agents as fit, at least one; the same array where all do. */
+/** The first agents that fit, at least one; the same array where all fit. */
 function within(tokens: number, agents: Found[]): Found[] {
   let left = tokens * charactersPerToken
   const fit = agents.findIndex((agent) => {
@@ -185,7 +185,9 @@ function within(tokens: number, agents: Found[]): Found[] {
   return fit < 0 ? agents : agents.slice(0, Math.max(1, fit))
 }
 
-/** The filters of a search as the index has them: by field, an owner by key, `ACTIVE` alone unless they are the caller's. */
+/**
+ * The filters of a search by index field: the owner by principal key, and `ACTIVE` unless callers ask for their own.
+ */
 function toFilter(input: NonNullable<SearchInput['filters']>, caller: Caller): Filter {
   const values: Readonly<Record<string, unknown>> = input
   const present = filterFields.filter((field) => values[filters[field].name] !== undefined)

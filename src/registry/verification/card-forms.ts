@@ -2,18 +2,19 @@ import canonicalize from 'canonicalize'
 import { isRecord } from '../../../schemas/json.ts'
 import { cardShape, oldCardShape, parsedCardShape, type Shape } from './card-shape.ts'
 
-/** One way to turn a card into the bytes that are signed (RFC 8785), and what that way leaves out. */
+/** One canonical form of a card as signed bytes (RFC 8785), and the members that it leaves out. */
 export interface Form {
   readonly payload: string
-  /** JSON Pointers (RFC 6901) of members that stand in the card and not in the payload. */
+  /** JSON Pointers (RFC 6901) of members of the card that are not in the payload. */
   readonly unsigned: readonly string[]
 }
 
 const shapes = [cardShape, oldCardShape, parsedCardShape]
 
 /**
- * The forms that signers use, the most complete first: the card as it stands; without empty values; and both again
- * over only what A2A 1.0 defines, what 0.3 defines, and what @a2a-js/sdk makes of 1.0. Always without `signatures`. The card has passed `refusalOf`.
+ * The forms that signers use, the most complete first: the whole card; without empty values; and both again limited to
+ * the members of A2A 1.0, of 0.3, and of @a2a-js/sdk's reading of 1.0. Always without `signatures`. The card has
+ * passed `refusalOf`.
  */
 export function formsOf(card: Readonly<Record<string, unknown>>): readonly Form[] {
   const body = bodyOf(card)
@@ -22,7 +23,7 @@ export function formsOf(card: Readonly<Record<string, unknown>>): readonly Form[
   return payloads.flatMap((payload) => forms.find((form) => form.payload === payload) ?? [])
 }
 
-/** The forms that we sign: the two that @a2a-js/sdk verifies, and the whole card where it holds more. */
+/** The forms that the gateway signs: the two that @a2a-js/sdk verifies, and the whole card where it holds more. */
 export function formsToSign(card: Readonly<Record<string, unknown>>): readonly string[] {
   const body = bodyOf(card)
   const [, parsed] = defined(body, parsedCardShape)
@@ -30,7 +31,7 @@ export function formsToSign(card: Readonly<Record<string, unknown>>): readonly s
   return telling([parsed, raw, whole(body)].map(({ payload }) => payload))
 }
 
-/** Each payload once, and none that says nothing: a signature over `{}` would fit any other card. */
+/** Each payload once, and none that is empty: a signature over `{}` would fit any other card. */
 function telling(payloads: readonly string[]): readonly string[] {
   return [...new Set(payloads)].filter((payload) => payload !== '{}')
 }
@@ -63,7 +64,10 @@ function serialize(value: unknown): string {
   return canonicalize(value) ?? 'null'
 }
 
-/** Keeps what the shape defines. Anything else that is not empty is left out and its pointer noted. */
+/**
+ * Selects the members that the shape defines. Other members that are not empty are left out, and their pointers
+ * recorded.
+ */
 function select(value: unknown, shape: Shape, pointer: string, left: string[], dropsFalse: boolean): unknown {
   if (shape === 'any') return value
   if (shape === 'value' || shape === 'flag') {
@@ -72,7 +76,7 @@ function select(value: unknown, shape: Shape, pointer: string, left: string[], d
   }
   if ('list' in shape) {
     if (!Array.isArray(value)) return leaveOut(value, pointer, left)
-    // What does not fit leaves its place behind, so that the pointers of the others stay true.
+    // A removed element keeps its index, so that the pointers of the others stay valid.
     return value.map(
       (item, index) => select(item, shape.list, `${pointer}/${index}`, left, dropsFalse) ?? null,
     )
@@ -97,7 +101,7 @@ function shapeOf(
   return chosen === name ? shape.members[name] : undefined
 }
 
-/** Without what is empty, however deep, as @a2a-js/sdk does; a container that held names is noted. */
+/** Removes empty values at any depth, as @a2a-js/sdk does; a container that had names is recorded. */
 function clean(value: unknown, pointer: string, left: string[]): unknown {
   if (value === '' || value === null || value === undefined) return undefined
   if (!isContainer(value)) return value
@@ -121,7 +125,7 @@ function isContainer(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
 
-/** Without the pointers that stand below another one. */
+/** Removes pointers below another pointer. */
 function outermost(pointers: readonly string[]): readonly string[] {
   const all = new Set(pointers)
   return pointers.filter((pointer) => {

@@ -5,14 +5,14 @@ import type { Fetch } from '../../net/fetch/fetch.ts'
 import { httpsOrigin, readText } from './site-text.ts'
 
 /**
- * The keys that a verified domain publishes (RFC 7517), from its jwks.json, or from `jku` where that is of the very
- * same origin. Throws Failure for keys that cannot be had or are not fetched, and what the signal aborts with.
+ * The keys that a verified domain publishes (RFC 7517), from its jwks.json, or from `jku` where that has the same
+ * origin. Throws Failure for keys that cannot be fetched, and the signal's reason.
  */
 export type KeysOf = (domain: string, signal: AbortSignal, jku?: string) => Promise<readonly JWK[]>
 
 interface KeyPorts {
   readonly fetch: Fetch
-  /** Where the files of a domain are; https://DOMAIN when absent. */
+  /** Origin of a domain's files; https://DOMAIN when absent. */
   readonly originOf?: (domain: string) => string
 }
 
@@ -44,7 +44,7 @@ function parseKeys(text: string, url: string): readonly JWK[] {
   throw new Failure('upstream_invalid', `${url} is not a JSON Web Key Set.`)
 }
 
-/** Algorithms that are verified (RFC 7518, RFC 8037), each with the one kind of key that it goes with. */
+/** Supported algorithms (RFC 7518, RFC 8037), each with its kind of key. */
 const kinds = {
   ES256: { kty: 'EC', crv: 'P-256' },
   ES384: { kty: 'EC', crv: 'P-384' },
@@ -77,7 +77,7 @@ function isFit(key: JWK, alg: Algorithm): boolean {
   return key.key_ops === undefined || (Array.isArray(key.key_ops) && key.key_ops.includes('verify'))
 }
 
-/** A set that leaks its private parts verifies all the same. */
+/** A set that also holds private parts is used for its public ones. */
 function publicPart({ kty, crv, x, y, n, e }: JWK): JWK {
   return Object.fromEntries(
     Object.entries({ kty, crv, x, y, n, e }).filter(([, value]) => value !== undefined),

@@ -1,6 +1,6 @@
 /**
- * What a version of A2A defines of a card, at each level. `value`: a string, number or boolean; `flag`: a boolean
- * whose absence means false; `any`: kept as it stands.
+ * The members of a card that a version of A2A defines, at each level. `value`: a string, number or boolean; `flag`: a
+ * boolean that defaults to false; `any`: taken unchanged.
  */
 export type Shape =
   | 'value'
@@ -11,7 +11,7 @@ export type Shape =
   | { readonly list: Shape }
 
 const object = (members: Readonly<Record<string, Shape>>): Shape => ({ members })
-/** Of several members the first one here counts (oneof). */
+/** Of several members, only the first one in this list counts (oneof). */
 const choice = (members: Readonly<Record<string, Shape>>): Shape => ({ members, is_choice: true })
 const values = (...names: readonly string[]) =>
   Object.fromEntries(names.map((name) => [name, 'value' as const]))
@@ -69,8 +69,8 @@ const card = {
 export const cardShape: Shape = object(card)
 
 /**
- * What that SDK's own client and server sign and verify: they canonicalise a card that is parsed already, which
- * loses what is in the security schemes.
+ * The form that the SDK's own client and server sign and verify: they canonicalise a parsed card, which drops the
+ * content of the security schemes.
  */
 export const parsedCardShape: Shape = object({ ...card, securitySchemes: { each: object({}) } })
 

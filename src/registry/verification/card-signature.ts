@@ -9,7 +9,7 @@ export interface CardSigner {
   /** Ed25519 (signs as EdDSA) or ECDSA over P-256 (ES256). */
   readonly private_key: CryptoKey
   readonly kid: string
-  /** Where the key set is, if anywhere else than at the domain's jwks.json. */
+  /** URL of the key set, where it is not the domain's jwks.json. */
   readonly jku?: string | undefined
 }
 
@@ -19,10 +19,10 @@ interface CardSignature {
 }
 
 /**
- * Signs a card (A2A 1.0, 8.4: detached flattened JWS over RFC 8785), in place of the signatures it has. There is
- * one for each form that verifiers take and one over the whole card, fewer where they are the same bytes: a card
- * of A2A 1.0 without security schemes and empty values has one. Throws Failure `invalid_request` for another kind
- * of key and for a card that has no canonical form.
+ * Signs a card (A2A 1.0, 8.4: detached flattened JWS over RFC 8785), replacing its signatures. Makes one signature for
+ * each form that verifiers use and one over the whole card, fewer where the bytes are equal: an A2A 1.0 card without
+ * security schemes and empty values gets one. Throws Failure `invalid_request` for another kind of key and for a card
+ * that has no canonical form.
  */
 export async function signCard<Card extends Readonly<Record<string, unknown>>>(
   card: Card,
@@ -49,10 +49,10 @@ function algorithmOf({ algorithm }: CryptoKey): Algorithm {
 }
 
 export interface CardCheck {
-  /** `untrusted_key`: signed by whom nothing shows, or by a key that cannot be had now. */
+  /** `untrusted_key`: signed by an unknown key, or by a key that cannot be fetched now. */
   readonly status: 'none' | 'valid' | 'invalid' | 'untrusted_key'
   readonly kid?: string
-  /** False where a member of the card is not under the signature. */
+  /** False where a member of the card is not covered by the signature. */
   readonly covers_all?: boolean
   /** JSON Pointers of the members that the most complete valid signature leaves out, 100 at most. */
   readonly unsigned?: readonly string[]
@@ -60,7 +60,7 @@ export interface CardCheck {
 }
 
 interface CardTrust {
-  /** The domain that the card's owner has proved; null where none is, and then no key is trusted. */
+  /** The domain that the card's owner has proved; where it is null, no key is trusted. */
   readonly domain: string | null
   readonly keysOf: KeysOf
 }
@@ -82,9 +82,8 @@ const maxSignatureLength = 2048
 const refusedParameters = ['crit', 'b64', 'jwk', 'x5c', 'x5u']
 
 /**
- * Checks the signatures of a card, given as the JSON that its publisher serves. It is valid if one of them is by a
- * key of the verified domain; keys from anywhere else are neither trusted nor fetched. Never throws for what the
- * card holds or the domain answers, only what the signal aborts with.
+ * Checks the signatures of a card, given as the JSON that its publisher serves. The card is valid if one signature is
+ * by a key of the verified domain; other keys are neither trusted nor fetched. Throws only the signal's reason.
  */
 export async function verifyCard(card: unknown, trust: CardTrust, signal: AbortSignal): Promise<CardCheck> {
   signal.throwIfAborted()
@@ -94,7 +93,7 @@ export async function verifyCard(card: unknown, trust: CardTrust, signal: AbortS
     return { status: 'none', detail: 'The card is not signed.' }
   }
   const refusal = refusalOf(card)
-  if (refusal) return { status: 'invalid', detail: `The card is not checked: ${refusal}.` }
+  if (refusal) return { status: 'invalid', detail: `The card cannot be checked: ${refusal}.` }
   if (!Array.isArray(signatures)) return { status: 'invalid', detail: 'Its signatures are not a list.' }
   const forms = formsOf(card).map((form) => ({ ...form, payload: base64url.encode(form.payload) }))
   const keysOf = remembered(trust)
@@ -113,18 +112,18 @@ function summary(verdicts: readonly Verdict[]): CardCheck {
   if (best) {
     const { kid, unsigned } = best
     const covers_all = unsigned.length === 0
-    const detail = covers_all ? 'The whole card is signed.' : 'The card is signed but for some members.'
+    const detail = covers_all ? 'The whole card is signed.' : 'The card is signed except for some members.'
     return { status: 'valid', kid, covers_all, unsigned: unsigned.slice(0, maxUnsigned), detail }
   }
   const [worst] = verdicts
     .filter((verdict) => verdict.status !== 'valid')
     .toSorted((left, right) => Number(right.status === 'invalid') - Number(left.status === 'invalid'))
-  return worst ?? { status: 'invalid', detail: 'It has no signature that can be read.' }
+  return worst ?? { status: 'invalid', detail: 'It has no readable signature.' }
 }
 
 type Keys = (jku: string | undefined, signal: AbortSignal) => ReturnType<KeysOf>
 
-/** Each key set is fetched once for all signatures of a card. */
+/** Fetches each key set once for all signatures of a card. */
 function remembered({ domain, keysOf }: CardTrust): Keys {
   const sets = new Map<string | undefined, ReturnType<KeysOf>>()
   return async (jku, signal) => {
@@ -170,10 +169,10 @@ function readSignature(entry: unknown): Reading {
   if (!isRecord(entry)) return { fault: 'A signature is not an object.' }
   const { protected: encoded, signature, header: open } = entry
   if (typeof encoded !== 'string' || encoded.length > maxHeaderLength) {
-    return { fault: 'A signature has no protected header that can be read.' }
+    return { fault: 'A signature has no readable protected header.' }
   }
   if (typeof signature !== 'string' || signature.length > maxSignatureLength) {
-    return { fault: 'A signature is not text of a sensible length.' }
+    return { fault: 'A signature is not a string of a permitted length.' }
   }
   const header = parseHeader(encoded)
   if (!header) return { fault: 'A protected header is not base64url of a JSON object.' }
@@ -182,10 +181,11 @@ function readSignature(entry: unknown): Reading {
   )
   if (refused) return { fault: `A signature with the header parameter ${refused} is refused.` }
   const { alg, kid, jku } = header
-  if (!isAlgorithm(alg)) return { fault: 'A signature is of an algorithm that is not verified here.' }
+  if (!isAlgorithm(alg)) return { fault: 'A signature uses an unsupported algorithm.' }
   if (typeof kid !== 'string' || kid === '' || kid.length > 200)
     return { fault: 'A signature names no key (kid).' }
-  if (jku !== undefined && typeof jku !== 'string') return { fault: 'A signature has a jku that is no text.' }
+  if (jku !== undefined && typeof jku !== 'string')
+    return { fault: 'A signature has a jku that is not a string.' }
   return { jws: { protected: encoded, signature }, header: { alg, kid, jku } }
 }
 

@@ -10,22 +10,22 @@ export type Method = 'dns' | 'http' | 'mcp'
 export const methods = ['dns', 'http', 'mcp'] as const satisfies readonly Method[]
 
 /**
- * What an owner publishes to show that a domain is theirs: HMAC-SHA256 in base64url, 43 characters. It is derived
- * and stored nowhere: the same for all entries of this owner under this domain, for ever, so the record may stay
- * and be read again at any time. It is no secret, and of no use to anybody else, for another domain or in another
- * installation, whose secret differs. A change of the secret voids all that is published.
+ * The token that an owner publishes to prove a domain: HMAC-SHA256 in base64url, 43 characters. It is derived, not
+ * stored, and the same for all entries of this owner under this domain, so the record can stay and be checked again at
+ * any time. It is not secret: it is useless for other owners, other domains and other installations, whose secrets
+ * differ. Changing the secret invalidates all published tokens.
  */
 export function claimToken(secret: Uint8Array, { issuer, subject }: Claimant, domain: string): string {
   const claim = JSON.stringify(['dragoman-challenge', issuer, subject, domain])
   return createHmac('sha256', secret).update(claim).digest('base64url')
 }
 
-/** The line that stands in a record, in a file and under a signature. */
+/** The line in a record, in a file and under a signature. */
 export function statement(token: string): string {
   return `dragoman-verify=${token}`
 }
 
-/** The lines that prove a claim: ours, and the one that A2A registries give out. */
+/** The lines that prove a claim: ours, and that of A2A registries. */
 export function statements(token: string): readonly string[] {
   return [statement(token), `a2a-registry-verify=${token}`]
 }
@@ -36,16 +36,16 @@ interface TxtRecord {
   readonly value: string
 }
 
-/** What the owner may publish; one of the three is enough. */
+/** What the owner may publish: one of the three is enough. */
 interface Challenges {
   readonly dns: {
     readonly record: TxtRecord
-    /** Taken as well. */
+    /** Also accepted. */
     readonly alternatives: readonly TxtRecord[]
   }
-  /** A text file, this line in it among others. */
+  /** A text file that contains this line. */
   readonly http: { readonly url: string; readonly line: string }
-  /** The record that the official MCP registry asks for, in either place, and a signature by its key. */
+  /** The record of the official MCP registry, as TXT or as a file, and a signature by its key. */
   readonly mcp: {
     readonly record: TxtRecord
     readonly url: string

@@ -5,21 +5,21 @@ import type { Checker } from './checker.ts'
 export interface CheckLoopOptions {
   readonly checker: Pick<Checker, 'run' | 'isDue'>
   readonly leases: Leases
-  /** What is done under it; `checks` when left out. */
+  /** Name of the lease; `checks` when absent. */
   readonly lease?: string
-  /** Names this process among those that share the store. */
+  /** Identifies this process among those that share the store. */
   readonly holder: string
   readonly clock: () => number
   readonly onError: (fault: unknown) => void
-  /** Between two looks at what is due, in milliseconds; 2,000 when left out. */
+  /** Time between two runs, in milliseconds; 2,000 when absent. */
   readonly beat_ms?: number
-  /** How long one process checks before another may; 10 minutes when left out. */
+  /** Length of the lease, in milliseconds; 10 minutes when absent. */
   readonly lease_ms?: number
 }
 
 const leaseMilliseconds = 10 * 60_000
 
-/** Checks what is due, in one process at a time of all that share the store, until disposed. */
+/** Runs the checker until disposed; of all processes that share the store, one at a time does. */
 export function startChecks(options: CheckLoopOptions): AsyncDisposable {
   const { checker, leases, lease = 'checks', holder, clock, onError } = options
   const { beat_ms = 2000, lease_ms = leaseMilliseconds } = options
@@ -29,7 +29,7 @@ export function startChecks(options: CheckLoopOptions): AsyncDisposable {
   async function turn(): Promise<void> {
     if (!(await checker.isDue())) return
     if (!(await leases.take(lease, holder, clock(), clock() + lease_ms))) return
-    // What is left when the lease lapses is for whoever takes it next.
+    // Work left when the lease expires is done by its next holder.
     await checker.run(AbortSignal.any([signal, AbortSignal.timeout(lease_ms)]))
   }
 

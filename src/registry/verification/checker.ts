@@ -14,7 +14,7 @@ export interface CheckerOptions {
   readonly clock: () => number
   readonly fetchCard: FetchCard
   readonly prove: Prove
-  /** Of this installation; see `claimToken`. */
+  /** Secret of this installation; see `claimToken`. */
   readonly secret: () => Promise<Uint8Array>
   readonly verifySignature: (
     card: unknown,
@@ -25,7 +25,7 @@ export interface CheckerOptions {
   readonly own: OwnDomain | null
   /** Called for faults that are not the entry's. */
   readonly onError: (fault: unknown) => void
-  /** For one entry; 30 seconds when absent. */
+  /** For one entry, in milliseconds; 30,000 when absent. */
   readonly deadline_ms?: number
 }
 

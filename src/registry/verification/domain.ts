@@ -5,9 +5,9 @@ const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 const maxDomainLength = 253
 
 /**
- * The domains that the owner of a package name may prove, longest first: the segments before the slash, or the
- * first of them, read backwards (`com.example.weather` → `weather.example.com`, `example.com`). None is a public
- * suffix (`co.uk`, `github.io`), an address or a name that means something only in some network.
+ * The domains that the owner of a package name may prove, longest first: all or the first segments before the slash,
+ * reversed (`com.example.weather` → `weather.example.com`, `example.com`). None is a public suffix (`co.uk`,
+ * `github.io`), an address or a name of a private network.
  */
 export function provableDomains(packageName: string): readonly string[] {
   const [namespace = ''] = packageName.split('/', 1)
@@ -32,7 +32,7 @@ export function isProvable(domain: string): boolean {
   return registrable !== null && (isIcann === true || isPrivate === true) && !isLocalName(domain)
 }
 
-/** True where the host is the domain or stands below it. */
+/** True where the host is the domain or below it. */
 function isUnder(host: string, domain: string): boolean {
   return host === domain || host.endsWith(`.${domain}`)
 }
@@ -40,18 +40,18 @@ function isUnder(host: string, domain: string): boolean {
 interface Claim {
   readonly package_name: string
   readonly manifest_url: string
-  /** The domain that the owner would like to prove. */
+  /** The domain that the owner asks to prove. */
   readonly domain?: string | undefined
 }
 
-/** The domain to prove, or why there is none, in words for the owner. */
+/** The domain to prove, or why there is none, as a message for the owner. */
 export type Agreement =
   | { readonly domain: string; readonly reason: null }
   | { readonly domain: null; readonly reason: string }
 
 /**
- * The domain on which a package name and the host of its manifest agree: the one asked for where it fits, else
- * the longest that the host stands under.
+ * The domain on which a package name and the host of its manifest agree: the requested one where it fits, else the
+ * longest one that covers the host.
  */
 export function agreement({ package_name, manifest_url, domain }: Claim): Agreement {
   const candidates = provableDomains(package_name)

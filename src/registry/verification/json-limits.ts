@@ -5,8 +5,8 @@ const maxValues = 50_000
 const maxCharacters = 256 * 1024
 
 /**
- * Why a value from outside is not canonicalised: too deep, too large, or with something that RFC 8785 gives no
- * form (lone surrogates, numbers beyond a double) or that code stumbles over (`__proto__`). Null where it may be.
+ * Why a value from outside cannot be canonicalised: too deep, too large, or with content that RFC 8785 does not cover
+ * (lone surrogates, numbers beyond a double) or that is unsafe to copy (`__proto__`). Null where it can.
  */
 export function refusalOf(value: unknown): string | null {
   const waiting: { value: unknown; depth: number }[] = [{ value, depth: 0 }]

@@ -9,8 +9,8 @@ const form = /^v=MCPv1\s*;\s*k=([^;\s]{1,40})\s*;\s*p=([A-Za-z0-9+/_=-]{1,200})\
 export type McpRecord = { readonly public_key: string } | { readonly fault: string }
 
 /**
- * The MCP records among texts (`v=MCPv1; k=ed25519; p=BASE64`, the raw 32 bytes of a key, RFC 8032); other texts
- * are passed over. Format: docs of modelcontextprotocol/registry, domain authentication.
+ * The MCP records among texts (`v=MCPv1; k=ed25519; p=BASE64`, the raw 32 bytes of a key, RFC 8032); other texts are
+ * skipped. Format: docs of modelcontextprotocol/registry, domain authentication.
  */
 export function readMcpRecords(texts: readonly string[]): readonly McpRecord[] {
   return texts
@@ -22,7 +22,8 @@ export function readMcpRecords(texts: readonly string[]): readonly McpRecord[] {
 function readRecord(text: string): McpRecord {
   const [, type = '', encoded = ''] = form.exec(text) ?? []
   if (type === '') return { fault: 'the record is not of the form v=MCPv1; k=ed25519; p=BASE64' }
-  if (type.toLowerCase() !== 'ed25519') return { fault: `the key type is ${type}, and only ed25519 is read` }
+  if (type.toLowerCase() !== 'ed25519')
+    return { fault: `the key type is ${type}, and only ed25519 is supported` }
   const key = fromBase64(encoded)
   if (key?.length !== keyLength) return { fault: `p is not the base64 of ${keyLength} bytes` }
   return { public_key: key.toString('base64') }

@@ -3,23 +3,23 @@ import type { ResolveTxt } from '../../net/fetch/resolver.ts'
 import type { Method } from './challenge.ts'
 
 export interface ProofRequest {
-  /** One that `agreement` gave: it is not checked here again. */
+  /** A domain from `agreement`: it is not checked again. */
   readonly domain: string
-  /** What `claimToken` gave for the owner and the domain. */
+  /** The result of `claimToken` for the owner and the domain. */
   readonly token: string
   /** All of them when absent. */
   readonly method?: Method | undefined
   /** For `mcp`: an Ed25519 signature over `dragoman-verify=TOKEN`, base64 or hexadecimal. */
   readonly signature?: string | undefined
-  /** The key of an earlier proof, base64: it must still be the one that is published. */
+  /** The key of an earlier proof, base64: it must still be published. */
   readonly public_key?: string | undefined
 }
 
-/** What is kept of a proof: enough to make it again. */
+/** What is stored of a proof: enough to check it again. */
 export interface Proof {
   readonly method: Method
   readonly domain: string
-  /** Base64 of 32 bytes; for `mcp` alone, as the signature. */
+  /** Base64 of 32 bytes; for `mcp` only, as is the signature. */
   readonly public_key?: string
   readonly signature?: string
 }
@@ -27,7 +27,7 @@ export interface Proof {
 export interface Attempt {
   readonly method: Method
   readonly ok: boolean
-  /** One sentence for the owner. */
+  /** A message for the owner. */
   readonly detail: string
 }
 
@@ -37,22 +37,22 @@ export interface Proving {
   readonly attempts: readonly Attempt[]
 }
 
-/** Tries to prove a claim. A fault outside is an attempt that failed; throws only what the signal aborts with. */
+/** Tries to prove a claim. A fault outside is a failed attempt; throws only the signal's reason. */
 export type Prove = (request: ProofRequest, signal: AbortSignal) => Promise<Proving>
 
-/** What one way came to. */
+/** The result of one method. */
 export interface Outcome {
   readonly detail: string
   readonly proof?: Pick<Proof, 'public_key' | 'signature'>
 }
 
-/** Where a way looks. */
+/** What a method may ask. */
 export interface ProofSources {
   readonly resolveTxt: ResolveTxt
   readonly fetch: Fetch
-  /** Of the domain's files, without a slash at the end. */
+  /** Origin of the domain's files, without a slash at the end. */
   readonly origin: string
 }
 
-/** One way to prove. Throws Failure where a place could not be looked at. */
+/** One method of proof. Throws Failure where a source could not be read. */
 export type Way = (request: ProofRequest, sources: ProofSources, signal: AbortSignal) => Promise<Outcome>

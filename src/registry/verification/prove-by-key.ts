@@ -38,7 +38,7 @@ export async function proveByKey(
   if (keys.length > 0) return { detail: `The signature is not by the key in the MCP record of ${domain}.` }
   if (txt_fault) throw txt_fault
   const [broken] = records.flatMap((record) => ('fault' in record ? record.fault : []))
-  const file = file_fault ? Failure.from(file_fault).message : `${sources.origin}${mcpPath} has none.`
+  const file = file_fault ? Failure.from(file_fault).message : `${sources.origin}${mcpPath} has no record.`
   if (published.length > 0)
     return { detail: `The MCP record of ${domain} no longer holds the key of the proof.` }
   if (broken) return { detail: `The MCP record of ${domain} cannot be used: ${broken}.` }
@@ -51,7 +51,7 @@ interface Found {
   readonly file_fault: unknown
 }
 
-/** Either place will do, so a fault of one matters only where the other has nothing. */
+/** One source is enough, so a fault of one matters only where the other has no record. */
 async function findRecords(
   domain: string,
   { resolveTxt, fetch, origin }: ProofSources,

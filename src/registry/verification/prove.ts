@@ -9,13 +9,13 @@ import { httpsOrigin, readText } from './site-text.ts'
 interface ProverPorts {
   readonly resolveTxt: ResolveTxt
   readonly fetch: Fetch
-  /** Where the files of a domain are; https://DOMAIN when absent. */
+  /** Origin of a domain's files; https://DOMAIN when absent. */
   readonly originOf?: (domain: string) => string
 }
 
 const ways: Readonly<Record<Method, Way>> = { dns: proveByRecord, http: proveByFile, mcp: proveByKey }
 
-/** Makes the prover; the ways are tried side by side, so the slowest bounds the time. */
+/** Makes the prover; the methods run concurrently. */
 export function createProver({ resolveTxt, fetch, originOf = httpsOrigin }: ProverPorts): Prove {
   return async (request, signal) => {
     signal.throwIfAborted()
@@ -57,7 +57,8 @@ async function proveByRecord(
   const names = [challengeName(domain), domain]
   const answers = await Promise.allSettled(names.map((name) => resolveTxt(name, signal)))
   const records = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
-  if (includesStatement(records, token)) return { detail: `The TXT record of ${domain} is there.`, proof: {} }
+  if (includesStatement(records, token))
+    return { detail: `The TXT record of ${domain} was found.`, proof: {} }
   const fault = answers.find(({ status }) => status === 'rejected')
   if (fault?.status === 'rejected') throw fault.reason
   const claimed = records.some((record) => record.trim().startsWith('dragoman-verify='))
@@ -71,7 +72,7 @@ async function proveByRecord(
 async function proveByFile({ token }: ProofRequest, { fetch, origin }: ProofSources, signal: AbortSignal) {
   const url = `${origin}${challengePath}`
   const text = await readText(fetch, url, signal)
-  if (includesStatement(text.split('\n'), token)) return { detail: `${url} holds the line.`, proof: {} }
+  if (includesStatement(text.split('\n'), token)) return { detail: `${url} contains the line.`, proof: {} }
   return { detail: `${url} has no line ${statement(token)}.` }
 }
 

@@ -5,10 +5,12 @@ import { error, info, readFindings } from '../cards/card-findings.ts'
 import type { FetchedCard } from '../cards/fetch-card.ts'
 import { type Manifest, namesIn } from '../cards/manifest.ts'
 
-/** What follows the manifest unless the owner stated it. */
+/** Fields that follow the manifest unless the owner stated them. */
 const followed = ['name', 'description', 'version', 'license', 'tags', 'capabilities', 'endpoints'] as const
 
-/** An entry after its card was read: what its owner did not state follows the card, what differs is a finding. */
+/**
+ * An entry after its card was read: fields that its owner did not state follow the card, and differences are findings.
+ */
 export function withCard(
   entry: StoredEntry,
   { document, sha256, url }: FetchedCard,
@@ -32,7 +34,7 @@ export function withCard(
   }
 }
 
-/** An entry after its card could not be read: what was read before stands. */
+/** An entry after its card could not be read: the content of the last reading stays. */
 export function withoutCard(entry: StoredEntry, failure: Failure, at: string): StoredEntry {
   return { ...entry, manifest: reportOf('unreachable', at, failure.message, entry.manifest?.findings ?? []) }
 }
@@ -60,29 +62,27 @@ function ofName({ package_name }: StoredEntry, manifest: Manifest): Finding[] {
 
 function ofRedirect({ manifest_url }: StoredEntry, url: string): Finding[] {
   if (manifest_url === null || new URL(manifest_url).host === new URL(url).host) return []
-  return [
-    info('redirected', '', `The manifest URL leads to ${new URL(url).host}.`, 'State the final address.'),
-  ]
+  return [info('redirected', '', `The manifest URL leads to ${new URL(url).host}.`, 'State the final URL.')]
 }
 
-/** What the owner stated wins; that it differs is said. */
+/** The owner's statement wins; a difference is a finding. */
 function ofDifferences(entry: StoredEntry, manifest: Manifest): Finding[] {
   const stated = entry.stated ?? followed
   const differs = followed.filter(
     (field) => stated.includes(field) && outline(entry[field]) !== outline(manifest[field]),
   )
   return differs.map((field) =>
-    info('differs_from_manifest', `/${field}`, `The registry lists another ${field} than the card.`),
+    info('differs_from_manifest', `/${field}`, `The ${field} in the registry differs from the card.`),
   )
 }
 
-/** Of capabilities, their names: descriptions are for each side to word. */
+/** Capabilities are compared by name only. */
 function outline(value: unknown): string {
   if (!Array.isArray(value)) return JSON.stringify(value)
   return JSON.stringify(value.map((item) => item?.name ?? item?.url ?? item).sort())
 }
 
-/** What a card must have for an entry to be made from it. Throws Failure `upstream_invalid` with its errors. */
+/** The content of a card from which an entry can be made. Throws Failure `upstream_invalid` with its errors. */
 export function listable(document: unknown): Manifest {
   const { manifest, findings } = readFindings(document)
   if (manifest) return manifest

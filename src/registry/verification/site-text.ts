@@ -4,15 +4,15 @@ import type { Fetch } from '../../net/fetch/fetch.ts'
 const timeout_ms = 6_000
 const smallText = 16 * 1024
 
-/** Where the files of a domain are. */
+/** The origin of a domain's files. */
 export function httpsOrigin(domain: string): string {
   return `https://${domain}`
 }
 
 /**
- * The text at a URL that a domain's owner alone can fill: status 200, UTF-8, of a text type or, as files
- * without an extension often come, of none, and every redirect within its origin, since a redirect elsewhere shows nothing of who holds the domain. Throws what
- * `fetch` throws, and Failure `upstream_invalid`.
+ * The text at a URL that only a domain's owner can write: status 200, UTF-8, a text type or none (files without an
+ * extension often have none), and every redirect within its origin, since a redirect elsewhere proves nothing about
+ * the domain. Throws what `fetch` throws, and Failure `upstream_invalid`.
  */
 export async function readText(
   fetch: Fetch,
@@ -37,7 +37,7 @@ export async function readText(
     throw new Failure('upstream_failed', `${url} answers with status ${answer.status}.`)
   const type = answer.headers['content-type']?.trim().toLowerCase() ?? ''
   if (type !== '' && !types.test(type)) {
-    throw new Failure('upstream_invalid', `${url} is of type ${type.slice(0, 60)}, which is not read here.`)
+    throw new Failure('upstream_invalid', `${url} has the type ${type.slice(0, 60)}, which is not supported.`)
   }
   return decode(answer.body, url)
 }

@@ -15,7 +15,7 @@ type Validate = (
   signal: AbortSignal,
 ) => Promise<Validation>
 
-/** Says what would become of a card or a publication, and writes nothing. */
+/** Validates a card or a publication without writing anything. */
 export function createValidator(fetchCard: FetchCard): Validate {
   return async ({ manifest_url, card, publication }, caller, signal) => {
     if (card) return isFetchable(card) ? ofCard(card) : unfetchable
@@ -26,7 +26,7 @@ export function createValidator(fetchCard: FetchCard): Validate {
   }
 }
 
-/** One that is served larger would not be read. */
+/** A larger card would not be read at its URL either. */
 function isFetchable(card: Record<string, unknown>): boolean {
   return Buffer.byteLength(JSON.stringify(card)) <= maxManifestBytes
 }

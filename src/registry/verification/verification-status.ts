@@ -3,14 +3,14 @@ import { type Agreement, agreement, provableDomains } from './domain.ts'
 import type { Proving } from './proof.ts'
 
 const failuresToDemote = 3
-/** Three daily checks in a row, so 72 hours since it last held; an hour less, since no check is on the minute. */
+/** Minimum time between the first and the third failed daily check: 48 hours less one hour of slack. */
 const failingMilliseconds = 47 * 3_600_000
-/** Checks closer than this count as one: a clock that jumps, or a check asked for twice, demotes nobody. */
+/** Checks closer together count as one, so that a clock that jumps or a repeated request does not demote an entry. */
 const apartMilliseconds = 20 * 3_600_000
 
 /**
- * The domain that the name and the manifest agree on; without a manifest, the name and the source of an import, whose
- * name may be a domain by chance (`java.redis`); without either, the one that the name belongs to.
+ * The domain on which the name and the manifest agree; without a manifest, the name and the source of an import, whose
+ * name may look like a domain by chance (`java.redis`); without either, the domain of the name.
  */
 export function domainOf(
   {
@@ -28,7 +28,7 @@ export function domainOf(
   })
 }
 
-/** An entry whose manifest URL was changed: unverified at once where its domain is no longer the proved one. */
+/** An entry whose manifest URL was changed: it is unverified at once where its domain is no longer the proved one. */
 export function afterMoving(entry: StoredEntry): StoredEntry {
   const { proof } = entry
   const reason = proof && domainOf(entry, proof.domain).reason
@@ -37,8 +37,8 @@ export function afterMoving(entry: StoredEntry): StoredEntry {
 }
 
 /**
- * An entry after its proof was looked for again. One that was not found stands until three checks over 72 hours have
- * missed it; found again, it earns its level back. `disagreement`: why the domain is no longer the entry's, if so.
+ * An entry after its proof was checked again. A proof that was not found stays valid until three checks over 72 hours
+ * have failed; found again, the level is restored. `disagreement`: why the domain no longer fits the entry, if so.
  */
 export function afterProving(
   entry: StoredEntry,
@@ -50,7 +50,7 @@ export function afterProving(
   if (proof && disagreement === null) {
     const held = { ...proof, checked_at: at, failures: 0, failing_since: null, detail: null }
     const proved_at = before?.proved_at ?? at
-    // Verified before the card was read: the first one read is the one that was verified.
+    // Verified before the card was read: the first card read counts as the verified one.
     const card_sha256 = before?.card_sha256 ?? entry.card_sha256
     return { ...entry, verification_level: 'domain_verified', proof: { ...held, proved_at, card_sha256 } }
   }
@@ -65,7 +65,7 @@ export function afterProving(
 
 function missedAgain(proof: StoredProof, detail: string, at: string): StoredProof {
   const elapsed = Date.parse(at) - Date.parse(proof.checked_at)
-  // The clock was ahead when it was last missed: from now on, time counts as it is now.
+  // The clock was ahead at the last failed check: count from now.
   if (elapsed < 0 && proof.failures > 0) return { ...proof, detail, checked_at: at, failing_since: at }
   const counts = proof.failures === 0 || elapsed >= apartMilliseconds
   if (!counts) return { ...proof, detail }

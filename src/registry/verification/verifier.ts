@@ -17,17 +17,17 @@ import { domainOf } from './verification-status.ts'
 
 type VerifyRequest = Change & ProofRequest
 
-/** An outcome, and what was written for it. */
+/** The outcome, and the change that was committed for it. */
 export interface Verified {
   readonly outcome: VerificationOutcome
   readonly committed: Committed | null
 }
 
-/** Earns an entry its level. */
+/** Verifies and claims entries. */
 interface Verifier {
-  /** Looks for a proof of the domain by the entry's owner. */
+  /** Checks for a proof of the domain by the entry's owner. */
   verify(request: VerifyRequest, caller: Principal | null, signal: AbortSignal): Promise<Verified>
-  /** Makes the caller the owner of an entry that nobody owns, by the same proof or by their namespace claim. */
+  /** Makes the caller the owner of an unowned entry, by the same proof or by their namespace claim. */
   claim(request: VerifyRequest, caller: Principal | null, signal: AbortSignal): Promise<Verified>
 }
 
@@ -35,7 +35,7 @@ export interface VerifierOptions {
   readonly reader: Reader
   readonly editor: Editor
   readonly prove: Prove
-  /** Of this installation; see `claimToken`. */
+  /** Secret of this installation; see `claimToken`. */
   readonly secret: () => Promise<Uint8Array>
 }
 
@@ -79,7 +79,7 @@ export function createVerifier({ reader, editor, prove, secret }: VerifierOption
     return await attempt(entry, caller, request, signal, (proof) => take((now, at) => earned(now, proof, at)))
   }
 
-  /** Nothing is locked while the outside is asked: `commit` looks whether the entry is still the one it was. */
+  /** The entry is not locked during outside requests: `commit` checks that it is unchanged. */
   async function attempt(
     entry: StoredEntry,
     claimant: Claimant,
@@ -103,7 +103,7 @@ export function createVerifier({ reader, editor, prove, secret }: VerifierOption
     }
     const found = {
       domain,
-      reason: 'None of the proofs was found. Publish one of the challenges and ask again.',
+      reason: 'No proof was found. Publish one of the challenges and try again.',
       challenges: challengesFor(domain, token),
       attempts: [...attempts],
     }
@@ -113,7 +113,7 @@ export function createVerifier({ reader, editor, prove, secret }: VerifierOption
   return { verify, claim }
 }
 
-/** What a proof found just now gives an entry. */
+/** An entry with a proof that was found just now. */
 function earned(entry: StoredEntry, proof: Proof, at: string): Partial<StoredEntry> {
   const previous = entry.proof?.domain === proof.domain ? entry.proof : null
   return {
@@ -131,14 +131,14 @@ function earned(entry: StoredEntry, proof: Proof, at: string): Partial<StoredEnt
   }
 }
 
-/** Throws Failure `conflict` where what the proof was about has changed while it was looked for. */
+/** Throws Failure `conflict` where the owner, the name or the manifest has changed during the check. */
 function unchanged(now: StoredEntry, before: StoredEntry): StoredEntry {
   const same =
     now.manifest_url === before.manifest_url &&
     now.owner?.issuer === before.owner?.issuer &&
     now.owner?.subject === before.owner?.subject
   if (same) return now
-  throw new Failure('conflict', `${now.package_name} has changed meanwhile. Ask again.`)
+  throw new Failure('conflict', `${now.package_name} has changed during the check. Try again.`)
 }
 
 function outcomeOf(

@@ -5,7 +5,7 @@ import { retryAfter } from '../../common/retry-after.ts'
 import type { Fetch } from '../../net/fetch/safe-fetch.ts'
 import { signed } from './signature.ts'
 
-/** Keeps secrets; `place` is what one belongs to. */
+/** Seals secrets; `context` binds a secret to its use. */
 export interface Seals {
   seal(secret: string, context: string): string
   open(sealed: string, context: string): string | undefined
@@ -13,7 +13,7 @@ export interface Seals {
 
 export interface Attempt {
   readonly delivery: Delivery
-  /** Seconds that the target asks to be left alone; 0 where it asks for none. */
+  /** The target's Retry-After, in seconds; 0 where it sends none. */
   readonly asked_s: number
 }
 
@@ -21,11 +21,11 @@ interface DeliverOptions {
   readonly fetch: Fetch
   readonly seals: Seals
   readonly clock: () => number
-  /** For the target's answer, in milliseconds. */
+  /** Time for the target's answer, in milliseconds. */
   readonly timeout_ms: number
 }
 
-/** Makes one attempt to deliver changes that are not none. What it throws is that the signal aborted. */
+/** Makes one attempt to deliver one or more changes. Throws only the signal's reason. */
 export type Deliver = (
   webhook: StoredWebhook,
   changes: readonly RegistryChange[],
@@ -39,7 +39,7 @@ const maxDetail = 300
 export function createDeliver({ fetch, seals, clock, timeout_ms }: DeliverOptions): Deliver {
   return async (webhook, changes, up_to, signal) => {
     const begun = clock()
-    // What is sent again is the same, so it has the same name; what has grown meanwhile has another.
+    // A repeated delivery has the same id; one with more changes has another.
     const id = `msg_${webhook.id}_${webhook.position}_${up_to}`
     const end = (
       status: number | null,
@@ -85,9 +85,10 @@ export function createDeliver({ fetch, seals, clock, timeout_ms }: DeliverOption
   }
 }
 
-const unopened = 'The secret cannot be opened: the key of the gateway is another. Make the webhook anew.'
+const unopened =
+  'The secret cannot be decrypted: the key of the gateway has changed. Create the webhook again.'
 
-/** What a secret belongs to. */
+/** The context of a webhook's secret. */
 export function placeOf({ owner, id }: Pick<StoredWebhook, 'owner' | 'id'>): string {
   return JSON.stringify(['webhook', owner, id])
 }

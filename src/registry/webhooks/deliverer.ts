@@ -6,10 +6,10 @@ import type { ReadChanges, TaskUpdate } from '../changes/read-changes.ts'
 import type { Deliver } from './deliver.ts'
 import { afterFailure, moved } from './schedule.ts'
 
-/** Delivers what webhooks wait for. One process of all that share the store does so at a time. */
+/** Delivers changes to webhooks. Of all processes that share the store, one at a time does. */
 export interface Deliverer {
   isDue(): Promise<boolean>
-  /** Delivers until nothing is due or the time for a run is over; how many attempts it made. */
+  /** Delivers until no webhook is due or the time of a run is over. Returns the number of attempts. */
   run(signal: AbortSignal): Promise<number>
 }
 
@@ -23,14 +23,14 @@ interface DelivererOptions {
   readonly onError: (fault: unknown) => void
 }
 
-/** Webhooks that are delivered to at once: one that hangs holds up no other. */
+/** Concurrent deliveries: one that hangs does not block the others. */
 const maxConcurrent = 16
 const pageSize = 100
-/** A run begins nothing after this, so that it ends well before the lease does that it is made under. */
+/** A run starts no delivery after this time, in milliseconds, so that it ends before its lease does. */
 export const runMilliseconds = 15_000
-/** Between two looks at what has become due while others hang. */
+/** Time between two queries for due webhooks while others hang, in milliseconds. */
 const beatMilliseconds = 500
-/** An attempt that is due later than this was put off by a clock that has been set back since. */
+/** A later due time was set by a clock that has been set back since, in milliseconds. */
 const implausible = 24 * 3_600_000
 
 export function createDeliverer(options: DelivererOptions): Deliverer {
@@ -43,12 +43,12 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     return await webhooks.due({ now, latest, limit, busy, revision: await store.read.revision() })
   }
 
-  /** One step of one webhook: false where there was nothing to do. */
+  /** One step of one webhook; false where there was nothing to do. */
   async function step(webhook: StoredWebhook, signal: AbortSignal): Promise<boolean> {
     const { position, pending } = webhook
     const span = await read(position, pageSize)
     if (!span) {
-      // The registry was restored to an earlier day: what comes now is told from there on.
+      // The registry was restored: delivery continues from its current revision.
       await webhooks.move(webhook, moved(webhook, await store.read.revision(), clock()))
       return true
     }
@@ -68,7 +68,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     isDue: async () => (await due(1, [])).length > 0,
     async run(signal) {
       const busy = new Map<string, Promise<void>>()
-      /** Those for whom this run does no more. */
+      /** Webhooks that this run does not process again. */
       const done = new Set<string>()
       const ends = clock() + runMilliseconds
       let steps = 0
@@ -97,7 +97,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
           rest.abort()
         }
       } finally {
-        // Where the store cannot be asked, the next run begins nothing that this one still does.
+        // Deliveries of this run that still go on when the store fails: the next run must not repeat them.
         await Promise.all(busy.values())
       }
     },

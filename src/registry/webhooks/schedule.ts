@@ -3,13 +3,13 @@ import type { Delivery, StoredWebhook, WebhookProgress } from '../../../schemas/
 const firstWait = 5_000
 const maxWait = 6 * 3_600_000
 const growth = 3
-/** Share of a wait that chance adds or takes. */
+/** Jitter as a share of a wait. */
 const jitter = 0.2
 const maxFailing = 5 * 24 * 3_600_000
 const maxDeliveries = 20
 const gone = 410
 
-/** How far a webhook has come when everything up to a revision is delivered, or is not for it. */
+/** Progress after every change up to a revision is delivered or not subscribed to. */
 export function moved(
   webhook: StoredWebhook,
   position: number,
@@ -28,8 +28,8 @@ export function moved(
 }
 
 /**
- * When it is tried again: after 5 s, 15 s, 45 s and so on up to 6 hours, each a little more or less, or what the target
- * asks for where that is longer. After five days, or where the target says that it is gone, not at all.
+ * Progress after a failure: retried after 5 s, 15 s, 45 s and so on up to 6 hours, with jitter, or after the target's
+ * Retry-After where that is longer. After five days, or where the target answers 410, the webhook is disabled.
  */
 export function afterFailure(
   webhook: StoredWebhook,

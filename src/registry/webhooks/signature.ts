@@ -2,12 +2,12 @@ import { createHmac } from 'node:crypto'
 
 const prefix = 'whsec_'
 
-/** A secret as its owner is shown it, of that many random bytes (Standard Webhooks, Signature scheme). */
+/** A secret in the form shown to its owner, from random bytes (Standard Webhooks, Signature scheme). */
 export function secretOf(bytes: Uint8Array): string {
   return `${prefix}${Buffer.from(bytes).toString('base64')}`
 }
 
-/** The header fields that a delivery is sent with, signed by HMAC-SHA256 (Standard Webhooks 1.0); `at` in seconds. */
+/** The header fields of a delivery, signed by HMAC-SHA256 (Standard Webhooks 1.0); `at` in seconds. */
 export function signed(secret: string, id: string, at: number, body: string): Record<string, string> {
   const key = Buffer.from(secret.slice(prefix.length), 'base64')
   const signature = createHmac('sha256', key).update(`${id}.${at}.${body}`).digest('base64')

@@ -15,7 +15,7 @@ import type { ReadChanges } from '../changes/read-changes.ts'
 import { placeOf, type Seals } from './deliver.ts'
 import { secretOf } from './signature.ts'
 
-/** What owners do with their webhooks. Those of others are not found. */
+/** Webhooks of owners. The webhooks of others are not found. */
 export interface Webhooks {
   /** Throws Failure `blocked_address`, `invalid_request` and `conflict`. */
   create(input: WebhookInput, caller: Principal): Promise<NewWebhook>
@@ -32,9 +32,9 @@ interface WebhooksOptions {
   readonly clock: () => number
   /** A new UUIDv7. */
   readonly createId: () => string
-  /** Random bytes, so many. */
+  /** Returns that many random bytes. */
   readonly randomBytes: (count: number) => Uint8Array
-  /** Throws Failure where nothing is ever sent to that address. */
+  /** Throws Failure for an address that the gateway never sends to. */
   readonly check: (url: string) => unknown
 }
 
@@ -100,7 +100,9 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
         ...(enabled === false && { next_at: null }),
       }
       if (await webhooks.set(id, webhook.version, settings)) return shown({ ...webhook, ...settings })
-      throw new Failure('conflict', 'The webhook was changed or deleted meanwhile.', { hint: 'Try again.' })
+      throw new Failure('conflict', 'The webhook was changed or deleted since it was read.', {
+        hint: 'Try again.',
+      })
     },
     async remove(id, caller) {
       await own(id, caller)

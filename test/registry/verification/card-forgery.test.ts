@@ -130,7 +130,7 @@ describe('a card that is hostile', () => {
     const key = await makeKey('EdDSA')
     const result = await check({ ...fullCard, value, signatures }, key.jwk)
     expect(result.status).toBe('invalid')
-    expect(result.detail).toContain('not checked')
+    expect(result.detail).toContain('cannot be checked')
   })
 
   test('and unsigned is just not signed', async () => {
