@@ -27,7 +27,7 @@ export const defaultLimits: PlaygroundLimits = {
   watchers: 16,
 }
 
-export interface SessionBookOptions {
+export interface SessionsOptions {
   readonly store: SessionStore
   /** Milliseconds since the epoch. */
   readonly clock: () => number
@@ -39,7 +39,7 @@ export interface SessionBookOptions {
 }
 
 /** Sessions in the store; each lasts an hour. */
-export function createSessionBook({ store, clock, createId, ...options }: SessionBookOptions): Sessions {
+export function createSessions({ store, clock, createId, ...options }: SessionsOptions): Sessions {
   const limits = { ...defaultLimits, ...options.limits }
   const { poll_ms = 1000 } = options
   const changes = new EventEmitter().setMaxListeners(0)

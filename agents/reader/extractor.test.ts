@@ -49,9 +49,9 @@ describe('the extractor', () => {
       order.push((await extractor.extract(page(html), signal, caller)).content)
     }
     const greedy = [rejection(ask('hang', 'greedy')), ask('a', 'greedy'), ask('b', 'greedy')]
-    const crowdedOut = rejection(ask('c', 'greedy'))
+    const turnedAway = rejection(ask('c', 'greedy'))
     await Promise.all([...greedy, ask('x', 'modest')])
-    expect(await crowdedOut).toMatchObject({ code: 'unavailable' })
+    expect(await turnedAway).toMatchObject({ code: 'unavailable' })
     expect(order).toEqual(['x', 'a', 'b'])
   })
 

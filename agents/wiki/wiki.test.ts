@@ -5,12 +5,12 @@ import { failureOf, runAction } from '../../test/support/agent.ts'
 import {
   type Answer,
   dripping,
+  fetchTimeout,
   garbage,
   gzipBomb,
   hang,
   html,
   json,
-  patienceWith,
   type Routes,
   replay,
   reset,
@@ -85,7 +85,7 @@ async function open(
   const server = await replay(routes)
   const safe = createSafeFetch({ user_agent: 'test', allow_origins: [server.url] })
   const time = createTime(now)
-  const timeout_ms = patienceWith(routes)
+  const timeout_ms = fetchTimeout(routes)
   const fetch: Fetch = (request) => safe.fetch({ ...request, timeout_ms })
   const upstreams = createUpstreams({ fetch, ...time })
   const url = server.url + path

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { createFinance } from '../../agents/finance/index.ts'
 import { createAgents } from '../../agents/index.ts'
-import { createSessionBook } from '../../agents/playground/sessions.ts'
+import { createSessions } from '../../agents/playground/sessions.ts'
 import { createExtractor } from '../../agents/reader/extractor.ts'
 import type { Agent } from '../../schemas/action.ts'
 import type { Credentials } from '../auth/upstream-credentials.ts'
@@ -26,7 +26,7 @@ interface AgentPorts extends Pick<RegistryServices, 'registry' | 'changes'> {
 export function openAgents(runtime: Runtime, ports: AgentPorts): readonly Agent[] {
   const { stack, config, options, clock, site } = runtime
   const { store, outbound, identity, credentials, registry, changes, hosted } = ports
-  const sessions = createSessionBook({
+  const sessions = createSessions({
     store: store.sessions,
     clock,
     createId: () => randomBytes(16).toString('hex'),

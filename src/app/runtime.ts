@@ -1,5 +1,5 @@
 import { v7 } from 'uuid'
-import type { SessionBookOptions } from '../../agents/playground/sessions.ts'
+import type { SessionsOptions } from '../../agents/playground/sessions.ts'
 import { type Clock, systemWait, type Wait } from '../common/clock.ts'
 import type { ResolveTxt } from '../net/fetch/resolver.ts'
 import type { SafeFetchOptions } from '../net/fetch/safe-fetch.ts'
@@ -37,7 +37,7 @@ export interface GatewayOptions {
     /** From 0 to 1. */
     readonly random?: () => number
   }
-  readonly sessions?: Pick<SessionBookOptions, 'limits' | 'poll_ms'>
+  readonly sessions?: Pick<SessionsOptions, 'limits' | 'poll_ms'>
 }
 
 /** What every phase of the start is given. */

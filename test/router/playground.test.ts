@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createPlayground } from '../../agents/playground/index.ts'
-import { createSessionBook, type PlaygroundLimits } from '../../agents/playground/sessions.ts'
+import { createSessions, type PlaygroundLimits } from '../../agents/playground/sessions.ts'
 import type { Context } from '../../schemas/action.ts'
 import { Failure } from '../../schemas/failure.ts'
 import type { Step } from '../../schemas/playground.ts'
@@ -22,7 +22,7 @@ async function openPlayground(limits: Partial<PlaygroundLimits> = {}, poll_ms = 
   const clock = () => now
   const contexts: Context[] = []
   const store = stack.use(await openSqliteStore(join(folder.path, 'registry.sqlite'), clock))
-  const sessions = createSessionBook({
+  const sessions = createSessions({
     store: store.sessions,
     clock,
     createId: () => `session-${++made}`,

@@ -3,7 +3,7 @@ import type { FinanceConfig } from '../../agents/finance/sources.ts'
 import { createSafeFetch, type Fetch } from '../../src/net/fetch/safe-fetch.ts'
 import { createUpstreams } from '../../src/net/upstream/upstreams.ts'
 import { runAction } from './agent.ts'
-import { type Answer, json, patienceWith, type Routes, replay } from './replay.ts'
+import { type Answer, fetchTimeout, json, type Routes, replay } from './replay.ts'
 import { createTime } from './time.ts'
 
 export const now = Date.parse('2026-03-02T15:00:00Z')
@@ -55,7 +55,7 @@ export async function openFinance(routes: Routes, settings: Partial<FinanceConfi
   const requests: Parameters<Fetch>[0][] = []
   const fetch: Fetch = (request) => {
     requests.push(request)
-    return safe.fetch({ ...request, timeout_ms: patienceWith(routes) })
+    return safe.fetch({ ...request, timeout_ms: fetchTimeout(routes) })
   }
   const upstreams = createUpstreams({ fetch, ...time })
   const { url } = server

@@ -111,7 +111,7 @@ export const serverError: Answer = text('Internal Server Error', 500)
  * Milliseconds to wait for a server with these routes: few where one of them never ends, so that a test of that is
  * short, and more than a busy machine needs where all of them do.
  */
-export function patienceWith(routes: Routes): number {
+export function fetchTimeout(routes: Routes): number {
   const replies = Object.values(routes).flat()
   const endless = (reply: Reply) => typeof reply === 'object' && /hang|drip/.test(reply.fault ?? '')
   return replies.some(endless) ? 1000 : 20_000

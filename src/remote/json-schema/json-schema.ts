@@ -1,3 +1,4 @@
+import { isRecord } from '../../common/is-record.ts'
 import {
   addError,
   checkNumber,
@@ -6,7 +7,6 @@ import {
   checkValue,
   hasEnoughErrors,
   isNumber,
-  isRecord,
   matches,
   type Path,
   type Run,

@@ -1,3 +1,4 @@
+import { isRecord } from '../../common/is-record.ts'
 import { matchPattern } from './pattern.ts'
 
 /** A JSON Schema document, an object. */
@@ -45,11 +46,6 @@ const maxKeyLength = 100
 function pointer(path: Path): string {
   const keys = path.map((key) => String(key).slice(0, maxKeyLength))
   return keys.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
-}
-
-/** True for a plain object: neither null nor an array. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 const types: Readonly<Record<string, (value: unknown) => boolean>> = {

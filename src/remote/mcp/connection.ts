@@ -9,7 +9,7 @@ import type { Dial } from '../../net/fetch/web-socket.ts'
 import { notCallable } from '../refusal.ts'
 import { type Current, type McpExchange, runAfterCall } from './exchange.ts'
 import { rpcErrorOf } from './failure.ts'
-import { createExchangeFetch, maxMessageBytes, withoutStandingStream } from './fetch.ts'
+import { createExchangeFetch, maxMessageBytes, withoutListeningStream } from './fetch.ts'
 import type { Sdk } from './sdk.ts'
 import { WatchedTransport } from './watched-transport.ts'
 
@@ -87,7 +87,7 @@ export class Connector {
   }
 
   #streamableHttp(sdk: Sdk): Transport {
-    const settings = { fetch: withoutStandingStream(this.#fetch), reconnectionScheduler: reconnectLater }
+    const settings = { fetch: withoutListeningStream(this.#fetch), reconnectionScheduler: reconnectLater }
     return new sdk.StreamableHTTPClientTransport(this.#url, settings)
   }
 

@@ -50,12 +50,12 @@ export function createExchangeFetch(open: Open, current: Current, clock: Clock):
 }
 
 /**
- * For Streamable HTTP: answers 405 for the standing stream of a session, which would hold a connection per caller. A GET
+ * For Streamable HTTP: answers 405 for the listening stream (GET) of a session, which would hold a connection per caller. A GET
  * that resumes a broken stream (`Last-Event-ID`) passes.
  */
-export function withoutStandingStream(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
+export function withoutListeningStream(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   return async (input, init) => {
-    const isStanding = init?.method === 'GET' && !new Headers(init.headers).has('last-event-id')
-    return isStanding ? new Response(null, { status: 405 }) : fetch(input, init)
+    const isListening = init?.method === 'GET' && !new Headers(init.headers).has('last-event-id')
+    return isListening ? new Response(null, { status: 405 }) : fetch(input, init)
   }
 }
