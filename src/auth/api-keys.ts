@@ -42,7 +42,7 @@ export interface ApiKeysOptions {
 /** Long-lived keys that act as whoever made them, within what that caller may. */
 export interface ApiKeys {
   /** Throws Failure `forbidden` for more than the caller may, `conflict` for too many keys. */
-  create(wish: KeyInput, caller: Principal): Promise<NewApiKey>
+  create(input: KeyInput, caller: Principal): Promise<NewApiKey>
   /** The caller's own; an admin's list is everybody's. */
   list(caller: Principal): Promise<ApiKey[]>
   /** Throws Failure `not_found` for a key that is not the caller's to delete. */
@@ -50,33 +50,33 @@ export interface ApiKeys {
   readonly verify: Verify
 }
 
-const mostKeys = 100
+const maxKeys = 100
 /** Twice as long as any token that is obtained with a key. */
 const endedMilliseconds = 7_200_000
 
 export function createApiKeys({ store, endKey, clock, random }: ApiKeysOptions): ApiKeys {
   return {
-    async create(wish, caller) {
-      assertMayMake(wish, caller)
+    async create(input, caller) {
+      assertMayMake(input, caller)
       const { issuer, subject } = caller
       const id = `drg_${letters(random(8))}`
       const whole = `${id}_${Buffer.from(random(32)).toString('base64url')}`
       const now = clock()
-      const kept: KeptKey = {
+      const stored: KeptKey = {
         id,
         sha256: digest(whole),
         issuer,
         subject,
-        scopes: wish.scopes ?? ownScopes(caller),
-        namespaces: wish.namespaces ?? [...caller.namespaces],
-        label: wish.label ?? null,
+        scopes: input.scopes ?? ownScopes(caller),
+        namespaces: input.namespaces ?? [...caller.namespaces],
+        label: input.label ?? null,
         created_at: now,
-        expires_at: now + wish.ttl_s * 1000,
+        expires_at: now + input.ttl_s * 1000,
       }
-      if (!(await store.addKey(kept, mostKeys))) {
-        throw new Failure('conflict', `${subject} has ${mostKeys} API keys; delete one of them first.`)
+      if (!(await store.addKey(stored, maxKeys))) {
+        throw new Failure('conflict', `${subject} has ${maxKeys} API keys; delete one of them first.`)
       }
-      return { ...shown(kept), key: whole }
+      return { ...shown(stored), key: whole }
     },
     async list(caller) {
       const keys = await store.keys(holds(caller, 'admin') ? undefined : caller)
@@ -112,7 +112,7 @@ export function createApiKeys({ store, endKey, clock, random }: ApiKeysOptions):
   }
 }
 
-function assertMayMake({ scopes: wanted = [], namespaces = [] }: KeyInput, caller: Principal): void {
+function assertMayMake({ scopes: requested = [], namespaces = [] }: KeyInput, caller: Principal): void {
   if (caller.confined_to !== undefined) {
     throw new Failure('forbidden', 'A playground session makes no keys.')
   }
@@ -122,14 +122,14 @@ function assertMayMake({ scopes: wanted = [], namespaces = [] }: KeyInput, calle
       hint: 'Make it with a token of `dragoman token create` or of your issuer.',
     })
   }
-  const lacking = wanted.find((scope) => !holds(caller, scope))
+  const lacking = requested.find((scope) => !holds(caller, scope))
   if (lacking) {
     throw new Failure('forbidden', `A key cannot have the scope ${lacking}, which you lack.`, {
       scope: lacking,
     })
   }
   if (holds(caller, 'admin')) return
-  const foreign = namespaces.find((one) => !caller.namespaces.some((own) => isUnder(one, own)))
+  const foreign = namespaces.find((namespace) => !caller.namespaces.some((own) => isUnder(namespace, own)))
   if (foreign === undefined) return
   throw new Failure('forbidden', `A key cannot have the namespace ${foreign}, which is not yours.`)
 }
@@ -155,8 +155,8 @@ function digest(key: string): string {
   return hash('sha256', key, 'base64url')
 }
 
-function same(one: string, other: string): boolean {
-  return timingSafeEqual(Buffer.from(one), Buffer.from(other))
+function same(a: string, other: string): boolean {
+  return timingSafeEqual(Buffer.from(a), Buffer.from(other))
 }
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'

@@ -21,7 +21,7 @@ export interface AssertionOptions {
 const lifeSeconds = 120
 /** One is given out again for so long. */
 const freshMilliseconds = 60_000
-const mostKept = 10_000
+const maxCached = 10_000
 
 /**
  * Signs assertions (RFC 7519; `act` as in RFC 8693, 4.1): `aud` is the address that is called, `act` says that the gateway
@@ -29,8 +29,8 @@ const mostKept = 10_000
  * No door of ours takes one for a token: its type is another.
  */
 export function createAssert({ signing, issuer, secret, clock }: AssertionOptions): Assert {
-  const kept = new LRUCache<string, { readonly until: number; readonly text: Promise<string> }>({
-    max: mostKept,
+  const cache = new LRUCache<string, { readonly until: number; readonly text: Promise<string> }>({
+    max: maxCached,
   })
 
   async function sign(audience: string, caller: string | null, kid: SigningKey): Promise<string> {
@@ -57,11 +57,11 @@ export function createAssert({ signing, issuer, secret, clock }: AssertionOption
     const key = await signing()
     const who = caller && principalKey(caller)
     const name = `${key.kid} ${issuer()} ${audience} ${who}`
-    const known = kept.get(name)
-    if (known && known.until > clock()) return await known.text
+    const cached = cache.get(name)
+    if (cached && cached.until > clock()) return await cached.text
     const text = sign(audience, who, key)
-    kept.set(name, { until: clock() + freshMilliseconds, text })
-    text.catch(() => kept.delete(name))
+    cache.set(name, { until: clock() + freshMilliseconds, text })
+    text.catch(() => cache.delete(name))
     return await text
   }
 }

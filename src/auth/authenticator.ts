@@ -22,12 +22,12 @@ export interface AuthenticatorOptions {
 }
 
 /** In characters; a longer one is not looked at. */
-export const longestToken = 8192
+export const maxTokenLength = 8192
 /** RFC 6750 section 2.1. */
 const tokenCharacters = /^[A-Za-z0-9._~+/-]+=*$/
 const cacheMilliseconds = 60_000
 
-interface Known {
+interface VerifiedToken {
   readonly principal: Principal
   readonly from: number
   readonly until: number
@@ -37,7 +37,7 @@ interface Known {
 export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
   const { revocations, clock } = options
   // By the token itself: a hash of it would cost more than all else that a known token does.
-  const verified = new LRUCache<string, Known>({ max: 10_000 })
+  const verified = new LRUCache<string, VerifiedToken>({ max: 10_000 })
 
   async function verify(token: string): Promise<Principal> {
     if (!tokenCharacters.test(token)) throw refused(new Error('It is not a token.'))
@@ -62,12 +62,12 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
   }
 
   return (token) => {
-    if (token.length > longestToken) throw refused(new Error('The token is too long.'))
-    const known = verified.get(token)
+    if (token.length > maxTokenLength) throw refused(new Error('The token is too long.'))
+    const cached = verified.get(token)
     const now = clock()
-    if (!known || now >= known.until || now < known.from) return verify(token)
-    assertStands(known.principal)
-    return known.principal
+    if (!cached || now >= cached.until || now < cached.from) return verify(token)
+    assertStands(cached.principal)
+    return cached.principal
   }
 }
 

@@ -4,7 +4,7 @@ import { isRecord } from '../../schemas/json.ts'
 import { PackageName } from '../../schemas/names.ts'
 import type { Principal, Scope } from '../../schemas/scope.ts'
 import { type ExternalIssuer, SecureUrl } from './issuers.ts'
-import { longestTokenMilliseconds } from './key-ring.ts'
+import { maxTokenMilliseconds } from './key-ring.ts'
 import { refused, type Verify, verifyJwt } from './verify.ts'
 
 /** What this needs of the one door to the outside world. */
@@ -33,7 +33,7 @@ export interface ExternalOptions {
 }
 
 const timeoutMilliseconds = 5000
-const mostBytes = 512 * 1024
+const maxBytes = 512 * 1024
 /** An issuer that did not answer is left alone for so long. */
 const restMilliseconds = 5000
 
@@ -56,7 +56,7 @@ export function createExternalVerifier(issuer: ExternalIssuer, options: External
     if (typ === 'at+jwt' && typeof jti !== 'string') throw refused(new Error('No jti.'))
     // What its subject's revocation is kept for; a longer token would come back to life.
     const life = Number(exp) - (iat ?? options.clock() / 1000)
-    if (life > longestTokenMilliseconds / 1000) throw refused(new Error('It lasts for more than a year.'))
+    if (life > maxTokenMilliseconds / 1000) throw refused(new Error('It lasts for more than a year.'))
     return {
       issuer: issuer.issuer,
       subject: sub,
@@ -86,7 +86,7 @@ function createKeys(
         url,
         headers: { accept: 'application/json' },
         signal: signal ?? new AbortController().signal,
-        max_bytes: mostBytes,
+        max_bytes: maxBytes,
         timeout_ms: timeoutMilliseconds,
       })
       // Neither jose nor RFC 8414 follows any: it might lead to plain HTTP, or to somebody else's keys.
@@ -189,10 +189,10 @@ function namespacesIn(payload: Record<string, unknown>, { namespaces_claim }: Ex
   if (namespaces_claim === undefined) return []
   const claimed = Object.hasOwn(payload, namespaces_claim) ? words(payload[namespaces_claim]) : []
   // A group of one word, such as `com`, would cover half of all names.
-  return claimed.filter((one) => one.includes('.') && PackageName.safeParse(one).success).slice(0, 100)
+  return claimed.filter((namespace) => namespace.includes('.') && PackageName.safeParse(namespace).success).slice(0, 100)
 }
 
 function words(value: unknown): string[] {
   if (typeof value === 'string') return value.split(' ').filter(Boolean)
-  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
+  return Array.isArray(value) ? value.filter((word) => typeof word === 'string') : []
 }

@@ -21,7 +21,7 @@ const Algorithm = z.enum(
   { error: 'Use an asymmetric algorithm, such as EdDSA, ES256 or RS256.' },
 )
 
-const list = <T extends z.ZodType>(type: T) => z.union([type.transform((one) => [one]), z.array(type).min(1)])
+const list = <T extends z.ZodType>(type: T) => z.union([type.transform((item) => [item]), z.array(type).min(1)])
 
 /** An issuer whose tokens the operator trusts, and what they are worth here. */
 const ExternalIssuer = z.strictObject({
@@ -58,9 +58,9 @@ export async function readIssuers(
       pointer: pointer(issue.path),
       detail: issue.message,
     }))
-    throw wrong(errors.map((one) => `${one.pointer || 'The whole'}: ${one.detail}`).join('; '), errors)
+    throw wrong(errors.map((error) => `${error.pointer || 'The whole'}: ${error.detail}`).join('; '), errors)
   }
-  const names = [...own, ...parsed.data.map((one) => one.issuer)]
+  const names = [...own, ...parsed.data.map((entry) => entry.issuer)]
   const twice = names.find((name, at) => names.indexOf(name) !== at)
   if (twice !== undefined) throw wrong(`${twice} is named twice, or is this gateway itself.`)
   return parsed.data

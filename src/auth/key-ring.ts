@@ -12,7 +12,7 @@ import {
 /** How long others may keep our published keys: a new key signs only when nobody can have missed it. */
 const publishedMilliseconds = 300_000
 /** A token lives no longer, so nor does what verifies it. */
-export const longestTokenMilliseconds = 365 * 86_400_000
+export const maxTokenMilliseconds = 365 * 86_400_000
 const rereadMilliseconds = 2000
 
 export type KeyState = 'next' | 'signing' | 'retired'
@@ -69,8 +69,8 @@ export async function openKeyRing(path: string, clock: () => number): Promise<Ke
     await adopt(changeKeyFile(path, edit))
   }
 
-  function known(kid: string): SigningKey | undefined {
-    const row = ring.file.keys.find((one) => one.kid === kid)
+  function verifyingKey(kid: string): SigningKey | undefined {
+    const row = ring.file.keys.find((candidate) => candidate.kid === kid)
     return row && verifies(row, clock()) ? ring.keys.get(kid) : undefined
   }
 
@@ -80,7 +80,7 @@ export async function openKeyRing(path: string, clock: () => number): Promise<Ke
       await reread()
       return keyOf(ring, signer(ring.file.keys, clock()))
     },
-    verifying: (kid) => known(kid) ?? reread().then(() => known(kid)),
+    verifying: (kid) => verifyingKey(kid) ?? reread().then(() => verifyingKey(kid)),
     async published() {
       await reread()
       const usable = ring.file.keys.filter((row) => verifies(row, clock()))
@@ -144,12 +144,12 @@ function signer(keys: readonly KeyRow[], now: number): KeyRow {
 }
 
 function verifies({ retired_at }: KeyRow, now: number): boolean {
-  return retired_at === null || now < retired_at + longestTokenMilliseconds
+  return retired_at === null || now < retired_at + maxTokenMilliseconds
 }
 
 function withNext({ issuer, keys }: KeyFile, next: KeyRow, now: number): KeyFile {
-  const kept = keys.filter((row) => verifies(row, now))
-  const retired = kept.map((row) => ({ ...row, retired_at: row.retired_at ?? next.signs_from }))
+  const usable = keys.filter((row) => verifies(row, now))
+  const retired = usable.map((row) => ({ ...row, retired_at: row.retired_at ?? next.signs_from }))
   return { issuer, keys: [...retired, next] }
 }
 

@@ -9,7 +9,7 @@ import {
 import { holds, type Principal } from '../../schemas/scope.ts'
 import type { ApiKeys } from './api-keys.ts'
 import type { Authenticate } from './authenticator.ts'
-import { type KeyRing, longestTokenMilliseconds } from './key-ring.ts'
+import { type KeyRing, maxTokenMilliseconds } from './key-ring.ts'
 import type { Revocations } from './revocations.ts'
 
 export interface RevokerOptions {
@@ -24,14 +24,14 @@ export interface RevokerOptions {
  * Ends a token, a subject's tokens, an API key or a signing key, and says which it was. A holder may end what is
  * its own; everything else needs `admin`. Throws Failure `forbidden`, `not_found` or `invalid_request`.
  */
-export type Revoke = (wish: RevocationInput, caller: Principal) => Promise<{ revoked: RevocationKind }>
+export type Revoke = (input: RevocationInput, caller: Principal) => Promise<{ revoked: RevocationKind }>
 
 const day = 86_400_000
 
 export function createRevoker({ revocations, keys, ring, authenticate, clock }: RevokerOptions): Revoke {
   async function end(kind: RevocationKind, name: string, details: Partial<Revocation>): Promise<void> {
     const before = clock()
-    const expires_at = before + longestTokenMilliseconds + day
+    const expires_at = before + maxTokenMilliseconds + day
     await revocations.revoke({ kind, issuer: '', name, before, expires_at, reason: null, ...details })
   }
 
@@ -80,8 +80,8 @@ export function createRevoker({ revocations, keys, ring, authenticate, clock }: 
     }
     assertAdmin(caller, 'a signing key')
     const name = kid ?? ''
-    const known = (await ring.list()).some((one) => one.kid === name)
-    if (!known) throw new Failure('not_found', 'There is no such signing key.')
+    const exists = (await ring.list()).some((row) => row.kid === name)
+    if (!exists) throw new Failure('not_found', 'There is no such signing key.')
     await end('kid', name, { reason })
     await ring.remove(name)
     return { revoked: 'kid' }
@@ -102,8 +102,8 @@ async function holderOf(token: string, authenticate: Authenticate): Promise<Prin
 
 type Holder = Pick<Principal, 'issuer' | 'subject'>
 
-function isSame(one: Holder, other: Holder): boolean {
-  return one.issuer === other.issuer && one.subject === other.subject
+function isSame(a: Holder, other: Holder): boolean {
+  return a.issuer === other.issuer && a.subject === other.subject
 }
 
 function assertAdmin(caller: Principal, what: string): void {

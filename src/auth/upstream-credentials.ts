@@ -13,7 +13,7 @@ import type { Vault } from './vault.ts'
 
 /** What callers show other agents when the gateway calls those for them. */
 export interface Credentials {
-  set(wish: CredentialInput, caller: Principal): Promise<Credential>
+  set(input: CredentialInput, caller: Principal): Promise<Credential>
   list(caller: Principal): Promise<Credential[]>
   /** Throws Failure `not_found`. */
   remove(agent: string, caller: Principal): Promise<void>
@@ -31,23 +31,23 @@ export interface CredentialsOptions {
   readonly clock: () => number
 }
 
-const mostOfOne = 100
+const maxPerOwner = 100
 /** How long another process may go on with what was deleted here, in milliseconds. */
 const believed = 2_000
-const mostKept = 10_000
+const maxCached = 10_000
 
 export function createCredentials(options: CredentialsOptions): Credentials {
   const { store, vault, get, namesOf, urlOf, clock } = options
-  const kept = new LRUCache<string, { readonly until: number; readonly row: StoredCredential | undefined }>({
-    max: mostKept,
+  const cache = new LRUCache<string, { readonly until: number; readonly row: StoredCredential | undefined }>({
+    max: maxCached,
   })
 
   async function find(owner: string, entryId: string): Promise<StoredCredential | undefined> {
     const key = `${entryId} ${owner}`
-    const known = kept.get(key)
-    if (known && known.until > clock()) return known.row
+    const cached = cache.get(key)
+    if (cached && cached.until > clock()) return cached.row
     const row = await store.find(owner, entryId)
-    kept.set(key, { until: clock() + believed, row })
+    cache.set(key, { until: clock() + believed, row })
     return row
   }
 
@@ -65,12 +65,12 @@ export function createCredentials(options: CredentialsOptions): Credentials {
       const owner = principalKey(caller)
       const row = { owner, entry_id: entry.id, origin, header, created_at: new Date(clock()).toISOString() }
       const sealed = vault.seal(value, placeOf(row, url))
-      if (!(await store.put({ ...row, sealed }, mostOfOne))) {
-        throw new Failure('conflict', `You have credentials for ${mostOfOne} agents.`, {
+      if (!(await store.put({ ...row, sealed }, maxPerOwner))) {
+        throw new Failure('conflict', `You have credentials for ${maxPerOwner} agents.`, {
           hint: 'Delete one first.',
         })
       }
-      kept.delete(`${entry.id} ${owner}`)
+      cache.delete(`${entry.id} ${owner}`)
       return { agent: entry.package_name, header, origin, created_at: row.created_at }
     },
     async list(caller) {
@@ -88,7 +88,7 @@ export function createCredentials(options: CredentialsOptions): Credentials {
       if (!row || !(await store.remove(owner, row.entry_id))) {
         throw new Failure('not_found', `You have stored no credential for ${agent}.`)
       }
-      kept.delete(`${row.entry_id} ${owner}`)
+      cache.delete(`${row.entry_id} ${owner}`)
     },
     async headersFor(entryId, url, caller) {
       const row = await find(principalKey(caller), entryId)

@@ -6,9 +6,9 @@ import { isRecord } from '../../schemas/json.ts'
 /** Keeps secrets so that whoever has the database alone cannot read them (AES-256-GCM, NIST SP 800-38D). */
 export interface Vault {
   /** `place` is what the secret belongs to: it opens for the same place alone. */
-  seal(secret: string, place: string): string
+  seal(secret: string, binding: string): string
   /** Undefined where it was sealed by another key, for another place, or has been changed. */
-  open(sealed: string, place: string): string | undefined
+  open(sealed: string, binding: string): string | undefined
 }
 
 const algorithm = 'aes-256-gcm'
@@ -18,19 +18,19 @@ const keyBytes = 32
 
 export function createVault(key: Uint8Array): Vault {
   return {
-    seal(secret, place) {
+    seal(secret, binding) {
       const nonce = randomBytes(nonceBytes)
-      const cipher = createCipheriv(algorithm, key, nonce).setAAD(Buffer.from(place))
+      const cipher = createCipheriv(algorithm, key, nonce).setAAD(Buffer.from(binding))
       const text = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()])
       return Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64url')
     },
-    open(sealed, place) {
+    open(sealed, binding) {
       const bytes = Buffer.from(sealed, 'base64url')
       const nonce = bytes.subarray(0, nonceBytes)
       const tag = bytes.subarray(nonceBytes, nonceBytes + tagBytes)
       try {
         const cipher = createDecipheriv(algorithm, key, nonce, { authTagLength: tagBytes })
-        cipher.setAAD(Buffer.from(place)).setAuthTag(tag)
+        cipher.setAAD(Buffer.from(binding)).setAuthTag(tag)
         const text = bytes.subarray(nonceBytes + tagBytes)
         return Buffer.concat([cipher.update(text), cipher.final()]).toString('utf8')
       } catch {

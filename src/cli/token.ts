@@ -2,7 +2,7 @@ import { Failure } from '../../schemas/failure.ts'
 import { PackageName } from '../../schemas/names.ts'
 import { Scope, scopes } from '../../schemas/scope.ts'
 import { keysPath, readConfig } from '../app/config.ts'
-import { longestToken } from '../auth/authenticator.ts'
+import { maxTokenLength } from '../auth/authenticator.ts'
 import { issuerName, mintToken } from '../auth/issuer.ts'
 import { openKeyRing } from '../auth/key-ring.ts'
 import { openClient } from './client.ts'
@@ -32,9 +32,9 @@ export async function createToken(
   const ring = await openKeyRing(keysPath(config), Date.now)
   const issuer = issuerName(ring, config.DRAGOMAN_BASE_URL)
   const token = await mintToken(await ring.signing(), issuer, grant, Date.now)
-  if (sub.length > maxSubject || token.length > longestToken) {
+  if (sub.length > maxSubject || token.length > maxTokenLength) {
     throw new Failure('invalid_request', 'No gateway would take such a token.', {
-      hint: `A subject has at most ${maxSubject} characters, a token ${longestToken}: give it fewer namespaces.`,
+      hint: `A subject has at most ${maxSubject} characters, a token ${maxTokenLength}: give it fewer namespaces.`,
     })
   }
   print(json ? { token } : token)

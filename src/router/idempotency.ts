@@ -11,7 +11,7 @@ const leaseMilliseconds = 60_000
 const keptMilliseconds = 24 * 3_600_000
 const again_s = 1
 /** Calls of one caller that are kept; the oldest that is done makes room. */
-export const mostRepeats = 1000
+export const maxStoredCalls = 1000
 
 export interface IdempotencyOptions {
   readonly store: IdempotencyStore
@@ -53,7 +53,7 @@ export function createIdempotency({ store, clock, createId, onError }: Idempoten
       digest: hash('sha256', orderedText(rest), 'hex'),
     }
     const holder = createId()
-    const earlier = await store.begin(call, holder, clock() + leaseMilliseconds, mostRepeats)
+    const earlier = await store.begin(call, holder, clock() + leaseMilliseconds, maxStoredCalls)
     if (earlier) return answerOf(earlier, call)
     const output = await work(rest).catch(async (fault) => {
       await store.forget(call, holder).catch(onError)

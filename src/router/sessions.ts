@@ -3,7 +3,7 @@ import { packageNameOf, testTag } from '../../schemas/names.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import type { Router } from './router.ts'
 
-const longestId = 100
+const maxIdLength = 100
 
 /**
  * An anonymous call that names a session is made as that session, through whichever door it came. Whether there is
@@ -14,7 +14,7 @@ export function withSessions(router: Router, packageName: string): Router {
     async dispatch(envelope, call) {
       const { to, params }: Partial<Envelope> = envelope ?? {}
       const session = params?.session
-      const named = typeof session === 'string' && session.length <= longestId
+      const named = typeof session === 'string' && session.length <= maxIdLength
       if (call.principal !== null || !named || typeof to !== 'string') return router.dispatch(envelope, call)
       if (packageNameOf(to) !== packageName) return router.dispatch(envelope, call)
       return router.dispatch(envelope, { ...call, principal: principalOf(session) })

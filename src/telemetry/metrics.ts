@@ -10,7 +10,7 @@ export interface Metrics {
   readonly content_type: string
 }
 
-const mostRemotes = 1000
+const maxRemotes = 1000
 
 /** `gauges` are read at scrape: name → [help, value]. */
 export function createMetrics(gauges: Record<string, readonly [string, () => number]>): Metrics {
@@ -40,8 +40,8 @@ export function createMetrics(gauges: Record<string, readonly [string, () => num
 
   function child(to: string, action: string, code: string): Histogram.Internal<string> {
     const key = `${to} ${action} ${code}`
-    const known = children.get(key)
-    if (known) return known
+    const cached = children.get(key)
+    if (cached) return cached
     const made = histogram.labels(to, action, code)
     children.set(key, made)
     return made
@@ -49,7 +49,7 @@ export function createMetrics(gauges: Record<string, readonly [string, () => num
   return {
     call: (to, action, code, seconds) => child(to, action, code).observe(seconds),
     remote(agent, code, seconds) {
-      if (counted.size < mostRemotes) counted.add(agent)
+      if (counted.size < maxRemotes) counted.add(agent)
       remotes.labels(counted.has(agent) ? agent : 'other', code).observe(seconds)
     },
     render: () => registry.metrics(),

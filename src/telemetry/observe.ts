@@ -12,7 +12,7 @@ import type { Metrics } from './metrics.ts'
 export function createObserver(
   log: Logger,
   metrics: Metrics,
-  known: (to: string, action: string) => boolean,
+  isKnown: (to: string, action: string) => boolean,
 ): RouterOptions['observe'] {
   const tracer = trace.getTracer('dragoman')
   return (envelope, id) => {
@@ -21,7 +21,7 @@ export function createObserver(
     return ({ to, action, principal, failure }) => {
       const milliseconds = performance.now() - started
       const code = failure?.code ?? 'ok'
-      const label = known(to, action) ? ([to, action] as const) : (['unknown', 'unknown'] as const)
+      const label = isKnown(to, action) ? ([to, action] as const) : (['unknown', 'unknown'] as const)
       metrics.call(...label, code, milliseconds / 1000)
       if (span.isRecording()) {
         span.setAttributes({ 'dragoman.to': to, 'dragoman.action': action, 'dragoman.code': code })
@@ -39,13 +39,13 @@ export function createObserver(
       }
       if (!failure) log.info(line, 'call')
       else if (failure.code === 'internal') log.error({ ...line, err: failure.cause ?? failure }, 'call')
-      else log.info({ ...line, detail: failure.message.slice(0, longestDetail), ...causeOf(failure) }, 'call')
+      else log.info({ ...line, detail: failure.message.slice(0, maxDetailLength), ...causeOf(failure) }, 'call')
     }
   }
 }
 
-const longestDetail = 300
+const maxDetailLength = 300
 
 function causeOf({ cause }: Failure): { cause?: string } {
-  return cause instanceof Error ? { cause: cause.message.slice(0, longestDetail) } : {}
+  return cause instanceof Error ? { cause: cause.message.slice(0, maxDetailLength) } : {}
 }

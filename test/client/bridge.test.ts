@@ -12,7 +12,7 @@ import { createSocketRemote } from '../../src/client/bridge/socket.ts'
 import { modernRequest } from '../support/mcp.ts'
 
 /** A bridge over pipes of our own, and what comes out of it. */
-function over(connect: (events: RemoteEvents) => Remote, patience_ms = 5000) {
+function over(connect: (events: RemoteEvents) => Remote, drain_ms = 5000) {
   const [input, output] = [new PassThrough(), new PassThrough()]
   const lines: string[] = []
   const said: string[] = []
@@ -25,7 +25,7 @@ function over(connect: (events: RemoteEvents) => Remote, patience_ms = 5000) {
     lines.push(...parts)
     for (const hear of hearers) hear()
   })
-  const ended = bridge({ input, output, say: (words) => void said.push(words), connect, patience_ms })
+  const ended = bridge({ input, output, say: (words) => void said.push(words), connect, drain_ms })
   return {
     input,
     lines,

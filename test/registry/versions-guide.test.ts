@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { mostRepeats } from '../../src/router/idempotency.ts'
+import { maxStoredCalls } from '../../src/router/idempotency.ts'
 import { deprecatedWeight } from '../../src/search/index/score-weights.ts'
 import { startGateway } from '../support/gateway.ts'
 import { run } from '../support/processes.ts'
@@ -42,5 +42,5 @@ test('docs/versions.md: the requests are answered as it says, twice where they a
 
 test('docs/versions.md has the weight and the bound that hold', () => {
   expect(guide).toContain(`counts for ${deprecatedWeight} of what it fits`)
-  expect(guide).toContain(`the newest ${mostRepeats.toLocaleString('en')} are kept`)
+  expect(guide).toContain(`the newest ${maxStoredCalls.toLocaleString('en')} are kept`)
 })

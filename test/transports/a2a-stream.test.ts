@@ -60,7 +60,7 @@ test('who does not take what is told is left behind, and holds nobody up', async
   queue.push(1)
   queue.push(2)
   let hasRoom = false
-  const room = queue.room().then(() => {
+  const room = queue.ready().then(() => {
     hasRoom = true
   })
   await Promise.resolve()
@@ -96,7 +96,7 @@ describe('a channel to several listeners', () => {
     const [slow, quick] = [channel.follow(), channel.follow()].map((one) => one[Symbol.asyncIterator]())
     flood(channel)
     let hasRoom = false
-    const room = channel.room().then(() => {
+    const room = channel.ready().then(() => {
       hasRoom = true
     })
     for (let taken = 0; taken < 301; taken++) await quick?.next()
@@ -113,7 +113,7 @@ describe('a channel to several listeners', () => {
     const quick = channel.follow()[Symbol.asyncIterator]()
     flood(channel)
     for (let taken = 0; taken < 301; taken++) await quick.next()
-    await channel.room()
+    await channel.ready()
     expect(channel.listeners).toBe(1)
   })
 })

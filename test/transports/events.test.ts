@@ -34,7 +34,7 @@ describe('a stream of server-sent events', () => {
 
   test('waits for a caller who takes nothing, holds no more than was written, and cuts off in the end', async () => {
     const cut = Promise.withResolvers<{ waited: number }>()
-    const style: EventStreamOptions = { keep_alive_ms: 1, patience_ms: 50 }
+    const style: EventStreamOptions = { keep_alive_ms: 1, stall_ms: 50 }
     const big = 'x'.repeat(1024 * 1024)
     await using server = await served(async (response) => {
       const stream = openEvents(response, style)

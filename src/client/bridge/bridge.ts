@@ -15,7 +15,7 @@ interface BridgeOptions {
   readonly say: (words: string) => void
   readonly connect: (events: RemoteEvents) => Remote
   /** How long what was asked may take once the input has ended, in milliseconds; 10,000 when left out. */
-  readonly patience_ms?: number
+  readonly drain_ms?: number
 }
 
 /**
@@ -27,12 +27,12 @@ export async function bridge({
   output,
   say,
   connect,
-  patience_ms = 10_000,
+  drain_ms = 10_000,
 }: BridgeOptions): Promise<boolean> {
   const waiting = new Set<string>()
   const gone = new AbortController()
   let idle: (() => void) | undefined
-  let sound = true
+  let isComplete = true
 
   function settle(id: string | undefined): void {
     if (id !== undefined) waiting.delete(id)
@@ -50,14 +50,14 @@ export async function bridge({
       await write(text)
       settle(answeredBy(text))
     },
-    async failed({ id }, fault) {
+    async onError({ id }, fault) {
       await write(faultText(id, fault))
       settle(JSON.stringify(id))
     },
     trouble: say,
-    lost(words) {
+    onSessionLost(words) {
       say(words)
-      sound = false
+      isComplete = false
       gone.abort()
       input.destroy()
     },
@@ -93,10 +93,10 @@ export async function bridge({
     const answered = new Promise<void>((resolve) => {
       idle = resolve
     })
-    await Promise.race([answered, after(patience_ms, undefined, { ref: false })])
+    await Promise.race([answered, after(drain_ms, undefined, { ref: false })])
   }
   await remote.close()
-  return sound
+  return isComplete
 }
 
 function read(text: string): Message | undefined {

@@ -20,11 +20,11 @@ export interface RemoteEvents {
   /** One message of the remote; resolves when the host can take more. */
   receive(text: string): Promise<void>
   /** The remote will not answer this request. */
-  failed(request: Request, fault: unknown): Promise<void>
+  onError(request: Request, fault: unknown): Promise<void>
   /** What the host should know and cannot be told in a message. */
   trouble(words: string): void
   /** A session of the 2025 era has ended, and nothing more can be asked in it. */
-  lost(words: string): void
+  onSessionLost(words: string): void
 }
 
 /** Whether a message names its revision: then it stands by itself, and any connection will do. */
@@ -37,12 +37,12 @@ const serverError = -32000
 /** The JSON-RPC error that answers a request which the remote does not answer. */
 export function faultText(id: unknown, fault: unknown): string {
   const { message, code, status, hint, challenge } = isError(fault) ? fault : { message: String(fault) }
-  const known = typeof code === 'string' && code in codes ? codes[code as Code].rpc : serverError
+  const number = typeof code === 'string' && code in codes ? codes[code as Code].rpc : serverError
   const data = { code: code ?? 'unavailable', status, hint, challenge }
-  return JSON.stringify({ jsonrpc: '2.0', id, error: { code: known, message, data } })
+  return JSON.stringify({ jsonrpc: '2.0', id, error: { code: number, message, data } })
 }
 
-interface Said {
+interface ErrorFields {
   readonly message: string
   readonly code?: unknown
   readonly status?: unknown
@@ -50,6 +50,6 @@ interface Said {
   readonly challenge?: unknown
 }
 
-function isError(fault: unknown): fault is Said {
+function isError(fault: unknown): fault is ErrorFields {
   return fault instanceof Error || (isRecord(fault) && typeof fault.message === 'string')
 }

@@ -84,8 +84,8 @@ class HttpRemote implements Remote {
         throw new Error('The server ended its answer before it was complete.')
       }
     } catch (fault) {
-      if (!signal.aborted) await this.#events.failed(message, fault)
-      if (this.#isExpired) this.#events.lost('The server no longer knows the session.')
+      if (!signal.aborted) await this.#events.onError(message, fault)
+      if (this.#isExpired) this.#events.onSessionLost('The server no longer knows the session.')
     } finally {
       this.#running.delete(key)
     }

@@ -27,10 +27,10 @@ export function createParameters(): Parameters {
       }
     },
     headersOf({ name, arguments: input }) {
-      const known = typeof name === 'string' ? (tools.get(name) ?? []) : []
-      const pairs = known.map(({ header, path }) => [`Mcp-Param-${header}`, at(input, path)] as const)
-      const given = pairs.filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value))
-      return Object.fromEntries(given.map(([header, value]) => [header, encoded(String(value))]))
+      const headers = typeof name === 'string' ? (tools.get(name) ?? []) : []
+      const pairs = headers.map(({ header, path }) => [`Mcp-Param-${header}`, at(input, path)] as const)
+      const stated = pairs.filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value))
+      return Object.fromEntries(stated.map(([header, value]) => [header, encoded(String(value))]))
     },
   }
 }

@@ -43,8 +43,8 @@ export function createSocketRemote(url: URL, options: McpSocketOptions, events: 
   async function ended(why: Error): Promise<void> {
     const left = [...waiting.values()]
     waiting.clear()
-    for (const request of left) await events.failed(request, why)
-    if (session) events.lost(why.message)
+    for (const request of left) await events.onError(request, why)
+    if (session) events.onSessionLost(why.message)
     else if (left.length === 0) events.trouble(why.message)
   }
 
@@ -58,7 +58,7 @@ export function createSocketRemote(url: URL, options: McpSocketOptions, events: 
       await (await connection).send(text)
     } catch (fault) {
       if (!isRequest(message)) events.trouble(`Not sent: ${fault instanceof Error ? fault.message : fault}`)
-      else if (waiting.delete(JSON.stringify(message.id))) await events.failed(message, fault)
+      else if (waiting.delete(JSON.stringify(message.id))) await events.onError(message, fault)
     }
   }
 

@@ -55,9 +55,9 @@ export function a2aJsonRpcMount(context: TransportContext, perform: Perform): Mo
   }
 
   function errorFrame(id: Id | undefined, thrown: unknown, requestId: string, code?: number) {
-    const told = errorOf(context, thrown, requestId)
-    const error = { code: code ?? told.rpc, message: told.message, data: told.details }
-    return { ...told, frame: JSON.stringify({ jsonrpc: '2.0', id: id ?? null, error }) }
+    const rendered = errorOf(context, thrown, requestId)
+    const error = { code: code ?? rendered.rpc, message: rendered.message, data: rendered.details }
+    return { ...rendered, frame: JSON.stringify({ jsonrpc: '2.0', id: id ?? null, error }) }
   }
 
   return {

@@ -2,7 +2,7 @@ import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import type { TaskPosition } from '../../../schemas/task.ts'
 import { principalKey } from '../../common/principal-key.ts'
-import { unsound } from './protocol/error.ts'
+import { invalidField } from './protocol/error.ts'
 import { listParams } from './protocol/params.ts'
 import type { TaskManager } from './tasks/task-manager.ts'
 import { showTask } from './tasks/view.ts'
@@ -12,17 +12,17 @@ const usualPage = 50
 /** ListTasks (section 3.1.4) of the caller's own, as JSON text. Throws Failure `unauthenticated` without a caller. */
 export async function listTasks(
   taskManager: TaskManager,
-  given: unknown,
+  input: unknown,
   caller: Principal | null,
 ): Promise<string> {
-  const asked = listParams.parse(given)
+  const params = listParams.parse(input)
   if (!caller) {
     throw new Failure('unauthenticated', 'Only a caller with a token has tasks to list.', {
       hint: 'GetTask shows a task to whoever knows its id.',
     })
   }
-  const { contextId, status, pageToken, historyLength, statusTimestampAfter, includeArtifacts } = asked
-  const pageSize = asked.pageSize ?? usualPage
+  const { contextId, status, pageToken, historyLength, statusTimestampAfter, includeArtifacts } = params
+  const pageSize = params.pageSize ?? usualPage
   const { tasks, more, total } = await taskManager.list({
     owner: principalKey(caller),
     context_id: contextId || undefined,
@@ -49,5 +49,5 @@ const position = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) ([0-9a-f]{32})$/
 function positionIn(token: string): TaskPosition {
   const [, updated_at, id] = position.exec(Buffer.from(token, 'base64url').toString()) ?? []
   if (updated_at && id) return { updated_at, id }
-  throw unsound('/pageToken', 'This is no token that a list was given out with.')
+  throw invalidField('/pageToken', 'This is no token that a list was given out with.')
 }

@@ -75,10 +75,10 @@ const fields = [
 function queryParams({ url = '', method }: IncomingMessage): Record<string, unknown> {
   if (method !== 'GET') return {}
   const query = queryOf(url)
-  const given = fields.flatMap((field) => (query.has(field) ? [[field, query.get(field)]] : []))
+  const values = fields.flatMap((field) => (query.has(field) ? [[field, query.get(field)]] : []))
   const flag = query.get('includeArtifacts')
   const includeArtifacts = flag === 'true' ? true : flag === 'false' ? false : flag
-  return { ...Object.fromEntries(given), ...(flag && { includeArtifacts }) }
+  return { ...Object.fromEntries(values), ...(flag && { includeArtifacts }) }
 }
 
 interface Named {

@@ -6,14 +6,14 @@ import { type InputRequired, inputRequiredIn, type Part, type StoredTask } from 
 import type { Call } from '../../router/router.ts'
 import { stringify } from '../shared/stringify.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
-import { refusal, unsound } from './protocol/error.ts'
+import { refusal, invalidField } from './protocol/error.ts'
 import type { AskedPart, SendParams } from './protocol/params.ts'
 import type { Job, TaskUpdate, Tell, Work } from './work.ts'
 
 const registry = 'svc.registry'
 
 /** A message as the router takes it. */
-interface Asked {
+interface RoutedMessage {
   readonly envelope: Envelope
   /** It was asked in words, so some of the answer is in words. */
   readonly in_words: boolean
@@ -25,17 +25,17 @@ export function createRouting({ dispatch, agents }: Pick<TransportContext, 'disp
 
   return {
     read(params, task): Job {
-      const asked = task ? readContinuation(params, task, hosted) : readMessage(params, hosted)
+      const routed = task ? readContinuation(params, task, hosted) : readMessage(params, hosted)
       // An agent that is not hosted here may ask back, which is a task and no message.
-      if (!hosted.has(packageNameOf(asked.envelope.to))) {
-        return { run: (call, tell) => run(asked, call, tell) }
+      if (!hosted.has(packageNameOf(routed.envelope.to))) {
+        return { run: (call, tell) => run(routed, call, tell) }
       }
       return {
         async answer(call) {
-          const { output } = await dispatch(asked.envelope, call)
-          return partsText(asked, output)
+          const { output } = await dispatch(routed.envelope, call)
+          return partsText(routed, output)
         },
-        run: (call, tell) => run(asked, call, tell),
+        run: (call, tell) => run(routed, call, tell),
       }
     },
     async extendedCard(tenant, version, call) {
@@ -46,21 +46,21 @@ export function createRouting({ dispatch, agents }: Pick<TransportContext, 'disp
   }
 
   /** What is refused before the action runs makes no task. */
-  async function run(asked: Asked, call: Call, tell: Tell): Promise<void> {
+  async function run(routed: RoutedMessage, call: Call, tell: Tell): Promise<void> {
     const started = () => tell({ state: 'TASK_STATE_WORKING' })
     let streamed = false
     const emit = async (update: Update) => {
       await tell(toldOf(update, streamed))
       streamed ||= 'part' in update
     }
-    const { output } = await dispatch(asked.envelope, { ...call, emit, hears: 'kept', accepted: started })
-    const { action } = asked.envelope
+    const { output } = await dispatch(routed.envelope, { ...call, emit, hears: 'kept', accepted: started })
+    const { action } = routed.envelope
     const asking = inputRequiredIn(output)
     if (asking) return await tell({ state: 'TASK_STATE_INPUT_REQUIRED', parts: questionOf(asking) })
     // Written once, as every door does, to be refused where it is too long.
     stringify(output)
     await tell({
-      artifact: { artifactId: 'output', name: action, parts: partsOf(asked, output) },
+      artifact: { artifactId: 'output', name: action, parts: partsOf(routed, output) },
       last: true,
     })
     await tell({ state: 'TASK_STATE_COMPLETED' })
@@ -78,11 +78,11 @@ function toldOf(update: Update, streamed: boolean): TaskUpdate {
 }
 
 /** Reads the message of a SendMessageRequest. Throws Failure `invalid_request` and Refusal. */
-function readMessage({ tenant, message }: SendParams, hosted: ReadonlySet<string>): Asked {
+function readMessage({ tenant, message }: SendParams, hosted: ReadonlySet<string>): RoutedMessage {
   const to = tenant || registry
   if (!hosted.has(packageNameOf(to))) return readForeign(to, message)
   const data = message.parts.flatMap((part, index) => dataOf(part, index))
-  if (data.length > 1) throw unsound('/message/parts', 'Send one data part: one message is one call.')
+  if (data.length > 1) throw invalidField('/message/parts', 'Send one data part: one message is one call.')
   const [call] = data
   if (call !== undefined) return { envelope: { to, ...call } as Envelope, in_words: false }
   if (packageNameOf(to) !== registry) {
@@ -96,9 +96,9 @@ function readMessage({ tenant, message }: SendParams, hosted: ReadonlySet<string
  * A message to an agent that is not hosted here, whose publisher says how it is spoken to: `{action, params}` as with
  * ours, or its skill by `metadata.skillId`, and what is said to it as data or in words.
  */
-function readForeign(to: string, { parts, metadata }: SendParams['message']): Asked {
+function readForeign(to: string, { parts, metadata }: SendParams['message']): RoutedMessage {
   const data = parts.flatMap((part, index) => dataOf(part, index))
-  if (data.length > 1) throw unsound('/message/parts', 'Send one data part: one message is one call.')
+  if (data.length > 1) throw invalidField('/message/parts', 'Send one data part: one message is one call.')
   const [call] = data
   if (typeof call?.action === 'string') return { envelope: { to, ...call } as Envelope, in_words: false }
   const skill = metadata?.skillId
@@ -116,10 +116,10 @@ function readForeign(to: string, { parts, metadata }: SendParams['message']): As
 /** What a task that waits was asked for: its agent is told what the message says. */
 function readContinuation(
   params: SendParams,
-  { message: asked }: StoredTask,
+  { message: question }: StoredTask,
   hosted: ReadonlySet<string>,
-): Asked {
-  const asking = asked?.parts.map(({ data }) => inputRequiredIn(data)).find(Boolean)
+): RoutedMessage {
+  const asking = question?.parts.map(({ data }) => inputRequiredIn(data)).find(Boolean)
   if (!asking) return readMessage(params, hosted)
   const { message } = params
   const data = message.parts.flatMap((part, index) => dataOf(part, index))
@@ -147,27 +147,27 @@ function questionOf(asking: InputRequired): Part[] {
 
 function dataOf({ text, data, raw, url }: AskedPart, index: number): Record<string, unknown>[] {
   const at = `/message/parts/${index}`
-  if ([text, data, raw, url].filter((one) => one !== undefined).length !== 1) {
-    throw unsound(at, 'A part is either text or data.')
+  if ([text, data, raw, url].filter((field) => field !== undefined).length !== 1) {
+    throw invalidField(at, 'A part is either text or data.')
   }
   if (raw !== undefined || url !== undefined) {
     throw refusal('CONTENT_TYPE_NOT_SUPPORTED', 'Parts are read as text or data, not as files.')
   }
   if (data === undefined) {
-    if (typeof text !== 'string') throw unsound(`${at}/text`, 'This must be a string.')
+    if (typeof text !== 'string') throw invalidField(`${at}/text`, 'This must be a string.')
     return []
   }
-  if (!isRecord(data)) throw unsound(`${at}/data`, 'Send an object {action, params}.')
+  if (!isRecord(data)) throw invalidField(`${at}/data`, 'Send an object {action, params}.')
   return [data]
 }
 
-function partsOf({ in_words }: Asked, output: Json): Part[] {
+function partsOf({ in_words }: RoutedMessage, output: Json): Part[] {
   const data = { data: output, mediaType: 'application/json' }
   return in_words ? [data, words(output)] : [data]
 }
 
 /** The same as JSON text, in which an output that is remembered need not be written again. */
-function partsText({ in_words }: Asked, output: Json): string {
+function partsText({ in_words }: RoutedMessage, output: Json): string {
   const more = in_words ? `,${JSON.stringify(words(output))}` : ''
   return `[{"data":${stringify(output)},"mediaType":"application/json"}${more}]`
 }

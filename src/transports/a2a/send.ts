@@ -16,7 +16,7 @@ export interface SendOptions {
   readonly explain: (thrown: unknown, id: string) => A2aError
 }
 
-interface Asked {
+interface ReadMessage {
   readonly params: SendParams
   readonly job: Job
   readonly context_id: string
@@ -26,13 +26,13 @@ interface Asked {
 
 /** SendMessage: a message where the work answers with one and the caller waits, else a task. As JSON text. */
 export async function sendMessage(options: SendOptions, params: unknown, call: Call): Promise<string> {
-  const asked = await read(options, params, call)
-  const { job, task, context_id } = asked
-  const { returnImmediately, historyLength } = asked.params.configuration ?? {}
+  const message = await read(options, params, call)
+  const { job, task, context_id } = message
+  const { returnImmediately, historyLength } = message.params.configuration ?? {}
   if (job.answer && !task && !(returnImmediately && job.run)) {
     return `{"message":${messageText(context_id, await job.answer(call))}}`
   }
-  const begun = await begin(options, asked, call)
+  const begun = await begin(options, message, call)
   begun.events.leave()
   const now = returnImmediately ? begun.task : await begun.ended
   return JSON.stringify({ task: showTask(now, { historyLength }) })
@@ -44,21 +44,21 @@ export async function streamMessage(
   params: unknown,
   call: Call,
 ): Promise<AsyncIterable<StreamEvent>> {
-  const asked = await read(options, params, call)
-  const { job, context_id, task } = asked
+  const message = await read(options, params, call)
+  const { job, context_id, task } = message
   if (job.answer && !job.run && !task) {
     const message: Message = JSON.parse(messageText(context_id, await job.answer(call)))
-    return one({ message })
+    return single({ message })
   }
-  return (await begin(options, asked, call)).events
+  return (await begin(options, message, call)).events
 }
 
-async function* one(event: StreamEvent): AsyncGenerator<StreamEvent> {
+async function* single(event: StreamEvent): AsyncGenerator<StreamEvent> {
   yield event
 }
 
-async function read({ work, taskManager }: SendOptions, given: unknown, call: Call): Promise<Asked> {
-  const params = sendParams.parse(given)
+async function read({ work, taskManager }: SendOptions, input: unknown, call: Call): Promise<ReadMessage> {
+  const params = sendParams.parse(input)
   const { message, configuration } = params
   if (configuration?.taskPushNotificationConfig) throw refusal('PUSH_NOTIFICATION_NOT_SUPPORTED')
   if (!message.taskId) {
@@ -69,15 +69,15 @@ async function read({ work, taskManager }: SendOptions, given: unknown, call: Ca
   return { params, job: work.read(params, task), context_id: task.context_id, task }
 }
 
-async function begin({ taskManager, explain }: SendOptions, asked: Asked, call: Call): Promise<StartedTask> {
-  const { params, job, context_id, task } = asked
+async function begin({ taskManager, explain }: SendOptions, incoming: ReadMessage, call: Call): Promise<StartedTask> {
+  const { params, job, context_id, task } = incoming
   if (!job.run) throw refusal('UNSUPPORTED_OPERATION', 'This message is answered at once and makes no task.')
   const { message } = params
   assertPlain(message)
   return await taskManager.begin({
     run: job.run,
     call,
-    message: kept(message),
+    message: storedMessage(message),
     context_id,
     task,
     explain: (thrown) => failureParts(explain(thrown, call.id ?? '')),
@@ -85,7 +85,7 @@ async function begin({ taskManager, explain }: SendOptions, asked: Asked, call: 
 }
 
 /** What the history keeps of a message. */
-function kept({
+function storedMessage({
   messageId,
   role,
   parts,

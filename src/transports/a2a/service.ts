@@ -25,9 +25,9 @@ export function createService(
 ): Perform {
   const sending: SendOptions = { work, taskManager, explain: (thrown, id) => errorOf(context, thrown, id) }
 
-  return async (operation, given, call) => {
+  return async (operation, input, call) => {
     const { principal } = call
-    const params = protoNames(given)
+    const params = protoNames(input)
     // The router counts what it is asked.
     if (ofTasks.has(operation)) taskManager.count(call)
     switch (operation) {

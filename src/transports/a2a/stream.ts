@@ -39,8 +39,8 @@ export async function sendEvents(
     }
     stream.end()
   } catch (thrown) {
-    const told = fault(thrown)
-    stream.end(told === undefined ? undefined : { data: told })
+    const data = fault(thrown)
+    stream.end(data === undefined ? undefined : { data: data })
   } finally {
     leave()
   }

@@ -8,7 +8,7 @@ export type TaskUpdate =
   | { readonly artifact: Artifact; readonly append?: boolean; readonly last?: boolean }
 
 /** Resolves when whoever listens can take more. Throws where the task is not, or no longer, to be worked on. */
-export type Tell = (told: TaskUpdate) => Promise<void>
+export type Tell = (update: TaskUpdate) => Promise<void>
 
 /** What one message comes to; with neither there is no such job, with both the caller's wish decides. */
 export interface Job {
@@ -24,7 +24,7 @@ export interface Job {
 /** What stands behind the bindings: in the product the router, under the kit its scenarios. */
 export interface Work {
   /** What a message asks for, and the task that it goes on with. Throws Failure and Refusal for what is not read here. */
-  read(asked: SendParams, task?: StoredTask): Job
+  read(params: SendParams, task?: StoredTask): Job
   /** The card for whoever calls, as JSON text. Throws Failure. */
   extendedCard(tenant: string | undefined, version: '1.0' | '0.3', call: Call): Promise<string>
 }

@@ -36,7 +36,7 @@ export function createHttpApp(
 ): RequestListener {
   const app = createExpress(context, etags, others, ending)
   const direct = new Map(
-    others.flatMap((one) => (one.direct === undefined ? [] : [[keyOf(one.method, one.direct), one]])),
+    others.flatMap((mount) => (mount.direct === undefined ? [] : [[keyOf(mount.method, mount.direct), mount]])),
   )
   return (request, response) => {
     const mount = direct.get(keyOf(request.method ?? '', request.url ?? ''))
@@ -103,8 +103,8 @@ function fixedFirst(paths: readonly string[]): string[] {
 }
 
 function actionOf(agents: readonly Agent[], route: Route): Action {
-  const agent = agents.find((one) => one.package_name === route.to)
-  const action = agent?.actions.find((one) => one.name === route.action)
+  const agent = agents.find((candidate) => candidate.package_name === route.to)
+  const action = agent?.actions.find((candidate) => candidate.name === route.action)
   if (!action) throw new Error(`No hosted agent has ${route.to} ${route.action}.`)
   return action
 }

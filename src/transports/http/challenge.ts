@@ -42,5 +42,5 @@ function hasCredentials({ headers }: IncomingMessage): boolean {
 /** The published resource that was asked for; the gateway as a whole for every other path. */
 function resourceOf({ url = '' }: IncomingMessage): string {
   const path = url.split('?', 1)[0] ?? ''
-  return resourcePaths.findLast((one) => path === one || path.startsWith(`${one}/`)) ?? ''
+  return resourcePaths.findLast((resource) => path === resource || path.startsWith(`${resource}/`)) ?? ''
 }

@@ -18,7 +18,7 @@ export interface Etags {
 }
 
 /** `looks`: up to which look at agents what lists show of their liveness is. */
-export function createEtags(rendering: string, looks: () => number = () => 0): Etags {
+export function createEtags(rendering: string, probes: () => number = () => 0): Etags {
   const prefix = createHash('sha256').update(rendering).digest('base64url').slice(0, 8)
   const pattern = new RegExp(`^"${prefix}\\.e(\\d+)(?:-[a-z0-9]+)?(?:\\.[A-Za-z0-9_-]+)?"$`)
 
@@ -26,9 +26,9 @@ export function createEtags(rendering: string, looks: () => number = () => 0): E
   const digests = new WeakMap<Principal, string>()
 
   function digestOf(principal: Principal): string {
-    const known = digests.get(principal) ?? digest(principal)
-    digests.set(principal, known)
-    return known
+    const cached = digests.get(principal) ?? digest(principal)
+    digests.set(principal, cached)
+    return cached
   }
 
   function tag(kind: string, revision: number | string, principal: Principal | null): string {
@@ -39,11 +39,11 @@ export function createEtags(rendering: string, looks: () => number = () => 0): E
       if (!isRecord(entry) || typeof entry.revision !== 'number') return undefined
       return tag('e', `${entry.revision}${lookOf(entry)}`, principal)
     },
-    listVariant: () => (looks() > 0 ? `l${looks()}.r` : 'r'),
+    listVariant: () => (probes() > 0 ? `l${probes()}.r` : 'r'),
     ofRegistry: (revision, principal, variant = 'r') =>
       revision === undefined ? undefined : tag(variant, revision, principal),
     revision(header) {
-      const named = header.split(',').map((one) => Number(pattern.exec(one.trim())?.[1] ?? 0))
+      const named = header.split(',').map((candidate) => Number(pattern.exec(candidate.trim())?.[1] ?? 0))
       return Math.max(...named)
     },
   }
@@ -67,5 +67,5 @@ function digest({ issuer, subject, scopes, namespaces }: Principal): string {
 export function matches(header: string | undefined, etag: string | undefined): boolean {
   if (header === undefined || etag === undefined) return false
   if (header.trim() === '*') return true
-  return header.split(',').some((one) => one.trim().replace(/^W\//, '') === etag)
+  return header.split(',').some((candidate) => candidate.trim().replace(/^W\//, '') === etag)
 }

@@ -19,16 +19,16 @@ export interface EventStreamOptions {
   /** How long the caller's client is to wait before it connects again, in milliseconds. */
   readonly retry_ms?: number
   /** How long a caller may leave what was written untaken, before its connection is closed. */
-  readonly patience_ms?: number
+  readonly stall_ms?: number
 }
 
 const keepAliveMilliseconds = 15_000
-const patienceMilliseconds = 60_000
+const stallMilliseconds = 60_000
 
 /** Begins an answer of server-sent events, with comments that keep the connection alive. */
 export function openEvents(response: ServerResponse, options: EventStreamOptions = {}): EventStream {
   const { headers, check, lapsed = () => {}, retry_ms } = options
-  const { keep_alive_ms = keepAliveMilliseconds, patience_ms = patienceMilliseconds } = options
+  const { keep_alive_ms = keepAliveMilliseconds, stall_ms = stallMilliseconds } = options
   response.writeHead(200, {
     'X-Content-Type-Options': 'nosniff',
     ...headers,
@@ -51,7 +51,7 @@ export function openEvents(response: ServerResponse, options: EventStreamOptions
   /** Resolves when the caller has taken what is there, or has gone; whoever takes nothing for too long is cut off. */
   async function taken(by: 'drain' | 'finish'): Promise<void> {
     const enough = new AbortController()
-    const late = setTimeout(() => response.destroy(), patience_ms).unref()
+    const late = setTimeout(() => response.destroy(), stall_ms).unref()
     const { signal } = enough
     await Promise.race([once(response, by, { signal }), once(response, 'close', { signal })]).catch(() => {})
     clearTimeout(late)

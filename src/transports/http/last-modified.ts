@@ -6,8 +6,8 @@ const remembered = 100
 export function createLastModified(clock: () => number = Date.now): (etag: string) => string {
   const first = new LRUCache<string, string>({ max: remembered })
   return (etag) => {
-    const known = first.get(etag) ?? new Date(clock()).toUTCString()
-    first.set(etag, known)
-    return known
+    const date = first.get(etag) ?? new Date(clock()).toUTCString()
+    first.set(etag, date)
+    return date
   }
 }

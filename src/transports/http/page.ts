@@ -20,13 +20,13 @@ interface Written {
 
 /** A document at a path of its own, open to every web page, rendered once for each address that we have. */
 export function pageMount<Site>(site: () => Site, { path, type, render, max_age_s = 60 }: Page<Site>): Mount {
-  const known = new Map<string, Written>()
+  const pages = new Map<string, Written>()
 
   function written(): Written {
     const here = site()
     const key = JSON.stringify(here)
-    const page = known.get(key) ?? write(render(here))
-    known.set(key, page)
+    const page = pages.get(key) ?? write(render(here))
+    pages.set(key, page)
     return page
   }
   return {

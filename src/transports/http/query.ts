@@ -14,12 +14,12 @@ export function readQuery(
 ): Record<string, unknown> {
   const input: Record<string, unknown> = {}
   if (search === '') return input
-  const given = new URLSearchParams(search)
-  for (const name of new Set(given.keys())) {
+  const values = new URLSearchParams(search)
+  for (const name of new Set(values.keys())) {
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined
     if (field === undefined) throw unknownParameter(name, Object.keys(fields))
     const path = field.split('.')
-    const value = coerce(name, given.getAll(name), schemaAt(schema, path))
+    const value = coerce(name, values.getAll(name), schemaAt(schema, path))
     if (value !== undefined) assign(input, path, value)
   }
   return input
@@ -53,9 +53,9 @@ export function assign(target: Record<string, unknown>, path: readonly string[],
   assign(inner, rest, value)
 }
 
-function unknownParameter(name: string, known: readonly string[]): Failure {
-  const close = nearest(name, known)
-  const takes = known.length > 0 ? `It takes ${known.join(', ')}.` : 'It takes none.'
+function unknownParameter(name: string, names: readonly string[]): Failure {
+  const close = nearest(name, names)
+  const takes = names.length > 0 ? `It takes ${names.join(', ')}.` : 'It takes none.'
   return new Failure('invalid_request', `There is no query parameter ${name}.`, {
     errors: [{ pointer: `/${name}`, detail: 'There is no such query parameter.' }],
     hint: takes,

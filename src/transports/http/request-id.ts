@@ -5,6 +5,6 @@ const acceptable = /^[A-Za-z0-9._-]{1,64}$/
 
 /** The caller's X-Request-Id where it is sound, else a new one. */
 export function requestId(request: IncomingMessage): string {
-  const given = request.headers['x-request-id']
-  return typeof given === 'string' && acceptable.test(given) ? given : randomUUID()
+  const header = request.headers['x-request-id']
+  return typeof header === 'string' && acceptable.test(header) ? header : randomUUID()
 }

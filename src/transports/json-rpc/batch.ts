@@ -1,9 +1,9 @@
 import { Failure } from '../../../schemas/failure.ts'
 
 /** Members of one batch being answered at once. */
-const mostAtOnce = 4
+const maxConcurrent = 4
 /** Answers of one batch in sum, in characters; one that is begun may still go beyond. */
-export const longestAnswers = 4 * 1024 * 1024
+export const maxAnswersLength = 4 * 1024 * 1024
 
 /** Answers one member; where `refusal` is given, with that failure instead of its result. */
 export type AnswerMember = (frame: unknown, refusal: Failure | undefined) => Promise<string | undefined>
@@ -17,19 +17,19 @@ export async function answerMembers(frames: readonly unknown[], answer: AnswerMe
   async function work(): Promise<void> {
     while (begun < frames.length) {
       const index = begun++
-      const refusal = length > longestAnswers ? tooLarge() : undefined
+      const refusal = length > maxAnswersLength ? tooLarge() : undefined
       answers[index] = await answer(frames[index], refusal)
       length += answers[index]?.length ?? 0
     }
   }
-  await Promise.all(Array.from({ length: mostAtOnce }, work))
-  return answers.filter((one) => one !== undefined)
+  await Promise.all(Array.from({ length: maxConcurrent }, work))
+  return answers.filter((text) => text !== undefined)
 }
 
 function tooLarge(): Failure {
   return new Failure(
     'too_large',
-    `The answers before this one are longer than ${longestAnswers} characters.`,
+    `The answers before this one are longer than ${maxAnswersLength} characters.`,
     {
       hint: 'Ask for this in another batch.',
     },

@@ -29,9 +29,9 @@ export function errorFrame(
 
 /** Tells the caller of a subscription, by the id of its request, what came; its answer follows at the end. */
 export function updateFrame(update: Update, id: Id): string {
-  const told =
+  const members =
     'part' in update ? `"part":${stringify(update.part as Json)}` : JSON.stringify(update).slice(1, -1)
-  return `{"jsonrpc":"2.0","method":"update","params":{"id":${JSON.stringify(id)},${told}}}`
+  return `{"jsonrpc":"2.0","method":"update","params":{"id":${JSON.stringify(id)},${members}}}`
 }
 
 export const parseError = -32700
@@ -39,15 +39,15 @@ export const invalidRequest = -32600
 
 /** The request in a frame, or the Failure and the id to answer it with. */
 export function readRequest(frame: unknown): Request | { readonly failure: Failure; readonly id: Id } {
-  if (!isRecord(frame)) return { failure: unsound('', 'A request is an object.'), id: null }
+  if (!isRecord(frame)) return { failure: notARequest('', 'A request is an object.'), id: null }
   const { jsonrpc, method, params = {}, id } = frame
-  const known = isId(id) ? id : null
+  const answerId = isId(id) ? id : null
   if ('id' in frame && !isId(id))
-    return { failure: unsound('/id', 'Use a string, a number up to 2^53 - 1, or null.'), id: null }
-  if (jsonrpc !== '2.0') return { failure: unsound('/jsonrpc', 'This must be "2.0".'), id: known }
-  if (typeof method !== 'string') return { failure: unsound('/method', 'This must be a string.'), id: known }
+    return { failure: notARequest('/id', 'Use a string, a number up to 2^53 - 1, or null.'), id: null }
+  if (jsonrpc !== '2.0') return { failure: notARequest('/jsonrpc', 'This must be "2.0".'), id: answerId }
+  if (typeof method !== 'string') return { failure: notARequest('/method', 'This must be a string.'), id: answerId }
   if (!isRecord(params))
-    return { failure: unsound('/params', 'Give params by name, in an object.'), id: known }
+    return { failure: notARequest('/params', 'Give params by name, in an object.'), id: answerId }
   const request = { jsonrpc: '2.0', method, params: params as JsonObject } as const
   return isId(id) ? { ...request, id } : request
 }
@@ -58,7 +58,7 @@ function isId(value: unknown): value is Id {
   return value === null || typeof value === 'string'
 }
 
-export function unsound(pointer: string, detail: string): Failure {
+export function notARequest(pointer: string, detail: string): Failure {
   return new Failure('invalid_request', `Not a JSON-RPC 2.0 request. ${detail}`, {
     errors: [{ pointer, detail }],
   })

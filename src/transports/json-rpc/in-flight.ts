@@ -15,7 +15,7 @@ export interface Running {
 export function createRunning(socket: AbortSignal): Running {
   const running = new Map<unknown, Set<AbortController>>()
   const endAll = () => {
-    for (const same of running.values()) for (const one of same) one.abort(socket.reason)
+    for (const same of running.values()) for (const controller of same) controller.abort(socket.reason)
   }
   // One listener for all: a signal made of two for each request would cost more than the request.
   socket.addEventListener('abort', endAll, { once: true })

@@ -13,7 +13,7 @@ import {
   maximumBatch,
   parseError,
   readRequest,
-  unsound,
+  notARequest,
   updateFrame,
 } from './frames.ts'
 import { cancelMethod } from './in-flight.ts'
@@ -57,8 +57,8 @@ export function createJsonRpc(
     }
     const { identify, notify, cancel: _, ...rest } = caller
     try {
-      const heard = notify && id !== undefined
-      const emit = heard && ((update: Update) => notify(updateFrame(update, id)))
+      const canNotify = notify && id !== undefined
+      const emit = canNotify && ((update: Update) => notify(updateFrame(update, id)))
       const call = { ...rest, principal: await identify(), id: requestId, ...(emit && { emit }) }
       const response = await methods.receive(request, call)
       return response && id !== undefined ? write(response, requestId, id) : undefined
@@ -70,9 +70,9 @@ export function createJsonRpc(
 
   async function answerBatch(frames: readonly unknown[], caller: Caller): Promise<string | undefined> {
     if (frames.length === 0)
-      return errorFrame(unsound('', 'A batch is not empty.'), createId(), null, invalidRequest)
+      return errorFrame(notARequest('', 'A batch is not empty.'), createId(), null, invalidRequest)
     if (frames.length > maximumBatch) {
-      const failure = unsound('', `A batch holds at most ${maximumBatch} requests, not ${frames.length}.`)
+      const failure = notARequest('', `A batch holds at most ${maximumBatch} requests, not ${frames.length}.`)
       return errorFrame(failure, createId(), null, invalidRequest)
     }
     const { notify: _, ...silent } = caller

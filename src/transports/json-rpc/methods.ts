@@ -36,8 +36,8 @@ export function createMethods({ dispatch, agents, discover }: MethodsOptions): J
     server.addMethod(method, async (params, call) => {
       const envelope = toEnvelope((params ?? {}) as JsonObject)
       const { emit, ...rest } = call
-      const heard = emit && subscribes(envelope) ? call : rest
-      return await dispatch(envelope, heard).then(
+      const effective = emit && subscribes(envelope) ? call : rest
+      return await dispatch(envelope, effective).then(
         ({ output }) => output,
         (thrown) => {
           throw exception(Failure.from(thrown), call.id ?? '')
@@ -79,10 +79,10 @@ function exception(failure: Failure, requestId: string): JSONRPCErrorException {
 
 /** What to say to a method that nothing answers to. */
 export function unknownMethod(method: string, agents: readonly Agent[]): Failure {
-  const known = agents.flatMap((agent) =>
+  const names = agents.flatMap((agent) =>
     agent.actions.map((action) => `${shortName(agent.package_name)}.${action.name}`),
   )
-  const close = nearest(method, ['message.send', 'rpc.discover', ...known])
+  const close = nearest(method, ['message.send', 'rpc.discover', ...names])
   return new Failure('unknown_action', `There is no method ${method}.`, {
     hint: 'message.send takes an envelope {to, action, params} for any agent; rpc.discover lists the methods.',
     ...(close.length > 0 && { nearest: close }),

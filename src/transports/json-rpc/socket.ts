@@ -44,8 +44,8 @@ export function jsonRpcSocket(
           // One that wants an answer waits its turn: answers may heap up before a peer that does not read.
           urgent: method === cancelMethod && id === undefined,
           async run() {
-            using one = begun
-            const body = await answer(message, { ...caller, signal: one.signal })
+            using request = begun
+            const body = await answer(message, { ...caller, signal: request.signal })
             if (body !== undefined) await connection.send(body)
           },
         }

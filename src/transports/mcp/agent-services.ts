@@ -33,10 +33,10 @@ export function createAgentServices(
       return actions.map((action) => namedTool(action.name, hosted, action))
     }
     if (capabilities.length > 0) return listedTools(entry, capabilities)
-    const { capabilities: told } = (await ask(package_name, listedActions.description, {}, caller)) as {
+    const { capabilities: described } = (await ask(package_name, listedActions.description, {}, caller)) as {
       capabilities: readonly Capability[]
     }
-    return listedTools(entry, told)
+    return listedTools(entry, described)
   }
 
   return async (name, caller) => {
@@ -47,8 +47,8 @@ export function createAgentServices(
       { agent: packageNameOf(name) },
       anybody,
     )) as EntryDetail
-    const known = made.get(entry)
-    if (known) return known
+    const cached = made.get(entry)
+    if (cached) return cached
     const tools = await toolsOf(entry, caller)
     const service = serve(entry, tools)
     if (entry.capabilities.length > 0) made.set(entry, service)
@@ -76,7 +76,7 @@ const anyInput = {
   type: 'object',
   properties: { text: { type: 'string', description: 'What to say, in words.' } },
 }
-const longestName = 128
+const maxNameLength = 128
 
 /** Capabilities as tools, by names that MCP takes; each name once. */
 function listedTools({ package_name }: EntryDetail, capabilities: readonly Capability[]): Tool[] {
@@ -89,7 +89,7 @@ function listedTools({ package_name }: EntryDetail, capabilities: readonly Capab
 }
 
 function freeName(name: string, taken: ReadonlySet<string>): string {
-  const plain = name.replaceAll(/[^A-Za-z0-9_.-]+/g, '_').slice(0, longestName - 4) || 'call'
+  const plain = name.replaceAll(/[^A-Za-z0-9_.-]+/g, '_').slice(0, maxNameLength - 4) || 'call'
   if (!taken.has(plain)) return plain
   for (let number = 2; ; number++) if (!taken.has(`${plain}_${number}`)) return `${plain}_${number}`
 }

@@ -20,14 +20,14 @@ export function createPaced(onListed: OnListed): OnListed {
     }, pause).unref()
   }
 
-  function hear(): void {
+  function onChange(): void {
     if (waiting) missed = true
     else tell()
   }
 
   return (listener) => {
     listeners.add(listener)
-    stop ??= onListed(hear)
+    stop ??= onListed(onChange)
     return () => {
       listeners.delete(listener)
       if (listeners.size > 0) return

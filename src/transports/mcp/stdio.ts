@@ -50,7 +50,7 @@ export async function serveMcpStdio(
   const channel = new McpChannel({ service, caller: { identify }, send, onError, close: () => ended.abort() })
   try {
     for await (const lines of linesOf(input)) {
-      for (const line of lines) if (!flow.add(prepare(line), line?.length)) await flow.room()
+      for (const line of lines) if (!flow.add(prepare(line), line?.length)) await flow.ready()
     }
   } catch (fault) {
     if (!ended.signal.aborted) onError(fault)

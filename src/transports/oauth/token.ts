@@ -26,9 +26,9 @@ function assertGrant(type: string | null): void {
   throw new OAuthRefusal('unsupported_grant_type', 'The one grant here is client_credentials.')
 }
 
-function scopesFor(holder: Principal, asked: string | null): Scope[] {
-  if (asked === null) return [...holder.scopes]
-  return [...new Set(asked.split(' ').filter(Boolean))].map((word) => {
+function scopesFor(holder: Principal, requested: string | null): Scope[] {
+  if (requested === null) return [...holder.scopes]
+  return [...new Set(requested.split(' ').filter(Boolean))].map((word) => {
     const scope = Scope.safeParse(word)
     if (scope.success && holds(holder, scope.data)) return scope.data
     throw new OAuthRefusal('invalid_scope', 'The API key does not have every scope that is asked for.')
@@ -36,8 +36,8 @@ function scopesFor(holder: Principal, asked: string | null): Scope[] {
 }
 
 /** RFC 8707: whom the token is for; nobody named is the gateway as a whole. */
-function audienceFor(asked: readonly string[], baseUrl: string): string[] {
+function audienceFor(requested: readonly string[], baseUrl: string): string[] {
   const ours = resourcesOf(baseUrl)
-  if (asked.every((one) => ours.includes(one))) return [...new Set(asked)]
+  if (requested.every((resource) => ours.includes(resource))) return [...new Set(requested)]
   throw new OAuthRefusal('invalid_target', `A resource is none of ours; there are ${ours.join(', ')}.`)
 }

@@ -47,7 +47,7 @@ export class FlowControl {
   }
 
   /** Resolves once the queue is no longer full. */
-  room(): Promise<void> {
+  ready(): Promise<void> {
     if (!this.isFull) return Promise.resolve()
     return new Promise((resolve) => this.#roomListeners.push(resolve))
   }

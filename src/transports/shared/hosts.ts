@@ -25,15 +25,15 @@ export function hostRule(host: string, addresses: () => readonly string[]): Refu
   if (!isLoopback(host)) return () => undefined
   let last: string | undefined
   return ({ headers }) => {
-    const given = headers.host
+    const header = headers.host
     // HTTP/1.0 may leave it out, and no browser does.
-    if (given === undefined || given === last) return undefined
-    const name = hostnameOf(given)
+    if (header === undefined || header === last) return undefined
+    const name = hostnameOf(header)
     if (name !== undefined && (isLoopback(name) || addresses().some((url) => hostnameOf(url) === name))) {
-      last = given
+      last = header
       return undefined
     }
-    return new Failure('forbidden', `This gateway is not ${given.slice(0, 100)}.`, {
+    return new Failure('forbidden', `This gateway is not ${header.slice(0, 100)}.`, {
       hint: 'It listens on loopback alone. Where it is reached by another name, as through a proxy, the operator sets DRAGOMAN_BASE_URL to that address.',
     })
   }

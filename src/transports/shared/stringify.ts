@@ -2,7 +2,7 @@ import { Failure } from '../../../schemas/failure.ts'
 import type { Json } from '../../../schemas/json.ts'
 
 /** Longest answer of an action, in characters of JSON. */
-const longestAnswer = 1024 * 1024
+const maxAnswerLength = 1024 * 1024
 
 const texts = new WeakMap<object, string>()
 const bytes = new WeakMap<object, Buffer>()
@@ -22,8 +22,8 @@ export function toPayload(value: Json): Buffer | string {
 
 function write(value: Json): string {
   const text = JSON.stringify(value)
-  if (text.length <= longestAnswer) return text
-  throw new Failure('too_large', `The answer is longer than ${longestAnswer} characters.`, {
+  if (text.length <= maxAnswerLength) return text
+  throw new Failure('too_large', `The answer is longer than ${maxAnswerLength} characters.`, {
     hint: 'Ask for less at once: a smaller limit, or by cursor.',
   })
 }
@@ -33,13 +33,13 @@ function isFrozen(value: Json): value is Json & object {
 }
 
 function remember<Written>(
-  kept: WeakMap<object, Written>,
+  cache: WeakMap<object, Written>,
   value: Json & object,
   make: (value: Json) => Written,
 ): Written {
-  const known = kept.get(value)
-  if (known !== undefined) return known
+  const cached = cache.get(value)
+  if (cached !== undefined) return cached
   const made = make(value)
-  kept.set(value, made)
+  cache.set(value, made)
   return made
 }

@@ -138,7 +138,7 @@ export class Connection {
 
   #pause(): void {
     this.#socket.pause()
-    void this.#flow.room().then(() => {
+    void this.#flow.ready().then(() => {
       if (!this.#isDraining) this.#socket.resume()
     })
   }

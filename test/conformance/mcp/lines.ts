@@ -56,7 +56,7 @@ export async function startPipeBridge(service: McpService): Promise<Bridged> {
 export async function startConnectBridge(url: string): Promise<Bridged> {
   return await overPipes((input, output) => {
     const connect = (events: RemoteEvents) => createHttpRemote(new URL(url), {}, events)
-    void bridge({ input, output, connect, say: () => {}, patience_ms: 0 })
+    void bridge({ input, output, connect, say: () => {}, drain_ms: 0 })
   })
 }
 

@@ -28,7 +28,7 @@ export function refusal(reason: A2aReason, message = refusals[reason]): Refusal 
 }
 
 /** A field of a request that is not as it must be. */
-export function unsound(pointer: string, detail: string): Failure {
+export function invalidField(pointer: string, detail: string): Failure {
   return new Failure('invalid_request', `${pointer}: ${detail}`, { errors: [{ pointer, detail }] })
 }
 

@@ -87,9 +87,9 @@ export function protoNames(params: unknown): unknown {
 
 function camel<T>(value: T): T {
   if (!isRecord(value) || !Object.keys(value).some((key) => key.includes('_'))) return value
-  const entries = Object.entries(value).map(([key, one]) => [
+  const entries = Object.entries(value).map(([key, field]) => [
     key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
-    one,
+    field,
   ])
   return Object.fromEntries(entries)
 }

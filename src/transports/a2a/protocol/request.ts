@@ -28,9 +28,9 @@ const legacy = /^(?:0\.3(?:\.\d+)?)?$/
 
 /** What the header `A2A-Version` says, or the query parameter of that name; none means 0.3 (section 3.6.2). */
 export function versionOf({ headers, url = '' }: IncomingMessage): '1.0' | '0.3' | undefined {
-  const asked = headers['a2a-version'] ?? queryOf(url).get('A2A-Version') ?? ''
-  if (typeof asked !== 'string') return undefined
-  return current.test(asked) ? '1.0' : legacy.test(asked) ? '0.3' : undefined
+  const requested = headers['a2a-version'] ?? queryOf(url).get('A2A-Version') ?? ''
+  if (typeof requested !== 'string') return undefined
+  return current.test(requested) ? '1.0' : legacy.test(requested) ? '0.3' : undefined
 }
 
 /** Throws Refusal VERSION_NOT_SUPPORTED. */
@@ -44,6 +44,6 @@ export function queryOf(url: string): URLSearchParams {
 
 /** The one extension that cards declare asks nothing of either side. Of the extensions that the caller wants, those that are active (section 4.6.2). */
 export function extensionHeaders({ headers }: IncomingMessage): Headers {
-  const asked = String(headers['a2a-extensions'] ?? '').split(',')
-  return asked.some((uri) => uri.trim() === registryExtension) ? { 'A2A-Extensions': registryExtension } : {}
+  const requested = String(headers['a2a-extensions'] ?? '').split(',')
+  return requested.some((uri) => uri.trim() === registryExtension) ? { 'A2A-Extensions': registryExtension } : {}
 }

@@ -49,7 +49,7 @@ export class TaskChannel {
   }
 
   /** Resolves when no listener has a full queue; one that does not read is dropped. */
-  async room(): Promise<void> {
+  async ready(): Promise<void> {
     const full = [...this.#queues].filter((queue) => queue.isFull)
     await Promise.all(full.map((queue) => this.#roomIn(queue)))
   }
@@ -62,7 +62,7 @@ export class TaskChannel {
   async #roomIn(queue: EventQueue<StreamEvent>): Promise<void> {
     const settled = new AbortController()
     const late = pause(this.#stall_ms, 'late', { signal: settled.signal }).catch(() => 'settled')
-    if ((await Promise.race([queue.room(), late])) === 'late') queue.leave()
+    if ((await Promise.race([queue.ready(), late])) === 'late') queue.leave()
     settled.abort()
   }
 }

@@ -39,7 +39,7 @@ export class EventQueue<T> implements AsyncIterable<T> {
   }
 
   /** Resolves when the queue is not full. */
-  async room(): Promise<void> {
+  async ready(): Promise<void> {
     while (this.isFull) await this.#changed.promise
   }
 

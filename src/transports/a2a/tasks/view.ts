@@ -41,12 +41,12 @@ export interface Shown {
 /** A task as its caller sees it (section 3.2.4 for its history). */
 export function showTask(stored: StoredTask, { historyLength, artifacts = true }: Shown = {}): Task {
   const { id, context_id, history } = stored
-  const some = historyLength == null ? history : historyLength === 0 ? [] : history.slice(-historyLength)
+  const latest = historyLength == null ? history : historyLength === 0 ? [] : history.slice(-historyLength)
   return {
     id,
     contextId: context_id,
     status: showStatus(stored),
-    ...(some.length > 0 && { history: some }),
+    ...(latest.length > 0 && { history: latest }),
     ...(artifacts && { artifacts: stored.artifacts }),
   }
 }

@@ -46,7 +46,7 @@ export class TaskWorker {
   /** Applies an update. Resolves when the listeners can take more. */
   async tell(change: TaskUpdate): Promise<void> {
     await this.#inTurn(() => this.#take(change))
-    await this.#options.channel.room()
+    await this.#options.channel.ready()
   }
 
   /** Ends the task in this state unless it has ended already; resolves with the task as it ended. */

@@ -48,12 +48,12 @@ function sendParams(params: unknown): unknown {
   if (!isRecord(params) || !isRecord(params.message)) return params
   const { message, configuration, ...rest } = params
   const { kind: _, role, parts, ...others } = message
-  const asked = {
+  const converted = {
     ...others,
     role: role === 'user' ? 'ROLE_USER' : role,
     parts: Array.isArray(parts) ? parts.map(part) : parts,
   }
-  return { ...rest, message: asked, configuration: configurationOf(configuration) }
+  return { ...rest, message: converted, configuration: configurationOf(configuration) }
 }
 
 function configurationOf(configuration: unknown): unknown {
@@ -66,9 +66,9 @@ function configurationOf(configuration: unknown): unknown {
   }
 }
 
-function part(given: unknown): unknown {
-  if (!isRecord(given)) return given
-  const { kind, text, data, file, metadata } = given
+function part(value: unknown): unknown {
+  if (!isRecord(value)) return value
+  const { kind, text, data, file, metadata } = value
   const more = metadata === undefined ? {} : { metadata }
   if (kind === 'text') return { text, ...more }
   if (kind === 'data') return { data, ...more }

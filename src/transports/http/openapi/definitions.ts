@@ -5,14 +5,14 @@ export interface Definitions {
   /** What `#/components/schemas` holds. */
   readonly schemas: Readonly<Record<string, unknown>>
   /** The schema without its `$defs`, which are kept under names that begin with `name`. */
-  place(name: string, schema: JsonSchema): Record<string, unknown>
+  add(name: string, schema: JsonSchema): Record<string, unknown>
 }
 
 export function createDefinitions(): Definitions {
   const schemas: Record<string, unknown> = {}
   return {
     schemas,
-    place(name, { $defs, ...schema }) {
+    add(name, { $defs, ...schema }) {
       const prefix = `#/components/schemas/${name}.`
       for (const [key, definition] of Object.entries(isRecord($defs) ? $defs : {})) {
         schemas[`${name}.${key}`] = redirected(definition, prefix)
@@ -23,7 +23,7 @@ export function createDefinitions(): Definitions {
 }
 
 function redirected(value: unknown, prefix: string): unknown {
-  if (Array.isArray(value)) return value.map((one) => redirected(one, prefix))
+  if (Array.isArray(value)) return value.map((item) => redirected(item, prefix))
   if (!isRecord(value)) return value
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => [

@@ -8,8 +8,8 @@ import { type NamedRow, operationIdOf, type Row } from './row.ts'
 export function operationOf(row: NamedRow, all: readonly NamedRow[], definitions: Definitions): unknown {
   const { route, action } = row
   const operationId = operationIdOf(route)
-  const body = route.body && definitions.place(`${operationId}.body`, bodySchema(row))
-  const output = definitions.place(`${operationId}.answer`, answerSchema(row))
+  const body = route.body && definitions.add(`${operationId}.body`, bodySchema(row))
+  const output = definitions.add(`${operationId}.answer`, answerSchema(row))
   return {
     operationId,
     summary: route.summary,

@@ -25,7 +25,7 @@ export function responsesOf(row: Row, output: unknown, links: object): Record<st
     description: 'As it was when the caller had that ETag.',
     headers: { ...common, ...etag },
   }
-  const failures = statusesOf(failuresOf(row)).map((one) => [one, { $ref: `#/components/responses/${one}` }])
+  const failures = statusesOf(failuresOf(row)).map((code) => [code, { $ref: `#/components/responses/${code}` }])
   return { [status]: success, ...(isKept && { 304: unchanged }), ...Object.fromEntries(failures) }
 }
 
@@ -152,6 +152,6 @@ export const problemComponents = {
 
 /** `conflict: This clashes with what is there.` */
 function meaningOf(status: number): string {
-  const meant = Object.entries(codes).filter(([, { http }]) => http === status)
-  return meant.map(([code, { title }]) => `${code}: ${title}.`).join(' ')
+  const matching = Object.entries(codes).filter(([, { http }]) => http === status)
+  return matching.map(([code, { title }]) => `${code}: ${title}.`).join(' ')
 }

@@ -34,5 +34,5 @@ export function operationIdOf({ method, path }: Route): string {
 export function parameterNames({ route, path }: NamedRow): [own: string, shared: string][] {
   const own = [...route.path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
   const shared = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
-  return own.map((name, place) => [name, shared[place] ?? name])
+  return own.map((name, index) => [name, shared[index] ?? name])
 }

@@ -63,15 +63,15 @@ export interface Meta {
 export function readMeta(params: unknown): Meta {
   const meta = isRecord(params) && isRecord(params._meta) ? params._meta : undefined
   const missing = meta ? [versionKey, capabilitiesKey].filter((key) => !(key in meta)) : ['_meta']
-  if (missing.length > 0) throw unsound(`${missing.join(' and ')} must be there`, missing)
+  if (missing.length > 0) throw invalidMeta(`${missing.join(' and ')} must be there`, missing)
   const parsed = shape.safeParse(meta)
   if (parsed.success) return meta as unknown as Meta
   const [issue] = parsed.error.issues
   const key = issue?.path.join('.') || '_meta'
-  throw unsound(`${key}: ${issue?.message}`, [key])
+  throw invalidMeta(`${key}: ${issue?.message}`, [key])
 }
 
-function unsound(detail: string, keys: readonly string[]): Fault {
+function invalidMeta(detail: string, keys: readonly string[]): Fault {
   return new Fault(
     faults.invalidParams,
     `The _meta of a request of ${modernVersion} is not right: ${detail}. Send both ${versionKey} and ${capabilitiesKey} with each request.`,

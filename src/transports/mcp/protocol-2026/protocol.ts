@@ -55,14 +55,14 @@ export interface Modern {
 
 /** The rules in the order of their precedence: `_meta`, headers against body, revision, headers, method, params. */
 export function createModern({ methods, others, onError }: ModernOptions): Modern {
-  const known = new Map(Object.entries(methods))
+  const methodsByName = new Map(Object.entries(methods))
 
   async function resultOf(request: Request, exchange: Exchange, headers?: IncomingHttpHeaders) {
     const meta = readMeta(request.params)
     if (headers) assertAgreement(request, meta, headers)
     assertVersion(meta[versionKey])
     if (headers) assertHeaders(request, headers)
-    const method = known.get(request.method)
+    const method = methodsByName.get(request.method)
     if (!method) throw unknownMethod(request.method)
     return await method(request.params ?? {}, { ...exchange, meta })
   }

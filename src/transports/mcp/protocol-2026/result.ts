@@ -28,9 +28,9 @@ export function createResultWriter(info: JsonObject): ResultWriter {
   return {
     write(result, freshness) {
       if (!Object.isFrozen(result)) return text(result, freshness)
-      const known = written.get(result) ?? text(result, freshness)
-      written.set(result, known)
-      return known
+      const cached = written.get(result) ?? text(result, freshness)
+      written.set(result, cached)
+      return cached
     },
     close: (members) => `{${members}${tail}`,
   }

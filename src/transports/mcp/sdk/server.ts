@@ -30,7 +30,7 @@ export function createMcpServers(options: McpServersOptions): CreateMcpServer {
   const { info, instructions, capabilitiesOf, views, callTool, onListed } = options
   const hints = Object.entries(views).map(([method, view]) => [method, view.freshness])
   const cacheHints = Object.fromEntries([
-    ...hints.filter(([, kept]) => kept !== undefined),
+    ...hints.filter(([, hint]) => hint !== undefined),
     ['server/discover', freshness],
   ])
 

@@ -33,7 +33,7 @@ export function faultOf(failure: Failure, id: string = randomUUID()): Fault {
 }
 
 /** A request whose params are not right. */
-export function unsound(pointer: string, detail: string, nearest: readonly string[] = []): Fault {
+export function invalidField(pointer: string, detail: string, nearest: readonly string[] = []): Fault {
   const more = nearest.length > 0 ? { nearest } : {}
   return faultOf(
     new Failure('invalid_request', `${pointer}: ${detail}`, { errors: [{ pointer, detail }], ...more }),

@@ -6,7 +6,7 @@ import { stringify } from '../../shared/stringify.ts'
 import { failureOf, type TransportContext } from '../../shared/transport-context.ts'
 import { Fault, faults } from '../protocol-2026/fault.ts'
 import type { Exchange } from '../protocol-2026/protocol.ts'
-import { unsound } from './ask.ts'
+import { invalidField } from './ask.ts'
 import type { Tool } from './tools.ts'
 
 /** The outcome of a tool: what its action answered, or why it did not; `id` is the call's. */
@@ -18,8 +18,8 @@ export type CallTool = (params: Readonly<Record<string, unknown>>, exchange: Exc
 export function createCallTool(context: TransportContext, tools: ReadonlyMap<string, Tool>): CallTool {
   return async (params, { caller, signal, notify }) => {
     const { name, arguments: input = {}, _meta } = params
-    if (typeof name !== 'string') throw unsound('/name', 'This must be a string.')
-    if (!isRecord(input)) throw unsound('/arguments', 'This must be an object.')
+    if (typeof name !== 'string') throw invalidField('/name', 'This must be a string.')
+    if (!isRecord(input)) throw invalidField('/arguments', 'This must be an object.')
     const tool = tools.get(name)
     if (!tool) throw unknownTool(name, tools)
     const id = randomUUID()
@@ -63,8 +63,8 @@ const written = new WeakMap<object, string>()
  */
 export function writeSucceeded(output: Json): string {
   if (typeof output !== 'object' || output === null || !Object.isFrozen(output)) return membersOf(output)
-  const known = written.get(output)
-  if (known !== undefined) return known
+  const cached = written.get(output)
+  if (cached !== undefined) return cached
   const made = membersOf(output)
   written.set(output, made)
   return made

@@ -15,11 +15,11 @@ export type Catalogue = () => Promise<{ readonly tools: readonly object[] }>
 /** Between two looks at what is listed, in milliseconds. */
 const fresh = 10_000
 /** Nobody waits longer for a description, in milliseconds. */
-const patience = 1000
-const mostCategories = 6
+const timeout = 1000
+const maxCategories = 6
 /** A category is a publisher's word, and this text is read as ours: few agents or many letters do not get in. */
-const fewestAgents = 10
-const longestCategory = 20
+const minAgents = 10
+const maxCategoryLength = 20
 
 /**
  * The tools with a description of search_agents that says, coarsely, what is listed: looked at when somebody asks
@@ -33,11 +33,11 @@ export function createCatalogue({ tools, ask, clock }: CatalogueOptions): Catalo
   let looked = Number.NEGATIVE_INFINITY
   let looking: Promise<void> | undefined
 
-  async function look(): Promise<void> {
+  async function refresh(): Promise<void> {
     looked = clock()
     const exchange = {
       caller: { identify: () => null },
-      signal: AbortSignal.timeout(patience),
+      signal: AbortSignal.timeout(timeout),
       notify: async () => {},
     }
     const input = { sort: 'name', limit: 1, facets: true }
@@ -46,8 +46,8 @@ export function createCatalogue({ tools, ask, clock }: CatalogueOptions): Catalo
     const now = found === undefined ? undefined : wordsOf(found as SearchOutput)
     if (now === undefined || now === words) return
     words = now
-    const described = listings.map((one) =>
-      one === search ? { ...one, description: `${one.description} ${now}` } : one,
+    const described = listings.map((listing) =>
+      listing === search ? { ...listing, description: `${listing.description} ${now}` } : listing,
     )
     current = Object.freeze({ tools: described })
   }
@@ -55,7 +55,7 @@ export function createCatalogue({ tools, ask, clock }: CatalogueOptions): Catalo
   return async () => {
     if (!search) return current
     if (clock() - looked >= fresh) {
-      looking ??= look().finally(() => {
+      looking ??= refresh().finally(() => {
         looking = undefined
       })
     }
@@ -68,9 +68,9 @@ export function createCatalogue({ tools, ask, clock }: CatalogueOptions): Catalo
 function wordsOf({ total, facets }: SearchOutput): string {
   const rounded = (count: number) => Number(count.toPrecision(2))
   const largest = Object.entries(facets?.categories ?? {})
-    .filter(([name, count]) => count >= fewestAgents && name.length <= longestCategory)
+    .filter(([name, count]) => count >= minAgents && name.length <= maxCategoryLength)
     .toSorted(([a, many], [b, few]) => rounded(few) - rounded(many) || (a < b ? -1 : 1))
-    .slice(0, mostCategories)
+    .slice(0, maxCategories)
     .map(([name]) => name)
     .toSorted()
   const count = `${total >= 100 ? 'About ' : ''}${rounded(total).toLocaleString('en-US')}`

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { NameCompletion, SearchOutput } from '../../../../schemas/search.ts'
 import { pointer } from '../../../../schemas/shape.ts'
 import type { Exchange } from '../protocol-2026/protocol.ts'
-import { type Ask, unsound } from './ask.ts'
+import { type Ask, invalidField } from './ask.ts'
 import { promptNamed } from './prompts.ts'
 import { template } from './resources.ts'
 import type { Views } from './view.ts'
@@ -32,11 +32,11 @@ export function completionViews(ask: Ask): Views {
         const parsed = Params.safeParse(params)
         if (!parsed.success) {
           const [issue] = parsed.error.issues
-          throw unsound(pointer(issue?.path ?? []), issue?.message ?? 'This is not right.')
+          throw invalidField(pointer(issue?.path ?? []), issue?.message ?? 'This is not right.')
         }
         const { ref, argument } = parsed.data
         if (!argumentsOf(ref).includes(argument.name))
-          throw unsound('/argument/name', 'There is no such argument.')
+          throw invalidField('/argument/name', 'There is no such argument.')
         const complete = completions[argument.name]
         return { completion: complete ? await complete(argument.value, ask, exchange) : none }
       },
@@ -49,7 +49,7 @@ const none = { values: [], total: 0, hasMore: false }
 function argumentsOf(ref: z.infer<typeof Params>['ref']): readonly string[] {
   if (ref.type === 'ref/prompt') return promptNamed(ref.name).arguments.map(({ name }) => name)
   if (ref.uri === template) return ['package_name']
-  throw unsound('/ref/uri', `There is no template but ${template}.`)
+  throw invalidField('/ref/uri', `There is no template but ${template}.`)
 }
 
 async function packageNames(prefix: string, ask: Ask, exchange: Exchange): Promise<object> {

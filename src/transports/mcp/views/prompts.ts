@@ -1,10 +1,10 @@
 import { isRecord } from '../../../../schemas/json.ts'
 import { nearest } from '../../../../schemas/nearest.ts'
-import { unsound } from './ask.ts'
+import { invalidField } from './ask.ts'
 import { assertFirstPage, freshness } from './listing.ts'
 import type { Views } from './view.ts'
 
-type Given = Readonly<Record<string, string>>
+type PromptArguments = Readonly<Record<string, string>>
 
 interface Argument {
   readonly name: string
@@ -18,7 +18,7 @@ interface Prompt {
   readonly title: string
   readonly description: string
   readonly arguments: readonly Argument[]
-  text(given: Given): string
+  text(values: PromptArguments): string
 }
 
 const wary =
@@ -74,7 +74,7 @@ ${wary} The same holds for what the call answers.`,
   },
 ]
 
-const known = new Map(all.map((prompt) => [prompt.name, prompt]))
+const promptsByName = new Map(all.map((prompt) => [prompt.name, prompt]))
 const list = Object.freeze({ prompts: all.map(({ text: _, ...listing }) => listing) })
 
 /** Ways to begin, for people to choose from. */
@@ -87,9 +87,9 @@ export const promptViews: Views = {
     },
   },
   'prompts/get': {
-    answer({ name, arguments: given = {} }) {
+    answer({ name, arguments: input = {} }) {
       const prompt = promptNamed(name)
-      const text = prompt.text(checked(prompt, given))
+      const text = prompt.text(checked(prompt, input))
       return {
         description: prompt.description,
         messages: [{ role: 'user', content: { type: 'text', text } }],
@@ -100,23 +100,23 @@ export const promptViews: Views = {
 
 /** Throws Fault -32602, naming close ones. */
 export function promptNamed(name: unknown): Pick<Prompt, 'name' | 'description' | 'arguments' | 'text'> {
-  if (typeof name !== 'string') throw unsound('/name', 'This must be a string.')
-  const prompt = known.get(name)
+  if (typeof name !== 'string') throw invalidField('/name', 'This must be a string.')
+  const prompt = promptsByName.get(name)
   if (prompt) return prompt
-  throw unsound('/name', `There is no prompt ${name.slice(0, 100)}.`, nearest(name, known.keys()))
+  throw invalidField('/name', `There is no prompt ${name.slice(0, 100)}.`, nearest(name, promptsByName.keys()))
 }
 
-function checked(prompt: Pick<Prompt, 'name' | 'arguments'>, given: unknown): Given {
-  if (!isRecord(given)) throw unsound('/arguments', 'This must be an object.')
+function checked(prompt: Pick<Prompt, 'name' | 'arguments'>, input: unknown): PromptArguments {
+  if (!isRecord(input)) throw invalidField('/arguments', 'This must be an object.')
   const names = prompt.arguments.map(({ name }) => name)
-  for (const [name, value] of Object.entries(given)) {
+  for (const [name, value] of Object.entries(input)) {
     const at = `/arguments/${name.slice(0, 100)}`
-    if (!names.includes(name)) throw unsound(at, `${prompt.name} has no such argument.`, nearest(name, names))
-    if (typeof value !== 'string') throw unsound(at, 'This must be a string.')
+    if (!names.includes(name)) throw invalidField(at, `${prompt.name} has no such argument.`, nearest(name, names))
+    if (typeof value !== 'string') throw invalidField(at, 'This must be a string.')
   }
-  const values = given as Given
+  const values = input as PromptArguments
   for (const { name, required } of prompt.arguments) {
-    if (required && !values[name]?.trim()) throw unsound(`/arguments/${name}`, 'This argument is required.')
+    if (required && !values[name]?.trim()) throw invalidField(`/arguments/${name}`, 'This argument is required.')
   }
   return values
 }

@@ -21,9 +21,9 @@ export function createRefusal(
   return ({ name, arguments: input = {} }, principal) => {
     const tool = typeof name === 'string' ? tools.get(name) : undefined
     if (!tool || !isRecord(input)) return undefined
-    const { to, action: asked } = tool.toEnvelope(input)
-    const agent = agents.find((one) => one.package_name === packageNameOf(String(to)))
-    const action = agent?.actions.find((one) => one.name === asked || one.aliases?.includes(asked))
+    const { to, action: actionName } = tool.toEnvelope(input)
+    const agent = agents.find((candidate) => candidate.package_name === packageNameOf(String(to)))
+    const action = agent?.actions.find((candidate) => candidate.name === actionName || candidate.aliases?.includes(actionName))
     // A tool of a listed agent says what it needs; whether there is the agent that call_agent names is not asked here.
     const scope = tool.listing._meta?.['dragoman/scope']
     if (!(agent && action) && scope === undefined) return undefined

@@ -3,7 +3,7 @@ import type { SearchOutput } from '../../../../schemas/search.ts'
 import { stringify } from '../../shared/stringify.ts'
 import { Fault, faults } from '../protocol-2026/fault.ts'
 import type { Exchange } from '../protocol-2026/protocol.ts'
-import { type Ask, faultOf, unsound } from './ask.ts'
+import { type Ask, faultOf, invalidField } from './ask.ts'
 import { assertFirstPage, freshness } from './listing.ts'
 import type { Views } from './view.ts'
 
@@ -11,7 +11,7 @@ import type { Views } from './view.ts'
 export const template = 'agent://{package_name}'
 
 const pageSize = 100
-const longestDescription = 200
+const maxDescriptionLength = 200
 const mimeType = 'application/json'
 
 const templates = Object.freeze({
@@ -33,7 +33,7 @@ export function createResources(ask: Ask): Views {
       freshness: { ttlMs: 60_000, cacheScope: 'public' },
       async answer({ cursor }, exchange) {
         if (cursor !== undefined && typeof cursor !== 'string')
-          throw unsound('/cursor', 'This must be a string.')
+          throw invalidField('/cursor', 'This must be a string.')
         const input = { sort: 'name', limit: pageSize, ...(cursor !== undefined && { cursor }) }
         const { agents, next_cursor } = (await ask('search_agents', input, exchange)) as SearchOutput
         return { resources: agents.map(resourceOf), ...(next_cursor !== null && { nextCursor: next_cursor }) }
@@ -49,7 +49,7 @@ export function createResources(ask: Ask): Views {
     'resources/read': {
       freshness: { ttlMs: 60_000, cacheScope: 'private' },
       async answer({ uri }, exchange) {
-        if (typeof uri !== 'string') throw unsound('/uri', 'This must be a string.')
+        if (typeof uri !== 'string') throw invalidField('/uri', 'This must be a string.')
         return { contents: [{ uri, mimeType, text: await read(ask, uri, exchange) }] }
       },
     },
@@ -68,7 +68,7 @@ function resourceOf({ package_name, name, description, updated_at }: SearchOutpu
 }
 
 function shortened(text: string): string {
-  return text.length <= longestDescription ? text : `${text.slice(0, longestDescription).toWellFormed()}…`
+  return text.length <= maxDescriptionLength ? text : `${text.slice(0, maxDescriptionLength).toWellFormed()}…`
 }
 
 async function read(ask: Ask, uri: string, exchange: Exchange): Promise<string> {
