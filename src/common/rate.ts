@@ -8,8 +8,8 @@ export interface Rate {
 }
 
 /**
- * A token bucket whose callers queue (the generic cell rate algorithm, ITU-T I.371): each call books the next slot. A slot
- * further away than `max_wait_ms` is not booked; the result then says how far away it is.
+ * A token bucket whose callers queue (the generic cell rate algorithm, ITU-T I.371): each call books the next slot. A
+ * slot further away than `max_wait_ms` is not booked; the result then says how far away it is.
  */
 export function createRate({ gap_ms, burst }: Rate, max_wait_ms: number, clock: Clock, wait: Wait) {
   let due = Number.NEGATIVE_INFINITY

@@ -2,8 +2,8 @@ const second = 1_000
 const maxSeconds = 24 * 3_600
 
 /**
- * The value of a Retry-After field (RFC 9110, 10.2.3) in whole seconds, at most a day; the field holds seconds or a date.
- * Undefined if the field is absent or malformed.
+ * The value of a Retry-After field (RFC 9110, 10.2.3) in whole seconds, at most a day; the field holds seconds or a
+ * date. Undefined if the field is absent or malformed.
  */
 export function retryAfter(field: string | undefined, now: number): number | undefined {
   const text = field?.trim() ?? ''

@@ -2,8 +2,8 @@
 export type Acquire = (signal: AbortSignal) => Promise<Disposable>
 
 /**
- * A counting semaphore of `max` slots; disposing a slot frees it. When `maxWaiting` callers wait already, acquiring throws
- * the error that `queueFull` makes.
+ * A counting semaphore of `max` slots; disposing a slot frees it. When `maxWaiting` callers wait already, acquiring
+ * throws the error that `queueFull` makes.
  */
 export function createSemaphore(
   max: number,

@@ -27,7 +27,10 @@ export interface EntryChange {
   readonly document: SearchDocument | null
 }
 
-/** Every condition must hold. Text is compared without case; an entry must have every tag; an unknown liveness meets neither value. */
+/**
+ * Every condition must hold. Text is compared without case; an entry must have every tag; an unknown liveness meets
+ * neither value of `live`.
+ */
 export type Filter = FilterValues
 
 /** `relevance` without a text is `newest`. */

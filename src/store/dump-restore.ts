@@ -23,8 +23,7 @@ export interface DumpRestore {
   out<T>(work: (contents: Contents) => Promise<T>): Promise<T>
   /**
    * Writes the contents, all or nothing; returns the number of rows. Throws Failure `conflict` where the store has
-   * other
-   * migrations, or has rows and `replace` is false, and `invalid_request` for rows of an unknown table.
+   * other migrations, or has rows and `replace` is false, and `invalid_request` for rows of an unknown table.
    */
   in(contents: Omit<Contents, 'revision'>, replace: boolean): Promise<number>
 }

@@ -261,14 +261,12 @@ export interface Store extends AsyncDisposable {
   readonly webhooks: WebhookStore
   /**
    * One transaction: all of `work` or none of it. `work` awaits nothing but the writer and changes nothing outside,
-   * because
-   * the database may require it to be repeated.
+   * because the database may require it to be repeated.
    */
   write<T>(work: (transaction: Writer) => Promise<T>): Promise<{ result: T; revision: number }>
   /**
-   * One change of one entry; `decide` may be called more than once and follows the rules of `write`. Concurrent
-   * changes are
-   * committed together, with the result of one after another.
+   * One change of one entry; `decide` may be called more than once and follows the rules of `write`. Concurrent changes
+   * are committed together, with the result of one after another.
    */
   change(
     decide: (reads: DecisionReads) => Promise<Decision>,

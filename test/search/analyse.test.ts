@@ -24,7 +24,7 @@ describe('analysis', () => {
     expect(terms(identifier)).toEqual(expect.arrayContaining(expected))
   })
 
-  it('writes one identifier in one way, whatever its style', () => {
+  it('gives one identifier the same term in every style', () => {
     const styles = ['searchPage', 'search_page', 'search-page', 'SearchPage']
     for (const style of styles) expect(terms(style)).toEqual(terms('searchPage'))
   })
@@ -35,7 +35,7 @@ describe('analysis', () => {
     expect(terms('running emails')).toEqual(terms('run email'))
   })
 
-  it('cuts Han, kana and Hangul into pairs, apart from what stands beside them', () => {
+  it('cuts Han, kana and Hangul into pairs, separate from adjacent text', () => {
     expect(terms('查询12306余票')).toEqual(['查询', '12306', '余票'])
     expect(terms('データ')).toEqual(['デー', 'ータ'])
     expect(terms('한국어')).toEqual(['한국', '국어'])
@@ -75,7 +75,7 @@ describe('a query', () => {
     expect(words('mcp-server')).toEqual(['mcp', 'server', 'mcpserver'])
   })
 
-  it('remembers the words behind a term and counts them', () => {
+  it('keeps the written words of a term and counts them', () => {
     const [term] = readQuery('Emails email')
     expect(term).toEqual({ term: 'email', words: new Set(['emails', 'email']), count: 2 })
   })

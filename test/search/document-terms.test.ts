@@ -13,7 +13,7 @@ it('a document is read up to 100,000 characters, its capabilities last', () => {
   expect(frequencies.has('beyond')).toBe(false)
 })
 
-it('a document has up to 10,000 distinct terms; a capability none that its document has not', () => {
+it('a document has up to 10,000 distinct terms; a capability has none that its document lacks', () => {
   const numbers = (from: number) => Array.from({ length: 2000 }, (_, at) => `${from + at}`).join(' ')
   const capabilities = [0, 1, 2, 3, 4, 5].map((at) => capability(numbers(at * 2000)))
   const { frequencies, capabilities: terms } = readDocument(documentOf({ id: 'a', capabilities }))

@@ -9,7 +9,7 @@ import { plainVectors, tinyEmbedder } from './support/plain-vectors.ts'
 
 const { signal } = new AbortController()
 
-/** An index with both arms over the same documents. */
+/** An index with words and meaning over the same documents. */
 async function home(documents: readonly SearchDocument[]) {
   const { embedder, state } = tinyEmbedder()
   const vectors = plainVectors()
@@ -50,7 +50,7 @@ const documents = [
 ]
 
 describe('search by meaning', () => {
-  it('finds what shares no word with the query, and says how alike they are and by which capability', async () => {
+  it('finds entries without a word of the query, with their similarity and the best capability', async () => {
     const { ask } = await home(documents)
     const { hits, total } = await ask('umbrella')
     expect(hits.map(({ id }) => id)).toEqual(['sky', 'office'])
@@ -61,7 +61,7 @@ describe('search by meaning', () => {
     expect(hits[1]!.why.scores.semantic).toBe(hits[1]!.why.similarity)
   })
 
-  it('puts what fits by words and by meaning before what fits by either', async () => {
+  it('ranks matches by words and meaning before matches by either', async () => {
     const { names, put } = await home(documents)
     await put([documentOf({ id: 'word', name: 'Word', description: 'umbrella mail of our company' })], 2)
     await put([documentOf({ id: 'both', name: 'Both', description: 'umbrella weather' })], 3)
@@ -70,13 +70,13 @@ describe('search by meaning', () => {
     expect(found).toEqual(expect.arrayContaining(['word', 'sky']))
   })
 
-  it('meets the filter whatever is near', async () => {
+  it('applies the filter to near entries', async () => {
     const { names } = await home(documents)
     expect(await names('umbrella', { filter: { category: 'money' } })).toEqual([])
     expect(await names('stocks', { filter: { tags: ['bank'] } })).toEqual(['bank'])
   })
 
-  it('leaves out what the index no longer has, or has in another state, although its vectors linger', async () => {
+  it('omits entries that the index no longer has, or has in another state, although their vectors remain', async () => {
     const { index, names } = await home(documents)
     await index.apply([{ id: 'sky', document: null }], 2)
     await index.apply([{ id: 'office', document: documentOf({ id: 'office', state: 'STAGE' }) }], 3)
@@ -86,13 +86,13 @@ describe('search by meaning', () => {
   it.each([
     ['letters that the model does not know', 'zzzqqq xyzzy'],
     ['Chinese, on which it misleads', '今天天气怎么样 weather'],
-  ])('lets words alone decide for %s', async (_, text) => {
+  ])('uses words alone for %s', async (_, text) => {
     const { ask } = await home(documents)
     for (const { why } of (await ask(text)).hits) expect(why.similarity).toBeNull()
     expect((await ask('zzzqqq xyzzy')).hits).toEqual([])
   })
 
-  it('answers each part of a query that asks for two things', async () => {
+  it('matches each part of a query that asks for two things', async () => {
     const many = Array.from({ length: 60 }, (_, at) =>
       documentOf({ id: `filler${at}`, name: `Filler ${at}`, description: 'weather' }),
     )
@@ -103,7 +103,7 @@ describe('search by meaning', () => {
     expect(found).toContain('bank')
   })
 
-  it('goes on with words, and says so, while the model is out of order', async () => {
+  it('continues with words, and says so, while the model fails', async () => {
     const { ask, state, faults } = await home(documents)
     state.failing = true
     const { hits, degraded } = await ask('weather')
@@ -112,7 +112,7 @@ describe('search by meaning', () => {
     expect(String(faults[0])).toContain('asleep')
   })
 
-  it('asks the model once for a query asked again', async () => {
+  it('embeds a repeated query once', async () => {
     const { ask, state } = await home(documents)
     const before = state.embedded
     await ask('umbrella')
@@ -120,13 +120,13 @@ describe('search by meaning', () => {
     expect(state.embedded).toBe(before + 1)
   })
 
-  it('ends with the reason of a signal that aborts', async () => {
+  it('throws the reason of a signal that aborts', async () => {
     const { index } = await home(documents)
     const query = { text: 'umbrella', filter: {}, limit: 10, sort: 'relevance' } as const
     await expect(index.search(query, AbortSignal.abort(new Error('Enough.')))).rejects.toThrow('Enough.')
   })
 
-  it('leaves out what scores less than asked, and counts what is left', async () => {
+  it('drops hits below the minimum score, and counts the rest', async () => {
     const { ask } = await home(documents)
     const all = await ask('umbrella')
     const best = all.hits[0]!.score
@@ -135,7 +135,7 @@ describe('search by meaning', () => {
     expect((await ask('umbrella', { min_score: best + 0.01 })).total).toBe(0)
   })
 
-  it('walks pages without a gap or a repeat', async () => {
+  it('pages without gaps or repeats', async () => {
     const many = Array.from({ length: 23 }, (_, at) =>
       documentOf({
         id: `w${at}`,
@@ -154,14 +154,14 @@ describe('search by meaning', () => {
     expect(seen.length).toBe(23)
   })
 
-  it('asks words alone where only they matter', async () => {
+  it('uses words alone on request', async () => {
     const { names } = await home(documents)
     expect(await names('umbrella', { words_only: true })).toEqual([])
   })
 })
 
 describe('the texts that are embedded', () => {
-  it('take identifiers apart and leave the words of descriptions as they are', () => {
+  it('split identifiers and keep the words of descriptions', () => {
     const document = documentOf({
       id: 'a',
       name: 'weather_api-v2.getForecast',
@@ -175,7 +175,7 @@ describe('the texts that are embedded', () => {
     ])
   })
 
-  it('are cut where a model stops reading', () => {
+  it('are cut at the limit of models', () => {
     const [text] = documentTexts(documentOf({ id: 'a', description: 'word '.repeat(10_000) }))
     expect(text).toHaveLength(2000)
   })
@@ -192,7 +192,7 @@ describe('clauses', () => {
     expect(clausesOf(text)).toEqual(expected)
   })
 
-  it('are four at the most', () => {
+  it('are at most four', () => {
     expect(clausesOf('one two three, '.repeat(9))).toHaveLength(4)
   })
 })

@@ -19,7 +19,7 @@ const someChange: fc.Arbitrary<EntryChange> = someDocument.chain((document) =>
 )
 
 describe('the memory index', () => {
-  it('answers after any changes as a fresh build of the final state, scores included', async () => {
+  it('answers after any changes like a fresh build of the final state, scores included', async () => {
     const batches = fc.array(fc.array(someChange, { maxLength: 8 }), { maxLength: 5 })
     await fc.assert(
       fc.asyncProperty(batches, fc.array(someQuery, { maxLength: 4 }), async (changes, queries) => {
@@ -37,7 +37,7 @@ describe('the memory index', () => {
     )
   })
 
-  it('scores as brute force does, and finds exactly what has a score and meets the filter', async () => {
+  it('scores like brute force, and finds exactly the entries with a score that meet the filter', async () => {
     await fc.assert(
       fc.asyncProperty(someDocuments, someQuery, async (documents, query) => {
         const index = await indexOf(documents)
@@ -61,7 +61,7 @@ describe('the memory index', () => {
     )
   })
 
-  it('answers over what is ACTIVE as if nothing in STAGE existed, scores included', async () => {
+  it('answers about ACTIVE entries as if nothing in STAGE existed, scores included', async () => {
     await fc.assert(
       fc.asyncProperty(someDocuments, someQuery, async (documents, query) => {
         const active = documents.filter(({ state }) => state === 'ACTIVE')
@@ -117,7 +117,7 @@ describe('the memory index', () => {
     )
   })
 
-  it('compares texts as their UTF-8 bytes compare', async () => {
+  it('compares texts by their UTF-8 bytes', async () => {
     const text = fc.string({ unit: 'grapheme' })
     await fc.assert(
       fc.property(text, text, (left, right) => {

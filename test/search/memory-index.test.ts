@@ -6,7 +6,7 @@ import { ask, documentOf, indexOf, walk } from './support/documents.ts'
 const ids = (hits: { hits: readonly { id: string }[] }) => hits.hits.map((hit) => hit.id)
 
 describe('finding', () => {
-  it('puts a word in the name before the same word in the description', async () => {
+  it('ranks a word in the name before the same word in the description', async () => {
     const index = await indexOf([
       documentOf({ id: 'described', name: 'Thing', description: 'weather' }),
       documentOf({ id: 'named', name: 'Weather', description: 'thing' }),
@@ -14,7 +14,7 @@ describe('finding', () => {
     expect(ids(await ask(index, { text: 'weather now' }))).toEqual(['named', 'described'])
   })
 
-  it('finds an entry by what its capabilities and tags say', async () => {
+  it('finds an entry by its capabilities and tags', async () => {
     const index = await indexOf([
       documentOf({ id: 'tagged', tags: ['astronomy'] }),
       documentOf({
@@ -28,7 +28,7 @@ describe('finding', () => {
   })
 
   it.each(['Send', 'com.example.exact', 'COM.example.EXACT', 'send'])(
-    'puts the entry named exactly %s first, whatever others repeat',
+    'ranks the entry named exactly %s first, whatever others repeat',
     async (text) => {
       const spam = { name: 'Send send', description: 'send com example exact '.repeat(50) }
       const index = await indexOf([
@@ -56,7 +56,7 @@ describe('finding', () => {
     expect(await ask(index, { text: '☀' })).toMatchObject({ hits: [], total: 0 })
   })
 
-  it('searches with stop words when there is nothing else', async () => {
+  it('searches with stop words when there are no others', async () => {
     const index = await indexOf([
       documentOf({ id: 'a', description: 'Find me' }),
       documentOf({ id: 'b', description: 'Weather' }),
@@ -64,13 +64,13 @@ describe('finding', () => {
     expect(ids(await ask(index, { text: 'find me a tool' }))).toEqual(['a'])
   })
 
-  it('scores with numbers even where nothing but stop words was ever written', async () => {
+  it('gives finite scores even where only stop words were ever written', async () => {
     const index = await indexOf([documentOf({ id: 'a', name: 'Tool', package_name: 'mcp.server' })])
     const { hits } = await ask(index, { text: 'find a tool' })
     expect(hits[0]!.score).toBeGreaterThan(0)
   })
 
-  it('orders the matches of a text by date or name when asked', async () => {
+  it('orders the matches of a text by date or name on request', async () => {
     const index = await indexOf([
       documentOf({ id: 'old', name: 'Alpha', description: 'mail', created_at: '2025-01-01T00:00:00Z' }),
       documentOf({ id: 'new', name: 'Beta', description: 'mail', created_at: '2026-01-01T00:00:00Z' }),
@@ -80,7 +80,7 @@ describe('finding', () => {
     expect(ids(await ask(index, { text: 'mail', sort: 'name' }))).toEqual(['old', 'new'])
   })
 
-  it('says why: the words found as typed, the best capability, the score of the arm', async () => {
+  it('explains a hit: the words as typed, the best capability, the lexical score', async () => {
     const index = await indexOf([
       documentOf({
         id: 'a',
@@ -101,7 +101,7 @@ describe('finding', () => {
     })
   })
 
-  it('names the first of equally fitting capabilities, and none that does not fit', async () => {
+  it('names the first of equally good capabilities, and none that does not match', async () => {
     const capability = (name: string, description: string) => ({ name, description })
     const index = await indexOf([
       documentOf({
@@ -137,7 +137,7 @@ describe('finding', () => {
 })
 
 describe('listing', () => {
-  it('is newest first without a text, by time and not by how it is written', async () => {
+  it('is newest first without a text, by time and not by its notation', async () => {
     const index = await indexOf([
       documentOf({ id: 'a', created_at: '2026-01-01T00:00:00Z' }),
       documentOf({ id: 'b', created_at: '2026-01-01T00:00:00.500Z' }),
@@ -157,7 +157,7 @@ describe('listing', () => {
     expect(hits.map((hit) => hit.position.key)).toEqual(['a', 'ab', 'b', '\uFF01', '\u{1F600}'])
   })
 
-  it('counts facets over the whole result, the 50 most frequent, only when asked', async () => {
+  it('counts facets over the whole result, the 50 most frequent, only on request', async () => {
     const documents = Array.from({ length: 60 }, (_, at) =>
       documentOf({
         id: String(at),
@@ -174,7 +174,7 @@ describe('listing', () => {
     expect(await ask(index)).not.toHaveProperty('facets')
   })
 
-  it('goes on after a position whose entry is gone', async () => {
+  it('continues after a position whose entry was removed', async () => {
     const index = await indexOf(['a', 'b', 'c'].map((id) => documentOf({ id, name: id })))
     const { hits } = await ask(index, { sort: 'name', limit: 2 })
     await index.apply([{ id: 'b', document: null }], 2)
@@ -183,20 +183,20 @@ describe('listing', () => {
 })
 
 describe('the index', () => {
-  it('says the revision it has applied', async () => {
+  it('states its applied revision', async () => {
     const index = createMemoryIndex()
     expect(index.applied_revision).toBe(0)
     await index.apply([], 7)
     expect(index.applied_revision).toBe(7)
   })
 
-  it('bears an entry that was never there going away', async () => {
+  it('accepts the removal of an unknown entry', async () => {
     const index = await indexOf([documentOf({ id: 'a' })])
     await index.apply([{ id: 'b', document: null }], 2)
     expect((await ask(index)).total).toBe(1)
   })
 
-  it('does no work for a caller who has gone', async () => {
+  it('does no work for an aborted call', async () => {
     const index = await indexOf([documentOf({ id: 'a' })])
     const search = index.search({ filter: {}, limit: 1, sort: 'newest' }, AbortSignal.abort())
     await expect(search).rejects.toThrow(/abort/i)
@@ -210,7 +210,7 @@ describe('the index', () => {
     await expect(ask(index, { sort: 'name', after: { key: 1, id: 'a' } })).rejects.toThrow('another sort')
   })
 
-  it('explains a page of entries at the cost of what matched, however long their capabilities', async () => {
+  it('explains a page at the cost of the matches, however long the capabilities', async () => {
     const letters = (at: number) => String.fromCharCode(97 + Math.floor(at / 26), 97 + (at % 26))
     const words = (first: string) =>
       Array.from({ length: 150 }, (_, at) => `${first}${letters(at)}k`).join(' ')

@@ -20,7 +20,7 @@ describe.skipIf(!haveRealEntries)(`over 4,677 real servers and agents${where}`, 
     ['transcribe a youtube video', /youtube/i],
     ['manage kubernetes pods', /kubernetes|k8s/i],
     ['exa-mcp-server', /exa/i],
-  ])('"%s" has a fitting agent among the first three', async (text, fitting) => {
+  ])('"%s" finds a suitable agent among the first three', async (text, fitting) => {
     const { hits } = await ask(index, { text, limit: 3 })
     const answers = hits.map(({ id }) => `${byId.get(id)?.name}: ${byId.get(id)?.description}`)
     expect(answers.filter((answer) => fitting.test(answer))).not.toEqual([])

@@ -38,15 +38,15 @@ const vectorChanges: fc.Arbitrary<VectorChange[]> = fc.array(
   { maxLength: 12 },
 )
 
-/** As a file gives it back. */
+/** Parts as a file returns them. */
 function throughFile(parts: Parts): Sections {
   const path = join(folder, String(++files))
   writeFileSync(path, packSections(parts))
   return openSections(path)
 }
 
-describe('what was saved', () => {
-  it('answers as the index that was saved does, and goes on as it does', async () => {
+describe('a restored snapshot', () => {
+  it('answers like the saved index, also after further changes', async () => {
     await fc.assert(
       fc.asyncProperty(changes, changes, someQuery, async (before, after, query) => {
         const index = createMemoryIndex()
@@ -61,7 +61,7 @@ describe('what was saved', () => {
     )
   })
 
-  it('answers as the vectors that were saved do, and goes on as they do', async () => {
+  it('answers like the saved vectors, also after further changes', async () => {
     await fc.assert(
       fc.asyncProperty(vectorChanges, vectorChanges, unit, async (before, after, query) => {
         await using store = createMemoryVectorStore({ dimensions: 2 })
@@ -84,7 +84,7 @@ describe('what was saved', () => {
     )
   })
 
-  it('is refused where parts of it are missing', () => {
+  it('is refused where parts are missing', () => {
     const { documents: _, ...rest } = createMemoryIndex().save()
     expect(() => createMemoryIndex({ saved: throughFile(rest) })).toThrow(/no part documents/)
   })

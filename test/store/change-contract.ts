@@ -7,9 +7,9 @@ import type { StoreHome } from './contract.ts'
 const audit = { actor: null, action: 'test' }
 const owner = (namespace: string | null, subject = 'ada') => ({ issuer: 'urn:test', subject, namespace })
 
-/** What every store must do with changes that come together, whichever database it stands on. */
+/** What every store must do with concurrent changes, on every database. */
 export function changeContract(name: string, open: () => Promise<StoreHome>): void {
-  describe(`changes at once on ${name}`, () => {
+  describe(`concurrent changes on ${name}`, () => {
     let home: StoreHome
     let store: Store
     beforeEach(async () => {
@@ -18,7 +18,7 @@ export function changeContract(name: string, open: () => Promise<StoreHome>): vo
     })
     afterEach(() => home[Symbol.asyncDispose]())
 
-    /** Publishes an entry whose name is free; `refuse` looks further. */
+    /** Publishes an entry whose name is free; `refuse` reads further. */
     const publish = (
       entry: StoredEntry,
       refuse?: (reads: DecisionReads) => Promise<boolean>,
@@ -42,7 +42,7 @@ export function changeContract(name: string, open: () => Promise<StoreHome>): vo
           : ((outcome.reason as { code?: string }).code ?? String(outcome.reason)),
       )
 
-    test('each has a revision, a change and a mark in the log of its own, and is read as it was written', async () => {
+    test('each gets a revision, a change and an audit event of its own, and is read as it was written', async () => {
       const entries = Array.from({ length: 100 }, () => sampleEntry())
       const done = await Promise.all(entries.map((entry) => publish(entry)))
       expect(done.map(({ entry }) => entry)).toEqual(entries)
@@ -79,13 +79,13 @@ export function changeContract(name: string, open: () => Promise<StoreHome>): vo
       expect(commits).toBeLessThan(10)
     })
 
-    test('of two that want one name, one has it', async () => {
+    test('of two with the same name, only one succeeds', async () => {
       const twins = [sampleEntry(), sampleEntry({ package_name: 'com.sample.twin' })]
       const entries = [...twins, { ...sampleEntry(), package_name: 'com.sample.twin' }]
       expect(await codes(entries.map((entry) => publish(entry)))).toEqual(['done', 'done', 'conflict'])
     })
 
-    test('of two that want names alike, one has hers', async () => {
+    test('of two with confusable names, only one succeeds', async () => {
       const names = ['com.sample.mail', 'com.sample.rnail']
       const alike = names.map((package_name) => sampleEntry({ package_name }))
       const isAlike = (entry: StoredEntry) => async (reads: DecisionReads) =>
@@ -93,7 +93,7 @@ export function changeContract(name: string, open: () => Promise<StoreHome>): vo
       expect(await codes(alike.map((entry) => publish(entry, isAlike(entry))))).toEqual(['done', 'conflict'])
     })
 
-    test('of two that claim one namespace, one has it, and its holder goes on', async () => {
+    test('of two that claim one namespace, only one succeeds, and its holder may publish more', async () => {
       const isOthers = (subject: string) => async (reads: DecisionReads) =>
         (await reads.claims(['com.new'])).some(({ holder }) => holder.subject !== subject)
       const owners = [owner('com.new'), owner('com.new', 'bob'), owner('com.new')]
@@ -103,7 +103,7 @@ export function changeContract(name: string, open: () => Promise<StoreHome>): vo
       expect(await codes(calls)).toEqual(['done', 'conflict', 'done'])
     })
 
-    test('one that waits for a claim to be given up has it', async () => {
+    test('one that waits for a claim to be given up gets it', async () => {
       const held = sampleEntry({ owner: owner('com.held') })
       await publish(held)
       const isHeld = async (reads: DecisionReads) => (await reads.claims(['com.held'])).length > 0
@@ -114,7 +114,7 @@ export function changeContract(name: string, open: () => Promise<StoreHome>): vo
       expect(await codes(calls)).toEqual(['done', 'done'])
     })
 
-    test('many of one entry, from two instances, are each made upon the one before', async () => {
+    test('many of one entry, from two instances, each build on the one before', async () => {
       const entries = [sampleEntry(), sampleEntry(), sampleEntry()]
       for (const entry of entries) await publish({ ...entry, description: '0' })
       const other = await home.another()
@@ -130,7 +130,7 @@ export function changeContract(name: string, open: () => Promise<StoreHome>): vo
       expect(await store.read.revision()).toBe(63)
     })
 
-    test('many of one entry are decided twice at most, in the order in which they came, and hold up no other', async () => {
+    test('many of one entry are decided at most twice, in order of arrival, and delay no change of other entries', async () => {
       const [entry, other] = [sampleEntry(), sampleEntry()]
       await publish({ ...entry, description: '' })
       let decisions = 0
@@ -148,7 +148,7 @@ export function changeContract(name: string, open: () => Promise<StoreHome>): vo
       expect((await store.read.entry({ id: entry.id }))?.description).toBe(inOrder)
     })
 
-    test('one that is refused, and one that is at fault, hurt no other', async () => {
+    test('a refused one and a faulty one do not affect the others', async () => {
       const spoilt = sampleEntry()
       await publish(spoilt)
       await home.spoil(spoilt.id, '{"id": 5}')
@@ -176,7 +176,7 @@ export function changeContract(name: string, open: () => Promise<StoreHome>): vo
       expect(await store.read.revision()).toBe(3)
     })
 
-    test('one whose question the database refuses hurts nobody who asks beside it', async () => {
+    test('one whose read the database refuses does not affect concurrent ones', async () => {
       const entry = sampleEntry()
       await publish(entry)
       const named = (package_name: string) =>
@@ -195,7 +195,7 @@ export function changeContract(name: string, open: () => Promise<StoreHome>): vo
       expect(others).toEqual(['done', 'done', 'not_found'])
     })
 
-    test('one whose writing fails leaves no trace, and the others are written', async () => {
+    test('one whose write fails leaves no trace, and the others are written', async () => {
       const taken = sampleEntry()
       await publish(taken)
       const blind = { ...sampleEntry(), package_name: taken.package_name }

@@ -7,15 +7,15 @@ import { sampleEntry } from '../support/entries.ts'
 /** A store over fresh data, and the ways to reach the same data from elsewhere. */
 export interface StoreHome extends AsyncDisposable {
   readonly store: Store
-  /** Another instance over the same data; closed with the home. */
+  /** Another instance over the same data; disposed with the home. */
   another(): Promise<Store>
-  /** A process of its own that commits `count` entries named PREFIX-0, PREFIX-1 …, one a transaction. */
+  /** A separate process that commits `count` entries named PREFIX-0, PREFIX-1 …, one a transaction. */
   elsewhere(prefix: string, count: number): Promise<readonly number[]>
-  /** Until an instance must know of a revision that another one committed. */
+  /** Waits until an instance must have seen a revision that another one committed. */
   awaitRevision(store: Store, revision: number): Promise<void>
-  /** Does every read see what others committed before it, rather than within two seconds? */
+  /** True if every read sees the earlier commits of others at once; otherwise within two seconds. */
   readonly sees_others: boolean
-  /** Puts this text where the entry's document is, behind the store's back. */
+  /** Overwrites the entry's document behind the store's back. */
   spoil(id: string, document: string): Promise<void>
 }
 
@@ -24,7 +24,7 @@ export const storeTime = Date.UTC(2026, 10, 1)
 
 const owner = (namespace: string | null) => ({ issuer: 'urn:test', subject: 'ada', namespace })
 
-/** What every store must do, whichever database it stands on. */
+/** What every store must do, on every database. */
 export function storeContract(name: string, open: () => Promise<StoreHome>): void {
   describe(`a store on ${name}`, () => {
     let home: StoreHome
@@ -75,7 +75,7 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
         await expect(store.identity.addKey(key, 9)).rejects.toThrow()
       })
 
-      test('ends a key and notes it in one step, whether the key is there or not', async () => {
+      test('ends a key and stores its revocation in one step, whether the key exists or not', async () => {
         await store.identity.addKey(key, 9)
         const ended = { ...revocation, kind: 'key' as const, issuer: '', name: key.id }
         await store.identity.endKey(key.id, ended, 0)
@@ -84,7 +84,7 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
         expect(await store.identity.revocations(0)).toEqual([ended])
       })
 
-      test('holds no more keys of an owner than it may, however many come at once, and forgets those that ended', async () => {
+      test('limits the keys of an owner under concurrent calls, and deletes ended ones', async () => {
         const other = await home.another()
         const foreign = { ...key, id: 'drg_CCCCCCCC', subject: 'bob', expires_at: 6 }
         await store.identity.addKey(foreign, 3)
@@ -98,14 +98,14 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
         expect(await store.identity.keys()).toEqual([later, foreign])
       })
 
-      test('forgets revocations that are over when a key ends, too', async () => {
+      test('deletes expired revocations when a key ends, too', async () => {
         const ended = { ...revocation, kind: 'key' as const, issuer: '', name: key.id }
         await store.identity.endKey(key.id, ended, 0)
         await store.identity.endKey('drg_BBBBBBBB', { ...ended, name: 'drg_BBBBBBBB', expires_at: 40 }, 30)
         expect((await store.identity.revocations(0)).map((item) => item.name)).toEqual(['drg_BBBBBBBB'])
       })
 
-      test('of two revocations of one thing keeps what is later, and forgets what is over', async () => {
+      test('of two revocations of one thing keeps the later values, and deletes expired ones', async () => {
         await store.identity.revoke(revocation, 0)
         await store.identity.revoke({ ...revocation, before: 3, expires_at: 20, reason: 'twice' }, 0)
         const expected = { ...revocation, before: 5, expires_at: 20, reason: 'twice' }
@@ -115,7 +115,7 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
         expect((await store.identity.revocations(0)).map((item) => item.name)).toEqual(['bob'])
       })
 
-      test('has no part in the revisions of entries', async () => {
+      test('does not take revisions of entries', async () => {
         await store.identity.addKey(key, 9)
         await store.identity.revoke(revocation, 0)
         expect(await store.read.revision()).toBe(0)
@@ -129,7 +129,7 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
         ['b', Float32Array.of(1, 2, 3)],
       ])
 
-      test('are found by model and content, to the last bit, and those alone', async () => {
+      test('are found by model and content only, unchanged to the last bit', async () => {
         await store.embeddings.keep('one', vectors)
         expect(await store.embeddings.find('one', ['a', 'b', 'c'])).toEqual(vectors)
         expect(await store.embeddings.find('one', ['b'])).toEqual(new Map([['b', vectors.get('b')]]))
@@ -138,14 +138,14 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
         expect(await store.embeddings.count('two')).toBe(0)
       })
 
-      test('kept again stay as they are, and another instance sees them', async () => {
+      test('stay as they are when they are stored again, and another instance sees them', async () => {
         await store.embeddings.keep('one', vectors)
         await store.embeddings.keep('one', new Map([['a', Float32Array.of(9)]]))
         const other = await home.another()
         expect(await other.embeddings.find('one', ['a', 'b'])).toEqual(vectors)
       })
 
-      test('of a thousand texts are found at once', async () => {
+      test('of a thousand texts are found in one call', async () => {
         const many = new Map(Array.from({ length: 1000 }, (_, at) => [`h${at}`, Float32Array.of(at)]))
         await store.embeddings.keep('one', many)
         expect((await store.embeddings.find('one', [...many.keys()])).size).toBe(1000)
@@ -153,7 +153,7 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
       })
     })
 
-    test('a note is what was last written under its name', async () => {
+    test('a setting has the value last written under its name', async () => {
       expect(await store.settings.get('model')).toBeUndefined()
       await store.settings.set('model', 'one')
       await store.settings.set('model', 'two')
@@ -186,14 +186,14 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
         expect((await store.read.entry({ id: second.id }))?.revision).toBe(2)
       })
 
-      test('an entry put twice in one transaction takes one, and the last put stands', async () => {
+      test('an entry put twice in one transaction takes one, and the last put is stored', async () => {
         const entry = sampleEntry({ name: 'First' })
         expect((await put(entry, { ...entry, name: 'Second' })).revision).toBe(1)
         expect(await store.changes(0, 10)).toHaveLength(1)
         expect((await store.read.entry({ id: entry.id }))?.name).toBe('Second')
       })
 
-      test('an entry put again has its newest one alone, and the log has both', async () => {
+      test('an entry put again has its newest one, and the log has both', async () => {
         const entry = sampleEntry()
         await put(entry)
         await put({ ...entry, name: 'Changed' })
@@ -215,7 +215,7 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
         expect((await store.read.entry({ package_name: entry.package_name }))?.deleted).toBe(true)
       })
 
-      test('a change says what it was to everybody', async () => {
+      test('a change states the public visibility of its entry', async () => {
         const entry = sampleEntry({ state: 'STAGE' })
         const suspended = { at: '2026-01-01T00:00:00.000Z', reason: 'spam' }
         await put(entry)
@@ -232,7 +232,7 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
         ])
       })
 
-      test('an entry that cannot be read is gone all the same, where everybody saw it', async () => {
+      test('an unreadable public entry that is removed is a change to hidden', async () => {
         const [seen, hidden] = [sampleEntry(), sampleEntry({ state: 'STAGE' })]
         await put(seen, hidden)
         for (const { id } of [seen, hidden]) await home.spoil(id, '{}')
@@ -266,7 +266,7 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
         expect((await put(refused)).revision).toBe(2)
       })
 
-      test('is what a second entry of one name ends in', async () => {
+      test('results from a second entry of one name', async () => {
         const entry = sampleEntry()
         await put(entry)
         await expect(put(sampleEntry({ package_name: entry.package_name }))).rejects.toThrow()
@@ -276,7 +276,7 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
     })
 
     describe('reads', () => {
-      test('names of listed entries by their beginning, in order, and of no others', async () => {
+      test('list the names of listed entries by prefix, in order, and no others', async () => {
         const suspended = { reason: 'spam', at: '2026-01-01T00:00:00.000Z' }
         await put(
           sampleEntry({ package_name: 'com.b.two' }),
@@ -302,7 +302,7 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
         expect(await store.read.listedNames('com.b%', 10)).toEqual([])
       })
 
-      test('give back the very entry that was put, with its revision', async () => {
+      test('return the same entry that was put, with its revision', async () => {
         const entry = sampleEntry({
           description: '12306 火车票 \u{1F682} "\'; drop table entry; --',
           owner: owner('com.example'),
@@ -318,7 +318,7 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
         expect(JSON.stringify(read?.card)).toBe(JSON.stringify(entry.card))
       })
 
-      test('give entries in the order asked for, without those that are not there', async () => {
+      test('return entries in the order of the ids, without missing ones', async () => {
         const [first, second, third] = [sampleEntry(), sampleEntry(), sampleEntry()]
         await put(first, second, third)
         const ids = [third.id, 'nobody', first.id, third.id, second.id]
@@ -328,14 +328,14 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
         expect(await store.read.entry({ package_name: 'com.sample.nobody' })).toBeUndefined()
       })
 
-      test('give more entries than any statement takes parameters', async () => {
+      test('return more entries than one statement takes parameters', async () => {
         const many = Array.from({ length: 1201 }, () => sampleEntry())
         await put(...many)
         const found = await store.read.entries(many.map((entry) => entry.id))
         expect(found.map((entry) => entry.id)).toEqual(many.map((entry) => entry.id))
       })
 
-      test('see a commit at once in this instance, and in another as soon as it is told', async () => {
+      test('see a commit at once in this instance, and in another as soon as it is notified', async () => {
         const other = await home.another()
         const entry = sampleEntry()
         await put(entry)
@@ -354,7 +354,7 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
       test.each([
         ['asks for the latest', () => store.read.latest()],
         ['reads the log', async () => (await store.changes(0, 100)).at(-1)?.revision],
-      ])('whoever %s reads what another instance committed by then', async (_, ask) => {
+      ])('a caller that %s sees everything that another instance committed before', async (_, ask) => {
         const other = await home.another()
         const entry = sampleEntry()
         await put(entry)
@@ -366,7 +366,7 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
         }
       })
 
-      test('are whole and never older than what was committed before them, whatever else goes on', async () => {
+      test('are whole and never older than earlier commits, under concurrent writes', async () => {
         const other = await home.another()
         const entries = Array.from({ length: 6 }, () => sampleEntry())
         const ids = entries.map((entry) => entry.id)
@@ -393,7 +393,7 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
         expect(Math.max(...(await store.read.entries(ids)).map((entry) => entry.revision))).toBe(86)
       })
 
-      test('of a document that is no entry fail loudly, and hurt no other entry', async () => {
+      test('throw for a document that is no entry, and do not affect other entries', async () => {
         const [intact, spoilt, torn] = [sampleEntry(), sampleEntry(), sampleEntry()]
         await put(intact, spoilt, torn)
         await home.spoil(spoilt.id, '{"id": 5}')
@@ -408,7 +408,7 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
     })
 
     describe('a writer', () => {
-      test('reads its own puts before the commit, and nobody else does', async () => {
+      test('reads its own puts before the commit, and no other reader does', async () => {
         const entry = sampleEntry()
         await store.write(async (writer) => {
           expect(await writer.entry({ package_name: entry.package_name })).toBeUndefined()
@@ -419,7 +419,7 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
         expect(await store.read.revision()).toBe(1)
       })
 
-      test('tells which namespaces somebody has claimed', async () => {
+      test('lists the claims on namespaces', async () => {
         await put(
           sampleEntry({ owner: owner('com.example') }),
           sampleEntry({ owner: owner('com.example') }),
@@ -436,7 +436,7 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
         expect(result).toEqual([[held], [], []])
       })
 
-      test('forgets a claim that is given up', async () => {
+      test('drops a claim that is given up', async () => {
         const entry = sampleEntry({ owner: owner('com.example') })
         await put(entry)
         await put({ ...entry, owner: owner(null) })
@@ -445,10 +445,10 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
       })
     })
 
-    describe('the log of an entry', () => {
+    describe('the audit log of an entry', () => {
       const ada = { issuer: 'urn:test', subject: 'ada' }
 
-      test('has each change with who, what, when, and the fields before and after, newest first', async () => {
+      test('has each change with actor, action, time, and the fields before and after, newest first', async () => {
         const entry = sampleEntry({ name: 'One' })
         await store.write((writer) => writer.put(entry, { actor: ada, action: 'publish' }))
         await store.write((writer) =>
@@ -473,7 +473,7 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
         expect(first?.after).toMatchObject({ name: 'One', package_name: entry.package_name })
       })
 
-      test('has what is too long for it by its length and its hash, and what is not in full', async () => {
+      test('has long values by length and hash, and short ones in full', async () => {
         const long = [{ name: 'a', description: 'b', input_schema: { description: 'x'.repeat(20_000) } }]
         const entry = sampleEntry({ name: 'One', capabilities: long })
         await put(entry)
@@ -489,7 +489,7 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
         })
       })
 
-      test('has no line for a change of nothing but when somebody looked', async () => {
+      test('has no event for a check without findings', async () => {
         const [checked_at, later] = ['2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z']
         const manifest = { status: 'ok' as const, checked_at, detail: null, findings: [] }
         const entry = sampleEntry({ manifest })
@@ -499,7 +499,7 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
         expect(await store.read.revision()).toBe(2)
       })
 
-      test('has what changed nothing, and tells when an actor last did it', async () => {
+      test('has actions that change nothing, and the time of the last one of an actor', async () => {
         const entry = sampleEntry()
         await put(entry)
         await store.write((writer) =>
@@ -516,7 +516,7 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
         expect(result).toEqual([new Date(storeTime).toISOString(), undefined, undefined])
       })
 
-      test('pages by the id of the last event, and is of that entry alone', async () => {
+      test('is paged by the id of the last event, and belongs to one entry', async () => {
         const [entry, other] = [sampleEntry(), sampleEntry()]
         for (const name of ['1', '2', '3']) await put({ ...entry, name }, { ...other, name })
         const page = await store.read.audit(entry.id, 2)
@@ -525,7 +525,7 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
         expect(next.map(({ after }) => after?.name)).toEqual(['1'])
       })
 
-      test('is undone with a transaction that fails', async () => {
+      test('is rolled back with a transaction that fails', async () => {
         const entry = sampleEntry()
         await expect(
           store.write(async (writer) => {
@@ -538,7 +538,7 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
       })
     })
 
-    test('tells which names look like one, deleted ones and itself apart', async () => {
+    test('finds confusable names, without deleted ones and the name itself', async () => {
       const looking = sampleEntry({ package_name: 'com.examp1e.mail' })
       await put(
         looking,
@@ -553,7 +553,7 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
       ])
     })
 
-    test('tells what is due, the longest due first, and what a clock set back put off for ever', async () => {
+    test('lists due checks, the longest due first, and those that a clock set back put off', async () => {
       const at = (check_at: string | null) => sampleEntry({ check_at })
       const [late, later, never, soon, distant] = [
         at('2026-01-01'),
@@ -567,7 +567,7 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
       expect(await store.read.due('2026-01-03', '2026-01-09', 1)).toEqual([late.id])
     })
 
-    test('a lease is held by one at a time, and lapses', async () => {
+    test('a lease has one holder at a time, and expires', async () => {
       const other = (await home.another()).leases
       const { leases } = store
       expect(await leases.take('job', 'a', 1000, 2000)).toBe(true)
@@ -579,14 +579,14 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
       expect(await leases.take('job', 'a', 2600, 3600)).toBe(false)
       await other.release('job', 'b')
       expect(await leases.take('job', 'a', 2600, 3600)).toBe(true)
-      // The clock was a year ahead when this one was taken.
+      // The clock was a year ahead when this lease was taken.
       const year = 365 * 24 * 3_600_000
       await leases.take('job', 'a', year, year + 60_000)
       expect(await other.take('job', 'b', 2600, 3600)).toBe(true)
     })
 
     describe('many writers', () => {
-      test('in one process lose and double nothing', async () => {
+      test('in one process lose and duplicate nothing', async () => {
         const other = await home.another()
         const entries = Array.from({ length: 40 }, () => sampleEntry())
         const acknowledged = await Promise.all(
@@ -602,7 +602,7 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
         )
       })
 
-      test('see what the one before has written, so that a counter counts', async () => {
+      test('each see the writes of the one before, so that a counter counts', async () => {
         const entry = sampleEntry({ description: '0' })
         await put(entry)
         const count = () =>
@@ -614,7 +614,7 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
         expect((await store.read.entry({ id: entry.id }))?.description).toBe('25')
       })
 
-      test('in three processes lose and double nothing', async () => {
+      test('in three processes lose and duplicate nothing', async () => {
         const acknowledged = await Promise.all(
           ['com.one', 'com.two', 'com.three'].map((prefix) => home.elsewhere(prefix, 15)),
         )
@@ -656,7 +656,7 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
         expect(await latency(() => home.elsewhere('com.elsewhere', 1))).toBeLessThan(2000)
       })
 
-      test('comes for a commit made while its listener was busy', async () => {
+      test('comes for a commit made while its consumer was busy', async () => {
         const stop = new AbortController()
         const waking = store.wake(stop.signal)[Symbol.asyncIterator]()
         await waking.next()
@@ -665,7 +665,7 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
         stop.abort()
       })
 
-      test('ends with its signal, before and while it waits', async () => {
+      test('ends with its signal, before and during a wait', async () => {
         expect(await store.wake(AbortSignal.abort())[Symbol.asyncIterator]().next()).toMatchObject({
           done: true,
         })

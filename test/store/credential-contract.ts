@@ -15,7 +15,7 @@ const credential = (entry_id: string, more: Partial<StoredCredential> = {}): Sto
 /** What every store does with credentials. */
 export function credentialContract(name: string, open: () => Promise<StoreHome>): void {
   describe(`${name}: a credential`, () => {
-    test('is found by its owner and its agent, here and in another process', async () => {
+    test('is found by its owner and its agent, in this and in another process', async () => {
       await using home = await open()
       const { credentials } = home.store
       expect(await credentials.put(credential('a'), 10)).toBe(true)
@@ -25,7 +25,7 @@ export function credentialContract(name: string, open: () => Promise<StoreHome>)
       expect(await credentials.find('["i","ada"]', 'b')).toBeUndefined()
     })
 
-    test('takes the place of the one before, and there are so many and no more', async () => {
+    test('replaces the one before, up to the limit of its owner', async () => {
       await using home = await open()
       const { credentials } = home.store
       for (const id of ['a', 'b']) await credentials.put(credential(id), 2)
@@ -40,7 +40,7 @@ export function credentialContract(name: string, open: () => Promise<StoreHome>)
       ])
     })
 
-    test('is gone once it is removed', async () => {
+    test('is not found after it is removed', async () => {
       await using home = await open()
       const { credentials } = home.store
       await credentials.put(credential('a'), 2)

@@ -10,7 +10,7 @@ import { type StoreHome, storeTime } from './contract.ts'
 
 const owner = { issuer: 'urn:test', subject: 'ada', namespace: 'com.ada' }
 
-/** Something of everything that a registry may hold, in more rows than are read at once. */
+/** A registry with a row in every dumped table, and with more rows than are read at once. */
 async function fill(store: Store): Promise<void> {
   for (let round = 0; round < 3; round++) {
     await store.write(async (writer) => {
@@ -59,10 +59,10 @@ async function openSqlite() {
   return { store, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }
 
-/** Whole registries, out of every store and into every other. */
+/** Whole registries, from every store to every other. */
 export function dumpRestoreContract(name: string, open: () => Promise<StoreHome>): void {
   describe(`a registry on ${name}`, () => {
-    test('goes out and comes in with every row as it was, and goes on counting where it was', async () => {
+    test('is restored with every row unchanged, and continues its counters', async () => {
       await using home = await open()
       await using sqlite = await openSqlite()
       await using third = await open()
@@ -80,7 +80,7 @@ export function dumpRestoreContract(name: string, open: () => Promise<StoreHome>
       expect((await third.store.write((writer) => writer.put(sampleEntry()))).revision).toBe(603)
     })
 
-    test('goes out as it stood at one moment, whatever is written meanwhile', async () => {
+    test('is dumped as of one moment, whatever is written meanwhile', async () => {
       await using home = await open()
       await home.store.write((writer) => writer.put(sampleEntry()))
       const other = await home.another()
@@ -93,7 +93,7 @@ export function dumpRestoreContract(name: string, open: () => Promise<StoreHome>
       expect(await other.read.revision()).toBe(2)
     })
 
-    test('does not come into a store that holds something, unless that is let go', async () => {
+    test('is not restored into a store with rows, unless they may be replaced', async () => {
       await using home = await open()
       await home.store.write((writer) => writer.put(sampleEntry({ package_name: 'com.old' })))
       const refused = home.store.dumpRestore.in(contentsOf([]), false)
@@ -105,7 +105,7 @@ export function dumpRestoreContract(name: string, open: () => Promise<StoreHome>
       expect(await other.read.revision()).toBe(7)
     })
 
-    test('comes in whole or not at all', async () => {
+    test('is restored whole or not at all', async () => {
       await using home = await open()
       await home.store.write((writer) => writer.put(sampleEntry()))
       const before = await rowsOf(home.store)

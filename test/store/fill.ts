@@ -1,7 +1,7 @@
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { sampleEntry } from '../support/entries.ts'
 
-// A process that writes until its small disk is full and prints what it saw, as JSON: fill.ts FOLDER.
+// A process that writes until its small disk is full and prints its results as JSON: fill.ts FOLDER.
 const [folder = ''] = process.argv.slice(2)
 await using store = await openSqliteStore(`${folder}/registry.sqlite`)
 const small = sampleEntry()

@@ -12,10 +12,10 @@ const call = (more: Partial<IdempotentCall> = {}): IdempotentCall => ({
 const later = storeTime + 60_000
 const most = 8
 
-/** What every store does with calls that may be sent again. */
+/** What every store does with idempotent calls. */
 export function idempotencyContract(name: string, open: () => Promise<StoreHome>): void {
   describe(`${name}: a call with a key`, () => {
-    test('begins once, whoever asks wherever, and keeps what came of it', async () => {
+    test('begins once, across callers and instances, and keeps its result', async () => {
       await using home = await open()
       const other = await home.another()
       const begun = await Promise.all(
@@ -37,14 +37,14 @@ export function idempotencyContract(name: string, open: () => Promise<StoreHome>
       })
     })
 
-    test('is its own for each caller, action and key', async () => {
+    test('is separate for each caller, action and key', async () => {
       await using home = await open()
       const { idempotency } = home.store
       for (const more of [{}, { owner: '["i","eve"]' }, { action: 'svc.playground create' }, { key: 'k2' }])
         expect(await idempotency.begin(call(more), JSON.stringify(more), later, most)).toBeUndefined()
     })
 
-    test('begins anew once it was forgotten, and when its time is over', async () => {
+    test('begins again after it is forgotten or has expired', async () => {
       await using home = await open()
       const { idempotency } = home.store
       await idempotency.begin(call(), 'one', later, most)
@@ -59,7 +59,7 @@ export function idempotencyContract(name: string, open: () => Promise<StoreHome>
       expect(await idempotency.begin(call(), 'after', later, most)).toBeUndefined()
     })
 
-    test('of one caller there are so many, and the oldest that is done makes room', async () => {
+    test('is limited per caller; the oldest finished one makes room', async () => {
       await using home = await open()
       const { idempotency } = home.store
       await idempotency.begin(call({ key: 'running' }), 'running', storeTime + 1, most)

@@ -12,7 +12,7 @@ const at = (after: number) => new Date(storeTime + after).toISOString()
 const place = '["https://example.com/card",[]]'
 const tomorrow = at(2 * 24 * 3_600_000)
 
-/** What every store must do with how agents fare, whichever database it stands on. */
+/** What every store must do with liveness, on every database. */
 export function livenessContract(name: string, open: () => Promise<StoreHome>): void {
   describe(`liveness on ${name}`, () => {
     let home: StoreHome
@@ -31,7 +31,7 @@ export function livenessContract(name: string, open: () => Promise<StoreHome>): 
       return { ...before, next_at: at(10), shown: { ...unseen, status, checked_at: at(0) }, ...more }
     }
 
-    test('is looked for at once where it is new, and when it says after that', async () => {
+    test('is due at once when it is new, and then at its stated time', async () => {
       await watch('one')
       expect(await due()).toEqual(['one'])
       await store.save([await seen('one', 'alive')])
@@ -41,7 +41,7 @@ export function livenessContract(name: string, open: () => Promise<StoreHome>): 
       expect(await due(at(10))).toEqual(['one'])
     })
 
-    test('is kept whole, for every instance', async () => {
+    test('is stored whole, for every instance', async () => {
       await watch('one')
       const result = await seen('one', 'degraded', {
         failures: 2,
@@ -58,7 +58,7 @@ export function livenessContract(name: string, open: () => Promise<StoreHome>): 
       expect([...(await other.shown(['one', 'two']))]).toEqual([['one', result.shown]])
     })
 
-    test('is a change of the registry only where the status is another', async () => {
+    test('is a change of the registry only where the status differs', async () => {
       const entry = sampleEntry()
       await home.store.write((writer) => writer.put(entry))
       await watch(entry.id)
@@ -72,7 +72,7 @@ export function livenessContract(name: string, open: () => Promise<StoreHome>): 
       expect(await home.store.read.entry({ id: entry.id })).toEqual({ ...entry, revision: 1 })
     })
 
-    test('is told of from any look on', async () => {
+    test('is listed from any probe on', async () => {
       for (const id of ['one', 'two']) await watch(id)
       expect(await store.since(0, 10)).toEqual({ shown: new Map(), sequence: 0 })
       await store.save([await seen('one', 'alive')])
@@ -84,7 +84,7 @@ export function livenessContract(name: string, open: () => Promise<StoreHome>): 
       expect(await store.since(0, 1)).toMatchObject({ sequence: 1 })
     })
 
-    test('of what has moved is looked for anew, and what was on its way to the old place is dropped', async () => {
+    test('is due again after a move, and results from the old address are dropped', async () => {
       await watch('one')
       const result = await seen('one', 'alive')
       await watch('one', { place: '["https://example.com/other",[]]' })
@@ -99,7 +99,7 @@ export function livenessContract(name: string, open: () => Promise<StoreHome>): 
       expect(await store.get('one')).toMatchObject({ card: null, next_at: at(0), shown: { status: 'alive' } })
     })
 
-    test('rests where it is not watched by itself, and is forgotten where there is nothing to watch', async () => {
+    test('is not due where it is not probed on a schedule, and is deleted where there is nothing to watch', async () => {
       await watch('one')
       const result = await seen('one', 'dead')
       await watch('one', { active: false })
@@ -116,7 +116,7 @@ export function livenessContract(name: string, open: () => Promise<StoreHome>): 
       expect(await home.store.read.revision()).toBe(before + 1)
     })
 
-    test('that a clock ahead of time put off is due', async () => {
+    test('is due where a clock ahead of time put it off', async () => {
       await watch('one')
       await store.save([await seen('one', 'alive', { next_at: at(400 * 24 * 3_600_000) })])
       expect(await due()).toEqual(['one'])

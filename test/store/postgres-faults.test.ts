@@ -22,7 +22,7 @@ test.each([
   ['28P01', 'not_configured'],
   ['3D000', 'not_configured'],
   ['22021', 'invalid_request'],
-])('what PostgreSQL or the way to it calls %s is %s to a caller', (thrown, code) => {
+])('the error %s of PostgreSQL or its connection is %s to a caller', (thrown, code) => {
   const fault = withCode(thrown)
   expect(storeFailure(fault)).toMatchObject({ code, cause: fault })
 })
@@ -31,12 +31,12 @@ test.each([
   'Connection terminated unexpectedly',
   'Query read timeout',
   'timeout exceeded when trying to connect',
-])('what pg says without a code is known by its words: %s', (words) => {
+])('an error of pg without a code is recognised by its message: %s', (words) => {
   expect(storeFailure(new Error(words))).toMatchObject({ code: 'unavailable' })
   expect(isUnreachable(storeFailure(new Error(words)))).toBe(true)
 })
 
-test('only what lost against another may be made again', () => {
+test('only a transaction that lost a conflict may be repeated', () => {
   expect(isConflict(storeFailure(withCode('40P01')))).toBe(true)
   expect(isConflict(storeFailure(withCode('57014')))).toBe(false)
 })
@@ -47,11 +47,11 @@ test.each([
   [new Error('x')],
   [new Failure('conflict', 'x')],
   [undefined],
-])('what is nobody’s business stays as it was thrown', (thrown) => expect(storeFailure(thrown)).toBe(thrown))
+])('other errors are thrown unchanged', (thrown) => expect(storeFailure(thrown)).toBe(thrown))
 
 test.each([
   ['postgres://ada:secret@db.example.com:5433/registry?sslmode=require', 'db.example.com:5433/registry'],
   ['postgresql://db/registry?password=secret', 'db/registry'],
   ['postgresql:///registry?host=/run/postgresql', '/run/postgresql/registry'],
   ['postgres://', 'localhost'],
-])('a database is shown without what is secret: %s', (url, shown) => expect(placeOf(url)).toBe(shown))
+])('a database URL is shown without its secrets: %s', (url, shown) => expect(placeOf(url)).toBe(shown))

@@ -4,12 +4,12 @@ import { sampleEntry } from '../support/entries.ts'
 import type { TestPostgres } from '../support/postgres.ts'
 import type { PostgresHome } from './postgres-database.ts'
 
-/** Who hears when of what was committed. */
+/** When processes see the commits of each other. */
 export function invalidationContract(
   server: () => TestPostgres,
   openHome: () => Promise<PostgresHome>,
 ): void {
-  test('of two who publish one name at once the second finds the first', async () => {
+  test('of two concurrent publications of one name the second finds the first', async () => {
     await using home = await openHome()
     const stores = [home.store, await home.another()]
     const outcomes = await Promise.all(
@@ -25,7 +25,7 @@ export function invalidationContract(
     expect(outcomes.toSorted()).toEqual(['mine', 'taken'])
   })
 
-  test('six writers on connections of their own leave no gap and double nothing, and a tail sees all in order', async () => {
+  test('six writers on separate connections leave no gap and duplicate nothing, and a reader of the log sees all in order', async () => {
     await using home = await openHome()
     const stores = [home.store, ...(await Promise.all(Array.from({ length: 5 }, home.another)))]
     const seen: number[] = []
@@ -57,7 +57,7 @@ export function invalidationContract(
     expect(seen).toEqual(all)
   })
 
-  test('nothing of what others commit is missed while connections are ended, and all of it is heard within two seconds', async () => {
+  test('every commit of others is seen within two seconds while connections are terminated', async () => {
     await using home = await openHome()
     const other = await home.another()
     const entry = sampleEntry()
@@ -82,7 +82,7 @@ export function invalidationContract(
     stop.abort()
   })
 
-  /** A commit of another gateway, made by hand, which notifies nobody. */
+  /** A commit of another gateway, written by SQL, without a notification. */
   const commitSilently = (url: string, entry: StoredEntry) =>
     server().query(
       url,
@@ -93,11 +93,11 @@ export function invalidationContract(
       [entry.id, entry.package_name, entry.revision, JSON.stringify(entry)],
     )
 
-  test('a notification that is lost costs a second and no more', async () => {
+  test('a lost notification costs one second at most', async () => {
     await using home = await openHome()
     const waking = home.store.wake(new AbortController().signal)[Symbol.asyncIterator]()
     await waking.next()
-    // Once this is heard, the ear is there.
+    // After this is seen, the listener is connected.
     await (await home.another()).write((writer) => writer.put(sampleEntry()))
     await waking.next()
     const woken = waking.next()
@@ -107,12 +107,12 @@ export function invalidationContract(
     await woken
     expect(performance.now() - committed).toBeLessThan(2000)
     expect(await home.store.read.entry({ id: entry.id })).toEqual(entry)
-    // So it is for revocations, which take no revision.
+    // The same holds for revocations, which take no revision.
     await server().query(home.url, `insert into counter values ('identity', 1)`)
     expect((await waking.next()).done).toBe(false)
   })
 
-  test('whoever asks for the latest sees it, told of it or not', async () => {
+  test('latest() sees every commit, notified or not', async () => {
     await using home = await openHome()
     const { read } = home.store
     const entry = sampleEntry()
@@ -126,7 +126,7 @@ export function invalidationContract(
     }
   })
 
-  test('whoever has seen a change in the log reads no entry from before it', async () => {
+  test('a reader that has seen a change in the log never reads the entry from before it', async () => {
     await using home = await openHome()
     const { store } = home
     const entry = sampleEntry()
@@ -143,7 +143,7 @@ export function invalidationContract(
   })
 
   test.each([true, false])(
-    'a database that was restored to an earlier day is read as it is now, read before or not: %s',
+    'a database restored to an earlier state is read as it is now, cached before or not: %s',
     async (isRead) => {
       await using home = await openHome()
       const { store } = home
@@ -165,7 +165,7 @@ export function invalidationContract(
     },
   )
 
-  test('a commit is notified, not waited for until somebody asks', async () => {
+  test('a commit is notified at once, without polling', async () => {
     await using home = await openHome()
     const other = await home.another()
     const waking = home.store.wake(new AbortController().signal)[Symbol.asyncIterator]()
@@ -176,11 +176,11 @@ export function invalidationContract(
       do await waking.next()
       while ((await home.store.changes(revision - 1, 1)).length === 0)
     }
-    // By asking alone each of them takes a second.
+    // By polling alone each of them takes a second.
     expect(performance.now() - started).toBeLessThan(4500)
   })
 
-  test('what was read is read again from memory, as the same object, until it changes', async () => {
+  test('a repeated read is served from memory, as the same object, until the entry changes', async () => {
     await using home = await openHome()
     const [unchanged, changed] = [sampleEntry(), sampleEntry()]
     await home.store.write(async (writer) => {
@@ -189,7 +189,7 @@ export function invalidationContract(
     })
     const ids = [unchanged.id, changed.id]
     const [before] = await home.store.read.entries(ids)
-    // Nobody could tell a query from memory, were the document still the same.
+    // With the same document a query and a cache hit could not be told apart.
     await home.spoil(unchanged.id, '{}')
     expect((await home.store.read.entries(ids))[0]).toBe(before)
     await home.store.write((writer) => writer.put({ ...changed, name: 'Changed' }))

@@ -5,13 +5,13 @@ import { sampleEntry } from '../support/entries.ts'
 import type { TestPostgres } from '../support/postgres.ts'
 import { openPlain, type PostgresHome } from './postgres-database.ts'
 
-/** What a store does whose database is busy, read-only or away. */
+/** The behaviour of a store whose database is busy, read-only or unreachable. */
 export function outageContract(server: () => TestPostgres, openHome: () => Promise<PostgresHome>): void {
-  describe('a PostgreSQL that cannot be used', () => {
+  describe('an unusable PostgreSQL', () => {
     const put = (store: Store) => store.write((writer) => writer.put(sampleEntry()))
 
     test.each(['lock_timeout=50', 'statement_timeout=400', 'query_timeout=400'])(
-      'for as long as a statement may take, is unavailable, and then works: %s',
+      'that is blocked for the time-out of a statement is unavailable, and then works: %s',
       async (limit) => {
         await using home = await openHome()
         await using store = await openPlain(`${home.url}&${limit}`)
@@ -33,7 +33,7 @@ export function outageContract(server: () => TestPostgres, openHome: () => Promi
       },
     )
 
-    test('for writing alone, can be read and says so', async () => {
+    test('that is read-only can be read, and says so', async () => {
       const url = await server().createDatabase()
       await (await openPlain(url))[Symbol.asyncDispose]()
       const name = new URL(url).pathname.slice(1)
@@ -44,7 +44,7 @@ export function outageContract(server: () => TestPostgres, openHome: () => Promi
       await expect(put(store)).rejects.toMatchObject(readOnly)
     })
 
-    test('because it is not there, is a failure of the start in words, without the password', async () => {
+    test('that does not answer fails the start with a message without the password', async () => {
       const nowhere = openPlain('postgresql://ada:hush-hush@127.0.0.1:1/registry')
       await expect(nowhere).rejects.toMatchObject({
         code: 'unavailable',
@@ -60,7 +60,7 @@ export function outageContract(server: () => TestPostgres, openHome: () => Promi
       })
     })
 
-    test('because it stopped amid a transaction that asks nothing just then, fails that transaction alone', async () => {
+    test('that stops during an idle transaction fails that transaction alone', async () => {
       await using home = await openHome()
       const entry = sampleEntry()
       const amid = home.store.write(async (writer) => {
@@ -73,7 +73,7 @@ export function outageContract(server: () => TestPostgres, openHome: () => Promi
       expect((await put(home.store)).revision).toBe(1)
     })
 
-    test('because it stopped, is unavailable until it is back, and then nothing was lost and all is heard', async () => {
+    test('that stops is unavailable until it is back, and then nothing is lost and every commit is seen', async () => {
       await using home = await openHome()
       const { store } = home
       const waking = store.wake(new AbortController().signal)[Symbol.asyncIterator]()
@@ -90,7 +90,7 @@ export function outageContract(server: () => TestPostgres, openHome: () => Promi
       await begun.promise
       await server().stop()
       const gone = { code: 'unavailable', details: { retry_after_s: 1 } }
-      // Its connection breaks while nothing is asked of it.
+      // Its connection breaks while no query runs.
       await expect(store.changes(0, 1)).rejects.toMatchObject(gone)
       broken.resolve()
       await expect(between).rejects.toMatchObject(gone)
@@ -107,7 +107,7 @@ export function outageContract(server: () => TestPostgres, openHome: () => Promi
         ),
       ]
       await Promise.all(failing.map((work) => expect(work).rejects.toMatchObject(gone)))
-      // What was read is not vouched for any longer than two seconds.
+      // Cached entries are valid for at most two seconds without an answer.
       await vi.waitFor(() => expect(store.read.entry({ id: entry.id })).rejects.toMatchObject(gone), {
         timeout: 5000,
         interval: 100,

@@ -31,7 +31,7 @@ const fixture = resolve(import.meta.dirname, 'other-process.ts')
 describe.skipIf(!postgresFolder)('PostgreSQL', () => {
   let postgres: TestPostgres
   let migrated: string
-  /** Databases that a test is done with, empty again. */
+  /** Databases that are not in use, emptied. */
   const idle: string[] = []
   beforeAll(async () => {
     postgres = await startPostgres()
@@ -93,7 +93,7 @@ describe.skipIf(!postgresFolder)('PostgreSQL', () => {
     expect(await store.read.revision()).toBe(8)
   })
 
-  test('migration 0014 computes the digests of older versions again', async () => {
+  test('migration 0014 recomputes the digests of older versions', async () => {
     const url = await postgres.createDatabase(migrated)
     const entries = Array.from({ length: 201 }, (_, index) => sampleEntry({ description: `Agent ${index}.` }))
     const digests = () =>

@@ -26,7 +26,7 @@ test('sorts as semver compares', async () => {
   await fc.assert(alike, { numRuns: 3000 })
 })
 
-test('puts what is no version of semver before all that are', () => {
+test('sorts other versions before those of semver', () => {
   for (const text of [null, '', 'summer', '1', '1.2', '1.2.3.4', '01.2.3', '1.2.99999999999999999999'])
     expect(precedenceOf(text)).toBe('')
   expect(byBytes(precedenceOf('0.0.0-0'), '')).toBe(1)

@@ -22,7 +22,7 @@ const step = (text = ''): Omit<Step, 'number'> => ({
   output: null,
 })
 
-/** What every store must do with playground sessions, whichever database it stands on. */
+/** What every store must do with playground sessions, on every database. */
 export function sessionContract(name: string, open: () => Promise<StoreHome>): void {
   describe(`playground sessions on ${name}`, () => {
     let home: StoreHome
@@ -40,7 +40,7 @@ export function sessionContract(name: string, open: () => Promise<StoreHome>): v
     }
     const isThere = async ({ id }: Session) => (await sessions.get(id)) !== undefined
 
-    test('are kept whole with their steps, in order, for every instance, and take no revision', async () => {
+    test('are stored whole with their steps, in order, for every instance, and take no revision', async () => {
       const session = await add({ owner: '["urn:test","ada"]' })
       for (const number of [1, 2, 3]) {
         expect(await sessions.append(session.id, step(`${number}`), many)).toBe(number)
@@ -55,7 +55,7 @@ export function sessionContract(name: string, open: () => Promise<StoreHome>): v
       expect(await sessions.get('0')).toBeUndefined()
     })
 
-    test('give a few steps at a time where they are long, and always one', async () => {
+    test('return fewer steps at a time where they are long, and always at least one', async () => {
       const { id } = await add()
       for (let count = 0; count < 5; count++) await sessions.append(id, step('x'.repeat(1000)), many)
       expect(await sessions.steps(id, 0, 2700)).toHaveLength(2)
@@ -63,7 +63,7 @@ export function sessionContract(name: string, open: () => Promise<StoreHome>): v
       expect(await sessions.steps(id, 5, 2700)).toEqual([])
     })
 
-    test('that have expired are neither read nor written, and go when another comes', async () => {
+    test('that have expired are neither read nor written, and are deleted when another one begins', async () => {
       const { id } = await add({ expires_at: at(0) })
       expect(await sessions.get(id)).toBeUndefined()
       expect(await sessions.reserve(id, most)).toBe('gone')
@@ -74,7 +74,7 @@ export function sessionContract(name: string, open: () => Promise<StoreHome>): v
       expect(await sessions.get(id)).toMatchObject({ steps: 0 })
     })
 
-    test('make no more calls than they may, however many come at once', async () => {
+    test('limit their calls under concurrency', async () => {
       const { id } = await add()
       const other = (await home.another()).sessions
       const verdicts = await Promise.all(
@@ -90,7 +90,7 @@ export function sessionContract(name: string, open: () => Promise<StoreHome>): v
       expect(await sessions.reserve('0', most)).toBe('gone')
     })
 
-    test('that are deleted are gone with their steps', async () => {
+    test('that are deleted lose their steps too', async () => {
       const session = await add()
       await sessions.append(session.id, step(), many)
       await sessions.remove(session.id)
@@ -100,7 +100,7 @@ export function sessionContract(name: string, open: () => Promise<StoreHome>): v
       expect(await sessions.steps(session.id, 0, 1000)).toEqual([])
     })
 
-    test('make room for another of the same owner, those that did least and the oldest first', async () => {
+    test('make room for another of the same owner, those with the fewest steps and the oldest first', async () => {
       const ada = { owner: '["urn:test","ada"]' }
       const [used, idle, mine] = [await add(), await add(), await add(ada)]
       await sessions.append(used.id, step(), many)
@@ -108,7 +108,7 @@ export function sessionContract(name: string, open: () => Promise<StoreHome>): v
       expect(await Promise.all([used, idle, mine, fresh].map(isThere))).toEqual([true, false, true, true])
     })
 
-    test('that hold most go first when an owner holds too much', async () => {
+    test('with the most characters go first when an owner exceeds its limit', async () => {
       const [small, large, now] = [await add(), await add(), await add()]
       await sessions.append(small.id, step(), many)
       await sessions.append(large.id, step('x'.repeat(2000)), many)

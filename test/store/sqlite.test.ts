@@ -63,7 +63,7 @@ dumpRestoreContract('SQLite', openHome)
 webhookContract('SQLite', openHome)
 
 describe('SQLite', () => {
-  test('a commit at any moment of a read takes nothing out of its answer and leaves nothing stale', async () => {
+  test('a commit at any moment of a read loses nothing from its result and leaves nothing stale', async () => {
     await using home = await openHome()
     const { store, path } = home
     const [unchanged, changing] = [sampleEntry(), sampleEntry()]
@@ -102,7 +102,7 @@ describe('SQLite', () => {
     expect(await store.read.revision()).toBe(8)
   })
 
-  test('a folder of before knows which of its entries are listed, each in its first version', async () => {
+  test('a migrated folder knows its listed entries, each with its first version', async () => {
     await using home = await openHome()
     const listed = sampleEntry({ package_name: 'com.listed', version: '1.0.0' })
     const staged = sampleEntry({ package_name: 'com.staged', state: 'STAGE' })
@@ -134,7 +134,7 @@ describe('SQLite', () => {
     for (const { id } of [staged, spoilt]) expect((await store.versions.extent(id, 0)).total).toBe(0)
   })
 
-  test('a folder of a newer version is not touched, and says so', async () => {
+  test('a folder of a newer version is refused and left unchanged', async () => {
     await using home = await openHome()
     const database = new DatabaseSync(home.path)
     database.exec(`insert into kysely_migration values ('9999-later', '2030-01-01')`)
@@ -145,7 +145,7 @@ describe('SQLite', () => {
     })
   })
 
-  test('a migration that was cut off is made again from the start', async () => {
+  test('an interrupted migration is repeated from the start', async () => {
     await using folder = await temporaryFolder()
     const path = join(folder.path, 'registry.sqlite')
     await expect(openHalfMigrated(path)).rejects.toThrow('pulled the plug')
@@ -154,7 +154,7 @@ describe('SQLite', () => {
   })
 })
 
-/** A first start whose migration ends after some of its statements. */
+/** A first start whose migration fails after some of its statements. */
 async function openHalfMigrated(path: string): Promise<void> {
   const prepare = DatabaseSync.prototype.prepare
   DatabaseSync.prototype.prepare = function (sql: string) {

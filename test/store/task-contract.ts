@@ -27,7 +27,7 @@ function sampleTask(overrides: Partial<StoredTask> = {}): StoredTask {
 
 const working = { state: 'TASK_STATE_WORKING', alive_until: at(1) } as const
 
-/** What every store must do with tasks, whichever database it stands on. */
+/** What every store must do with tasks, on every database. */
 export function taskContract(name: string, open: () => Promise<StoreHome>): void {
   describe(`tasks on ${name}`, () => {
     let home: StoreHome
@@ -43,7 +43,7 @@ export function taskContract(name: string, open: () => Promise<StoreHome>): void
       return task
     }
 
-    test('are kept whole, for every instance, and take no revision', async () => {
+    test('are stored whole, for every instance, and take no revision', async () => {
       const task = await add(sampleTask())
       expect(await (await home.another()).tasks.get(task.id)).toEqual(task)
       expect(await home.store.read.revision()).toBe(0)
@@ -69,7 +69,7 @@ export function taskContract(name: string, open: () => Promise<StoreHome>): void
       expect(await tasks.save(task, ['TASK_STATE_COMPLETED'])).toBe(false)
     })
 
-    test('whose worker has lapsed have failed, in a read and in a list', async () => {
+    test('whose process has not renewed them have failed, in a read and in a list', async () => {
       const lapsed = { ...working, alive_until: at(0), updated_at: at(-5) }
       const task = await add(sampleTask(lapsed))
       const asking = await add(sampleTask({ state: 'TASK_STATE_INPUT_REQUIRED' }))
@@ -82,7 +82,7 @@ export function taskContract(name: string, open: () => Promise<StoreHome>): void
       expect(await tasks.save(task, ['TASK_STATE_WORKING'])).toBe(false)
     })
 
-    test('are listed by the time of their state, the latest first, page by page, those of one owner', async () => {
+    test('are listed per owner by the time of their state, the latest first, page by page', async () => {
       const ids: string[] = []
       for (const time of [1, 2, 2, 2, 3]) ids.unshift((await add(sampleTask({ updated_at: at(time) }))).id)
       await add(sampleTask({ owner: '["urn:test","bob"]' }))
@@ -100,14 +100,14 @@ export function taskContract(name: string, open: () => Promise<StoreHome>): void
       expect(later.tasks.map(({ id }) => id)).toEqual(ids.slice(0, 1))
     })
 
-    test('that are long are listed fewer at a time', async () => {
+    test('that are long fill shorter pages', async () => {
       const artifacts = [{ artifactId: 'a', parts: [{ text: 'x'.repeat(2_000_000) }] }]
       for (let index = 0; index < 4; index++) await add(sampleTask({ artifacts }))
       const page = await tasks.list({ owner, limit: 10 })
       expect([page.tasks.length, page.more, page.total]).toEqual([2, true, 4])
     })
 
-    test('are no more unfinished of one than they may, however many come at once', async () => {
+    test('are limited in unfinished ones per caller, under concurrency', async () => {
       const other = (await home.another()).tasks
       const few = { ...many, unfinished: 3 }
       const wished = Array.from({ length: 8 }, () => sampleTask(working))
@@ -119,7 +119,7 @@ export function taskContract(name: string, open: () => Promise<StoreHome>): void
       expect(await tasks.add(sampleTask({ ...working, owner: '["urn:test","bob"]' }), few, few)).toBe('full')
     })
 
-    test('make room, the oldest first, by number and by length, and never those that are not over', async () => {
+    test('make room, the oldest first, by number and by length, but unfinished ones stay', async () => {
       const few = { ...many, kept: 3 }
       const open = await add(sampleTask({ ...working, updated_at: at(-9) }))
       const [first, second] = [await add(sampleTask({ updated_at: at(-2) })), await add(sampleTask())]
@@ -131,7 +131,7 @@ export function taskContract(name: string, open: () => Promise<StoreHome>): void
       expect(await tasks.get(open.id)).toEqual(open)
     })
 
-    test('of nobody make room for others when all are too many; what has an owner stays', async () => {
+    test('of anonymous callers make room when the store exceeds its limit; owned ones stay', async () => {
       const few = { ...many, kept: 2 }
       const mine = await add(sampleTask({ updated_at: at(-5) }))
       const anonymous = await add(sampleTask({ owner: null, counted_by: '10.0.0.1' }))

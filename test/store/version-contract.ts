@@ -13,7 +13,7 @@ export function versionContract(name: string, open: () => Promise<StoreHome>): v
     const list = async (home: StoreHome, id: string) =>
       (await home.store.versions.list(id, 0, 100)).map(({ version, revision }) => [version, revision])
 
-    test('stands for each change of what everybody sees, and for nothing else', async () => {
+    test('is made by each change of public content, and by nothing else', async () => {
       await using home = await open()
       const entry = sampleEntry({ state: 'STAGE', version: '1.0.0' })
       await put(home, entry)
@@ -42,7 +42,7 @@ export function versionContract(name: string, open: () => Promise<StoreHome>): v
       expect((await home.store.versions.extent(entry.id, 3)).total).toBe(1)
     })
 
-    test('says what it said then, whatever came after, here and elsewhere', async () => {
+    test('keeps its content, whatever changes later, in every instance', async () => {
       await using home = await open()
       const entry = sampleEntry({ version: '1.0.0', description: 'One.', card: { b: 1, a: 2 } })
       await put(home, entry)
@@ -61,7 +61,7 @@ export function versionContract(name: string, open: () => Promise<StoreHome>): v
       expect(await versions.find('another', 0, { revision: 1 })).toBeUndefined()
     })
 
-    test('comes in the order of semver, the highest first, then those that have none by their time', async () => {
+    test('is listed in the order of semver, the highest first, then other versions by time', async () => {
       await using home = await open()
       const entry = sampleEntry()
       const all = ['1.10.0', 'summer', '1.2.0', null, '2.0.0-rc.1', '2.0.0-rc.1', '1.9.9', 'winter']
@@ -98,7 +98,7 @@ export function versionContract(name: string, open: () => Promise<StoreHome>): v
       expect(new Set(result).size).toBe(2)
     })
 
-    test('begins anew for whoever takes the name of what was deleted', async () => {
+    test('starts a new history for a new entry of a deleted name', async () => {
       await using home = await open()
       const entry = sampleEntry()
       await put(home, entry)

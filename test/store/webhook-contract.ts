@@ -27,7 +27,7 @@ const webhook = (number: number, more: Partial<StoredWebhook> = {}): StoredWebho
 /** What every store does with webhooks. */
 export function webhookContract(name: string, open: () => Promise<StoreHome>): void {
   describe(`${name}: a webhook`, () => {
-    test('is found by its id and its owner, here and in another process, and an owner has so many and no more', async () => {
+    test('is found by its id and its owner, in this and in another process, up to the limit of its owner', async () => {
       await using home = await open()
       const { webhooks } = home.store
       const elsewhere = (await home.another()).webhooks
@@ -42,7 +42,7 @@ export function webhookContract(name: string, open: () => Promise<StoreHome>): v
       expect(await webhooks.remove(sampleId(1))).toBe(false)
     })
 
-    test('is due where it is not where the registry is and its time has come, the longest due first', async () => {
+    test('is due where it is behind the registry and its time has come, the longest due first', async () => {
       await using home = await open()
       const { webhooks } = home.store
       await webhooks.add(webhook(1, { next_at: at(5) }), 9)
@@ -59,7 +59,7 @@ export function webhookContract(name: string, open: () => Promise<StoreHome>): v
       expect(await ids({ revision: 0 })).toEqual([sampleId(3)])
     })
 
-    test('moves on, unless another has moved it or its owner has set it otherwise meanwhile, who does not say how far it is', async () => {
+    test('advances, unless another process advanced it or its owner changed it meanwhile', async () => {
       await using home = await open()
       const { webhooks } = home.store
       await webhooks.add(webhook(1), 9)

@@ -5,8 +5,7 @@ import type { Scoreboard } from './scoreboard.ts'
 
 /**
  * The `limit` best scores after a position, best first. Keeps at most `limit` at a time: a score below the worst of
- * them
- * costs one comparison.
+ * them costs one comparison.
  */
 export function takeBest(
   board: Scoreboard,

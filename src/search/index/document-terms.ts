@@ -20,8 +20,8 @@ const maxCharacters = 100_000
 const maxTerms = 10_000
 
 /**
- * Reads a document's fields, capabilities last, up to 100,000 characters and 10,000 distinct terms: a term counts
- * once in the name and the package name together.
+ * Reads a document's fields, capabilities last, up to 100,000 characters and 10,000 distinct terms: a term counts once
+ * in the name and the package name together.
  */
 export function readDocument(document: SearchDocument): DocumentTerms {
   const frequencies = new Map<string, number>()

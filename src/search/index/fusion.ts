@@ -16,12 +16,10 @@ const leastSimilarity = 0.15
 
 /**
  * Turns the lexical scores on the board into final ones, 0 to 1 (above 1 for an exact name): a share of each is
- * similarity
- * in meaning, as far as the model understands the query, and the rest is words. Both are divided by the geometric mean
- * of
- * the best found and the best possible (`most`; a cosine of 1): a purely relative score would overrate a poor best,
- * and a
- * purely absolute one would underrate long queries. Entries of sufficient similarity join the board without words.
+ * similarity in meaning, as far as the model understands the query, and the rest is words. Both are divided by the
+ * geometric mean of the best found and the best possible (`most`; a cosine of 1): a purely relative score would
+ * overrate a poor best, and a purely absolute one would underrate long queries. Entries of sufficient similarity join
+ * the board without words.
  *
  * At the end each score is multiplied by its slot's weight, above 0 to 1, where it has one.
  *

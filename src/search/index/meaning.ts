@@ -15,8 +15,7 @@ export interface Likeness {
 export interface Meaning {
   /**
    * Similarities of the entries nearest to the query among those that meet the filter, and of the entries `named`.
-   * Undefined
-   * where the model does not understand the query.
+   * Undefined where the model does not understand the query.
    */
   compare(
     text: string,

@@ -31,9 +31,8 @@ const b = 0.75
 const unknown = new PostingList('', -1)
 
 /**
- * BM25F over the live documents, by slot: every change is exact at once. Only ACTIVE documents count in the
- * statistics, so
- * that no score reveals the content of a hidden one.
+ * BM25F over the live documents, by slot: every change is exact at once. Only ACTIVE documents count in the statistics,
+ * so that no score reveals the content of a hidden one.
  */
 export class TextIndex {
   #terms = new Postings()

@@ -3,8 +3,7 @@ import { stopWords } from './stop-words.ts'
 
 /**
  * Called with each term of a text: `term` is compared, `word` is the written form in lower case, `boilerplate` marks a
- * word
- * without information about the request.
+ * word without information about the request.
  */
 type Emit = (term: string, word: string, boilerplate: boolean) => void
 
@@ -25,10 +24,8 @@ const accents = /[\u0300-\u036f]/g
 
 /**
  * Cuts a text into terms, in one linear pass over its first 20,000 characters: words in lower case without accents,
- * English
- * ones stemmed (Porter); identifiers both in pieces and joined, so that `search_page`, `searchPage` and `search-page`
- * are
- * equal; Han, kana and Hangul as pairs of characters. Terms above 64 characters are dropped.
+ * English ones stemmed (Porter); identifiers both in pieces and joined, so that `search_page`, `searchPage` and
+ * `search-page` are equal; Han, kana and Hangul as pairs of characters. Terms above 64 characters are dropped.
  */
 export function analyse(text: string, emit: Emit): void {
   const normal = text.slice(0, maxCharacters).normalize('NFKC').slice(0, maxCharacters)

@@ -14,8 +14,7 @@ const maxTerms = 256
 
 /**
  * The distinct terms of a query in order, at most 256, without boilerplate such as "please find me a"; a query of
- * nothing
- * but boilerplate keeps all its words.
+ * nothing but boilerplate keeps all its words.
  */
 export function readQuery(text: string): QueryTerm[] {
   const all = new Map<string, QueryTerm>()

@@ -1,7 +1,6 @@
 /**
  * Words of requests and catalogues without information about the request. They are rare in descriptions, so their
- * weight
- * would be large.
+ * weight would be large.
  */
 export const stopWords: ReadonlySet<string> = new Set(
   [

@@ -2,8 +2,7 @@ import type { AttributeValue } from '../../common/value-index.ts'
 
 /**
  * The attributes of filters; `list`: an entry has several values, and must have every value of a filter. One more row
- * is one
- * more column of both stores; a store on disk is then rebuilt.
+ * is one more column of both stores; a store on disk is then rebuilt.
  */
 const table = {
   state: { kind: 'text', ignores_case: false },

@@ -31,8 +31,8 @@ export interface VectorStore extends AsyncDisposable {
    */
   apply(changes: readonly VectorChange[], revision: number): Promise<void>
   /**
-   * The `limit` entries most similar to the vector among those that meet the filter, best first, equals by id.
-   * Throws the signal's reason when it has aborted, else as `apply`; RangeError also for a filter of other attributes.
+   * The `limit` entries most similar to the vector among those that meet the filter, best first, equals by id. Throws
+   * the signal's reason when it has aborted, else as `apply`; RangeError also for a filter of other attributes.
    */
   nearest(
     vector: Float32Array,

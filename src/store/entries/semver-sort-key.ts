@@ -7,8 +7,7 @@ const release = '~'
 
 /**
  * A text whose byte order is the precedence of Semantic Versioning 2.0.0 section 11; empty, and so before all others,
- * for
- * other versions. Versions that differ in build metadata alone have the same text.
+ * for other versions. Versions that differ in build metadata alone have the same text.
  */
 export function precedenceOf(version: string | null): string {
   const parsed = version === null ? null : parse(version)

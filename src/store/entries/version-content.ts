@@ -15,8 +15,7 @@ export const Content = StoredEntry.pick({
 const fields = Object.keys(Content.shape) as (keyof typeof Content.shape)[]
 
 /**
- * Format of the digests that `digestOf` computes. Format 1 hashed `null` for each absent field, so a digest depended
- * on
+ * Format of the digests that `digestOf` computes. Format 1 hashed `null` for each absent field, so a digest depended on
  * the list of fields of its day. A change of `digestOf` takes the next number and a migration.
  */
 export const digestFormat = 2

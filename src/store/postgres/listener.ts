@@ -20,8 +20,8 @@ interface ListenerOptions {
 }
 
 /**
- * Listens on a connection of its own and reads the counters once a second, so that a lost notification costs one second.
- * A broken connection is opened again with growing pauses, at most one second.
+ * Listens on a connection of its own and reads the counters once a second, so that a lost notification costs one
+ * second. A broken connection is opened again with growing pauses, at most one second.
  */
 export function openListener({ url, invalidations, onError }: ListenerOptions): AsyncDisposable {
   const stop = new AbortController()

@@ -19,8 +19,7 @@ export interface AboutPostgres {
 
 /**
  * Asks a server about itself. Throws Failure `unavailable` where it does not answer, `not_configured` where it refuses
- * the
- * credentials or cannot be used.
+ * the credentials or cannot be used.
  */
 export async function askPostgres(url: string): Promise<AboutPostgres> {
   const address = placeOf(url)

@@ -39,8 +39,7 @@ interface PostgresOptions {
 
 /**
  * Opens the store in the database at `url` and brings its schema up to date. Throws Failure `unavailable` where no
- * server
- * answers for a while, `not_configured` where the server cannot be used.
+ * server answers for a while, `not_configured` where the server cannot be used.
  */
 export async function openPostgresStore(url: string, options: PostgresOptions): Promise<Store> {
   const { clock, onError, start_ms = startMilliseconds } = options

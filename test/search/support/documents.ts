@@ -5,7 +5,7 @@ import type { Hits, IndexQuery, SearchDocument, SearchIndex } from '../../../src
 
 const { signal } = new AbortController()
 
-/** A document with what a test does not care about filled in. */
+/** A document with defaults for the fields that a test does not set. */
 export function documentOf(fields: Partial<SearchDocument> & { id: string }): SearchDocument {
   return {
     package_name: `com.example.${fields.id}`,

@@ -7,8 +7,8 @@ interface Token {
 }
 
 /**
- * BM25F and the bonus for an exact name, straight from the tokens of every document: slow and plain. What is not
- * ACTIVE is weighed by what is.
+ * BM25F and the bonus for an exact name, straight from the tokens of every document: slow and plain. Statistics are
+ * those of ACTIVE documents.
  */
 export function bruteForceScores(
   documents: readonly SearchDocument[],
@@ -53,7 +53,7 @@ export function meets(document: SearchDocument, filter: Filter): boolean {
   return (filter.tags ?? []).every((tag) => document.tags.includes(tag.toLowerCase()))
 }
 
-/** A term of the names stands for two; the length leaves out boilerplate and what the package name alone has. */
+/** A term of the names counts twice; the length leaves out boilerplate and terms of the package name alone. */
 function bagOf(document: SearchDocument): { terms: string[]; length: number } {
   const named = [...tokens(document.name), ...tokens(document.package_name)]
   const distinct = [...new Map(named.map((token) => [token.term, token])).values()]

@@ -9,7 +9,7 @@ import type {
 import { documentOf } from './documents.ts'
 import { meets } from './oracle.ts'
 
-/** Axes of a small language: each word points somewhere, and texts are sums of their words. */
+/** Axes of a small language: each word has a direction, and texts are sums of their words. */
 const meanings: Readonly<Record<string, readonly number[]>> = {
   weather: [1, 0, 0],
   forecast: [0.9, 0.1, 0],
@@ -20,7 +20,7 @@ const meanings: Readonly<Record<string, readonly number[]>> = {
   stocks: [0, 0.1, 0.9],
 }
 
-/** An embedder whose vectors are easy to foresee. Counts what it embeds; fails while told to. */
+/** An embedder with predictable vectors. Counts the texts it embeds; fails on request. */
 export function tinyEmbedder(model = 'tiny') {
   const state = { embedded: 0, failing: false, disposed: false }
   const embedder: Embedder = {

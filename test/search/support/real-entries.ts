@@ -5,7 +5,7 @@ import type { SearchDocument } from '../../../src/search/search-index.ts'
 
 const data = fileURLToPath(new URL('../../../../shared/data/', import.meta.url))
 
-/** Real lists lie beside the repository on some machines; tests that want them skip elsewhere. */
+/** Real lists lie beside the repository on some machines; tests that need them are skipped elsewhere. */
 export const haveRealEntries = existsSync(`${data}mcp-servers.jsonl`)
 
 const Tool = z.object({ name: z.string(), description: z.string().nullish() })
@@ -25,7 +25,7 @@ const AgentCard = z.object({
   skills: z.array(Tool.extend({ tags: z.array(z.string()).nullish() })).default([]),
 })
 
-/** Every MCP server and A2A card of the real lists, as the registry's import would name them. */
+/** Every MCP server and A2A card of the real lists, with the names that the registry's import gives them. */
 export function realEntries(): SearchDocument[] {
   const servers = readLines('mcp-servers.jsonl').map((line) => fromServer(Server.parse(line)))
   const cards = readLines('a2a-cards.jsonl').map((line) => fromCard(AgentCard.parse(line)))

@@ -25,12 +25,12 @@ const north = unit(0, 1)
 const west = unit(-1, 0)
 const northEast = unit(1, 1)
 
-/** A difference of direction that floats tell, and integers of 8 bits do not. */
+/** A difference of direction within the precision of floats, and below that of 8-bit integers. */
 const hair = 0.02
 
 /**
- * What every vector store does. `open` gives an empty one; property tests open one for each of their `runs`. A slow store
- * may be asked a `share` of the questions of tests that ask many.
+ * What every vector store does. `open` gives an empty one; property tests open one for each of their `runs`. A slow
+ * store may run only a `share` of the queries of large tests.
  */
 export function vectorStoreContract(name: string, open: Open, { runs = 50, share = 1 } = {}): void {
   const part = (many: number) => Math.ceil(many * share)
@@ -49,7 +49,7 @@ export function vectorStoreContract(name: string, open: Open, { runs = 50, share
         expect(await store.compare(east, ['a'], signal)).toEqual([])
       })
 
-      it('puts the most like first, the opposite last', async () => {
+      it('ranks the most similar first, the opposite last', async () => {
         const turned = [west, north, northEast, east]
         await using store = await opened(turned.map((vector, index) => put(`${index}`, [vector])))
         const near = await store.nearest(east, {}, 10, signal)
@@ -60,7 +60,7 @@ export function vectorStoreContract(name: string, open: Open, { runs = 50, share
         )
       })
 
-      it('halves between the own vector and the best capability, and says which that is', async () => {
+      it('averages the own vector and the best capability, and names that capability', async () => {
         await using store = await opened([
           put('alone', [northEast]),
           put('able', [north, west, east, northEast]),
@@ -84,7 +84,7 @@ export function vectorStoreContract(name: string, open: Open, { runs = 50, share
         expect(await store.compare(east, ['a'], signal)).toMatchObject([{ capability: 1 }])
       })
 
-      it('gives no more than the limit, and all when there are fewer', async () => {
+      it('returns no more than the limit, and all when there are fewer', async () => {
         const vectors = clusteredVectors(1, 2)
         const pair = new Pair(await opened())
         await using _ = pair.store
@@ -94,7 +94,7 @@ export function vectorStoreContract(name: string, open: Open, { runs = 50, share
         expect(await expectExact(pair, east, {}, 500)).toHaveLength(40)
       })
 
-      it('orders equals by id, and takes the first of them when there are more than the limit', async () => {
+      it('orders equals by id, and takes the first of them when they exceed the limit', async () => {
         const ids = ['c', 'a', 'e', 'B', 'd', '1']
         await using store = await opened([
           ...ids.map((id) => put(id, [northEast])),
@@ -106,7 +106,7 @@ export function vectorStoreContract(name: string, open: Open, { runs = 50, share
         expect(await found(4)).toEqual(['best', '1', 'B', 'a'])
       })
 
-      it('takes zeros for like nothing, as an entry, as a capability and as what is searched for', async () => {
+      it('gives zeros no similarity, as an entry, as a capability and as a query', async () => {
         const zero = unit(0, 0)
         await using store = await opened([
           put('zero', [zero]),
@@ -125,14 +125,14 @@ export function vectorStoreContract(name: string, open: Open, { runs = 50, share
         expect(none.map(({ similarity }) => similarity + 0)).toEqual([0, 0, 0])
       })
 
-      it('tells apart what differs by less than integers of 8 bits can say', async () => {
+      it('distinguishes vectors that differ by less than 8-bit integers can say', async () => {
         const random = randomNumbers(3)
         const center = Array.from({ length: 64 }, random)
         const near = () => unit(...center.map((number) => number + hair * random()))
         const pair = new Pair(await opened([], 64))
         await using _ = pair.store
         await pair.apply(Array.from({ length: 900 }, (_, index) => put(`${index}`, [near()])))
-        // Of this one integers say everything.
+        // Integers represent this one exactly.
         await pair.apply([put('plain', [unit(1, ...new Array<number>(63).fill(0))])])
         for (let query = 0; query < part(20); query++) await expectExact(pair, near(), {}, 10)
       })
@@ -201,7 +201,7 @@ export function vectorStoreContract(name: string, open: Open, { runs = 50, share
         ],
       ]
 
-      it.each(others)('leaves out what is most like but has another %s', async (_, filter, other) => {
+      it.each(others)('omits the most similar entry if it has another %s', async (_, filter, other) => {
         const excluded = Array.from({ length: 30 }, (_, index) =>
           put(`x${index}`, [east], { ...attributes, ...other }),
         )
@@ -215,7 +215,7 @@ export function vectorStoreContract(name: string, open: Open, { runs = 50, share
         expect(idsOf(await store.nearest(east, filter, 1, signal))).toEqual(['able'])
       })
 
-      it('finds what comes after many that are left out', async () => {
+      it('finds an entry that comes after many omitted ones', async () => {
         const vectors = clusteredVectors(12, 8)
         const pair = new Pair(await opened([], 8))
         await using _ = pair.store
@@ -228,7 +228,7 @@ export function vectorStoreContract(name: string, open: Open, { runs = 50, share
           await expectExact(pair, vectors(), { state: 'ACTIVE' }, 20)
       })
 
-      it('finds nothing where all are left out', async () => {
+      it('finds nothing where all entries are omitted', async () => {
         await using store = await opened([put('a', [east], attributes), put('b', [east], attributes)])
         expect(await store.nearest(east, { state: 'STAGE' }, 10, signal)).toEqual([])
         expect(await store.nearest(east, { owner: 'nobody' }, 10, signal)).toEqual([])
@@ -237,12 +237,12 @@ export function vectorStoreContract(name: string, open: Open, { runs = 50, share
         expect(await store.nearest(east, { tags: ['rain', 'weather'] }, 10, signal)).toEqual([])
       })
 
-      it('takes an empty list of tags for no condition', async () => {
+      it('treats an empty list of tags as no condition', async () => {
         await using store = await opened([put('a', [east], attributes), put('b', [east])])
         expect(idsOf(await store.nearest(east, { tags: [] }, 10, signal))).toEqual(['a', 'b'])
       })
 
-      it('sees another filter for what it is after the same vector with the first', async () => {
+      it('applies a second filter to the same vector', async () => {
         await using store = await opened([
           put('a', [east], { state: 'ACTIVE' }),
           put('b', [east], { state: 'STAGE' }),
@@ -272,7 +272,7 @@ export function vectorStoreContract(name: string, open: Open, { runs = 50, share
         ' ',
         '\n\t',
         '\u0001',
-      ])('compares %j to the letter', async (value) => {
+      ])('compares %j literally', async (value) => {
         const lower = value.toLowerCase()
         await using store = await opened([
           put('owned', [east], { owner: value }),
@@ -293,7 +293,7 @@ export function vectorStoreContract(name: string, open: Open, { runs = 50, share
     })
 
     describe('changing', () => {
-      it('has no revision at first, then that of the last changes', async () => {
+      it('has revision 0 at first, then that of the last changes', async () => {
         await using store = await opened()
         expect(store.applied_revision).toBe(0)
         await store.apply([put('a', [east])], 7)
@@ -302,7 +302,7 @@ export function vectorStoreContract(name: string, open: Open, { runs = 50, share
         expect(store.applied_revision).toBe(9)
       })
 
-      it('replaces vectors, and attributes with them', async () => {
+      it('replaces vectors together with attributes', async () => {
         await using store = await opened([put('a', [east], { tags: ['old'] }), put('b', [northEast])])
         await store.apply([put('a', [west], { tags: ['new'] })], 2)
         expect(idsOf(await store.nearest(east, {}, 10, signal))).toEqual(['b', 'a'])
@@ -318,7 +318,7 @@ export function vectorStoreContract(name: string, open: Open, { runs = 50, share
         expect(await store.nearest(east, { state: 'STAGE' }, 10, signal)).toEqual([])
       })
 
-      it('replaces vectors alone, seen by the filter asked before', async () => {
+      it('replaces vectors alone, seen by a repeated filter', async () => {
         await using store = await opened([put('a', [east, east]), put('b', [northEast])])
         const filter = { state: 'ACTIVE' } as const
         expect(idsOf(await store.nearest(east, filter, 10, signal))).toEqual(['a', 'b'])
@@ -326,7 +326,7 @@ export function vectorStoreContract(name: string, open: Open, { runs = 50, share
         expect(idsOf(await store.nearest(east, filter, 10, signal))).toEqual(['b', 'a'])
       })
 
-      it('removes, and takes back what was removed', async () => {
+      it('removes an entry, and takes it again', async () => {
         await using store = await opened([put('a', [east]), put('b', [northEast]), put('c', [north])])
         await store.apply([gone('a'), gone('never there')], 2)
         expect(idsOf(await store.nearest(east, {}, 10, signal))).toEqual(['b', 'c'])
@@ -335,7 +335,7 @@ export function vectorStoreContract(name: string, open: Open, { runs = 50, share
         expect(idsOf(await store.nearest(east, {}, 10, signal))).toEqual(['a', 'b', 'c'])
       })
 
-      it('lets the last of several changes of an entry stand', async () => {
+      it('applies the last of several changes of an entry', async () => {
         await using store = await opened([put('a', [east])])
         await store.apply([gone('a'), put('a', [north]), put('b', [east]), gone('b'), put('a', [west])], 2)
         const near = await store.nearest(east, {}, 10, signal)
@@ -343,7 +343,7 @@ export function vectorStoreContract(name: string, open: Open, { runs = 50, share
         expectClose([near[0]!.similarity], [-1])
       })
 
-      it('follows an entry whose capabilities become more and fewer', async () => {
+      it('follows an entry that gains and loses capabilities', async () => {
         const vectors = clusteredVectors(4, 8)
         const pair = new Pair(await opened([], 8))
         await using _ = pair.store
@@ -355,7 +355,7 @@ export function vectorStoreContract(name: string, open: Open, { runs = 50, share
         }
       })
 
-      it('stays exact when many of many entries come, go and change', async () => {
+      it('stays exact when many of many entries are added, removed and changed', async () => {
         const random = randomNumbers(13)
         const vectors = clusteredVectors(13, 16)
         const makeVectors = (width: number) => Array.from({ length: width }, vectors)
@@ -400,7 +400,7 @@ export function vectorStoreContract(name: string, open: Open, { runs = 50, share
         ['too many dimensions', new Float32Array(3)],
         ['a number that is none', new Float32Array([Number.NaN, 0])],
         ['an infinite number', new Float32Array([0, Number.NEGATIVE_INFINITY])],
-      ])('refuses vectors with %s, and nothing has changed', async (_, vector) => {
+      ])('refuses vectors with %s, and changes nothing', async (_, vector) => {
         await using store = await opened([put('a', [east]), put('b', [northEast])])
         const changes = [gone('a'), put('b', [west]), put('c', [east, vector]), put('d', [east])]
         await expect(store.apply(changes, 2)).rejects.toThrow(RangeError)
@@ -420,7 +420,7 @@ export function vectorStoreContract(name: string, open: Open, { runs = 50, share
         expect(idsOf(await store.nearest(east, undefinedFilter, 10, signal))).toEqual(['a'])
       })
 
-      it('refuses an entry without any vector, and nothing has changed', async () => {
+      it('refuses an entry without any vector, and changes nothing', async () => {
         await using store = await opened([put('a', [east])])
         await expect(store.apply([gone('a'), put('b', [])], 2)).rejects.toThrow(RangeError)
         expect(idsOf(await store.nearest(east, {}, 10, signal))).toEqual(['a'])
@@ -428,7 +428,7 @@ export function vectorStoreContract(name: string, open: Open, { runs = 50, share
     })
 
     describe('comparing', () => {
-      it('answers in the order asked, without those that are not there', async () => {
+      it('answers in the order of the ids, without unknown ones', async () => {
         await using store = await opened([
           put('a', [east], { state: 'STAGE' }),
           put('b', [north, west, east]),
@@ -444,7 +444,7 @@ export function vectorStoreContract(name: string, open: Open, { runs = 50, share
         expect(await store.compare(east, [], signal)).toEqual([])
       })
 
-      it('agrees with what finding says', async () => {
+      it('agrees with nearest', async () => {
         const vectors = clusteredVectors(9, 24)
         const changes = Array.from({ length: 60 }, (_, index) =>
           put(`${index}`, Array.from({ length: (index % 4) + 1 }, vectors)),
@@ -460,7 +460,7 @@ export function vectorStoreContract(name: string, open: Open, { runs = 50, share
       })
     })
 
-    describe('giving up', () => {
+    describe('ending', () => {
       const reason = new Error('The caller went away.')
 
       it('throws the reason of a signal that has aborted', async () => {
@@ -471,7 +471,7 @@ export function vectorStoreContract(name: string, open: Open, { runs = 50, share
         expect(idsOf(await store.nearest(east, {}, 10, signal))).toEqual(['a'])
       })
 
-      it('throws the reason of a signal that aborts meanwhile', async () => {
+      it('throws the reason of a signal that aborts during the call', async () => {
         await using store = await opened([put('a', [east])])
         const controller = new AbortController()
         const calls = [
@@ -484,7 +484,7 @@ export function vectorStoreContract(name: string, open: Open, { runs = 50, share
         expect(idsOf(await store.nearest(east, {}, 10, signal))).toEqual(['a', 'b'])
       })
 
-      it('settles what is asked of it while it is disposed, and refuses what is asked afterwards', async () => {
+      it('settles running calls when it is disposed, and refuses later ones', async () => {
         const store = await opened([put('a', [east])])
         const calls = Array.from({ length: 5 }, () => store.nearest(east, {}, 10, signal))
         const settled = Promise.allSettled([...calls, store.apply([put('b', [east])], 2)])
@@ -502,7 +502,7 @@ export function vectorStoreContract(name: string, open: Open, { runs = 50, share
       })
     })
 
-    it('answers after any changes as brute force does', async () => {
+    it('answers after any changes like brute force', async () => {
       const step = fc.record({
         changes: fc.array(someChange, { maxLength: 10 }),
         vector: someVector,

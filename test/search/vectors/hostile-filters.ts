@@ -6,7 +6,7 @@ import { expectExact, gone, put, unit } from './support.ts'
 
 const east = unit(1, 0)
 
-/** Filters by whatever somebody may write, against brute force, `runs` times in a store that `open` gives. */
+/** Filters with arbitrary values, against brute force, `runs` times in a store that `open` gives. */
 export function hostileFilters(
   name: string,
   open: (dimensions: number) => Promise<VectorStore>,
@@ -56,7 +56,7 @@ export function hostileFilters(
         .map((parts) => parts.join('')),
     )
 
-    it('finds hostile values to the letter', { timeout: 120_000 }, async () => {
+    it('compares hostile values literally', { timeout: 120_000 }, async () => {
       const pair = new Pair(await open(2))
       await using _ = pair.store
       const value = hostile.filter((text) => text.isWellFormed())

@@ -5,7 +5,7 @@ import wabt from 'wabt'
 
 const folder = new URL('../../../src/search/vectors/memory/', import.meta.url)
 
-/** With `-u` at the end of the command this writes the bytes anew. */
+/** With `-u` at the end of the command this rewrites the bytes. */
 it('holds the bytes of kernel.wat', async () => {
   const text = readFileSync(new URL('kernel.wat', folder), 'utf8')
   const { parseWat } = await wabt()

@@ -36,7 +36,7 @@ async function filesOf(folder: string, part: string): Promise<string[]> {
     .filter((path) => path.includes(part))
 }
 
-/** Tries again what another writer or a rebuild gets in the way of, as a follower does. */
+/** Retries a call that another writer or a rebuild interrupted, as the index tailer does. */
 async function insist(work: () => Promise<unknown>): Promise<void> {
   for (let attempt = 0; ; attempt++) {
     try {
@@ -51,7 +51,7 @@ async function insist(work: () => Promise<unknown>): Promise<void> {
 }
 
 describe('a lance store', () => {
-  it('has what it had when it is opened again', async () => {
+  it('keeps its rows across a restart', async () => {
     const folder = await newFolder()
     {
       await using store = await open(folder)
@@ -66,7 +66,7 @@ describe('a lance store', () => {
     expect(on_rebuild).not.toHaveBeenCalled()
   })
 
-  it('begins anew with another number of dimensions', async () => {
+  it('starts empty with another number of dimensions', async () => {
     const folder = await newFolder()
     {
       await using store = await open(folder)
@@ -78,7 +78,7 @@ describe('a lance store', () => {
     expect(idsOf(await store.nearest(unit(1, 0, 0), {}, 10, signal))).toEqual(['b'])
   })
 
-  it('takes the same changes again, and those of a lower revision', async () => {
+  it('accepts the same changes again, and those of a lower revision', async () => {
     await using store = await open(await newFolder())
     await store.apply([put('a', [east])], 3)
     await store.apply([put('a', [east])], 3)
@@ -87,7 +87,7 @@ describe('a lance store', () => {
     expect(idsOf(await store.nearest(east, {}, 10, signal))).toEqual(['a', 'b'])
   })
 
-  it('refuses what was based on what it has lost, once', async () => {
+  it('refuses once the changes that build on lost rows', async () => {
     const folder = await newFolder()
     const on_rebuild = vi.fn()
     await using store = await open(folder, { on_rebuild })
@@ -104,7 +104,7 @@ describe('a lance store', () => {
     expect((await readdir(folder)).filter((name) => name.startsWith('GENERATION-'))).toHaveLength(1)
   })
 
-  it('trusts files that nothing is known of by their rows', async () => {
+  it('verifies files without a checksum by their rows', async () => {
     const folder = await newFolder()
     {
       await using store = await open(folder)
@@ -131,7 +131,7 @@ describe('a lance store', () => {
     expect(store.applied_revision).toBe(0)
   })
 
-  it('makes few files of many while it is asked and written to', { timeout: 60_000 }, async () => {
+  it('compacts files during reads and writes', { timeout: 60_000 }, async () => {
     const folder = await newFolder()
     const vectors = clusteredVectors(5, 2)
     const store = await open(folder, { optimize_every_ms: 50, grace_ms: 0 })
@@ -151,7 +151,7 @@ describe('a lance store', () => {
 })
 
 describe('two lance stores on one folder', () => {
-  it('see what the other writes, once the time has come', async () => {
+  it('each see the writes of the other, after the refresh interval', async () => {
     const folder = await newFolder()
     let now = 0
     await using first = await open(folder)
@@ -165,7 +165,7 @@ describe('two lance stores on one folder', () => {
     expect(other.applied_revision).toBe(3)
   })
 
-  it('never double what both write', { timeout: 60_000 }, async () => {
+  it('never duplicate rows that both write', { timeout: 60_000 }, async () => {
     const folder = await newFolder()
     const vectors = clusteredVectors(3, 2)
     const oracle = new Oracle()
@@ -183,7 +183,7 @@ describe('two lance stores on one folder', () => {
     expect([first.applied_revision, other.applied_revision]).toEqual([8, 8])
   })
 
-  it('end in the same generation when both open an empty folder, or find it damaged', async () => {
+  it('agree on one generation when both open an empty folder, or find it damaged', async () => {
     const folder = await newFolder()
     const stores = await Promise.all([open(folder), open(folder), open(folder)])
     const expectOne = async (revision: number) => {
@@ -206,7 +206,7 @@ describe('two lance stores on one folder', () => {
 })
 
 describe('the folder of a lance store', () => {
-  it('takes one new generation instead of one that was', async () => {
+  it('replaces a generation only once', async () => {
     const path = await newFolder()
     const [folder, other] = [new Folder(path, 2), new Folder(path, 2)]
     const first = await folder.add()
@@ -233,7 +233,7 @@ describe('a lance store whose process is killed', () => {
       console.log(revision)
     }`
 
-  it('has all that was acknowledged', { timeout: 60_000 }, async () => {
+  it('has every acknowledged change', { timeout: 60_000 }, async () => {
     const folder = await newFolder()
     for (let round = 0; round < 2; round++) {
       const child = spawn(process.execPath, ['--input-type=module', '-e', script(folder)], {

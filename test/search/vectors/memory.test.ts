@@ -33,7 +33,7 @@ describe('the vectors in memory', () => {
     expect(await store.nearest(unit(1, 0), {}, 1, signal)).toMatchObject([{ id: 'a', capability: 0 }])
   })
 
-  it('stay as they were when there is no memory for all of a change', async () => {
+  it('are unchanged when there is no memory for a whole change', async () => {
     const dimensions = 16_384
     await using store = createMemoryVectorStore({ dimensions })
     const vector = new Float32Array(dimensions).fill(1 / 128)
@@ -51,7 +51,7 @@ describe('the vectors in memory', () => {
     expect(idsOf(await store.nearest(vector, {}, 5, signal))).toEqual(['a'])
   })
 
-  it('find all of many that are equal, the first by id', async () => {
+  it('find all of many equal entries, the first by id', async () => {
     await using store = createMemoryVectorStore({ dimensions: 2 })
     const ids = Array.from({ length: 5000 }, (_, index) => `${(index * 7919) % 5000}`.padStart(4, '0'))
     await store.apply(
@@ -62,7 +62,7 @@ describe('the vectors in memory', () => {
       expect(idsOf(await store.nearest(vector, {}, 20, signal))).toEqual([...ids].sort().slice(0, 20))
   })
 
-  it('let the loop turn during a large change, and show it whole or not at all', async () => {
+  it('yield to the event loop during a large change, and show it whole or not at all', async () => {
     await using store = createMemoryVectorStore({ dimensions: 128 })
     const before = put('before', [unit(...Array.from({ length: 128 }, () => 1))])
     await store.apply([before], 1)
@@ -86,7 +86,7 @@ describe('the vectors in memory', () => {
 })
 
 describe('the thread that scans', () => {
-  it('leaves the loop free', async () => {
+  it('does not block the event loop', async () => {
     await using store = inThread(2)
     await store.apply([put('a', [unit(1, 0)])], 1)
     let isFree = false
@@ -98,7 +98,7 @@ describe('the thread that scans', () => {
     await turn
   })
 
-  it('is left alone by scans of fewer rows than it is for', async () => {
+  it('is not used by scans below its number of rows', async () => {
     await using store = createMemoryVectorStore({
       dimensions: 2,
       worker: new URL('data:text/javascript,throw new Error("broken")'),
@@ -110,7 +110,7 @@ describe('the thread that scans', () => {
     await expect(store.nearest(unit(1, 0), {}, 2, signal)).rejects.toMatchObject(broken)
   })
 
-  it('keeps nobody waiting whose signal aborts', async () => {
+  it('ends an aborted call at once', async () => {
     await using store = createMemoryVectorStore({
       dimensions: 2,
       worker: new URL('data:text/javascript,setInterval(() => {}, 1000)'),
@@ -128,11 +128,11 @@ describe('the thread that scans', () => {
     await expect(store.nearest(unit(1, 0), {}, 1, first.signal)).rejects.toBe('first')
   })
 
-  it('never gives an answer of half a change', async () => {
+  it('never answers from half a change', async () => {
     await using store = inThread(32)
     const size = 4000
     const versions = 8
-    /** In each version all entries are alike, some are gone, and some have become wider. */
+    /** In each version all entries are equal, some are removed, and some have more vectors. */
     const vectorIn = (version: number) => unit(version, ...Array.from({ length: 31 }, () => 1))
     const widthIn = (version: number, index: number) => 1 + ((version + index) % 5 === 0 ? version % 4 : 0)
     const countIn = (version: number) => size - 7 * version
@@ -180,7 +180,7 @@ describe('the thread that scans', () => {
     }
   })
 
-  it('fails the searches it was to do when it breaks, not the store', async () => {
+  it('fails its pending searches when it breaks, not the store', async () => {
     await using store = createMemoryVectorStore({
       dimensions: 2,
       worker: new URL('data:text/javascript,process.exit(1)'),
@@ -194,7 +194,7 @@ describe('the thread that scans', () => {
     expect(store.applied_revision).toBe(2)
   })
 
-  it('is not started again by what still waits when the store is disposed', async () => {
+  it('is not started again by waiting calls when the store is disposed', async () => {
     const store = inThread(2)
     await store.apply([put('a', [unit(1, 0)])], 1)
     const calls = [1, 2, 3].map(() => store.nearest(unit(1, 0), {}, 1, signal))
@@ -203,7 +203,7 @@ describe('the thread that scans', () => {
       expect(call).toMatchObject({ status: 'rejected', reason: { code: 'unavailable' } })
   })
 
-  it('ends with the store, a search in it failed', async () => {
+  it('ends with the store, and its search fails', async () => {
     const layout = layoutOf(2)
     const { memory } = new Slabs(layout)
     const entry = new URL(
@@ -227,7 +227,7 @@ describe('the thread that scans', () => {
 })
 
 describe('sketches', () => {
-  it('miss next to nothing of what is near in a large store, and never a filter', async () => {
+  it('miss almost none of the nearest entries in a large store, and never a filter', async () => {
     const pair = new Pair(createMemoryVectorStore({ dimensions: 64, exact_rows: 5000 }))
     await using _ = pair.store
     const vectors = clusteredVectors(11, 64, 200)

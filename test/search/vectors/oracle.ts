@@ -25,7 +25,7 @@ export class Oracle {
       .slice(0, limit)
   }
 
-  /** How like the vector one capability of an entry is. */
+  /** The cosine of the vector and one capability of an entry. */
   cosine(vector: Float32Array, id: string, capability: number): number {
     return dot(vector, this.entries.get(id)!.vectors[capability + 1]!)
   }

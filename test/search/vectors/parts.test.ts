@@ -34,7 +34,7 @@ describe('the kernel', () => {
     return fc.array(vectorOf(dimensions), { minLength: width, maxLength: width })
   }
 
-  it('never puts a similarity outside the bounds that it gives', async () => {
+  it('never puts a similarity outside of its bounds', async () => {
     await fc.assert(
       fc.property(vectorsOfOneSize, ([query, entries]) => {
         const { bounds, similarity } = measured(query, entries)
@@ -48,7 +48,7 @@ describe('the kernel', () => {
     )
   })
 
-  it('gives bounds that are near to each other', () => {
+  it('gives narrow bounds', () => {
     const vectors = clusteredVectors(1, 256)
     const { bounds } = measured(
       vectors(),
@@ -58,7 +58,7 @@ describe('the kernel', () => {
   })
 })
 
-/** The bounds of entries of the same width as the kernel gives them, and their true similarities. */
+/** The kernel's bounds of entries of the same width, and their true similarities. */
 function measured(query: Float32Array, entries: readonly Float32Array[][]) {
   const layout = layoutOf(query.length)
   const pool = new Slabs(layout)
@@ -121,7 +121,7 @@ describe('the table of vectors', () => {
     }
   })
 
-  it('takes for one width again what another one gave back', () => {
+  it('reuses for one width the slabs that another one released', () => {
     const table = new VectorTable(layoutOf(dimensions))
     const put = (width: number) => {
       for (let index = 0; index < Math.floor(3000 / width); index++) {
@@ -140,7 +140,7 @@ describe('the table of vectors', () => {
 })
 
 describe('the highest numbers', () => {
-  it('are those that sorting gives', async () => {
+  it('are those of sorting', async () => {
     const numbers = fc.array(fc.double({ noNaN: true }), { minLength: 1 })
     await fc.assert(
       fc.property(numbers, fc.integer({ min: 1, max: 20 }), (offered, limit) => {
@@ -156,7 +156,7 @@ describe('the highest numbers', () => {
 })
 
 describe('the first of many', () => {
-  it('are those that sorting gives', async () => {
+  it('are those of sorting', async () => {
     await fc.assert(
       fc.property(fc.array(fc.nat(50)), fc.integer({ min: 1, max: 20 }), (items, limit) => {
         const sorted = [...items].sort((left, right) => left - right).slice(0, limit)

@@ -6,7 +6,7 @@ import type { Pair } from './oracle.ts'
 
 export const { signal } = new AbortController()
 
-/** Floats of other widths and orders of adding may swap what differs by less. */
+/** Different rounding of floats may swap entries that differ by less. */
 const tie = 1e-6
 
 export function attributesOf(fields: Partial<EntryAttributes> = {}): EntryAttributes {
@@ -42,7 +42,7 @@ export function randomNumbers(seed: number): () => number {
   }
 }
 
-/** Unit vectors that lie about some centers, as those of texts do. */
+/** Unit vectors around some centers, as those of texts are. */
 export function clusteredVectors(seed: number, dimensions: number, clusters = 16): () => Float32Array {
   const random = randomNumbers(seed)
   const centers = Array.from({ length: clusters }, () => Array.from({ length: dimensions }, random))
@@ -56,7 +56,7 @@ export function idsOf(near: readonly Near[]): string[] {
   return near.map(({ id }) => id)
 }
 
-/** Asks both and expects the same, but for the order of what is as good as equal. Returns the store's answer. */
+/** Compares the answers of both, except for the order of almost equal entries. Returns the store's answer. */
 export async function expectExact(
   { store, oracle }: Pair,
   vector: Float32Array,

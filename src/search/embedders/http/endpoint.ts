@@ -86,8 +86,7 @@ export function createEmbeddingsClient(options: EndpointOptions): EmbeddingsClie
 
 /**
  * Milliseconds to wait after failed attempt number `attempt`, counted from 1: the server's Retry-After, else an
- * exponential
- * backoff reduced by a random share of up to a half, so that clients do not retry together.
+ * exponential backoff reduced by a random share of up to a half, so that clients do not retry together.
  */
 function pauseAfter(attempt: number, retry_after_s: number | undefined, random: () => number): number {
   if (retry_after_s !== undefined) return Math.min(retry_after_s * 1000, maxRetryAfter_ms)

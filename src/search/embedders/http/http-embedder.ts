@@ -37,12 +37,10 @@ const maxWaiting = 256
 
 /**
  * An embedder that uses an OpenAI-compatible endpoint. A first request learns the dimensions, so that a wrong address,
- * key
- * or model is found at once. Throws Failure `unavailable` with a hint, or the signal's reason.
+ * key or model is found at once. Throws Failure `unavailable` with a hint, or the signal's reason.
  *
  * Embedding throws `upstream_failed`, `upstream_timeout` or `upstream_invalid` after the last attempt, and
- * `unavailable`
- * where too many texts wait.
+ * `unavailable` where too many texts wait.
  */
 export async function createHttpEmbedder(options: HttpEmbedderOptions): Promise<Embedder> {
   const url = resourceOf(options.url)

@@ -1,7 +1,6 @@
 /**
  * The HTTP client of this embedder. Throws Failure for network errors; an HTTP error status is an answer. Header names
- * are
- * lower case, the body is decompressed.
+ * are lower case, the body is decompressed.
  */
 export type EmbeddingsFetch = (request: {
   readonly url: string

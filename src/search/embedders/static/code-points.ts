@@ -41,9 +41,8 @@ interface CodePoints {
 
 /**
  * What BERT's normaliser (clean_text, handle_chinese_chars, strip_accents, lowercase) and pre-tokeniser make of each
- * code
- * point. Code points one at a time are enough: whole strings would only add the order of combining marks that are not
- * accents, and no piece has one of those.
+ * code point. Code points one at a time are enough: whole strings would only add the order of combining marks that are
+ * not accents, and no piece has one of those.
  */
 export function createCodePoints(): CodePoints {
   const readings = new Int32Array(0x110000)

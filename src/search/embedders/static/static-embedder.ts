@@ -10,8 +10,7 @@ const maxPieces = 254
 const sliceMilliseconds = 5
 
 /**
- * An embedder that sums the vectors of a text's word pieces and sequences of pieces, from the table in `folder`.
- * Throws
+ * An embedder that sums the vectors of a text's word pieces and sequences of pieces, from the table in `folder`. Throws
  * Failure `unavailable` where a file of the table is missing or contradicts its manifest.
  */
 export async function createStaticEmbedder(folder: string): Promise<Embedder> {

@@ -12,8 +12,8 @@ const maxPiecesOfWord = 100
 interface Pieces {
   readonly ids: Int32Array
   /**
-   * Share of the letters and digits that are Latin or ASCII and lie in a piece that is a whole word or has at
-   * least 3 characters; 0 where there are none.
+   * Share of the letters and digits that are Latin or ASCII and lie in a piece that is a whole word or has at least 3
+   * characters; 0 where there are none.
    */
   readonly coverage: number
 }

@@ -40,8 +40,7 @@ const silent = 50
 
 /**
  * Loads the optional package, from `extras` where that is set and has it, else from beside this program, and keeps it
- * off
- * the network. Throws Failure `unavailable` with the command that installs it.
+ * off the network. Throws Failure `unavailable` with the command that installs it.
  */
 export function loadLibrary(extras: string | undefined): TransformersLibrary {
   // onnxruntime sends telemetry unless the process's own environment forbids it before the library is loaded.
@@ -75,8 +74,7 @@ function resolve(require: NodeJS.Require): string | undefined {
 }
 
 /**
- * Undefined for an empty package, such as the one that `overrides` in our package.json puts in place of LanceDB's
- * copy.
+ * Undefined for an empty package, such as the one that `overrides` in our package.json puts in place of LanceDB's copy.
  */
 function load(require: NodeJS.Require, path: string): TransformersLibrary | undefined {
   const library = attempt(require, path)

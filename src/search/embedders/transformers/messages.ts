@@ -19,8 +19,7 @@ export type Order = readonly string[] | null
 
 /**
  * A message of the thread: first that its model is loaded or why not, then for each list of texts their vectors, one
- * after
- * another in one array, or the error.
+ * after another in one array, or the error.
  */
 export type ThreadAnswer =
   | { readonly model: LoadedModel }

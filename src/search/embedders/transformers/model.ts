@@ -45,8 +45,7 @@ function checkTokenizer({ tokenizer }: ExtractFeatures, { path, positions, piece
 
 /**
  * One text at a time: without padding it is three times as fast as a batch on a CPU, and the other texts cannot change
- * a
- * vector, as they would in an int8 model, whose activations are scaled per batch.
+ * a vector, as they would in an int8 model, whose activations are scaled per batch.
  */
 function createEncode(extract: ExtractFeatures, dimensions: number): Encode {
   return async (texts) => {

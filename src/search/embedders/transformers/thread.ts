@@ -31,8 +31,7 @@ const maxEnd_ms = 5_000
  * Starts a thread. Throws Failure `unavailable`, with a hint where the model cannot be loaded.
  *
  * A thread is never terminated: termination while onnxruntime works crashes the whole process. A thread is asked to
- * end,
- * and one that does not respond is abandoned.
+ * end, and one that does not respond is abandoned.
  */
 export async function startThread(options: ThreadOptions): Promise<Thread> {
   const { worker: entry, setup, start_ms, embed_ms } = options

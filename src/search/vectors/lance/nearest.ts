@@ -25,8 +25,7 @@ const slack = 1e-5
 
 /**
  * An entry of similarity s has at least one row of similarity s or more. So entries without a row among the top rows
- * can be
- * left out once the whole result is better than the worst of the top rows.
+ * can be left out once the whole result is better than the worst of the top rows.
  */
 export async function findNearest(source: RowSource, vector: Float32Array, limit: number): Promise<Near[]> {
   if (limit < 1) return []

@@ -5,8 +5,7 @@ const maxDimensions = 16_384
 
 /**
  * Offsets in the kernel's memory, in bytes. It begins with `scratch`, the data of one query; the slabs follow, each
- * with
- * room for `slabRows` vectors in several forms.
+ * with room for `slabRows` vectors in several forms.
  */
 export interface MemoryLayout {
   readonly dimensions: number

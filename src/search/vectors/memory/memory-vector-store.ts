@@ -43,8 +43,7 @@ const sketchSpeed = 3
 
 /**
  * Vectors in memory, compared one by one: results are exact, up to the rounding of floats, below `exact_rows`. Calls
- * run
- * one after another, so none sees half a change.
+ * run one after another, so none sees half a change.
  */
 export function createMemoryVectorStore(options: MemoryVectorStoreOptions): MemoryVectorStore {
   return new VectorsInMemory(options)

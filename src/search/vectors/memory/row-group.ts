@@ -9,9 +9,8 @@ export interface Slab {
 }
 
 /**
- * The entries with the same number of vectors, without gaps: each has a place, and the last one moves into the place
- * of a
- * removed one.
+ * The entries with the same number of vectors, without gaps: each has a place, and the last one moves into the place of
+ * a removed one.
  */
 export class RowGroup {
   /** Vectors of each entry. */

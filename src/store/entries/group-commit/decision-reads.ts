@@ -24,9 +24,8 @@ interface Key {
 const maxBatchSize = 200
 
 /**
- * The reads of decisions, within a transaction. Reads of one event-loop turn share a statement; with `cached` each
- * read is
- * made once.
+ * The reads of decisions, within a transaction. Reads of one event-loop turn share a statement; with `cached` each read
+ * is made once.
  */
 export function createDecisionReads(
   db: Kysely<Tables>,

@@ -37,9 +37,9 @@ const maxBatch = 64
 const storeCodes = new Set(['unavailable', 'storage_full', 'not_configured'])
 
 /**
- * Group commit: changes that wait for the same commit are decided on one snapshot and committed together. A change whose
- * reads an earlier change of the batch invalidated is decided again in the next batch, so the result is that of one
- * change after another. `onWritten` is called with the rows of each commit before its callers are answered.
+ * Group commit: changes that wait for the same commit are decided on one snapshot and committed together. A change
+ * whose reads an earlier change of the batch invalidated is decided again in the next batch, so the result is that of
+ * one change after another. `onWritten` is called with the rows of each commit before its callers are answered.
  */
 export function createGroupCommit(
   commit: Transact,

@@ -21,11 +21,11 @@ const vector = (index: number) => ({ index, embedding: [1, 2, 3] })
 const embedOne = (embedder: Embedder, caller = signal) => embedder.embed(['a flight'], 'query', caller)
 const right1 = [{ vector: unit(meaning('a flight')), coverage: 1 }]
 
-/** Waits no more than 50 ms for a flight, whatever it is told. */
+/** Limits a request to 50 ms, whatever its time-out is. */
 const hurried = (fetch: Fetch) => (request: FetchRequest) =>
   fetch(request.body?.includes('flight') ? { ...request, timeout_ms: 50 } : request)
 
-describe('trouble that may pass', () => {
+describe('a transient error', () => {
   test.each<[string, Reply[], number[]]>([
     ['an error twice', [status(500), status(503)], [500, 1000]],
     ['the rate limit', [status(429, { 'retry-after': '7' })], [7000]],
@@ -40,20 +40,20 @@ describe('trouble that may pass', () => {
     ['an answer cut short', [cutShort], [500]],
     ['a compressed answer cut short', [cutZip], [500]],
     ['three faults in a row', [status(500), cutShort, status(502)], [500, 1000, 2000]],
-  ])('is tried again: %s', async (_, replies, pauses) => {
+  ])('is retried: %s', async (_, replies, pauses) => {
     await using endpoint = await startEndpoint(right, ...replies)
     await using embedder = await endpoint.create({ clock: () => 2000 })
     expect(await embedOne(embedder)).toEqual(right1)
     expect(endpoint.pauses).toEqual(pauses)
   })
 
-  test('is tried again where the endpoint hangs', async () => {
+  test('is retried where the endpoint hangs', async () => {
     await using endpoint = await startEndpoint(right, hang)
     await using embedder = await endpoint.create({ fetch: hurried(endpoint.fetch) })
     expect(await embedOne(embedder)).toEqual(right1)
   })
 
-  test('is tried again at the start', async () => {
+  test('is retried at the start', async () => {
     await using endpoint = await startEndpoint(status(503), (response) => response.destroy())
     await using embedder = await endpoint.create()
     expect(embedder.dimensions).toBe(3)
@@ -64,7 +64,7 @@ describe('trouble that may pass', () => {
     ['rate limits', status(429), 'upstream_failed'],
     ['lost connections', (response) => response.destroy(), 'upstream_failed'],
     ['silence', hang, 'upstream_timeout'],
-  ])('is given up after four tries: %s', async (_, reply, code) => {
+  ])('fails after four attempts: %s', async (_, reply, code) => {
     await using endpoint = await startEndpoint(right, ...Array(9).fill(reply))
     await using embedder = await endpoint.create({ fetch: hurried(endpoint.fetch) })
     expect(await rejection(embedOne(embedder))).toMatchObject({ code })
@@ -72,7 +72,7 @@ describe('trouble that may pass', () => {
     expect(endpoint.pauses).toEqual([500, 1000, 2000])
   })
 
-  test('is waited for with real time and a real time-out, where nothing else is given', async () => {
+  test('is retried with real pauses and a real time-out by default', async () => {
     await using endpoint = await startEndpoint(right, status(429, { 'retry-after': '0' }))
     const timeouts: unknown[] = []
     const { fetch } = endpoint
@@ -86,7 +86,7 @@ describe('trouble that may pass', () => {
     expect(timeouts).toEqual([12_345, 12_345, 12_345])
   })
 
-  test('is waited for up to a half less, by chance', async () => {
+  test('is retried after a pause that is up to a half shorter, at random', async () => {
     await using endpoint = await startEndpoint(right, status(500), status(500))
     await using embedder = await endpoint.create({ random: () => 0.5 })
     await embedOne(embedder)
@@ -94,7 +94,7 @@ describe('trouble that may pass', () => {
   })
 })
 
-describe('trouble that will not pass', () => {
+describe('a permanent error', () => {
   test.each<[string, Reply, RegExp]>([
     ['the key is revoked', status(401), /status 401/],
     ['the model is gone', status(404), /status 404/],
@@ -143,14 +143,14 @@ describe('trouble that will not pass', () => {
     expect(failure).toMatchObject({ code: 'upstream_invalid' })
   })
 
-  test('takes zeros for zeros', async () => {
+  test('zeros of the endpoint stay zeros', async () => {
     await using endpoint = await startEndpoint(right, json({ data: [{ index: 0, embedding: [0, 0, 0] }] }))
     await using embedder = await endpoint.create()
     expect((await embedOne(embedder))[0]?.vector).toEqual(new Float32Array(3))
   })
 
-  // Less than the ten seconds after which the guard would end them.
-  test('ends the other batches', { timeout: 5_000 }, async () => {
+  // Less than the ten seconds after which the safe fetch would end them.
+  test('cancels the other batches', { timeout: 5_000 }, async () => {
     const ended = Promise.withResolvers<void>()
     const waits: Reply = (response) => response.on('close', ended.resolve)
     await using endpoint = await startEndpoint(right, waits, status(400))
@@ -163,17 +163,17 @@ describe('trouble that will not pass', () => {
   })
 })
 
-describe('a caller who leaves', () => {
+describe('an aborted call', () => {
   const reason = new Failure('deadline_exceeded', 'too late')
 
-  test.each([reason, 'gone'])('is let go of while the endpoint is silent', async (why) => {
+  test.each([reason, 'gone'])('ends while the endpoint is silent', async (why) => {
     const caller = new AbortController()
     await using endpoint = await startEndpoint(right, () => caller.abort(why))
     await using embedder = await endpoint.create()
     expect(await rejection(embedOne(embedder, caller.signal))).toBe(why)
   })
 
-  test('is let go of while backing off', async () => {
+  test('ends during a backoff', async () => {
     const caller = new AbortController()
     const later = status(429, { 'retry-after': 'Thu, 01 Jan 1970 00:00:29 GMT' })
     await using endpoint = await startEndpoint(right, later)
@@ -187,7 +187,7 @@ describe('a caller who leaves', () => {
     expect(endpoint.requests).toHaveLength(2)
   })
 
-  test('is let go of while waiting for a place', async () => {
+  test('ends while it waits for a slot', async () => {
     const [isFull, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const hold: Reply = async (response, request) => {
       if (endpoint.requests.length === 5) isFull.resolve()
@@ -207,7 +207,7 @@ describe('a caller who leaves', () => {
     expect(endpoint.requests).toHaveLength(5)
   })
 
-  test('is not heard if he has left already', async () => {
+  test('sends nothing if the signal has aborted already', async () => {
     await using endpoint = await startEndpoint()
     await using embedder = await endpoint.create()
     const gone = AbortSignal.abort(reason)
@@ -216,7 +216,7 @@ describe('a caller who leaves', () => {
     expect(endpoint.requests).toHaveLength(1)
   })
 
-  test('may leave during the creation', async () => {
+  test('ends the creation', async () => {
     const caller = new AbortController()
     await using endpoint = await startEndpoint(() => caller.abort(reason))
     expect(await rejection(endpoint.create({ signal: caller.signal }))).toBe(reason)
@@ -224,7 +224,7 @@ describe('a caller who leaves', () => {
 })
 
 describe('documents', () => {
-  test('leave a place to queries', async () => {
+  test('leave a slot to queries', async () => {
     const held = Promise.withResolvers<void>()
     const hold: Reply = async (response, request) => {
       if (request.body.input.length > 1) await held.promise
@@ -240,7 +240,7 @@ describe('documents', () => {
 })
 
 describe('a closed embedder', () => {
-  test('fails what is in flight and what comes', async () => {
+  test('fails calls in flight and new ones', async () => {
     const requested = Promise.withResolvers<void>()
     await using endpoint = await startEndpoint(right, () => requested.resolve())
     const embedder = await endpoint.create()

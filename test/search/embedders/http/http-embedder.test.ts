@@ -29,25 +29,25 @@ describe('the HTTP embedder', () => {
     ['', '/embeddings'],
     ['/openai/deployments/x/embeddings?api-version=1', '/openai/deployments/x/embeddings?api-version=1'],
     ['/v1?tenant=a', '/v1/embeddings?tenant=a'],
-  ])('takes %s for the resource %s', async (url, path) => {
+  ])('accepts the URL %s for the resource %s', async (url, path) => {
     await using endpoint = await startEndpoint()
     await using _embedder = await endpoint.create({ url: `${endpoint.origin}${url}` })
     expect(endpoint.requests[0]?.path).toBe(path)
   })
 
-  test('sends no key where there is none', async () => {
+  test('sends no Authorization without a key', async () => {
     await using endpoint = await startEndpoint()
     await using _embedder = await endpoint.create()
     expect(endpoint.requests[0]?.headers).not.toHaveProperty('authorization')
   })
 
-  test('asks for the dimensions that it is told to', async () => {
+  test('requests the configured dimensions', async () => {
     await using endpoint = await startEndpoint()
     await using _embedder = await endpoint.create({ dimensions: 3 })
     expect(endpoint.requests[0]?.body.dimensions).toBe(3)
   })
 
-  test('goes by the index of a vector, not by its place', async () => {
+  test('assigns vectors by their index, not by their position', async () => {
     const shuffled: Reply = (response, { body }) => json({ data: rows(body.input).toReversed() })(response)
     await using endpoint = await startEndpoint(right, shuffled)
     await using embedder = await endpoint.create()
@@ -55,7 +55,7 @@ describe('the HTTP embedder', () => {
     expect(await embedder.embed(texts, 'document', signal)).toEqual(expected(texts))
   })
 
-  test('sends nothing that says nothing, and knows nothing of it', async () => {
+  test('does not send texts without letters or digits; their coverage is 0', async () => {
     await using endpoint = await startEndpoint()
     await using embedder = await endpoint.create()
     const found = await embedder.embed(['', ' \n', '!?', '航班', '7'], 'document', signal)
@@ -66,14 +66,14 @@ describe('the HTTP embedder', () => {
     expect(endpoint.requests).toHaveLength(2)
   })
 
-  test('cuts long texts, never through a character', async () => {
+  test('cuts long texts, never within a character', async () => {
     await using endpoint = await startEndpoint()
     await using embedder = await endpoint.create()
     await embedder.embed([`${'a'.repeat(1999)}😀 and on`], 'document', signal)
     expect(endpoint.requests[1]?.body.input).toEqual([`${'a'.repeat(1999)}\ufffd`])
   })
 
-  test('sends many texts in batches, by number and by size, a few at a time', async () => {
+  test('sends many texts in batches, by number and by size, several at a time', async () => {
     let [inFlight, most] = [0, 0]
     const slow: Reply = async (response, request) => {
       most = Math.max(most, ++inFlight)
@@ -96,7 +96,7 @@ describe('the HTTP embedder', () => {
     expect(most).toBeLessThanOrEqual(3)
   })
 
-  test('refuses at its creation what is not a URL', async () => {
+  test('refuses at its creation an invalid URL', async () => {
     await using endpoint = await startEndpoint()
     expect(await rejection(endpoint.create({ url: 'localhost' }))).toMatchObject({
       code: 'unavailable',
@@ -111,14 +111,14 @@ describe('the HTTP embedder', () => {
     ['a refused request', status(400), 'DRAGOMAN_MODEL'],
     ['a page of another site', (response) => response.end('<html>Welcome</html>'), 'DRAGOMAN_EMBEDDINGS_URL'],
     ['an empty answer', json({ data: [] }), 'DRAGOMAN_MODEL'],
-  ])('says at its creation what to do about %s', async (_, reply, named) => {
+  ])('gives a hint at its creation about %s', async (_, reply, named) => {
     await using endpoint = await startEndpoint(reply)
     const failure = await rejection(endpoint.create({ key: 'sk-secret' }))
     expect(failure).toMatchObject({ code: 'unavailable', details: { hint: expect.stringContaining(named) } })
     expect(endpoint.requests).toHaveLength(1)
   })
 
-  test('says at its creation that nobody is there', async () => {
+  test('says at its creation that the endpoint does not answer', async () => {
     const endpoint = await startEndpoint()
     await endpoint[Symbol.asyncDispose]()
     await using alive = await startEndpoint()
@@ -126,13 +126,13 @@ describe('the HTTP embedder', () => {
     expect(failure).toMatchObject({ code: 'unavailable' })
   })
 
-  test('refuses at its creation a model of other dimensions than it was told', async () => {
+  test('refuses at its creation a model of other dimensions than configured', async () => {
     await using endpoint = await startEndpoint()
     const failure = await rejection(endpoint.create({ dimensions: 256 }))
     expect(failure).toMatchObject({ code: 'unavailable', message: expect.stringMatching(/3 .*256/) })
   })
 
-  test('lets the key into no failure', async () => {
+  test('keeps the key out of failures', async () => {
     for (const reply of [status(401), status(500), (response) => response.destroy()] satisfies Reply[]) {
       await using endpoint = await startEndpoint(...Array(4).fill(reply))
       const failure = await rejection(
@@ -143,7 +143,7 @@ describe('the HTTP embedder', () => {
   })
 })
 
-/** All that a log could write of a failure and its causes. */
+/** Everything that a log could write of a failure and its causes. */
 function everythingOf(failure: unknown): string {
   if (!(failure instanceof Error)) return String(failure)
   const details = failure instanceof Failure ? JSON.stringify(failure.details) : ''

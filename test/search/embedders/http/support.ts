@@ -17,10 +17,10 @@ export interface EndpointRequest {
   }
 }
 
-/** Answers one request, or throws its connection away. */
+/** Answers one request, or drops its connection. */
 export type Reply = (response: ServerResponse, request: EndpointRequest) => unknown
 
-/** What a text means here: its length, a constant, and its first character. */
+/** The embedding of a text here: its length, a constant, and its first character. */
 export const meaning = (text: string): number[] => [text.length, 1, text.charCodeAt(0)]
 
 export function unit(values: readonly number[]): Float32Array {
@@ -41,7 +41,7 @@ export const status =
 
 export const right: Reply = (response, { body }) => json({ data: rows(body.input) })(response)
 
-/** An embeddings endpoint on loopback: replies as told, one reply a request, and rightly after the last. */
+/** An embeddings endpoint on loopback: one given reply a request, and correct answers after the last. */
 export async function startEndpoint(...replies: Reply[]) {
   const requests: EndpointRequest[] = []
   const server = await serve(async (request, response) => {
@@ -53,7 +53,7 @@ export async function startEndpoint(...replies: Reply[]) {
   })
   const guard = createSafeFetch({ user_agent: 'test', allow_origins: [server.origin] })
   const pauses: number[] = []
-  /** The embedder of the endpoint; pauses take no time and are noted. */
+  /** The embedder of the endpoint; pauses take no time and are recorded. */
   const create = (options: Partial<HttpEmbedderOptions> = {}) =>
     createHttpEmbedder({
       url: `${server.origin}/v1`,

@@ -16,7 +16,7 @@ const where = haveTable ? '' : ' (skipped: models/static is not here)'
 const open = new AbortController().signal
 const all = ['manifest.json', ...fileNames]
 
-describe.skipIf(!haveTable)(`the table that is shipped${where}`, async () => {
+describe.skipIf(!haveTable)(`the shipped table${where}`, async () => {
   const table = haveTable ? await readPlainly() : undefined
 
   it('has the pieces of the reference', () => {
@@ -26,7 +26,7 @@ describe.skipIf(!haveTable)(`the table that is shipped${where}`, async () => {
     expect(differing).toEqual([])
   })
 
-  it('gives the vectors that its numbers ask for', async () => {
+  it('gives the vectors that its numbers define', async () => {
     await using embedder = await createStaticEmbedder(folder)
     const texts = Object.entries(vectors.texts)
     const embeddings = await embedder.embed(
@@ -43,7 +43,7 @@ describe.skipIf(!haveTable)(`the table that is shipped${where}`, async () => {
     }
   })
 
-  it('knows English, and of Chinese nothing', async () => {
+  it('covers English, and no Chinese', async () => {
     await using embedder = await createStaticEmbedder(folder)
     const [first, same, other, chinese] = await embedder.embed(
       ['send an email', 'write an e-mail message', 'weather forecast for tomorrow', '搜索小红书笔记'],
@@ -54,7 +54,7 @@ describe.skipIf(!haveTable)(`the table that is shipped${where}`, async () => {
     expect([first!.coverage > 0.9, chinese!.coverage]).toEqual([true, 0])
   })
 
-  it.each(all)('is refused with %s changed, cut short or gone', async (file) => {
+  it.each(all)('is refused with %s changed, truncated or missing', async (file) => {
     await using copy = await temporaryFolder()
     await cp(folder, copy.path, { recursive: true })
     const path = join(copy.path, file)

@@ -17,7 +17,7 @@ async function embedAll(table: TableContent, texts: readonly string[]) {
 }
 
 describe('the static embedder', () => {
-  it('adds up pieces and every sequence that occurs, and no [UNK]', async () => {
+  it('sums pieces and every sequence that occurs, without [UNK]', async () => {
     const ab = 6
     const table: TableContent = {
       vocabulary: letters,
@@ -96,7 +96,7 @@ describe('the static embedder', () => {
       expectClose(embeddings[at]!.vector, plainVector(table, toIds(ids).slice(0, 254)))
   })
 
-  it('names its model by what the table holds', async () => {
+  it('names its model by the content of the table', async () => {
     const model = async (table: TableContent, change = {}) => {
       await using folder = await tableFolder(table, change)
       await using embedder = await createStaticEmbedder(folder.path)
@@ -112,7 +112,7 @@ describe('the static embedder', () => {
     expect(await model({ ...table, scales: table.scales.map((scale) => scale / 2) })).not.toBe(name)
   })
 
-  it('lets others work while it embeds a batch, and gives each batch its own vectors', async () => {
+  it('yields to other work while it embeds a batch, and gives each batch its own vectors', async () => {
     await using folder = await tableFolder(someTable(letters, [[1, 2]], 256))
     await using embedder = await createStaticEmbedder(folder.path)
     const batch = (unit: string) => new Array<string>(3000).fill(`${unit} `.repeat(254))
@@ -133,7 +133,7 @@ describe('the static embedder', () => {
     }
   })
 
-  it('stops when it is told to, with the reason', async () => {
+  it('stops with the reason of an aborted signal', async () => {
     await using folder = await tableFolder(someTable(letters, [], 256))
     await using embedder = await createStaticEmbedder(folder.path)
     const reason = new Error('no longer wanted')

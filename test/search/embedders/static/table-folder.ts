@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { temporaryFolder } from '../../../support/command.ts'
 
-/** A table as its files hold it, nothing checked. */
+/** A table as its files hold it, unchecked. */
 export interface TableContent {
   readonly vocabulary: readonly string[]
   readonly sequences: readonly (readonly [left: number, right: number])[]
@@ -15,7 +15,7 @@ export interface TableContent {
 
 export const fileNames = ['vocabulary.txt', 'sequences.bin', 'rows.bin', 'scales.bin'] as const
 
-/** Writes the table into a folder that goes when it is disposed of. `change` alters the manifest. */
+/** Writes the table into a folder that is removed on disposal. `change` alters the manifest. */
 export async function tableFolder(
   content: TableContent,
   change: Record<string, unknown> = {},
@@ -55,7 +55,7 @@ function toBuffer(
   return buffer
 }
 
-/** Numbers that look random and are the same every time. */
+/** Pseudorandom numbers, the same every time. */
 export function someNumbers(count: number, from: number, to: number): number[] {
   let state = 12345
   return Array.from({ length: count }, () => {
@@ -78,7 +78,7 @@ export function someTable(
   return { vocabulary, sequences, dimensions, rows, scales: someNumbers(features, 0.001, 0.02) }
 }
 
-/** The vector of pieces as the format defines it, computed plainly: each sequence spelt out and looked for. */
+/** The vector of pieces as the format defines it, computed plainly: each sequence is spelt out and searched for. */
 export function plainVector(table: TableContent, ids: readonly number[]): number[] {
   const pieces = table.vocabulary.length
   const spelt: number[][] = []

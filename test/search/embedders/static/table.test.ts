@@ -19,7 +19,7 @@ async function vectorFrom(path: string): Promise<Float32Array> {
   return embedding!.vector
 }
 
-/** What a refusal looks like: it names the file and says what to do. */
+/** The form of a refusal: it names the file and gives a hint. */
 const refusal = (file: string) => ({
   code: 'unavailable',
   message: expect.stringMatching(
@@ -28,7 +28,7 @@ const refusal = (file: string) => ({
 })
 
 describe('a table', () => {
-  it('is taken whole', async () => {
+  it('is accepted as a whole', async () => {
     await using folder = await tableFolder(table)
     expect(await vectorFrom(folder.path)).toHaveLength(16)
   })
@@ -58,7 +58,7 @@ describe('a table', () => {
     }
   })
 
-  it.each(fileNames)('is refused with more in %s than there was', async (file) => {
+  it.each(fileNames)('is refused with additional bytes in %s', async (file) => {
     await using folder = await tableFolder(table)
     const { length } = await readFile(join(folder.path, file))
     await appendFile(join(folder.path, file), 'more')

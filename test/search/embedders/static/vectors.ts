@@ -10,7 +10,7 @@ const Vectors = z.object({
   vocabulary: z.record(z.string(), z.string()),
   /** The ids of each text. */
   texts: z.record(z.string(), z.string()),
-  /** The SHA-256 of the ids of each text that is so many times its key. */
+  /** The SHA-256 of the ids of each text, repeated as often as its key says. */
   repeated: z.record(z.string(), Digest.extend({ times: z.int() })),
   mixture: Digest.extend({ words: z.string(), picks: z.int() }),
 })

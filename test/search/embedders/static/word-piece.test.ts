@@ -41,7 +41,7 @@ describe('word pieces', () => {
     expect(hash('sha256', ids.join(' '))).toBe(vectors.mixture.sha256)
   })
 
-  it('are no more than asked for, the first ones', () => {
+  it('are at most the requested number, the first ones', () => {
     const text = mixtureOf(vectors.mixture)
     const ids = idsOf(text)
     expect(Array.from(cut(text).ids)).toEqual(ids.slice(0, 254))
@@ -50,7 +50,7 @@ describe('word pieces', () => {
       expect(Array.from(createWordPiece(index, most)(text).ids)).toEqual(ids.slice(0, most))
   })
 
-  it('are greedily the longest, whatever the vocabulary', async () => {
+  it('are greedily the longest, for any vocabulary', async () => {
     const someWords = fc.array(fc.string({ unit: fc.constantFrom('a', 'b', 'λ', '😀'), minLength: 1 }))
     await fc.assert(
       fc.property(someVocabulary, someWords, (vocabulary, words) => {
@@ -61,7 +61,7 @@ describe('word pieces', () => {
     )
   })
 
-  it('that begin a word are told from those that go on with one', async () => {
+  it('that begin a word differ from those that continue one', async () => {
     await fc.assert(
       fc.property(someVocabulary, (vocabulary) => {
         const pieceIndex = indexOf(vocabulary)
@@ -76,14 +76,14 @@ describe('word pieces', () => {
     )
   })
 
-  it('stay as they are while other texts are cut', () => {
+  it('are not changed by later texts', () => {
     const { ids } = cut('the weather')
     const before = Array.from(ids)
     cut('search agents for email')
     expect([Array.from(ids), before.length]).toEqual([before, 2])
   })
 
-  it('take half a surrogate pair for nothing', async () => {
+  it('ignore half a surrogate pair', async () => {
     expect(idsOf('wea\ud83dther \ude00\ud83d')).toEqual(idsOf('weather'))
     await fc.assert(
       fc.property(anyText, (text) => {
@@ -92,7 +92,7 @@ describe('word pieces', () => {
     )
   })
 
-  it('of two texts are those of one and the other, whatever was read before', async () => {
+  it('of two joined texts are those of each text, whatever was read before', async () => {
     await fc.assert(
       fc.property(anyText, anyText, (left, right) => {
         expect(idsOf(`${left} ${right}`)).toEqual([...idsOf(left), ...idsOf(right)])
@@ -126,7 +126,7 @@ describe('word pieces', () => {
     expect(times).toBeLessThan(10)
   })
 
-  it('cost no more than those that are asked for, however long the text', async () => {
+  it('cost no more than the requested number, however long the text', async () => {
     const [small, large] = ['the weather, '.repeat(100), 'the weather, '.repeat(2_000_000)]
     large.charCodeAt(1)
     const times = await growth(
@@ -177,13 +177,13 @@ describe('coverage', () => {
     expect(coverageOf(text)).toBeCloseTo(expected, 12)
   })
 
-  it('tells what English pieces know from what they do not', () => {
+  it('separates what English pieces cover from what they do not', () => {
     expect(cut('zzzqqq xyzzy').coverage).toBeLessThan(0.3)
     expect(cut('kubernetes pods').coverage).toBeGreaterThan(0.6)
     expect(cut('搜索小红书笔记').coverage).toBe(0)
   })
 
-  it('is of what was read', () => {
+  it('counts only the part that was read', () => {
     expect(createWordPiece(small, 2)('find find qqq qqq').coverage).toBe(1)
   })
 
@@ -197,7 +197,7 @@ describe('coverage', () => {
   })
 })
 
-/** WordPiece as it is written down. */
+/** WordPiece as it is specified. */
 function cutPlainly(word: string, vocabulary: readonly string[]): number[] {
   const characters = Array.from(word)
   const ids: number[] = []

@@ -7,11 +7,11 @@ import { setUp } from './support.ts'
 const signal = new AbortController().signal
 const embedOne = (embedder: Embedder, text: string) => embedder.embed([text], 'query', signal)
 
-describe('an embedding thread that breaks down', () => {
+describe('an embedding thread that crashes', () => {
   test.each([
     ['die', 'the thread ended'],
     ['uncaught', 'out of nowhere'],
-  ])('fails the call that made it %s, and later ones have another', async (text, message) => {
+  ])('fails the call that made it %s, and later calls have another thread', async (text, message) => {
     await using setup = await setUp()
     await using embedder = await setup.create()
     const failing = rejection(embedOne(embedder, text))
@@ -24,7 +24,7 @@ describe('an embedding thread that breaks down', () => {
     expect(await setup.loads(2)).toHaveLength(2)
   })
 
-  test('is replaced whenever it has done something in between', async () => {
+  test('is replaced whenever it has embedded a text in between', async () => {
     await using setup = await setUp()
     await using embedder = await setup.create()
     for (const _ of [1, 2, 3]) {
@@ -34,7 +34,7 @@ describe('an embedding thread that breaks down', () => {
     expect(await setup.loads(4)).toHaveLength(4)
   })
 
-  test('is left alone when its successor does no better', async () => {
+  test('is not replaced again when its successor crashes too', async () => {
     await using setup = await setUp()
     await using embedder = await setup.create()
     for (const _ of [1, 2]) await rejection(embedOne(embedder, 'die'))
@@ -59,7 +59,7 @@ describe('an embedding thread that breaks down', () => {
     expect(await setup.loads(2)).toHaveLength(2)
   })
 
-  test('is not replaced where its folder is gone', async () => {
+  test('is not replaced where its folder is missing', async () => {
     await using setup = await setUp()
     await using embedder = await setup.create()
     await rejection(embedOne(embedder, 'die'))
@@ -79,7 +79,7 @@ describe('an embedding thread that breaks down', () => {
 })
 
 describe('a model that fails on a text', () => {
-  test.each(['throw', 'NaN', 'short'])('fails the call and goes on: %s', async (text) => {
+  test.each(['throw', 'NaN', 'short'])('fails the call and continues: %s', async (text) => {
     await using setup = await setUp()
     await using embedder = await setup.create()
     expect(await rejection(embedOne(embedder, text))).toMatchObject({ code: 'internal' })

@@ -30,7 +30,7 @@ const reference: readonly (readonly [text: string, start: readonly number[]])[] 
 ]
 const texts = reference.map(([text]) => text)
 
-/** The folder again, without its int8 model or with another tokenizer. */
+/** A copy of the folder, without its int8 model or with another tokenizer. */
 async function variant(change: (path: string) => Promise<void>) {
   const path = await mkdtemp(join(tmpdir(), 'dragoman-'))
   for (const file of ['config.json', 'tokenizer.json', 'tokenizer_config.json', 'special_tokens_map.json']) {
@@ -52,7 +52,7 @@ function cosine({ vector }: TextEmbedding, other: TextEmbedding): number {
 }
 
 if (!isThere)
-  test.skip('the real model is not tried: DRAGOMAN_TEST_MINILM and DRAGOMAN_TEST_EXTRAS are not set', () => {})
+  test.skip('the real model is not tested: DRAGOMAN_TEST_MINILM and DRAGOMAN_TEST_EXTRAS are not set', () => {})
 
 describe.runIf(isThere)('the real all-MiniLM-L6-v2', () => {
   test('gives the vectors that Python gives', async () => {
@@ -69,14 +69,14 @@ describe.runIf(isThere)('the real all-MiniLM-L6-v2', () => {
     }
   })
 
-  test('cuts what is longer than it reads', async () => {
+  test('cuts texts beyond its limit', async () => {
     await using embedder = await create()
     const [long, short] = await embedder.embed(['a b '.repeat(500), 'a b '.repeat(120)], 'document', signal)
     expect(cosine(long!, long!)).toBeCloseTo(1, 5)
     expect(cosine(long!, short!)).toBeGreaterThan(0.9)
   })
 
-  test('loses little as int8, where a vector does not depend on its company', async () => {
+  test('loses little as int8, and a vector does not depend on the other texts', async () => {
     await using float = await floatOnly()
     await using large = await create(float.path)
     await using small = await create()
@@ -90,12 +90,12 @@ describe.runIf(isThere)('the real all-MiniLM-L6-v2', () => {
     expect(small.model).not.toBe(large.model)
   })
 
-  test('knows a tokenizer that is not its own', async () => {
+  test('detects the tokenizer of another model', async () => {
     await using foreign = await variant(async (path) => {
       const file = join(path, 'tokenizer.json')
       const tokenizer = JSON.parse(await readFile(file, 'utf8'))
       const pieces = Object.entries(tokenizer.model.vocab)
-      // Each word has the number of another; the first thousand, special ones among them, stay.
+      // Each word has the number of another; the first thousand, special ones included, stay.
       const moved = pieces.map(([piece, id], index) =>
         index < 1000 ? [piece, id] : [piece, pieces[1000 + ((index * 7919) % 29_522)]?.[1]],
       )
@@ -122,7 +122,7 @@ describe.runIf(isThere)('the real all-MiniLM-L6-v2', () => {
     })
   })
 
-  test('may be closed at work, and left idle by a process that ends', async () => {
+  test('may be closed during a call, and left open by a process that ends', async () => {
     const source = `
       import { createTransformersEmbedder } from '${new URL('./transformers-embedder.ts', worker)}'
       const options = { folder: '${folder}', extras: '${extras}', worker: new URL('${worker}') }
@@ -146,7 +146,7 @@ describe.runIf(isThere)('the real all-MiniLM-L6-v2', () => {
   })
 })
 
-/** Runs a module in a process of its own. */
+/** Runs a module in a separate process. */
 async function run(source: string) {
   const child = spawn(process.execPath, ['--input-type=module', '-e', source])
   const [out, , code] = await Promise.all([

@@ -15,7 +15,7 @@ function refusal(message: string | RegExp, hint: string) {
 }
 
 describe('a model folder', () => {
-  test('that is missing is named, with how to build it', async () => {
+  test('that is missing is named, with a hint how to build it', async () => {
     await using setup = await setUp()
     const folder = join(setup.root, 'nowhere')
     const failure = await rejection(setup.create({ folder }))
@@ -40,7 +40,7 @@ describe('a model folder', () => {
     expect(await rejection(setup.create())).toMatchObject(refusal('model.onnx cannot be read', build))
   })
 
-  test('is that of a text model', async () => {
+  test('must describe a text model', async () => {
     await using setup = await setUp({}, { 'config.json': '{"model_type":"vit"}' })
     expect(await rejection(setup.create())).toMatchObject(
       refusal(/config\.json does not describe .*hidden_size/, build),
@@ -67,25 +67,25 @@ describe('a model folder', () => {
     expect(await rejection(setup.create())).toMatchObject(refusal(message, build))
   })
 
-  test('that is broken is refused with all that the package said, for the log', async () => {
+  test('that is broken is refused with the whole error of the package, for the log', async () => {
     await using setup = await setUp({ load: 'reject' })
     const failure = await rejection(setup.create())
     expect((failure as Failure).cause).toContain('parsing failed.\nat somewhere')
   })
 
-  test('that brings the thread down is a failure, not a silence', async () => {
+  test('that crashes the thread is a failure, not a hang', async () => {
     await using setup = await setUp({ load: 'die' })
     expect(await rejection(setup.create())).toMatchObject({ code: 'unavailable' })
   })
 
-  // Less than the five seconds for which a thread that does not end is waited for.
-  test('that takes too long to load is given up, and its thread ends', { timeout: 4_000 }, async () => {
+  // Less than the five seconds for which an ending thread is awaited.
+  test('that takes too long to load is abandoned, and its thread ends', { timeout: 4_000 }, async () => {
     await using setup = await setUp({ load: 'late' })
     const failure = await rejection(setup.create({ start_ms: 500 }))
     expect(failure).toMatchObject({ code: 'unavailable', message: expect.stringContaining('500 ms') })
   })
 
-  test('goes by the type of its model where it has no name', async () => {
+  test('is named by the type of its model where it has no name', async () => {
     await using setup = await setUp(
       {},
       { 'config.json': JSON.stringify({ ...config, _name_or_path: undefined }) },
@@ -96,7 +96,7 @@ describe('a model folder', () => {
 })
 
 describe('the optional package', () => {
-  test('that is missing is named, with how to install it', async () => {
+  test('that is missing is named, with a hint how to install it', async () => {
     await using setup = await setUp()
     await rm(setup.extras, { recursive: true })
     const { extras } = setup

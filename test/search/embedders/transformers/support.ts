@@ -25,7 +25,7 @@ export interface Loaded {
   readonly env: Record<string, unknown>
 }
 
-/** How the package of the folder behaves: see fake-package.cjs. */
+/** The behaviour of the folder's package: see fake-package.cjs. */
 export interface Fake {
   readonly load?: 'reject' | 'die' | 'late'
   readonly sense?: 'none'
@@ -34,7 +34,7 @@ export interface Fake {
   readonly max_length?: number
 }
 
-/** A model folder and an extras folder with a package of our own, and what that package reports. */
+/** A model folder and an extras folder with a fake package, and the reports of that package. */
 export async function setUp(fake: Fake = {}, files: Record<string, string> = {}) {
   const root = await mkdtemp(join(tmpdir(), 'dragoman-'))
   const [folder, extras] = [join(root, 'model'), join(root, 'extras')]
@@ -63,7 +63,7 @@ export async function setUp(fake: Fake = {}, files: Record<string, string> = {})
     if (data.loaded) loads.push(data.loaded)
     for (const watcher of watchers) watcher()
   }
-  /** Reports come on a way of their own, so later than answers or sooner. */
+  /** Reports have a channel of their own, so they come before or after answers. */
   async function atLeast<T>(reports: readonly T[], count: number): Promise<readonly T[]> {
     const { promise, resolve } = Promise.withResolvers<void>()
     const watcher = () => reports.length >= count && resolve()
@@ -77,14 +77,14 @@ export async function setUp(fake: Fake = {}, files: Record<string, string> = {})
     root,
     folder,
     extras,
-    /** What was embedded after the model had been tried out, in order, once it is so many texts. */
+    /** The texts embedded after the model's test, in order, once there are this many. */
     texts: (count: number) => atLeast(texts, count),
-    /** How the model was loaded, once it has been so many times. */
+    /** How the model was loaded, once it was loaded this often. */
     loads: (count: number) => atLeast(loads, count),
     write,
     create: (options: Partial<TransformersEmbedderOptions> = {}) =>
       createTransformersEmbedder({ folder, extras, worker, ...options }),
-    /** Lets go of a text `hold`. */
+    /** Releases a text `hold`. */
     release: () => channel.postMessage('go on'),
     async [Symbol.asyncDispose]() {
       channel.close()
@@ -93,13 +93,13 @@ export async function setUp(fake: Fake = {}, files: Record<string, string> = {})
   }
 }
 
-/** What every model is tried with. */
+/** The phrases that every model is tested with. */
 const tried = new Set([
   ...['book a flight', 'buy plane tickets', 'will it rain tomorrow', 'weather forecast'],
   ...['how to cook dinner', 'recipes for a meal', 'share prices', 'stock market quotes'],
 ])
 
-/** Puts a package of that main file where @huggingface/transformers is looked for. */
+/** Installs a package with that main file where @huggingface/transformers is looked up. */
 export async function install(extras: string, main: string, text?: string): Promise<void> {
   const folder = join(extras, 'node_modules/@huggingface/transformers')
   await mkdir(folder, { recursive: true })

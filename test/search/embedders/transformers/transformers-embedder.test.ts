@@ -26,14 +26,14 @@ describe('the transformers embedder', () => {
     }
   })
 
-  test('names itself by the model and the content of its file', async () => {
+  test('is named by the model and the content of its file', async () => {
     await using setup = await setUp()
     await using embedder = await setup.create()
     const hash = createHash('sha256').update('small').digest('hex').slice(0, 12)
     expect(embedder).toMatchObject({ model: `transformers:tiny-model:${hash}`, dimensions: 8 })
   })
 
-  test('loads the int8 model on one core, from this machine alone', async () => {
+  test('loads the int8 model on one core, without the network', async () => {
     await using setup = await setUp()
     await using _embedder = await setup.create()
     expect(await setup.loads(1)).toEqual([
@@ -58,7 +58,7 @@ describe('the transformers embedder', () => {
     ])
   })
 
-  test('loads the float model where there is no other, on as many cores as it is told', async () => {
+  test('loads the float model where there is no other, on the configured number of cores', async () => {
     await using setup = await setUp()
     await rm(`${setup.folder}/onnx/model_quantized.onnx`)
     await using embedder = await setup.create({ threads: 2 })
@@ -70,7 +70,7 @@ describe('the transformers embedder', () => {
     expect(embedder.model).toBe(`transformers:tiny-model:${hash}`)
   })
 
-  test('takes its folders from where it stands', async () => {
+  test('resolves its folders from the working directory', async () => {
     await using setup = await setUp()
     const [folder, extras] = [setup.folder, setup.extras].map((path) => relative(process.cwd(), path))
     await using _embedder = await setup.create({ folder: folder!, extras })
@@ -84,7 +84,7 @@ describe('the transformers embedder', () => {
     expect(process.env.ORT_DISABLE_TELEMETRY).toBe('1')
   })
 
-  test('does not ask about texts without a Latin letter or a digit, and knows nothing of them', async () => {
+  test('does not embed texts without a Latin letter or a digit; their coverage is 0', async () => {
     await using setup = await setUp()
     await using embedder = await setup.create()
     const texts = ['', ' ', '航班查询', 'погода', '?!', '航班 A380', '7', 'é']
@@ -102,7 +102,7 @@ describe('the transformers embedder', () => {
     expect((await setup.texts(1)).map((text) => text.length)).toEqual([2000])
   })
 
-  test('lets a query go before the documents that wait', async () => {
+  test('prefers a query to waiting documents', async () => {
     await using setup = await setUp()
     await using embedder = await setup.create()
     const first = embedder.embed(['hold'], 'document', signal)
@@ -120,7 +120,7 @@ describe('the transformers embedder', () => {
     expect(embedded).toHaveLength(22)
   })
 
-  test('refuses more calls than may wait', async () => {
+  test('refuses calls beyond the limit of waiting calls', async () => {
     await using setup = await setUp()
     await using embedder = await setup.create({ waiting_limit: 1 })
     const running = embedder.embed(['hold'], 'query', signal)
@@ -134,7 +134,7 @@ describe('the transformers embedder', () => {
     expect(await setup.texts(2)).toEqual(['hold', 'waits'])
   })
 
-  test('lets callers go at once, waiting or being served', async () => {
+  test('ends aborted calls at once, waiting or running', async () => {
     await using setup = await setUp()
     await using embedder = await setup.create()
     const caller = new AbortController()
@@ -151,7 +151,7 @@ describe('the transformers embedder', () => {
     expect(await setup.texts(2)).toEqual(['hold', 'next'])
   })
 
-  test('stops between batches when its caller leaves', async () => {
+  test('stops between batches when its caller aborts', async () => {
     await using setup = await setUp()
     await using embedder = await setup.create()
     const caller = new AbortController()
@@ -166,7 +166,7 @@ describe('the transformers embedder', () => {
     expect(await setup.texts(9)).toHaveLength(9)
   })
 
-  test('prints nothing of what the package prints, and lets its process end when it is idle', async () => {
+  test('drops the output of the package, and lets its process end when it is idle', async () => {
     await using setup = await setUp()
     const module = new URL('./transformers-embedder.ts', worker)
     const source = `
@@ -182,8 +182,8 @@ describe('the transformers embedder', () => {
 })
 
 describe('a closed transformers embedder', () => {
-  // Less than the five seconds after which a thread that does not end is left alone.
-  test('fails what it holds and what comes, and ends its thread', { timeout: 4_000 }, async () => {
+  // Less than the five seconds after which an ending thread is abandoned.
+  test('fails pending and new calls, and ends its thread', { timeout: 4_000 }, async () => {
     await using setup = await setUp()
     const embedder = await setup.create()
     const held = ['hold', 'waits'].map((text) => rejection(embedder.embed([text], 'query', signal)))
