@@ -108,7 +108,7 @@ export interface StoredTask {
 /** Limits of tasks: unfinished ones, all of them, and their characters. */
 export interface TaskBounds {
   readonly unfinished: number
-  readonly kept: number
+  readonly total: number
   readonly characters: number
 }
 

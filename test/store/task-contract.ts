@@ -3,7 +3,7 @@ import type { StoredTask, TaskBounds, TaskStore } from '../../schemas/task.ts'
 import { type StoreHome, storeTime } from './contract.ts'
 
 const at = (after: number) => new Date(storeTime + after).toISOString()
-const many: TaskBounds = { unfinished: 100, kept: 1000, characters: 10_000_000 }
+const many: TaskBounds = { unfinished: 100, total: 1000, characters: 10_000_000 }
 const owner = '["urn:test","ada"]'
 
 let made = 0
@@ -120,7 +120,7 @@ export function taskContract(name: string, open: () => Promise<StoreHome>): void
     })
 
     test('make room, the oldest first, by number and by length, but unfinished ones stay', async () => {
-      const few = { ...many, kept: 3 }
+      const few = { ...many, total: 3 }
       const open = await add(sampleTask({ ...working, updated_at: at(-9) }))
       const [first, second] = [await add(sampleTask({ updated_at: at(-2) })), await add(sampleTask())]
       expect(await tasks.add(sampleTask(), few, many)).toBe('added')
@@ -132,7 +132,7 @@ export function taskContract(name: string, open: () => Promise<StoreHome>): void
     })
 
     test('of anonymous callers make room when the store exceeds its limit; owned ones stay', async () => {
-      const few = { ...many, kept: 2 }
+      const few = { ...many, total: 2 }
       const mine = await add(sampleTask({ updated_at: at(-5) }))
       const anonymous = await add(sampleTask({ owner: null, counted_by: '10.0.0.1' }))
       expect(await tasks.add(sampleTask(), many, few)).toBe('added')

@@ -98,8 +98,8 @@ describe('a task', () => {
 })
 
 describe('of tasks there are', () => {
-  const one = { unfinished: 2, kept: 3, characters: 64 * megabytes }
-  const all = { unfinished: 3, kept: 5, characters: 64 * megabytes }
+  const one = { unfinished: 2, total: 3, characters: 64 * megabytes }
+  const all = { unfinished: 3, total: 5, characters: 64 * megabytes }
 
   test('few unfinished of one caller, and in all; whoever has too many is told what to do', async () => {
     await using session = await openSession({
@@ -142,8 +142,8 @@ describe('of tasks there are', () => {
   })
 
   test('hundreds that are over leave no more rows than are kept, and nobody listening', async () => {
-    const kept = { unfinished: 10, kept: 100, characters: 64 * megabytes }
-    const limits = { owner: kept, address: kept, all: { ...kept, kept: 150 } }
+    const kept = { unfinished: 10, total: 100, characters: 64 * megabytes }
+    const limits = { owner: kept, address: kept, all: { ...kept, total: 150 } }
     await using session = await openSession({ tasks: { ...quick, limits } })
     const { taskManager } = session.home.gateway
     const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'x' }] } as const

@@ -33,7 +33,7 @@ export function createTaskStore(reader: Database, transact: Transact, clock: () 
         if ((await usage(db)).unfinished >= all.unfinished) return 'full'
         await evict(db, each, (query) => query.where('counted_by', '=', task.counted_by), task.counted_by)
         const left = await evict(db, all, (query) => query.where('owner', 'is', null))
-        if (left.kept >= all.kept || left.characters >= all.characters) return 'full'
+        if (left.total >= all.total || left.characters >= all.characters) return 'full'
         await db.insertInto('task').values(toRow(task)).execute()
         return 'added'
       }),
@@ -145,14 +145,14 @@ function lapsed(alive_until: string): Partial<TaskTable> {
 async function usage(db: Database, counted_by?: string): Promise<TaskBounds> {
   const all = db.selectFrom('task')
   const counted = counted_by === undefined ? all : all.where('counted_by', '=', counted_by)
-  const { kept, unfinished, characters } = await counted
+  const { total, unfinished, characters } = await counted
     .select(({ fn }) => [
-      fn.countAll().as('kept'),
+      fn.countAll().as('total'),
       fn.sum('unfinished').as('unfinished'),
       fn.sum('characters').as('characters'),
     ])
     .executeTakeFirstOrThrow()
-  return { kept: Number(kept), unfinished: Number(unfinished), characters: Number(characters) }
+  return { total: Number(total), unfinished: Number(unfinished), characters: Number(characters) }
 }
 
 /** Deletes the oldest finished tasks until there is room for one more; returns the usage after it. */
@@ -164,7 +164,7 @@ async function evict(
 ): Promise<TaskBounds> {
   let left = await usage(db, counted_by)
   for (let round = 0; round < rounds; round++) {
-    const excess = left.kept - bounds.kept + 1
+    const excess = left.total - bounds.total + 1
     if (excess <= 0 && left.characters < bounds.characters) break
     const oldest = those(finished(db)).limit(Math.min(batch, Math.max(excess, 1)))
     const { numDeletedRows } = await db.deleteFrom('task').where('id', 'in', oldest).executeTakeFirstOrThrow()

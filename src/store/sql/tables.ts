@@ -1,6 +1,5 @@
 import type { RevocationKind } from '../../../schemas/identity.ts'
 import type { TaskState } from '../../../schemas/task.ts'
-import type { StoreChange } from '../store.ts'
 
 /** Rows or ids in one statement: its parameters stay below SQLite's limit of 32,766. */
 export const maxRowsPerStatement = 500
@@ -25,9 +24,9 @@ export interface EntryTable {
 export interface ChangeTable {
   revision: number
   entry_id: string
-  kind: StoreChange['kind']
+  kind: 'put' | 'delete' | 'liveness'
   at: string
-  seen: StoreChange['seen']
+  seen: 'listed' | 'gone' | 'unseen'
 }
 
 export interface AuditTable {

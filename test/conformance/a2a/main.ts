@@ -10,6 +10,6 @@ await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
 
 /** One caller leaves many tasks open. */
 function limits() {
-  const many = { unfinished: 10_000, kept: 20_000, characters: 1024 ** 3 }
+  const many = { unfinished: 10_000, total: 20_000, characters: 1024 ** 3 }
   return { owner: many, address: many, all: many }
 }

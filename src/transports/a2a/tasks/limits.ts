@@ -10,9 +10,9 @@ export interface TaskLimits {
 const megabyte = 1024 * 1024
 
 export const standardLimits: TaskLimits = {
-  owner: { unfinished: 50, kept: 500, characters: 64 * megabyte },
-  address: { unfinished: 10, kept: 100, characters: 16 * megabyte },
-  all: { unfinished: 1000, kept: 20_000, characters: 1024 * megabyte },
+  owner: { unfinished: 50, total: 500, characters: 64 * megabyte },
+  address: { unfinished: 10, total: 100, characters: 16 * megabyte },
+  all: { unfinished: 1000, total: 20_000, characters: 1024 * megabyte },
 }
 
 /** Durations of the life of a task, in milliseconds. */
