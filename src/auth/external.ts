@@ -189,7 +189,9 @@ function namespacesIn(payload: Record<string, unknown>, { namespaces_claim }: Ex
   if (namespaces_claim === undefined) return []
   const claimed = Object.hasOwn(payload, namespaces_claim) ? words(payload[namespaces_claim]) : []
   // A group of one word, such as `com`, would cover half of all names.
-  return claimed.filter((namespace) => namespace.includes('.') && PackageName.safeParse(namespace).success).slice(0, 100)
+  return claimed
+    .filter((namespace) => namespace.includes('.') && PackageName.safeParse(namespace).success)
+    .slice(0, 100)
 }
 
 function words(value: unknown): string[] {

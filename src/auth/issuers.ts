@@ -21,7 +21,8 @@ const Algorithm = z.enum(
   { error: 'Use an asymmetric algorithm, such as EdDSA, ES256 or RS256.' },
 )
 
-const list = <T extends z.ZodType>(type: T) => z.union([type.transform((item) => [item]), z.array(type).min(1)])
+const list = <T extends z.ZodType>(type: T) =>
+  z.union([type.transform((item) => [item]), z.array(type).min(1)])
 
 /** An issuer whose tokens the operator trusts, and what they are worth here. */
 const ExternalIssuer = z.strictObject({

@@ -35,7 +35,9 @@ export function createLimiter(clock: () => number, shared?: Sharing): RouterOpti
     if (caller === undefined) return undefined
     const policy = classOf(envelope)
     const limit = perMinute[policy] * (call.principal && !call.principal.confined_to ? withToken : 1)
-    return shared && policy !== 'read' ? takeFromShared(shared, policy, caller, limit) : take(policy, caller, limit)
+    return shared && policy !== 'read'
+      ? takeFromShared(shared, policy, caller, limit)
+      : take(policy, caller, limit)
   }
 
   /** While the others cannot be asked each gateway counts for itself. */

@@ -14,9 +14,9 @@ beforeAll(async () => {
 })
 afterAll(() => home[Symbol.asyncDispose]())
 
-async function keyOf(subject: string, wish: object = {}, grant: Parameters<TestGateway['token']>[1] = {}) {
+async function keyOf(subject: string, input: object = {}, grant: Parameters<TestGateway['token']>[1] = {}) {
   const token = await home.token(subject, grant)
-  const { status, json } = await home.request('POST', '/api/keys', { token, body: wish })
+  const { status, json } = await home.request('POST', '/api/keys', { token, body: input })
   expect(status).toBe(201)
   return json as { id: string; key: string; scopes: string[]; namespaces: string[]; expires_at: string }
 }
@@ -53,8 +53,8 @@ describe('an API key', () => {
     expect(headers.get('cache-control')).toBe('no-store')
     expect(headers.get('etag')).toBeNull()
     expect(text).not.toContain(key.slice(-43))
-    const kept = JSON.stringify(await home.gateway.store.identity.key(id))
-    expect(kept).not.toContain(key.slice(-43))
+    const stored = JSON.stringify(await home.gateway.store.identity.key(id))
+    expect(stored).not.toContain(key.slice(-43))
     await home.request('GET', '/api/agents', { token: key })
     await home.request('GET', '/api/agents', { token: `${key}x` })
     expect(lines.length).toBeGreaterThan(0)
@@ -82,8 +82,8 @@ describe('an API key', () => {
     const token = await home.token('brief')
     const brief = await keyOf('brief', { ttl_s: 30 })
     const { id, key } = await keyOf('brief')
-    for (const one of [brief.key, key])
-      expect((await home.request('GET', '/api/agents', { token: one })).status).toBe(200)
+    for (const secret of [brief.key, key])
+      expect((await home.request('GET', '/api/agents', { token: secret })).status).toBe(200)
     now += 31_000
     expect((await home.request('GET', '/api/agents', { token: brief.key })).status).toBe(401)
     expect((await home.request('GET', '/api/agents', { token: key })).status).toBe(200)
@@ -94,12 +94,12 @@ describe('an API key', () => {
 
   test('is seen and deleted by its owner and by admins, and by nobody else', async () => {
     const { id, key } = await keyOf('owner')
-    const stranger = await home.token('stranger')
+    const otherCaller = await home.token('stranger')
     const admin = await home.token('root', { scopes: ['admin'] })
-    expect((await home.request('GET', '/api/keys', { token: stranger })).json.keys).toEqual([])
-    expect((await home.request('DELETE', `/api/keys/${id}`, { token: stranger })).status).toBe(404)
+    expect((await home.request('GET', '/api/keys', { token: otherCaller })).json.keys).toEqual([])
+    expect((await home.request('DELETE', `/api/keys/${id}`, { token: otherCaller })).status).toBe(404)
     const all = await home.request('GET', '/api/keys', { token: admin })
-    expect(all.json.keys.map((one: { id: string }) => one.id)).toContain(id)
+    expect(all.json.keys.map((secret: { id: string }) => secret.id)).toContain(id)
     expect((await home.request('DELETE', `/api/keys/${id}`, { token: admin })).status).toBe(204)
     expect((await home.request('GET', '/api/agents', { token: key })).status).toBe(401)
   })

@@ -34,15 +34,15 @@ async function trust(
   setting: object,
   options: Partial<ExternalOptions> & { allowed?: string[] } = {},
 ): Promise<{ authenticate: (token: string) => Promise<unknown> } & AsyncDisposable> {
-  const [one] = await readIssuers(JSON.stringify([setting]), [])
-  if (!one) throw new Error('There is no issuer.')
+  const [first] = await readIssuers(JSON.stringify([setting]), [])
+  if (!first) throw new Error('There is no issuer.')
   const clock = options.clock ?? Date.now
-  const net = createSafeFetch({ user_agent: 'test', allow_origins: options.allowed ?? [one.issuer] })
-  const verify = createExternalVerifier(one, { fetch: net.fetch, clock, onError: () => {}, ...options })
+  const net = createSafeFetch({ user_agent: 'test', allow_origins: options.allowed ?? [first.issuer] })
+  const verify = createExternalVerifier(first, { fetch: net.fetch, clock, onError: () => {}, ...options })
   const authenticate = createAuthenticator({
-    verifierOf: (name) => (name === one.issuer ? verify : undefined),
+    verifierOf: (name) => (name === first.issuer ? verify : undefined),
     verifyKey: () => Promise.reject(new Error('There are no API keys here.')),
-    isTrusted: (name) => name === one.issuer,
+    isTrusted: (name) => name === first.issuer,
     revocations: { revoked: () => false },
     clock,
   })
@@ -92,15 +92,15 @@ describe('an issuer that the operator trusts', () => {
 
   test('may have a token revoked by its holder, and by an admin', async () => {
     await using home = await startGateway({ DRAGOMAN_ISSUERS: JSON.stringify([entry(issuer.issuer)]) })
-    const [one, two] = [
+    const [first, two] = [
       await issuer.token(audience, 'registry:read'),
       await issuer.token(audience, 'registry:read'),
     ]
     const revoke = (token: string, params: object) =>
       home.request('POST', '/a2a/message', { token, body: { to: 'svc.registry', action: 'revoke', params } })
     const status = async (token: string) => (await home.request('GET', '/api/agents', { token })).status
-    expect((await revoke(two, { token: one })).status).toBe(200)
-    expect([await status(one), await status(two)]).toEqual([401, 200])
+    expect((await revoke(two, { token: first })).status).toBe(200)
+    expect([await status(first), await status(two)]).toEqual([401, 200])
     const admin = await home.token('root', { scopes: ['admin'] })
     const all = { subject: 'robot', issuer: issuer.issuer }
     expect((await revoke(admin, all)).status).toBe(200)
@@ -114,9 +114,9 @@ describe('an issuer that the operator trusts', () => {
       await fresh.token(audience, 'registry:read'),
       await fresh.token(audience, 'registry:write'),
     ]
-    fresh.asked.length = 0
+    fresh.requests.length = 0
     for (const token of tokens) await home.authenticate(token)
-    expect(fresh.asked).toEqual(['/.well-known/openid-configuration', '/jwks'])
+    expect(fresh.requests).toEqual(['/.well-known/openid-configuration', '/jwks'])
   })
 
   test('may change its keys: an unknown one is looked for, but not at every try', async () => {
@@ -126,11 +126,11 @@ describe('an issuer that the operator trusts', () => {
     for (const home of [patient, eager]) await home.authenticate(await fresh.token(audience, 'registry:read'))
     await fresh.rotate()
     const token = await fresh.token(audience, 'registry:read')
-    fresh.asked.length = 0
+    fresh.requests.length = 0
     expect(await codeOf(patient.authenticate(token))).toBe('unauthenticated')
-    expect(fresh.asked).toEqual([])
+    expect(fresh.requests).toEqual([])
     expect(await codeOf(eager.authenticate(token))).toBe('taken')
-    expect(fresh.asked).toEqual(['/jwks'])
+    expect(fresh.requests).toEqual(['/jwks'])
   })
 
   test('that does not answer makes its tokens unavailable, not wrong, and is left alone for a while', async () => {
@@ -141,9 +141,9 @@ describe('an issuer that the operator trusts', () => {
     fresh.fail(500)
     expect(await codeOf(home.authenticate(token))).toBe('unavailable')
     fresh.fail(0)
-    fresh.asked.length = 0
+    fresh.requests.length = 0
     expect(await codeOf(home.authenticate(token))).toBe('unavailable')
-    expect(fresh.asked).toEqual([])
+    expect(fresh.requests).toEqual([])
     now += 5000
     expect(await codeOf(home.authenticate(token))).toBe('taken')
   })
@@ -261,9 +261,9 @@ describe('the attack table through an external issuer', () => {
     const pair = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true })
     const key: SigningKey = { kid: 'theirs', private_key: pair.privateKey, public_key: pair.publicKey }
     const jwks = JSON.stringify({ keys: [{ ...(await exportJWK(pair.publicKey)), kid: 'theirs' }] })
-    const asked: string[] = []
+    const requests: string[] = []
     const server = createServer((request, response) => {
-      asked.push(request.url ?? '')
+      requests.push(request.url ?? '')
       response.end(jwks)
     })
     await once(server.listen(0, '127.0.0.1'), 'listening')
@@ -286,9 +286,9 @@ describe('the attack table through an external issuer', () => {
     )
     const all = await spellings(key, at, Date.now)
     const taken = await Promise.all(all.map((token) => codeOf(home.authenticate(token))))
-    expect(taken.filter((one) => one === 'taken')).toHaveLength(1)
+    expect(taken.filter((first) => first === 'taken')).toHaveLength(1)
 
-    const sound = await new SignJWT({ scope: 'admin' })
+    const valid = await new SignJWT({ scope: 'admin' })
       .setProtectedHeader({
         alg: 'EdDSA',
         typ: 'at+jwt',
@@ -302,9 +302,9 @@ describe('the attack table through an external issuer', () => {
       .setJti('1')
       .setExpirationTime('1h')
       .sign(pair.privateKey)
-    const principal = (await home.authenticate(sound)) as { scopes: Set<string> }
+    const principal = (await home.authenticate(valid)) as { scopes: Set<string> }
     expect([...principal.scopes]).toEqual([])
-    expect(new Set(asked)).toEqual(new Set(['/jwks']))
+    expect(new Set(requests)).toEqual(new Set(['/jwks']))
     server.close()
     server.closeAllConnections()
   })

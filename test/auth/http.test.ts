@@ -33,7 +33,7 @@ describe('a forged token', () => {
   test.each(chosen)('(%s) is 401 and a challenge, on a public path too', async (name) => {
     const { key, issuer } = await signerOf(home)
     const forged = await forgeries(key, issuer, Date.now())
-    const token = forged.find((one) => one.name === name)?.token ?? ''
+    const token = forged.find((forgery) => forgery.name === name)?.token ?? ''
     for (const [method, path] of [
       ['GET', '/public/agents'],
       ['POST', '/api/agents/publish'],
@@ -86,9 +86,9 @@ describe('a challenge', () => {
 
 test('a token that says where keys are is taken by our own, and nothing is fetched from there', async () => {
   const { key, issuer } = await signerOf(home)
-  let asked = 0
+  let calls = 0
   const listener = createServer((socket) => {
-    asked += 1
+    calls += 1
     socket.destroy()
   })
   await once(listener.listen(0, '127.0.0.1'), 'listening')
@@ -107,7 +107,7 @@ test('a token that says where keys are is taken by our own, and nothing is fetch
     async (token) => (await home.request('GET', '/api/agents', { token })).status,
   )
   expect(await Promise.all(statuses)).toEqual([200, 401])
-  expect(asked).toBe(0)
+  expect(calls).toBe(0)
   listener.close()
 })
 
@@ -137,16 +137,19 @@ test('no token stands in any line of the log, whatever became of it', async () =
   const token = await home.token('secretive')
   const { key, issuer } = await signerOf(home)
   const forged = (await forgeries(key, issuer, Date.now())).filter(
-    (one) => one.token.length > 40 && /^[\w.-]+$/.test(one.token),
+    (forgery) => forgery.token.length > 40 && /^[\w.-]+$/.test(forgery.token),
   )
   lines.length = 0
-  for (const one of [token, ...forged.map((forgery) => forgery.token).filter((text) => text.length < 9000)]) {
-    await home.request('GET', '/public/agents', { token: one })
+  for (const forgery of [
+    token,
+    ...forged.map((forgery) => forgery.token).filter((text) => text.length < 9000),
+  ]) {
+    await home.request('GET', '/public/agents', { token: forgery })
     await home.request('POST', '/a2a/message', {
-      token: one,
+      token: forgery,
       body: { to: 'svc.registry', action: 'get_agent', params: { agent: 'x.y' } },
     })
-    await openSocket(`${home.url}/rpc`, ['jsonrpc', `bearer.${one}`]).then(
+    await openSocket(`${home.url}/rpc`, ['jsonrpc', `bearer.${forgery}`]).then(
       (peer) => peer[Symbol.asyncDispose](),
       (fault) => expect(fault).toBeInstanceOf(Refused),
     )
@@ -156,7 +159,7 @@ test('no token stands in any line of the log, whatever became of it', async () =
   expect(lines.length).toBeGreaterThan(2)
   const log = lines.join('')
   expect(log).toContain('secretive')
-  for (const secret of [token, ...forged.map((one) => one.token)]) {
+  for (const secret of [token, ...forged.map((forgery) => forgery.token)]) {
     expect(log).not.toContain(secret)
     const signature = secret.split('.')[2]
     if (signature && signature.length > 40) expect(log).not.toContain(signature)

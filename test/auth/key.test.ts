@@ -24,10 +24,10 @@ test('the key is made once, for its owner alone, and leaves nothing else behind'
 
 test('two folders have two keys', async () => {
   await using folder = await temporaryFolder()
-  const [one, two] = await Promise.all(
+  const [first, two] = await Promise.all(
     ['one', 'two'].map((name) => loadSigningKey(join(folder.path, name, 'k.json'))),
   )
-  expect(one?.kid).not.toBe(two?.kid)
+  expect(first?.kid).not.toBe(two?.kid)
 })
 
 test('many first starts at once agree on one key, in this process and in four others', async () => {

@@ -106,8 +106,8 @@ test('leads a stock MCP client from the server to a token of its own', async () 
   })
   await client.close()
   expect(called.structuredContent).toMatchObject({ keys: [{ id, subject: 'ada' }] })
-  const nobody = await home.request('GET', '/oauth/authorize?response_type=code')
-  expect([nobody.status, nobody.json.error]).toEqual([400, 'unsupported_response_type'])
+  const anonymous = await home.request('GET', '/oauth/authorize?response_type=code')
+  expect([anonymous.status, anonymous.json.error]).toEqual([400, 'unsupported_response_type'])
 })
 
 describe('a challenge', () => {

@@ -22,10 +22,10 @@ const holds = async (token: string, at = home) =>
 
 describe('a revoked token', () => {
   test('ends at once by its holder, although it was used a moment ago, and its sisters live on', async () => {
-    const [one, two] = [await home.token('ada'), await home.token('ada')]
-    expect(await holds(one)).toBe(true)
-    expect((await revoke(two, { token: one })).json).toEqual({ revoked: 'jti' })
-    expect([await holds(one), await holds(two)]).toEqual([false, true])
+    const [first, two] = [await home.token('ada'), await home.token('ada')]
+    expect(await holds(first)).toBe(true)
+    expect((await revoke(two, { token: first })).json).toEqual({ revoked: 'jti' })
+    expect([await holds(first), await holds(two)]).toEqual([false, true])
   })
 
   test('may be the very one that asks, by its id', async () => {
@@ -33,16 +33,16 @@ describe('a revoked token', () => {
     const { jti, exp = 0 } = decodeJwt(token)
     expect((await revoke(token, { jti })).status).toBe(200)
     expect(await holds(token)).toBe(false)
-    const kept = await home.gateway.store.identity.revocations(Date.now())
-    expect(kept.find((one) => one.name === jti)?.expires_at).toBe((exp + 86_400) * 1000)
+    const stored = await home.gateway.store.identity.revocations(Date.now())
+    expect(stored.find((first) => first.name === jti)?.expires_at).toBe((exp + 86_400) * 1000)
   })
 
   test('is nobody else’s to revoke, but an admin’s', async () => {
     const token = await home.token('victim')
-    const stranger = await home.token('stranger')
+    const other = await home.token('stranger')
     const { jti } = decodeJwt(token)
-    expect((await revoke(stranger, { token })).json).toMatchObject({ code: 'forbidden', scope: 'admin' })
-    expect((await revoke(stranger, { jti })).json).toMatchObject({ code: 'forbidden', scope: 'admin' })
+    expect((await revoke(other, { token })).json).toMatchObject({ code: 'forbidden', scope: 'admin' })
+    expect((await revoke(other, { jti })).json).toMatchObject({ code: 'forbidden', scope: 'admin' })
     expect(await holds(token)).toBe(true)
     const admin = await home.token('root', { scopes: ['admin'] })
     expect((await revoke(admin, { jti })).status).toBe(200)
@@ -50,15 +50,15 @@ describe('a revoked token', () => {
   })
 
   test('closes the sockets that it opened with 1008, and no others, before they ask again', async () => {
-    const [one, two] = [await home.token('bob'), await home.token('bob')]
-    await using lost = await openSocket(`${home.url}/rpc`, ['jsonrpc', `bearer.${one}`])
-    await using lostToo = await openSocket(`${home.url}/mcp/ws`, ['mcp', `bearer.${one}`])
-    await using kept = await openSocket(`${home.url}/rpc`, ['jsonrpc', `bearer.${two}`])
+    const [first, two] = [await home.token('bob'), await home.token('bob')]
+    await using closing = await openSocket(`${home.url}/rpc`, ['jsonrpc', `bearer.${first}`])
+    await using lostToo = await openSocket(`${home.url}/mcp/ws`, ['mcp', `bearer.${first}`])
+    await using stored = await openSocket(`${home.url}/rpc`, ['jsonrpc', `bearer.${two}`])
     await using anonymous = await openSocket(`${home.url}/rpc`, ['jsonrpc'])
-    const closed = Promise.all([lost, lostToo].map((peer) => once(peer.socket, 'close')))
-    await revoke(two, { token: one })
+    const closed = Promise.all([closing, lostToo].map((peer) => once(peer.socket, 'close')))
+    await revoke(two, { token: first })
     expect((await closed).map(([code]) => code)).toEqual([1008, 1008])
-    for (const peer of [kept, anonymous]) {
+    for (const peer of [stored, anonymous]) {
       peer.send({ jsonrpc: '2.0', id: 1, method: 'registry.search_agents', params: {} })
       expect(await peer.answer(1)).toHaveProperty('result')
     }
@@ -79,14 +79,14 @@ describe('a revoked token', () => {
     ],
   ])('gets nothing from %s by a body that it sends slowly', async (path, message) => {
     const subject = `slow ${path}`
-    const [one, two] = [await home.token(subject), await home.token(subject)]
-    expect(await holds(one)).toBe(true)
+    const [first, two] = [await home.token(subject), await home.token(subject)]
+    expect(await holds(first)).toBe(true)
     const slow = request(`${home.url}${path}`, {
       method: 'POST',
       headers: {
         'Content-Type': 'application/json',
         Accept: 'application/json, text/event-stream',
-        Authorization: `Bearer ${one}`,
+        Authorization: `Bearer ${first}`,
       },
     })
     const answered = once(slow, 'response')
@@ -94,7 +94,7 @@ describe('a revoked token', () => {
     slow.write(text.slice(0, 1))
     // What is asked on another connection later is answered later.
     await holds(two)
-    await revoke(two, { token: one })
+    await revoke(two, { token: first })
     slow.end(text.slice(1))
     const [response] = await answered
     const body = (await response.toArray()).join('')
@@ -121,15 +121,15 @@ describe('a revoked subject', () => {
     await using dated = await startGateway({}, { clock: () => now })
     const before = await dated.token('ada')
     const { key } = (await dated.request('POST', '/api/keys', { token: before })).json
-    const stranger = await dated.token('bob')
+    const other = await dated.token('bob')
     now += 5000
     const body = { to: 'svc.registry', action: 'revoke', params: { subject: 'ada' } }
-    const refused = await dated.request('POST', '/a2a/message', { token: stranger, body })
+    const refused = await dated.request('POST', '/a2a/message', { token: other, body })
     expect(refused.json.code).toBe('forbidden')
     expect((await dated.request('POST', '/a2a/message', { token: before, body })).json).toEqual({
       revoked: 'subject',
     })
-    expect([await holds(before, dated), await holds(key, dated), await holds(stranger, dated)]).toEqual([
+    expect([await holds(before, dated), await holds(key, dated), await holds(other, dated)]).toEqual([
       false,
       false,
       true,
@@ -220,13 +220,13 @@ test('what could not be read is read again, although nobody commits any more', a
     credential: { issued_at: 1, jti: '1', kid: 'k' },
   }
   const { promise: changed, resolve } = Promise.withResolvers<void>()
-  let [asked, woken] = [0, 0]
+  let [reads, woken] = [0, 0]
   await using revocations = await Revocations.open({
     store: {
       async revocations() {
-        asked += 1
-        if (asked === 2) throw new Error('The disk is gone.')
-        return asked > 2 ? [row] : []
+        reads += 1
+        if (reads === 2) throw new Error('The disk is gone.')
+        return reads > 2 ? [row] : []
       },
       revoke: async () => {},
       endKey: async () => {},

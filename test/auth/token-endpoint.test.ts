@@ -23,7 +23,7 @@ async function keyOf(subject: string, scopes: Scope[], at = home): Promise<{ id:
 const basic = (id: string, secret: string) =>
   `Basic ${Buffer.from(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`).toString('base64')}`
 
-interface Asked {
+interface TokenRequest {
   readonly fields?: Record<string, string> | [string, string][]
   readonly authorization?: string | null
   readonly path?: string
@@ -31,7 +31,7 @@ interface Asked {
 }
 
 /** Asks with the credentials of the client unless told otherwise. */
-function ask({ fields = {}, authorization, path = '/oauth/token', at = home }: Asked = {}) {
+function ask({ fields = {}, authorization, path = '/oauth/token', at = home }: TokenRequest = {}) {
   const header = authorization === undefined ? basic(client.id, client.key) : authorization
   return at.request('POST', path, {
     body: new URLSearchParams(fields).toString(),
@@ -75,17 +75,17 @@ describe('the token endpoint', () => {
     const fields: [string, string][] = [
       ['grant_type', grant_type],
       ['scope', 'agents:read'],
-      ...resources.map((one): [string, string] => ['resource', one]),
+      ...resources.map((credential): [string, string] => ['resource', credential]),
     ]
     const { json } = await ask({ fields })
     expect(json.scope).toBe('agents:read')
     expect(decodeJwt(json.access_token)).toMatchObject({ aud: resources, scope: 'agents:read' })
     expect((await home.request('GET', '/api/agents', { token: json.access_token })).status).toBe(200)
-    const one = await ask({ fields: { grant_type, resource: `${home.url}/mcp` } })
-    expect(decodeJwt(one.json.access_token).aud).toBe(`${home.url}/mcp`)
+    const credential = await ask({ fields: { grant_type, resource: `${home.url}/mcp` } })
+    expect(decodeJwt(credential.json.access_token).aud).toBe(`${home.url}/mcp`)
   })
 
-  test.each<[string, Asked, number, string]>([
+  test.each<[string, TokenRequest, number, string]>([
     ['without credentials', { fields: { grant_type }, authorization: null }, 401, 'invalid_client'],
     ['with a bearer token', { fields: { grant_type }, authorization: 'Bearer x' }, 401, 'invalid_client'],
     ['with what is no base64', { fields: { grant_type }, authorization: 'Basic !' }, 401, 'invalid_client'],
@@ -131,8 +131,8 @@ describe('the token endpoint', () => {
       'invalid_target',
     ],
     ['as two clients', { fields: { grant_type, client_id: 'drg_AAAAAAAA' } }, 401, 'invalid_client'],
-  ])('refuses who asks %s', async (_, asked, status, error) => {
-    const answer = await ask(asked)
+  ])('refuses who asks %s', async (_, request, status, error) => {
+    const answer = await ask(request)
     expect([answer.status, answer.json.error]).toEqual([status, error])
     expect(answer.headers.get('content-type')).toBe('application/json')
     expect(answer.headers.get('cache-control')).toBe('no-store')
@@ -259,8 +259,8 @@ describe('revocation by clients', () => {
     const key = await ask({ fields: { token: other.key }, path: '/oauth/revoke' })
     expect([key.status, key.json.error]).toEqual([400, 'unauthorized_client'])
     expect((await home.request('GET', '/api/agents', { token: other.key })).status).toBe(200)
-    const nobody = await ask({ fields: { token }, path: '/oauth/revoke', authorization: null })
-    expect([nobody.status, nobody.json.error]).toEqual([401, 'invalid_client'])
+    const anonymous = await ask({ fields: { token }, path: '/oauth/revoke', authorization: null })
+    expect([anonymous.status, anonymous.json.error]).toEqual([401, 'invalid_client'])
     expect((await ask({ fields: {}, path: '/oauth/revoke' })).json.error).toBe('invalid_request')
     expect((await home.request('GET', '/api/agents', { token })).status).toBe(200)
   })
@@ -271,8 +271,8 @@ describe('revocation by clients', () => {
     const { access_token: token } = (await ask({ fields: { grant_type }, authorization })).json
     expect((await home.request('GET', '/api/agents', { token })).status).toBe(200)
     await ask({ fields: { token: made.key }, path: '/oauth/revoke', authorization })
-    for (const one of [token, made.key])
-      expect((await home.request('GET', '/api/agents', { token: one })).status).toBe(401)
+    for (const credential of [token, made.key])
+      expect((await home.request('GET', '/api/agents', { token: credential })).status).toBe(401)
     expect((await ask({ fields: { grant_type }, authorization })).status).toBe(401)
   })
 })

@@ -15,7 +15,7 @@ import { modernRequest } from '../support/mcp.ts'
 function over(connect: (events: RemoteEvents) => Remote, drain_ms = 5000) {
   const [input, output] = [new PassThrough(), new PassThrough()]
   const lines: string[] = []
-  const said: string[] = []
+  const notices: string[] = []
   const hearers = new Set<() => void>()
   let pending = ''
   output.on('data', (chunk) => {
@@ -23,13 +23,13 @@ function over(connect: (events: RemoteEvents) => Remote, drain_ms = 5000) {
     const parts = pending.split('\n')
     pending = parts.pop() ?? ''
     lines.push(...parts)
-    for (const hear of hearers) hear()
+    for (const listener of hearers) listener()
   })
-  const ended = bridge({ input, output, say: (words) => void said.push(words), connect, drain_ms })
+  const ended = bridge({ input, output, say: (words) => void notices.push(words), connect, drain_ms })
   return {
     input,
     lines,
-    said,
+    said: notices,
     ended,
     say: (message: object | string) =>
       void input.write(`${typeof message === 'string' ? message : JSON.stringify(message)}\n`),
@@ -37,11 +37,11 @@ function over(connect: (events: RemoteEvents) => Remote, drain_ms = 5000) {
     async line(count: number): Promise<Record<string, never>> {
       while (lines.length < count)
         await new Promise<void>((resolve) => {
-          const hear = () => {
-            hearers.delete(hear)
+          const listener = () => {
+            hearers.delete(listener)
             resolve()
           }
-          hearers.add(hear)
+          hearers.add(listener)
         })
       return JSON.parse(lines[count - 1] ?? '')
     },
@@ -93,16 +93,16 @@ const initialize = {
 
 describe('a bridge to a socket', () => {
   test('passes messages on to the letter, both ways, each on a line', async () => {
-    const heard: string[] = []
+    const received: string[] = []
     await using server = await startSocket((peer, text) => {
-      heard.push(text)
+      received.push(text)
       peer.send('{"jsonrpc":"2.0",\n "id":1e0,\r\n "result":{"big":12345678901234567890,"text":"a\\nb"}}')
     })
     const host = over(server.open)
     const line = '{ "jsonrpc": "2.0", "id": 1, "method":"x","params":{"a":1.0,"b":12345678901234567890} }'
     host.say(line)
     await host.line(1)
-    expect(heard).toEqual([line])
+    expect(received).toEqual([line])
     expect(host.lines).toEqual([
       '{"jsonrpc":"2.0",  "id":1e0,  "result":{"big":12345678901234567890,"text":"a\\nb"}}',
     ])
@@ -155,15 +155,15 @@ describe('a bridge to a socket', () => {
   })
 
   test('answers what is no message, and does not pass it on', async () => {
-    const heard: string[] = []
-    await using server = await startSocket((_, text) => void heard.push(text))
+    const received: string[] = []
+    await using server = await startSocket((_, text) => void received.push(text))
     const host = over(server.open)
     host.say('{')
     host.say('[]')
     host.say('{"jsonrpc":"2.0","id":{}}')
     await host.line(3)
     expect(host.lines.map((line) => JSON.parse(line).error.code)).toEqual([-32700, -32600, -32600])
-    expect(heard).toEqual([])
+    expect(received).toEqual([])
     host.input.end()
     await host.ended
   })
@@ -313,9 +313,9 @@ describe('a bridge to Streamable HTTP', () => {
 
   test('closes a request of 2026-07-28 that is cancelled, and says nothing more of it', async () => {
     const arrived = Promise.withResolvers<ServerResponse>()
-    let told = 0
+    let count = 0
     await using server = await startHttp((_, response, body) => {
-      if (JSON.parse(body).method === 'notifications/cancelled') told += 1
+      if (JSON.parse(body).method === 'notifications/cancelled') count += 1
       response.writeHead(200, { 'Content-Type': 'text/event-stream' })
       response.write(': wait\n\n')
       arrived.resolve(response)
@@ -328,7 +328,7 @@ describe('a bridge to Streamable HTTP', () => {
     await closed
     host.input.end()
     expect(await host.ended).toBe(true)
-    expect([host.lines, told]).toEqual([[], 0])
+    expect([host.lines, count]).toEqual([[], 0])
   })
 
   test.each<[string, Serve, object]>([

@@ -198,12 +198,12 @@ describe('a transport', () => {
     await using server = await startServer()
     const arrived = once(server.sockets, 'connection')
     const transport = createWebSocketTransport(server.url, { beat_ms: 40 })
-    const failed = new Promise<Error>((resolve) => {
+    const error = new Promise<Error>((resolve) => {
       transport.onerror = resolve
     })
     await transport.start()
     const [peer] = await arrived
     peer.pause()
-    expect(await failed).toMatchObject({ name: 'SocketClosed', code: 1006 })
+    expect(await error).toMatchObject({ name: 'SocketClosed', code: 1006 })
   })
 })

@@ -67,11 +67,13 @@ describe('finding the action', () => {
     ['a field too many', { to, action: 'echo', from: 'me' }],
     ['a __proto__ key', JSON.parse('{"to":"x","action":"y","params":{"__proto__":{}}}')],
   ])('an envelope that is %s is invalid_request, and seen once', async (_, envelope) => {
-    for (const one of [router, { ...withSessions(router, to), observations: router.observations }]) {
-      one.observations.length = 0
-      await expect(one.dispatch(envelope, anonymous())).rejects.toMatchObject({ code: 'invalid_request' })
-      expect(one.observations).toHaveLength(1)
-      expect(String(one.observations[0]?.to).length).toBeLessThan(250)
+    for (const candidate of [router, { ...withSessions(router, to), observations: router.observations }]) {
+      candidate.observations.length = 0
+      await expect(candidate.dispatch(envelope, anonymous())).rejects.toMatchObject({
+        code: 'invalid_request',
+      })
+      expect(candidate.observations).toHaveLength(1)
+      expect(String(candidate.observations[0]?.to).length).toBeLessThan(250)
     }
   })
 })
@@ -308,7 +310,7 @@ describe('an action that calls another', () => {
 
 describe('who wants to know that a call is let in', () => {
   const seen: string[] = []
-  const look = sampleAction('look', {
+  const action = sampleAction('look', {
     access: 'bearer',
     input: { json: {}, parse: (value) => value },
     run: async (input, { call }) => {
@@ -317,7 +319,7 @@ describe('who wants to know that a call is let in', () => {
       return 1
     },
   })
-  const router = routerOver([sampleAgent(to, [look])])
+  const router = routerOver([sampleAgent(to, [action])])
   const accepted = async () => void seen.push('accepted')
 
   test('hears of it once, before the action runs, and not of what the action calls', async () => {

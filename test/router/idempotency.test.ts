@@ -6,20 +6,20 @@ import { createIdempotency } from '../../src/router/idempotency.ts'
 import { anonymous, principal, routerOver, sampleAction, sampleAgent } from '../support/router.ts'
 
 function rememberedCalls(): IdempotencyStore {
-  const known = new Map<string, EarlierCall>()
+  const calls = new Map<string, EarlierCall>()
   const nameOf = ({ owner, action, key }: { owner: string; action: string; key: string }) =>
     JSON.stringify([owner, action, key])
   return {
     async begin(call) {
-      const earlier = known.get(nameOf(call))
-      if (!earlier) known.set(nameOf(call), { digest: call.digest, output: null })
+      const earlier = calls.get(nameOf(call))
+      if (!earlier) calls.set(nameOf(call), { digest: call.digest, output: null })
       return earlier
     },
     async keep(call, _, output) {
-      known.set(nameOf(call), { digest: call.digest, output })
+      calls.set(nameOf(call), { digest: call.digest, output })
     },
     async forget(call) {
-      known.delete(nameOf(call))
+      calls.delete(nameOf(call))
     },
   }
 }

@@ -36,7 +36,7 @@ function limiter() {
 }
 
 const at = (address: string) => ({ address, via: [] })
-const somebody = { client: at('192.0.2.1') }
+const caller = { client: at('192.0.2.1') }
 
 test.each([
   ['reads', 'search_agents', {}, registry, 600],
@@ -71,21 +71,21 @@ test.each([
 ] as const)(
   '%s of an anonymous caller are counted, and ten times as many with a token',
   (_, action, params, agent, limit) => {
-    expect(limiter().passed(action, somebody, params, agent)).toBe(limit)
-    const known = { ...somebody, principal: principal('ada') }
-    expect(limiter().passed(action, known, params, agent)).toBe(limit * 10)
+    expect(limiter().passed(action, caller, params, agent)).toBe(limit)
+    const signedIn = { ...caller, principal: principal('ada') }
+    expect(limiter().passed(action, signedIn, params, agent)).toBe(limit * 10)
   },
 )
 
 test('each class has a bucket of its own', () => {
   const { passed } = limiter()
-  expect(passed('search', somebody)).toBe(120)
-  expect(passed('get_agent', somebody)).toBe(600)
+  expect(passed('search', caller)).toBe(120)
+  expect(passed('get_agent', caller)).toBe(600)
 })
 
 test('each address has buckets of its own; a token has them wherever it calls from', () => {
   const { passed } = limiter()
-  expect(passed('search', somebody)).toBe(120)
+  expect(passed('search', caller)).toBe(120)
   expect(passed('search', { client: at('192.0.2.2') })).toBe(120)
   const ada = (address: string) => ({ client: at(address), principal: principal('ada') })
   expect(passed('search', ada('192.0.2.1'))).toBe(1200)
@@ -96,44 +96,44 @@ test('each address has buckets of its own; a token has them wherever it calls fr
 test('a session has no more than the address it comes from', () => {
   const { passed } = limiter()
   const session: Principal = { ...principal('playground:1'), confined_to: 'test' }
-  expect(passed('execute', { ...somebody, principal: session }, {}, playground)).toBe(20)
+  expect(passed('execute', { ...caller, principal: session }, {}, playground)).toBe(20)
   const another: Principal = { ...principal('playground:2'), confined_to: 'test' }
-  expect(passed('execute', { ...somebody, principal: another }, {}, playground)).toBe(0)
+  expect(passed('execute', { ...caller, principal: another }, {}, playground)).toBe(0)
 })
 
 test('a bucket fills evenly and never over', () => {
   const { ask, passed, wait } = limiter()
-  expect(passed('search', somebody)).toBe(120)
+  expect(passed('search', caller)).toBe(120)
   wait(499)
-  expect(() => ask('search', somebody)).toThrow()
+  expect(() => ask('search', caller)).toThrow()
   wait(1)
-  expect(passed('search', somebody)).toBe(1)
+  expect(passed('search', caller)).toBe(1)
   wait(30_000)
-  expect(passed('search', somebody)).toBe(60)
+  expect(passed('search', caller)).toBe(60)
   wait(3_600_000)
-  expect(passed('search', somebody)).toBe(120)
+  expect(passed('search', caller)).toBe(120)
 })
 
 test('a clock that is set back costs nobody their allowance', () => {
   const { ask, passed, wait } = limiter()
-  ask('search', somebody)
+  ask('search', caller)
   wait(-3_600_000)
-  expect(passed('search', somebody)).toBe(119)
+  expect(passed('search', caller)).toBe(119)
   wait(-3_600_000)
-  expect(passed('search', somebody)).toBe(0)
+  expect(passed('search', caller)).toBe(0)
   wait(30_000)
-  expect(passed('search', somebody)).toBe(60)
+  expect(passed('search', caller)).toBe(60)
 })
 
 test('the refusal says when to come again, and the allowance what is left', () => {
   const { ask, passed } = limiter()
-  expect(ask('search', somebody)).toEqual({ policy: 'search', limit: 120, remaining: 119, reset_s: 1 })
-  passed('search', somebody)
-  expect(() => ask('search', somebody)).toThrowError(
+  expect(ask('search', caller)).toEqual({ policy: 'search', limit: 120, remaining: 119, reset_s: 1 })
+  passed('search', caller)
+  expect(() => ask('search', caller)).toThrowError(
     expect.objectContaining({ code: 'rate_limited', details: { retry_after_s: 1 } }),
   )
-  passed('execute', somebody, {}, playground)
-  expect(() => ask('execute', somebody, {}, playground)).toThrowError(
+  passed('execute', caller, {}, playground)
+  expect(() => ask('execute', caller, {}, playground)).toThrowError(
     expect.objectContaining({ details: { retry_after_s: 3 } }),
   )
 })

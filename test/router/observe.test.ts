@@ -19,8 +19,8 @@ function observed() {
   const lines: Record<string, unknown>[] = []
   const log = createLogger('info', { write: (line) => void lines.push(JSON.parse(line)) })
   const metrics = createMetrics({})
-  const known = (name: string, action: string) => name === to && ['echo', 'break'].includes(action)
-  const router = routerOver([agent], { observe: createObserver(log, metrics, known) })
+  const isKnown = (name: string, action: string) => name === to && ['echo', 'break'].includes(action)
+  const router = routerOver([agent], { observe: createObserver(log, metrics, isKnown) })
   const counts = async () =>
     (await metrics.render()).split('\n').filter((line) => line.startsWith('dragoman_call_seconds_count'))
   return { ...router, lines, counts }

@@ -52,7 +52,7 @@ async function openPlayground(limits: Partial<PlaygroundLimits> = {}, poll_ms = 
     sampleAgent('com.test.other', [witness]),
   ])
   const { dispatch } = withSessions(router, playground)
-  const look = async (session: string, who: ReturnType<typeof principal> | null = null) =>
+  const readSession = async (session: string, who: ReturnType<typeof principal> | null = null) =>
     (await call('get_session', { session }, who)).output as unknown as { steps: Step[]; more: boolean }
   const call = (
     action: string,
@@ -62,7 +62,7 @@ async function openPlayground(limits: Partial<PlaygroundLimits> = {}, poll_ms = 
   ) => dispatch({ to, action, params: params as Record<string, unknown> }, anonymous({ principal: who }))
   return {
     call,
-    look,
+    readSession,
     dispatch,
     store: store.sessions,
     contexts,
@@ -183,7 +183,7 @@ describe('the steps of a session', () => {
       code: 'upstream_failed',
       details: { upstream: { status: 500 } },
     })
-    expect((await home.look(id)).steps).toMatchObject([
+    expect((await home.readSession(id)).steps).toMatchObject([
       {
         number: 1,
         kind: 'discover',
@@ -213,7 +213,7 @@ describe('the steps of a session', () => {
     const ada = principal('ada', ['playground', 'a2a:call'])
     await home.execute(id)
     await home.execute(id, 'com.test.other', ada)
-    expect((await home.look(id)).steps.map(({ by }) => by)).toEqual(['anonymous', 'token'])
+    expect((await home.readSession(id)).steps.map(({ by }) => by)).toEqual(['anonymous', 'token'])
   })
 
   test('hold the beginning of what is too long, and whole characters of it', async () => {
@@ -221,10 +221,10 @@ describe('the steps of a session', () => {
     const session = await home.session()
     const { output } = await home.call('execute', { session, agent: 'com.test.tagged', capability: 'flood' })
     expect(output).toMatchObject({ output: { text: 'ä'.repeat(40_000) } })
-    const [kept] = (await home.look(session)).steps
-    expect(kept?.output).toBeUndefined()
-    expect(kept?.cut?.bytes).toBe(80_011)
-    expect(kept?.cut?.text).toBe(`{"text":"${'ä'.repeat(32_763)}`)
+    const [step] = (await home.readSession(session)).steps
+    expect(step?.output).toBeUndefined()
+    expect(step?.cut?.bytes).toBe(80_011)
+    expect(step?.cut?.text).toBe(`{"text":"${'ä'.repeat(32_763)}`)
   })
 
   test('are as many as a session may have, and what is refused is not called', async () => {
@@ -237,7 +237,7 @@ describe('the steps of a session', () => {
     ]
     expect(codes).toEqual(['ok', 'ok', 'too_large'])
     expect(home.contexts).toHaveLength(2)
-    expect((await home.look(id)).steps).toHaveLength(2)
+    expect((await home.readSession(id)).steps).toHaveLength(2)
   })
 
   test('are calls of 64 KiB at most', async () => {
@@ -257,7 +257,7 @@ describe('the steps of a session', () => {
     const agent = 'com.test.tagged'
     for (let count = 0; count < 30; count++)
       await home.call('execute', { session, agent, capability: 'flood' })
-    const first = await home.look(session)
+    const first = await home.readSession(session)
     expect(first.more).toBe(true)
     const rest = await home.call('get_session', { session, after: first.steps.at(-1)?.number })
     const { steps, more } = rest.output as unknown as { steps: Step[]; more: boolean }
@@ -347,19 +347,19 @@ describe('watching a session', () => {
     for (let count = 0; count < 3; count++) await home.execute(session)
     const gone = new AbortController()
     const stuck = Promise.withResolvers<void>()
-    let told = 0
+    let updates = 0
     const emit = async (update: object) => {
-      told += 1
+      updates += 1
       if (!('part' in update)) return
       stuck.resolve()
       await new Promise(() => {})
     }
-    const asked = { to: playground, action: 'watch_session', params: { session } }
-    const watching = home.dispatch(asked, anonymous({ emit, signal: gone.signal }))
+    const envelope = { to: playground, action: 'watch_session', params: { session } }
+    const watching = home.dispatch(envelope, anonymous({ emit, signal: gone.signal }))
     await stuck.promise
     expect(await codeOf(home.execute(session))).toBe('ok')
-    expect(told).toBe(2)
-    expect(await codeOf(home.dispatch(asked, anonymous({ emit: async () => {} })))).toBe('rate_limited')
+    expect(updates).toBe(2)
+    expect(await codeOf(home.dispatch(envelope, anonymous({ emit: async () => {} })))).toBe('rate_limited')
     gone.abort()
     expect(await codeOf(watching)).toBe('cancelled')
   })

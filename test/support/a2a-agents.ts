@@ -65,13 +65,13 @@ export async function serveA2a({ streaming = true } = {}): Promise<A2aAgent> {
 
 const forever = new Promise<void>(() => {})
 
-interface Asked {
+interface A2aCall {
   readonly skill: string
   readonly name: string
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a message of either version
-function read({ parts = [], metadata }: any): Asked {
+function read({ parts = [], metadata }: any): A2aCall {
   const data = parts.map((part: { data?: object }) => part.data ?? {})
   const texts = parts.flatMap((part: { text?: string }) => (part.text === undefined ? [] : [part.text]))
   const { name = texts.join(' ') } = Object.assign({}, ...data)

@@ -21,9 +21,9 @@ export async function openSession(options: Options = {}, environment: Record<str
   const home = stack.use(await startGateway(environment, { ...options, tasks }))
   const waiting = new Map<string, PromiseWithResolvers<Running>>()
   const running = (text: string) => {
-    const known = waiting.get(text) ?? Promise.withResolvers<Running>()
-    waiting.set(text, known)
-    return known
+    const deferred = waiting.get(text) ?? Promise.withResolvers<Running>()
+    waiting.set(text, deferred)
+    return deferred
   }
   const work: Work = {
     read: ({ message: { parts } }) => ({
@@ -34,8 +34,8 @@ export async function openSession(options: Options = {}, environment: Record<str
         running(String(parts[0]?.text)).resolve({
           tell,
           signal,
-          async end(state, said) {
-            await tell({ state, ...(said && { parts: said }) })
+          async end(state, messageParts) {
+            await tell({ state, ...(messageParts && { parts: messageParts }) })
             over.resolve()
           },
         })

@@ -22,6 +22,6 @@ export function fromA2a(result: any, details: any): Outcome {
   if (message) return { output: message.parts[0].data }
   if (task.artifacts?.length > 0) return { output: task.artifacts[0].parts[0].data }
   // biome-ignore lint/suspicious/noExplicitAny: as above
-  const told = task.status.message.parts.find((part: any) => part.data).data
-  return told.error ? { code: told.error.details[0].metadata.code } : { output: told }
+  const data = task.status.message.parts.find((part: any) => part.data).data
+  return data.error ? { code: data.error.details[0].metadata.code } : { output: data }
 }

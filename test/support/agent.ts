@@ -9,7 +9,7 @@ export async function runAction(
   params: object,
   signal: AbortSignal = new AbortController().signal,
 ) {
-  const action = agent.actions.find((one) => one.name === name)
+  const action = agent.actions.find((candidate) => candidate.name === name)
   if (!action) throw new Error(`no action ${name}`)
   const call = { id: 'test', principal: null, deadline: Number.POSITIVE_INFINITY, via: [], signal }
   const context = { ...call, emit: async () => {}, call: async () => null }

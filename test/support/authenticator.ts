@@ -19,7 +19,7 @@ export function authenticatorOf(
   const ring = { verifying: (kid: string) => (kid === key.kid ? key : undefined) }
   const verify = createLocalVerifier(ring, () => ({ issuers: [issuer], audiences: [issuer] }), clock)
   return createAuthenticator({
-    verifierOf: (one) => (one === issuer ? verify : undefined),
+    verifierOf: (requested) => (requested === issuer ? verify : undefined),
     verifyKey: () => Promise.reject(new Error('There are no API keys here.')),
     isTrusted: () => true,
     revocations: { revoked },

@@ -24,9 +24,9 @@ export async function serveEnvelopes(
       text += chunk
     })
     request.on('end', () => {
-      const one = { ...JSON.parse(text || '{}'), headers: request.headers }
-      received.push(one)
-      void answer(one, response)
+      const envelope = { ...JSON.parse(text || '{}'), headers: request.headers }
+      received.push(envelope)
+      void answer(envelope, response)
     })
   })
   return {

@@ -1,5 +1,5 @@
 /** A server-sent event as it came; `data` is read as JSON. */
-export interface Heard {
+export interface ReceivedEvent {
   readonly event: string | undefined
   readonly id: string | undefined
   // biome-ignore lint/suspicious/noExplicitAny: tests look into events freely
@@ -7,7 +7,7 @@ export interface Heard {
 }
 
 /** The events of an answer as they come; comments and times to retry are left out. */
-export async function* eventsOf(answer: Response): AsyncGenerator<Heard> {
+export async function* eventsOf(answer: Response): AsyncGenerator<ReceivedEvent> {
   let text = ''
   for await (const chunk of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
     text += chunk
@@ -17,14 +17,14 @@ export async function* eventsOf(answer: Response): AsyncGenerator<Heard> {
   }
 }
 
-function eventIn(block: string): Heard {
+function eventIn(block: string): ReceivedEvent {
   const fields = new Map(block.split('\n').map((line) => line.split(/: (.*)/s, 2) as [string, string]))
   return { event: fields.get('event'), id: fields.get('id'), data: JSON.parse(fields.get('data') ?? '') }
 }
 
 /** The next so many events. */
-export async function take(events: AsyncGenerator<Heard>, count: number): Promise<Heard[]> {
-  const taken: Heard[] = []
+export async function take(events: AsyncGenerator<ReceivedEvent>, count: number): Promise<ReceivedEvent[]> {
+  const taken: ReceivedEvent[] = []
   while (taken.length < count) {
     const next = await events.next()
     if (next.done) break

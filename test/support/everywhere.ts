@@ -11,11 +11,11 @@ export async function askEverywhere(
   { envelope, rest }: Pick<Case, 'envelope' | 'rest'>,
   token: string | undefined,
 ): Promise<Record<string, Outcome>> {
-  const asked = transports.map(
+  const outcomes = transports.map(
     async (context) => [context.name, await context.call(envelope, token)] as const,
   )
   const byRest = rest ? [restOutcome(home, rest, token)] : []
-  return Object.fromEntries(await Promise.all([...asked, ...byRest]))
+  return Object.fromEntries(await Promise.all([...outcomes, ...byRest]))
 }
 
 /** Fails, naming the door, where one of them says something else than the first. */

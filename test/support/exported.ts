@@ -23,7 +23,7 @@ export async function runExported(
   const { code, stdout, stderr } = await run(runner, [path], environment, { cwd: folder }).ended
   if (code !== 0) throw new Error(`${code}: ${stderr}`)
   const answers = stdout.trim().split('\n')
-  return answers.map((line) => JSON.parse(line)).map((one) => ('step' in one ? one.output : one))
+  return answers.map((line) => JSON.parse(line)).map((entry) => ('step' in entry ? entry.output : entry))
 }
 
 async function overStdio(input: string, environment: Record<string, string>): Promise<Answer[]> {
@@ -38,5 +38,5 @@ async function overStdio(input: string, environment: Record<string, string>): Pr
     .filter(({ id }) => id > 0)
     .toSorted((a, b) => a.id - b.id)
     .map(({ result }) => (result.isError ? result._meta['dragoman/problem'] : result.structuredContent))
-    .map((one) => ('step' in one ? one.output : one))
+    .map((entry) => ('step' in entry ? entry.output : entry))
 }

@@ -16,7 +16,7 @@ const encode = (value: unknown) =>
 /** Every token of the attack table, none of which may be taken; `now` in milliseconds since the epoch. */
 export async function forgeries(key: SigningKey, issuer: string, now: number): Promise<Forgery[]> {
   const seconds = Math.floor(now / 1000)
-  const sound = {
+  const valid = {
     iss: issuer,
     aud: issuer,
     sub: 'eve',
@@ -32,12 +32,12 @@ export async function forgeries(key: SigningKey, issuer: string, now: number): P
     new SignJWT(claims).setProtectedHeader({ ...header, ...changes }).sign(by)
   /** Ours in all but what changes; an undefined claim is left out. */
   const ours = (changes: Claims, headerChanges: Claims = {}) =>
-    signed({ ...sound, ...changes }, headerChanges)
+    signed({ ...valid, ...changes }, headerChanges)
   const without = (...names: string[]) =>
-    signed(Object.fromEntries(Object.entries(sound).filter(([name]) => !names.includes(name))))
-  const unsigned = (alg: string) => `${encode({ ...header, alg })}.${encode(sound)}.`
+    signed(Object.fromEntries(Object.entries(valid).filter(([name]) => !names.includes(name))))
+  const unsigned = (alg: string) => `${encode({ ...header, alg })}.${encode(valid)}.`
   const hmac = (secret: string | Buffer) => {
-    const text = `${encode({ ...header, alg: 'HS256' })}.${encode(sound)}`
+    const text = `${encode({ ...header, alg: 'HS256' })}.${encode(valid)}`
     return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`
   }
   const good = await ours({})
@@ -53,18 +53,18 @@ export async function forgeries(key: SigningKey, issuer: string, now: number): P
     'HS256 with the public key as PEM': hmac(await exportSPKI(key.public_key)),
     'HS256 with the public key as JWK': hmac(JSON.stringify(publicJwk)),
     'HS256 with the public bytes': hmac(Buffer.from(publicJwk.x ?? '', 'base64url')),
-    "somebody else's key under our kid": signed(sound, {}, foreign.privateKey),
-    "somebody else's key, embedded": signed(sound, { jwk }, foreign.privateKey),
-    "somebody else's key, embedded, without kid": signed(sound, { jwk, kid: undefined }, foreign.privateKey),
-    "somebody else's key at a jku": signed(sound, { jku: 'https://evil.example/jwks' }, foreign.privateKey),
-    "somebody else's key in x5c": signed(sound, { x5c: ['AAAA'] }, foreign.privateKey),
+    "somebody else's key under our kid": signed(valid, {}, foreign.privateKey),
+    "somebody else's key, embedded": signed(valid, { jwk }, foreign.privateKey),
+    "somebody else's key, embedded, without kid": signed(valid, { jwk, kid: undefined }, foreign.privateKey),
+    "somebody else's key at a jku": signed(valid, { jku: 'https://evil.example/jwks' }, foreign.privateKey),
+    "somebody else's key in x5c": signed(valid, { x5c: ['AAAA'] }, foreign.privateKey),
     'a kid that is a path': ours({}, { kid: '../../dev/null' }),
     'a kid that is SQL': ours({}, { kid: "' or '1'='1" }),
     'an empty kid': ours({}, { kid: '' }),
     'no kid': ours({}, { kid: undefined }),
-    'an unknown critical header': signedRaw(sound, { crit: ['x'], x: 1 }),
-    'an unencoded payload': signedRaw(sound, { crit: ['b64'], b64: false }),
-    'a kid that is a number': signedRaw(sound, { kid: 5 }),
+    'an unknown critical header': signedRaw(valid, { crit: ['x'], x: 1 }),
+    'an unencoded payload': signedRaw(valid, { crit: ['b64'], b64: false }),
+    'a kid that is a number': signedRaw(valid, { kid: 5 }),
     'typ JWT': ours({}, { typ: 'JWT' }),
     'no typ': ours({}, { typ: undefined }),
     'another audience': ours({ aud: 'urn:else' }),
@@ -76,20 +76,20 @@ export async function forgeries(key: SigningKey, issuer: string, now: number): P
     'expired long ago': ours({ exp: seconds - 3600 }),
     'expired six seconds ago': ours({ exp: seconds - 6 }),
     'no exp': without('exp'),
-    'exp as text': signedRaw({ ...sound, exp: String(seconds + 600) }),
-    'exp as null': signedRaw({ ...sound, exp: null }),
-    'exp without end': signedRaw(JSON.stringify(sound).replace(/"exp":\d+/, '"exp":1e999')),
-    'iat without end': signedRaw(JSON.stringify({ ...sound, iat: 0 }).replace(/"iat":0/, '"iat":1e999')),
+    'exp as text': signedRaw({ ...valid, exp: String(seconds + 600) }),
+    'exp as null': signedRaw({ ...valid, exp: null }),
+    'exp without end': signedRaw(JSON.stringify(valid).replace(/"exp":\d+/, '"exp":1e999')),
+    'iat without end': signedRaw(JSON.stringify({ ...valid, iat: 0 }).replace(/"iat":0/, '"iat":1e999')),
     'nbf in an hour': ours({ nbf: seconds + 3600 }),
-    'nbf as text': signedRaw({ ...sound, nbf: '0' }),
+    'nbf as text': signedRaw({ ...valid, nbf: '0' }),
     'no sub': without('sub'),
     'an empty sub': ours({ sub: '' }),
-    'a sub that is a number': signedRaw({ ...sound, sub: 5 }),
+    'a sub that is a number': signedRaw({ ...valid, sub: 5 }),
     'a sub without end': ours({ sub: 'x'.repeat(201) }),
     'no jti': without('jti'),
-    'a scope that is a list': signedRaw({ ...sound, scope: ['admin'] }),
-    'namespaces that are text': signedRaw({ ...sound, ns: 'com' }),
-    'a tampered payload': `${head}.${encode({ ...sound, sub: 'root' })}.${signature}`,
+    'a scope that is a list': signedRaw({ ...valid, scope: ['admin'] }),
+    'namespaces that are text': signedRaw({ ...valid, ns: 'com' }),
+    'a tampered payload': `${head}.${encode({ ...valid, sub: 'root' })}.${signature}`,
     'a tampered header': `${encode({ ...header, x: 1 })}.${body}.${signature}`,
     'a signature of zeros': `${head}.${body}.${encode('\0'.repeat(64))}`,
     'no signature': `${head}.${body}.`,
@@ -98,7 +98,7 @@ export async function forgeries(key: SigningKey, issuer: string, now: number): P
     'two parts': `${head}.${body}`,
     'four parts': `${good}.${signature}`,
     'five parts': `${head}.${body}.${signature}.${head}.${body}`,
-    'a payload that is a list': signedRaw([sound]),
+    'a payload that is a list': signedRaw([valid]),
     'a payload that is text': signedRaw('admin'),
     'a payload that is not JSON': signedRaw('{'),
     'an empty payload': signedRaw(''),
@@ -116,8 +116,8 @@ export async function forgeries(key: SigningKey, issuer: string, now: number): P
   /** Signs what SignJWT would not. */
   async function signedRaw(payload: unknown, changes: Claims = {}): Promise<string> {
     const text = `${encode({ ...header, ...changes })}.${encode(payload)}`
-    const mark = await crypto.subtle.sign('Ed25519', key.private_key, Buffer.from(text))
-    return `${text}.${Buffer.from(mark).toString('base64url')}`
+    const signatureBytes = await crypto.subtle.sign('Ed25519', key.private_key, Buffer.from(text))
+    return `${text}.${Buffer.from(signatureBytes).toString('base64url')}`
   }
   return Promise.all(Object.entries(table).map(async ([name, token]) => ({ name, token: await token })))
 }

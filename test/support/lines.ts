@@ -40,17 +40,17 @@ export function startLines(
 /** Matches answers to ids, in whichever order they come. */
 export function mailbox() {
   const arrived = new Map<unknown, Record<string, unknown>>()
-  const wanted = new Map<unknown, (message: Record<string, unknown>) => void>()
+  const waiters = new Map<unknown, (message: Record<string, unknown>) => void>()
   return {
     deliver(message: Record<string, unknown>): void {
-      const waiting = wanted.get(message.id)
+      const waiting = waiters.get(message.id)
       if (waiting) waiting(message)
       else arrived.set(message.id, message)
     },
     take(id: unknown): Promise<Record<string, unknown>> {
       const here = arrived.get(id)
       if (here) return Promise.resolve(here)
-      return new Promise((resolve) => wanted.set(id, resolve))
+      return new Promise((resolve) => waiters.set(id, resolve))
     },
   }
 }

@@ -6,14 +6,14 @@ type Answer = (response: ServerResponse) => void
 
 /** How an agent behaves, and what is to be said of it once it has been looked at again and again. */
 export interface Behaviour {
-  readonly card: Answer | Place
-  readonly endpoint: Answer | Place | null
+  readonly card: Answer | TestAgentSite
+  readonly endpoint: Answer | TestAgentSite | null
   readonly status: LivenessStatus
   readonly failure: FailureClass | null
 }
 
 /** Somewhere that is not at the server. */
-export interface Place {
+export interface TestAgentSite {
   readonly url: (server: TestServer) => string
 }
 
@@ -33,10 +33,10 @@ export const soundAnswer: Answer = json({ code: 'unknown_action', detail: 'There
 export const hangs: Answer = () => {}
 const breaksOff: Answer = (response) => void response.socket?.resetAndDestroy()
 
-const closed: Place = { url: () => 'http://127.0.0.1:9/agent' }
-const nameless: Place = { url: () => 'http://nobody.test/agent' }
-const inside: Place = { url: () => 'http://10.0.0.1/agent' }
-const plain: Place = { url: ({ port }) => `https://127.0.0.1:${port}/agent` }
+const closed: TestAgentSite = { url: () => 'http://127.0.0.1:9/agent' }
+const nameless: TestAgentSite = { url: () => 'http://nobody.test/agent' }
+const inside: TestAgentSite = { url: () => 'http://10.0.0.1/agent' }
+const plain: TestAgentSite = { url: ({ port }) => `https://127.0.0.1:${port}/agent` }
 
 const whole = { card: soundCard, endpoint: soundAnswer, status: 'alive', failure: null } as const
 
@@ -99,35 +99,35 @@ export const behaviours: Readonly<Record<string, Behaviour>> = {
 
 export interface LivingAgents extends TestServer {
   /** Where agent `name` has its card and takes envelopes. */
-  readonly place: (name: string) => { readonly manifest_url: string; readonly endpoint_url: string | null }
+  readonly siteOf: (name: string) => { readonly manifest_url: string; readonly endpoint_url: string | null }
   /** Adds an agent, or changes how it behaves. */
   become(name: string, behaviour: Pick<Behaviour, 'card' | 'endpoint'>): void
   /** Requests so far, as `METHOD /path`. */
-  readonly asked: readonly { readonly line: string; readonly headers: Record<string, unknown> }[]
+  readonly requests: readonly { readonly line: string; readonly headers: Record<string, unknown> }[]
 }
 
 /** A server of agents: `/NAME/card` and `/NAME/agent`. */
 export async function serveLiving(): Promise<LivingAgents> {
   const agents = new Map<string, Pick<Behaviour, 'card' | 'endpoint'>>()
-  const asked: LivingAgents['asked'][number][] = []
+  const requests: LivingAgents['requests'][number][] = []
   const server = await serve((request, response) => {
     const [, name = '', part] = (request.url ?? '').split('/').map(decodeURIComponent)
-    asked.push({ line: `${request.method} ${request.url}`, headers: request.headers })
+    requests.push({ line: `${request.method} ${request.url}`, headers: request.headers })
     response.on('error', () => {})
     request.resume()
     const agent = agents.get(name)
     const answer = part === 'card' ? agent?.card : agent?.endpoint
     request.once('end', () => (typeof answer === 'function' ? answer(response) : page(404)(response)))
   })
-  const urlOf = (at: Answer | Place, name: string, part: string) =>
+  const urlOf = (at: Answer | TestAgentSite, name: string, part: string) =>
     typeof at === 'function' ? `${server.origin}/${encodeURIComponent(name)}/${part}` : at.url(server)
   return {
     ...server,
-    asked,
+    requests,
     become(name, behaviour) {
       agents.set(name, behaviour)
     },
-    place(name) {
+    siteOf(name) {
       const { card = soundCard, endpoint = null } = agents.get(name) ?? {}
       return {
         manifest_url: urlOf(card, name, 'card'),

@@ -64,6 +64,6 @@ export function collect(): { readonly updates: Update[]; emit(update: Update): P
 }
 
 /** Expects what comes to be in a while: the machine may be busy. */
-export function eventually<Value>(look: () => Value) {
-  return expect.poll(look, { interval: 5, timeout: 15_000 })
+export function eventually<Value>(read: () => Value) {
+  return expect.poll(read, { interval: 5, timeout: 15_000 })
 }

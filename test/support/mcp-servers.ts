@@ -61,7 +61,7 @@ export interface Toolbox {
   readonly answers?: Readonly<Record<string, Answer>>
 }
 
-const said = (words: string): CallToolResult => ({ content: [{ type: 'text', text: words }] })
+const textResult = (words: string): CallToolResult => ({ content: [{ type: 'text', text: words }] })
 const input = { type: 'object' } as const
 
 export const sampleTools: Tool[] = [
@@ -80,23 +80,23 @@ export const sampleTools: Tool[] = [
 function sampleAnswers(stop: () => void): Record<string, Answer> {
   const counts = new Map<string | undefined, number>()
   return {
-    echo: (args) => ({ ...said(JSON.stringify(args)), structuredContent: args }),
+    echo: (args) => ({ ...textResult(JSON.stringify(args)), structuredContent: args }),
     count(_, { session }) {
       const count = (counts.get(session) ?? 0) + 1
       counts.set(session, count)
-      return said(`${count}`)
+      return textResult(`${count}`)
     },
     async work(_, { progress }) {
       await progress(1, 2, 'half')
       await progress(2, 2, 'whole')
-      return said('done')
+      return textResult('done')
     },
     async hang(_, { signal }) {
       if (!signal.aborted) await once(signal, 'abort')
       stop()
-      return said('stopped')
+      return textResult('stopped')
     },
-    fail: () => ({ ...said('The moon is full.'), isError: true }),
+    fail: () => ({ ...textResult('The moon is full.'), isError: true }),
   }
 }
 
@@ -131,8 +131,8 @@ export async function startModernServer(
           session: undefined,
           async progress(progress, total, message) {
             if (progressToken === undefined) return
-            const told = { progressToken, progress, total, message }
-            await mcpReq.notify({ method: 'notifications/progress', params: told })
+            const notification = { progressToken, progress, total, message }
+            await mcpReq.notify({ method: 'notifications/progress', params: notification })
           },
         })
       })
@@ -159,8 +159,8 @@ function oldServer(respond: Respond, tools: Tool[]): OldServer {
         session: sessionId,
         async progress(progress, total, message) {
           if (progressToken === undefined) return
-          const told = { progressToken, progress, total, message }
-          await sendNotification({ method: 'notifications/progress', params: told })
+          const notification = { progressToken, progress, total, message }
+          await sendNotification({ method: 'notifications/progress', params: notification })
         },
       }
       return (await respond(params.name, params.arguments, facts)) as never
@@ -177,8 +177,8 @@ export async function startSessionServer(options: Toolbox = {}): Promise<McpServ
   return listen(
     async (request, response, body) => {
       const id = request.headers['mcp-session-id']
-      const known = typeof id === 'string' ? sessions.get(id) : undefined
-      if (known) return known.handleRequest(request, response, body)
+      const session = typeof id === 'string' ? sessions.get(id) : undefined
+      if (session) return session.handleRequest(request, response, body)
       const isFirst = (body as { method?: unknown } | undefined)?.method === 'initialize'
       if (id !== undefined || !isFirst) {
         const error = { code: -32001, message: 'Session not found' }
@@ -211,8 +211,8 @@ export async function startSseServer(options: Toolbox = {}): Promise<McpServer> 
         response.on('close', () => sessions.delete(transport.sessionId))
         return oldServer(respond, tools).connect(transport)
       }
-      const known = sessions.get(searchParams.get('sessionId') ?? '')
-      if (pathname === '/messages' && known) return known.handlePostMessage(request, response, body)
+      const session = sessions.get(searchParams.get('sessionId') ?? '')
+      if (pathname === '/messages' && session) return session.handlePostMessage(request, response, body)
       response.writeHead(404).end('Cannot POST')
     },
     { stopped: () => stopped, sessions: () => sessions.size },

@@ -8,7 +8,7 @@ export interface Issuer extends AsyncDisposable {
   /** Its name, and where it answers. */
   readonly issuer: string
   /** Paths that were asked for, in order. */
-  readonly asked: string[]
+  readonly requests: string[]
   /** A token by client credentials, for a resource. */
   token(resource: string, scope: string): Promise<string>
   /** From here on it signs with a fresh key, and publishes no other. */
@@ -19,11 +19,11 @@ export interface Issuer extends AsyncDisposable {
 
 /** oidc-provider on loopback, with one client and JWT access tokens for whatever resource is asked for. */
 export async function startIssuer(): Promise<Issuer> {
-  const asked: string[] = []
+  const requests: string[] = []
   let failing = 0
   let handle: RequestListener | undefined
   const server = createServer((request, response) => {
-    asked.push(request.url ?? '')
+    requests.push(request.url ?? '')
     if (failing === 0) return handle?.(request, response)
     response.writeHead(failing).end()
   })
@@ -37,7 +37,7 @@ export async function startIssuer(): Promise<Issuer> {
   await rotate()
   return {
     issuer,
-    asked,
+    requests,
     rotate,
     fail(status) {
       failing = status

@@ -24,13 +24,13 @@ export function pdfOf(
       .join(' ')} >>`,
   )
   let written = '%PDF-1.4\n'
-  const places = objects.map((object, index) => {
-    const place = written.length
+  const offsets = objects.map((object, index) => {
+    const offset = written.length
     written += `${index + 1} 0 obj\n${object}\nendobj\n`
-    return `${String(place).padStart(10, '0')} 00000 n \n`
+    return `${String(offset).padStart(10, '0')} 00000 n \n`
   })
   const size = objects.length + 1
-  const table = `xref\n0 ${size}\n0000000000 65535 f \n${places.join('')}`
+  const table = `xref\n0 ${size}\n0000000000 65535 f \n${offsets.join('')}`
   const end = `trailer\n<< /Size ${size} /Root ${root} 0 R /Info ${info} 0 R ${trailer} >>`
   return Buffer.from(`${written}${table}${end}\nstartxref\n${written.length}\n%%EOF\n`, 'latin1')
 }

@@ -34,12 +34,12 @@ export function run(
   if (options.input !== undefined) child.stdin.end(options.input)
   let output = ''
   const listeners = new Set<() => void>()
-  const hear = (chunk: Buffer): void => {
+  const receive = (chunk: Buffer): void => {
     output += chunk.toString()
     for (const listener of listeners) listener()
   }
-  child.stdout.on('data', hear)
-  child.stderr.on('data', hear)
+  child.stdout.on('data', receive)
+  child.stderr.on('data', receive)
   const ended = Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]).then(
     ([stdout, stderr]) => ({ code: child.exitCode, signal: child.signalCode, stdout, stderr }),
   )
@@ -50,15 +50,15 @@ export function run(
     ended,
     printed: (pattern) =>
       new Promise((resolve, reject) => {
-        const look = (): void => {
+        const check = (): void => {
           const found = pattern.exec(output)
           if (!found) return
-          listeners.delete(look)
+          listeners.delete(check)
           resolve(found)
         }
-        listeners.add(look)
+        listeners.add(check)
         void ended.then(() => reject(new Error(`It ended and never printed ${pattern}:\n${output}`)))
-        look()
+        check()
       }),
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL')

@@ -27,7 +27,7 @@ export function publishedLists(most: number, least: readonly [servers: number, c
       const created: number[] = []
       for (const file of files) created.push((await importAll(file)).created)
       for (const [at, count] of least.entries()) expect(created[at]).toBeGreaterThanOrEqual(count)
-      expect((await registry.find({ limit: 1 })).total).toBe(created.reduce((sum, one) => sum + one))
+      expect((await registry.find({ limit: 1 })).total).toBe(created.reduce((sum, count) => sum + count))
       const before = await registry.store.read.revision()
       for (const file of files) expect(await importAll(file)).toEqual({ created: 0, updated: 0 })
       expect(await registry.store.read.revision()).toBe(before)

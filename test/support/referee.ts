@@ -65,7 +65,7 @@ export async function startPair(agents: readonly Agent[]): Promise<Pair> {
       })
       void channel.prepare(JSON.stringify(message)).run()
       const sdks = until(id)
-      const wire: Transport = { async start() {}, async close() {}, send: async (one) => sdks.take(one) }
+      const wire: Transport = { async start() {}, async close() {}, send: async (sent) => sdks.take(sent) }
       serveStdio(() => createSdkServer(caller, { era: 'modern', lasting: true }), { transport: wire })
       wire.onmessage?.(message as JSONRPCMessage)
       const all = { ours: await ours.all, sdks: await sdks.all }

@@ -36,14 +36,14 @@ interface Options {
 
 const unproved: Prove = async () => ({ proof: null, attempts: [] })
 
-async function nobody(url: string): Promise<FetchedCard> {
+async function noCard(url: string): Promise<FetchedCard> {
   throw new Error(`Nobody answers at ${url}.`)
 }
 
 /** The registry's domain over a database; no HTTP and no agents. */
 export async function openRegistry({
   path,
-  fetchCard = nobody,
+  fetchCard = noCard,
   prove = unproved,
 }: Options = {}): Promise<TestRegistry> {
   const stack = new AsyncDisposableStack()

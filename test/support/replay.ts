@@ -155,7 +155,7 @@ function find(routes: readonly Route[], seen: Seen): Route | undefined {
   return routes
     .filter(({ method, path }) => method === seen.method && path === seen.path)
     .filter(({ query }) => query.every(([name, value]) => seen.query.get(name) === value))
-    .toSorted((one, other) => other.query.length - one.query.length)[0]
+    .toSorted((a, other) => other.query.length - a.query.length)[0]
 }
 
 async function read(request: IncomingMessage, response: ServerResponse): Promise<Seen> {

@@ -19,7 +19,7 @@ export function restTransport(home: TestGateway): TestTransport {
       )
       const route = named ?? rows[0]
       const [method, path, body] = route
-        ? asked(route, params)
+        ? requestFor(route, params)
         : (['POST', '/a2a/message', envelope] as const)
       const answer = await home.request(method, path, {
         ...(body !== undefined && { body }),
@@ -31,7 +31,7 @@ export function restTransport(home: TestGateway): TestTransport {
   }
 }
 
-function asked(route: Route, params: Params): readonly [string, string, unknown] {
+function requestFor(route: Route, params: Params): readonly [string, string, unknown] {
   const left = { ...params }
   let path = route.path
   for (const [name, field] of Object.entries(route.parameters ?? {})) {

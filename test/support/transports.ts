@@ -165,8 +165,8 @@ function stdioTransport({ data, url, environment: settings }: TestGateway): Test
   let id = 0
 
   function peer(token: string | undefined): ReturnType<typeof startLines> {
-    const known = peers.get(token)
-    if (known) return known
+    const existing = peers.get(token)
+    if (existing) return existing
     const environment = {
       ...settings,
       DRAGOMAN_DATA: data,
@@ -189,7 +189,7 @@ function stdioTransport({ data, url, environment: settings }: TestGateway): Test
       return fromTool(await mine.answer(id))
     },
     async [Symbol.asyncDispose]() {
-      for (const one of peers.values()) await one[Symbol.asyncDispose]()
+      for (const opened of peers.values()) await opened[Symbol.asyncDispose]()
     },
   }
 }

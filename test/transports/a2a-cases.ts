@@ -1,6 +1,6 @@
 import { a2aVersion, message } from '../support/a2a.ts'
 
-export interface Asked {
+export interface A2aRequest {
   readonly method?: string
   /** Its verb and path over HTTP. */
   readonly rest?: readonly [string, string]
@@ -11,7 +11,7 @@ export interface Asked {
   readonly body?: string
 }
 
-export interface Case extends Asked {
+export interface Case extends A2aRequest {
   readonly name: string
   readonly reason: string
   readonly rpc: number
@@ -131,7 +131,7 @@ export const cases: readonly Case[] = [
     ['CancelTask', 'POST', ':cancel'],
     ['SubscribeToTask', 'POST', ':subscribe'],
   ].flatMap(([method = '', verb = '', suffix = '']): Case[] => {
-    const of = (name: string, id: string): Asked & { name: string } => ({
+    const of = (name: string, id: string): A2aRequest & { name: string } => ({
       name: `${method} of ${name}`,
       method,
       rest: [verb, `tasks/${encodeURIComponent(id)}${suffix}`],

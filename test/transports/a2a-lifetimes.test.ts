@@ -20,9 +20,9 @@ async function finish(session: Session, text: string, token?: string): Promise<s
 }
 
 /** Until the work of a task shows where it is looked at. */
-async function until<T>(look: () => Promise<T>, is: (seen: T) => boolean): Promise<T> {
+async function until<T>(read: () => Promise<T>, is: (seen: T) => boolean): Promise<T> {
   for (;;) {
-    const seen = await look()
+    const seen = await read()
     if (is(seen)) return seen
   }
 }
@@ -98,12 +98,12 @@ describe('a task', () => {
 })
 
 describe('of tasks there are', () => {
-  const one = { unfinished: 2, total: 3, characters: 64 * megabytes }
+  const limit = { unfinished: 2, total: 3, characters: 64 * megabytes }
   const all = { unfinished: 3, total: 5, characters: 64 * megabytes }
 
   test('few unfinished of one caller, and in all; whoever has too many is told what to do', async () => {
     await using session = await openSession({
-      tasks: { ...quick, limits: { owner: one, address: one, all } },
+      tasks: { ...quick, limits: { owner: limit, address: limit, all } },
     })
     const [ada, bob] = [await session.home.token('ada'), await session.home.token('bob')]
     const begin = (text: string, token?: string) =>
@@ -130,7 +130,7 @@ describe('of tasks there are', () => {
   })
 
   test('few kept: the oldest of one caller’s that are over make room', async () => {
-    const limits = { owner: one, address: one, all }
+    const limits = { owner: limit, address: limit, all }
     await using session = await openSession({ tasks: { ...quick, limits } })
     const ada = await session.home.token('ada')
     const ids: string[] = []
@@ -142,8 +142,8 @@ describe('of tasks there are', () => {
   })
 
   test('hundreds that are over leave no more rows than are kept, and nobody listening', async () => {
-    const kept = { unfinished: 10, total: 100, characters: 64 * megabytes }
-    const limits = { owner: kept, address: kept, all: { ...kept, total: 150 } }
+    const limit = { unfinished: 10, total: 100, characters: 64 * megabytes }
+    const limits = { owner: limit, address: limit, all: { ...limit, total: 150 } }
     await using session = await openSession({ tasks: { ...quick, limits } })
     const { taskManager } = session.home.gateway
     const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'x' }] } as const
@@ -153,7 +153,7 @@ describe('of tasks there are', () => {
         signal: new AbortController().signal,
         client: { address: `10.0.0.${index % 3}`, via: [] },
       }
-      const run = async (_: unknown, tell: (told: { state: typeof completed }) => Promise<void>) =>
+      const run = async (_: unknown, tell: (update: { state: typeof completed }) => Promise<void>) =>
         await tell({ state: completed })
       const begun = await taskManager.begin({ run, call, message, context_id: 'c', explain: () => [] })
       begun.events.leave()

@@ -81,8 +81,8 @@ describe('an action behind a stream', () => {
 
   test('loses nothing on a caller who takes its time', async () => {
     const events = await stream('flood')
-    const told = events.filter((event) => gist(event) === 'artifact parts')
-    expect(told.map(({ artifactUpdate }) => artifactUpdate.artifact.parts[0].data.n)).toEqual(
+    const parts = events.filter((event) => gist(event) === 'artifact parts')
+    expect(parts.map(({ artifactUpdate }) => artifactUpdate.artifact.parts[0].data.n)).toEqual(
       Array.from({ length: 2000 }, (_, n) => n),
     )
   })

@@ -35,9 +35,9 @@ describe('the agent that the A2A kit asks for', () => {
 
   test('answers with a message, streamed or not', async () => {
     const id = 'tck-message-response-1'
-    const said = { message: { role: 'ROLE_AGENT', parts: [{ text: 'Direct message response' }] } }
-    expect(await (await send(id)).json()).toMatchObject(said)
-    expect(await collect(eventsOf(await send(id, 'message:stream')))).toMatchObject([said])
+    const answer = { message: { role: 'ROLE_AGENT', parts: [{ text: 'Direct message response' }] } }
+    expect(await (await send(id)).json()).toMatchObject(answer)
+    expect(await collect(eventsOf(await send(id, 'message:stream')))).toMatchObject([answer])
   })
 
   test('streams a task in chunks', async () => {

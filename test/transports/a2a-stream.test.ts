@@ -60,13 +60,13 @@ test('who does not take what is told is left behind, and holds nobody up', async
   queue.push(1)
   queue.push(2)
   let hasRoom = false
-  const room = queue.ready().then(() => {
+  const ready = queue.ready().then(() => {
     hasRoom = true
   })
   await Promise.resolve()
   expect(hasRoom).toBe(false)
   queue.leave()
-  await room
+  await ready
   const iterator = queue[Symbol.asyncIterator]()
   expect(await iterator.next()).toEqual({ done: true, value: undefined })
 })
@@ -93,17 +93,17 @@ describe('a channel to several listeners', () => {
 
   test('has room when the slowest has taken enough', async () => {
     const channel = new TaskChannel(task, () => {})
-    const [slow, quick] = [channel.follow(), channel.follow()].map((one) => one[Symbol.asyncIterator]())
+    const [slow, quick] = [channel.follow(), channel.follow()].map((queue) => queue[Symbol.asyncIterator]())
     flood(channel)
     let hasRoom = false
-    const room = channel.ready().then(() => {
+    const ready = channel.ready().then(() => {
       hasRoom = true
     })
     for (let taken = 0; taken < 301; taken++) await quick?.next()
     for (let taken = 0; taken < 45; taken++) await slow?.next()
     expect(hasRoom).toBe(false)
     await slow?.next()
-    await room
+    await ready
     expect(channel.listeners).toBe(2)
   })
 

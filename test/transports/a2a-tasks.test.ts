@@ -60,7 +60,7 @@ describe('a task', () => {
     const { tell, end } = await session.work('shared')
     const leave = new AbortController()
     const path = `tasks/${task.id}:subscribe`
-    const [one, other, leaving] = await Promise.all([
+    const [firstRead, other, leaving] = await Promise.all([
       session.open('GET', path),
       session.open('POST', path),
       session.open('GET', path, undefined, undefined, leave.signal),
@@ -71,7 +71,7 @@ describe('a task', () => {
       await tell({ artifact: { artifactId: `a${index}`, parts: [{ data: index }] } })
     }
     await end(completed)
-    const [first, second] = await Promise.all([collect(one), collect(other)])
+    const [first, second] = await Promise.all([collect(firstRead), collect(other)])
     expect(first).toHaveLength(22)
     expect(second).toEqual(first)
   })

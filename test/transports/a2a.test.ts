@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { a2aCodes, a2aErrors } from '../../schemas/a2a-codes.ts'
 import { a2aVersion, message } from '../support/a2a.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
-import { type Asked, atOnce, call, cases, search, send } from './a2a-cases.ts'
+import { type A2aRequest, atOnce, call, cases, search, send } from './a2a-cases.ts'
 
 let home: TestGateway
 beforeAll(async () => {
@@ -23,13 +23,13 @@ interface TaskUpdate {
 
 /** The same, asked over either binding. */
 const bindings = {
-  JSONRPC: ({ method = 'SendMessage', params = search, headers = a2aVersion, token, body }: Asked) =>
+  JSONRPC: ({ method = 'SendMessage', params = search, headers = a2aVersion, token, body }: A2aRequest) =>
     home.request('POST', '/a2a/v1', {
       body: body ?? { jsonrpc: '2.0', id: 'mine', method, params },
       headers: headers as Record<string, string>,
       ...(token !== undefined && { token }),
     }),
-  'HTTP+JSON': ({ rest = send, params = search, headers = a2aVersion, token, body }: Asked) =>
+  'HTTP+JSON': ({ rest = send, params = search, headers = a2aVersion, token, body }: A2aRequest) =>
     home.request(rest[0], `/a2a/v1/${rest[1]}`, {
       ...(rest[0] === 'POST' && { body: body ?? params }),
       headers: headers as Record<string, string>,
@@ -38,8 +38,8 @@ const bindings = {
 }
 type Binding = keyof typeof bindings
 
-async function told(binding: Binding, asked: Asked): Promise<TaskUpdate> {
-  const { status, headers, json } = await bindings[binding](asked)
+async function errorOf(binding: Binding, request: A2aRequest): Promise<TaskUpdate> {
+  const { status, headers, json } = await bindings[binding](request)
   const details = binding === 'JSONRPC' ? json.error.data : json.error.details
   const [{ reason, domain }] = details
   const type = headers.get('content-type')
@@ -49,8 +49,8 @@ async function told(binding: Binding, asked: Asked): Promise<TaskUpdate> {
 const ownDomain = (reason: string) => (reason in a2aErrors ? 'a2a-protocol.org' : 'urn:dragoman:problem')
 
 describe.each(Object.keys(bindings) as Binding[])('A2A 1.0 over %s', (binding) => {
-  test.each(cases)('refuses $name', async ({ reason, rpc, http, rpcHttp = 200, ...asked }) => {
-    const refused = await told(binding, asked)
+  test.each(cases)('refuses $name', async ({ reason, rpc, http, rpcHttp = 200, ...request }) => {
+    const refused = await errorOf(binding, request)
     const byRpc = binding === 'JSONRPC'
     expect(refused).toMatchObject({
       reason,
@@ -95,7 +95,7 @@ describe.each(Object.keys(bindings) as Binding[])('A2A 1.0 over %s', (binding) =
   })
 
   test('says which field is wrong, what to do, and what every door says', async () => {
-    const { details } = await told(binding, { params: call('search', { query: 'x', limt: 3 }) })
+    const { details } = await errorOf(binding, { params: call('search', { query: 'x', limt: 3 }) })
     expect(details).toMatchObject([
       { reason: 'INVALID_REQUEST', metadata: { code: 'invalid_request', requestId: expect.any(String) } },
       { fieldViolations: [{ field: '/limt', description: 'There is no such field.' }] },
@@ -122,13 +122,13 @@ describe.each(Object.keys(bindings) as Binding[])('A2A 1.0 over %s', (binding) =
     const { json } = await bindings[binding]({ params: atOnce(search) })
     const { task } = binding === 'JSONRPC' ? json.result : json
     expect(task).toMatchObject({ id: expect.stringMatching(/^[0-9a-f]{32}$/), contextId: expect.any(String) })
-    const asked = {
+    const request = {
       method: 'SubscribeToTask',
       rest: ['GET', `tasks/${task.id}:subscribe`] as const,
       params: task,
     }
     // Whether it is over by now or not, then it is.
-    await bindings[binding](asked)
+    await bindings[binding](request)
     const shown = await bindings[binding]({
       method: 'GetTask',
       rest: ['GET', `tasks/${task.id}`],
@@ -146,9 +146,13 @@ describe.each(Object.keys(bindings) as Binding[])('A2A 1.0 over %s', (binding) =
   })
 
   test('gives a caller the card with all that they may call, signed', async () => {
-    const asked = { method: 'GetExtendedAgentCard', rest: ['GET', 'extendedAgentCard'], params: {} } as const
+    const request = {
+      method: 'GetExtendedAgentCard',
+      rest: ['GET', 'extendedAgentCard'],
+      params: {},
+    } as const
     const skills = async (token: string) => {
-      const { json } = await bindings[binding]({ ...asked, token })
+      const { json } = await bindings[binding]({ ...request, token })
       const card = binding === 'JSONRPC' ? json.result : json
       expect(card.signatures.length).toBeGreaterThan(0)
       return card.skills.map(({ id }: { id: string }) => id)
@@ -166,8 +170,8 @@ describe('the frames of JSON-RPC', () => {
 
   test.each(['"a"', '""', '0', '-1', '1.5', 'null', '"é☃"'])('echo the id %s exactly', async (id) => {
     const text = JSON.stringify(search)
-    const sound = await post(`{"jsonrpc":"2.0","id":${id},"method":"SendMessage","params":${text}}`)
-    expect(sound.text).toContain(`"id":${id},"result"`)
+    const accepted = await post(`{"jsonrpc":"2.0","id":${id},"method":"SendMessage","params":${text}}`)
+    expect(accepted.text).toContain(`"id":${id},"result"`)
     const refused = await post(`{"jsonrpc":"2.0","id":${id},"method":"GetTask","params":{"id":"t"}}`)
     expect(refused.text).toContain(`"id":${id},"error"`)
   })

@@ -65,13 +65,13 @@ describe('the change feed', () => {
       signal: stop.signal,
     })
     expect(answer.headers.get('access-control-allow-origin')).toBe('*')
-    const heard = eventsOf(answer)
-    expect(await take(heard, 2)).toMatchObject([
+    const received = eventsOf(answer)
+    expect(await take(received, 2)).toMatchObject([
       { event: 'progress', data: { progress: since } },
       { event: 'progress', data: { progress: since } },
     ])
     const name = await listed()
-    const [part] = await take(heard, 1)
+    const [part] = await take(received, 1)
     expect(part).toMatchObject({ event: 'part', data: { kind: 'listed', package_name: name } })
     expect(part?.id).toBe(String(part?.data.revision))
     stop.abort()
@@ -222,14 +222,14 @@ describe('the change feed', () => {
   test('ends when the gateway stops, at every door that streams, saying so', async () => {
     const other = await startGateway()
     const answer = await fetch(`${other.url}/public/changes?since=4`, { headers: events })
-    const heard = eventsOf(answer)
-    await take(heard, 2)
+    const received = eventsOf(answer)
+    await take(received, 2)
     const call = { jsonrpc: '2.0', id: 1, method: 'registry.watch_changes', params: { since: 4 } }
     await using peer = await opened('/rpc', 'jsonrpc', call, other.url)
     await peer.first
     await peer.next()
     const stopped = other[Symbol.asyncDispose]()
-    expect(await take(heard, 2)).toMatchObject([{ event: 'error', data: { code: 'unavailable' } }])
+    expect(await take(received, 2)).toMatchObject([{ event: 'error', data: { code: 'unavailable' } }])
     expect(await peer.next()).toMatchObject({ id: 1, error: { data: { code: 'unavailable' } } })
     await stopped
   })

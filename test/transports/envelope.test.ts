@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => home[Symbol.asyncDispose]())
 
 const search = { to: 'custom.svc.registry', action: 'search', params: { query: 'wiki', limit: 1 } }
-const nobody = { to: 'com.example.nobody', action: 'search' }
+const unknownAgent = { to: 'com.example.nobody', action: 'search' }
 const names = { message_id: 'm-1', reply_to: 'com.example.asker' }
 
 describe('the names that a sender gives', () => {
@@ -31,7 +31,9 @@ describe('the names that a sender gives', () => {
   })
 
   test('come back over HTTP with a failure', async () => {
-    const { status, headers } = await home.request('POST', '/a2a/message', { body: { ...nobody, ...names } })
+    const { status, headers } = await home.request('POST', '/a2a/message', {
+      body: { ...unknownAgent, ...names },
+    })
     expect([status, headers.get('x-message-id')]).toEqual([404, 'm-1'])
   })
 
@@ -44,7 +46,7 @@ describe('the names that a sender gives', () => {
       })
     })
     peer.send({ ...search, ...names })
-    peer.send({ ...nobody, message_id: 'm-2' })
+    peer.send({ ...unknownAgent, message_id: 'm-2' })
     await two
     const [good, bad] = ['m-1', 'm-2'].map((id) => frames.find(({ message_id }) => message_id === id))
     expect(good).toMatchObject({ ...names, output: { agents: [{ package_name: 'svc.utility.wiki' }] } })
@@ -139,12 +141,12 @@ describe('GET /schemas/envelope.json', () => {
     expect(json.$id).toBe(`${home.url}/schemas/envelope.json`)
     const { $defs: _, ...schema } = json
     const envelope = z.fromJSONSchema(schema)
-    const [, asked = ''] = /-d '(\{.*\})'/.exec(page) ?? []
-    for (const sound of [search, { ...search, ...names }, nobody, JSON.parse(asked)]) {
-      expect(envelope.safeParse(sound).success).toBe(true)
+    const [, example = ''] = /-d '(\{.*\})'/.exec(page) ?? []
+    for (const valid of [search, { ...search, ...names }, unknownAgent, JSON.parse(example)]) {
+      expect(envelope.safeParse(valid).success).toBe(true)
     }
-    for (const unsound of [{}, { to: 'a' }, { ...search, more: 1 }, { ...search, message_id: 'a b' }]) {
-      expect(envelope.safeParse(unsound).success).toBe(false)
+    for (const invalid of [{}, { to: 'a' }, { ...search, more: 1 }, { ...search, message_id: 'a b' }]) {
+      expect(envelope.safeParse(invalid).success).toBe(false)
     }
   })
 

@@ -62,8 +62,8 @@ describe('a stream of server-sent events', () => {
       for (let count = 0; count < 3; count++) await stream.write({ data: JSON.stringify(big) })
       stream.end()
     })
-    const heard = await take(eventsOf(await fetch(`http://127.0.0.1:${server.port}`)), 9)
-    expect(heard.map(({ data }) => data.length)).toEqual([big.length, big.length, big.length])
+    const events = await take(eventsOf(await fetch(`http://127.0.0.1:${server.port}`)), 9)
+    expect(events.map(({ data }) => data.length)).toEqual([big.length, big.length, big.length])
   })
 })
 
@@ -131,12 +131,12 @@ describe('a row that streams', () => {
       const { json } = await home.request('POST', '/api/playground/session', { token })
       const headers = { ...events, Authorization: `Bearer ${token}` }
       const answer = await fetch(`${home.url}/api/playground/session/${json.id}`, { headers })
-      const heard = eventsOf(answer)
-      await take(heard, 1)
+      const received = eventsOf(answer)
+      await take(received, 1)
       const body = { to: 'svc.registry', action: 'revoke', params: { token } }
       expect((await home.request('POST', '/a2a/message', { body, token })).status).toBe(200)
       vi.advanceTimersByTime(15_000)
-      expect(await take(heard, 2)).toMatchObject([{ event: 'error', data: { code: 'unauthenticated' } }])
+      expect(await take(received, 2)).toMatchObject([{ event: 'error', data: { code: 'unauthenticated' } }])
     } finally {
       vi.useRealTimers()
     }
@@ -146,18 +146,18 @@ describe('a row that streams', () => {
     const other = await startGateway()
     const { json } = await other.request('POST', '/api/playground/session')
     const answer = await fetch(`${other.url}/api/playground/session/${json.id}`, { headers: events })
-    const heard = eventsOf(answer)
-    expect(await take(heard, 1)).toMatchObject([{ event: 'progress', data: { progress: 0 } }])
+    const received = eventsOf(answer)
+    expect(await take(received, 1)).toMatchObject([{ event: 'progress', data: { progress: 0 } }])
     const stopped = other[Symbol.asyncDispose]()
-    expect(await take(heard, 2)).toMatchObject([{ event: 'error', data: { code: 'unavailable' } }])
+    expect(await take(received, 2)).toMatchObject([{ event: 'error', data: { code: 'unavailable' } }])
     await stopped
   })
 
   test('ends by itself where it has an end, though the gateway stops', async () => {
-    const asked = Promise.withResolvers<void>()
+    const requested = Promise.withResolvers<void>()
     await using page = await replay({
       'GET /': async () => {
-        asked.resolve()
+        requested.resolve()
         await stopping.promise
         return html('<html><body><p>Water flows downhill.</p></body></html>')
       },
@@ -170,7 +170,7 @@ describe('a row that streams', () => {
       headers: events,
       body: { agent: 'svc.utility.reader', capability: 'extract_content', input },
     })
-    await asked.promise
+    await requested.promise
     const stopped = other.server[Symbol.asyncDispose]()
     while (await isListening(other.url)) await nextTurn()
     stopping.resolve()

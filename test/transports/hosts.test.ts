@@ -8,11 +8,11 @@ import { openSocket, Refused } from '../support/socket.ts'
 /** A GET under a Host of our own, which fetch does not allow. */
 function get(url: string, path: string, host: string): Promise<{ status: number; body: string }> {
   return new Promise((resolve, reject) => {
-    const asked = httpRequest(`${url}${path}`, { headers: { Host: host } }, async (answer) =>
+    const request = httpRequest(`${url}${path}`, { headers: { Host: host } }, async (answer) =>
       resolve({ status: answer.statusCode ?? 0, body: await text(answer) }),
     )
-    asked.once('error', reject)
-    asked.end()
+    request.once('error', reject)
+    request.end()
   })
 }
 

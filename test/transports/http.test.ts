@@ -166,10 +166,10 @@ describe('methods and paths', () => {
   })
 
   test('the request id of the caller comes back, and a new one for an unsound one', async () => {
-    const known = await home.request('GET', '/nowhere', { headers: { 'X-Request-Id': 'abc-1' } })
-    expect(known.json.instance).toBe('abc-1')
-    const unsound = await home.request('GET', '/nowhere', { headers: { 'X-Request-Id': 'a b' } })
-    expect(unsound.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+    const named = await home.request('GET', '/nowhere', { headers: { 'X-Request-Id': 'abc-1' } })
+    expect(named.json.instance).toBe('abc-1')
+    const unnamed = await home.request('GET', '/nowhere', { headers: { 'X-Request-Id': 'a b' } })
+    expect(unnamed.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
   })
 })
 
@@ -196,9 +196,9 @@ describe('caching', () => {
     const change = (name: string) =>
       home.request('PUT', '/api/agents/com.cache.agent', { token, headers, body: { name } })
     expect((await change('First')).status).toBe(200)
-    const lost = await change('Second')
-    expect(lost.status).toBe(412)
-    expect(lost.json.code).toBe('precondition_failed')
+    const overtaken = await change('Second')
+    expect(overtaken.status).toBe(412)
+    expect(overtaken.json.code).toBe('precondition_failed')
     expect((await home.request('GET', '/api/agents/com.cache.agent', { token })).json.name).toBe('First')
     const junk = await home.request('PUT', '/api/agents/com.cache.agent', {
       token,
@@ -245,8 +245,8 @@ describe('browsers', () => {
       headers: { Origin: 'https://page.example' },
     })
     expect(closed.headers.get('access-control-allow-origin')).toBeNull()
-    const failed = await home.request('GET', '/public/agents?limit=0')
-    expect(failed.headers.get('access-control-allow-origin')).toBe('*')
+    const refused = await home.request('GET', '/public/agents?limit=0')
+    expect(refused.headers.get('access-control-allow-origin')).toBe('*')
   })
 })
 
@@ -256,7 +256,7 @@ describe('documents and health', () => {
     expect(json.openapi).toBe('3.1.0')
     expect(Object.keys(json.paths)).toContain('/api/agents/{id}/go-live')
     const list = json.paths['/public/agents'].get.parameters
-    expect(list.find((one: { name: string }) => one.name === 'limit').schema).toMatchObject({
+    expect(list.find((parameter: { name: string }) => parameter.name === 'limit').schema).toMatchObject({
       default: 20,
       maximum: 100,
     })

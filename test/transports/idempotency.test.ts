@@ -179,16 +179,16 @@ describe('a deprecated agent over HTTP', () => {
     const call = () => calling.request('POST', '/a2a/message', { body: envelope, token: by })
     expect((await call()).headers.get('deprecation')).toBeNull()
     const body = { message: 'It is slow.', successor: better }
-    const said = await calling.request('POST', `/api/agents/${old}/deprecate`, { body, token: by })
-    const since = `@${Math.floor(Date.parse(said.json.deprecated.at) / 1000)}`
+    const answer = await calling.request('POST', `/api/agents/${old}/deprecate`, { body, token: by })
+    const since = `@${Math.floor(Date.parse(answer.json.deprecated.at) / 1000)}`
     const read = await calling.request('GET', `/public/agents/${old}`)
     const called = await call()
     expect(called.json).toEqual({ action: 'do_it', params: {} })
-    for (const { headers } of [said, read, called]) {
+    for (const { headers } of [answer, read, called]) {
       expect(headers.get('deprecation')).toBe(since)
       expect(headers.get('link')).toBe('</public/agents/com.better%2Fagent>; rel="successor-version"')
     }
     const card = await calling.request('GET', `/a2a/v1/${old}/.well-known/agent-card.json`)
-    expect(card.json.capabilities.extensions[0].params.deprecated).toEqual(said.json.deprecated)
+    expect(card.json.capabilities.extensions[0].params.deprecated).toEqual(answer.json.deprecated)
   })
 })

@@ -156,18 +156,18 @@ describe('the interface, path by path', () => {
   test.each(
     steps.map((step) => [`${step.method} ${step.path().replace('undefined', ':id')}`, step] as const),
   )('%s', async (_, { method, path, body, open, signed }) => {
-    const asked = { ...(body !== undefined && { body }) }
-    const bad = await home.request(method, path(), { ...asked, token: 'bad' })
+    const options = { ...(body !== undefined && { body }) }
+    const bad = await home.request(method, path(), { ...options, token: 'bad' })
     expect(bad.status).toBe(401)
     expect(bad.headers.get('www-authenticate')).toContain('error="invalid_token"')
-    const without = await home.request(method, path(), asked)
+    const without = await home.request(method, path(), options)
     expect(without.status).toBe(open)
     if (open === 401) {
       expect(without.headers.get('www-authenticate')).toMatch(
         /^Bearer realm="dragoman".*, resource_metadata="/,
       )
     }
-    const withToken = await home.request(method, path(), { ...asked, token: good })
+    const withToken = await home.request(method, path(), { ...options, token: good })
     expect(withToken.status).toBe(signed)
   })
 
@@ -197,7 +197,7 @@ describe('the interface, path by path', () => {
     expect(await manifest.json()).toMatchObject({ agent_id: 'custom.svc.utility.wiki' })
     const card = await home.request('GET', '/.well-known/agent-card.json')
     expect(card.json.agent_id).toBe('custom.svc.registry')
-    expect(card.json.capabilities.map((one: { name: string }) => one.name)).toEqual([
+    expect(card.json.capabilities.map((capability: { name: string }) => capability.name)).toEqual([
       'search_agents',
       'resolve_package',
     ])

@@ -4,7 +4,7 @@ import { createJsonRpc, readMessage } from '../../src/transports/json-rpc/json-r
 import { anonymous, principal, sampleAction, sampleAgent } from '../support/router.ts'
 import { transportOver } from '../support/transport-context.ts'
 
-const somebody = principal('ada')
+const caller = principal('ada')
 const megabyte = 1024 * 1024
 
 /** Answers batches of `box.fill`, whose output is as long as the params ask for, and counts what runs at once. */
@@ -23,7 +23,7 @@ function box() {
   const agents = [sampleAgent('svc.box', [fill])]
   const context = transportOver(agents)
   const answer = createJsonRpc(context, '1.0.0', () => 'made-id')
-  const ask = async (count: number, length: number, extra: object[] = [], identify = () => somebody) => {
+  const ask = async (count: number, length: number, extra: object[] = [], identify = () => caller) => {
     const request = (id: number) => ({ jsonrpc: '2.0', id, method: 'box.fill', params: { length } })
     const batch = [...Array.from({ length: count }, (_, id) => request(id)), ...extra]
     return JSON.parse(
@@ -42,9 +42,9 @@ test('a batch runs four at a time and keeps its order', async () => {
 
 test('what a batch asks for beyond 4 MiB of answers is too large, its notifications still heard', async () => {
   const { seen, ask } = box()
-  const heard = { jsonrpc: '2.0', method: 'box.fill', params: { length: 1 } }
-  const answers = await ask(48, megabyte - 1000, [heard, { jsonrpc: '1.0' }])
-  const whole = answers.filter((one: object) => 'result' in one)
+  const notification = { jsonrpc: '2.0', method: 'box.fill', params: { length: 1 } }
+  const answers = await ask(48, megabyte - 1000, [notification, { jsonrpc: '1.0' }])
+  const whole = answers.filter((answer: object) => 'result' in answer)
   expect(whole.length).toBeGreaterThanOrEqual(5)
   expect(whole.length).toBeLessThanOrEqual(9)
   expect(seen.runs).toBe(whole.length + 1)
@@ -59,11 +59,11 @@ test('what a batch asks for beyond 4 MiB of answers is too large, its notificati
 test('who calls is asked for each member: what is revoked in the middle of a batch does no more', async () => {
   const { seen, ask } = box()
   const answers = await ask(50, 1, [], () => {
-    if (seen.runs < 8) return somebody
+    if (seen.runs < 8) return caller
     throw new Failure('unauthenticated', 'It has been revoked.')
   })
-  const failed = answers.filter((one: { error?: { code: number } }) => one.error?.code === -32001)
+  const refused = answers.filter((answer: { error?: { code: number } }) => answer.error?.code === -32001)
   expect(answers).toHaveLength(50)
   expect(seen.runs).toBeLessThan(12)
-  expect(failed).toHaveLength(50 - seen.runs)
+  expect(refused).toHaveLength(50 - seen.runs)
 })

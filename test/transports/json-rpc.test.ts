@@ -86,8 +86,8 @@ describe.each(Object.entries(transports))('JSON-RPC 2.0 over %s', (_, send) => {
   })
 
   test('a batch of one is a list, one of 50 keeps its order, bad members answer for themselves', async () => {
-    const one = JSON.parse(await send(JSON.stringify([request('only')])))
-    expect(one).toHaveLength(1)
+    const answer = JSON.parse(await send(JSON.stringify([request('only')])))
+    expect(answer).toHaveLength(1)
     const fifty = JSON.parse(await send(JSON.stringify(Array.from({ length: 50 }, (_, id) => request(id)))))
     expect(fifty.map((answer: { id: number }) => answer.id)).toEqual(
       Array.from({ length: 50 }, (_, id) => id),

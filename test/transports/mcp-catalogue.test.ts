@@ -8,11 +8,11 @@ import { transportOver } from '../support/transport-context.ts'
 describe('the description of search_agents', () => {
   /** A service over a registry that lists this, and how often it was looked at. */
   function serviceOver(listed: { total: number; categories: Record<string, number> }) {
-    const seen = { looks: 0, now: 0, broken: false }
+    const seen = { reads: 0, now: 0, broken: false }
     const search = sampleAction('search_agents', {
       description: 'Finds agents.',
       async run() {
-        seen.looks += 1
+        seen.reads += 1
         if (seen.broken) throw new Error('broken')
         const { total, categories } = listed
         return { agents: [], total, next_cursor: null, facets: { tags: {}, targets: {}, categories } }
@@ -74,10 +74,10 @@ describe('the description of search_agents', () => {
     await Promise.all(Array.from({ length: 10 }, text))
     seen.now += 9999
     await text()
-    expect(seen.looks).toBe(1)
+    expect(seen.reads).toBe(1)
     seen.now += 1
     await Promise.all([text(), text()])
-    expect(seen.looks).toBe(2)
+    expect(seen.reads).toBe(2)
   })
 
   test('is what it was where nobody can tell now', async () => {
@@ -103,35 +103,35 @@ describe('changes, paced', () => {
       change = listener
       return () => {}
     })
-    let told = 0
+    let calls = 0
     onListed(() => {
-      told += 1
+      calls += 1
     })
     change()
-    expect(told).toBe(1)
+    expect(calls).toBe(1)
     for (let count = 0; count < 100; count++) change()
-    expect(told).toBe(1)
+    expect(calls).toBe(1)
     vi.advanceTimersByTime(1000)
-    expect(told).toBe(2)
+    expect(calls).toBe(2)
     vi.advanceTimersByTime(5000)
-    expect(told).toBe(2)
+    expect(calls).toBe(2)
     change()
-    expect(told).toBe(3)
+    expect(calls).toBe(3)
   })
 
   test('are heard for as long as somebody listens', () => {
-    let heard = 0
+    let calls = 0
     const onListed = createPaced(() => {
-      heard += 1
+      calls += 1
       return () => {
-        heard -= 1
+        calls -= 1
       }
     })
-    const [one, other] = [onListed(() => {}), onListed(() => {})]
-    expect(heard).toBe(1)
-    one()
-    expect(heard).toBe(1)
+    const [first, other] = [onListed(() => {}), onListed(() => {})]
+    expect(calls).toBe(1)
+    first()
+    expect(calls).toBe(1)
     other()
-    expect(heard).toBe(0)
+    expect(calls).toBe(0)
   })
 })

@@ -27,7 +27,7 @@ const registry = sampleAgent('svc.registry', [
     advertised: false,
     async run(input) {
       const { agent } = input as { agent: string }
-      const found = listed.find((one) => one.package_name === agent)
+      const found = listed.find((entry) => entry.package_name === agent)
       if (agent === 'com.example.broken') throw new Error('broken')
       if (!found) throw new Failure('not_found', 'None.', { nearest: ['com.example.one'] })
       return found
@@ -73,7 +73,7 @@ const call = (name: unknown, input?: unknown): Record<string, unknown> => ({
 const completing = (ref: object, name: string) => ({ ref, argument: { name, value: 't' } })
 
 /** Requests that are right as requests, whatever their tools make of them. */
-const sound: readonly (readonly [string, Record<string, unknown>])[] = [
+const valid: readonly (readonly [string, Record<string, unknown>])[] = [
   ['server/discover', {}],
   ['tools/list', {}],
   ['tools/list', { cursor: 'next' }],
@@ -143,10 +143,10 @@ const differences: readonly (readonly [string, Record<string, unknown>, number, 
 ]
 
 /** What the SDK says, but for the code of params that it refuses by its own parser. */
-const but = (method: string, said: unknown): unknown =>
+const but = (method: string, value: unknown): unknown =>
   method === 'tools/call'
-    ? said
-    : JSON.parse(JSON.stringify(said).replaceAll('"code":-32603', '"code":-32602'))
+    ? value
+    : JSON.parse(JSON.stringify(value).replaceAll('"code":-32603', '"code":-32602'))
 
 const nameIn = ({ name, uri }: Record<string, unknown>) => {
   const value = name ?? uri
@@ -154,13 +154,13 @@ const nameIn = ({ name, uri }: Record<string, unknown>) => {
 }
 
 describe('our dispatcher answers as the SDK does', () => {
-  test.each(sound)('over HTTP: %s %j', async (method, params) => {
+  test.each(valid)('over HTTP: %s %j', async (method, params) => {
     const body = JSON.stringify(modernRequest('a', method, params))
     const { ours, sdks } = await pair.ask(body, modernHeaders(method, nameIn(params)))
     expect(ours).toEqual(sdks)
   })
 
-  test.each(sound)('on a connection: %s %j', async (method, params) => {
+  test.each(valid)('on a connection: %s %j', async (method, params) => {
     const { ours, sdks } = await pair.say(modernRequest(0, method, params))
     expect(ours).toEqual(sdks)
   })
@@ -174,8 +174,8 @@ describe('our dispatcher answers as the SDK does', () => {
   )
 
   test.each(differences)('but for %s %j', async (method, params, ours, sdks) => {
-    const said = await pair.say(modernRequest(0, method, params))
-    expect(said).toMatchObject({ ours: [{ error: { code: ours } }], sdks: [{ error: { code: sdks } }] })
+    const value = await pair.say(modernRequest(0, method, params))
+    expect(value).toMatchObject({ ours: [{ error: { code: ours } }], sdks: [{ error: { code: sdks } }] })
   })
 
   test('with progress, as events', async () => {
@@ -184,9 +184,9 @@ describe('our dispatcher answers as the SDK does', () => {
     const { ours, sdks } = await pair.ask(JSON.stringify(request), modernHeaders('tools/call', 'box_hurry'))
     expect(ours).toEqual(sdks)
     expect([ours.type, ours.messages.length]).toEqual(['text/event-stream', 3])
-    const said = await pair.say(request)
-    expect(said.ours).toEqual(said.sdks)
-    expect(said.ours).toHaveLength(3)
+    const value = await pair.say(request)
+    expect(value.ours).toEqual(value.sdks)
+    expect(value.ours).toHaveLength(3)
   })
 })
 
@@ -273,8 +273,8 @@ const request = fc.constantFrom(...methods).chain((method) =>
 /** The same without what is absent. */
 function present(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-  const kept = Object.entries(value).filter(([, one]) => one !== absent)
-  return Object.fromEntries(kept.map(([name, one]) => [name, present(one)]))
+  const defined = Object.entries(value).filter(([, entry]) => entry !== absent)
+  return Object.fromEntries(defined.map(([name, entry]) => [name, present(entry)]))
 }
 
 interface Made {

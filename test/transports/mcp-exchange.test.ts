@@ -53,6 +53,6 @@ test('bytes are cut into lines wherever they break, and one that is too long is 
     input.write(bytes.subarray(start, end))
   input.end('c')
   const lines: (string | undefined)[] = []
-  for await (const some of linesOf(input)) lines.push(...some)
+  for await (const batch of linesOf(input)) lines.push(...batch)
   expect(lines).toEqual(['a\u00e9', undefined, 'b'])
 })

@@ -22,7 +22,7 @@ const search = (extra: string) =>
   )
 
 /** Frames that the SDK drops without a word, and the id that their answer has. */
-const unsound: [string, unknown][] = [
+const invalid: [string, unknown][] = [
   ['{"jsonrpc":"2.0","id":1,"method":"tools/list","params":[]}', 1],
   ['{"jsonrpc":"2.0","id":"a","method":"tools/list","params":"none"}', 'a'],
   ['{"jsonrpc":"2.0","id":1.5,"method":"tools/list"}', null],
@@ -46,7 +46,7 @@ const unsound: [string, unknown][] = [
 describe('a frame that is no message of MCP', () => {
   test('is answered -32600, and however many they are, the socket goes on', async () => {
     await using peer = await openSocket(`${home.url}/mcp/ws`, ['mcp'])
-    for (const [text, id] of unsound) {
+    for (const [text, id] of invalid) {
       const answered = new Promise((resolve) =>
         peer.socket.once('message', (data) => resolve(JSON.parse(String(data)))),
       )
@@ -102,10 +102,10 @@ describe('the place of a request in flight', () => {
   /** A channel that sends nowhere, over one action that ends when it is told to. */
   function start() {
     const sent: { id?: unknown }[] = []
-    const gate = Promise.withResolvers<object>()
+    const release = Promise.withResolvers<object>()
     const run = vi.fn((_: unknown, context: Context) => {
       signals.push(context.signal)
-      return gate.promise
+      return release.promise
     })
     const signals: AbortSignal[] = []
     const onError = () => {}
@@ -131,7 +131,7 @@ describe('the place of a request in flight', () => {
         })
       return state
     }
-    return { channel, sent, run, signals, give, open: () => gate.resolve({}) }
+    return { channel, sent, run, signals, give, open: () => release.resolve({}) }
   }
   const ready = () => new Promise((resolve) => setImmediate(resolve))
   const request = JSON.stringify(modernRequest(1, 'tools/call', { name: 'box_wait' }))

@@ -194,13 +194,13 @@ describe('agents as resources', () => {
 describe('that agents come and go', () => {
   const next = (peer: Awaited<ReturnType<typeof openSocket>>, method: string) =>
     new Promise<Record<string, never>>((resolve) => {
-      const hear = (data: unknown) => {
+      const receive = (data: unknown) => {
         const message = JSON.parse(String(data))
         if (message.method !== method) return
-        peer.socket.off('message', hear)
+        peer.socket.off('message', receive)
         resolve(message)
       }
-      peer.socket.on('message', hear)
+      peer.socket.on('message', receive)
     })
   const changed = 'notifications/resources/list_changed'
 
@@ -223,12 +223,14 @@ describe('that agents come and go', () => {
       signal: controller.signal,
     })
     const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader()
-    const told = next(peer, changed)
+    const notified = next(peer, changed)
     await publish('com.example.coming')
     await goLive('com.example.coming')
-    expect((await told).params).toMatchObject({ _meta: { 'io.modelcontextprotocol/subscriptionId': 'sub' } })
-    let heard = ''
-    while (!heard.includes(changed)) heard += (await reader?.read())?.value ?? ''
+    expect((await notified).params).toMatchObject({
+      _meta: { 'io.modelcontextprotocol/subscriptionId': 'sub' },
+    })
+    let received = ''
+    while (!received.includes(changed)) received += (await reader?.read())?.value ?? ''
     controller.abort()
   })
 
@@ -252,13 +254,13 @@ describe('that agents come and go', () => {
       },
     ]
     for (const step of first ? steps : steps.toReversed()) await step()
-    const heard: boolean[] = []
+    const received: boolean[] = []
     const both = new Promise<void>((resolve) =>
       peer.socket.on('message', (data) => {
         const { method, params } = JSON.parse(String(data))
         if (method !== changed) return
-        heard.push(params?._meta !== undefined)
-        if (new Set(heard).size === 2) resolve()
+        received.push(params?._meta !== undefined)
+        if (new Set(received).size === 2) resolve()
       }),
     )
     const name = `com.example.both-${first}`
@@ -301,10 +303,10 @@ describe('that agents come and go', () => {
     peer.send({ jsonrpc: '2.0', method: 'notifications/initialized' })
     peer.send({ jsonrpc: '2.0', id: 2, method: 'ping' })
     await peer.answer(2)
-    const told = next(peer, changed)
+    const notified = next(peer, changed)
     await publish('com.example.going')
     await goLive('com.example.going')
-    await told
+    await notified
 
     const answer = await fetch(`${home.url}/mcp`, {
       method: 'POST',

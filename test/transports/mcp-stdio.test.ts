@@ -28,25 +28,25 @@ function serveOver(actions: ReturnType<typeof sampleAction>[], drain_ms = 10_000
     all
       .split('\n')
       .filter(Boolean)
-      .map((one) => JSON.parse(one)),
+      .map((entry) => JSON.parse(entry)),
   )
   return { input, served, answers }
 }
 
 test('what was asked is answered although the input has ended', async () => {
   const started = Promise.withResolvers<void>()
-  const gate = Promise.withResolvers<object>()
+  const release = Promise.withResolvers<object>()
   const slow = sampleAction('slow', {
     run() {
       started.resolve()
-      return gate.promise
+      return release.promise
     },
   })
   const { input, served, answers } = serveOver([slow])
   input.end(call(1, 'box_slow') + call(2, 'box_slow'))
   await started.promise
   await new Promise((resolve) => setImmediate(resolve))
-  gate.resolve({ done: true })
+  release.resolve({ done: true })
   await served
   const found = await answers
   expect(found.map(({ id }) => id).toSorted()).toEqual([1, 2])

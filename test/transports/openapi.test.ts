@@ -19,7 +19,7 @@ const shape = (path: string) => path.replace(/:\w+|\{\w+\}/g, ':')
 
 // biome-ignore lint/suspicious/noExplicitAny: as above
 function operationOf({ method, path }: Pick<Table, 'method' | 'path'>): any {
-  const key = Object.keys(document.paths).find((one) => shape(one) === shape(path))
+  const key = Object.keys(document.paths).find((candidate) => shape(candidate) === shape(path))
   return document.paths[key ?? '']?.[method]
 }
 
@@ -29,7 +29,7 @@ function* operations(): Generator<any> {
 }
 
 function* references(value: unknown): Generator<string> {
-  if (Array.isArray(value)) for (const one of value) yield* references(one)
+  if (Array.isArray(value)) for (const candidate of value) yield* references(candidate)
   if (!isRecord(value)) return
   for (const [key, inner] of Object.entries(value)) {
     if (key === '$ref' && typeof inner === 'string') yield inner
@@ -86,15 +86,15 @@ describe('every row of the table', () => {
       ] as const
       const bodies = route.body ? (['too_large', 'unsupported_media_type'] as const) : []
       const conditions = route.conditional ? (['precondition_failed'] as const) : []
-      const wanted = [...always, ...bodies, ...conditions].map((code) => codes[code].http)
-      expect(declared).toEqual(expect.arrayContaining([route.status ?? 200, ...wanted]))
+      const expected = [...always, ...bodies, ...conditions].map((code) => codes[code].http)
+      expect(declared).toEqual(expect.arrayContaining([route.status ?? 200, ...expected]))
       expect(Object.keys(responses)).not.toContain('default')
       expect(requestBody !== undefined).toBe(route.body !== undefined)
       expect(security).toContainEqual({ bearer: [] })
-      const inPath = parameters.filter((one: { in: string }) => one.in === 'path')
+      const inPath = parameters.filter((candidate: { in: string }) => candidate.in === 'path')
       expect(inPath).toHaveLength(Object.keys(route.parameters ?? {}).length)
       for (const { schema } of inPath) expect(schema).toMatchObject({ type: 'string', minLength: 1 })
-      const inQuery = parameters.filter((one: { in: string }) => one.in === 'query')
+      const inQuery = parameters.filter((candidate: { in: string }) => candidate.in === 'query')
       expect(inQuery).toHaveLength(Object.keys(route.query ?? {}).length)
     },
   )
@@ -153,8 +153,8 @@ describe('an answer is as declared', () => {
     const answer = await home.request(method, path, { ...(method === 'POST' && { body: {} }) })
     expect(answer.status).toBe(status)
     const [pathname = ''] = path.split('?')
-    const template = Object.keys(document.paths).find((one) =>
-      new RegExp(`^${one.replace(/\{\w+\}/g, '[^/]+')}$`).test(pathname),
+    const template = Object.keys(document.paths).find((candidate) =>
+      new RegExp(`^${candidate.replace(/\{\w+\}/g, '[^/]+')}$`).test(pathname),
     )
     const operation = document.paths[template ?? ''][method.toLowerCase()]
     const { $ref, ...own } = operation.responses[status]
@@ -167,7 +167,9 @@ describe('an answer is as declared', () => {
 
 describe('a query parameter', () => {
   const parameter = (path: string, name: string) =>
-    operationOf({ method: 'get', path }).parameters.find((one: { name: string }) => one.name === name)
+    operationOf({ method: 'get', path }).parameters.find(
+      (candidate: { name: string }) => candidate.name === name,
+    )
 
   test('that the action needs is required, and may not be empty', async () => {
     const path = '/api/playground/session/:id/export'

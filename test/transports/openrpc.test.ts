@@ -56,16 +56,16 @@ describe('rpc.discover', () => {
     for (const { name, params } of document.methods) {
       const { error } = await rpc(name, { no_such_param: 1 })
       if (error?.data.code === 'unauthenticated' || error?.data.code === 'forbidden') continue
-      const said: { pointer: string; detail: string }[] = error?.data.errors ?? []
-      const missed = said.filter(({ detail }) => detail === 'This field is required.')
+      const errors: { pointer: string; detail: string }[] = error?.data.errors ?? []
+      const missed = errors.filter(({ detail }) => detail === 'This field is required.')
       expect(missed.map(({ pointer }) => pointer.slice(1)).sort(), name).toEqual(
         params
           .filter(({ required }) => required)
-          .map((one) => one.name)
+          .map((parameter) => parameter.name)
           .sort(),
       )
       expect(
-        said.map(({ pointer }) => pointer),
+        errors.map(({ pointer }) => pointer),
         name,
       ).toContain('/no_such_param')
     }

@@ -38,27 +38,27 @@ test('docs/playground.md: the requests, one after the other, are answered as it 
   const script = `${quiet}echo "session=$SESSION" >&2`
   const { code, stdout, stderr } = await run('bash', ['-euc', script], {}, { cwd: folder.path }).ended
   expect(code, stderr).toBe(0)
-  const said = stdout.split('\0')
+  const words = stdout.split('\0')
   const shown = blocks.filter(({ info }) => info === 'json').map(({ code }) => JSON.parse(here(code)))
   expect(shown).toHaveLength(3)
   for (const [index, answer] of shown.entries()) {
-    expect(JSON.parse(said[index] ?? '')).toMatchObject(answer)
+    expect(JSON.parse(words[index] ?? '')).toMatchObject(answer)
   }
-  const again = said[3]
+  const again = words[3]
     ?.trim()
     .split('\n')
     .map((line) => JSON.parse(line))
   expect(again).toMatchObject([shown[0], { output: { title: 'On rivers' }, step: 1 }])
 
-  const [watch = '', told = ''] = ['sh watch', 'text'].map(
-    (wanted) => blocks.find(({ info }) => info === wanted)?.code ?? '',
+  const [watch = '', text = ''] = ['sh watch', 'text'].map(
+    (language) => blocks.find(({ info }) => info === language)?.code ?? '',
   )
   await using watching = run('bash', [
     '-c',
     `SESSION=${/session=(\w+)/.exec(stderr)?.[1]}\nexec ${here(watch)}`,
   ])
-  const [heard] = await watching.printed(/event: progress[\s\S]*"kind":"execute",/)
-  expect(`${heard}\n`).toBe(told)
+  const [output] = await watching.printed(/event: progress[\s\S]*"kind":"execute",/)
+  expect(`${output}\n`).toBe(text)
 }, 30_000)
 
 test('docs/playground.md has every row and every bound', () => {

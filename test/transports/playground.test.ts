@@ -42,7 +42,7 @@ async function search(session: string, query = 'wiki', gateway = home) {
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely
 function gist(answer: any): unknown {
-  if (answer.agents) return answer.agents.map((one: { package_name: string }) => one.package_name)
+  if (answer.agents) return answer.agents.map((first: { package_name: string }) => first.package_name)
   return answer.code ?? answer.content ?? answer.markdown ?? answer
 }
 
@@ -180,10 +180,10 @@ describe('a session', () => {
       session = await createSession(first)
       expect((await search(session, 'a', first)).json.step).toBe(1)
       expect((await search(session, 'b', second)).json.step).toBe(2)
-      const [one, other] = await Promise.all(
+      const [firstSession, other] = await Promise.all(
         [first, second].map((gateway) => gateway.request('GET', `${base}/${session}`)),
       )
-      expect(one?.json).toEqual(other?.json)
+      expect(firstSession?.json).toEqual(other?.json)
     }
     await using third = await startGateway(settings)
     expect((await third.request('GET', `${base}/${session}`)).json.steps).toHaveLength(2)
@@ -297,13 +297,13 @@ describe('watching a session over HTTP', () => {
     const body = { to: 'svc.playground', action: 'watch_session', params: { session } }
     await using peer = await openSocket(`${home.url}/a2a/message`, ['envelope'])
     const frames: object[] = []
-    const told = Promise.withResolvers<void>()
+    const progressed = Promise.withResolvers<void>()
     peer.socket.on('message', (data) => {
       frames.push(JSON.parse(String(data)))
-      if (frames.length === 2) told.resolve()
+      if (frames.length === 2) progressed.resolve()
     })
     peer.send({ ...body, message_id: 'w' })
-    await told.promise
+    await progressed.promise
     expect(frames).toMatchObject([
       { message_id: 'w', update: { progress: 1 } },
       { message_id: 'w', update: { part: { number: 1 } } },
@@ -317,8 +317,8 @@ describe('watching a session over HTTP', () => {
       body: JSON.stringify({ ...body, message_id: 'w' }),
     })
     expect(answer.headers.get('x-message-id')).toBe('w')
-    const heard = eventsOf(answer)
-    expect((await take(heard, 2)).map(({ event }) => event)).toEqual(['progress', 'part'])
-    await heard.return(undefined)
+    const events = eventsOf(answer)
+    expect((await take(events, 2)).map(({ event }) => event)).toEqual(['progress', 'part'])
+    await events.return(undefined)
   })
 })

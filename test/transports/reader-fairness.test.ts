@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => home[Symbol.asyncDispose]())
 
 /** One of each kind; test/soak has every spelling at every door. */
-const some = [
+const callers = [
   'http://127.0.0.1:P/',
   'http://2130706433:P/',
   'http://[::1]:P/',
@@ -22,7 +22,7 @@ const some = [
 ]
 
 describe('the reader reaches nothing private at any door', () => {
-  test.each(some)('%s', async (url) => {
+  test.each(callers)('%s', async (url) => {
     expect(expectAlike(await home.ask(home.at(url)))).toEqual({ code: 'blocked_address' })
     expect(home.leaks()).toBe(0)
   })

@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => home[Symbol.asyncDispose]())
 
-const kept = async () =>
+const storedRows = async () =>
   await home.gateway.store.dumpRestore.out(async ({ rows }) => {
     const found: unknown[] = []
     for await (const page of rows())
@@ -35,7 +35,7 @@ test.each(calls)(
     const asTask = await send(action, params, { returnImmediately: true })
     expect(asTask.json).toMatchObject({ error: { message: expect.stringContaining('tells a secret') } })
     expect((await send(action, params, {})).text).toMatch(secret)
-    expect(await kept()).toEqual([])
+    expect(await storedRows()).toEqual([])
   },
 )
 
@@ -49,7 +49,7 @@ test.each(calls)(
       const answer = await home.request('POST', `/api/playground/session/${json.id}/execute`, { token, body })
       expect(answer.json).toMatchObject({ code: 'not_callable' })
     }
-    expect(JSON.stringify(await kept())).not.toMatch(secret)
+    expect(JSON.stringify(await storedRows())).not.toMatch(secret)
   },
 )
 
@@ -64,5 +64,5 @@ test.each([
     expect(answer.status).toBeGreaterThanOrEqual(400)
   }
   await send('set_credential', params, { returnImmediately: true })
-  expect(JSON.stringify(await kept())).not.toContain('very-secret')
+  expect(JSON.stringify(await storedRows())).not.toContain('very-secret')
 })

@@ -36,10 +36,10 @@ function alike<T>(outcome: T): Record<string, T> {
 }
 
 describe('every transport answers alike', () => {
-  test.each(cases)('$name', async (one) => {
-    const first = expectAlike(await askEverywhere(home, transports, one, tokens[one.as ?? 'none']))
-    if (one.code) expect(first).toEqual({ code: one.code })
-    else one.output?.((first as { output: Json }).output)
+  test.each(cases)('$name', async (row) => {
+    const first = expectAlike(await askEverywhere(home, transports, row, tokens[row.as ?? 'none']))
+    if (row.code) expect(first).toEqual({ code: row.code })
+    else row.output?.((first as { output: Json }).output)
   })
 
   test('a connection has 16 calls in work at most, and answers all that it was sent', async () => {
@@ -66,8 +66,8 @@ describe('every transport answers alike', () => {
       const early = await Promise.race([drained, allReady().then(() => 'open')])
       work.finish()
       const answers = [1, 2, 3].map((id) => connection.answer(id).then(() => 'answered'))
-      const lost = drained.then(allReady).then(() => 'lost')
-      const calls = await Promise.all(answers.map((answer) => Promise.race([answer, lost])))
+      const lostCall = drained.then(allReady).then(() => 'lost')
+      const calls = await Promise.all(answers.map((answer) => Promise.race([answer, lostCall])))
       return { early, calls, late: await drained, begun: work.count() }
     })
     const calls = ['answered', 'answered', 'answered']

@@ -42,11 +42,18 @@ describe('an upgrade with everything wrong', () => {
       context: { authenticate },
       allowsOrigin: (origin) => origin === 'https://page.example',
       max_connections: 1,
-      sockets: [{ path: '/test', subprotocol: 'test', required: true, open: (one) => one.read(nothing) }],
+      sockets: [
+        {
+          path: '/test',
+          subprotocol: 'test',
+          required: true,
+          open: (connection) => connection.read(nothing),
+        },
+      ],
     })
     const upgraded = server.upgraded()
     const seated = await openSocket(server.url, ['test'])
-    const seat = await upgraded
+    const socket = await upgraded
     const status = (path: string, protocols: string[], origin: string) =>
       openSocket(`http://127.0.0.1:${server.port}${path}`, [...protocols, 'bearer.bad'], {
         Origin: origin,
@@ -59,7 +66,7 @@ describe('an upgrade with everything wrong', () => {
     expect(await status('/test', ['other'], 'https://page.example')).toBe(400)
     expect(await status('/test', ['test'], 'https://page.example')).toBe(503)
     expect(authenticate).not.toHaveBeenCalled()
-    const left = once(seat, 'close')
+    const left = once(socket, 'close')
     await seated[Symbol.asyncDispose]()
     await left
     expect(await status('/test', ['test'], 'https://page.example')).toBe(401)
@@ -86,23 +93,23 @@ describe('a token', () => {
 })
 
 test('a first frame that comes while the token is checked is not lost', async () => {
-  const asked = Promise.withResolvers<void>()
-  const decided = Promise.withResolvers<Principal>()
+  const requested = Promise.withResolvers<void>()
+  const verified = Promise.withResolvers<Principal>()
   const authenticate = () => {
-    asked.resolve()
-    return decided.promise
+    requested.resolve()
+    return verified.promise
   }
   await using server = await listenForSockets((connection, text) => ({ run: () => connection.send(text) }), {
     context: { authenticate },
   })
   const peer = await askByHand(server.port, '/test', 'test, bearer.token')
   peer.write(clientFrame('{"first":true}'))
-  await asked.promise
+  await requested.promise
   peer.write(clientFrame('{"second":true}'))
-  decided.resolve(principal('somebody'))
-  let heard = ''
-  while (!heard.includes('{"second":true}')) heard += (await once(peer, 'data'))[0]
-  expect(heard).toMatch(/101 Switching.*\{"first":true\}.*\{"second":true\}/s)
+  verified.resolve(principal('somebody'))
+  let received = ''
+  while (!received.includes('{"second":true}')) received += (await once(peer, 'data'))[0]
+  expect(received).toMatch(/101 Switching.*\{"first":true\}.*\{"second":true\}/s)
   peer.destroy()
 })
 
@@ -119,9 +126,9 @@ describe.each(paths)('on %s', (path, protocol) => {
     const piece = 'x'.repeat(100_000)
     peer.write(clientFrame(piece, { last: false }))
     for (let sent = 0; sent < 10; sent++) peer.write(clientFrame(piece, { opcode: 0, last: false }))
-    let heard = Buffer.alloc(0)
-    for await (const chunk of peer) heard = Buffer.concat([heard, chunk])
-    expect(heard.subarray(-4)).toEqual(Buffer.from([0x88, 2, 1009 >> 8, 1009 & 0xff]))
+    let received = Buffer.alloc(0)
+    for await (const chunk of peer) received = Buffer.concat([received, chunk])
+    expect(received.subarray(-4)).toEqual(Buffer.from([0x88, 2, 1009 >> 8, 1009 & 0xff]))
   })
 
   test('a polite close is answered with 1000', async () => {

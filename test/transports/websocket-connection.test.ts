@@ -13,19 +13,19 @@ describe('a heartbeat', () => {
   test('does not end a busy socket, whose pongs wait unread', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     const full = Promise.withResolvers<void>()
-    const gate = Promise.withResolvers<void>()
+    const release = Promise.withResolvers<void>()
     const many = maxInFlight + maxQueued
     let seen = 0
     await using server = await listenForSockets((connection, text) => {
       seen += 1
       if (seen === many) full.resolve()
-      return { run: () => gate.promise.then(() => connection.send(text)) }
+      return { run: () => release.promise.then(() => connection.send(text)) }
     })
     await using peer = await openSocket(server.url, ['test'])
     for (let id = 1; id <= many; id++) peer.send({ id })
     await full.promise
     beats(5)
-    gate.resolve()
+    release.resolve()
     for (let id = 1; id <= many; id++) expect(await peer.answer(id)).toEqual({ id })
   })
 

@@ -101,26 +101,26 @@ test('a client is not read on while it has as much waiting as it may', async () 
   for (let sent = 0; sent < maxInFlight + maxQueued; sent++) peer.send(megabyte)
   // All in work and one that waits; what else came lies unread, and the client keeps the rest.
   while (!wire.isPaused()) await turn()
-  const kept = peer.socket.bufferedAmount
+  const unsent = peer.socket.bufferedAmount
   expect(prepare).toHaveBeenCalledTimes(maxInFlight + 1)
-  expect(kept).toBeGreaterThan(50 * megabyte.length)
+  expect(unsent).toBeGreaterThan(50 * megabyte.length)
 })
 
 describe('a cancellation', () => {
   test('passes the requests that wait, and those that it cancels are never run', async () => {
     const ran: number[] = []
-    let heard = () => {}
+    let onCall = () => {}
     await using server = await listenWith((input) => {
       ran.push((input as { id: number }).id)
-      heard()
+      onCall()
       return new Promise(() => {})
     })
     const begun = (count: number) =>
       new Promise<void>((resolve) => {
-        heard = () => {
+        onCall = () => {
           if (ran.length === count) resolve()
         }
-        heard()
+        onCall()
       })
     await using peer = await openSocket(`http://127.0.0.1:${server.port}/mcp/ws`, ['mcp'])
     for (let id = 1; id <= maxInFlight + 4; id++) peer.send(call(id))

@@ -28,17 +28,17 @@ describe('a refused upgrade', () => {
   }, 5000)
 
   test('is one that was being decided when the gateway began to close', async () => {
-    const asked = Promise.withResolvers<void>()
-    const decided = Promise.withResolvers<Principal>()
+    const requested = Promise.withResolvers<void>()
+    const verified = Promise.withResolvers<Principal>()
     const authenticate = () => {
-      asked.resolve()
-      return decided.promise
+      requested.resolve()
+      return verified.promise
     }
     await using server = await listenForSockets(nothing, { context: { authenticate } })
     const refused = refusal(openSocket(server.url, ['test', 'bearer.token']))
-    await asked.promise
+    await requested.promise
     await server.upgrades.close()
-    decided.resolve(principal('somebody'))
+    verified.resolve(principal('somebody'))
     const { status, headers } = await refused
     expect(status).toBe(503)
     expect(headers['retry-after']).toBe('5')
@@ -46,15 +46,15 @@ describe('a refused upgrade', () => {
 })
 
 test('destroying ends sockets that are accepted and those that are not yet', async () => {
-  const asked = Promise.withResolvers<void>()
+  const requested = Promise.withResolvers<void>()
   const authenticate = () => {
-    asked.resolve()
+    requested.resolve()
     return new Promise<Principal>(() => {})
   }
   await using server = await listenForSockets(nothing, { context: { authenticate } })
   const accepted = await openSocket(server.url, ['test'])
   const undecided = await askByHand(server.port, '/test', 'test, bearer.token')
-  await asked.promise
+  await requested.promise
   const ended = [once(accepted.socket, 'close'), once(undecided.resume(), 'end')]
   server.upgrades.destroy()
   await Promise.all(ended)

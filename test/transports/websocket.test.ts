@@ -89,9 +89,9 @@ test('no other path is upgraded', async () => {
 
 test('an upgrade to something else is ignored and the request answered', async () => {
   const { port } = new URL(home.url)
-  const asked = request({ port, path: '/healthz', headers: { Connection: 'Upgrade', Upgrade: 'h2c' } })
-  asked.end()
-  const [response] = await once(asked, 'response')
+  const upgrade = request({ port, path: '/healthz', headers: { Connection: 'Upgrade', Upgrade: 'h2c' } })
+  upgrade.end()
+  const [response] = await once(upgrade, 'response')
   response.resume()
   expect(response.statusCode).toBe(200)
 })

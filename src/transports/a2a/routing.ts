@@ -6,7 +6,7 @@ import { type InputRequired, inputRequiredIn, type Part, type StoredTask } from 
 import type { Call } from '../../router/router.ts'
 import { stringify } from '../shared/stringify.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
-import { refusal, invalidField } from './protocol/error.ts'
+import { invalidField, refusal } from './protocol/error.ts'
 import type { AskedPart, SendParams } from './protocol/params.ts'
 import type { Job, TaskUpdate, Tell, Work } from './work.ts'
 

@@ -69,7 +69,11 @@ async function read({ work, taskManager }: SendOptions, input: unknown, call: Ca
   return { params, job: work.read(params, task), context_id: task.context_id, task }
 }
 
-async function begin({ taskManager, explain }: SendOptions, incoming: ReadMessage, call: Call): Promise<StartedTask> {
+async function begin(
+  { taskManager, explain }: SendOptions,
+  incoming: ReadMessage,
+  call: Call,
+): Promise<StartedTask> {
   const { params, job, context_id, task } = incoming
   if (!job.run) throw refusal('UNSUPPORTED_OPERATION', 'This message is answered at once and makes no task.')
   const { message } = params

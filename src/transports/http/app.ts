@@ -36,7 +36,9 @@ export function createHttpApp(
 ): RequestListener {
   const app = createExpress(context, etags, others, ending)
   const direct = new Map(
-    others.flatMap((mount) => (mount.direct === undefined ? [] : [[keyOf(mount.method, mount.direct), mount]])),
+    others.flatMap((mount) =>
+      mount.direct === undefined ? [] : [[keyOf(mount.method, mount.direct), mount]],
+    ),
   )
   return (request, response) => {
     const mount = direct.get(keyOf(request.method ?? '', request.url ?? ''))

@@ -45,7 +45,8 @@ export function readRequest(frame: unknown): Request | { readonly failure: Failu
   if ('id' in frame && !isId(id))
     return { failure: notARequest('/id', 'Use a string, a number up to 2^53 - 1, or null.'), id: null }
   if (jsonrpc !== '2.0') return { failure: notARequest('/jsonrpc', 'This must be "2.0".'), id: answerId }
-  if (typeof method !== 'string') return { failure: notARequest('/method', 'This must be a string.'), id: answerId }
+  if (typeof method !== 'string')
+    return { failure: notARequest('/method', 'This must be a string.'), id: answerId }
   if (!isRecord(params))
     return { failure: notARequest('/params', 'Give params by name, in an object.'), id: answerId }
   const request = { jsonrpc: '2.0', method, params: params as JsonObject } as const

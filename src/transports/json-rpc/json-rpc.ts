@@ -11,9 +11,9 @@ import {
   type Id,
   invalidRequest,
   maximumBatch,
+  notARequest,
   parseError,
   readRequest,
-  notARequest,
   updateFrame,
 } from './frames.ts'
 import { cancelMethod } from './in-flight.ts'

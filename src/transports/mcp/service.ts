@@ -86,10 +86,12 @@ export function createServing(options: ServingOptions): McpService {
     { supportedVersions: [modernVersion], capabilities: capabilitiesOf(true), instructions },
     freshness,
   )
-  const shown = Object.entries(views).map(([method, { answer, freshness: viewFreshness }]): [string, Method] => [
-    method,
-    async (params, exchange) => write(await answer(params, exchange), viewFreshness),
-  ])
+  const shown = Object.entries(views).map(
+    ([method, { answer, freshness: viewFreshness }]): [string, Method] => [
+      method,
+      async (params, exchange) => write(await answer(params, exchange), viewFreshness),
+    ],
+  )
   const modern = createModern({
     onError,
     others: new Set(['subscriptions/listen']),

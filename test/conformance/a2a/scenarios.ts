@@ -20,7 +20,7 @@ function task(state: TaskState, words?: string, ...artifacts: Artifact[]): Job {
   return {
     async run(_, tell) {
       await tell({ state: 'TASK_STATE_WORKING' })
-      for (const one of artifacts) await tell({ artifact: one, last: true })
+      for (const item of artifacts) await tell({ artifact: item, last: true })
       await tell({ state, ...(words !== undefined && { parts: [text(words)] }) })
     },
   }
@@ -67,7 +67,7 @@ export function scenarioWork(extendedCard: Work['extendedCard']): Work {
     read({ message }) {
       const [found] = Object.keys(scenarios)
         .filter((beginning) => message.messageId.startsWith(beginning))
-        .toSorted((one, other) => other.length - one.length)
+        .toSorted((item, other) => other.length - item.length)
       return (found && scenarios[found]) || done()
     },
     extendedCard,

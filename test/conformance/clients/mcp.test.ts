@@ -11,10 +11,10 @@ const python = installed('mcp-2.3.0/bin/python')
 const script = `${import.meta.dirname}/mcp_session.py`
 
 /** A page that never answers, and tells when somebody asks for it and when he has gone. */
-const asked = new EventTarget()
+const requests = new EventTarget()
 const page = createServer((_request, response) => {
-  response.once('close', () => asked.dispatchEvent(new Event('left')))
-  asked.dispatchEvent(new Event('asked'))
+  response.once('close', () => requests.dispatchEvent(new Event('left')))
+  requests.dispatchEvent(new Event('asked'))
 })
 let home: TestGateway
 let url: string
@@ -47,18 +47,18 @@ describe.skipIf(!python).each([
       PORT: new URL(home.url).port,
     }
     await using client = run(python ?? '', [script, mode, ...where, `${url}/${mode}/${over}`], environment)
-    const left = once(asked, 'left')
-    asked.addEventListener('asked', () => client.process.stdin?.write('\n'), { once: true })
+    const left = once(requests, 'left')
+    requests.addEventListener('asked', () => client.process.stdin?.write('\n'), { once: true })
     const { stdout, stderr, code } = await client.ended
     expect(code, stderr).toBe(0)
-    const said = Object.assign(
+    const notified = Object.assign(
       {},
       ...stdout
         .trim()
         .split('\n')
         .map((line) => JSON.parse(line)),
     )
-    expect(said).toMatchObject({
+    expect(notified).toMatchObject({
       version,
       tools: expect.arrayContaining(['search_agents', 'resolve_package', 'call_agent']),
       found: { agents: [{ package_name: 'svc.utility.wiki' }], total: 1 },
@@ -67,7 +67,7 @@ describe.skipIf(!python).each([
       unknown: expect.stringContaining('no tool serch_agents'),
       after: false,
     })
-    expect(said.text).toEqual(said.found)
+    expect(notified.text).toEqual(notified.found)
     await left
   })
 })

@@ -72,8 +72,8 @@ export function mint(state: object): string {
 /** Throws Fault -32602 for a state that is not ours. */
 export function verified(state: unknown): Readonly<Record<string, unknown>> | undefined {
   if (state === undefined) return undefined
-  const [payload = '', given = ''] = String(state).split('.')
-  const bytes = Buffer.from(given, 'base64url')
+  const [payload = '', signature = ''] = String(state).split('.')
+  const bytes = Buffer.from(signature, 'base64url')
   const own = seal(payload)
   if (bytes.length !== own.length || !timingSafeEqual(bytes, own)) {
     throw new Fault(faults.invalidParams, 'The requestState is not one that was given out.')

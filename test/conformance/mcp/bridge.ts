@@ -42,8 +42,8 @@ export async function startBridge(open: () => Promise<Line>): Promise<AsyncDispo
     if (request.method !== 'POST') return void response.writeHead(405).end()
     if (!isLocal(request.headers.origin)) return void response.writeHead(403).end()
     const message = (await json(request)) as Record<string, unknown>
-    const known = sessions.get(String(request.headers['mcp-session-id']))
-    const session = known ?? (await connect())
+    const existing = sessions.get(String(request.headers['mcp-session-id']))
+    const session = existing ?? (await connect())
     if (message.method === 'initialize') {
       const id = randomUUID()
       sessions.set(id, session)
@@ -56,7 +56,7 @@ export async function startBridge(open: () => Promise<Line>): Promise<AsyncDispo
     session.waiting.set(message.id, response)
     response.once('close', () => {
       session.waiting.delete(message.id)
-      if (!known && message.method !== 'initialize') session.line.close()
+      if (!existing && message.method !== 'initialize') session.line.close()
     })
     session.line.send(message)
   }

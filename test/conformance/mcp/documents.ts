@@ -25,7 +25,8 @@ export function readResource(uri: string): { contents: object[] } {
     return textAt(uri, JSON.stringify(data), 'application/json')
   }
   if (uri === 'test://static-binary') return { contents: [{ uri, mimeType: 'image/png', blob: png }] }
-  if (resources.some((one) => one.uri === uri)) return textAt(uri, 'This is the content of the resource.')
+  if (resources.some((candidate) => candidate.uri === uri))
+    return textAt(uri, 'This is the content of the resource.')
   throw new Fault(faults.invalidParams, `There is no resource ${uri}.`, { data: { uri } })
 }
 
@@ -50,15 +51,15 @@ const user = (...contents: object[]) => ({
 })
 
 export function getPrompt(params: Readonly<Record<string, unknown>>, capabilities: object): object {
-  const given = isRecord(params.arguments) ? params.arguments : {}
+  const values = isRecord(params.arguments) ? params.arguments : {}
   switch (params.name) {
     case 'test_simple_prompt':
       return user(text('This is a simple prompt for testing.'))
     case 'test_prompt_with_arguments':
-      return user(text(`Prompt with arguments: arg1='${given.arg1}', arg2='${given.arg2}'`))
+      return user(text(`Prompt with arguments: arg1='${values.arg1}', arg2='${values.arg2}'`))
     case 'test_prompt_with_embedded_resource':
       return user(
-        resource(String(given.resourceUri), 'text/plain', 'Embedded resource content for testing.'),
+        resource(String(values.resourceUri), 'text/plain', 'Embedded resource content for testing.'),
         text('Please process the embedded resource above.'),
       )
     case 'test_prompt_with_image':

@@ -25,8 +25,8 @@ export async function startFixture(): Promise<Fixture> {
   const connected = new Set<Server>()
   const call = createCall((list) => {
     sdk.notify[list === 'tools' ? 'toolsChanged' : 'promptsChanged']()
-    for (const one of connected)
-      void one[list === 'tools' ? 'sendToolListChanged' : 'sendPromptListChanged']().catch(() => {})
+    for (const instance of connected)
+      void instance[list === 'tools' ? 'sendToolListChanged' : 'sendPromptListChanged']().catch(() => {})
   })
   const sdk = createMcpHandler(() => createSdkServer(call))
   const serveSdk = toNodeHandler(sdk) as Serve
@@ -41,10 +41,10 @@ export async function startFixture(): Promise<Fixture> {
     refusal: () => undefined,
     async load() {
       return () => {
-        const one = createSdkServer(call)
-        connected.add(one)
-        one.onclose = () => void connected.delete(one)
-        return one
+        const instance = createSdkServer(call)
+        connected.add(instance)
+        instance.onclose = () => void connected.delete(instance)
+        return instance
       }
     },
   }

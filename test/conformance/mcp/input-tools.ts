@@ -4,7 +4,7 @@ import { accepted, elicit, inputRequired, mint, type Question, roots, sample, ve
 import { text } from './content.ts'
 import type { FixtureTool } from './tools.ts'
 
-const said = (words: string) => ({ content: [text(words)] })
+const textResult = (words: string) => ({ content: [text(words)] })
 const userName = elicit('What is your name?', { name: { type: 'string' } })
 const confirm = { confirm: elicit('Please confirm', { ok: { type: 'boolean' } }) }
 
@@ -18,14 +18,14 @@ export const inputTools: Readonly<Record<string, FixtureTool>> = {
     run: ({ params, capabilities }) =>
       answersOf(params).llm_answer === undefined
         ? inputRequired({ llm_answer: sample('Reply with the single word: pong', 16) }, capabilities)
-        : said('sampling round-trip complete'),
+        : textResult('sampling round-trip complete'),
   },
   test_input_required_result_elicitation: {
     description: 'Asks for a name',
     run({ params, capabilities }) {
       const name = accepted(params.inputResponses, 'user_name')?.name
       return typeof name === 'string'
-        ? said(`Hello, ${name}!`)
+        ? textResult(`Hello, ${name}!`)
         : inputRequired({ user_name: userName }, capabilities)
     },
   },
@@ -33,7 +33,7 @@ export const inputTools: Readonly<Record<string, FixtureTool>> = {
     description: 'Asks the model of the client',
     run({ params, capabilities }) {
       const answer = answersOf(params).capital_question
-      if (isRecord(answer)) return said(`Sampling response: ${JSON.stringify(answer.content)}`)
+      if (isRecord(answer)) return textResult(`Sampling response: ${JSON.stringify(answer.content)}`)
       return inputRequired({ capital_question: sample('What is the capital of France?', 100) }, capabilities)
     },
   },
@@ -41,7 +41,7 @@ export const inputTools: Readonly<Record<string, FixtureTool>> = {
     description: 'Asks for roots',
     run({ params, capabilities }) {
       const answer = answersOf(params).client_roots
-      if (isRecord(answer) && Array.isArray(answer.roots)) return said(`${answer.roots.length} roots`)
+      if (isRecord(answer) && Array.isArray(answer.roots)) return textResult(`${answer.roots.length} roots`)
       return inputRequired({ client_roots: roots }, capabilities)
     },
   },
@@ -49,7 +49,7 @@ export const inputTools: Readonly<Record<string, FixtureTool>> = {
     description: 'Keeps its state with the client',
     run({ params, capabilities }) {
       const state = verified(params.requestState)
-      if (state && accepted(params.inputResponses, 'confirm')) return said('state-ok')
+      if (state && accepted(params.inputResponses, 'confirm')) return textResult('state-ok')
       return inputRequired(confirm, capabilities, mint({ nonce: randomUUID() }))
     },
   },
@@ -57,7 +57,7 @@ export const inputTools: Readonly<Record<string, FixtureTool>> = {
     description: 'Refuses a state that is not its own',
     run({ params, capabilities }) {
       const state = verified(params.requestState)
-      if (state && accepted(params.inputResponses, 'confirm')) return said('integrity-ok')
+      if (state && accepted(params.inputResponses, 'confirm')) return textResult('integrity-ok')
       return inputRequired(confirm, capabilities, mint({ nonce: randomUUID() }))
     },
   },
@@ -66,7 +66,8 @@ export const inputTools: Readonly<Record<string, FixtureTool>> = {
     run({ params, capabilities }) {
       const { greeting, client_roots } = answersOf(params)
       const name = accepted(params.inputResponses, 'user_name')?.name
-      if (typeof name === 'string' && isRecord(greeting) && isRecord(client_roots)) return said(`Hi ${name}`)
+      if (typeof name === 'string' && isRecord(greeting) && isRecord(client_roots))
+        return textResult(`Hi ${name}`)
       return inputRequired(
         { user_name: userName, greeting: sample('Generate a greeting', 50), client_roots: roots },
         capabilities,
@@ -79,7 +80,8 @@ export const inputTools: Readonly<Record<string, FixtureTool>> = {
     run({ params, capabilities }) {
       const state = verified(params.requestState)
       const round = Number(state?.round ?? 0)
-      if (round === 2) return said(`${state?.name} likes ${accepted(params.inputResponses, 'step2')?.color}`)
+      if (round === 2)
+        return textResult(`${state?.name} likes ${accepted(params.inputResponses, 'step2')?.color}`)
       const question: Record<string, Question> =
         round === 0
           ? { step1: elicit('Step 1: What is your name?', { name: { type: 'string' } }) }
@@ -91,14 +93,14 @@ export const inputTools: Readonly<Record<string, FixtureTool>> = {
   test_input_required_result_capabilities: {
     description: 'Asks only what the client can answer',
     run({ params, capabilities }) {
-      if (params.inputResponses !== undefined) return said('answered')
+      if (params.inputResponses !== undefined) return textResult('answered')
       const all: Record<string, [string, Question]> = {
         elicitation: ['user_name', userName],
         sampling: ['greeting', sample('Generate a short greeting', 50)],
         roots: ['client_roots', roots],
       }
       const able = Object.entries(all).filter(([capability]) => capability in capabilities)
-      if (able.length === 0) return said('Nothing can be asked.')
+      if (able.length === 0) return textResult('Nothing can be asked.')
       return inputRequired(Object.fromEntries(able.map(([, question]) => question)), capabilities)
     },
   },

@@ -44,8 +44,13 @@ async function runAll(suite: string): Promise<void> {
         ['the fixture over pipes', pipes.url, lines[revision]],
         ['the fixture over connect', connected.url, lines[revision]],
       ] as const
-      for (const [subject, url, known] of subjects) {
-        await run(suite, subject, { url, revision, folder: join(folder, `${subject} ${revision}`), ...known })
+      for (const [subject, url, knownFailures] of subjects) {
+        await run(suite, subject, {
+          url,
+          revision,
+          folder: join(folder, `${subject} ${revision}`),
+          ...knownFailures,
+        })
       }
     }
   } finally {

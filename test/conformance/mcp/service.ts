@@ -5,7 +5,7 @@ import { createModern, type Modern } from '../../../src/transports/mcp/protocol-
 import { createResultWriter } from '../../../src/transports/mcp/protocol-2026/result.ts'
 import { getPrompt, prompts, readResource, resources, resourceTemplates } from './documents.ts'
 import { inputTools } from './input-tools.ts'
-import { type FixtureTool, type Given, plainTools } from './tools.ts'
+import { type FixtureTool, plainTools, type ToolRequest } from './tools.ts'
 
 export const info = { name: 'conformance-fixture', version: '1' }
 export const capabilities = {
@@ -26,16 +26,16 @@ export const listing = [...tools].map(([name, { description, properties = {}, in
 /** Calls a tool of the fixture, in either era. */
 export type CallFixture = (
   params: Readonly<Record<string, unknown>>,
-  given: Pick<Given, 'capabilities' | 'logLevel' | 'notify' | 'ask'>,
+  request: Pick<ToolRequest, 'capabilities' | 'logLevel' | 'notify' | 'ask'>,
 ) => Promise<object>
 
-export function createCall(changed: Given['changed']): CallFixture {
-  return async (params, given) => {
+export function createCall(changed: ToolRequest['changed']): CallFixture {
+  return async (params, request) => {
     const tool = tools.get(String(params.name))
     if (!tool) throw new Fault(faults.invalidParams, `There is no tool ${params.name}.`)
     const input = isRecord(params.arguments) ? params.arguments : {}
     const progressToken = isRecord(params._meta) ? params._meta.progressToken : undefined
-    return await tool.run({ ...given, params, input, progressToken, changed })
+    return await tool.run({ ...request, params, input, progressToken, changed })
   }
 }
 

@@ -20,8 +20,8 @@ export function serveSessions(createServer: () => Server): Serve {
 
   return async (request, response, body) => {
     const id = request.headers['mcp-session-id']
-    const known = typeof id === 'string' ? sessions.get(id) : undefined
-    const transport = known ?? (isInitializeRequest(body) ? await open() : undefined)
+    const session = typeof id === 'string' ? sessions.get(id) : undefined
+    const transport = session ?? (isInitializeRequest(body) ? await open() : undefined)
     if (transport) return await transport.handleRequest(request, response, body)
     response.writeHead(id === undefined ? 400 : 404, { 'Content-Type': 'application/json' })
     response.end('{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"There is no such session."}}')

@@ -38,9 +38,9 @@ export async function runSuite(
   program: string,
   { url, revision, baseline, folder }: RunOptions,
 ): Promise<Run> {
-  const known = baseline === undefined ? [] : ['--expected-failures', baseline]
+  const flags = baseline === undefined ? [] : ['--expected-failures', baseline]
   const options = ['--url', url, '--requirements', revision, '--output-dir', folder, '--timeout', '15000']
-  const child = spawn(process.execPath, [program, 'server', ...options, ...known], {
+  const child = spawn(process.execPath, [program, 'server', ...options, ...flags], {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
@@ -54,6 +54,6 @@ async function scoredIn(output: string, program: string, revision: Revision): Pr
   const [, required = ''] = /^server:\n((?: {2}- .*\n)+)/m.exec(await readFile(list, 'utf8')) ?? []
   const names = new Set([...required.matchAll(/- (\S+)/g)].map((match) => match[1]))
   return [...output.matchAll(/^([✓✗]) (\S+): \d+ passed/gm)]
-    .map(([, mark, name = '']) => ({ name, passed: mark === '✓' }))
+    .map(([, symbol, name = '']) => ({ name, passed: symbol === '✓' }))
     .filter(({ name }) => names.has(name))
 }

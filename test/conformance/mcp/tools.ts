@@ -2,7 +2,7 @@ import { elicit, type Question, sample } from './ask.ts'
 import { audio, image, resource, text } from './content.ts'
 
 /** What a tool of the fixture is given, in either era. */
-export interface Given {
+export interface ToolRequest {
   readonly params: Readonly<Record<string, unknown>>
   readonly input: Readonly<Record<string, unknown>>
   readonly progressToken: unknown
@@ -19,17 +19,17 @@ export interface FixtureTool {
   readonly description: string
   readonly properties?: Readonly<Record<string, object>>
   readonly inputSchema?: object
-  run(given: Given): object | Promise<object>
+  run(request: ToolRequest): object | Promise<object>
 }
 
 const words = (...content: object[]) => ({ content })
 
-async function log(given: Given, data: string): Promise<void> {
-  await given.notify('notifications/message', { level: 'info', data })
+async function log(request: ToolRequest, data: string): Promise<void> {
+  await request.notify('notifications/message', { level: 'info', data })
 }
 
-async function asked(given: Given, question: Question): Promise<object> {
-  const { action, content } = await given.ask(question)
+async function answerTo(request: ToolRequest, question: Question): Promise<object> {
+  const { action, content } = await request.ask(question)
   return words(text(`Elicitation completed: action=${action}, content=${JSON.stringify(content ?? {})}`))
 }
 
@@ -60,8 +60,8 @@ export const plainTools: Readonly<Record<string, FixtureTool>> = {
   },
   test_tool_with_logging: {
     description: 'Log messages',
-    async run(given) {
-      for (const part of ['started', 'processing data', 'completed']) await log(given, `Tool ${part}`)
+    async run(request) {
+      for (const part of ['started', 'processing data', 'completed']) await log(request, `Tool ${part}`)
       return words(text('Tool with logging executed successfully'))
     },
   },
@@ -85,8 +85,8 @@ export const plainTools: Readonly<Record<string, FixtureTool>> = {
   },
   test_logging_tool: {
     description: 'Logs where it is asked to',
-    async run(given) {
-      if (given.logLevel !== undefined) await log(given, 'ran')
+    async run(request) {
+      if (request.logLevel !== undefined) await log(request, 'ran')
       return words(text('ran'))
     },
   },
@@ -108,9 +108,9 @@ export const plainTools: Readonly<Record<string, FixtureTool>> = {
   },
   test_elicitation_sep1034_defaults: {
     description: 'Asks with defaults',
-    run: (given) =>
-      asked(
-        given,
+    run: (request) =>
+      answerTo(
+        request,
         elicit(
           'Review the fields',
           {
@@ -126,9 +126,9 @@ export const plainTools: Readonly<Record<string, FixtureTool>> = {
   },
   test_elicitation_sep1330_enums: {
     description: 'Asks with enumerations',
-    run: (given) =>
-      asked(
-        given,
+    run: (request) =>
+      answerTo(
+        request,
         elicit(
           'Select options',
           {

@@ -29,18 +29,18 @@ export async function openHome(compose: (gateway: Gateway) => Gateway = (gateway
   await using stack = new AsyncDisposableStack()
   const data = await mkdtemp(join(tmpdir(), 'dragoman-schemathesis-'))
   stack.defer(() => rm(data, { recursive: true, force: true }))
-  const world = stack.use(await openWorld())
+  const services = stack.use(await openWorld())
   const config = readConfig({
     PORT: '0',
     DRAGOMAN_DATA: data,
     DRAGOMAN_CHECK_OUTPUTS: 'on',
     DRAGOMAN_RATE_LIMIT: 'off',
     DRAGOMAN_CONTACT: 'tests@example.org',
-    DRAGOMAN_WIKI_URL: `${world.url}/w/api.php`,
-    ...pricesFrom(world.url),
-    DRAGOMAN_YAHOO_URL: world.url,
+    DRAGOMAN_WIKI_URL: `${services.url}/w/api.php`,
+    ...pricesFrom(services.url),
+    DRAGOMAN_YAHOO_URL: services.url,
     DRAGOMAN_FINNHUB_KEY: 'test',
-    DRAGOMAN_ALLOW_ORIGINS: world.url,
+    DRAGOMAN_ALLOW_ORIGINS: services.url,
   })
   const options = { log: createLogger('error'), lookup: toLoopback, resolveTxt: async () => [] }
   const gateway = stack.use(await openGateway(config, options))
@@ -56,7 +56,7 @@ export async function openHome(compose: (gateway: Gateway) => Gateway = (gateway
   ) as Record<Owner, string>
   for (const owner of owners) await publishAgents(server.url, owner, tokens[owner])
   const opened = stack.move()
-  return { url: server.url, page: world.page, tokens, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+  return { url: server.url, page: services.page, tokens, [Symbol.asyncDispose]: () => opened.disposeAsync() }
 }
 
 /** Every name leads here, where the guard lets nobody: a URL that was made up is refused without a name server. */

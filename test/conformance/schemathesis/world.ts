@@ -6,14 +6,14 @@ const page = '/page'
 const unknown = '{"message":"NotFound","chart":{"result":null,"error":{"code":"Not Found"}}}'
 const binance = '/api/v3/ticker/24hr'
 
-export interface World extends AsyncDisposable {
+export interface Services extends AsyncDisposable {
   readonly url: string
   /** Address of the page. */
   readonly page: string
 }
 
 /** The outside world: a loopback server that plays a MediaWiki, sources of prices and a page to read. */
-export async function openWorld(): Promise<World> {
+export async function openWorld(): Promise<Services> {
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://world')
     const body = answers(pathname)

@@ -19,7 +19,7 @@ test('docs/liveness.md: the requests are answered as it says', async () => {
   await using agents = await serveLiving()
   await using home = await openHome([agents])
   agents.become('sun', { card: soundCard, endpoint: soundAnswer })
-  const { manifest_url, endpoint_url } = agents.place('sun')
+  const { manifest_url, endpoint_url } = agents.siteOf('sun')
   const endpoints = [{ protocol: 'envelope' as const, url: endpoint_url ?? '' }]
   await list(home.gateway, { package_name: 'com.example.sun', manifest_url, endpoints })
   await home.cycle()

@@ -64,7 +64,7 @@ export function nameOf(name: string): string {
 }
 
 function entryAt(agents: LivingAgents, name: string): StoredEntry {
-  const { manifest_url, endpoint_url } = agents.place(name)
+  const { manifest_url, endpoint_url } = agents.siteOf(name)
   const endpoints: Endpoint[] = endpoint_url === null ? [] : [{ protocol: 'envelope', url: endpoint_url }]
   return sampleEntry({ package_name: nameOf(name), name, manifest_url, endpoints, state: 'ACTIVE' })
 }

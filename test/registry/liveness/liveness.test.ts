@@ -138,9 +138,9 @@ describe('an agent that stops answering', () => {
     expect(called.json.code).toBe('upstream_invalid')
     const status = async () => (await far.entry('weather one')).liveness.status
     await expect.poll(status, retryFor).toBe('degraded')
-    const { length } = agents.asked
+    const { length } = agents.requests
     await far.gateway.request('POST', '/a2a/message', { token, body })
-    expect(agents.asked).toHaveLength(length + 1)
+    expect(agents.requests).toHaveLength(length + 1)
     for (const pause of [2 * minute, 6 * minute]) {
       far.time.pass(pause)
       await far.cycle()
@@ -191,10 +191,10 @@ describe('a look', () => {
       await home.cycle()
       home.time.pass(hour)
     }
-    const lines = agents.asked.map(({ line }) => line)
+    const lines = agents.requests.map(({ line }) => line)
     expect(lines.filter((line) => line === 'GET /sun/card')).toHaveLength(24)
     expect(lines.filter((line) => line === 'POST /sun/agent')).toHaveLength(2)
-    expect(agents.asked.filter(({ headers }) => headers['if-none-match'] === '"v1"')).toHaveLength(23)
+    expect(agents.requests.filter(({ headers }) => headers['if-none-match'] === '"v1"')).toHaveLength(23)
     expect((await home.entry('sun')).liveness.status).toBe('alive')
   })
 
@@ -216,7 +216,7 @@ describe('a look', () => {
   test('is not made of what is hosted, in STAGE, suspended, deleted, or nowhere', async () => {
     agents.become('sun', sound)
     const owner = await home.gateway.token('owner')
-    const { manifest_url } = agents.place('sun')
+    const { manifest_url } = agents.siteOf('sun')
     const id = await list(home.gateway, { package_name: 'com.example.sun', manifest_url }, owner)
     const act = (path: string, body = {}) =>
       home.gateway.request('POST', `/api/agents/${id}/${path}`, { token: owner, body })
@@ -273,7 +273,7 @@ describe('a look', () => {
     await expect.poll(live, retryFor).toBe(1)
     await expect.poll(async () => (await home.entry('moon')).liveness.status, retryFor).toBe('alive')
     await loops.disposeAsync()
-    expect(agents.asked.map(({ line }) => line).toSorted()).toEqual([
+    expect(agents.requests.map(({ line }) => line).toSorted()).toEqual([
       'GET /moon/card',
       'GET /sun/card',
       'POST /moon/agent',
@@ -288,7 +288,7 @@ describe('a look', () => {
     const owner = await home.gateway.token('owner')
     const id = await list(
       home.gateway,
-      { package_name: 'com.example.sun', manifest_url: agents.place('sun').manifest_url },
+      { package_name: 'com.example.sun', manifest_url: agents.siteOf('sun').manifest_url },
       owner,
     )
     await home.gateway.gateway.verification.checker.check(id, signal)
@@ -348,7 +348,7 @@ describe('a look', () => {
     const allowed = [modern.origin, old.origin, agents.origin].join()
     await using far = await openHome([], { DRAGOMAN_ALLOW_ORIGINS: allowed })
     agents.become('none', sound)
-    const { manifest_url } = agents.place('none')
+    const { manifest_url } = agents.siteOf('none')
     const card = (origin: string) => `${origin}/.well-known/agent-card.json`
     await list(far.gateway, { package_name: 'com.example.modern', manifest_url: card(modern.origin) })
     await list(far.gateway, { package_name: 'com.example.old', manifest_url: card(old.origin) })
@@ -403,7 +403,7 @@ describe('a check that somebody asks for', () => {
     await using home = await openHome([agents])
     agents.become('sun', sound)
     const token = await home.gateway.token('owner')
-    const { manifest_url, endpoint_url } = agents.place('sun')
+    const { manifest_url, endpoint_url } = agents.siteOf('sun')
     const endpoints = [{ protocol: 'envelope' as const, url: endpoint_url ?? '' }]
     const id = await list(home.gateway, { package_name: nameOf('sun'), manifest_url, endpoints }, token)
     const get = (path: string, tag?: string | null) =>

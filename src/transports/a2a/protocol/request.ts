@@ -45,5 +45,7 @@ export function queryOf(url: string): URLSearchParams {
 /** The one extension that cards declare asks nothing of either side. Of the extensions that the caller wants, those that are active (section 4.6.2). */
 export function extensionHeaders({ headers }: IncomingMessage): Headers {
   const requested = String(headers['a2a-extensions'] ?? '').split(',')
-  return requested.some((uri) => uri.trim() === registryExtension) ? { 'A2A-Extensions': registryExtension } : {}
+  return requested.some((uri) => uri.trim() === registryExtension)
+    ? { 'A2A-Extensions': registryExtension }
+    : {}
 }

@@ -25,7 +25,10 @@ export function responsesOf(row: Row, output: unknown, links: object): Record<st
     description: 'As it was when the caller had that ETag.',
     headers: { ...common, ...etag },
   }
-  const failures = statusesOf(failuresOf(row)).map((code) => [code, { $ref: `#/components/responses/${code}` }])
+  const failures = statusesOf(failuresOf(row)).map((code) => [
+    code,
+    { $ref: `#/components/responses/${code}` },
+  ])
   return { [status]: success, ...(isKept && { 304: unchanged }), ...Object.fromEntries(failures) }
 }
 

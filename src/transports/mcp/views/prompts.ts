@@ -103,7 +103,11 @@ export function promptNamed(name: unknown): Pick<Prompt, 'name' | 'description' 
   if (typeof name !== 'string') throw invalidField('/name', 'This must be a string.')
   const prompt = promptsByName.get(name)
   if (prompt) return prompt
-  throw invalidField('/name', `There is no prompt ${name.slice(0, 100)}.`, nearest(name, promptsByName.keys()))
+  throw invalidField(
+    '/name',
+    `There is no prompt ${name.slice(0, 100)}.`,
+    nearest(name, promptsByName.keys()),
+  )
 }
 
 function checked(prompt: Pick<Prompt, 'name' | 'arguments'>, input: unknown): PromptArguments {
@@ -111,12 +115,14 @@ function checked(prompt: Pick<Prompt, 'name' | 'arguments'>, input: unknown): Pr
   const names = prompt.arguments.map(({ name }) => name)
   for (const [name, value] of Object.entries(input)) {
     const at = `/arguments/${name.slice(0, 100)}`
-    if (!names.includes(name)) throw invalidField(at, `${prompt.name} has no such argument.`, nearest(name, names))
+    if (!names.includes(name))
+      throw invalidField(at, `${prompt.name} has no such argument.`, nearest(name, names))
     if (typeof value !== 'string') throw invalidField(at, 'This must be a string.')
   }
   const values = input as PromptArguments
   for (const { name, required } of prompt.arguments) {
-    if (required && !values[name]?.trim()) throw invalidField(`/arguments/${name}`, 'This argument is required.')
+    if (required && !values[name]?.trim())
+      throw invalidField(`/arguments/${name}`, 'This argument is required.')
   }
   return values
 }

@@ -23,7 +23,9 @@ export function createRefusal(
     if (!tool || !isRecord(input)) return undefined
     const { to, action: actionName } = tool.toEnvelope(input)
     const agent = agents.find((candidate) => candidate.package_name === packageNameOf(String(to)))
-    const action = agent?.actions.find((candidate) => candidate.name === actionName || candidate.aliases?.includes(actionName))
+    const action = agent?.actions.find(
+      (candidate) => candidate.name === actionName || candidate.aliases?.includes(actionName),
+    )
     // A tool of a listed agent says what it needs; whether there is the agent that call_agent names is not asked here.
     const scope = tool.listing._meta?.['dragoman/scope']
     if (!(agent && action) && scope === undefined) return undefined
