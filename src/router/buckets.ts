@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { Failure } from '../../schemas/failure.ts'
-import type { Allowance } from './router.ts'
+import type { Allowance } from './call.ts'
 
 const trackedCallers = 50_000
 

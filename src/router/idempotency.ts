@@ -5,6 +5,7 @@ import type { IdempotencyStore, IdempotentCall } from '../../schemas/idempotency
 import { isRecord, orderedText } from '../../schemas/json.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import { principalKey } from '../common/principal-key.ts'
+import type { Idempotency } from './call.ts'
 
 /** How long a call may run before it counts as lost, with its process; above every deadline of an action with keys. */
 const leaseMilliseconds = 60_000
@@ -20,19 +21,6 @@ export interface IdempotencyOptions {
   /** Hears of answers that could not be kept. */
   readonly onError: (fault: unknown) => void
 }
-
-/** What a call is, beside its input. */
-export interface Keyed {
-  readonly agent: Pick<Agent, 'package_name'>
-  readonly action: Pick<Action, 'name' | 'idempotency'>
-  readonly principal: Principal | null
-}
-
-export type Idempotency = (
-  call: Keyed,
-  input: unknown,
-  work: (input: unknown) => Promise<unknown>,
-) => Promise<unknown>
 
 /**
  * Does the work of a call with an `idempotency_key` once for each caller, action and key, in all processes, and gives

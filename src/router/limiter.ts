@@ -3,7 +3,7 @@ import { Failure } from '../../schemas/failure.ts'
 import { packageNameOf } from '../../schemas/names.ts'
 import { principalKey } from '../common/principal-key.ts'
 import { createBuckets } from './buckets.ts'
-import type { Allowance, Call, RouterOptions } from './router.ts'
+import type { Allowance, Call, RouterOptions } from './call.ts'
 
 /** Calls a minute for an anonymous caller; a caller with a token has ten times as many. */
 const perMinute = { read: 600, search: 120, execute: 20, session: 20, probe: 6 }

@@ -1,7 +1,7 @@
 import type { Envelope } from '../../schemas/envelope.ts'
 import { packageNameOf, testTag } from '../../schemas/names.ts'
 import type { Principal } from '../../schemas/scope.ts'
-import type { Router } from './router.ts'
+import type { Router } from './call.ts'
 
 const maxIdLength = 100
 

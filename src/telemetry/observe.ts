@@ -1,7 +1,7 @@
 import { SpanStatusCode, trace } from '@opentelemetry/api'
 import { echoOf } from '../../schemas/envelope.ts'
 import type { Failure } from '../../schemas/failure.ts'
-import type { RouterOptions } from '../router/router.ts'
+import type { RouterOptions } from '../router/call.ts'
 import type { Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -39,7 +39,8 @@ export function createObserver(
       }
       if (!failure) log.info(line, 'call')
       else if (failure.code === 'internal') log.error({ ...line, err: failure.cause ?? failure }, 'call')
-      else log.info({ ...line, detail: failure.message.slice(0, maxDetailLength), ...causeOf(failure) }, 'call')
+      else
+        log.info({ ...line, detail: failure.message.slice(0, maxDetailLength), ...causeOf(failure) }, 'call')
     }
   }
 }

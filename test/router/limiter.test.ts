@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Principal } from '../../schemas/scope.ts'
+import type { Call } from '../../src/router/call.ts'
 import { createLimiter } from '../../src/router/limiter.ts'
-import type { Call } from '../../src/router/router.ts'
 import { anonymous, principal } from '../support/router.ts'
 
 const registry = 'svc.registry'

@@ -1,7 +1,8 @@
 import type { Action, Agent, Context } from '../../schemas/action.ts'
 import type { Principal, Scope } from '../../schemas/scope.ts'
 import type { Shape } from '../../schemas/shape.ts'
-import { type Call, createRouter, type Observation, type RouterOptions } from '../../src/router/router.ts'
+import type { Call, Observation, RouterOptions } from '../../src/router/call.ts'
+import { createRouter } from '../../src/router/router.ts'
 
 /** A shape that takes whatever comes. */
 export const anything: Shape<unknown> = { json: {}, parse: (value) => value }

@@ -6,8 +6,7 @@ import { readEventData } from '../../common/sse.ts'
 import { hasSecret } from '../../common/url-secrets.ts'
 import { refuseSecret } from '../refuse-secret.ts'
 import { isStateless, type Line, type Remote, type RemoteEvents } from './frame.ts'
-import { requestHeaders } from './headers.ts'
-import { createParameters } from './parameters.ts'
+import { createParameters, requestHeaders } from './headers.ts'
 import { answeredBy } from './socket.ts'
 
 interface HttpRemoteOptions {

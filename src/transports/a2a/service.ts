@@ -1,4 +1,4 @@
-import type { Call } from '../../router/router.ts'
+import type { Call } from '../../router/call.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
 import { listTasks } from './list.ts'
 import { errorOf, refusal } from './protocol/error.ts'

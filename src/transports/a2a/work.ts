@@ -1,5 +1,5 @@
 import type { Artifact, Part, StoredTask, TaskState } from '../../../schemas/task.ts'
-import type { Call } from '../../router/router.ts'
+import type { Call } from '../../router/call.ts'
 import type { SendParams } from './protocol/params.ts'
 
 /** What is told of a task while somebody works on it. The first state that is not busy ends the work. */

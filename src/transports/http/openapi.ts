@@ -1,9 +1,16 @@
 import type { Agent } from '../../../schemas/action.ts'
 import { envelopeShape } from '../../../schemas/envelope.ts'
 import { createDefinitions, type Definitions } from './openapi/definitions.ts'
-import { operationOf } from './openapi/operation.ts'
-import { problemComponents } from './openapi/responses.ts'
-import { type Described, type Row, shapeOf } from './openapi/row.ts'
+import { answerSchema, bodySchema, parametersOf } from './openapi/inputs.ts'
+import { problemComponents, responsesOf } from './openapi/responses.ts'
+import {
+  type Described,
+  type NamedRow,
+  operationIdOf,
+  parameterNames,
+  type Row,
+  shapeOf,
+} from './openapi/row.ts'
 import { routes } from './routes.ts'
 
 /** The OpenAPI 3.1 document, made from the same table and schemas that serve. */
@@ -75,5 +82,51 @@ function pathsOf(rows: readonly Row[], definitions: Definitions): Record<string,
       path,
       Object.fromEntries(group.map((row) => [row.route.method, operationOf(row, named, definitions)])),
     ]),
+  )
+}
+
+/** OpenAPI's Operation Object of one row; `all` are the rows that its answer may lead to. */
+function operationOf(row: NamedRow, all: readonly NamedRow[], definitions: Definitions): unknown {
+  const { route, action } = row
+  const operationId = operationIdOf(route)
+  const body = route.body && definitions.add(`${operationId}.body`, bodySchema(row))
+  const output = definitions.add(`${operationId}.answer`, answerSchema(row))
+  return {
+    operationId,
+    summary: route.summary,
+    description: action.description,
+    security: securityOf(row),
+    parameters: parametersOf(row),
+    ...(body && {
+      requestBody: {
+        required: Array.isArray(body.required) || 'anyOf' in body || 'oneOf' in body,
+        content: { 'application/json': { schema: body } },
+      },
+    }),
+    responses: responsesOf(row, output, linksFrom(row, all)),
+  }
+}
+
+function securityOf({ route, action }: Row): unknown[] {
+  const access = route.access ?? action.access
+  return access === 'public' ? [{}, { bearer: [] }] : [{ bearer: [] }]
+}
+
+/** OpenAPI's Link Objects: what the `id` of an answer is good for next. */
+function linksFrom({ route }: NamedRow, all: readonly NamedRow[]): Record<string, unknown> {
+  const field = route.gives ?? (route.entry && 'agent')
+  if (!field) return {}
+  return Object.fromEntries(
+    all.flatMap((target) => {
+      const named = parameterNames(target).find(([own]) => target.route.parameters?.[own] === field)
+      if (!named || target.route === route || target.route.to !== route.to) return []
+      const [, name] = named
+      const operationId = operationIdOf(target.route)
+      const parameters = {
+        [name]: '$response.body#/id',
+        ...(route.entry && target.route.conditional && { 'header.If-Match': '$response.header.ETag' }),
+      }
+      return [[operationId, { operationId, parameters }] as const]
+    }),
   )
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Failure, problem } from '../../../schemas/failure.ts'
-import type { Allowance } from '../../router/router.ts'
+import type { Allowance } from '../../router/call.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
 import { hasBody } from './body.ts'
 import { challenge } from './challenge.ts'

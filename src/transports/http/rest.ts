@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { LRUCache } from 'lru-cache'
 import type { Action } from '../../../schemas/action.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type Json } from '../../../schemas/json.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { allow } from '../../router/authorise.ts'
-import type { Reply } from '../../router/router.ts'
+import type { Reply } from '../../router/call.ts'
 import { clientOf } from '../shared/client-address.ts'
 import { toPayload } from '../shared/stringify.ts'
 import { authenticated, failureOf, type TransportContext } from '../shared/transport-context.ts'
@@ -13,7 +14,6 @@ import { deprecationHeaders } from './deprecation.ts'
 import { type Etags, matches } from './etag.ts'
 import { answerAsEvents, resumption, wantsEvents } from './event-answer.ts'
 import { type ReadRequest, readInput } from './input.ts'
-import { createLastModified } from './last-modified.ts'
 import { requestId } from './request-id.ts'
 import { allowanceHeaders, type Headers, send, sendFailure } from './respond.ts'
 import type { Route } from './route.ts'
@@ -163,4 +163,16 @@ export const corsHeaders: Headers = {
 /** What any web page may read: public reads, without credentials. */
 export function isPublicRead(route: Route, action: Action): boolean {
   return route.access === undefined && action.access === 'public' && action.effect === 'read'
+}
+
+const remembered = 100
+
+/** When a representation, named by its validator, was first given out: no earlier than it came about (RFC 9110 section 8.8.2). */
+function createLastModified(clock: () => number = Date.now): (etag: string) => string {
+  const first = new LRUCache<string, string>({ max: remembered })
+  return (etag) => {
+    const date = first.get(etag) ?? new Date(clock()).toUTCString()
+    first.set(etag, date)
+    return date
+  }
 }

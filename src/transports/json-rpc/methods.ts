@@ -5,7 +5,7 @@ import { codes, Failure, problem } from '../../../schemas/failure.ts'
 import type { JsonObject } from '../../../schemas/json.ts'
 import { packageNameOf, shortName } from '../../../schemas/names.ts'
 import { nearest } from '../../../schemas/nearest.ts'
-import type { Call, Router } from '../../router/router.ts'
+import type { Call, Router } from '../../router/call.ts'
 
 export interface MethodsOptions {
   readonly dispatch: Router['dispatch']

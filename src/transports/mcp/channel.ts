@@ -2,20 +2,9 @@ import { cancelledBy, isRequest, type Message, type Request } from '../../common
 import type { Task } from '../shared/flow-control.ts'
 import { readFrame, repeated } from './protocol-2026/frame.ts'
 import { isModern } from './protocol-2026/headers.ts'
-import type { Exchange, McpCaller } from './protocol-2026/protocol.ts'
+import type { Exchange } from './protocol-2026/protocol.ts'
 import { PendingRequests } from './sdk/pending-requests.ts'
-import { openSdkSession, type SdkSession } from './sdk/sdk-session.ts'
-import type { McpService } from './service.ts'
-
-export interface ChannelOptions {
-  readonly service: McpService
-  readonly caller: McpCaller
-  /** Resolves when the peer can take more. */
-  readonly send: (text: string) => Promise<void>
-  /** Ends the connection. */
-  readonly close: () => void
-  readonly onError: (fault: unknown) => void
-}
+import { type ChannelOptions, openSdkSession, type SdkSession } from './sdk/sdk-session.ts'
 
 /**
  * The messages of one connection on which both sides send: a socket, or a pair of pipes. Requests of 2026-07-28 are

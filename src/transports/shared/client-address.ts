@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { isIPv6 } from 'node:net'
 import { passedAgents } from '../../../schemas/via.ts'
-import type { Client } from '../../router/router.ts'
+import type { Client } from '../../router/call.ts'
 import type { TransportContext } from './transport-context.ts'
 
 /** Who is at the other end of the wire. */

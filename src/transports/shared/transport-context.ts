@@ -2,7 +2,7 @@ import type { Agent } from '../../../schemas/action.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { type Authenticate, principalOf } from '../../auth/bearer.ts'
-import type { Router } from '../../router/router.ts'
+import type { Router } from '../../router/call.ts'
 
 /** What every transport is a view of. */
 export interface TransportContext {

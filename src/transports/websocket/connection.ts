@@ -3,7 +3,7 @@ import type { RawData, WebSocket } from 'ws'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { startHeartbeat } from '../../common/heartbeat.ts'
-import type { Client } from '../../router/router.ts'
+import type { Client } from '../../router/call.ts'
 import { FlowControl, type Task } from '../shared/flow-control.ts'
 
 const drainMilliseconds = 5000

@@ -1,17 +1,18 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
-import { Failure } from '../../../schemas/failure.ts'
+import { codes, Failure, problem } from '../../../schemas/failure.ts'
 import { maxMessageBytes } from '../../../schemas/plain.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { principalOf } from '../../auth/bearer.ts'
+import { challenge } from '../http/challenge.ts'
+import { requestId } from '../http/request-id.ts'
 import { clientOf } from '../shared/client-address.ts'
 import type { RefuseHost } from '../shared/hosts.ts'
 import { secretInAddress } from '../shared/secrets.ts'
 import { failureOf, type TransportContext } from '../shared/transport-context.ts'
 import { Connection, type SocketTimeouts } from './connection.ts'
 import { ConnectionLimit, type ConnectionLimits, unavailable } from './connection-limit.ts'
-import { refuse } from './refuse.ts'
 
 /** A path that is served over WebSocket. A client must offer the `subprotocol` where `required`. */
 export interface SocketEndpoint {
@@ -168,4 +169,31 @@ function isToken(protocol: string): boolean {
 /** A browser closes a socket that selects none of the offered subprotocols, and a token is never selected. */
 function isOnlyTokens(offered: readonly string[]): boolean {
   return offered.length > 0 && offered.every(isToken)
+}
+
+const lingerMilliseconds = 500
+
+/** Answers an upgrade with a plain HTTP failure. Whether its peer reads and closes or not, the socket goes. */
+function refuse(
+  context: Pick<TransportContext, 'site'>,
+  request: IncomingMessage,
+  socket: Duplex,
+  failure: Failure,
+): void {
+  const { http } = codes[failure.code]
+  const body = JSON.stringify(problem(failure, requestId(request)))
+  const retry = failure.details.retry_after_s
+  const headers = {
+    ...challenge(context, request, failure),
+    ...(retry !== undefined && { 'Retry-After': String(retry) }),
+    'Content-Type': 'application/problem+json',
+    'Content-Length': String(Buffer.byteLength(body)),
+    Connection: 'close',
+  }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  const linger = setTimeout(() => socket.destroy(), lingerMilliseconds)
+  socket.once('close', () => clearTimeout(linger))
+  // What the peer still sends is read away, else closing would reset the answer.
+  socket.resume()
+  socket.end(`HTTP/1.1 ${http} ${failure.code}\r\n${lines.join('')}\r\n${body}`)
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { registryExtension } from '../../../../schemas/names.ts'
-import type { Call } from '../../../router/router.ts'
+import type { Call } from '../../../router/call.ts'
 import { readBody } from '../../http/body.ts'
 import type { Headers } from '../../http/respond.ts'
 import { signalOf } from '../../http/rest.ts'

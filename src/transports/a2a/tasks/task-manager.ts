@@ -14,7 +14,7 @@ import {
   type TaskStore,
 } from '../../../../schemas/task.ts'
 import { principalKey } from '../../../common/principal-key.ts'
-import type { Call } from '../../../router/router.ts'
+import type { Call } from '../../../router/call.ts'
 import { refusal } from '../protocol/error.ts'
 import type { Job, Tell } from '../work.ts'
 import { TaskChannel, watch } from './channel.ts'

@@ -1,11 +1,23 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server'
 import type { Id, Message } from '../../../common/mcp/message.ts'
-import type { ChannelOptions } from '../channel.ts'
+import type { McpCaller } from '../protocol-2026/protocol.ts'
+import type { McpService } from '../service.ts'
 
 /** The SDK behind a channel: it receives messages from the channel and sends through it. */
 export interface SdkSession {
   receive(message: Message): void
   closed(): void
+}
+
+/** The channel that a session belongs to. */
+export interface ChannelOptions {
+  readonly service: McpService
+  readonly caller: McpCaller
+  /** Resolves when the peer can take more. */
+  readonly send: (text: string) => Promise<void>
+  /** Ends the connection. */
+  readonly close: () => void
+  readonly onError: (fault: unknown) => void
 }
 
 interface SdkSessionOptions extends ChannelOptions {

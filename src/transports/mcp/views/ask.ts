@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { codes, Failure, problem } from '../../../../schemas/failure.ts'
 import type { Json } from '../../../../schemas/json.ts'
-import type { Call } from '../../../router/router.ts'
+import type { Call } from '../../../router/call.ts'
 import { failureOf, type TransportContext } from '../../shared/transport-context.ts'
 import { Fault } from '../protocol-2026/fault.ts'
 import type { Exchange } from '../protocol-2026/protocol.ts'

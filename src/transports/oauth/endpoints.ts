@@ -1,0 +1,121 @@
+import type { IncomingMessage } from 'node:http'
+import { Failure } from '../../../schemas/failure.ts'
+import { holds, type Principal, Scope } from '../../../schemas/scope.ts'
+import type { Mint } from '../../auth/minter.ts'
+import type { Revoke } from '../../auth/revoker.ts'
+import type { Mount } from '../http/app.ts'
+import { formBody, readBody } from '../http/body.ts'
+import { resourcesOf } from '../http/resources.ts'
+import { send } from '../http/respond.ts'
+import { clientOf } from '../shared/client-address.ts'
+import type { TransportContext } from '../shared/transport-context.ts'
+import { authenticateClient } from './client.ts'
+import { type MetadataOptions, metadataMounts } from './metadata.ts'
+import { noStore, OAuthRefusal, refuse } from './refusal.ts'
+
+export interface EndpointOptions {
+  readonly context: TransportContext
+  /** Counts an attempt of this client address. Throws Failure `rate_limited`. */
+  readonly count: (client: string) => void
+}
+
+/** A path that OAuth clients post forms to. `answer` gives the JSON text of the answer, or throws what is refused. */
+export function clientEndpoint(
+  path: string,
+  { context, count }: EndpointOptions,
+  answer: (form: URLSearchParams, client: Principal) => Promise<string>,
+): Mount {
+  return {
+    method: 'post',
+    path,
+    async handler(request, response) {
+      try {
+        count(clientOf(context, request).address)
+        const form = await readForm(request)
+        const client = await authenticateClient(context, request, form)
+        send(request, response, 200, await answer(form, client), noStore)
+      } catch (thrown) {
+        refuse(context, request, response, thrown)
+      }
+    },
+  }
+}
+
+/** The fields of a form; each once, but `resource` (RFC 6749 section 3.2, RFC 8707 section 2). Empty ones are left out. */
+async function readForm(request: IncomingMessage): Promise<URLSearchParams> {
+  const form = new URLSearchParams((await readBody(request, formBody)).toString('utf8'))
+  for (const name of new Set(form.keys())) {
+    if (name !== 'resource' && form.getAll(name).length > 1) {
+      throw new OAuthRefusal('invalid_request', 'A parameter is given more than once.')
+    }
+  }
+  return new URLSearchParams([...form].filter(([, value]) => value !== ''))
+}
+
+export interface TokenEndpointOptions extends EndpointOptions {
+  readonly mint: Mint
+}
+
+/** `POST /oauth/token`: an hour's token for an API key (RFC 6749 section 4.4). */
+export function tokenEndpoint({ mint, ...options }: TokenEndpointOptions): Mount {
+  return clientEndpoint('/oauth/token', options, async (form, holder) => {
+    assertGrant(form.get('grant_type'))
+    const scopes = scopesFor(holder, form.get('scope'))
+    const audience = audienceFor(form.getAll('resource'), options.context.site().base_url)
+    const token = await mint(holder, scopes, audience)
+    return JSON.stringify({ ...token, token_type: 'Bearer', scope: scopes.join(' ') })
+  })
+}
+
+function assertGrant(type: string | null): void {
+  if (type === null) throw new OAuthRefusal('invalid_request', 'The parameter grant_type is missing.')
+  if (type === 'client_credentials') return
+  throw new OAuthRefusal('unsupported_grant_type', 'The one grant here is client_credentials.')
+}
+
+function scopesFor(holder: Principal, requested: string | null): Scope[] {
+  if (requested === null) return [...holder.scopes]
+  return [...new Set(requested.split(' ').filter(Boolean))].map((word) => {
+    const scope = Scope.safeParse(word)
+    if (scope.success && holds(holder, scope.data)) return scope.data
+    throw new OAuthRefusal('invalid_scope', 'The API key does not have every scope that is asked for.')
+  })
+}
+
+/** RFC 8707: whom the token is for; nobody named is the gateway as a whole. */
+function audienceFor(requested: readonly string[], baseUrl: string): string[] {
+  const ours = resourcesOf(baseUrl)
+  if (requested.every((resource) => ours.includes(resource))) return [...new Set(requested)]
+  throw new OAuthRefusal('invalid_target', `A resource is none of ours; there are ${ours.join(', ')}.`)
+}
+
+export interface RevocationEndpointOptions extends EndpointOptions {
+  readonly revoke: Revoke
+}
+
+/** `POST /oauth/revoke` (RFC 7009): a client ends a token of its own; one that holds no longer is no error. */
+export function revocationEndpoint({ revoke, ...options }: RevocationEndpointOptions): Mount {
+  return clientEndpoint('/oauth/revoke', options, async (form, client) => {
+    const token = form.get('token')
+    if (token === null) throw new OAuthRefusal('invalid_request', 'The parameter token is missing.')
+    if (await isGood(options.context, token)) await revoke({ token }, client)
+    return ''
+  })
+}
+
+async function isGood({ authenticate }: TransportContext, token: string): Promise<boolean> {
+  try {
+    await authenticate(token)
+    return true
+  } catch (thrown) {
+    if (thrown instanceof Failure && thrown.code === 'unauthenticated') return false
+    throw thrown
+  }
+}
+
+/** OAuth 2.1 for programs: a token endpoint, revocation, and the metadata that leads there. */
+export function oauthMounts(
+  options: MetadataOptions & RevocationEndpointOptions & TokenEndpointOptions,
+): Mount[] {
+  return [tokenEndpoint(options), revocationEndpoint(options), ...metadataMounts(options)]
+}
