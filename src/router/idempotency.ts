@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto'
-import type { Action, Agent } from '../../schemas/action.ts'
 import { Failure } from '../../schemas/failure.ts'
 import type { IdempotencyStore, IdempotentCall } from '../../schemas/idempotency.ts'
 import { isRecord, orderedText } from '../../schemas/json.ts'
