@@ -68,28 +68,8 @@ export function createReader(db: Kysely<Tables>, cache: EntryCache, validity: Va
       }
       return ids.flatMap((id) => entries.get(id) ?? [])
     },
-    async due(now, latest, limit) {
-      const rows = await db
-        .selectFrom('entry')
-        .select('id')
-        .where((row) => row.or([row('check_at', '<=', now), row('check_at', '>', latest)]))
-        .orderBy('check_at')
-        .limit(limit)
-        .execute()
-      return rows.map((row) => row.id)
-    },
-    async listedNames(prefix, limit) {
-      const rows = await db
-        .selectFrom('entry')
-        .select('package_name')
-        .where('package_name', '>=', prefix)
-        .where('package_name', '<', `${prefix}\u{10ffff}`)
-        .where('listed', '=', 1)
-        .orderBy('package_name')
-        .limit(limit)
-        .execute()
-      return rows.map((row) => row.package_name)
-    },
+    due: (now, latest, limit) => dueIds(db, now, latest, limit),
+    listedNames: (prefix, limit) => listedNames(db, prefix, limit),
     audit: (entryId, limit, before) => auditOf(db, entryId, limit, before),
     revision,
     async latest() {
@@ -121,4 +101,28 @@ async function findRow(db: Kysely<Tables>, reference: Reference): Promise<EntryR
       ? select.where('id', '=', reference.id)
       : select.where('package_name', '=', reference.package_name)
   return await query.executeTakeFirst()
+}
+
+async function dueIds(db: Kysely<Tables>, now: string, latest: string, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('entry')
+    .select('id')
+    .where((row) => row.or([row('check_at', '<=', now), row('check_at', '>', latest)]))
+    .orderBy('check_at')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => row.id)
+}
+
+async function listedNames(db: Kysely<Tables>, prefix: string, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('entry')
+    .select('package_name')
+    .where('package_name', '>=', prefix)
+    .where('package_name', '<', `${prefix}\u{10ffff}`)
+    .where('listed', '=', 1)
+    .orderBy('package_name')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => row.package_name)
 }

@@ -67,13 +67,10 @@ export function createWordPiece(index: PieceIndex, maxPieces = 254): WordPiece {
     if ((reading & gone) !== 0) return
     if ((reading & (blank | apart)) !== 0) endWord()
     if ((reading & blank) !== 0) return
-    if ((reading & several) !== 0) addExpansion(expansions[reading & pointBits] as Int32Array)
-    else word.add(reading & pointBits, (reading & english) !== 0)
+    if ((reading & several) !== 0) {
+      for (const point of expansions[reading & pointBits] as Int32Array) word.add(point, false)
+    } else word.add(reading & pointBits, (reading & english) !== 0)
     if ((reading & apart) !== 0) endWord()
-  }
-
-  function addExpansion(points: Int32Array): void {
-    for (const point of points) word.add(point, false)
   }
 
   function endWord(): void {

@@ -33,75 +33,9 @@ export function createDecisionReads(
 ): CachedDecisionReads {
   const options = { cache: cached, maxBatchSize }
 
-  const rowsBy = new DataLoader(
-    async (keys: readonly Key[]) => {
-      const keysByColumn = Map.groupBy(keys, ({ column }) => column)
-      const rows: Row[] = await db
-        .selectFrom('entry')
-        .select(['id', 'package_name', 'skeleton', 'listed', 'document'])
-        .where((row) =>
-          row.or(
-            [...keysByColumn].map(([column, columnKeys]) =>
-              row(
-                column,
-                'in',
-                columnKeys.map(({ value }) => value),
-              ),
-            ),
-          ),
-        )
-        .execute()
-      return keys.map(({ column, value }) => rows.filter((row) => row[column] === value))
-    },
-    { ...options, cacheKeyFn: ({ column, value }) => `${column} ${value}` },
-  )
-
-  const claimsOn = new DataLoader(async (namespaces: readonly string[]) => {
-    const rows = await db
-      .selectFrom('entry')
-      .select(['owner', 'owner_namespace', 'proved_namespace'])
-      .distinct()
-      .where('owner', 'is not', null)
-      .where((row) =>
-        row.or([row('owner_namespace', 'in', namespaces), row('proved_namespace', 'in', namespaces)]),
-      )
-      .execute()
-    const claims = Map.groupBy(rows.flatMap(claimsIn), (claim) => claim.namespace)
-    return namespaces.map((namespace) => claims.get(namespace) ?? [])
-  }, options)
-
-  const digests = new DataLoader(
-    async (versions: readonly { entry_id: string; version: string }[]) => {
-      const rows = await db
-        .selectFrom('version')
-        .select((row) => [
-          'entry_id',
-          'version',
-          'sha256',
-          row
-            .case()
-            .when('digest_format', '=', digestFormat)
-            .then(null)
-            .else(row.ref('document'))
-            .end()
-            .as('old'),
-        ])
-        .where((row) =>
-          row.or(
-            versions.map(({ entry_id, version }) =>
-              row.and([row('entry_id', '=', entry_id), row('version', '=', version)]),
-            ),
-          ),
-        )
-        .execute()
-      return versions.map(({ entry_id, version }) =>
-        rows.flatMap((row) =>
-          row.entry_id === entry_id && row.version === version ? storedDigest(row.sha256, row.old) : [],
-        ),
-      )
-    },
-    { ...options, maxBatchSize: 50, cacheKeyFn: ({ entry_id, version }) => `${entry_id} ${version}` },
-  )
+  const rowsBy = rowLoader(db, options)
+  const claimsOn = claimLoader(db, options)
+  const digests = digestLoader(db, options)
 
   return {
     async entry(reference) {
@@ -134,6 +68,90 @@ export function createDecisionReads(
       }
     },
   }
+}
+
+interface LoaderOptions {
+  readonly cache: boolean
+  readonly maxBatchSize: number
+}
+
+/** Loads the rows of entries by a column. */
+function rowLoader(db: Kysely<Tables>, options: LoaderOptions) {
+  return new DataLoader(
+    async (keys: readonly Key[]) => {
+      const keysByColumn = Map.groupBy(keys, ({ column }) => column)
+      const rows: Row[] = await db
+        .selectFrom('entry')
+        .select(['id', 'package_name', 'skeleton', 'listed', 'document'])
+        .where((row) =>
+          row.or(
+            [...keysByColumn].map(([column, columnKeys]) =>
+              row(
+                column,
+                'in',
+                columnKeys.map(({ value }) => value),
+              ),
+            ),
+          ),
+        )
+        .execute()
+      return keys.map(({ column, value }) => rows.filter((row) => row[column] === value))
+    },
+    { ...options, cacheKeyFn: ({ column, value }) => `${column} ${value}` },
+  )
+}
+
+/** Loads the claims on namespaces. */
+function claimLoader(db: Kysely<Tables>, options: LoaderOptions) {
+  return new DataLoader(async (namespaces: readonly string[]) => {
+    const rows = await db
+      .selectFrom('entry')
+      .select(['owner', 'owner_namespace', 'proved_namespace'])
+      .distinct()
+      .where('owner', 'is not', null)
+      .where((row) =>
+        row.or([row('owner_namespace', 'in', namespaces), row('proved_namespace', 'in', namespaces)]),
+      )
+      .execute()
+    const claims = Map.groupBy(rows.flatMap(claimsIn), (claim) => claim.namespace)
+    return namespaces.map((namespace) => claims.get(namespace) ?? [])
+  }, options)
+}
+
+/** Loads the digests of what was published under a version. */
+function digestLoader(db: Kysely<Tables>, options: LoaderOptions) {
+  return new DataLoader(
+    async (versions: readonly { entry_id: string; version: string }[]) => {
+      const rows = await db
+        .selectFrom('version')
+        .select((row) => [
+          'entry_id',
+          'version',
+          'sha256',
+          row
+            .case()
+            .when('digest_format', '=', digestFormat)
+            .then(null)
+            .else(row.ref('document'))
+            .end()
+            .as('old'),
+        ])
+        .where((row) =>
+          row.or(
+            versions.map(({ entry_id, version }) =>
+              row.and([row('entry_id', '=', entry_id), row('version', '=', version)]),
+            ),
+          ),
+        )
+        .execute()
+      return versions.map(({ entry_id, version }) =>
+        rows.flatMap((row) =>
+          row.entry_id === entry_id && row.version === version ? storedDigest(row.sha256, row.old) : [],
+        ),
+      )
+    },
+    { ...options, maxBatchSize: 50, cacheKeyFn: ({ entry_id, version }) => `${entry_id} ${version}` },
+  )
 }
 
 /** The claims of an entry's row: the namespace given to its owner, and the one that the owner has proved. */
