@@ -16,10 +16,10 @@ const shots = {
 export async function a2a(): Promise<Row[]> {
   await using product = await startSubject(support('product'), ['100'])
   const rows: Row[] = []
-  for (const [name, one] of Object.entries(shots)) {
-    const shot = { ...one, headers: version }
-    const asked = { method: 'POST', headers: { ...version, 'Content-Type': 'application/json' } }
-    const answered = await fetch(`${product.url}${shot.path}`, { ...asked, body: shot.body ?? '' })
+  for (const [name, request] of Object.entries(shots)) {
+    const shot = { ...request, headers: version }
+    const options = { method: 'POST', headers: { ...version, 'Content-Type': 'application/json' } }
+    const answered = await fetch(`${product.url}${shot.path}`, { ...options, body: shot.body ?? '' })
     const answer = await answered.text()
     await using bare = await startSubject(support('bare-http'), [], { BENCH_ANSWER: answer })
     const { message } = JSON.parse(answer).result ?? JSON.parse(answer)

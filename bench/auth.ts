@@ -17,9 +17,9 @@ export async function auth(): Promise<Row[]> {
   const headers = { Authorization: `Bearer ${gateway.token}` }
   const rows: Row[] = []
   for (const [name, shot] of Object.entries(shots)) {
-    const known = { subject: gateway, load: httpLoad(gateway.url, { ...shot, headers }) }
-    const nobody = { subject: gateway, load: httpLoad(gateway.url, shot) }
-    rows.push(...(await compare(`${name}, with a token`, known, nobody, { rounds: 9 })))
+    const signed = { subject: gateway, load: httpLoad(gateway.url, { ...shot, headers }) }
+    const anonymous = { subject: gateway, load: httpLoad(gateway.url, shot) }
+    rows.push(...(await compare(`${name}, with a token`, signed, anonymous, { rounds: 9 })))
   }
   return rows
 }

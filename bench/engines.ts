@@ -112,8 +112,8 @@ async function inTurns(
 
 function timing(samples: Map<string, Samples>, name: string): Timing {
   const { wall, cpu } = samples.get(name) as Samples
-  const sorted = wall.toSorted((one, other) => one - other)
-  const mean = cpu.reduce((sum, one) => sum + one, 0) / cpu.length
+  const sorted = wall.toSorted((left, other) => left - other)
+  const mean = cpu.reduce((sum, item) => sum + item, 0) / cpu.length
   return { p50: median(wall), p99: sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN, cpu: mean }
 }
 

@@ -33,6 +33,6 @@ async function measured(module: string, site: string): Promise<number> {
     String(agents),
   ])
   const before = await subject.cpu()
-  const looks = Number(await (await fetch(subject.url)).text())
-  return ((await subject.cpu()) - before) / looks
+  const probes = Number(await (await fetch(subject.url)).text())
+  return ((await subject.cpu()) - before) / probes
 }

@@ -46,11 +46,11 @@ async function fill(data: string): Promise<void> {
   await using gateway = await openGateway(readConfig({ PORT: '0', DRAGOMAN_DATA: data }))
   const call = { principal: localPrincipal, signal: new AbortController().signal }
   for (let at = 0; at < entries; at += 500) {
-    const lines = Array.from({ length: 500 }, (_, place) =>
+    const lines = Array.from({ length: 500 }, (_, index) =>
       JSON.stringify({
-        name: `Agent ${at + place}`,
-        description: `Answers questions of kind ${(at + place) % 97} about topic ${at + place}, in plain words.`,
-        url: `https://example.com/${at + place}`,
+        name: `Agent ${at + index}`,
+        description: `Answers questions of kind ${(at + index) % 97} about topic ${at + index}, in plain words.`,
+        url: `https://example.com/${at + index}`,
       }),
     )
     await gateway.dispatch({ to: 'svc.registry', action: 'import_entries', params: { lines } }, call)

@@ -15,14 +15,14 @@ test('the image takes what is there, or what its build makes', async () => {
     list.split(' '),
   )
   expect(sources.length).toBeGreaterThan(5)
-  for (const source of sources.map((one) => one.replace(/^\/app\//, ''))) {
+  for (const source of sources.map((path) => path.replace(/^\/app\//, ''))) {
     if (source === 'dist') continue
     expect(existsSync(join(root, source)), source).toBe(true)
   }
   const { files, scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
   expect(scripts.build).toBeDefined()
-  const needed = files.filter((one: string) => !/\.md$|^LICENSE$/.test(one))
-  for (const one of needed) expect(sources, one).toContain(`/app/${one}`)
+  const needed = files.filter((path: string) => !/\.md$|^LICENSE$/.test(path))
+  for (const path of needed) expect(sources, path).toContain(`/app/${path}`)
 })
 
 test.skipIf(!existsSync(analyze))('the systemd unit is one', async () => {

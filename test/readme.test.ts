@@ -77,8 +77,8 @@ describe('the README', () => {
 
   test('every path it names is served', () => {
     for (const [, path = ''] of readme.matchAll(/`(?:GET|POST|PUT|DELETE) (\/(?:public|api|a2a)[^`{]*)`/g)) {
-      const known = ['/a2a/message', '/a2a/v1', ...routes.map((route) => route.path)]
-      expect(known).toContain(path)
+      const paths = ['/a2a/message', '/a2a/v1', ...routes.map((route) => route.path)]
+      expect(paths).toContain(path)
     }
   })
 

@@ -56,7 +56,7 @@ describe('the documents of the utility agents', () => {
   }, 30_000)
 
   afterAll(async () => {
-    for (const one of [home, prices, wiki]) await one?.[Symbol.asyncDispose]()
+    for (const resource of [home, prices, wiki]) await resource?.[Symbol.asyncDispose]()
   })
 
   test.each(['wiki.md', 'finance.md'])('%s shows each door as it answers', async (document) => {

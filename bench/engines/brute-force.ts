@@ -14,7 +14,7 @@ export function openBruteForce(corpus: Corpus): Engine {
         similarity += (vectors[start + axis] ?? 0) * (vector[axis] ?? 0)
       if (best.length === depth && similarity <= (best.at(-1)?.similarity ?? 0)) continue
       best.push({ similarity, at })
-      best.sort((one, other) => other.similarity - one.similarity)
+      best.sort((left, other) => other.similarity - left.similarity)
       if (best.length > depth) best.pop()
     }
     return best.map(({ at }) => documents[at]?.id ?? '')

@@ -32,7 +32,7 @@ export function createCorpus(size: number): Corpus {
   const basis = Float32Array.from({ length: latent * dimensions }, normal)
   const centres = Float32Array.from({ length: clusters * latent }, normal)
 
-  function place(target: Float32Array, cluster: number, spread: number): void {
+  function fillVector(target: Float32Array, cluster: number, spread: number): void {
     const point = Float32Array.from(
       { length: latent },
       (_, at) => (centres[cluster * latent + at] ?? 0) + spread * normal(),
@@ -52,7 +52,7 @@ export function createCorpus(size: number): Corpus {
   const vectors = new Float32Array(size * dimensions)
   const documents = Array.from({ length: size }, (_, at): SearchDocument => {
     const cluster = Math.floor(random() * clusters)
-    place(vectors.subarray(at * dimensions, (at + 1) * dimensions), cluster, 0.5)
+    fillVector(vectors.subarray(at * dimensions, (at + 1) * dimensions), cluster, 0.5)
     return {
       id: `01900000-0000-7000-8000-${at.toString(16).padStart(12, '0')}`,
       package_name: `com.example.agent-${at}`,
@@ -74,7 +74,7 @@ export function createCorpus(size: number): Corpus {
   })
   const questions = Array.from({ length: questionCount }, () => {
     const vector = new Float32Array(dimensions)
-    place(vector, Math.floor(random() * clusters), 0.7)
+    fillVector(vector, Math.floor(random() * clusters), 0.7)
     const text = Array.from({ length: 2 + Math.floor(random() * 3) }, word).join(' ')
     return { text, vector, category: `c${Math.floor(random() * categories)}` }
   })

@@ -29,13 +29,13 @@ export async function openLance(corpus: Corpus): Promise<Engine> {
     const rows = (start: number) =>
       corpus.documents
         .slice(start, start + batch)
-        .map(({ id, name: called, description, state, category }, place) => ({
+        .map(({ id, name: called, description, state, category }, index) => ({
           id,
           text: `${called} ${description}`,
           state,
           category: category ?? '',
           vector: Array.from(
-            corpus.vectors.subarray((start + place) * dimensions, (start + place + 1) * dimensions),
+            corpus.vectors.subarray((start + index) * dimensions, (start + index + 1) * dimensions),
           ),
         }))
     const made = await connection.createTable(name, rows(0), { mode: 'overwrite' })

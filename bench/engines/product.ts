@@ -20,8 +20,8 @@ export async function openProduct(corpus: Corpus): Promise<Engine> {
       documents.map((document) => ({ id: document.id, document })),
       at + documents.length,
     )
-    const changes = documents.map((document, place) => {
-      const start = (at + place) * dimensions
+    const changes = documents.map((document, slot) => {
+      const start = (at + slot) * dimensions
       const entry = { attributes: document, vectors: [corpus.vectors.subarray(start, start + dimensions)] }
       return { id: document.id, entry }
     })
@@ -47,12 +47,12 @@ export async function openProduct(corpus: Corpus): Promise<Engine> {
 }
 
 function embedderOf(corpus: Corpus): Embedder {
-  const known = new Map(corpus.questions.map(({ text, vector }) => [text, vector]))
+  const vectors = new Map(corpus.questions.map(({ text, vector }) => [text, vector]))
   return {
     model: 'synthetic',
     dimensions,
     embed: async (texts) =>
-      texts.map((text) => ({ vector: known.get(text) ?? new Float32Array(dimensions), coverage: 1 })),
+      texts.map((text) => ({ vector: vectors.get(text) ?? new Float32Array(dimensions), coverage: 1 })),
     async [Symbol.asyncDispose]() {},
   }
 }

@@ -75,7 +75,7 @@ function fuse(rankings: readonly (readonly number[])[]): number[] {
     })
   }
   return [...scores]
-    .sort((one, other) => other[1] - one[1])
+    .sort((left, other) => other[1] - left[1])
     .slice(0, depth)
     .map(([row]) => row)
 }

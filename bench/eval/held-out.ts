@@ -18,12 +18,14 @@ export function heldOut(path: string): RetrievalSet[] {
   const servers = lines.map((line) => Server.parse(JSON.parse(line)))
   const split = servers.map(({ tools, ...server }, at) => {
     const telling = tools.filter(({ description }) => description.length >= shortest)
-    const asked = telling[(at * 7919) % Math.max(1, telling.length)]
-    return { ...server, asked, rest: tools.filter((tool) => tool !== asked) }
+    const heldOutTool = telling[(at * 7919) % Math.max(1, telling.length)]
+    return { ...server, heldOutTool, rest: tools.filter((tool) => tool !== heldOutTool) }
   })
   const ids = split.map((_, at) => String(at))
-  const questions = split.flatMap(({ asked }, at) =>
-    asked ? [{ id: String(at), text: asked.description, relevant: new Map([[String(at), 1]]) }] : [],
+  const questions = split.flatMap(({ heldOutTool }, at) =>
+    heldOutTool
+      ? [{ id: String(at), text: heldOutTool.description, relevant: new Map([[String(at), 1]]) }]
+      : [],
   )
   const setOf = (name: string, withTools: boolean): RetrievalSet => ({
     name,

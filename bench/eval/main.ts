@@ -173,7 +173,7 @@ function summarise(result: Results): Record<Arm, Metrics> {
 function report(name: string, result: Results): void {
   print(`${name}, ${result.bm25.length} questions`, summarise(result))
   for (const arm of ['bm25', 'dense'] as const) {
-    const differences = result.hybrid.map((one, at) => one.ndcg10 - (result[arm][at]?.ndcg10 ?? 0))
+    const differences = result.hybrid.map((item, at) => item.ndcg10 - (result[arm][at]?.ndcg10 ?? 0))
     const [low, high] = bootstrap(differences)
     process.stdout.write(
       `  hybrid - ${arm}: NDCG@10 ${signed(mean(differences))}, 95 % interval ${signed(low)} to ${signed(high)}\n`,

@@ -4,7 +4,7 @@ export type Metrics = Readonly<Record<(typeof metricNames)[number], number>>
 /** How well a ranking answers one question, each 0 to 1. NDCG with gains as they are (Järvelin and Kekäläinen 2002). */
 export function measure(ranking: readonly string[], relevant: ReadonlyMap<string, number>): Metrics {
   const gains = ranking.slice(0, 10).map((id) => relevant.get(id) ?? 0)
-  const ideal = [...relevant.values()].sort((one, other) => other - one).slice(0, 10)
+  const ideal = [...relevant.values()].sort((left, other) => other - left).slice(0, 10)
   const first = gains.findIndex((gain) => gain > 0)
   const found = (depth: number) => gains.slice(0, depth).filter((gain) => gain > 0).length / relevant.size
   return {
@@ -24,7 +24,7 @@ export function mean(values: readonly number[]): number {
 }
 
 export function meanMetrics(all: readonly Metrics[]): Metrics {
-  const means = metricNames.map((name) => [name, mean(all.map((one) => one[name]))])
+  const means = metricNames.map((name) => [name, mean(all.map((item) => item[name]))])
   return Object.fromEntries(means) as Metrics
 }
 
@@ -39,7 +39,7 @@ export function bootstrap(differences: readonly number[]): readonly [low: number
       sum += differences[Math.floor(random() * differences.length)] ?? 0
     }
     return sum / differences.length
-  }).sort((one, other) => one - other)
+  }).sort((left, other) => left - other)
   return [means[Math.floor(rounds * 0.025)] ?? 0, means[Math.floor(rounds * 0.975)] ?? 0]
 }
 

@@ -44,13 +44,18 @@ const theirs: Reading[] = []
 
 await using extractor = createExtractor({ worker, deadline_ms: 60_000, queue_limit: pages.length })
 await using peer = values.peer === undefined ? undefined : startPeer(values.peer)
-for (const [index, one] of [...pages.slice(0, 5), ...pages].entries()) {
-  const mine = await read(one)
-  const said = await peer?.read(one.file)
+for (const [index, page] of [...pages.slice(0, 5), ...pages].entries()) {
+  const mine = await read(page)
+  const answer = await peer?.read(page.file)
   if (index < 5) continue
   ours.push(mine)
-  if (said)
-    theirs.push({ page: one, score: set.score(said.text, one.wanted), ms: said.ms, extractor: 'peer' })
+  if (answer)
+    theirs.push({
+      page: page,
+      score: set.score(answer.text, page.expected),
+      ms: answer.ms,
+      extractor: 'peer',
+    })
 }
 const throughput = await readAll()
 
@@ -79,7 +84,7 @@ async function read(page: Page): Promise<Reading> {
   const started = performance.now()
   const { content, extractor: how } = await extractor.extract({ html, url: page.url, format: 'text' }, signal)
   const ms = performance.now() - started
-  return { page, score: set.score(content, page.wanted), ms, extractor: how }
+  return { page, score: set.score(content, page.expected), ms, extractor: how }
 }
 
 /** Pages a second with every one of them asked for at once. */

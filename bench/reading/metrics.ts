@@ -18,16 +18,16 @@ export function wordsOf(text: string): string[] {
 }
 
 /** What two bags of words, or of runs of words, have in common. */
-export function overlap(found: readonly string[], wanted: readonly string[]): Overlap {
-  const left = countsOf(wanted)
+export function overlap(found: readonly string[], expected: readonly string[]): Overlap {
+  const left = countsOf(expected)
   let right = 0
-  for (const one of found) {
-    const count = left.get(one) ?? 0
+  for (const word of found) {
+    const count = left.get(word) ?? 0
     if (count === 0) continue
     right++
-    left.set(one, count - 1)
+    left.set(word, count - 1)
   }
-  return { right, wrong: found.length - right, missed: wanted.length - right }
+  return { right, wrong: found.length - right, missed: expected.length - right }
 }
 
 /** Runs of four words, or the whole of a shorter text; none of an empty one. */
@@ -39,9 +39,9 @@ export function shingles(text: string): string[] {
 }
 
 /** Web Content Extraction Benchmark (evaluate.py): words without case; a page that wants nothing is right if nothing is found. */
-export function wordScore(found: string, wanted: string): Score {
+export function wordScore(found: string, expected: string): Score {
   const words = (text: string) => wordsOf(text.toLowerCase())
-  const { right, wrong, missed } = overlap(words(found), words(wanted))
+  const { right, wrong, missed } = overlap(words(found), words(expected))
   if (right + wrong + missed === 0) return { precision: 1, recall: 1, f1: 1 }
   const precision = right / Math.max(1, right + wrong)
   const recall = right / Math.max(1, right + missed)
@@ -49,8 +49,8 @@ export function wordScore(found: string, wanted: string): Score {
 }
 
 /** Article Extraction Benchmark (evaluate.py) for one page; a side that is empty counts for neither mean. */
-export function shingleScore(found: string, wanted: string): Score {
-  const { right, wrong, missed } = overlap(shingles(found), shingles(wanted))
+export function shingleScore(found: string, expected: string): Score {
+  const { right, wrong, missed } = overlap(shingles(found), shingles(expected))
   const share = (total: number) => (total === 0 ? Number.NaN : right / total)
   const precision = wrong === 0 && missed === 0 ? 1 : share(right + wrong)
   const recall = wrong === 0 && missed === 0 ? 1 : share(right + missed)
@@ -62,8 +62,8 @@ export function harmonic(precision: number, recall: number): number {
 }
 
 export function mean(values: readonly number[]): number {
-  const known = values.filter((value) => !Number.isNaN(value))
-  return known.reduce((sum, value) => sum + value, 0) / Math.max(1, known.length)
+  const numbers = values.filter((value) => !Number.isNaN(value))
+  return numbers.reduce((sum, value) => sum + value, 0) / Math.max(1, numbers.length)
 }
 
 /** The standard error of the mean. */

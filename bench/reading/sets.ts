@@ -10,12 +10,12 @@ export interface Page {
   readonly type: string
   /** The gzipped HTML. */
   readonly file: string
-  readonly wanted: string
+  readonly expected: string
 }
 
 export interface ReadingSet {
   readonly pages: readonly Page[]
-  score(found: string, wanted: string): Score
+  score(found: string, expected: string): Score
   /** The set's own way to sum up. */
   summarise(scores: readonly Score[]): Score
 }
@@ -34,14 +34,16 @@ interface Article {
 }
 
 function articles(folder: string): ReadingSet {
-  const truth: Record<string, Article> = JSON.parse(readFileSync(join(folder, 'ground-truth.json'), 'utf8'))
+  const groundTruth: Record<string, Article> = JSON.parse(
+    readFileSync(join(folder, 'ground-truth.json'), 'utf8'),
+  )
   return {
-    pages: Object.entries(truth).map(([id, { articleBody = '', url }]) => ({
+    pages: Object.entries(groundTruth).map(([id, { articleBody = '', url }]) => ({
       id,
       url: url ?? 'https://page.example/',
       type: 'article',
       file: join(folder, 'html', `${id}.html.gz`),
-      wanted: articleBody,
+      expected: articleBody,
     })),
     score: shingleScore,
     summarise(scores) {
@@ -69,7 +71,7 @@ function pages(folder: string): ReadingSet {
         url: url ?? 'https://page.example/',
         type: typeOf(_internal?.page_type),
         file: join(folder, 'html', `${id}.html.gz`),
-        wanted: ground_truth.main_content ?? '',
+        expected: ground_truth.main_content ?? '',
       }
     }),
     score: wordScore,

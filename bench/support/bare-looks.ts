@@ -11,9 +11,9 @@ const atOnce = 32
 async function all(): Promise<void> {
   const left = cardPlaces(site, Number(count))
   async function work(): Promise<void> {
-    for (let place = left.pop(); place; place = left.pop()) {
+    for (let url = left.pop(); url; url = left.pop()) {
       const headers = { accept: 'application/json', 'if-none-match': '"1"' }
-      const { body } = await request(`${place.origin}${place.path}`, { headers })
+      const { body } = await request(`${url.origin}${url.path}`, { headers })
       await body.dump()
     }
   }

@@ -18,7 +18,7 @@ export interface PublishedRows {
 
 /** What the last publish left. */
 export async function rowsOfLast(query: (sql: string) => Promise<readonly Row[]>): Promise<PublishedRows> {
-  const one = async (table: string, order: string) => {
+  const select = async (table: string, order: string) => {
     const [row] = await query(`select * from ${table} order by ${order} desc limit 1`)
     if (!row) throw new Error(`Nothing is in ${table}.`)
     return row
@@ -28,20 +28,22 @@ export async function rowsOfLast(query: (sql: string) => Promise<readonly Row[]>
   )
   const each = Math.round(Number(total?.vectors) / Number(total?.entries))
   return {
-    entry: await one('entry', 'revision'),
-    change: await one('change', 'revision'),
-    audit: await one('audit', 'id'),
+    entry: await select('entry', 'revision'),
+    change: await select('change', 'revision'),
+    audit: await select('audit', 'id'),
     embedding: await query(`select * from embedding limit ${each}`),
   }
 }
 
 /** The statements by which a bare driver leaves the same, and what each takes. */
-function statements(rows: PublishedRows, number: number, mark: (at: number) => string) {
+function statements(rows: PublishedRows, number: number, placeholder: (at: number) => string) {
   const name = `com.bare.agent-${number}`
-  const insert = (table: string, ...some: readonly Row[]) => {
-    const names = Object.keys(some[0] ?? {}).map((column) => `"${column}"`)
-    const values = some.flatMap((row) => Object.values(row))
-    const marks = some.map((_, row) => `(${names.map((_, at) => mark(row * names.length + at + 1))})`)
+  const insert = (table: string, ...inserted: readonly Row[]) => {
+    const names = Object.keys(inserted[0] ?? {}).map((column) => `"${column}"`)
+    const values = inserted.flatMap((row) => Object.values(row))
+    const marks = inserted.map(
+      (_, row) => `(${names.map((_, at) => placeholder(row * names.length + at + 1))})`,
+    )
     return { sql: `insert into "${table}" (${names}) values ${marks}`, values }
   }
   const take = (counter: string) => ({
@@ -71,9 +73,9 @@ export async function barePublishesOnSqlite(path: string, rows: PublishedRows): 
     prepare(sql).run(...(values as SQLInputValue[]))
   const prepared = new Map<string, ReturnType<typeof database.prepare>>()
   function prepare(sql: string) {
-    const known = prepared.get(sql) ?? database.prepare(sql)
-    prepared.set(sql, known)
-    return known
+    const statement = prepared.get(sql) ?? database.prepare(sql)
+    prepared.set(sql, statement)
+    return statement
   }
   return {
     async commit(number) {

@@ -30,7 +30,7 @@ const things = [
   'log file',
   'notebook',
 ]
-const places = [
+const objects = [
   'for teams',
   'in the cloud',
   'on a laptop',
@@ -67,7 +67,7 @@ export function entryLines(count: number): string[] {
     return JSON.stringify({
       packageName: `${verb}-${thing.replaceAll(' ', '-')}-${at}`,
       name: `${thing} ${verb}er ${at}`,
-      description: `A server that can ${verb} any ${thing} ${pick(places, at)}: ${filler.join(' ')}.`,
+      description: `A server that can ${verb} any ${thing} ${pick(objects, at)}: ${filler.join(' ')}.`,
       category: pick(categories, at),
       url: `https://example.com/${at}`,
       runtime: at % 3 === 0 ? 'python' : 'node',
@@ -82,7 +82,7 @@ export function entryLines(count: number): string[] {
 /** Some 1,500 different intents in the words of the entries. */
 export function intents(): string[] {
   return verbs.flatMap((verb) =>
-    things.flatMap((thing) => places.map((place) => `${verb} a ${thing} ${place}`)),
+    things.flatMap((thing) => objects.map((object) => `${verb} a ${thing} ${object}`)),
   )
 }
 

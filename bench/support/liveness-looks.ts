@@ -13,16 +13,16 @@ import { announce } from './measure.ts'
 const [site = '', count = '0'] = process.argv.slice(2)
 const data = mkdtempSync(join(tmpdir(), 'dragoman-bench-'))
 process.on('exit', () => rmSync(data, { recursive: true, force: true }))
-const places = cardPlaces(site, Number(count))
+const positions = cardPlaces(site, Number(count))
 const config = readConfig({
   PORT: '0',
   DRAGOMAN_DATA: data,
-  DRAGOMAN_ALLOW_ORIGINS: [...new Set(places.map(({ origin }) => origin))].join(),
+  DRAGOMAN_ALLOW_ORIGINS: [...new Set(positions.map(({ origin }) => origin))].join(),
 })
 let now = Date.now()
 const gateway = await openGateway(config, { clock: () => now, liveness: { gap_ms: 1 } })
 await gateway.store.write(async (writer) => {
-  for (const { origin, path } of places) {
+  for (const { origin, path } of positions) {
     const url = `${origin}${path}`
     await writer.put(
       sampleEntry({
@@ -39,11 +39,11 @@ const beat_ms = 10_000
 
 /** How many looks were made. */
 async function pass(milliseconds: number): Promise<number> {
-  let looks = 0
+  let probes = 0
   for (const end = now + milliseconds; now < end; now += beat_ms) {
-    if (await prober.isDue()) looks += await prober.run(signal)
+    if (await prober.isDue()) probes += await prober.run(signal)
   }
-  return looks
+  return probes
 }
 
 // The first look asks everything of everybody; an hour later their turns are spread as they stay.

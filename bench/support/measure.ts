@@ -96,8 +96,8 @@ export async function compare(
     theirs.push(await timed(baseline.subject, count, baseline.load))
   }
   return [
-    row(`${name}: CPU`, 'us', ours, theirs, (one) => one.cpu_us),
-    row(`${name}: rate`, '1/s', ours, theirs, (one) => one.per_second),
+    row(`${name}: CPU`, 'us', ours, theirs, (item) => item.cpu_us),
+    row(`${name}: rate`, '1/s', ours, theirs, (item) => item.per_second),
   ]
 }
 
@@ -106,11 +106,11 @@ function row(
   unit: string,
   ours: Figures[],
   theirs: Figures[],
-  read: (one: Figures) => number,
+  read: (item: Figures) => number,
 ): Row {
   const value = median(ours.map(read))
   const baseline = median(theirs.map(read))
-  const ratio = median(ours.map((one, at) => read(one) / read(theirs[at] ?? one)))
+  const ratio = median(ours.map((our, at) => read(our) / read(theirs[at] ?? our)))
   return { name, value: round(value), unit, baseline: round(baseline), ratio: Number(ratio.toFixed(3)) }
 }
 

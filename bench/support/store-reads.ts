@@ -39,34 +39,37 @@ export async function nodes(database: string): Promise<Row[]> {
   await using second = await startSubject(module, [entries], { DATABASE_URL: database })
   const rows: Row[] = []
   for (const [name, shot] of Object.entries(shots)) {
-    const ask = [first, second].map((node) => ({ node, load: httpLoad(node.url, shot) })) as [Asked, Asked]
+    const ask = [first, second].map((node) => ({ node, load: httpLoad(node.url, shot) })) as [
+      Request,
+      Request,
+    ]
     const both = async () => {
       const rates = await Promise.all(ask.map(perCpuSecond))
       return rates.reduce((sum, rate) => sum + rate)
     }
     await both()
-    const [two, one]: [number[], number[]] = [[], []]
+    const [two, baseline]: [number[], number[]] = [[], []]
     for (let round = 0; round < rounds; round++) {
       two.push(await both())
-      one.push(await perCpuSecond(ask[round % 2] as Asked))
+      baseline.push(await perCpuSecond(ask[round % 2] as Request))
     }
     rows.push({
       name: `two nodes on PostgreSQL (one): ${name}, by the gateways' CPU`,
       value: Math.round(median(two)),
       unit: '1/s',
-      baseline: Math.round(median(one)),
-      ratio: Number(median(two.map((rate, at) => rate / (one[at] ?? rate))).toPrecision(3)),
+      baseline: Math.round(median(baseline)),
+      ratio: Number(median(two.map((rate, at) => rate / (baseline[at] ?? rate))).toPrecision(3)),
     })
   }
   return rows
 }
 
-interface Asked {
+interface Request {
   readonly node: Subject
   readonly load: (count: number) => Promise<void>
 }
 
-async function perCpuSecond({ node, load }: Asked): Promise<number> {
+async function perCpuSecond({ node, load }: Request): Promise<number> {
   const before = await node.cpu()
   await load(count)
   return (count * 1_000_000) / ((await node.cpu()) - before)

@@ -68,7 +68,7 @@ export async function writes(name: string, database?: string, same?: string): Pr
     value: Math.round(median(ours)),
     unit: '1/s',
     baseline: Math.round(median(base)),
-    ratio: Number(median(ours.map((one, at) => one / (base[at] ?? one))).toPrecision(3)),
+    ratio: Number(median(ours.map((our, at) => our / (base[at] ?? our))).toPrecision(3)),
   })
   return [against('one row a commit', theirs), against('the same rows a commit', alike)]
 }

@@ -21,7 +21,7 @@ for (const [index, page] of readSet(folder, 'dev').pages.entries()) {
 closeSync(lines)
 closeSync(numbers)
 
-function write(root: Root, { id, url, type, wanted }: Page): void {
+function write(root: Root, { id, url, type, expected }: Page): void {
   const layout = layoutOf(root)
   const { blocks, containers } = layout
   const rows = featuresOf(pageOf(layout))
@@ -33,14 +33,17 @@ function write(root: Root, { id, url, type, wanted }: Page): void {
     container: ids.get(container),
     tag: container.tag,
   }))
-  writeSync(lines, `${JSON.stringify({ id, url, type, wanted, names, parents, blocks: described })}\n`)
+  writeSync(
+    lines,
+    `${JSON.stringify({ id, url, type, wanted: expected, names, parents, blocks: described })}\n`,
+  )
   writeSync(numbers, new Uint8Array(Float32Array.from(rows.flat(), ([, value]) => value).buffer))
 }
 
 /** Leaves of an article its beginning alone, so that what stands around it says more; false for other pages. */
-function shorten(root: Root, { type, wanted }: Page, share: number): boolean {
+function shorten(root: Root, { type, expected }: Page, share: number): boolean {
   if (type !== 'article') return false
-  const runs = new Set(runsOf(wanted))
+  const runs = new Set(runsOf(expected))
   const isWanted = (block: Block) => {
     const own = runsOf(block.text)
     return own.length > 0 && own.filter((run) => runs.has(run)).length > own.length / 2

@@ -34,7 +34,7 @@ for (const page of set.pages) {
   const { chosen } = choose(known, probabilities, { title: title ?? '', stated: stated ?? '', is_article })
   start = end
   const text = known.blocks.filter((block) => chosen.has(block)).map(({ text }) => text)
-  const score = set.score(text.join('\n'), page.wanted)
+  const score = set.score(text.join('\n'), page.expected)
   all.push(score)
   scores.set(page.type, [...(scores.get(page.type) ?? []), score.f1])
 }

@@ -69,9 +69,9 @@ test('SIGTERM under load breaks no request, closes every socket with 1001, and t
   const started = performance.now()
   server.process.kill('SIGTERM')
   const [ready, ...visits] = await Promise.all(clients)
-  for (const one of visits) {
-    expect(one.every((visit) => visit.status === 200)).toBe(true)
-    expect(one.at(-1)?.body).toHaveProperty('agents')
+  for (const visit of visits) {
+    expect(visit.every((visit) => visit.status === 200)).toBe(true)
+    expect(visit.at(-1)?.body).toHaveProperty('agents')
   }
   expect(ready?.at(0)?.status).toBe(200)
   expect(ready?.at(-1)).toMatchObject({ status: 503, body: { draining: true } })

@@ -24,21 +24,21 @@ describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => 
     const [here, there] = [join(path, 'here'), join(path, 'there')]
     const start = async (DRAGOMAN_DATA: string) =>
       stack.use(await startGateway({ ...settings, DATABASE_URL, DRAGOMAN_DATA }))
-    const one = await start(here)
+    const first = await start(here)
     await cp(join(here, 'keys'), join(there, 'keys'), { recursive: true })
-    const two = await start(there)
-    await Promise.all([one.gateway.ready, two.gateway.ready])
-    return { one, two, [Symbol.asyncDispose]: () => stack.disposeAsync() }
+    const second = await start(there)
+    await Promise.all([first.gateway.ready, second.gateway.ready])
+    return { first, second, [Symbol.asyncDispose]: () => stack.disposeAsync() }
   }
 
   test('show a writer at once what was written at another', async () => {
     await using pair = await startPair()
-    const { one, two } = pair
-    const token = await one.token('ada')
+    const { first, second } = pair
+    const token = await first.token('ada')
     const body = publication('com.example.counted')
-    const { json: entry } = await one.request('POST', '/api/agents/publish', { token, body })
+    const { json: entry } = await first.request('POST', '/api/agents/publish', { token, body })
     for (let version = 1; version <= 30; version++) {
-      const [writing, reading] = version % 2 ? [one, two] : [two, one]
+      const [writing, reading] = version % 2 ? [first, second] : [second, first]
       await writing.request('PUT', `/api/agents/${entry.id}`, { token, body: { name: `No. ${version}` } })
       const seen = reading.request('GET', `/public/agents/${entry.id}`, { token })
       const listed = reading.request('GET', `/api/agents?mine=true&q=${version}`, { token })
@@ -50,56 +50,59 @@ describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => 
   test('count calls together where they are told to, and each for itself while the database is away', async () => {
     await using own = await startPostgres()
     const shared = { DATABASE_URL: await own.createDatabase(), DRAGOMAN_RATE_LIMIT: 'shared' }
-    await using one = await startGateway(shared)
-    await using two = await startGateway(shared)
-    const session = (gateway: typeof one) => gateway.request('POST', '/api/playground/session')
+    await using first = await startGateway(shared)
+    await using second = await startGateway(shared)
+    const session = (gateway: typeof first) => gateway.request('POST', '/api/playground/session')
     const statuses: number[] = []
     for (let call = 0; call < 11; call++) {
-      for (const gateway of [one, two]) statuses.push((await session(gateway)).status)
+      for (const gateway of [first, second]) statuses.push((await session(gateway)).status)
     }
     expect(statuses).toEqual([...Array(20).fill(201), 429, 429])
-    const refused = await session(one)
+    const refused = await session(first)
     expect(refused.json).toMatchObject({ code: 'rate_limited' })
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(50)
-    const search = (gateway: typeof one) => gateway.request('GET', '/public/agents?q=weather')
-    expect((await search(one)).headers.get('ratelimit')).toMatch(/r=119/)
-    expect((await search(two)).headers.get('ratelimit')).toMatch(/r=118/)
+    const search = (gateway: typeof first) => gateway.request('GET', '/public/agents?q=weather')
+    expect((await search(first)).headers.get('ratelimit')).toMatch(/r=119/)
+    expect((await search(second)).headers.get('ratelimit')).toMatch(/r=118/)
     await own.stop()
     // Nobody is let through unlimited, and nobody is refused for it.
-    expect((await search(two)).headers.get('ratelimit')).toMatch(/r=119/)
+    expect((await search(second)).headers.get('ratelimit')).toMatch(/r=119/)
   })
 
   test('share agents, tokens, keys, sessions and tasks, each with a data folder of its own', async () => {
     await using pair = await startPair()
-    const { one, two } = pair
-    const token = await one.token('ada')
+    const { first, second } = pair
+    const token = await first.token('ada')
     const soon = { timeout: 2000, interval: 10 }
 
-    const { status, json: entry } = await one.request('POST', '/api/agents/publish', {
+    const { status, json: entry } = await first.request('POST', '/api/agents/publish', {
       token,
       body: publication('com.example.umbrella', { description: 'Tells whether umbrellas are needed.' }),
     })
     expect(status).toBe(201)
-    await one.request('POST', `/api/agents/${entry.id}/go-live`, { token })
+    await first.request('POST', `/api/agents/${entry.id}/go-live`, { token })
     await vi.waitFor(async () => {
-      const { json } = await two.request('GET', '/public/agents?q=umbrellas')
+      const { json } = await second.request('GET', '/public/agents?q=umbrellas')
       expect(json.agents[0]).toMatchObject({ package_name: 'com.example.umbrella' })
     }, soon)
-    const changed = await two.request('PUT', `/api/agents/${entry.id}`, { token, body: { name: 'Parasol' } })
+    const changed = await second.request('PUT', `/api/agents/${entry.id}`, {
+      token,
+      body: { name: 'Parasol' },
+    })
     expect(changed.status).toBe(200)
     await vi.waitFor(async () => {
-      const { json } = await one.request('GET', '/public/agents/com.example.umbrella')
+      const { json } = await first.request('GET', '/public/agents/com.example.umbrella')
       expect(json.name).toBe('Parasol')
     }, soon)
 
-    const { json: key } = await one.request('POST', '/api/keys', { token, body: { label: 'k' } })
-    const withKey = () => two.request('GET', '/api/keys', { token: key.key })
+    const { json: key } = await first.request('POST', '/api/keys', { token, body: { label: 'k' } })
+    const withKey = () => second.request('GET', '/api/keys', { token: key.key })
     expect((await withKey()).status).toBe(200)
-    await one.request('DELETE', `/api/keys/${key.id}`, { token })
+    await first.request('DELETE', `/api/keys/${key.id}`, { token })
     await vi.waitFor(async () => expect((await withKey()).status).toBe(401), soon)
 
-    const session = (await one.request('POST', '/api/playground/session')).json
-    const discovered = await two.request('POST', `/api/playground/session/${session.id}/discover`, {
+    const session = (await first.request('POST', '/api/playground/session')).json
+    const discovered = await second.request('POST', `/api/playground/session/${session.id}/discover`, {
       body: { query: 'umbrellas' },
     })
     expect(discovered.status).toBe(200)
@@ -113,45 +116,45 @@ describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => 
       },
     }
     const headers = { 'A2A-Version': '1.0', 'Content-Type': 'application/a2a+json' }
-    const sent = await one.request('POST', '/a2a/v1/message:send', { token, headers, body: message })
+    const sent = await first.request('POST', '/a2a/v1/message:send', { token, headers, body: message })
     const id = sent.json.task?.id
-    const task = await two.request('GET', `/a2a/v1/tasks/${id}`, { token, headers })
+    const task = await second.request('GET', `/a2a/v1/tasks/${id}`, { token, headers })
     expect([task.status, task.json.id]).toEqual([200, id])
   })
 
   test('tell followers of either what becomes of the registry, and go on with each other’s', async () => {
     await using targets = await serveTargets()
     await using pair = await startPair({ DRAGOMAN_ALLOW_ORIGINS: targets.url })
-    const { one, two } = pair
+    const { first, second } = pair
     const endpoints = [{ protocol: 'envelope' as const, url: 'https://example.com/' }]
-    const token = await one.token('ada')
+    const token = await first.token('ada')
     const body = { url: `${targets.url}/hook`, since: 0 }
-    expect((await one.request('POST', '/api/webhooks', { token, body })).status).toBe(201)
+    expect((await first.request('POST', '/api/webhooks', { token, body })).status).toBe(201)
     const stop = new AbortController()
     const headers = { Accept: 'text/event-stream' }
-    const answer = await fetch(`${two.url}/public/changes`, { headers, signal: stop.signal })
-    const heard = eventsOf(answer)
+    const answer = await fetch(`${second.url}/public/changes`, { headers, signal: stop.signal })
+    const received = eventsOf(answer)
     const parts: number[] = []
-    const hear = async () => {
-      const [one] = await take(heard, 1)
-      if (one?.event === 'part') parts.push(Number(one.id))
+    const receive = async () => {
+      const [first] = await take(received, 1)
+      if (first?.event === 'part') parts.push(Number(first.id))
     }
-    while (parts.length < 4) await hear()
+    while (parts.length < 4) await receive()
     for (let count = 0; count < 5; count++) {
-      const writer = count % 2 === 0 ? one : two
-      const other = count % 2 === 0 ? two : one
+      const writer = count % 2 === 0 ? first : second
+      const other = count % 2 === 0 ? second : first
       await list(writer, { package_name: `com.example.a${count}`, endpoints }, token)
       const { revision } = (await writer.request('GET', '/public/changes?since=4')).json
       // What one has told of the other takes at once, whatever it has heard by then.
       const page = await other.request('GET', `/public/changes?since=${revision}`)
       expect(page.status).toBe(200)
     }
-    const { changes } = (await one.request('GET', '/public/changes?since=4')).json
-    while ((parts.at(-1) ?? 0) < changes.at(-1).revision) await hear()
+    const { changes } = (await first.request('GET', '/public/changes?since=4')).json
+    while ((parts.at(-1) ?? 0) < changes.at(-1).revision) await receive()
     expect(parts).toEqual([...new Set(parts)].sort((a, b) => a - b))
     const { signal } = new AbortController()
-    await one.gateway.changes.deliverer.run(signal)
-    await two.gateway.changes.deliverer.run(signal)
+    await first.gateway.changes.deliverer.run(signal)
+    await second.gateway.changes.deliverer.run(signal)
     const revisions = targets.revisions('/hook')
     expect(revisions.at(-1)).toBe(changes.at(-1).revision)
     expect(new Set(revisions).size).toBe(revisions.length)
@@ -175,7 +178,7 @@ describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => 
       detail: expect.stringMatching(/^PostgreSQL at .*\/test_\d+, version \d+/),
     })
     expect(checks).toContainEqual({ check: 'clock', ok: true, detail: expect.stringContaining('together') })
-    expect(checks.map((one: { check: string }) => one.check)).toContain('connections')
+    expect(checks.map((first: { check: string }) => first.check)).toContain('connections')
   })
 
   test('doctor says of a gateway with other keys than its registry was made with that it has', async () => {

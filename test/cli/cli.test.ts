@@ -48,7 +48,7 @@ describe('the command line over a data folder', () => {
     expect(first.code).toBe(0)
     const report = JSON.parse(first.stdout)
     expect(report).toMatchObject({ created: 3, updated: 0, unchanged: 0 })
-    expect(report.rejected.map((one: { line: number }) => one.line)).toEqual([2, 5])
+    expect(report.rejected.map((item: { line: number }) => item.line)).toEqual([2, 5])
     expect(report.rejected[1].reason).toContain('name')
     const again = await run(['import', file], environment)
     expect(again.stdout).toBe('0 created, 0 updated, 3 unchanged, 2 left out\n')
@@ -66,7 +66,7 @@ describe('the command line over a data folder', () => {
     )
     expect(resolved.card.skills[0].id).toBe('fly')
     const birds = JSON.parse((await run(['search', '--tag', 'birds', '--json'], environment)).stdout)
-    expect(birds.agents.map((one: { tags: string[] }) => one.tags)).toEqual([['birds']])
+    expect(birds.agents.map((agent: { tags: string[] }) => agent.tags)).toEqual([['birds']])
   })
 
   test('publishes, goes live and calls', async () => {
@@ -133,7 +133,7 @@ describe('the command line over a data folder', () => {
     expect(ended.stdout).not.toContain('hush-hush')
     const { checks, settings } = JSON.parse(ended.stdout)
     expect(checks.every((check: { ok: boolean }) => check.ok)).toBe(true)
-    expect(settings.map((one: { name: string }) => one.name)).toContain('DRAGOMAN_CONTACT')
+    expect(settings.map((setting: { name: string }) => setting.name)).toContain('DRAGOMAN_CONTACT')
   })
 
   test('doctor says that callers would be told an address that is none', async () => {
@@ -170,8 +170,8 @@ describe('the command line as a client of a running gateway', () => {
     const ended = await run(['publish', file, '--json'], { DRAGOMAN_URL: home.url, DRAGOMAN_TOKEN: 'bad' })
     expect(ended.code).toBe(3)
     expect(JSON.parse(ended.stderr).code).toBe('unauthenticated')
-    const nobody = await run(['search', 'x'], { DRAGOMAN_URL: 'http://127.0.0.1:1' })
-    expect([nobody.code, nobody.stderr]).toEqual([1, expect.stringContaining('Nothing answers')])
+    const unanswered = await run(['search', 'x'], { DRAGOMAN_URL: 'http://127.0.0.1:1' })
+    expect([unanswered.code, unanswered.stderr]).toEqual([1, expect.stringContaining('Nothing answers')])
   })
 
   test('validates, verifies, suspends, transfers and shows the log of an agent', async () => {
@@ -182,24 +182,24 @@ describe('the command line as a client of a running gateway', () => {
     const [card, bad] = [join(folder.path, 'card.json'), join(folder.path, 'bad.json')]
     await writeFile(card, JSON.stringify({ ...publication, package_name: 'com.example.trusted' }))
     await writeFile(bad, JSON.stringify({ description: 'Nameless.' }))
-    const sound = await run(['validate', card, '--json'], environment)
-    expect([sound.code, JSON.parse(sound.stdout).valid]).toEqual([0, true])
-    const unsound = await run(['validate', bad], environment)
-    expect(unsound.code).toBe(1)
-    expect(unsound.stdout).toContain(
+    const valid = await run(['validate', card, '--json'], environment)
+    expect([valid.code, JSON.parse(valid.stdout).valid]).toEqual([0, true])
+    const invalid = await run(['validate', bad], environment)
+    expect(invalid.code).toBe(1)
+    expect(invalid.stdout).toContain(
       'error /name An agent cannot be listed without it. Add name. (missing_field)',
     )
 
     await run(['publish', card, '--live'], environment)
-    const asked = await run(['verify', 'com.example.trusted', '--method', 'dns'], environment)
-    expect(asked.code).toBe(1)
-    expect(asked.stdout).toMatch(/dns: {2}TXT _dragoman-challenge\.example\.com dragoman-verify=\S{43}/)
+    const verified = await run(['verify', 'com.example.trusted', '--method', 'dns'], environment)
+    expect(verified.code).toBe(1)
+    expect(verified.stdout).toMatch(/dns: {2}TXT _dragoman-challenge\.example\.com dragoman-verify=\S{43}/)
     expect((await run(['report', 'com.example.trusted', '--reason', 'broken'], environment)).code).toBe(0)
     const suspended = await run(['suspend', 'com.example.trusted', '--reason', 'It lied.'], environment)
     expect(suspended.stdout).toBe('com.example.trusted is suspended\n')
     await run(['suspend', 'com.example.trusted', '--reason', 'It mended.', '--lift'], environment)
-    const given = await run(['transfer', 'com.example.trusted', '--to', 'heir'], environment)
-    expect(given.stdout).toBe('com.example.trusted belongs to heir\n')
+    const transferred = await run(['transfer', 'com.example.trusted', '--to', 'heir'], environment)
+    expect(transferred.stdout).toBe('com.example.trusted belongs to heir\n')
     const { stdout } = await run(['audit', 'com.example.trusted', '--json'], environment)
     expect(JSON.parse(stdout).events.map((event: { action: string }) => event.action)).toEqual([
       'transfer',

@@ -36,7 +36,7 @@ test('a registry is exported from one folder and imported into another, whole or
   const changed = join(folder.path, 'changed.jsonl')
   await writeFile(cut, lines.slice(0, -2).join('\n'))
   await writeFile(changed, lines.join('\n').replace('Lived elsewhere', 'Lived nowhere'))
-  const spoilt = await Promise.all([cut, changed].map((one) => run(['import', one], to)))
+  const spoilt = await Promise.all([cut, changed].map((item) => run(['import', item], to)))
   expect(spoilt[0]?.stderr).toContain('It ends before its end.')
   expect(spoilt[1]?.stderr).toContain('It was changed since it was written.')
 

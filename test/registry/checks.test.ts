@@ -141,8 +141,8 @@ describe('what publishers write', () => {
     const tools = JSON.stringify(await ask('tools/list', {}))
     expect(tools).not.toContain('Ignore all')
     expect(tools).not.toContain('com.evil')
-    const asked = { name: 'search_agents', arguments: { query: words } }
-    const { result } = (await ask('tools/call', asked, 'search_agents')) as {
+    const call = { name: 'search_agents', arguments: { query: words } }
+    const { result } = (await ask('tools/call', call, 'search_agents')) as {
       result: { content: { type: string; text: string }[]; structuredContent: { agents: object[] } }
     }
     expect(result.structuredContent.agents[0]).toMatchObject({

@@ -51,7 +51,7 @@ describe('pages', () => {
     })
     expect(new Set(names).size).toBe(names.length)
     const staying = Array.from({ length: 20 }, (_, index) => name(index + 10)).filter(
-      (one) => one !== name(28),
+      (item) => item !== name(28),
     )
     expect(names).toEqual(expect.arrayContaining(staying))
     expect(names).toEqual(expect.arrayContaining(coming.slice(1)))
@@ -93,9 +93,9 @@ describe('a cursor', () => {
   })
 
   test('of junk is refused, and never an internal failure', async () => {
-    const sound = JSON.parse(Buffer.from(await next(), 'base64url').toString())
+    const valid = JSON.parse(Buffer.from(await next(), 'base64url').toString())
     const pack = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
-    const digest = sound[2]
+    const digest = valid[2]
     const junk = [
       ' ',
       'x',
@@ -107,11 +107,11 @@ describe('a cursor', () => {
       pack([]),
       pack([1, 2, 3]),
       pack(['a', 'b', 'c']),
-      pack([null, sound[1], digest]),
-      pack([sound[0], null, digest]),
-      pack([{}, sound[1], digest]),
-      pack([1, sound[1], digest]),
-      pack([...sound, 1]),
+      pack([null, valid[1], digest]),
+      pack([valid[0], null, digest]),
+      pack([{}, valid[1], digest]),
+      pack([1, valid[1], digest]),
+      pack([...valid, 1]),
     ]
     for (const cursor of junk) {
       expect(`${cursor} ${await codeOf(registry.search({ ...whole, cursor }, null, signal))}`).toBe(

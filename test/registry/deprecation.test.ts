@@ -22,11 +22,11 @@ describe('a deprecated agent', () => {
   test('says so to everybody, with what takes its place, until that is taken back', async () => {
     const [old, better] = [await live(), await live()]
     const entry = await deprecate(old, { message: 'It is slow.', successor: `custom.${better}` })
-    const said = { message: 'It is slow.', successor: better, at: entry.updated_at }
-    expect(entry.deprecated).toEqual(said)
+    const result = { message: 'It is slow.', successor: better, at: entry.updated_at }
+    expect(entry.deprecated).toEqual(result)
     const seen = await registry.get(old, null)
-    expect(seen).toMatchObject({ deprecated: said, card: { deprecated: said } })
-    expect((await registry.resolve(old, {}, null)).deprecated).toEqual(said)
+    expect(seen).toMatchObject({ deprecated: result, card: { deprecated: result } })
+    expect((await registry.resolve(old, {}, null)).deprecated).toEqual(result)
     const back = await registry.deprecate({ agent: old, deprecated: false }, ada)
     expect(back.deprecated).toBeNull()
     expect(back.card).not.toHaveProperty('deprecated')

@@ -53,10 +53,10 @@ describe.each(stores)('a filterable field over %s', (store) => {
     async (field) => {
       const { name, facet, compare } = filters[field]
       const value = `FIRST-${field}`
-      const wanted = { [name]: compare === 'every' ? [value] : value }
+      const expected = { [name]: compare === 'every' ? [value] : value }
       for (const params of [
-        { filters: wanted },
-        { filters: wanted, query: 'an agent that does something' },
+        { filters: expected },
+        { filters: expected, query: 'an agent that does something' },
       ]) {
         for (const transport of transports) {
           const envelope = {

@@ -15,16 +15,16 @@ const card = {
 }
 
 let home: TestGateway
-let world: Replay
+let outside: Replay
 beforeAll(async () => {
-  world = await replay({
+  outside = await replay({
     'GET /card': { headers: { 'content-type': 'application/json' }, body: JSON.stringify(card) },
   })
-  home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: world.url })
+  home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: outside.url })
 })
 afterAll(async () => {
   await home[Symbol.asyncDispose]()
-  await world[Symbol.asyncDispose]()
+  await outside[Symbol.asyncDispose]()
 })
 
 describe('the life of an agent over REST', () => {
@@ -84,7 +84,7 @@ describe('the life of an agent over REST', () => {
     const token = await home.token('ada')
     const made = await home.request('POST', '/api/agents/publish', {
       token,
-      body: { manifest_url: `${world.url}/card`, package_name: 'com.postman.agent' },
+      body: { manifest_url: `${outside.url}/card`, package_name: 'com.postman.agent' },
     })
     expect(made.json).toMatchObject({ name: 'Postman', tags: ['post'], card })
     await home.request('POST', '/api/agents/com.postman.agent/go-live', { token })
@@ -94,7 +94,7 @@ describe('the life of an agent over REST', () => {
     const resolved = await home.request('POST', '/a2a/message', {
       body: { to: 'svc.registry', action: 'resolve_package', params },
     })
-    expect(resolved.json).toMatchObject({ manifest_url: `${world.url}/card`, card })
+    expect(resolved.json).toMatchObject({ manifest_url: `${outside.url}/card`, card })
   })
 
   test('hides a card in STAGE from everybody but its own', async () => {
@@ -134,9 +134,13 @@ describe('hosted agents', () => {
     await using folder = await temporaryFolder()
     const environment = { DRAGOMAN_DATA: folder.path }
     async function visit(): Promise<{ revision: number; manifest: string; url: string }> {
-      await using one = await startGateway(environment)
-      const { json } = await one.request('GET', '/public/agents/svc.utility.wiki')
-      return { revision: await one.gateway.store.read.revision(), manifest: json.manifest_url, url: one.url }
+      await using gateway = await startGateway(environment)
+      const { json } = await gateway.request('GET', '/public/agents/svc.utility.wiki')
+      return {
+        revision: await gateway.gateway.store.read.revision(),
+        manifest: json.manifest_url,
+        url: gateway.url,
+      }
     }
     const first = await visit()
     const second = await visit()
@@ -151,7 +155,7 @@ describe('hosted agents', () => {
     const gateways = await Promise.all(
       [1, 2, 3].map(async () => stack.use(await startGateway({ DRAGOMAN_DATA: folder.path }))),
     )
-    for (const one of gateways) expect(await one.gateway.store.read.revision()).toBe(4)
+    for (const gateway of gateways) expect(await gateway.gateway.store.read.revision()).toBe(4)
     const token = await gateways[0]?.token('ada')
     expect((await gateways[2]?.request('GET', '/api/agents?mine=true', { token: token ?? '' }))?.status).toBe(
       200,

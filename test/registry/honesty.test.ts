@@ -182,17 +182,17 @@ describe('a signature', () => {
 describe('a check', () => {
   test('of which nothing comes in time is written down all the same', async () => {
     await registry.list(publication(agent, { manifest_url }), ada)
-    const asked: AbortSignal[] = []
+    const request: AbortSignal[] = []
     const slow = checker({
       deadline_ms: 20,
       verifySignature: (_card, _domain, within) =>
         new Promise((_, reject) => {
-          asked.push(within)
+          request.push(within)
           within.addEventListener('abort', () => reject(within.reason))
         }),
     })
     expect(await slow.run(signal)).toBe(1)
-    expect(asked).toHaveLength(1)
+    expect(request).toHaveLength(1)
     expect(await slow.isDue()).toBe(false)
     expect((await stored()).signature).toMatchObject({ status: 'untrusted_key' })
   })
@@ -204,9 +204,9 @@ describe('a check', () => {
     const failing = { failures: 2, failing_since: '2020-01-01T00:00:00.000Z' }
     await edit({ proof: proof && { ...proof, ...failing, checked_at: '2020-01-02T00:00:00.000Z' } })
     let count = 0
-    const meanwhile: Prove = async (...asked) => {
+    const meanwhile: Prove = async (...request) => {
       await registry.update({ agent }, { manifest_url: `${manifest_url}?${count++}` }, ada)
-      return await misses(...asked)
+      return await misses(...request)
     }
     await checker({ prove: meanwhile }).check(id, signal)
     expect(await stored()).toMatchObject({ verification_level: 'unverified', proof: { failures: 3 } })
@@ -217,12 +217,12 @@ describe('a check', () => {
     const broken = Array.from({ length: 230 }, (_, number) =>
       sampleEntry({ package_name: `com.broken.a${number}`, owner, manifest_url, check_at: '2026-01-01' }),
     )
-    const sound = sampleEntry({ package_name: agent, owner, manifest_url, check_at: '2026-01-02' })
+    const valid = sampleEntry({ package_name: agent, owner, manifest_url, check_at: '2026-01-02' })
     await registry.store.write(async (writer) => {
-      for (const entry of [...broken, sound]) await writer.put(entry)
+      for (const entry of [...broken, valid]) await writer.put(entry)
     })
     const faults: unknown[] = []
-    const one = checker({
+    const failing = checker({
       fetchCard: async (url) => ({ document: card, sha256: 'b'.repeat(64), url }),
       verifySignature: async (_card, domain) => {
         if (domain === null) throw new Error('A fault of ours.')
@@ -231,11 +231,11 @@ describe('a check', () => {
       onError: (fault) => void faults.push(fault),
     })
     await edit({ verification_level: 'domain_verified', proof: proofOf('example.com') })
-    await one.run(signal)
-    await one.run(signal)
+    await failing.run(signal)
+    await failing.run(signal)
     expect(faults).toHaveLength(230)
     expect((await stored()).manifest?.status).toBe('ok')
-    expect(await one.isDue()).toBe(false)
+    expect(await failing.isDue()).toBe(false)
   })
 
   test('that failed under a clock far ahead is not put off until then', async () => {
@@ -298,8 +298,8 @@ describe('an import', () => {
 
   test('whose name only happens to be a domain is not given to whoever holds that domain', async () => {
     await registry.importLines([JSON.stringify(server)], 1, admin)
-    const asked = { agent: 'java.ghidra' }
-    const { outcome } = { outcome: await registry.claim(asked, bob, signal) }
+    const request = { agent: 'java.ghidra' }
+    const { outcome } = { outcome: await registry.claim(request, bob, signal) }
     expect(outcome).toMatchObject({ verified: false, domain: null })
     expect(outcome.reason).toContain('github.com')
     expect((await registry.get('java.ghidra', null)).owner).toBeNull()

@@ -94,14 +94,14 @@ test('more changes than a page, among them several of one entry, end in the trut
 
 test('an entry that cannot be read is told and left out; all others are found', async () => {
   await using home = await openHome()
-  const [spoilt, sound] = [sampleEntry({ name: 'Spoilt' }), sampleEntry({ name: 'Sound' })]
-  await put(home.store, spoilt, sound)
+  const [spoilt, valid] = [sampleEntry({ name: 'Spoilt' }), sampleEntry({ name: 'Sound' })]
+  await put(home.store, spoilt, valid)
   await home.follower.caughtUp(2)
   using database = new DatabaseSync(home.path)
   database.prepare('update entry set document = ? where id = ?').run('{}', spoilt.id)
 
   await using registry = await openRegistry({ path: home.path })
-  expect(await registry.find({})).toEqual({ names: [sound.package_name], total: 1 })
+  expect(await registry.find({})).toEqual({ names: [valid.package_name], total: 1 })
   expect(registry.faults.map(String)).toEqual([expect.stringContaining(spoilt.id)])
   await registry.list(publication('com.after.all'), person('ada'))
   expect((await registry.find({})).total).toBe(2)
@@ -141,9 +141,9 @@ test('what knows nothing of liveness is left alone by looks at agents, and keeps
   await follower.caughtUp(1)
   const { liveness } = home.store
   await liveness.watch([{ entry_id: entry.id, place: '[null,[]]', active: true }])
-  const look = await liveness.get(entry.id)
-  if (!look) throw new Error('Nobody watches.')
-  await follower.caughtUp(await liveness.save([{ ...look, shown: { ...look.shown, status: 'dead' } }]))
+  const probe = await liveness.get(entry.id)
+  if (!probe) throw new Error('Nobody watches.')
+  await follower.caughtUp(await liveness.save([{ ...probe, shown: { ...probe.shown, status: 'dead' } }]))
   expect(applied).toEqual([
     [1, 1],
     [0, 2],

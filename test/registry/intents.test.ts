@@ -43,7 +43,7 @@ describe.skipIf(!existsSync(data))('over the lists that people published', () =>
     transports = openTransports(home)
   }, 30_000)
   afterAll(async () => {
-    for (const context of transports) await context[Symbol.asyncDispose]()
+    for (const transport of transports) await transport[Symbol.asyncDispose]()
     await home[Symbol.asyncDispose]()
   })
 
@@ -62,12 +62,12 @@ describe.skipIf(!existsSync(data))('over the lists that people published', () =>
       expect(listed.json.agents.map((agent: Agent) => agent.package_name)).toEqual(expected)
       const envelope = { to: 'custom.svc.registry', action: 'search', params: { query, limit: 3 } }
       const names = await Promise.all(
-        transports.map(async (context) => {
-          const outcome = (await context.call(envelope, undefined)) as { output?: { agents: Agent[] } }
-          return [context.name, outcome.output?.agents.map((agent) => agent.package_name)]
+        transports.map(async (transport) => {
+          const outcome = (await transport.call(envelope, undefined)) as { output?: { agents: Agent[] } }
+          return [transport.name, outcome.output?.agents.map((agent) => agent.package_name)]
         }),
       )
-      expect(names).toEqual(transports.map((context) => [context.name, expected]))
+      expect(names).toEqual(transports.map((transport) => [transport.name, expected]))
     },
   )
 
@@ -84,7 +84,7 @@ describe.skipIf(!existsSync(data))('over the lists that people published', () =>
     [`weather ${'a'.repeat(900)}`, 'what has its words'],
   ])('"%s" finds %s, the same through every door', async (query, found) => {
     const envelope = { to: 'custom.svc.registry', action: 'search', params: { query, limit: 5 } }
-    const outcomes = await Promise.all(transports.map((context) => context.call(envelope, undefined)))
+    const outcomes = await Promise.all(transports.map((transport) => transport.call(envelope, undefined)))
     for (const outcome of outcomes) expect(outcome).toEqual(outcomes[0])
     const { output } = outcomes[0] as { output: { agents: unknown[]; notice?: string } }
     if (found !== 'nothing') expect(output.agents.length).toBeGreaterThan(0)
@@ -112,14 +112,14 @@ describe.skipIf(!existsSync(data))('over the lists that people published', () =>
     expect(names.length).toBeGreaterThan(4670)
     expect(new Set(names).size).toBe(names.length)
     for (const name of names.filter((_, index) => index % 40 === 0)) {
-      const one = await home.request('GET', `/public/agents/${encodeURIComponent(name)}`)
-      expect([name, one.status, one.json.package_name]).toEqual([name, 200, name])
+      const answer = await home.request('GET', `/public/agents/${encodeURIComponent(name)}`)
+      expect([name, answer.status, answer.json.package_name]).toEqual([name, 200, name])
       const served = await home.request(
         'GET',
         `/agents/${encodeURIComponent(name)}/.well-known/agent-card.json`,
       )
       expect([name, served.status]).toEqual([name, 200])
-      expect(served.json).toEqual(one.json.card)
+      expect(served.json).toEqual(answer.json.card)
     }
   })
 })

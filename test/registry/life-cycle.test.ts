@@ -160,12 +160,12 @@ describe('an update', () => {
     await using other = await openRegistry({
       fetchCard: async (url) => ({ document: card, sha256: 'abc', url }),
     })
-    const given = await other.publish(
+    const published = await other.publish(
       { package_name: name, manifest_url: 'https://old.example/card' },
       ada,
       signal,
     )
-    expect(given.card).toEqual(card)
+    expect(published.card).toEqual(card)
     expect((await other.update({ agent: name }, { tags: ['x'] }, ada)).card).toHaveProperty('own')
     const moved = await other.update({ agent: name }, { manifest_url: 'https://new.example/card' }, ada)
     expect(moved.manifest_url).toBe('https://new.example/card')
@@ -199,8 +199,8 @@ describe('a deleted agent', () => {
     const { id, package_name } = await stage()
     await registry.goLive({ agent: id }, ada)
     await registry.remove({ agent: id }, ada)
-    for (const somebody of [eve, admin, { ...ada, issuer: 'urn:else' }]) {
-      expect(await codeOf(registry.publish(publication(package_name), somebody, signal))).toBe('conflict')
+    for (const caller of [eve, admin, { ...ada, issuer: 'urn:else' }]) {
+      expect(await codeOf(registry.publish(publication(package_name), caller, signal))).toBe('conflict')
     }
     const again = await registry.publish(publication(package_name, { name: 'Again' }), ada, signal)
     expect(again).toMatchObject({ id, package_name, name: 'Again', state: 'STAGE' })
@@ -210,15 +210,15 @@ describe('a deleted agent', () => {
 describe('names', () => {
   test('that are taken are a conflict, in STAGE too, and for their owner too', async () => {
     const { package_name } = await stage()
-    for (const somebody of [ada, eve, admin]) {
-      expect(await codeOf(registry.publish(publication(package_name), somebody, signal))).toBe('conflict')
+    for (const caller of [ada, eve, admin]) {
+      expect(await codeOf(registry.publish(publication(package_name), caller, signal))).toBe('conflict')
     }
   })
 
   test('of two who want the same at once one gets it', async () => {
     const name = fresh()
     const codes = await Promise.all(
-      [ada, eve].map((somebody) => codeOf(registry.publish(publication(name), somebody, signal))),
+      [ada, eve].map((caller) => codeOf(registry.publish(publication(name), caller, signal))),
     )
     expect(codes.toSorted()).toEqual(['conflict', 'ok'])
   })
@@ -235,14 +235,14 @@ describe('names', () => {
 
   test('are found as id, name and A2A address, in any case', async () => {
     const { id, package_name } = await stage()
-    for (const asked of [
+    for (const change of [
       id,
       id.toUpperCase(),
       package_name,
       package_name.toUpperCase(),
       `custom.${package_name}`,
     ]) {
-      expect((await registry.get(asked, ada)).id).toBe(id)
+      expect((await registry.get(change, ada)).id).toBe(id)
     }
   })
 })

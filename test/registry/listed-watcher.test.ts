@@ -5,15 +5,15 @@ import { documentOf } from '../search/support/documents.ts'
 
 test('the set of listed agents changes when one comes or goes, and not when one is staged, changed or removed unseen', async () => {
   const listed = watchListed(createMemoryIndex())
-  let told = 0
+  let notified = 0
   const stop = listed.onChange(() => {
-    told += 1
+    notified += 1
   })
   let revision = 0
   const apply = async (document: ReturnType<typeof documentOf> | null) => {
-    const before = told
+    const before = notified
     await listed.index.apply([{ id: 'a', document }], ++revision)
-    return told - before
+    return notified - before
   }
   const as = (state: 'STAGE' | 'ACTIVE' | 'SUSPENDED', name = 'One') => documentOf({ id: 'a', state, name })
   expect(await apply(as('STAGE'))).toBe(0)

@@ -254,7 +254,7 @@ describe('a card', () => {
 })
 
 describe('publishing by a manifest', () => {
-  let world: Replay
+  let outside: Replay
   let safe: ReturnType<typeof createSafeFetch>
   let registry: TestRegistry
   const ada = person('ada')
@@ -268,7 +268,7 @@ describe('publishing by a manifest', () => {
   const json = { 'content-type': 'application/json' }
 
   beforeAll(async () => {
-    world = await replay({
+    outside = await replay({
       'GET /card': { headers: json, body: JSON.stringify(card) },
       'GET /named': { headers: json, body: JSON.stringify({ ...card, agent_id: 'custom.com.named.agent' }) },
       'GET /svc': { headers: json, body: JSON.stringify({ ...card, agent_id: 'custom.svc.registry' }) },
@@ -282,25 +282,25 @@ describe('publishing by a manifest', () => {
       'GET /gone': { status: 410 },
       'GET /reset': { fault: 'reset' },
     })
-    safe = createSafeFetch({ user_agent: 'test', allow_origins: [world.url], refuse_origins: () => [] })
+    safe = createSafeFetch({ user_agent: 'test', allow_origins: [outside.url], refuse_origins: () => [] })
     registry = await openRegistry({ fetchCard: createManifestReader(safe.fetch) })
   })
   afterAll(async () => {
     await registry[Symbol.asyncDispose]()
     await safe[Symbol.asyncDispose]()
-    await world[Symbol.asyncDispose]()
+    await outside[Symbol.asyncDispose]()
   })
   const publish = (facts: object) => registry.publish(facts, ada, signal)
 
   test('alone takes all from it, the name from where it stands', async () => {
-    const entry = await publish({ manifest_url: `${world.url}/card` })
+    const entry = await publish({ manifest_url: `${outside.url}/card` })
     expect(entry).toMatchObject({
       package_name: '1.0.0.127/mail-sender',
       name: 'Mail Sender!',
       description: 'Sends mail.',
       version: '2',
       tags: ['mail'],
-      manifest_url: `${world.url}/card`,
+      manifest_url: `${outside.url}/card`,
       capabilities: [{ name: 'Send', description: 'Sends.' }],
       endpoints: [{ protocol: 'a2a', url: 'https://mail.example/a2a' }],
       card,
@@ -308,10 +308,10 @@ describe('publishing by a manifest', () => {
   })
 
   test('takes the name that the card gives itself, under the rules for names', async () => {
-    expect((await publish({ manifest_url: `${world.url}/named` })).package_name).toBe('com.named.agent')
-    expect(await codeOf(publish({ manifest_url: `${world.url}/named` }))).toBe('conflict')
-    expect(await codeOf(publish({ manifest_url: `${world.url}/svc` }))).toBe('forbidden')
-    const manifest_url = `${world.url}/misnamed`
+    expect((await publish({ manifest_url: `${outside.url}/named` })).package_name).toBe('com.named.agent')
+    expect(await codeOf(publish({ manifest_url: `${outside.url}/named` }))).toBe('conflict')
+    expect(await codeOf(publish({ manifest_url: `${outside.url}/svc` }))).toBe('forbidden')
+    const manifest_url = `${outside.url}/misnamed`
     expect((await publish({ manifest_url, name: 'Elsewhere' })).package_name).toBe('1.0.0.127/elsewhere')
   })
 
@@ -319,7 +319,7 @@ describe('publishing by a manifest', () => {
     const entry = await publish({
       ...publication('com.stated.agent'),
       description: undefined,
-      manifest_url: `${world.url}/card`,
+      manifest_url: `${outside.url}/card`,
     })
     expect(entry).toMatchObject({
       package_name: 'com.stated.agent',
@@ -330,12 +330,12 @@ describe('publishing by a manifest', () => {
   })
 
   test('does not ask for it where the body says enough', async () => {
-    const before = world.requests.length
-    const manifest_url = `${world.url}/gone`
+    const before = outside.requests.length
+    const manifest_url = `${outside.url}/gone`
     const { capabilities: _, ...facts } = publication('com.enough.agent')
     const entry = await publish({ ...facts, manifest_url })
     expect(entry).toMatchObject({ manifest_url, card: { rendered_by: 'custom.svc.registry' } })
-    expect(world.requests.length).toBe(before)
+    expect(outside.requests.length).toBe(before)
   })
 
   test.each([
@@ -347,7 +347,7 @@ describe('publishing by a manifest', () => {
     ['/nowhere', 'upstream_failed'],
   ])('that cannot be had (%s) is %s, and writes nothing', async (path, code) => {
     const before = await registry.store.read.revision()
-    expect(await codeOf(publish({ manifest_url: `${world.url}${path}` }))).toBe(code)
+    expect(await codeOf(publish({ manifest_url: `${outside.url}${path}` }))).toBe(code)
     expect(await registry.store.read.revision()).toBe(before)
   })
 

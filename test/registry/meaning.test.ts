@@ -25,7 +25,8 @@ async function find(home: TestGateway, query: string, more: object = {}) {
   return json
 }
 
-const names = (found: { agents: { package_name: string }[] }) => found.agents.map((one) => one.package_name)
+const names = (found: { agents: { package_name: string }[] }) =>
+  found.agents.map((agent) => agent.package_name)
 
 test.each(['memory', 'lance'])(
   'an agent is found by what it means as soon as it is live, and after a start, with vectors in %s',
@@ -127,15 +128,15 @@ test.each([
 
 /** Vectors of 4 numbers by whether a text speaks of rain. */
 async function embeddingServer() {
-  const asked: string[] = []
+  const embedded: string[] = []
   const server = createServer(async (request, response) => {
     let text = ''
     for await (const chunk of request) text += chunk
     const { input } = JSON.parse(text) as { input: string[] }
-    asked.push(...input)
-    const data = input.map((one, index) => ({
+    embedded.push(...input)
+    const data = input.map((item, index) => ({
       index,
-      embedding: /umbrella|rain/i.test(one) ? [1, 0, 0, 0.1] : [0, 1, 0.1, 0],
+      embedding: /umbrella|rain/i.test(item) ? [1, 0, 0, 0.1] : [0, 1, 0.1, 0],
     }))
     response.setHeader('Content-Type', 'application/json').end(JSON.stringify({ data }))
   })
@@ -143,7 +144,7 @@ async function embeddingServer() {
   const { port } = server.address() as AddressInfo
   return {
     url: `http://127.0.0.1:${port}/v1`,
-    asked,
+    embedded,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
@@ -170,12 +171,12 @@ test('a remote model embeds each text once and serves once it knows every entry'
       match: { similarity: expect.closeTo(1, 3) },
     })
   }
-  const before = model.asked.length
+  const before = model.embedded.length
   await using home = await startGateway(settings)
   await home.gateway.ready
   expect(home.gateway.vectors.progress()).toMatchObject({ model: 'http:m:4', embedded: 0 })
   // One request at the start learns the dimensions.
-  expect(model.asked.length).toBeLessThanOrEqual(before + 1)
+  expect(model.embedded.length).toBeLessThanOrEqual(before + 1)
 }, 30_000)
 
 test('damaged files of the index are made anew, and the answers stay the same', async () => {

@@ -29,7 +29,7 @@ async function keyOf(card: { signatures: { protected: string }[] }): Promise<JWK
 /** Each leaf of a JSON value with the path to it. */
 function* leaves(value: unknown, path: (string | number)[] = []): Generator<(string | number)[]> {
   if (typeof value !== 'object' || value === null) return yield path
-  for (const [key, one] of Object.entries(value)) yield* leaves(one, [...path, key])
+  for (const [key, member] of Object.entries(value)) yield* leaves(member, [...path, key])
 }
 
 function changed(card: object, path: readonly (string | number)[]): object {
@@ -87,7 +87,7 @@ describe("the gateway's own card, as A2A has it", () => {
     })
     const plain = await home.request('GET', own)
     expect(plain.json.agent_id).toBe('custom.svc.registry')
-    expect(plain.json.capabilities.map((one: { name: string }) => one.name)).toEqual([
+    expect(plain.json.capabilities.map((member: { name: string }) => member.name)).toEqual([
       'search_agents',
       'resolve_package',
     ])
@@ -100,9 +100,9 @@ describe("the gateway's own card, as A2A has it", () => {
     const { json: card } = await home.request('GET', wiki, version)
     const { agent_id } = card.capabilities.extensions[0].params
     const call = { action: card.skills[0].id, params: {} }
-    const [rpc, rest, envelope] = card.supportedInterfaces.map((one: { url: string }) => ({
-      ...one,
-      path: new URL(one.url).pathname,
+    const [rpc, rest, envelope] = card.supportedInterfaces.map((member: { url: string }) => ({
+      ...member,
+      path: new URL(member.url).pathname,
     }))
     const answer = await home.request('POST', envelope.path, { body: { to: agent_id, ...call } })
     expect(answer.json.code).toBe('unauthenticated')
@@ -114,8 +114,8 @@ describe("the gateway's own card, as A2A has it", () => {
     expect(byRpc.json.error.data[0].metadata.code).toBe('unauthenticated')
 
     expect(rest).toMatchObject({ protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' })
-    const asked = { body: message([{ data: call }]), ...version }
-    const byRest = await home.request('POST', `${rest.path}/${rest.tenant}/message:send`, asked)
+    const request = { body: message([{ data: call }]), ...version }
+    const byRest = await home.request('POST', `${rest.path}/${rest.tenant}/message:send`, request)
     expect(byRest.json.error.details[0].metadata.code).toBe('unauthenticated')
   })
 

@@ -22,14 +22,14 @@ const row = (anonymous: string, owner: string, other: string, holder: string, ad
 
 const no = 'not_found'
 const who = 'unauthenticated'
-const nobody = row(no, no, no, no, no)
+const hiddenFromAll = row(no, no, no, no, no)
 const nobodySigned = row(who, no, no, no, no)
 /** For everybody; for whoever may see it; for nobody. */
 const reads: Readonly<Record<State, Row>> = {
   STAGE: row(no, 'ok', no, 'ok', 'ok'),
   ACTIVE: row('ok', 'ok', 'ok', 'ok', 'ok'),
   suspended: row(no, 'ok', no, 'ok', 'ok'),
-  deleted: nobody,
+  deleted: hiddenFromAll,
 }
 /** What only its owner, a holder of its namespace and admins may do; `mine` says what comes of it. */
 const writes = (stage: string, active: string, suspended: string): Readonly<Record<State, Row>> => ({
@@ -48,7 +48,7 @@ interface AuditAction {
 }
 
 /** Every action on one agent, by every kind of caller, in every state. */
-const deeds: readonly AuditAction[] = [
+const matrix: readonly AuditAction[] = [
   { action: 'get_agent', expected: reads },
   { action: 'get_card', expected: reads },
   // Nobody's, since none of them is hosted here.
@@ -125,8 +125,8 @@ let home: TestGateway
 let transports: TestTransport[]
 let tokens: Record<Caller, string | undefined>
 
-const nameOf = (context: number, { action }: AuditAction, state: State, caller: Caller) =>
-  `${namespace}.d${context}.${action}-${state}-${caller}`.toLowerCase()
+const nameOf = (transport: number, { action }: AuditAction, state: State, caller: Caller) =>
+  `${namespace}.d${transport}.${action}-${state}-${caller}`.toLowerCase()
 
 function entryIn(state: State, package_name: string): StoredEntry {
   return sampleEntry({
@@ -145,20 +145,20 @@ function entryIn(state: State, package_name: string): StoredEntry {
   })
 }
 
-/** One entry for each cell and each door, since most deeds change what they are done to. */
+/** One entry for each cell and each door, since most matrix change what they are done to. */
 async function fill(): Promise<void> {
   const { result, revision } = await home.gateway.store.write(async (writer) => {
     let count = 0
-    for (const context of transports.keys())
-      for (const deed of deeds)
+    for (const transport of transports.keys())
+      for (const matrixRow of matrix)
         for (const state of states)
           for (const caller of callers) {
-            await writer.put(entryIn(state, nameOf(context, deed, state, caller)))
+            await writer.put(entryIn(state, nameOf(transport, matrixRow, state, caller)))
             count += 1
           }
     return count
   })
-  expect(result).toBe(transports.length * deeds.length * states.length * callers.length)
+  expect(result).toBe(transports.length * matrix.length * states.length * callers.length)
   for (let left = 50; left > 0 && home.gateway.follower.applied_revision < revision; left--) {
     await home.gateway.follower.caughtUp(revision)
   }
@@ -177,36 +177,36 @@ beforeAll(async () => {
   await fill()
 }, 120_000)
 afterAll(async () => {
-  for (const context of transports) await context[Symbol.asyncDispose]()
+  for (const transport of transports) await transport[Symbol.asyncDispose]()
   await home[Symbol.asyncDispose]()
 })
 
 const codeOf = (outcome: Outcome) => ('code' in outcome ? outcome.code : 'ok')
 
-/** What came of each deed at one door, as the table writes it. */
+/** What came of each matrixRow at one door, as the table writes it. */
 async function tableOf(
-  context: TestTransport,
+  transport: TestTransport,
   number: number,
-  deed: AuditAction,
+  matrixRow: AuditAction,
 ): Promise<Record<State, Record<Caller, string>>> {
   const cells = states.flatMap((state) => callers.map((caller) => [state, caller] as const))
-  const said = await Promise.all(
+  const codes = await Promise.all(
     cells.map(async ([state, caller]) => {
-      const agent = nameOf(number, deed, state, caller)
-      const params = { [deed.by ?? 'agent']: agent, ...deed.params }
-      const envelope = { to: 'svc.registry', action: deed.action, params }
-      return [state, caller, codeOf(await context.call(envelope, tokens[caller]))] as const
+      const agent = nameOf(number, matrixRow, state, caller)
+      const params = { [matrixRow.by ?? 'agent']: agent, ...matrixRow.params }
+      const envelope = { to: 'svc.registry', action: matrixRow.action, params }
+      return [state, caller, codeOf(await transport.call(envelope, tokens[caller]))] as const
     }),
   )
   const table = Object.fromEntries(states.map((state) => [state, {}])) as Record<
     State,
     Record<Caller, string>
   >
-  for (const [state, caller, code] of said) table[state][caller] = code
+  for (const [state, caller, code] of codes) table[state][caller] = code
   return table
 }
 
-// Before any deed is done: what is hidden is in nothing that anybody reads.
+// Before any matrixRow is done: what is hidden is in nothing that anybody reads.
 describe('of what is in STAGE, suspended or deleted', () => {
   const strangers: Caller[] = ['anonymous', 'other', 'owner', 'admin']
   const questions: Record<string, Record<string, Json>> = {
@@ -223,9 +223,9 @@ describe('of what is in STAGE, suspended or deleted', () => {
   test.each(Object.entries(questions))(
     'nothing is in %s, whoever asks at whichever door',
     async (_, params) => {
-      for (const context of transports) {
+      for (const transport of transports) {
         for (const caller of strangers) {
-          const outcome = await context.call(
+          const outcome = await transport.call(
             { to: 'svc.registry', action: 'search_agents', params },
             tokens[caller],
           )
@@ -239,7 +239,7 @@ describe('of what is in STAGE, suspended or deleted', () => {
   )
 
   test('nothing is counted, on no page and behind no cursor', async () => {
-    const active = transports.length * deeds.length * callers.length
+    const active = transports.length * matrix.length * callers.length
     const names: string[] = []
     let cursor: string | null = null
     do {
@@ -262,7 +262,7 @@ describe('of what is in STAGE, suspended or deleted', () => {
   })
 
   test('its owner finds all that is not deleted by asking for their own', async () => {
-    const each = transports.length * deeds.length * callers.length
+    const each = transports.length * matrix.length * callers.length
     const mine = (query: string) =>
       home.request('GET', `/public/agents?mine=true${query}`, { token: tokens.owner as string })
     expect((await mine('')).json.total).toBe(3 * each)
@@ -275,7 +275,7 @@ describe('of what is in STAGE, suspended or deleted', () => {
 
   test('a taken name is taken in every state, and says nothing of who has it', async () => {
     for (const state of states) {
-      const package_name = nameOf(0, deeds[0] as AuditAction, state, 'other')
+      const package_name = nameOf(0, matrix[0] as AuditAction, state, 'other')
       const body = {
         package_name,
         name: 'Mine',
@@ -306,12 +306,15 @@ describe('an owner whose token lacks agents:publish', () => {
 })
 
 describe('who may do what to an agent', () => {
-  test.each(deeds.map((deed) => [deed.action, deed] as const))('%s, at every door', async (_, deed) => {
-    for (const [number, context] of transports.entries()) {
-      expect({ context: context.name, ...(await tableOf(context, number, deed)) }).toEqual({
-        context: context.name,
-        ...deed.expected,
-      })
-    }
-  })
+  test.each(matrix.map((matrixRow) => [matrixRow.action, matrixRow] as const))(
+    '%s, at every door',
+    async (_, matrixRow) => {
+      for (const [number, transport] of transports.entries()) {
+        expect({ transport: transport.name, ...(await tableOf(transport, number, matrixRow)) }).toEqual({
+          transport: transport.name,
+          ...matrixRow.expected,
+        })
+      }
+    },
+  )
 })

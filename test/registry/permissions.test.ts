@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => registry[Symbol.asyncDispose]())
 
 const owner = person('owner')
-const stranger = person('stranger', ['com.elsewhere'])
+const outsider = person('stranger', ['com.elsewhere'])
 const claimant = person('claimant', ['com.permit'])
 /** Same subject, another issuer: somebody else. */
 const namesake: Principal = { ...owner, issuer: 'urn:else' }
@@ -38,7 +38,7 @@ describe('an agent in STAGE', () => {
   beforeAll(() => registry.publish(publication(name), owner, signal))
 
   test.each([
-    ['a stranger', stranger],
+    ['a stranger', outsider],
     ['a namesake at another issuer', namesake],
   ])('is not there for %s, whatever they try', async (_, caller) => {
     for (const [operation, run] of Object.entries(operations)) {
@@ -57,7 +57,7 @@ describe('an agent in STAGE', () => {
 
   test('answers a stranger word for word as what never was', async () => {
     const words = async (agent: string, operation: keyof typeof operations) => {
-      const failure = await operations[operation](agent, stranger).catch((thrown: unknown) => thrown)
+      const failure = await operations[operation](agent, outsider).catch((thrown: unknown) => thrown)
       const { code, message, details } = failure as { code: string; message: string; details: object }
       return JSON.stringify({ code, message, details }).replaceAll(agent, 'NAME')
     }
@@ -84,10 +84,10 @@ describe('an ACTIVE agent', () => {
   beforeAll(() => registry.list(publication(name), owner))
 
   test('is everybody’s to read; only its own may change it, and others are told so', async () => {
-    for (const caller of [null, stranger, namesake, claimant, owner, admin]) {
+    for (const caller of [null, outsider, namesake, claimant, owner, admin]) {
       expect((await registry.get(name, caller)).package_name).toBe(name)
     }
-    for (const caller of [stranger, namesake]) {
+    for (const caller of [outsider, namesake]) {
       for (const operation of changes)
         expect(await codeOf(operations[operation](name, caller))).toBe('forbidden')
     }
@@ -97,7 +97,7 @@ describe('an ACTIVE agent', () => {
   test('shows its owner to its own alone, and the namespace to everybody', async () => {
     const claimed = 'com.permit.owned'
     await registry.list(publication(claimed), claimant)
-    for (const caller of [null, stranger, namesake]) {
+    for (const caller of [null, outsider, namesake]) {
       expect((await registry.get(claimed, caller)).owner).toEqual({ namespace: 'com.permit' })
       const found = await registry.search(
         { query: 'permit owned', limit: 10, sort: 'relevance', facets: false },

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import { createSearchCache } from '../../src/registry/queries/search-cache.ts'
 import { openRegistry, person, publication } from '../support/registry.ts'
 
-const memo = () => createSearchCache<{ rows: number }>(10, ({ rows }) => rows)
+const createCache = () => createSearchCache<{ rows: number }>(10, ({ rows }) => rows)
 
 test('an answer is kept from its second asking on, frozen', () => {
-  const answers = memo()
+  const answers = createCache()
   expect(answers.recall('q', '1')).toBeUndefined()
   answers.offer('q', '1', { rows: 1 })
   expect(answers.recall('q', '1')).toBeUndefined()
@@ -15,7 +15,7 @@ test('an answer is kept from its second asking on, frozen', () => {
 })
 
 test('a new revision forgets them all, and an answer of an older one is not kept', () => {
-  const answers = memo()
+  const answers = createCache()
   answers.recall('q', '1')
   for (const _ of [1, 2]) answers.offer('q', '1', { rows: 1 })
   expect(answers.recall('q', '2')).toBeUndefined()
@@ -24,7 +24,7 @@ test('a new revision forgets them all, and an answer of an older one is not kept
 })
 
 test('no more is kept than fits', () => {
-  const answers = memo()
+  const answers = createCache()
   for (const question of ['a', 'b', 'c']) {
     answers.recall(question, '1')
     for (const _ of [1, 2]) answers.offer(question, '1', { rows: 4 })

@@ -44,8 +44,8 @@ describe('a text', () => {
     ['a variant of what has none', 'é\u{e0101}'],
   ])('with %s hides something', (_, text) => {
     expect(hidesCharacters(text)).toBe(true)
-    const said = Publication.safeParse({ ...publication('com.example.a'), description: text })
-    expect(said.error?.issues[0]?.path).toEqual(['description'])
+    const result = Publication.safeParse({ ...publication('com.example.a'), description: text })
+    expect(result.error?.issues[0]?.path).toEqual(['description'])
   })
 
   test.each([
@@ -70,11 +70,11 @@ describe('a text', () => {
     }
     expect(hiddenIn(schema)).toEqual(['/properties/a~1b/description'])
     expect(hiddenIn({ 'k\u200bey': 1 })).toEqual([''])
-    const said = Publication.safeParse({
+    const result = Publication.safeParse({
       ...publication('com.example.a'),
       capabilities: [{ name: 'a', description: 'b', input_schema: schema }],
     })
-    expect(said.error?.issues[0]?.path.join('/')).toBe(
+    expect(result.error?.issues[0]?.path.join('/')).toBe(
       'capabilities/0/input_schema/properties/a~1b/description',
     )
   })
@@ -87,8 +87,8 @@ describe('a text', () => {
       { endpoints: [{ protocol: 'a2a', url: 'https://example.com/', version: '1\u202e0' }] },
     ],
   ])('hides nothing at %s either', (at, more) => {
-    const said = Publication.safeParse(publication('com.example.a', more))
-    expect(`/${said.error?.issues[0]?.path.join('/')}`).toBe(at)
+    const result = Publication.safeParse(publication('com.example.a', more))
+    expect(`/${result.error?.issues[0]?.path.join('/')}`).toBe(at)
   })
 
   test.each([
@@ -226,7 +226,7 @@ describe('a name', () => {
     const name = 'com.example.contested'
     const owners = Array.from({ length: 8 }, (_, number) => person(`owner-${number}`))
     const codes = await Promise.all(
-      owners.map((one) => codeOf(registry.publish(publication(name), one, signal))),
+      owners.map((owner) => codeOf(registry.publish(publication(name), owner, signal))),
     )
     expect(codes.sort()).toEqual([...Array(7).fill('conflict'), 'ok'])
   })

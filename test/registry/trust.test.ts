@@ -74,11 +74,19 @@ describe('a domain', () => {
     const ada = await publishAs('ada')
     expect((await seenByAll()).verification_level).toBe('unverified')
 
-    const { json: asked } = await ada('POST', `${at}/verify`, { domain: 'example.com' })
-    expect(asked).toMatchObject({ verified: false, domain: 'example.com', verification_level: 'unverified' })
-    expect(asked.attempts.map((one: { method: string }) => one.method)).toEqual(['dns', 'http', 'mcp'])
+    const { json: outcome } = await ada('POST', `${at}/verify`, { domain: 'example.com' })
+    expect(outcome).toMatchObject({
+      verified: false,
+      domain: 'example.com',
+      verification_level: 'unverified',
+    })
+    expect(outcome.attempts.map((attempt: { method: string }) => attempt.method)).toEqual([
+      'dns',
+      'http',
+      'mcp',
+    ])
 
-    const { name, value } = asked.challenges.dns.record
+    const { name, value } = outcome.challenges.dns.record
     dns.txt(name, 'something else', value)
     const { json: proved } = await ada('POST', `${at}/verify`, { domain: 'example.com' })
     expect(proved).toMatchObject({ verified: true, verification_level: 'domain_verified' })
@@ -119,10 +127,10 @@ describe('a domain', () => {
 
   test('is not demoted by a clock that jumps, nor by checks asked for twice', async () => {
     const ada = await publishAs('ada')
-    const { json: asked } = await ada('POST', `${at}/verify`, { domain: 'example.com' })
-    dns.txt(asked.challenges.dns.record.name, asked.challenges.dns.record.value)
+    const { json: outcome } = await ada('POST', `${at}/verify`, { domain: 'example.com' })
+    dns.txt(outcome.challenges.dns.record.name, outcome.challenges.dns.record.value)
     await ada('POST', `${at}/verify`, { domain: 'example.com' })
-    dns.clear(asked.challenges.dns.record.name)
+    dns.clear(outcome.challenges.dns.record.name)
     now += 365 * day
     const { json: entry } = await ada('GET', at)
     for (let each = 0; each < 5; each++) await home.gateway.verification.checker.check(entry.id, signal)
@@ -136,15 +144,15 @@ describe('a domain', () => {
 
   test('is proved by a file, and by the record and key of the MCP registry', async () => {
     const ada = await publishAs('ada')
-    const { json: asked } = await ada('POST', `${at}/verify`, { domain: 'example.com' })
-    site.set({ 'GET /.well-known/dragoman-challenge': text(`# ours\n${asked.challenges.http.line}\n`) })
+    const { json: outcome } = await ada('POST', `${at}/verify`, { domain: 'example.com' })
+    site.set({ 'GET /.well-known/dragoman-challenge': text(`# ours\n${outcome.challenges.http.line}\n`) })
     const byFile = await ada('POST', `${at}/verify`, { domain: 'example.com', method: 'http' })
     expect(byFile.json).toMatchObject({ verified: true })
 
     const { publicKey, privateKey } = generateKeyPairSync('ed25519')
     const raw = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32).toString('base64')
     dns.txt('example.com', `v=MCPv1; k=ed25519; p=${raw}`)
-    const signature = sign(null, Buffer.from(asked.challenges.mcp.sign), privateKey).toString('base64')
+    const signature = sign(null, Buffer.from(outcome.challenges.mcp.sign), privateKey).toString('base64')
     const byKey = await ada('POST', `${at}/verify`, { domain: 'example.com', method: 'mcp', signature })
     expect(byKey.json).toMatchObject({ verified: true })
     await days(1)
@@ -154,8 +162,8 @@ describe('a domain', () => {
 
   test('gives its names to whoever proved it', async () => {
     const ada = await publishAs('ada')
-    const { json: asked } = await ada('POST', `${at}/verify`, { domain: 'example.com' })
-    dns.txt(asked.challenges.dns.record.name, asked.challenges.dns.record.value)
+    const { json: outcome } = await ada('POST', `${at}/verify`, { domain: 'example.com' })
+    dns.txt(outcome.challenges.dns.record.name, outcome.challenges.dns.record.value)
     await ada('POST', `${at}/verify`, { domain: 'example.com' })
     const mallory = await api('mallory')
     const refused = await mallory('POST', '/api/agents/publish', publication('com.example.other'))
@@ -168,11 +176,11 @@ describe('a domain', () => {
   test.each([
     ['another name', { domain: 'other.org' }, 'not other.org'],
     ['a public suffix', { domain: 'com' }, 'not com'],
-  ])('is not proved that is %s', async (_, body, said) => {
+  ])('is not proved that is %s', async (_, body, reason) => {
     const ada = await publishAs('ada')
     const { json: outcome } = await ada('POST', `${at}/verify`, body)
     expect(outcome).toMatchObject({ verified: false, domain: null, challenges: null })
-    expect(outcome.reason).toContain(said)
+    expect(outcome.reason).toContain(reason)
     expect(dns.questions).toEqual([])
   })
 
@@ -185,8 +193,8 @@ describe('a domain', () => {
 
   test('stays with its owner: a transfer must prove it anew', async () => {
     const ada = await publishAs('ada')
-    const { json: asked } = await ada('POST', `${at}/verify`, { domain: 'example.com' })
-    dns.txt(asked.challenges.dns.record.name, asked.challenges.dns.record.value)
+    const { json: outcome } = await ada('POST', `${at}/verify`, { domain: 'example.com' })
+    dns.txt(outcome.challenges.dns.record.name, outcome.challenges.dns.record.value)
     await ada('POST', `${at}/verify`, { domain: 'example.com' })
     await ada('POST', `${at}/transfer`, { subject: 'bob' })
     expect((await seenByAll()).verification_level).toBe('unverified')
@@ -223,12 +231,12 @@ describe('an import that nobody owns', () => {
       owner: null,
     })
     const ada = await api('ada')
-    const { json: asked } = await ada('POST', `${path}/claim`, { domain: 'example.com' })
-    expect(asked).toMatchObject({ verified: false, domain: 'example.com' })
+    const { json: outcome } = await ada('POST', `${path}/claim`, { domain: 'example.com' })
+    expect(outcome).toMatchObject({ verified: false, domain: 'example.com' })
     expect((await ada('PUT', path, { description: 'Mine.' })).json.code).toBe('forbidden')
     expect((await ada('GET', `${path}/audit`)).json.code).toBe('forbidden')
 
-    dns.txt(asked.challenges.dns.record.name, asked.challenges.dns.record.value)
+    dns.txt(outcome.challenges.dns.record.name, outcome.challenges.dns.record.value)
     const mallory = await api('mallory')
     expect((await mallory('POST', `${path}/claim`, { domain: 'example.com' })).json.verified).toBe(false)
     const { json: claimed } = await ada('POST', `${path}/claim`, { domain: 'example.com' })
@@ -283,9 +291,9 @@ describe('the card at the manifest URL', () => {
     })
     expect(made.json.card_sha256).toMatch(/^[0-9a-f]{64}$/)
     await ada('POST', `${at}/go-live`)
-    const { json: asked } = await ada('POST', `${at}/verify`, {})
-    expect(asked.domain).toBe('example.com')
-    dns.txt(asked.challenges.dns.record.name, asked.challenges.dns.record.value)
+    const { json: outcome } = await ada('POST', `${at}/verify`, {})
+    expect(outcome.domain).toBe('example.com')
+    dns.txt(outcome.challenges.dns.record.name, outcome.challenges.dns.record.value)
     await ada('POST', `${at}/verify`, {})
     expect(await seenByAll()).toMatchObject({ changed_since_verified: false })
 
@@ -322,9 +330,9 @@ describe('the card at the manifest URL', () => {
     const { json: mine } = await ada('GET', at)
     expect(mine.description).toBe(publication(agent).description)
     const differing = mine.manifest.findings.filter(
-      (one: { code: string }) => one.code === 'differs_from_manifest',
+      (item: { code: string }) => item.code === 'differs_from_manifest',
     )
-    expect(differing.map((one: { field: string }) => one.field)).toContain('/description')
+    expect(differing.map((item: { field: string }) => item.field)).toContain('/description')
     expect((await seenByAll()).manifest).toMatchObject({ status: 'ok', findings: [] })
   })
 
@@ -344,7 +352,7 @@ describe('the card at the manifest URL', () => {
     await home.gateway.verification.checker.run(signal)
     const { json: mine } = await ada('GET', at)
     expect(mine.manifest.status).toBe(status)
-    expect(mine.manifest.findings.map((one: { code: string }) => one.code)).toContain(code)
+    expect(mine.manifest.findings.map((finding: { code: string }) => finding.code)).toContain(code)
     expect(mine.description).toBe(publication(agent).description)
     expect((await seenByAll()).manifest).toMatchObject({ status, detail: null, findings: [] })
   })
@@ -377,8 +385,8 @@ describe('the card at the manifest URL', () => {
     await home.gateway.verification.checker.run(signal)
     expect(await seenByAll()).toMatchObject({ signature: 'untrusted_key' })
 
-    const { json: asked } = await ada('POST', `${at}/verify`, {})
-    dns.txt(asked.challenges.dns.record.name, asked.challenges.dns.record.value)
+    const { json: outcome } = await ada('POST', `${at}/verify`, {})
+    dns.txt(outcome.challenges.dns.record.name, outcome.challenges.dns.record.value)
     await ada('POST', `${at}/verify`, {})
     await home.gateway.verification.checker.run(signal)
     expect(await seenByAll()).toMatchObject({

@@ -22,11 +22,11 @@ async function openHome() {
   const asleep = new Set<string>()
   const gone = new Set<string>()
 
-  async function openArms(wanted: string) {
+  async function openArms(model: string) {
     models.clear()
     return await openVectorIndexSwitch<Settings>({
       store,
-      configured: { model: wanted },
+      configured: { model: model },
       standby: { model: 'standby' },
       onError: (fault) => void faults.push(fault),
       async open({ model }) {

@@ -27,17 +27,17 @@ test('docs/versions.md: the requests are answered as it says, twice where they a
     expect(code, stderr).toBe(0)
     return JSON.parse(stdout)
   }
-  let said: unknown
-  let asked = 0
+  let result: unknown
+  let requests = 0
   for (const { kind, text } of blocks) {
-    if (kind === 'json') expect(said).toMatchObject(JSON.parse(text))
+    if (kind === 'json') expect(result).toMatchObject(JSON.parse(text))
     else {
-      said = await ask(text)
-      asked += 1
-      if (text.includes('Idempotency-Key')) expect(await ask(text)).toEqual(said)
+      result = await ask(text)
+      requests += 1
+      if (text.includes('Idempotency-Key')) expect(await ask(text)).toEqual(result)
     }
   }
-  expect(asked).toBe(5)
+  expect(requests).toBe(5)
 })
 
 test('docs/versions.md has the weight and the bound that hold', () => {

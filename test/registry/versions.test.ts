@@ -190,8 +190,8 @@ describe('resolving', () => {
       details: { nearest: ['3.0.0-beta.1', '2.0.0', '1.10.0'] },
     })
     const { revision } = await registry.get(name, null)
-    for (const wanted of [{ revision: 1 }, { version: '2.0.0', revision }])
-      expect(await codeOf(registry.resolve(name, wanted, null))).toBe('not_found')
+    for (const expected of [{ revision: 1 }, { version: '2.0.0', revision }])
+      expect(await codeOf(registry.resolve(name, expected, null))).toBe('not_found')
     const same = await registry.resolve(name, { version: '1.9.0', revision }, null)
     expect(same.description).toBe('E.')
   })

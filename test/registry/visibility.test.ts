@@ -13,7 +13,7 @@ import {
 
 let registry: TestRegistry
 const owner = person('owner')
-const stranger = person('stranger')
+const outsider = person('stranger')
 const hidden = 'com.hidden.quokka'
 
 beforeAll(async () => {
@@ -44,7 +44,7 @@ const search = (input: Partial<SearchInput>, caller: Principal | null) =>
 describe('an agent in STAGE', () => {
   test.each([
     ['nobody', null],
-    ['a stranger', stranger],
+    ['a stranger', outsider],
     ['its owner', owner],
     ['an admin', admin],
   ])(
@@ -86,7 +86,7 @@ describe('an agent in STAGE', () => {
   })
 
   test('is suggested to nobody who misspells it, and an ACTIVE one is', async () => {
-    for (const caller of [null, stranger, owner]) {
+    for (const caller of [null, outsider, owner]) {
       const failure = await registry.get('com.hidden.quokkas', caller).catch((thrown: unknown) => thrown)
       expect(failure).toMatchObject({ code: 'not_found' })
       expect(JSON.stringify((failure as { details: object }).details)).not.toContain('quokka')
@@ -101,7 +101,7 @@ describe('an agent in STAGE', () => {
     expect((await registry.find(mine('STAGE'), owner)).names).toEqual([hidden])
     expect((await registry.find(mine(), owner)).total).toBe(6)
     expect((await registry.find(mine('ACTIVE'), owner)).total).toBe(5)
-    for (const caller of [stranger, admin, { ...owner, issuer: 'urn:else' }, person('owner","x')]) {
+    for (const caller of [outsider, admin, { ...owner, issuer: 'urn:else' }, person('owner","x')]) {
       expect(await registry.find(mine(), caller)).toEqual({ names: [], total: 0 })
     }
     expect(await codeOf(registry.find(mine(), null))).toBe('unauthenticated')
@@ -113,10 +113,10 @@ describe('an agent in STAGE', () => {
     await registry.list(publication(name, { description: 'Counts wombats.' }), owner)
     for (let round = 0; round < 3; round++) {
       expect((await registry.find({ query: 'wombats' })).names).toEqual([name])
-      expect((await registry.find({ query: 'wombats' }, stranger)).names).toEqual([name])
+      expect((await registry.find({ query: 'wombats' }, outsider)).names).toEqual([name])
       await registry.unpublish({ agent: name }, owner)
       expect(await registry.find({ query: 'wombats' })).toEqual({ names: [], total: 0 })
-      expect(await registry.find({ query: 'wombats' }, stranger)).toEqual({ names: [], total: 0 })
+      expect(await registry.find({ query: 'wombats' }, outsider)).toEqual({ names: [], total: 0 })
       await registry.goLive({ agent: name }, owner)
     }
     await registry.remove({ agent: name }, owner)

@@ -109,7 +109,7 @@ beforeAll(async () => {
     await list(gateway, { package_name: to, description, endpoints: [endpoint(origin, url)], capabilities })
   }
   transports = openTransports(gateway)
-  for (const context of transports) stack.use(context)
+  for (const transport of transports) stack.use(transport)
 }, 30_000)
 
 afterAll(() => stack.disposeAsync())
@@ -121,16 +121,18 @@ describe.each(all)('a listed agent of $protocol', ({ to, language, fails }) => {
       action: 'search',
       params: { query: `say hello to somebody in ${language}`, limit: 1 },
     }
-    for (const context of transports) {
-      const found = (await context.call(search, token)) as { output: { agents: { package_name: string }[] } }
+    for (const transport of transports) {
+      const found = (await transport.call(search, token)) as {
+        output: { agents: { package_name: string }[] }
+      }
       const [first] = found.output.agents
-      expect({ context: context.name, found: first?.package_name }).toEqual({
-        context: context.name,
+      expect({ transport: transport.name, found: first?.package_name }).toEqual({
+        transport: transport.name,
         found: to,
       })
       const envelope = { to: first?.package_name, action: 'greet', params: { name: 'Ada' } }
-      expect({ context: context.name, ...(await context.call(envelope, token)) }).toEqual({
-        context: context.name,
+      expect({ transport: transport.name, ...(await transport.call(envelope, token)) }).toEqual({
+        transport: transport.name,
         output: { greeting: 'Hello Ada' },
       })
     }

@@ -4,7 +4,7 @@ import { serve } from '../net/support.ts'
 import { faults } from '../support/faulty-agents.ts'
 import { sendEnvelope } from '../support/send-envelope.ts'
 
-interface Asked {
+interface Request {
   readonly url: string
   readonly token: string
   readonly names: readonly string[]
@@ -13,13 +13,13 @@ interface Asked {
 }
 
 process.on('disconnect', () => process.exit())
-process.on('message', async ({ url, token, names, calls, every_ms }: Asked) => {
-  const asked: Promise<string>[] = []
+process.on('message', async ({ url, token, names, calls, every_ms }: Request) => {
+  const pending: Promise<string>[] = []
   for (let call = 0; call < calls; call++) {
-    asked.push(sendEnvelope(url, token, names[call % names.length] ?? ''))
+    pending.push(sendEnvelope(url, token, names[call % names.length] ?? ''))
     await pause(every_ms)
   }
-  await Promise.all(asked)
+  await Promise.all(pending)
   process.send?.('called')
 })
 const faulty = await serve((request, response) => {

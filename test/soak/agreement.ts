@@ -3,9 +3,9 @@ import { expect } from 'vitest'
 import type { Store } from '../../src/store/store.ts'
 import type { Served } from '../support/serve.ts'
 import { type Answer, expectAnswered, type Nodes } from './nodes.ts'
-import { type Book, expectedStanding, type Known, standing } from './writers.ts'
+import { type Book, expectedState, type KnownAgent, stateOf } from './writers.ts'
 
-const patienceMilliseconds = 120_000
+const timeoutMilliseconds = 120_000
 const questions = [
   'does something',
   'an agent that does it',
@@ -22,7 +22,7 @@ interface Ready {
 
 /** Waits until every node has applied the last revision, by words and by meaning. */
 export async function expectApplied(nodes: Nodes, last: number): Promise<void> {
-  const end = performance.now() + patienceMilliseconds
+  const end = performance.now() + timeoutMilliseconds
   for (;;) {
     const seen = await Promise.all(nodes.up().map((node) => expectAnswer<Ready>(node, '/readyz')))
     const numbers = seen.flatMap(({ revision, applied_revision, meaning }) => [
@@ -37,7 +37,7 @@ export async function expectApplied(nodes: Nodes, last: number): Promise<void> {
 }
 
 /** Lists, searches and entries are the same at each node, and as the writers know them. */
-export async function expectAgreement(nodes: Nodes, { known, unsure }: Book): Promise<void> {
+export async function expectAgreement(nodes: Nodes, { agents, unsure }: Book): Promise<void> {
   const { token } = nodes
   const [first, ...others] = nodes.up() as [Served, ...Served[]]
   const listed = await list(first)
@@ -46,18 +46,18 @@ export async function expectAgreement(nodes: Nodes, { known, unsure }: Book): Pr
     expect(await list(other)).toEqual(listed)
     expect(await found(other, token)).toEqual(searches)
   }
-  const certain = [...known.values()]
+  const certain = [...agents.values()]
   expectListed(certain, unsure, new Set(listed.names))
-  for (const some of chunks(certain, 20)) await Promise.all(some.map(expectEntry))
+  for (const batch of chunks(certain, 20)) await Promise.all(batch.map(expectEntry))
   for (const { before, after } of unsure) {
     const answers = await everywhere(after.package_name)
-    const possible = [before ? expectedStanding(before) : { status: 404 }, expectedStanding(after)]
-    expect(possible).toContainEqual(standing(answers[0] as Answer))
+    const possible = [before ? expectedState(before) : { status: 404 }, expectedState(after)]
+    expect(possible).toContainEqual(stateOf(answers[0] as Answer))
   }
 
-  async function expectEntry(agent: Known): Promise<void> {
+  async function expectEntry(agent: KnownAgent): Promise<void> {
     const answers = await everywhere(agent.package_name)
-    expect(standing(answers[0] as Answer)).toEqual(expectedStanding(agent))
+    expect(stateOf(answers[0] as Answer)).toEqual(expectedState(agent))
   }
 
   /** What each node answers to the owner, once it is known to be the same. */
@@ -69,7 +69,11 @@ export async function expectAgreement(nodes: Nodes, { known, unsure }: Book): Pr
   }
 }
 
-function expectListed(certain: readonly Known[], unsure: Book['unsure'], names: ReadonlySet<string>): void {
+function expectListed(
+  certain: readonly KnownAgent[],
+  unsure: Book['unsure'],
+  names: ReadonlySet<string>,
+): void {
   const active = certain.filter(({ state }) => state === 'ACTIVE').map((agent) => agent.package_name)
   expect(active.filter((name) => !names.has(name))).toEqual([])
   const doubtful = unsure.map(({ after }) => after.package_name)
@@ -123,11 +127,11 @@ async function found(node: Served, token: string): Promise<unknown[]> {
     const { total, agents } = await expectAnswer<Page>(node, path, token)
     return { total, agents }
   }
-  const asked = questions.flatMap((question) => {
+  const calls = questions.flatMap((question) => {
     const q = encodeURIComponent(question)
     return [`/public/agents?limit=20&q=${q}`, `/api/agents?mine=true&limit=20&q=${q}`]
   })
-  return await Promise.all(asked.map(ask))
+  return await Promise.all(calls.map(ask))
 }
 
 async function expectAnswer<T>(node: Served, path: string, token?: string): Promise<T> {

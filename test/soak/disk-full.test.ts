@@ -11,7 +11,7 @@ import { mountSmallDisk, type SmallDisk } from '../support/small-disk.ts'
 import { ask, expectAnswered, type Nodes, startNodes } from './nodes.ts'
 
 const refusedWrites = 20
-const mostUntilFull = 5000
+const maxUntilFull = 5000
 
 /** Publishes over a disk that is filled up and freed; what was refused must not be there, and all else must. */
 async function prove(nodes: Nodes, disk: SmallDisk, openStore: () => Promise<Store>): Promise<void> {
@@ -43,8 +43,8 @@ async function prove(nodes: Nodes, disk: SmallDisk, openStore: () => Promise<Sto
 
   for (let number = 0; number < 5; number++) expect(await publish()).toBe(201)
   await disk.fill()
-  for (let number = 0; refused.length === 0 && number < mostUntilFull; number++) await publish()
-  while (refused.length < refusedWrites && acknowledged.length < mostUntilFull) await publish()
+  for (let number = 0; refused.length === 0 && number < maxUntilFull; number++) await publish()
+  while (refused.length < refusedWrites && acknowledged.length < maxUntilFull) await publish()
   expect(refused.length).toBe(refusedWrites)
   await expectReads()
   for (const name of acknowledged.slice(-20)) {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { heard, names, openFaultyWorld } from './faulty-world.ts'
+import { firstMessage, names, openFaultyWorld } from './faulty-world.ts'
 
 /** A share of the whole proof, where only a few rounds are wanted. */
 const share = process.env.SOAK_ROUNDS === undefined ? 1 : Number(process.env.SOAK_ROUNDS) / 100
@@ -18,15 +18,15 @@ interface Held {
 
 test('agents that fail in every way leave nothing behind', async () => {
   // Circuits heal in a moment, so that nearly every call reaches its agent.
-  await using world = await openFaultyWorld(2000)
-  const { gateway, send } = world
+  await using outside = await openFaultyWorld(2000)
+  const { gateway, send } = outside
 
   async function held(): Promise<Held> {
     gateway.send('count')
-    return await heard<Held>(gateway)
+    return await firstMessage<Held>(gateway)
   }
   /** Calls agents that fail, so many at once, and counts what comes of it. */
-  async function misery(calls: number, together: number): Promise<Map<string, number>> {
+  async function misery(calls: number, concurrency: number): Promise<Map<string, number>> {
     const codes = new Map<string, number>()
     let left = calls
     const worker = async () => {
@@ -35,7 +35,7 @@ test('agents that fail in every way leave nothing behind', async () => {
         codes.set(code, (codes.get(code) ?? 0) + 1)
       }
     }
-    await Promise.all(Array.from({ length: together }, worker))
+    await Promise.all(Array.from({ length: concurrency }, worker))
     return codes
   }
 

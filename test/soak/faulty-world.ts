@@ -20,7 +20,7 @@ function start(name: 'agents' | 'remote', args: readonly string[] = []) {
   return { child, [Symbol.dispose]: () => void child.kill('SIGKILL') }
 }
 
-export async function heard<T>(child: ChildProcess): Promise<T> {
+export async function firstMessage<T>(child: ChildProcess): Promise<T> {
   return (await once(child, 'message'))[0] as T
 }
 
@@ -28,20 +28,20 @@ export async function heard<T>(child: ChildProcess): Promise<T> {
 export async function openFaultyWorld(clockRate: number) {
   const stack = new AsyncDisposableStack()
   const { child: others } = stack.use(start('agents'))
-  const { faulty } = await heard<{ faulty: string }>(others)
+  const { faulty } = await firstMessage<{ faulty: string }>(others)
   // Elsewhere they would have a machine of their own: here they take what the gateway leaves.
   setPriority(others.pid ?? 0, constants.priority.PRIORITY_LOW)
   const healthy = stack.use(await serveEnvelopes())
   const args = [faulty, healthy.origin, String(faults.length), String(clockRate)]
   const { child: gateway } = stack.use(start('remote', args))
-  const place = await heard<{ url: string; token: string }>(gateway)
+  const started = await firstMessage<{ url: string; token: string }>(gateway)
   return {
     gateway,
-    send: (to: string) => sendEnvelope(place.url, place.token, to),
+    send: (to: string) => sendEnvelope(started.url, started.token, to),
     /** So many calls of agents that fail, twenty a second, however long each takes; made by another process. */
     async callFailing(calls: number): Promise<void> {
-      others.send({ ...place, names, calls, every_ms: 50 })
-      await heard(others)
+      others.send({ ...started, names, calls, every_ms: 50 })
+      await firstMessage(others)
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   }

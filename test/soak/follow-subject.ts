@@ -23,7 +23,7 @@ process.on('message', async (changes: number) => {
     await pause(10)
   }
   const { heapUsed, external, rss } = process.memoryUsage()
-  const sockets = process.getActiveResourcesInfo().filter((one) => one === 'TCPSocketWrap').length
+  const sockets = process.getActiveResourcesInfo().filter((item) => item === 'TCPSocketWrap').length
   process.send?.({ revision, heap: heapUsed + external, rss, sockets })
 })
 process.send?.({ url: home.url })

@@ -35,9 +35,9 @@ async function stir({ gateway }: TestGateway, random: () => number, stop: AbortS
     const entry = entries[at] as StoredEntry
     if (random() < 0.2) {
       await store.liveness.watch([{ entry_id: entry.id, place: 'here', active: true }])
-      const look = await store.liveness.get(entry.id)
+      const probe = await store.liveness.get(entry.id)
       const status = (['alive', 'dead', 'degraded'] as const)[step % 3] ?? 'alive'
-      if (look) revision = await store.liveness.save([{ ...look, shown: { ...unseen, status } }])
+      if (probe) revision = await store.liveness.save([{ ...probe, shown: { ...unseen, status } }])
       continue
     }
     const next: StoredEntry = {
@@ -48,9 +48,9 @@ async function stir({ gateway }: TestGateway, random: () => number, stop: AbortS
       deleted: random() < 0.1,
     }
     entries[at] = next
-    const some = [next, ...(random() < 0.2 ? entries.slice(0, any()) : [])]
+    const batch = [next, ...(random() < 0.2 ? entries.slice(0, any()) : [])]
     const written = await store.write(async (writer) => {
-      for (const one of some) await writer.put(one)
+      for (const changed of batch) await writer.put(changed)
     })
     revision = written.revision
     await pause(1)
@@ -96,19 +96,19 @@ test(`a follower that is cut off ${isShort ? 100 : 2000} times ends with exactly
   }
 
   /** Follows until it is cut off: between two events, or wherever the connection was by then. */
-  async function follow(enough: (heard: number) => boolean, cut?: number): Promise<void> {
+  async function follow(enough: (received: number) => boolean, cut?: number): Promise<void> {
     const leave = new AbortController()
     const timer = cut === undefined ? undefined : setTimeout(() => leave.abort(), cut)
     const headers = { Accept: 'text/event-stream', ...(last > 0 && { 'Last-Event-ID': String(last) }) }
     try {
       const answer = await fetch(`${home.url}/public/changes`, { headers, signal: leave.signal })
       expect(answer.status).toBe(200)
-      let heard = 0
+      let received = 0
       for await (const { event, data } of eventsOf(answer)) {
         if (event !== 'part') continue
         take(data)
-        heard += 1
-        if (enough(heard)) break
+        received += 1
+        if (enough(received)) break
       }
     } catch (fault) {
       if (!leave.signal.aborted) throw fault
@@ -120,7 +120,7 @@ test(`a follower that is cut off ${isShort ? 100 : 2000} times ends with exactly
 
   for (let cuts = 0; cuts < (isShort ? 100 : 2000); cuts++) {
     const many = 1 + Math.floor(random() * 30)
-    if (random() < 0.5) await follow((heard) => heard >= many)
+    if (random() < 0.5) await follow((received) => received >= many)
     else await follow(() => false, random() * 40)
     // Much may happen to one agent while nobody looks.
     await pause(random() * 40)
@@ -157,7 +157,7 @@ test('a thousand followers, some of whom never read, cost flat memory', async ()
       Array.from({ length: 1000 }, (_, index) => openFollower(url, warm.revision, index % 10 !== 0)),
     )
     const reached = async (revision: number) => {
-      while (followers.some((one) => one.reads && one.last() < revision)) await pause(20)
+      while (followers.some((entry) => entry.reads && entry.last() < revision)) await pause(20)
     }
     const many = isShort ? 10 : 1000
     const first = await held(many)

@@ -52,7 +52,7 @@ test(`kill -9 of a serving process, ${rounds} times, loses no write that was ack
 
   for (let round = 0; round < rounds; round++) {
     await using server = await serve(folder.path)
-    const patience = acknowledged.length + 5 + Math.floor(Math.random() * 60)
+    const killAfter = acknowledged.length + 5 + Math.floor(Math.random() * 60)
 
     async function publish(name: string): Promise<boolean> {
       const body = JSON.stringify(publication(name))
@@ -61,7 +61,7 @@ test(`kill -9 of a serving process, ${rounds} times, loses no write that was ack
       )
       if (answer?.status !== 201) return false
       acknowledged.push(name)
-      if (acknowledged.length === patience) server.process.kill('SIGKILL')
+      if (acknowledged.length === killAfter) server.process.kill('SIGKILL')
       return true
     }
     async function publishOn(client: number): Promise<void> {

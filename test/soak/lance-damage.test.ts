@@ -11,25 +11,25 @@ import { clusteredVectors, expectExact, expectSame, gone, put, signal } from '..
 
 const dimensions = 8
 const vectors = clusteredVectors(21, dimensions)
-const some = (width: number) => Array.from({ length: width }, vectors)
+const randomVectors = (width: number) => Array.from({ length: width }, vectors)
 const queries = Array.from({ length: 2 }, vectors)
 const filters: AttributeFilter[] = [{}, { state: 'ACTIVE' }, { tags: ['b'] }]
 
 const commits: VectorChange[][] = [
   Array.from({ length: 60 }, (_, index) =>
-    put(`${index}`, some(1 + (index % 3)), {
+    put(`${index}`, randomVectors(1 + (index % 3)), {
       state: index % 4 ? 'ACTIVE' : 'STAGE',
       tags: index % 2 ? ['a'] : ['a', 'b'],
     }),
   ),
-  [put('7', some(1)), gone('8'), put('new', some(4), { tags: ['b'] })],
-  [put('9', some(2)), gone('10'), gone('11')],
+  [put('7', randomVectors(1)), gone('8'), put('new', randomVectors(4), { tags: ['b'] })],
+  [put('9', randomVectors(2)), gone('10'), gone('11')],
 ]
 /** What is right at each revision. */
-const truths = commits.map((_, index) => truthAt(index + 1))
+const truths = commits.map((_, index) => expectedAt(index + 1))
 const last = commits.length
 
-function truthAt(revision: number): Oracle {
+function expectedAt(revision: number): Oracle {
   const oracle = new Oracle()
   for (const changes of commits.slice(0, revision)) oracle.apply(changes)
   return oracle
@@ -167,7 +167,7 @@ describe('a damaged lance store', () => {
         const folder = await copied()
         await using store = await open(folder)
         await damage(join(folder, file))
-        await ask(() => store.apply([put('9', some(1)), gone('7')], last + 1))
+        await ask(() => store.apply([put('9', randomVectors(1)), gone('7')], last + 1))
         await ask(() => store.apply(commits[0]!, 1))
         await refill(store)
       }

@@ -21,8 +21,8 @@ async function prove(nodes: Nodes, store: Store, trouble: () => Promise<void>): 
     await nodes.kill(1)
     await nodes.restart(1)
   })
-  const troubled = book.reached((2 * changes) / 3).then(trouble)
-  await Promise.all([done, killed, troubled])
+  const disturbed = book.reached((2 * changes) / 3).then(trouble)
+  await Promise.all([done, killed, disturbed])
 
   const last = await expectLog(store, book, before)
   await expectApplied(nodes, last)
@@ -37,9 +37,9 @@ describe('three nodes under six writers, one node killed and restarted, see all 
     await using postgres = await startPostgres()
     await using folders = await temporaryFolder()
     const DATABASE_URL = await postgres.createDatabase()
-    const places = ['a', 'b', 'c'].map((name) => join(folders.path, name))
-    await Promise.all(places.map((place) => mkdir(place)))
-    await using nodes = await startNodes(places, { DATABASE_URL })
+    const paths = ['a', 'b', 'c'].map((name) => join(folders.path, name))
+    await Promise.all(paths.map((folder) => mkdir(folder)))
+    await using nodes = await startNodes(paths, { DATABASE_URL })
     await using store = await openPostgresStore(DATABASE_URL, { clock: Date.now, onError: () => {} })
     await prove(nodes, store, async () => {
       await postgres.stop()

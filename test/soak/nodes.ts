@@ -85,19 +85,19 @@ export async function expectRunning({ process, ended }: Served): Promise<void> {
 }
 
 /** As `ask`; throws where nobody answers. */
-export async function expectAnswered(node: Served, ...asked: Asked): Promise<Answer> {
-  const answer = await ask(node, ...asked)
+export async function expectAnswered(node: Served, ...request: RequestArguments): Promise<Answer> {
+  const answer = await ask(node, ...request)
   if (answer) return answer
   await expectRunning(node)
-  throw new Error(`${node.url} does not answer ${asked[0]} ${asked[1]}.`)
+  throw new Error(`${node.url} does not answer ${request[0]} ${request[1]}.`)
 }
 
-type Asked = [method: string, path: string, options?: { token?: string; body?: unknown }]
+type RequestArguments = [method: string, path: string, options?: { token?: string; body?: unknown }]
 
 /** Undefined where the connection broke, before an answer or amid it. Without the number that each problem has. */
 export async function ask(
   { url }: Served,
-  ...[method, path, { token, body } = {}]: Asked
+  ...[method, path, { token, body } = {}]: RequestArguments
 ): Promise<Answer | undefined> {
   try {
     const answer = await fetch(`${url}${path}`, {

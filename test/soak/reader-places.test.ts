@@ -31,8 +31,8 @@ test('without the rule every spelling reaches the secret', async () => {
     const outcomes = await home.ask(url)
     for (const [context, outcome] of Object.entries(outcomes)) {
       if (context === 'MCP over stdio' && !url.startsWith('http://127.0.0.1:')) continue
-      expect({ context, url, said: JSON.stringify(outcome) }).toMatchObject({
-        said: expect.stringContaining('the secret'),
+      expect({ context, url, result: JSON.stringify(outcome) }).toMatchObject({
+        result: expect.stringContaining('the secret'),
       })
     }
   }

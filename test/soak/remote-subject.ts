@@ -51,7 +51,7 @@ process.on('message', async () => {
   }
   const { heapUsed, external, rss } = process.memoryUsage()
   const resources = process.getActiveResourcesInfo()
-  const sockets = resources.filter((one) => one === 'TCPSocketWrap').length
+  const sockets = resources.filter((resource) => resource === 'TCPSocketWrap').length
   process.send?.({ heap: heapUsed + external, rss, sockets, handles: resources.length })
 })
 const { identity } = gateway

@@ -31,7 +31,7 @@ process.on('message', async () => {
   }
   const { heapUsed, external, rss } = process.memoryUsage()
   const resources = process.getActiveResourcesInfo()
-  const count = (name: string) => resources.filter((one) => one === name).length
+  const count = (name: string) => resources.filter((resource) => resource === name).length
   process.send?.({
     heap: heapUsed + external,
     rss,

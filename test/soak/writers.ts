@@ -5,7 +5,7 @@ import type { Served } from '../support/serve.ts'
 import { type Answer, ask, expectRunning, type Nodes } from './nodes.ts'
 
 /** An agent as its writer knows it to stand. */
-export interface Known {
+export interface KnownAgent {
   readonly package_name: string
   /** Of its last write; what a search for it finds first. */
   readonly word: string
@@ -23,9 +23,9 @@ export interface Acknowledged {
 export interface Book {
   readonly acknowledged: Acknowledged[]
   /** As they stand now, by name. */
-  readonly known: Map<string, Known>
+  readonly agents: Map<string, KnownAgent>
   /** Whose last write may have happened or not, and how they stand in either case; nobody writes them again. */
-  readonly unsure: { readonly before: Known | undefined; readonly after: Known }[]
+  readonly unsure: { readonly before: KnownAgent | undefined; readonly after: KnownAgent }[]
   /** Reads at another node right after a write, that were answered. */
   read_elsewhere: number
   /** Resolves once so many writes were acknowledged. */
@@ -36,8 +36,8 @@ interface Write {
   readonly method: string
   readonly path: string
   readonly body?: object
-  readonly before: Known | undefined
-  readonly after: Known
+  readonly before: KnownAgent | undefined
+  readonly after: KnownAgent
 }
 
 /** Writers at random nodes, one write after another each, until `count` writes in all were acknowledged. */
@@ -45,33 +45,40 @@ export function startWriters(nodes: Nodes, writers: number, count: number) {
   const waiting: { count: number; resolve: () => void }[] = []
   const book: Book = {
     acknowledged: [],
-    known: new Map(),
+    agents: new Map(),
     unsure: [],
     read_elsewhere: 0,
-    reached(wanted) {
+    reached(target) {
       const { promise, resolve } = Promise.withResolvers<void>()
-      waiting.push({ count: wanted, resolve })
+      waiting.push({ count: target, resolve })
       return promise
     },
   }
 
   async function write(writer: number): Promise<void> {
-    const mine: Known[] = []
+    const mine: KnownAgent[] = []
     for (let number = 0; book.acknowledged.length < count; number++) {
-      const asked = choose(mine, `${writer}x${number}`)
+      const operation = choose(mine, `${writer}x${number}`)
       const at = pick(nodes.up())
-      const answer = await ask(at, asked.method, asked.path, { token: nodes.token, body: asked.body })
+      const answer = await ask(at, operation.method, operation.path, {
+        token: nodes.token,
+        body: operation.body,
+      })
       if (!answer && nodes.up().includes(at)) await expectRunning(at)
-      if (asked.before) mine.splice(mine.indexOf(asked.before), 1)
+      if (operation.before) mine.splice(mine.indexOf(operation.before), 1)
       if (!answer || answer.status === 503) {
-        book.unsure.push(asked)
-        book.known.delete(asked.after.package_name)
+        book.unsure.push(operation)
+        book.agents.delete(operation.after.package_name)
         await pause(50)
         continue
       }
-      expect([asked, answer.status, answer.json]).toEqual([asked, expectedStatus(asked), answer.json])
-      const after: Known = { ...asked.after, id: answer.json.id ?? asked.after.id }
-      book.known.set(after.package_name, after)
+      expect([operation, answer.status, answer.json]).toEqual([
+        operation,
+        expectedStatus(operation),
+        answer.json,
+      ])
+      const after: KnownAgent = { ...operation.after, id: answer.json.id ?? operation.after.id }
+      book.agents.set(after.package_name, after)
       book.acknowledged.push({ id: after.id, revision: answer.json.revision })
       for (const { count, resolve } of waiting) if (book.acknowledged.length >= count) resolve()
       if (after.state !== 'DELETED') mine.push(after)
@@ -81,10 +88,10 @@ export function startWriters(nodes: Nodes, writers: number, count: number) {
   }
 
   /** What was just written is what another node answers, to who wrote it. */
-  async function readOwn(at: Served, written: Known, revision: number | undefined): Promise<void> {
+  async function readOwn(at: Served, written: KnownAgent, revision: number | undefined): Promise<void> {
     const { token } = nodes
     const seen = await ask(at, 'GET', `/api/agents/${written.package_name}`, { token })
-    if (isAnswered(seen)) expect(standing(seen)).toEqual(expectedStanding(written, revision))
+    if (isAnswered(seen)) expect(stateOf(seen)).toEqual(expectedState(written, revision))
     if (Math.random() > 0.25) return
     const listed = await ask(at, 'GET', `/api/agents?mine=true&limit=5&q=${written.word}`, { token })
     if (!isAnswered(listed)) return
@@ -104,12 +111,12 @@ export function startWriters(nodes: Nodes, writers: number, count: number) {
 }
 
 /** Publishes, or does to an agent of its own what may be done to it. */
-function choose(mine: readonly Known[], word: string): Write {
+function choose(mine: readonly KnownAgent[], word: string): Write {
   const chance = Math.random()
   const before = mine.length > 0 ? pick(mine) : undefined
   if (!before || chance < 0.35) {
     const package_name = `com.soak.a${word}`
-    const after: Known = { package_name, word: `w${word}`, state: 'STAGE', id: '' }
+    const after: KnownAgent = { package_name, word: `w${word}`, state: 'STAGE', id: '' }
     const body = publication(package_name, { name: `Agent ${after.word}` })
     return { method: 'POST', path: '/api/agents/publish', body, before: undefined, after }
   }
@@ -130,15 +137,15 @@ function expectedStatus({ method, before }: Write): number {
 }
 
 /** How an agent stands by an answer to its owner. */
-export function standing({ status, json }: Answer): object {
+export function stateOf({ status, json }: Answer): object {
   if (status !== 200) return { status }
   return { status, state: json.state, name: json.name, revision: json.revision }
 }
 
-export function expectedStanding({ state, word }: Known, revision: number = expect.any(Number)): object {
+export function expectedState({ state, word }: KnownAgent, revision: number = expect.any(Number)): object {
   return state === 'DELETED' ? { status: 404 } : { status: 200, state, name: `Agent ${word}`, revision }
 }
 
-export function pick<T>(some: readonly T[]): T {
-  return some[Math.floor(Math.random() * some.length)] as T
+export function pick<T>(items: readonly T[]): T {
+  return items[Math.floor(Math.random() * items.length)] as T
 }

@@ -15,7 +15,7 @@ beforeAll(async () => {
   token = await home.token('ada')
 })
 afterAll(async () => {
-  for (const context of transports) await context[Symbol.asyncDispose]()
+  for (const transport of transports) await transport[Symbol.asyncDispose]()
   await beside[Symbol.asyncDispose]()
   await home[Symbol.asyncDispose]()
 })
@@ -45,19 +45,22 @@ describe('a creating call with a key', () => {
       first.json,
       first.headers.get('etag'),
     ])
-    for (const context of transports) {
+    for (const transport of transports) {
       const params = { ...body, idempotency_key: 'one-key' }
       const envelope = { to: 'svc.registry', action: 'publish', params }
-      expect([context.name, idOf(await context.call(envelope, token))]).toEqual([context.name, first.json.id])
+      expect([transport.name, idOf(await transport.call(envelope, token))]).toEqual([
+        transport.name,
+        first.json.id,
+      ])
     }
   })
 
   test('begins at any door', async () => {
-    for (const context of transports) {
-      const key = `begun at ${context.name}`.replaceAll(' ', '-')
+    for (const transport of transports) {
+      const key = `begun at ${transport.name}`.replaceAll(' ', '-')
       const body = publication(fresh())
       const params = { ...body, idempotency_key: key }
-      const id = idOf(await context.call({ to: 'svc.registry', action: 'publish', params }, token))
+      const id = idOf(await transport.call({ to: 'svc.registry', action: 'publish', params }, token))
       expect((await publish(body, key)).json.id).toBe(id)
     }
   })
@@ -151,10 +154,10 @@ describe('a conditional call', () => {
     ['deprecate', {}],
   ])('%s, is refused at every door where somebody was faster', async (action, more) => {
     const name = await live()
-    for (const context of transports) {
+    for (const transport of transports) {
       const params = { agent: name, expected_revision: 1, ...more }
-      const outcome = await context.call({ to: 'svc.registry', action, params }, token)
-      expect([context.name, outcome]).toEqual([context.name, { code: 'precondition_failed' }])
+      const outcome = await transport.call({ to: 'svc.registry', action, params }, token)
+      expect([transport.name, outcome]).toEqual([transport.name, { code: 'precondition_failed' }])
     }
     expect((await home.request('GET', `/api/agents/${name}`)).json.state).toBe('ACTIVE')
   })

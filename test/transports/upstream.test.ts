@@ -69,7 +69,7 @@ beforeAll(async () => {
 }, 30_000)
 
 afterAll(async () => {
-  for (const context of transports) await context[Symbol.asyncDispose]()
+  for (const transport of transports) await transport[Symbol.asyncDispose]()
   await home[Symbol.asyncDispose]()
   await outside[Symbol.asyncDispose]()
 })

@@ -13,7 +13,7 @@ import { temporaryFolder } from '../../support/command.ts'
 import { sampleEntry } from '../../support/entries.ts'
 
 const site = () => ({ base_url: 'http://127.0.0.1', site_url: 'http://127.0.0.1' })
-const someone = { counted_as: 'somebody', has_token: false }
+const follower = { counted_as: 'somebody', has_token: false }
 
 let stack: AsyncDisposableStack
 let store: Store
@@ -21,7 +21,7 @@ let feed: ChangeFeed
 /** How often the log was read. */
 let reads: number
 /** Opens once the tail may learn where the log ends. */
-let gate: Promise<void>
+let barrier: Promise<void>
 /** What the log seems to be where a database was restored. */
 let restoredTo: number
 const faults: unknown[] = []
@@ -31,14 +31,14 @@ beforeEach(async () => {
   const folder = stack.use(await temporaryFolder())
   store = stack.use(await openSqliteStore(join(folder.path, 'registry.sqlite')))
   reads = 0
-  gate = Promise.resolve()
+  barrier = Promise.resolve()
   restoredTo = Number.POSITIVE_INFINITY
   const watched: Store = {
     ...store,
     read: {
       ...store.read,
       async revision() {
-        await gate
+        await barrier
         return Math.min(restoredTo, await store.read.revision())
       },
     },
@@ -65,7 +65,7 @@ const put = (...entries: StoredEntry[]) =>
   store.write(async (writer) => {
     for (const entry of entries) await writer.put(entry)
   })
-const told = async (since = 0) => (await feed.page(since, 100)).changes
+const changesSince = async (since = 0) => (await feed.page(since, 100)).changes
 const brief = (changes: readonly RegistryChange[]) =>
   changes.map(({ revision, kind, id }) => ({ revision, kind, id }))
 
@@ -107,7 +107,7 @@ describe('a page of changes', () => {
     await put({ ...entry, state: 'STAGE' })
     await put({ ...entry, state: 'STAGE', name: 'Secret' })
     await put({ ...entry, state: 'STAGE', deleted: true })
-    const [gone, ...more] = await told()
+    const [gone, ...more] = await changesSince()
     expect(more).toEqual([])
     expect(gone).toEqual({
       revision: 2,
@@ -126,7 +126,7 @@ describe('a page of changes', () => {
     await put(entry)
     await put({ ...entry, deleted: true })
     await put(entry)
-    expect(brief(await told())).toEqual([
+    expect(brief(await changesSince())).toEqual([
       { revision: 2, kind: 'unlisted', id: entry.id },
       { revision: 4, kind: 'deleted', id: entry.id },
       { revision: 5, kind: 'listed', id: entry.id },
@@ -138,13 +138,13 @@ describe('a page of changes', () => {
     await put(shown, hidden)
     for (const { id } of [shown, hidden]) {
       await store.liveness.watch([{ entry_id: id, place: 'here', active: true }])
-      const look = await store.liveness.get(id)
-      if (!look) throw new Error('It is not watched.')
+      const probe = await store.liveness.get(id)
+      if (!probe) throw new Error('It is not watched.')
       for (const status of ['alive', 'dead'] as const) {
-        await store.liveness.save([{ ...look, shown: { ...unseen, status } }])
+        await store.liveness.save([{ ...probe, shown: { ...unseen, status } }])
       }
     }
-    expect(brief(await told(2))).toEqual([{ revision: 4, kind: 'liveness', id: shown.id }])
+    expect(brief(await changesSince(2))).toEqual([{ revision: 4, kind: 'liveness', id: shown.id }])
   })
 
   test('is short where entries are long, and the next one goes on there', async () => {
@@ -177,7 +177,7 @@ describe('a follower', () => {
   test('gets what there is and then what comes, each change once and in order', async () => {
     await put(sampleEntry(), sampleEntry())
     const stop = new AbortController()
-    const following = feed.follow(0, someone, stop.signal)
+    const following = feed.follow(0, follower, stop.signal)
     expect(brief(await collect(following, 2)).map(({ revision }) => revision)).toEqual([1, 2])
     const next = following.next()
     const { revision } = await put(sampleEntry())
@@ -189,13 +189,13 @@ describe('a follower', () => {
   test('shares one reading of the log with all others, and gets the very same change', async () => {
     await put(sampleEntry())
     const stop = new AbortController()
-    const all = Array.from({ length: 400 }, () => feed.follow(1, someone, stop.signal))
-    await Promise.all(all.map((one) => one.next()))
+    const all = Array.from({ length: 400 }, () => feed.follow(1, follower, stop.signal))
+    await Promise.all(all.map((item) => item.next()))
     // Those that come first read for themselves until the tail has begun; from here on it has.
     await put(sampleEntry())
-    await Promise.all(all.map((one) => one.next()))
+    await Promise.all(all.map((item) => item.next()))
     const before = reads
-    const waiting = all.map((one) => one.next())
+    const waiting = all.map((item) => item.next())
     await put(sampleEntry())
     const spans = await Promise.all(waiting)
     expect(reads - before).toBeLessThan(5)
@@ -203,13 +203,13 @@ describe('a follower', () => {
     expect(changes.size).toBe(1)
     expect(Object.isFrozen([...changes][0])).toBe(true)
     stop.abort()
-    await Promise.all(all.map((one) => one.return(undefined)))
+    await Promise.all(all.map((item) => item.return(undefined)))
   })
 
   test('that takes nothing for a long while misses nothing when it goes on', async () => {
     const stop = new AbortController()
-    const following = feed.follow(0, someone, stop.signal)
-    const close = feed.follow(0, someone, stop.signal)
+    const following = feed.follow(0, follower, stop.signal)
+    const close = feed.follow(0, follower, stop.signal)
     await Promise.all([following.next(), close.next()])
     for (let batch = 0; batch < 15; batch++) {
       const { revision } = await put(...Array.from({ length: 100 }, () => sampleEntry()))
@@ -224,9 +224,9 @@ describe('a follower', () => {
 
   test('misses nothing that is written before the tail has begun', async () => {
     const begin = Promise.withResolvers<void>()
-    gate = begin.promise
+    barrier = begin.promise
     const stop = new AbortController()
-    const following = feed.follow(0, someone, stop.signal)
+    const following = feed.follow(0, follower, stop.signal)
     expect((await following.next()).value).toMatchObject({ changes: [], complete: true })
     const next = following.next()
     // By then it has found nothing more, and waits.
@@ -242,7 +242,7 @@ describe('a follower', () => {
     for (let round = 0; round < 20; round++) {
       const since = await store.read.revision()
       const stop = new AbortController()
-      const following = feed.follow(since, someone, stop.signal)
+      const following = feed.follow(since, follower, stop.signal)
       const seen = collect(following, since + 3)
       for (let count = 0; count < 3; count++) {
         await put(sampleEntry())
@@ -257,7 +257,7 @@ describe('a follower', () => {
   test('hears where the database is that of an earlier day, and goes on from there without a restart', async () => {
     await put(sampleEntry(), sampleEntry())
     const stop = new AbortController()
-    const following = feed.follow(2, someone, stop.signal)
+    const following = feed.follow(2, follower, stop.signal)
     await following.next()
     const next = following.next()
     // The tail has begun once it has told of this.
@@ -267,25 +267,25 @@ describe('a follower', () => {
     const ended = following.next()
     await put(sampleEntry())
     await expect(ended).rejects.toMatchObject({ code: 'unavailable' })
-    const again = feed.follow(3, someone, stop.signal)
+    const again = feed.follow(3, follower, stop.signal)
     await expect(again.next()).rejects.toMatchObject({ code: 'invalid_request' })
-    const anew = feed.follow(0, someone, stop.signal)
-    expect((await anew.next()).value).toMatchObject({ changes: [{ revision: 1 }], up_to: 1 })
+    const restarted = feed.follow(0, follower, stop.signal)
+    expect((await restarted.next()).value).toMatchObject({ changes: [{ revision: 1 }], up_to: 1 })
     stop.abort()
-    await anew.return(undefined)
+    await restarted.return(undefined)
   })
 
   test('has a seat among so many, and gives it back', async () => {
     const { signal } = new AbortController()
-    const all = Array.from({ length: 500 }, () => feed.follow(0, someone, signal))
-    await Promise.all(all.map((one) => one.next()))
-    const another = () => feed.follow(0, someone, signal)
+    const all = Array.from({ length: 500 }, () => feed.follow(0, follower, signal))
+    await Promise.all(all.map((item) => item.next()))
+    const another = () => feed.follow(0, follower, signal)
     await expect(another().next()).rejects.toMatchObject({ code: 'rate_limited' })
-    const other = feed.follow(0, { ...someone, counted_as: 'another' }, signal)
+    const other = feed.follow(0, { ...follower, counted_as: 'another' }, signal)
     await other.next()
     await all[0]?.return(undefined)
     const last = another()
     expect((await last.next()).done).toBe(false)
-    await Promise.all([...all, other, last].map((one) => one.return(undefined)))
+    await Promise.all([...all, other, last].map((left) => left.return(undefined)))
   })
 })

@@ -18,10 +18,10 @@ const blocks = [...guide.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(([, info =
   info,
   code,
 }))
-const told = (info: string) => blocks.filter((block) => block.info === info).map(({ code }) => code)
-const [following = '', verifying = ''] = told('js')
-const [page, subscription, update, webhook, delivery] = told('json').map((text) => JSON.parse(text))
-const [get = '', watch = '', create = ''] = told('sh')
+const blocksOf = (info: string) => blocks.filter((block) => block.info === info).map(({ code }) => code)
+const [following = '', verifying = ''] = blocksOf('js')
+const [page, subscription, update, webhook, delivery] = blocksOf('json').map((text) => JSON.parse(text))
+const [get = '', watch = '', create = ''] = blocksOf('sh')
 
 const endpoints = [{ protocol: 'envelope' as const, url: 'https://sun.example.com/' }]
 const sun = { package_name: 'com.example.sun', endpoints }
@@ -51,12 +51,12 @@ test('docs/changes.md: the requests are answered as it says', async () => {
   const address = watch.match(/'(http[^']*)'/)?.[1]?.replace('http://127.0.0.1:8080', home.url) ?? ''
   const stop = new AbortController()
   const answer = await fetch(address, { headers: { Accept: 'text/event-stream' }, signal: stop.signal })
-  const heard = await take(eventsOf(answer), 3)
-  const [shown = ''] = told('text')
+  const received = await take(eventsOf(answer), 3)
+  const [shown = ''] = blocksOf('text')
   const [, first, , last] = shown.trim().split('\n\n')
-  expect(first).toBe(`event: progress\ndata: ${JSON.stringify(heard[0]?.data)}`)
-  expect(heard[1]).toMatchObject({ event: 'part', id: '6', data: { kind: 'listed' } })
-  expect(last).toBe(`event: progress\ndata: ${JSON.stringify(heard[2]?.data)}`)
+  expect(first).toBe(`event: progress\ndata: ${JSON.stringify(received[0]?.data)}`)
+  expect(received[1]).toMatchObject({ event: 'part', id: '6', data: { kind: 'listed' } })
+  expect(last).toBe(`event: progress\ndata: ${JSON.stringify(received[2]?.data)}`)
   stop.abort()
 
   await using peer = await openSocket(`${home.url}/rpc`, ['jsonrpc'])

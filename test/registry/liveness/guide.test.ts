@@ -13,7 +13,7 @@ const blocks = [...guide.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(([, info =
   info,
   code,
 }))
-const told = (info: string) => blocks.filter((block) => block.info === info).map(({ code }) => code)
+const blocksOf = (info: string) => blocks.filter((block) => block.info === info).map(({ code }) => code)
 
 test('docs/liveness.md: the requests are answered as it says', async () => {
   await using agents = await serveLiving()
@@ -30,8 +30,8 @@ test('docs/liveness.md: the requests are answered as it says', async () => {
     expect(code, stderr).toBe(0)
     return JSON.parse(stdout)
   }
-  const [get = '', search = '', check = ''] = told('sh')
-  const [entry, outcome] = told('json').map((text) => JSON.parse(text))
+  const [get = '', search = '', check = ''] = blocksOf('sh')
+  const [entry, outcome] = blocksOf('json').map((text) => JSON.parse(text))
   expect(await ask(get)).toMatchObject(entry)
   expect((await ask(search)).agents).toMatchObject([{ package_name: 'com.example.sun' }])
   expect(await ask(check)).toMatchObject(outcome)

@@ -99,9 +99,9 @@ describe('a signature that confuses', () => {
 
   test('is passed over for one that is good, of which eight are looked at', async () => {
     const key = await makeKey('EdDSA')
-    const stranger = await makeKey('EdDSA', 'stranger')
+    const outsider = await makeKey('EdDSA', 'stranger')
     const [good] = (await signCard(openCard, key)).signatures
-    const [foreign] = (await signCard(openCard, stranger)).signatures
+    const [foreign] = (await signCard(openCard, outsider)).signatures
     const after = (count: number) => ({
       ...openCard,
       signatures: [...Array.from({ length: count }, () => foreign), good],

@@ -55,7 +55,7 @@ describe('keys', () => {
     await using evil = await serveRaw((socket) => socket.end())
     const keysOf = createKeysOf(site)
     const at = evil.origin.replace('http://', '')
-    const places = [
+    const urls = [
       `${evil.origin}/keys`,
       `${site.web.origin}@${at}/keys`,
       `//${at}/keys`,
@@ -64,7 +64,7 @@ describe('keys', () => {
       'keys',
       '',
     ]
-    for (const jku of places) {
+    for (const jku of urls) {
       const card = await signCard(fullCard, { ...key, jku })
       const result = await verifyCard(card, { domain, keysOf }, signal)
       expect(result, jku).toMatchObject({ status: 'untrusted_key' })

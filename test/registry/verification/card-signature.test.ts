@@ -235,12 +235,12 @@ describe('other forms that signers use', () => {
     skills: [{ id: 'a', name: 'A', description: 'a', tags: ['a'], own: 1 }],
     agent_id: 'extra',
   }
-  const { agent_id: _, ...known } = altered(old, ['skills', 0, 'own'], () => undefined)
-  const { description: __, security: ___, ...normal } = known
+  const { agent_id: _, ...without } = altered(old, ['skills', 0, 'own'], () => undefined)
+  const { description: __, security: ___, ...normal } = without
 
   test.each([
     ['the whole card, empty values included', old, []],
-    ['what A2A 0.3 defines', known, ['/skills/0/own', '/agent_id']],
+    ['what A2A 0.3 defines', without, ['/skills/0/own', '/agent_id']],
     ['what A2A 0.3 defines, without empty values', normal, ['/skills/0/own', '/agent_id', '/security']],
   ])('%s', async (_name, signed, unsigned) => {
     const key = await makeKey('ES256')

@@ -100,7 +100,7 @@ describe('for every package name', () => {
           expect(isProvable(domain)).toBe(true)
         }
         const lengths = domains.map(({ length }) => length)
-        expect(lengths).toEqual(lengths.toSorted((one, other) => other - one))
+        expect(lengths).toEqual(lengths.toSorted((length, other) => other - length))
       }),
     )
   })

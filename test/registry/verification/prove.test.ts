@@ -93,8 +93,8 @@ describe('by DNS', () => {
   test('one place is enough while the other fails, and a failure is told', async () => {
     await using site = await startSite()
     site.dns.set(domain, { rcode: 'SERVFAIL' })
-    const failed = await site.prove({ domain, token, method: 'dns' }, signal)
-    expect(failed.attempts[0]?.detail).toContain('ESERVFAIL')
+    const failure = await site.prove({ domain, token, method: 'dns' }, signal)
+    expect(failure.attempts[0]?.detail).toContain('ESERVFAIL')
     site.dns.txt(`_dragoman-challenge.${domain}`, line)
     expect((await site.prove({ domain, token, method: 'dns' }, signal)).proof).not.toBeNull()
   })
@@ -182,10 +182,10 @@ describe("by the MCP registry's record", () => {
     ['base64url', signed(mine.privateKey).toString('base64url')],
     ['hexadecimal', signed(mine.privateKey).toString('hex')],
     ['upper-case hexadecimal and a line break', `${signed(mine.privateKey).toString('hex').toUpperCase()}\n`],
-  ])('the signature is read in %s', async (_, given) => {
+  ])('the signature is read in %s', async (_, encoded) => {
     await using site = await startSite()
     site.dns.txt(domain, mine.record)
-    const { proof } = await site.prove({ domain, token, method, signature: given }, signal)
+    const { proof } = await site.prove({ domain, token, method, signature: encoded }, signal)
     expect(proof).toEqual({ method, domain, public_key: mine.public_key, signature })
   })
 
@@ -232,10 +232,10 @@ describe("by the MCP registry's record", () => {
     ['over the bare token', signed(mine.privateKey, token).toString('base64'), 'not by the key'],
     ['by another key', signed(keyPair().privateKey).toString('base64'), 'not by the key'],
     ['of zeros', Buffer.alloc(64).toString('base64'), 'not by the key'],
-  ])('a signature that is %s proves nothing', async (_, given, detail) => {
+  ])('a signature that is %s proves nothing', async (_, encoded, detail) => {
     await using site = await startSite()
     site.dns.txt(domain, mine.record)
-    const { proof, attempts } = await site.prove({ domain, token, method, signature: given }, signal)
+    const { proof, attempts } = await site.prove({ domain, token, method, signature: encoded }, signal)
     expect(proof).toBeNull()
     expect(attempts[0]?.detail).toContain(detail)
   })
@@ -258,8 +258,8 @@ describe("by the MCP registry's record", () => {
   test('a name server that fails is told, unless the file has the key', async () => {
     await using site = await startSite()
     site.dns.set(domain, { rcode: 'SERVFAIL' })
-    const failed = await site.prove({ domain, token, method, signature }, signal)
-    expect(failed.attempts[0]?.detail).toContain('ESERVFAIL')
+    const failure = await site.prove({ domain, token, method, signature }, signal)
+    expect(failure.attempts[0]?.detail).toContain('ESERVFAIL')
     site.put(mcpFile, mine.record)
     expect((await site.prove({ domain, token, method, signature }, signal)).proof).not.toBeNull()
   })
@@ -270,8 +270,8 @@ test('a caller who leaves ends it, and nothing else does', async () => {
   site.dns.set(domain, 'silence')
   site.put(file, () => {})
   const controller = new AbortController()
-  const asked = rejection(site.prove({ domain, token, signature }, controller.signal))
+  const rejected = rejection(site.prove({ domain, token, signature }, controller.signal))
   controller.abort(new Error('gone'))
-  expect(await asked).toMatchObject({ message: 'gone' })
+  expect(await rejected).toMatchObject({ message: 'gone' })
   expect(await rejection(site.prove({ domain, token }, controller.signal))).toMatchObject({ message: 'gone' })
 })

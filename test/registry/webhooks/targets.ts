@@ -35,7 +35,7 @@ export async function serveTargets() {
     /** Revisions that came to a path, in the order in which they came. */
     revisions: (path: string): number[] =>
       received
-        .filter((one) => one.path === path)
+        .filter((item) => item.path === path)
         .flatMap(({ body }) => JSON.parse(body).data.changes)
         .map(({ revision }) => revision),
     async [Symbol.asyncDispose]() {

@@ -138,8 +138,8 @@ describe('a delivery', () => {
     await put(other)
     for (const id of [mine, other.id]) {
       await home.gateway.store.liveness.watch([{ entry_id: id, place: 'here', active: true }])
-      const look = await home.gateway.store.liveness.get(id)
-      if (look) await home.gateway.store.liveness.save([{ ...look, shown: { ...unseen, status: 'dead' } }])
+      const probe = await home.gateway.store.liveness.get(id)
+      if (probe) await home.gateway.store.liveness.save([{ ...probe, shown: { ...unseen, status: 'dead' } }])
     }
     const { revision } = await put({ ...other, deleted: true })
     await deliver()
@@ -300,8 +300,8 @@ describe('a delivery', () => {
     const get = webhooks.get
     const { revision } = await put(sampleEntry())
     // Between what the owner's change reads and what it writes, the delivery comes to its end.
-    const reading = vi.spyOn(webhooks, 'get').mockImplementationOnce(async (asked) => {
-      const read = await get(asked)
+    const reading = vi.spyOn(webhooks, 'get').mockImplementationOnce(async (request) => {
+      const read = await get(request)
       await deliver()
       return read
     })
@@ -315,18 +315,18 @@ describe('a delivery', () => {
   test('is waited for where the store cannot be asked what else is due, or the next run would make it too', async () => {
     const { id } = await create('/slow')
     await create('/quick')
-    const lost = new Error('The store is away.')
+    const storeError = new Error('The store is away.')
     const due = vi.spyOn(home.gateway.store.webhooks, 'due')
     const both = Promise.withResolvers<void>()
     targets.answers.set('/slow', () => both.resolve())
     targets.answers.set('/quick', (response) => {
       void both.promise.then(() => {
-        due.mockRejectedValueOnce(lost)
+        due.mockRejectedValueOnce(storeError)
         response.end()
       })
     })
     await put(sampleEntry())
-    await expect(deliver()).rejects.toBe(lost)
+    await expect(deliver()).rejects.toBe(storeError)
     expect((await read(id)).deliveries).toMatchObject([{ failure: 'timeout' }])
   })
 

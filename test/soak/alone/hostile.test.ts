@@ -32,12 +32,12 @@ async function stream(url: string, signal: AbortSignal): Promise<number[]> {
     expect(answer.status).toBe(200)
     times.push(performance.now() - started)
   }
-  const asked: Promise<void>[] = []
+  const calls: Promise<void>[] = []
   while (!signal.aborted) {
-    asked.push(ask())
+    calls.push(ask())
     await pause(10)
   }
-  await Promise.all(asked)
+  await Promise.all(calls)
   return times
 }
 
@@ -93,7 +93,7 @@ test('hostile pages are answered or refused in three seconds, and nobody else no
       answers.push({ path, ...answer })
       loud.push(...times)
     }
-    const slowest = answers.reduce((most, one) => (one.ms > most.ms ? one : most))
+    const slowest = answers.reduce((most, item) => (item.ms > most.ms ? item : most))
     slowness = Math.min(slowness, at(quiet, 0.99))
     ratios.push((at(loud, 0.99) - noise) / at(quiet, 0.99))
     console.log(

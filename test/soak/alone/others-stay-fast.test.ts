@@ -16,7 +16,7 @@ test.each([
   // As though there were none: each of twenty calls a second reaches an agent that fails.
   { circuits: 'with circuits that heal at once', clockRate: 2000, most: 2 },
 ])('agents that fail, $circuits, hold up nobody else', attempts, async ({ circuits, clockRate, most }) => {
-  await using world = await openFaultyWorld(clockRate)
+  await using outside = await openFaultyWorld(clockRate)
 
   /** Milliseconds that each call of an agent that is well takes, one after another. */
   async function well(during: Promise<unknown>): Promise<number[]> {
@@ -27,25 +27,25 @@ test.each([
     })
     while (!over) {
       const started = performance.now()
-      expect(await world.send(wellName)).toBe('ok')
+      expect(await outside.send(wellName)).toBe('ok')
       times.push(performance.now() - started)
       await pause(5)
     }
     return times
   }
 
-  await well(world.callFailing(150))
+  await well(outside.callFailing(150))
   const quiet: number[] = []
   const loud: number[] = []
   for (let round = 0; round < rounds; round++) {
     quiet.push(...(await well(pause(2500))))
-    loud.push(...(await well(world.callFailing(50))))
+    loud.push(...(await well(outside.callFailing(50))))
   }
-  const told = [0.5, 0.9, 0.99].map((share) =>
+  const figures = [0.5, 0.9, 0.99].map((share) =>
     [quiet, loud].map((times) => percentile(times, share).toFixed(1)).join(' and '),
   )
   console.log(
-    `${circuits}: ${quiet.length} and ${loud.length} calls, p50 ${told[0]}, p90 ${told[1]}, p99 ${told[2]} ms`,
+    `${circuits}: ${quiet.length} and ${loud.length} calls, p50 ${figures[0]}, p90 ${figures[1]}, p99 ${figures[2]} ms`,
   )
   expect(percentile(loud, 0.99)).toBeLessThan(most * percentile(quiet, 0.99))
 })
