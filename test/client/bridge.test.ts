@@ -29,7 +29,7 @@ function over(connect: (events: RemoteEvents) => Remote, drain_ms = 5000) {
   return {
     input,
     lines,
-    said: notices,
+    notices,
     ended,
     say: (message: object | string) =>
       void input.write(`${typeof message === 'string' ? message : JSON.stringify(message)}\n`),
@@ -143,7 +143,7 @@ describe('a bridge to a socket', () => {
     host.say({ jsonrpc: '2.0', id: 2, method: 'tools/list' })
     expect(await host.line(2)).toMatchObject({ id: 2, error: { message: expect.stringContaining('1001') } })
     expect(await host.ended).toBe(false)
-    expect(host.said.join()).toContain('Shutting down.')
+    expect(host.notices.join()).toContain('Shutting down.')
   })
 
   test('says in an error that nobody answers there', async () => {

@@ -270,13 +270,13 @@ describe('watching a session over HTTP', () => {
     const begin = async () => {
       const { events } = await watch(session, {}, gateway)
       const [, second] = await take(events, 2)
-      return { events, heard: second?.data.code ?? second?.event }
+      return { events, outcome: second?.data.code ?? second?.event }
     }
     const first = await begin()
-    expect([first.heard, (await begin()).heard]).toEqual(['part', 'rate_limited'])
+    expect([first.outcome, (await begin()).outcome]).toEqual(['part', 'rate_limited'])
     await first.events.return(undefined)
     let again = await begin()
-    while (again.heard !== 'part') again = await begin()
+    while (again.outcome !== 'part') again = await begin()
     await again.events.return(undefined)
   })
 

@@ -172,12 +172,12 @@ function interfaceCapability(capability: Record<string, unknown>): Capability | 
 function endpointsOf(card: AnyCard): Endpoint[] {
   const standard = [...(card.supportedInterfaces ?? []), ...(card.additionalInterfaces ?? [])]
   const own: Stated[] = card.endpoints ?? []
-  const interfaces: Stated[] = standard.map((one) => ({
-    protocol: one.protocolBinding === envelopeBinding ? 'envelope' : 'a2a',
-    url: one.url ?? '',
-    version: one.protocolVersion ?? card.protocolVersion,
-    binding: one.protocolBinding ?? one.transport,
-    tenant: one.tenant,
+  const interfaces: Stated[] = standard.map((stated) => ({
+    protocol: stated.protocolBinding === envelopeBinding ? 'envelope' : 'a2a',
+    url: stated.url ?? '',
+    version: stated.protocolVersion ?? card.protocolVersion,
+    binding: stated.protocolBinding ?? stated.transport,
+    tenant: stated.tenant,
   }))
   const named: Stated[] = [
     { protocol: 'a2a', url: card.a2aEndpoint ?? '' },

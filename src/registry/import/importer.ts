@@ -39,7 +39,7 @@ export async function importLines(
       rejected.push({ line: first + at, reason: reasonOf(fault) })
     }
   }
-  const deed: AuditAction = { actor: caller, action: 'import' }
+  const auditAction: AuditAction = { actor: caller, action: 'import' }
   const last = new Map(read.map(({ line, facts }) => [identity(facts), line]))
   const { result, revision } = await store.write(async (writer) => {
     const counts = { created: 0, updated: 0, unchanged: 0 }
@@ -50,7 +50,7 @@ export async function importLines(
         refused.push({ line, reason: `Line ${again} states the same agent again.` })
         continue
       }
-      const outcome = await importFacts(writer, facts, deed, new Date(clock()).toISOString(), createId)
+      const outcome = await importFacts(writer, facts, auditAction, new Date(clock()).toISOString(), createId)
       if (outcome in counts) counts[outcome as keyof typeof counts] += 1
       else refused.push({ line, reason: outcome })
     }
@@ -67,7 +67,7 @@ function identity({ package_name, source_url }: Facts): string {
 async function importFacts(
   writer: Writer,
   facts: Facts,
-  deed: AuditAction,
+  auditAction: AuditAction,
   at: string,
   createId: () => string,
 ): Promise<string> {
@@ -76,7 +76,7 @@ async function importFacts(
     const taken = await writer.entry({ package_name })
     if (!taken) {
       const entry = { ...fresh(at, createId()), ...facts, package_name, content_flags: contentFlags(facts) }
-      await writer.put(entry, deed)
+      await writer.put(entry, auditAction)
       return 'created'
     }
     if (taken.source_url !== facts.source_url) continue
@@ -89,7 +89,7 @@ async function importFacts(
       JSON.stringify(next) === JSON.stringify({ ...taken, ...pick(taken, Object.keys(facts)), package_name })
     )
       return 'unchanged'
-    await writer.put({ ...next, content_flags: contentFlags(next), updated_at: at }, deed)
+    await writer.put({ ...next, content_flags: contentFlags(next), updated_at: at }, auditAction)
     return 'updated'
   }
 }

@@ -55,8 +55,8 @@ describe('an agent that stops answering', () => {
     await look(6 * minute)
     expect((await home.entry('weather one')).liveness.status).toBe('dead')
     expect(await score()).toBeCloseTo(whole / 2)
-    const one = (await found()).find(({ name }) => name === 'weather one')
-    expect(one.match.scores.liveness).toBe(0.5)
+    const degraded = (await found()).find(({ name }) => name === 'weather one')
+    expect(degraded.match.scores.liveness).toBe(0.5)
 
     agents.become('weather one', sound)
     await look(hour)
@@ -104,11 +104,11 @@ describe('an agent that stops answering', () => {
   test('is asked ever more rarely, and stale after a week, never deleted', async () => {
     agents.become('weather one', behaviours['has nothing but a lost card'] ?? sound)
     await home.list(agents, 'weather one')
-    const asked: number[] = []
+    const probes: number[] = []
     for (let minutes = 0; minutes < 3 * 24 * 60; minutes += 30) {
-      if ((await look(30 * minute)) > 0) asked.push(minutes)
+      if ((await look(30 * minute)) > 0) probes.push(minutes)
     }
-    expect(asked.length).toBeLessThan(16)
+    expect(probes.length).toBeLessThan(16)
     expect((await home.entry('weather one')).liveness.status).toBe('dead')
     for (let days = 0; days < 5; days++) await look(day)
     const { liveness, state } = await home.entry('weather one')
@@ -297,7 +297,7 @@ describe('a look', () => {
     home.time.pass(hour)
     await home.cycle()
     const { json } = await home.gateway.request('GET', `/api/agents/${id}`, { token: owner })
-    expect(json.manifest.findings.map((one: { code: string }) => one.code)).toContain('wrong_type')
+    expect(json.manifest.findings.map((item: { code: string }) => item.code)).toContain('wrong_type')
     expect(json.liveness.status).toBe('alive')
   })
 
@@ -360,7 +360,7 @@ describe('a look', () => {
       return [
         json.liveness?.status,
         json.liveness?.failure,
-        json.signals?.map((one: { ok: boolean }) => one.ok),
+        json.signals?.map((item: { ok: boolean }) => item.ok),
       ]
     }
     expect(await check('modern')).toEqual(['alive', null, [true, true, true]])
@@ -409,8 +409,8 @@ describe('a check that somebody asks for', () => {
     const get = (path: string, tag?: string | null) =>
       home.gateway.request('GET', path, { headers: tag ? { 'If-None-Match': tag } : {} })
     const tags = async () => {
-      const [one, all] = [await get(`/public/agents/${id}`), await get('/public/agents')]
-      return [one.headers.get('etag'), all.headers.get('etag')]
+      const [single, all] = [await get(`/public/agents/${id}`), await get('/public/agents')]
+      return [single.headers.get('etag'), all.headers.get('etag')]
     }
     const check = () => home.gateway.request('POST', `/api/agents/${id}/check`, { token })
     await check()
