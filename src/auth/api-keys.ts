@@ -11,7 +11,7 @@ import { isUnder } from '../../schemas/names.ts'
 import { holds, type Principal, type Scope, scopes } from '../../schemas/scope.ts'
 import { refused, type Verify } from './verify.ts'
 
-/** An API key as it is kept: of its secret the hash alone. Times in milliseconds since the epoch. */
+/** An API key as stored, with only the hash of its secret. Times in milliseconds since the epoch. */
 export interface KeptKey {
   readonly id: string
   readonly sha256: string
@@ -27,25 +27,25 @@ export interface KeptKey {
 export interface KeyStore {
   key(id: string): Promise<KeptKey | undefined>
   keys(owner?: { readonly issuer: string; readonly subject: string }): Promise<readonly KeptKey[]>
-  /** False, and not added, where its owner has `most` that hold. */
+  /** False, and not added, if its owner has `most` valid keys. */
   addKey(key: KeptKey, most: number): Promise<boolean>
 }
 
 export interface ApiKeysOptions {
   readonly store: KeyStore
-  /** Deletes a key and ends what was obtained with it. */
+  /** Deletes a key and revokes the tokens obtained with it. */
   readonly endKey: (id: string, revocation: Revocation) => Promise<void>
   readonly clock: () => number
   readonly random: (bytes: number) => Uint8Array
 }
 
-/** Long-lived keys that act as whoever made them, within what that caller may. */
+/** Long-lived keys that act for their creator, with at most the creator's rights. */
 export interface ApiKeys {
-  /** Throws Failure `forbidden` for more than the caller may, `conflict` for too many keys. */
+  /** Throws Failure `forbidden` for more rights than the caller has, `conflict` for too many keys. */
   create(input: KeyInput, caller: Principal): Promise<NewApiKey>
-  /** The caller's own; an admin's list is everybody's. */
+  /** The caller's keys; for an admin, all keys. */
   list(caller: Principal): Promise<ApiKey[]>
-  /** Throws Failure `not_found` for a key that is not the caller's to delete. */
+  /** Throws Failure `not_found` for a key that the caller may not delete. */
   remove(id: string, caller: Principal, reason?: string): Promise<void>
   readonly verify: Verify
 }
@@ -84,7 +84,7 @@ export function createApiKeys({ store, endKey, clock, random }: ApiKeysOptions):
     },
     async remove(id, caller, reason) {
       const key = await store.key(id)
-      if (!key || !mayEnd(key, caller)) throw new Failure('not_found', 'There is no such API key.')
+      if (!key || !mayEnd(key, caller)) throw new Failure('not_found', 'The API key is unknown.')
       const before = clock()
       await endKey(id, {
         kind: 'key',
@@ -98,7 +98,7 @@ export function createApiKeys({ store, endKey, clock, random }: ApiKeysOptions):
     async verify(token) {
       const id = wholeKey.exec(token)?.[1]
       const key = id === undefined ? undefined : await store.key(id)
-      if (!key || !same(key.sha256, digest(token))) throw refused(new Error('There is no such API key.'))
+      if (!key || !same(key.sha256, digest(token))) throw refused(new Error('The API key is unknown.'))
       if (key.expires_at <= clock()) throw refused(new Error('The API key has expired.'), true)
       return {
         issuer: key.issuer,
@@ -114,12 +114,12 @@ export function createApiKeys({ store, endKey, clock, random }: ApiKeysOptions):
 
 function assertMayMake({ scopes: requested = [], namespaces = [] }: KeyInput, caller: Principal): void {
   if (caller.confined_to !== undefined) {
-    throw new Failure('forbidden', 'A playground session makes no keys.')
+    throw new Failure('forbidden', 'A playground session cannot create API keys.')
   }
-  // Else whoever finds a key would make another one, which stays when that is deleted.
+  // Otherwise a leaked key could create another one, which outlives it.
   if (caller.credential?.key !== undefined) {
-    throw new Failure('forbidden', 'An API key makes no keys, nor does a token obtained with one.', {
-      hint: 'Make it with a token of `dragoman token create` or of your issuer.',
+    throw new Failure('forbidden', 'An API key cannot create API keys, nor can a token obtained with one.', {
+      hint: 'Create it with a token of `dragoman token create` or of your issuer.',
     })
   }
   const lacking = requested.find((scope) => !holds(caller, scope))

@@ -5,28 +5,28 @@ import type { Principal } from '../../schemas/scope.ts'
 import { principalKey } from '../common/principal-key.ts'
 import type { SigningKey } from './key.ts'
 
-/** What the gateway says to another agent of a call that it makes on somebody's behalf: a JWT for that agent alone. */
+/** A JWT for one other agent, about a call that the gateway makes on behalf of a caller. */
 export type Assert = (audience: string, caller: Principal | null) => Promise<string>
 
 export interface AssertionOptions {
   readonly signing: () => Promise<SigningKey>
-  /** The name of the gateway, whose keys stand at `/.well-known/jwks.json`. */
+  /** The name of the gateway, whose keys are at `/.well-known/jwks.json`. */
   readonly issuer: () => string
-  /** Of this installation: keeps subjects from being guessed. */
+  /** The secret of this installation, so that subjects cannot be guessed. */
   readonly secret: () => Promise<Uint8Array>
   /** Milliseconds since the epoch. */
   readonly clock: () => number
 }
 
 const lifeSeconds = 120
-/** One is given out again for so long. */
+/** How long an assertion is reused. */
 const freshMilliseconds = 60_000
 const maxCached = 10_000
 
 /**
- * Signs assertions (RFC 7519; `act` as in RFC 8693, 4.1): `aud` is the address that is called, `act` says that the gateway
- * acts, and `sub` is a name of the caller that is the same at each call to that agent and tells nobody else anything.
- * No door of ours takes one for a token: its type is another.
+ * Signs assertions (RFC 7519; `act` as in RFC 8693, 4.1): `aud` is the address of the agent, `act` names the
+ * gateway, and `sub` is a pseudonym of the caller, stable for that agent and meaningless to others. The gateway
+ * accepts none as a token: the `typ` differs.
  */
 export function createAssert({ signing, issuer, secret, clock }: AssertionOptions): Assert {
   const cache = new LRUCache<string, { readonly until: number; readonly text: Promise<string> }>({

@@ -5,23 +5,23 @@ import type { Revocations } from './revocations.ts'
 import { refused, type Verify } from './verify.ts'
 
 /**
- * Tells who calls from a bearer token. Cheap when asked again, so that a door asks anew for each call and
- * expiry and revocation bite on open sockets. Throws Failure `unauthenticated`, or `unavailable` where the issuer
- * of the token cannot be asked for its keys.
+ * The caller behind a bearer token. Cached, so that transports check each call and expiry and revocation take
+ * effect on open sockets. Throws Failure `unauthenticated`, or `unavailable` if the keys of the token's issuer
+ * cannot be fetched.
  */
 export type Authenticate = (token: string) => Principal | Promise<Principal>
 
 export interface AuthenticatorOptions {
-  /** Who verifies the tokens of this issuer; undefined for one that is not trusted. */
+  /** The verifier for an issuer's tokens; undefined for an untrusted issuer. */
   readonly verifierOf: (issuer: string) => Verify | undefined
   readonly verifyKey: Verify
-  /** Whether this issuer's subjects are still taken; their API keys, and tokens obtained with one, name it too. */
+  /** True if the issuer is still trusted; API keys, and tokens obtained with one, name it too. */
   readonly isTrusted: (issuer: string) => boolean
   readonly revocations: Pick<Revocations, 'revoked'>
   readonly clock: () => number
 }
 
-/** In characters; a longer one is not looked at. */
+/** In characters; a longer token is refused unread. */
 export const maxTokenLength = 8192
 /** RFC 6750 section 2.1. */
 const tokenCharacters = /^[A-Za-z0-9._~+/-]+=*$/
@@ -33,16 +33,20 @@ interface VerifiedToken {
   readonly until: number
 }
 
-/** API keys and JWTs of trusted issuers; what was verified is kept for a minute, and checked for revocation each time. */
+/**
+ * Verifies API keys and JWTs of trusted issuers; a verified token is cached for a minute, and checked for
+ * revocation each time.
+ */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
   const { revocations, clock } = options
-  // By the token itself: a hash of it would cost more than all else that a known token does.
+  // Keyed by the token itself: hashing it would cost more than the rest of a cached check.
   const verified = new LRUCache<string, VerifiedToken>({ max: 10_000 })
 
   async function verify(token: string): Promise<Principal> {
-    if (!tokenCharacters.test(token)) throw refused(new Error('It is not a token.'))
+    if (!tokenCharacters.test(token)) throw refused(new Error('The text is not a token.'))
     const principal = await verifierOf(token)(token)
-    if (!options.isTrusted(principal.issuer)) throw refused(new Error('Its owner’s issuer is not trusted.'))
+    if (!options.isTrusted(principal.issuer))
+      throw refused(new Error('The issuer of its owner is not trusted.'))
     assertStands(principal)
     const now = clock()
     const expires = (principal.expires_at ?? 0) * 1000
@@ -58,7 +62,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
   }
 
   function assertStands(principal: Principal): void {
-    if (revocations.revoked(principal)) throw refused(new Error('It has been revoked.'))
+    if (revocations.revoked(principal)) throw refused(new Error('The token has been revoked.'))
   }
 
   return (token) => {
@@ -71,25 +75,25 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
   }
 }
 
-/** The `iss` that a JWT states, unverified: it only picks who verifies it. Refuses all but one spelling of a token. */
+/** The unverified `iss` of a JWT: it only selects the verifier. Refuses non-canonical encodings. */
 function issuerOf(token: string): string {
   const parts = token.split('.')
-  if (parts.length !== 3 || !parts.every(isCanonical)) throw refused(new Error('It is not a JWT.'))
+  if (parts.length !== 3 || !parts.every(isCanonical)) throw refused(new Error('The token is not a JWT.'))
   try {
     const payload: unknown = JSON.parse(Buffer.from(parts[1] ?? '', 'base64url').toString())
     if (isRecord(payload) && typeof payload.iss === 'string') return payload.iss
   } catch (fault) {
     throw refused(fault)
   }
-  throw refused(new Error('It names no issuer.'))
+  throw refused(new Error('The token has no issuer.'))
 }
 
-/** Bits that base64url leaves unused in its last character must be zero: one token, one spelling. */
+/** Unused bits in the last base64url character must be zero, so that a token has one encoding. */
 function isCanonical(part: string): boolean {
   return Buffer.from(part, 'base64url').toString('base64url') === part
 }
 
-/** The principal of a command run beside the data: the operator. */
+/** The principal of the command line on the local data: the operator. */
 export const localPrincipal: Principal = {
   issuer: 'local',
   subject: 'local',

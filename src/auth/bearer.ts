@@ -5,8 +5,8 @@ import type { Authenticate } from './authenticator.ts'
 export type { Authenticate } from './authenticator.ts'
 
 /**
- * Who stands behind an Authorization header (RFC 6750 section 2.1); null without one. A bad token is a
- * Failure `unauthenticated`, never an anonymous caller.
+ * The caller in an Authorization header (RFC 6750 section 2.1); null without one. An invalid token is a Failure
+ * `unauthenticated`, never an anonymous caller.
  */
 export function principalOf(
   header: string | undefined,
@@ -15,7 +15,7 @@ export function principalOf(
   if (header === undefined) return null
   const scheme = /^bearer +/i.exec(header)?.[0]
   if (scheme === undefined) {
-    throw new Failure('unauthenticated', 'The Authorization header is not Bearer followed by a token.')
+    throw new Failure('unauthenticated', 'The Authorization header must be Bearer followed by a token.')
   }
   return authenticate(header.slice(scheme.length))
 }

@@ -7,7 +7,7 @@ import { type ExternalIssuer, SecureUrl } from './issuers.ts'
 import { maxTokenMilliseconds } from './key-ring.ts'
 import { refused, type Verify, verifyJwt } from './verify.ts'
 
-/** What this needs of the one door to the outside world. */
+/** The part of safe fetch that is needed here. */
 export type FetchKeys = (request: {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -19,22 +19,22 @@ export type FetchKeys = (request: {
 interface Answer {
   readonly status: number
   readonly body: Uint8Array
-  /** The addresses that led elsewhere. */
+  /** The addresses that redirected. */
   readonly redirects: readonly string[]
 }
 
 export interface ExternalOptions {
   readonly fetch: FetchKeys
   readonly clock: () => number
-  /** Hears why an issuer's keys cannot be had. */
+  /** Receives why an issuer's keys cannot be fetched. */
   readonly onError: (fault: unknown) => void
-  /** How long after a fetch an unknown `kid` is not worth another; 30,000 when absent. */
+  /** How long after a fetch an unknown `kid` causes no further fetch; 30,000 when absent. */
   readonly cooldown_ms?: number
 }
 
 const timeoutMilliseconds = 5000
 const maxBytes = 512 * 1024
-/** An issuer that did not answer is left alone for so long. */
+/** How long an issuer that did not answer is not asked again. */
 const restMilliseconds = 5000
 
 /** Verifies the tokens of one issuer that the operator trusts, with the keys that it publishes. */
@@ -52,11 +52,12 @@ export function createExternalVerifier(issuer: ExternalIssuer, options: External
     })
     const { sub, jti, iat, exp } = payload
     if (typeof sub !== 'string' || sub === '' || sub.length > 200) throw refused(new Error('No sound sub.'))
-    // RFC 9068 section 2.2 has access tokens carry one; other types may not.
+    // RFC 9068 section 2.2 requires one in access tokens; other types may have none.
     if (typ === 'at+jwt' && typeof jti !== 'string') throw refused(new Error('No jti.'))
-    // What its subject's revocation is kept for; a longer token would come back to life.
+    // Revocations of a subject are stored this long; a longer token would become valid again.
     const life = Number(exp) - (iat ?? options.clock() / 1000)
-    if (life > maxTokenMilliseconds / 1000) throw refused(new Error('It lasts for more than a year.'))
+    if (life > maxTokenMilliseconds / 1000)
+      throw refused(new Error('The token is valid for more than a year.'))
     return {
       issuer: issuer.issuer,
       subject: sub,
@@ -71,7 +72,10 @@ export function createExternalVerifier(issuer: ExternalIssuer, options: External
   }
 }
 
-/** The issuer's keys, found at first use. Its silence is our `unavailable`, never the caller's fault. */
+/**
+ * The issuer's keys, fetched at first use. If they cannot be fetched the failure is `unavailable`, never the
+ * caller's fault.
+ */
 function createKeys(
   issuer: ExternalIssuer,
   { fetch, clock, onError, cooldown_ms }: ExternalOptions,
@@ -89,7 +93,8 @@ function createKeys(
         max_bytes: maxBytes,
         timeout_ms: timeoutMilliseconds,
       })
-      // Neither jose nor RFC 8414 follows any: it might lead to plain HTTP, or to somebody else's keys.
+      // Neither jose nor RFC 8414 follows redirects: one could lead to plain HTTP, or to another party's
+      // keys.
       if (answer.redirects.length > 0) throw new Error('It redirects.')
       return answer
     } catch (fault) {
@@ -102,16 +107,16 @@ function createKeys(
     return since >= 0 && since < restMilliseconds
   }
 
-  /** The log hears of it once, not with each token. */
+  /** Logged once, not for each token. */
   function rest(fault: unknown): Failure {
-    if (!isResting()) onError(new Error(`The keys of ${issuer.issuer} cannot be had.`, { cause: fault }))
+    if (!isResting()) onError(new Error(`The keys of ${issuer.issuer} cannot be fetched.`, { cause: fault }))
     resting = clock()
     return unreachable(issuer, fault)
   }
 
   async function open(): Promise<JWTVerifyGetKey> {
     const url = issuer.jwks_uri ?? (await discover(issuer, get))
-    if (url === undefined) throw rest(new Error('It publishes no metadata of its own that names its keys.'))
+    if (url === undefined) throw rest(new Error('The issuer publishes no metadata that names its keys.'))
     return createRemoteJWKSet(new URL(url), {
       timeoutDuration: timeoutMilliseconds,
       ...(cooldown_ms !== undefined && { cooldownDuration: cooldown_ms }),
@@ -146,7 +151,10 @@ function isCallersFault(fault: unknown): boolean {
   )
 }
 
-/** OpenID Connect Discovery 1.0 section 4, then RFC 8414 section 3; either must name the issuer itself; undefined where neither says where its keys are. */
+/**
+ * OpenID Connect Discovery 1.0 section 4, then RFC 8414 section 3; either must name the issuer itself. Undefined
+ * if neither names the keys.
+ */
 async function discover(
   issuer: ExternalIssuer,
   get: (url: string) => Promise<Answer>,
@@ -175,11 +183,11 @@ function parse(body: Uint8Array): unknown {
 }
 
 function unreachable({ issuer }: ExternalIssuer, cause?: unknown): Failure {
-  const message = `The keys of ${issuer} cannot be had now, so its tokens cannot be checked.`
+  const message = `The keys of ${issuer} cannot be fetched now, so its tokens cannot be checked.`
   return new Failure('unavailable', message, { retry_after_s: restMilliseconds / 1000 }, cause)
 }
 
-/** `scope` (RFC 8693) or `scp` (Entra, Okta), as text or a list, through the closed map. */
+/** `scope` (RFC 8693) or `scp` (Entra, Okta), as text or a list, mapped by the operator's table. */
 function scopesIn(payload: Record<string, unknown>, { scopes }: ExternalIssuer): ReadonlySet<Scope> {
   const theirs = [payload.scope, payload.scp].flatMap(words)
   return new Set(theirs.flatMap((word) => (Object.hasOwn(scopes, word) ? (scopes[word] ?? []) : [])))

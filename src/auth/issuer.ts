@@ -4,21 +4,24 @@ import { localIssuer } from '../../schemas/identity.ts'
 import type { Scope } from '../../schemas/scope.ts'
 import type { SigningKey } from './key.ts'
 
-/** What a token is to say. `ttl_s` in seconds. */
+/** The contents of a token. `ttl_s` in seconds. */
 export interface Grant {
   readonly subject: string
   readonly scopes: readonly Scope[]
   readonly namespaces: readonly string[]
   readonly ttl_s: number
-  /** Whose subject it is, where that is another issuer. */
+  /** The issuer of the subject, if that is another one. */
   readonly owner_issuer?: string
-  /** Id of the API key that it is obtained with; the subject when absent. */
+  /** Id of the API key that the token is obtained with; the subject when absent. */
   readonly client_id?: string
-  /** Whom it is for; the issuer when absent. */
+  /** The audience; the issuer when absent. */
   readonly audience?: readonly string[]
 }
 
-/** The issuer and audience of our tokens: the base URL where set, else a name of the keys, good on any port. */
+/**
+ * The issuer and audience of the gateway's tokens: the base URL if set, else the name of the key ring, valid on
+ * any port.
+ */
 export function issuerName(ring: { readonly name: string }, baseUrl: string | undefined): string {
   return baseUrl ?? ring.name
 }

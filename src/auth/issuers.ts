@@ -6,16 +6,16 @@ import { pointer } from '../../schemas/shape.ts'
 
 const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
 
-/** What may be read over plain HTTP could be written by anybody on the way. */
+/** Over plain HTTP anybody on the network path could change the answer. */
 export const SecureUrl = z.url({ protocol: /^https?$/ }).refine(
   (url) => {
     const { protocol, hostname } = new URL(url)
     return protocol === 'https:' || loopback.has(hostname)
   },
-  { message: 'Use https, but on loopback.' },
+  { message: 'Use https, except on loopback.' },
 )
 
-/** Asymmetric, each (RFC 7518, RFC 9864): a shared secret would let everybody who checks tokens make them. */
+/** Only asymmetric algorithms (RFC 7518, RFC 9864): with a shared secret every verifier could create tokens. */
 const Algorithm = z.enum(
   ['EdDSA', 'Ed25519', 'ES256', 'ES384', 'ES512', 'RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   { error: 'Use an asymmetric algorithm, such as EdDSA, ES256 or RS256.' },
@@ -24,7 +24,7 @@ const Algorithm = z.enum(
 const list = <T extends z.ZodType>(type: T) =>
   z.union([type.transform((item) => [item]), z.array(type).min(1)])
 
-/** An issuer whose tokens the operator trusts, and what they are worth here. */
+/** An issuer whose tokens the operator trusts, and the rights that they give. */
 const ExternalIssuer = z.strictObject({
   issuer: SecureUrl,
   audience: list(z.string().min(1)),
@@ -33,7 +33,7 @@ const ExternalIssuer = z.strictObject({
   scopes: z
     .record(z.string(), list(Scope))
     .refine((map) => !Object.keys(map).some((name) => name.includes('*')), {
-      message: 'There are no wildcards: name each scope.',
+      message: 'Wildcards are not supported: name each scope.',
     }),
   namespaces_claim: z.string().min(1).optional(),
   types: z
@@ -44,8 +44,8 @@ const ExternalIssuer = z.strictObject({
 export type ExternalIssuer = z.output<typeof ExternalIssuer>
 
 /**
- * The issuers in `DRAGOMAN_ISSUERS`: a path of a JSON file, or the JSON itself. `own` are the names that our own
- * tokens have. Throws Failure `invalid_request` that says which entry is wrong.
+ * The issuers in `DRAGOMAN_ISSUERS`: the path of a JSON file, or JSON. `own` are the issuer names of the gateway's
+ * own tokens. Throws Failure `invalid_request` that names the invalid entry.
  */
 export async function readIssuers(
   setting: string | undefined,
@@ -92,7 +92,7 @@ function wrong(
     'It is a list of {issuer, audience, scopes, algorithms?, jwks_uri?, namespaces_claim?, types?}, or the path of a file that holds one.'
   return new Failure(
     'invalid_request',
-    `DRAGOMAN_ISSUERS is wrong. ${what}`,
+    `DRAGOMAN_ISSUERS is invalid. ${what}`,
     { hint, ...(errors && { errors }) },
     cause,
   )

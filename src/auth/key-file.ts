@@ -14,20 +14,21 @@ const KeyRow = z.object({
   kid: z.string(),
   jwk: Jwk,
   signs_from: z.number(),
-  /** When its successor begins to sign; null where it has none. */
+  /** When its successor begins to sign; null if it has none. */
   retired_at: z.number().nullable(),
 })
 export type KeyRow = z.infer<typeof KeyRow>
 
-/** The keys of the local issuer. `issuer` is the thumbprint of its first key, for ever. */
+/** The keys of the local issuer. `issuer` is the thumbprint of its first key and never changes. */
 const KeyFile = z.object({ issuer: z.string(), keys: z.array(KeyRow).min(1) })
 export type KeyFile = z.infer<typeof KeyFile>
 
-/** Makes the file with its first key (mode 600, folder 700) where there is none. No default key, ever. */
+/** Creates the file with its first key (mode 600, folder 700) if it does not exist. There is never a default key. */
 export async function createKeyFile(path: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   if (existsSync(path)) return
-  // Several processes may start at once: the whole file gets its name in one step, and the first one wins.
+  // Several processes may start at once: linking gives the complete file its name in one step, and the first
+  // process wins.
   const draft = `${path}.${randomUUID()}`
   await writeFile(draft, JSON.stringify(await generateJwk()), { flag: 'wx', mode: 0o600, flush: true })
   try {
@@ -39,7 +40,7 @@ export async function createKeyFile(path: string): Promise<void> {
   }
 }
 
-/** Reads the file: a ring, or the one JWK that it holds until the first rotation. Throws where it is neither. */
+/** Reads the file: a ring, or a single JWK before the first rotation. Throws if it is neither. */
 export function readKeyFile(path: string): KeyFile {
   return parse(readFileSync(path, 'utf8'), path)
 }
@@ -62,8 +63,8 @@ export function thumbprint({ crv, kty, x }: KeyRow['jwk']): string {
 }
 
 /**
- * Changes the file whole or not at all, one process at a time; within one, nothing is awaited meanwhile. The lock is
- * SQLite's, so that the system frees it when its holder dies; it is waited for up to five seconds.
+ * Changes the file atomically, one process at a time; within a process the change is synchronous. The lock is
+ * SQLite's, so the system releases it when its holder dies; waiting takes at most five seconds.
  */
 export function changeKeyFile(path: string, change: (file: KeyFile) => KeyFile): KeyFile {
   const lock = new DatabaseSync(`${path}.lock`, { timeout: 5000 })

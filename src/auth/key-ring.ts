@@ -9,9 +9,9 @@ import {
   thumbprint,
 } from './key-file.ts'
 
-/** How long others may keep our published keys: a new key signs only when nobody can have missed it. */
+/** How long others may cache the published keys: a new key signs only after that. */
 const publishedMilliseconds = 300_000
-/** A token lives no longer, so nor does what verifies it. */
+/** Maximum lifetime of a token, and so of the keys that verify it. */
 export const maxTokenMilliseconds = 365 * 86_400_000
 const rereadMilliseconds = 2000
 
@@ -25,31 +25,31 @@ export interface KeySummary {
   readonly retired_at: string | null
 }
 
-/** The keys of the local issuer, as they stand in a file that other processes may change. */
+/** The keys of the local issuer, in a file that other processes may change. */
 export interface KeyRing {
   /** `urn:dragoman:THUMBPRINT` of the first key: it never changes. */
   readonly name: string
   /** The key to sign with now. */
   signing(): Promise<SigningKey>
-  /** A key that may verify; looked for in the file again, at most every two seconds, where it is unknown. */
+  /** A key that may verify; an unknown one is looked up in the file again, at most every two seconds. */
   verifying(kid: string): SigningKey | undefined | Promise<SigningKey | undefined>
   /** Public JWKs of every key that may verify (RFC 7517). */
   published(): Promise<readonly JWK[]>
   list(): Promise<readonly KeySummary[]>
-  /** Adds a key: published at once, signing after five minutes. Drops those that no token needs. */
+  /** Adds a key, which is published at once and signs after five minutes. Drops keys that no token needs. */
   rotate(): Promise<KeySummary>
-  /** Takes a key out for good; another one signs at once where it was the one. False where there is none. */
+  /** Removes a key; if it was the signing one, another one signs at once. False if there is no such key. */
   remove(kid: string): Promise<boolean>
 }
 
-/** Opens the ring at `path`, making its first key where there is none; `clock` in milliseconds since the epoch. */
+/** Opens the ring at `path`, and creates its first key if there is none; `clock` in milliseconds since the epoch. */
 export async function openKeyRing(path: string, clock: () => number): Promise<KeyRing> {
   await createKeyFile(path)
   let ring = await load(readKeyFile(path))
   let read = clock()
   let adopting = Promise.resolve()
 
-  /** Files are adopted in the order in which they were read. */
+  /** Files are applied in the order in which they were read. */
   function adopt(file: KeyFile): Promise<void> {
     read = clock()
     adopting = adopting
@@ -133,8 +133,8 @@ async function newRow(signs_from: number): Promise<KeyRow> {
 }
 
 /**
- * The one that began last and has no successor yet, whatever a clock that was wrong at a rotation says of their order;
- * a clock set back before all of them leaves the first.
+ * The key that began last and has no active successor, even if a wrong clock at a rotation changed their order;
+ * with a clock before all keys, the first.
  */
 function signer(keys: readonly KeyRow[], now: number): KeyRow {
   const [first, ...rest] = keys.toSorted((a, b) => a.signs_from - b.signs_from)
@@ -153,7 +153,7 @@ function withNext({ issuer, keys }: KeyFile, next: KeyRow, now: number): KeyFile
   return { issuer, keys: [...retired, next] }
 }
 
-/** The spare key stays only where no other would sign; a key whose successor goes is retired no longer. */
+/** The spare key is added only if no other key would sign; a key whose successor is removed is no longer retired. */
 function without(file: KeyFile, kid: string, spare: KeyRow, now: number): KeyFile {
   const rest = file.keys.filter((row) => row.kid !== kid)
   const wasSigning = signer(file.keys, now).kid === kid

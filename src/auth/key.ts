@@ -7,16 +7,16 @@ export interface SigningKey {
   readonly public_key: CryptoKey
 }
 
-/** A fresh Ed25519 key, private part and all. */
+/** A new Ed25519 key, with its private part. */
 export async function generateJwk(): Promise<JWK> {
   const { privateKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true })
   return await exportJWK(privateKey)
 }
 
-/** The pair in a private Ed25519 JWK. Throws where it is something else. */
+/** The key pair in a private Ed25519 JWK. Throws for any other key. */
 export async function importKey(jwk: JWK): Promise<SigningKey> {
   const { kty, crv, x } = jwk
-  if (kty !== 'OKP' || crv !== 'Ed25519' || !x) throw new Error('It does not hold an Ed25519 key.')
+  if (kty !== 'OKP' || crv !== 'Ed25519' || !x) throw new Error('The JWK does not hold an Ed25519 key.')
   return {
     kid: await calculateJwkThumbprint(jwk),
     private_key: (await importJWK(jwk, 'EdDSA')) as CryptoKey,

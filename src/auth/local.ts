@@ -5,7 +5,7 @@ import { Scope } from '../../schemas/scope.ts'
 import type { KeyRing } from './key-ring.ts'
 import { refused, type Verify, verifyJwt } from './verify.ts'
 
-/** Whom our own tokens may name as issuer and as audience. */
+/** The allowed issuers and audiences of the gateway's own tokens. */
 export interface Names {
   readonly issuers: readonly string[]
   readonly audiences: readonly string[]

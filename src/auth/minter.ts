@@ -2,7 +2,7 @@ import type { Principal, Scope } from '../../schemas/scope.ts'
 import { mintToken } from './issuer.ts'
 import type { KeyRing } from './key-ring.ts'
 
-/** An access token for whoever holds an API key, and the seconds that it holds. */
+/** An access token for the holder of an API key, and its lifetime in seconds. */
 export type Mint = (
   holder: Principal,
   scopes: readonly Scope[],
@@ -11,7 +11,7 @@ export type Mint = (
 
 const lifeSeconds = 3600
 
-/** Tokens of an hour, or of what is left of the key's life; `issuer` is the one that our metadata names. */
+/** Tokens for an hour, or for the key's remaining lifetime; `issuer` is the one in the metadata. */
 export function createMinter(
   ring: Pick<KeyRing, 'signing'>,
   issuer: () => string,

@@ -21,8 +21,8 @@ export interface RevokerOptions {
 }
 
 /**
- * Ends a token, a subject's tokens, an API key or a signing key, and says which it was. A holder may end what is
- * its own; everything else needs `admin`. Throws Failure `forbidden`, `not_found` or `invalid_request`.
+ * Revokes a token, a subject's tokens, an API key or a signing key, and returns which. A holder may revoke its
+ * own; everything else needs `admin`. Throws Failure `forbidden`, `not_found` or `invalid_request`.
  */
 export type Revoke = (input: RevocationInput, caller: Principal) => Promise<{ revoked: RevocationKind }>
 
@@ -42,15 +42,15 @@ export function createRevoker({ revocations, keys, ring, authenticate, clock }: 
       await keys.remove(id, caller, reason ?? undefined)
       return 'key'
     }
-    if (!isSame(holder, caller)) assertAdmin(caller, 'a token of somebody else')
+    if (!isSame(holder, caller)) assertAdmin(caller, 'a token of another subject')
     return await endJwt(holder, reason)
   }
 
-  /** Kept for as long as the token would have lasted, so that nobody fills the store with short ones. */
+  /** Stored for the token's remaining lifetime, so that short tokens do not fill the database. */
   async function endJwt(holder: Principal, reason: string | null): Promise<RevocationKind> {
     const { jti, kid } = holder.credential ?? {}
     if (jti === undefined) {
-      throw new Failure('invalid_request', 'The token has no id that it could be revoked by.', {
+      throw new Failure('invalid_request', 'The token has no id (jti), so it cannot be revoked alone.', {
         hint: 'Revoke its subject.',
       })
     }
@@ -74,28 +74,28 @@ export function createRevoker({ revocations, keys, ring, authenticate, clock }: 
     }
     if (subject !== undefined) {
       const whose = issuer ?? (subject === caller.subject ? caller.issuer : localIssuer)
-      if (!isSame({ issuer: whose, subject }, caller)) assertAdmin(caller, 'the tokens of somebody else')
+      if (!isSame({ issuer: whose, subject }, caller)) assertAdmin(caller, 'the tokens of another subject')
       await end('subject', subject, { issuer: whose, reason })
       return { revoked: 'subject' }
     }
     assertAdmin(caller, 'a signing key')
     const name = kid ?? ''
     const exists = (await ring.list()).some((row) => row.kid === name)
-    if (!exists) throw new Failure('not_found', 'There is no such signing key.')
+    if (!exists) throw new Failure('not_found', 'The signing key is unknown.')
     await end('kid', name, { reason })
     await ring.remove(name)
     return { revoked: 'kid' }
   }
 }
 
-/** What does not hold needs no revocation; what cannot be checked is not revoked either. */
+/** An invalid token needs no revocation; one that cannot be checked now is not revoked either. */
 async function holderOf(token: string, authenticate: Authenticate): Promise<Principal> {
   try {
     return await authenticate(token)
   } catch (thrown) {
     if (thrown instanceof Failure && thrown.code !== 'unauthenticated') throw thrown
-    throw new Failure('invalid_request', 'The token does not hold here anyway.', {
-      errors: [{ pointer: '/token', detail: 'It is expired, revoked or not of an issuer trusted here.' }],
+    throw new Failure('invalid_request', 'The token is not valid here, so it needs no revocation.', {
+      errors: [{ pointer: '/token', detail: 'It has expired, is revoked, or is of an untrusted issuer.' }],
     })
   }
 }

@@ -11,13 +11,13 @@ import type { Principal } from '../../schemas/scope.ts'
 import { principalKey } from '../common/principal-key.ts'
 import type { Vault } from './vault.ts'
 
-/** What callers show other agents when the gateway calls those for them. */
+/** The credentials of callers for other agents, used when the gateway calls those for them. */
 export interface Credentials {
   set(input: CredentialInput, caller: Principal): Promise<Credential>
   list(caller: Principal): Promise<Credential[]>
   /** Throws Failure `not_found`. */
   remove(agent: string, caller: Principal): Promise<void>
-  /** The header fields for a call to an agent at an address; none where the caller stored none for that place. */
+  /** The header fields for a call to an agent at an address; none if the caller stored none for it. */
   headersFor(entryId: string, url: string, caller: Principal): Promise<Readonly<Record<string, string>>>
 }
 
@@ -26,13 +26,13 @@ export interface CredentialsOptions {
   readonly vault: Vault
   readonly get: (agent: string, caller: Principal | null) => Promise<EntryDetail>
   readonly namesOf: (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>
-  /** Where an entry is called; undefined where it is not. */
+  /** The address at which an entry is called; undefined if it is not callable. */
   readonly urlOf: (entry: EntryDetail) => string | undefined
   readonly clock: () => number
 }
 
 const maxPerOwner = 100
-/** How long another process may go on with what was deleted here, in milliseconds. */
+/** How long another process may still use a deleted credential, in milliseconds. */
 const believed = 2_000
 const maxCached = 10_000
 
@@ -58,7 +58,7 @@ export function createCredentials(options: CredentialsOptions): Credentials {
       if (url === undefined) {
         throw new Failure(
           'not_callable',
-          `${entry.package_name} is not called from here, so it is shown nothing.`,
+          `${entry.package_name} is not called from here, so it needs no credential.`,
         )
       }
       const { origin } = new URL(url)
@@ -95,14 +95,14 @@ export function createCredentials(options: CredentialsOptions): Credentials {
       if (!row || row.origin !== new URL(url).origin) return {}
       const value = vault.open(row.sealed, placeOf(row, url))
       if (value !== undefined) return { [row.header]: value }
-      throw new Failure('not_configured', 'The credential for this agent cannot be opened.', {
-        hint: 'The address of the agent or the secret key has changed. Store the credential anew.',
+      throw new Failure('not_configured', 'The credential for this agent cannot be decrypted.', {
+        hint: 'The address of the agent or the secret key has changed. Store the credential again.',
       })
     },
   }
 }
 
-/** The whole address: who shares a host with another agent is not shown what was meant for that one. */
+/** Bound to the whole address: agents that share a host do not get each other's credentials. */
 function placeOf({ owner, entry_id, header }: Omit<StoredCredential, 'sealed'>, url: string): string {
   return JSON.stringify([owner, entry_id, new URL(url).href, header])
 }

@@ -3,11 +3,14 @@ import { link, mkdir, readFile, unlink, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { isRecord } from '../../schemas/json.ts'
 
-/** Keeps secrets so that whoever has the database alone cannot read them (AES-256-GCM, NIST SP 800-38D). */
+/** Encrypts secrets, so that the database alone does not reveal them (AES-256-GCM, NIST SP 800-38D). */
 export interface Vault {
-  /** `place` is what the secret belongs to: it opens for the same place alone. */
+  /**
+   * `binding` names what the secret belongs to (additional authenticated data): it decrypts only with the same
+   * binding.
+   */
   seal(secret: string, binding: string): string
-  /** Undefined where it was sealed by another key, for another place, or has been changed. */
+  /** Undefined if it was sealed with another key or binding, or has been changed. */
   open(sealed: string, binding: string): string | undefined
 }
 
@@ -40,7 +43,7 @@ export function createVault(key: Uint8Array): Vault {
   }
 }
 
-/** The key in the file, which is made (mode 600) where there is none; several processes may do so at once. */
+/** The key in the file, which is created (mode 600) if there is none; several processes may do so at once. */
 export async function readSecretKey(path: string): Promise<Uint8Array> {
   const found = await readKey(path)
   if (found) return found

@@ -2,7 +2,10 @@ import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
 import { Failure } from '../../schemas/failure.ts'
 import type { Principal } from '../../schemas/scope.ts'
 
-/** Who stands behind a token of one kind. Throws Failure `unauthenticated`, or `unavailable` where that is not known now. */
+/**
+ * The caller behind a token of one kind. Throws Failure `unauthenticated`, or `unavailable` if it cannot be
+ * checked now.
+ */
 export type Verify = (token: string) => Promise<Principal>
 
 export interface Expectation {
@@ -15,7 +18,7 @@ export interface Expectation {
   readonly clock: () => number
 }
 
-/** Checks a JWT against what its issuer's tokens are like: `kid` and `exp` required, five seconds of skew. */
+/** Checks a JWT against the expectations for its issuer: `kid` and `exp` are required, with five seconds of skew. */
 export async function verifyJwt(
   token: string,
   { algorithms, issuer, audience, types, key, clock }: Expectation,
@@ -36,7 +39,7 @@ export async function verifyJwt(
         currentDate: new Date(clock()),
       },
     )
-    // JSON has numbers without end, such as 1e999.
+    // JSON allows numbers that parse to Infinity, such as 1e999.
     if (![payload.exp, payload.iat ?? 0].every(Number.isFinite)) throw new errors.JWTInvalid('No sound time.')
     const typ = String(protectedHeader.typ ?? '')
       .toLowerCase()
@@ -48,7 +51,7 @@ export async function verifyJwt(
   }
 }
 
-/** A token that is taken nowhere; what is wrong with it is its cause, and not told. */
+/** The failure of an invalid token; the reason is its cause, which callers do not see. */
 export function refused(fault: unknown, expired = fault instanceof errors.JWTExpired): Failure {
   if (fault instanceof Failure) return fault
   const message = expired ? 'The token has expired.' : 'The token is not valid here.'

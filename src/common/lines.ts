@@ -1,8 +1,9 @@
-/** Longest line, in bytes. */
+/** Maximum length of a line, in bytes. */
 const longest = 10 * 1024 * 1024
 
 /**
- * Cuts a stream of bytes into lines of UTF-8. A line longer than 10 MiB is `undefined`; empty ones are left out.
+ * Splits a stream of bytes into lines of UTF-8. A line longer than 10 MiB is `undefined`; empty lines are left
+ * out.
  */
 export async function* linesOf(input: AsyncIterable<Buffer>): AsyncGenerator<(string | undefined)[]> {
   let pending: Buffer[] = []

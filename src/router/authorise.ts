@@ -2,7 +2,7 @@ import type { Access, Action, Agent } from '../../schemas/action.ts'
 import { Failure } from '../../schemas/failure.ts'
 import { holds, type Principal } from '../../schemas/scope.ts'
 
-/** Lets the call pass, or throws Failure `unauthenticated` or `forbidden` naming the scope that is missing. */
+/** Throws Failure `unauthenticated`, or `forbidden` with the missing scope. */
 export function authorise(agent: Agent, action: Action, principal: Principal | null): void {
   if (action.access === 'public') return
   confine(agent, principal)

@@ -15,7 +15,7 @@ export function createBuckets(clock: () => number): Take {
     const now = clock()
     const key = `${policy} ${caller}`
     const bucket = buckets.get(key) ?? { tokens: limit, at: now }
-    // A clock that was set back fills nothing, and takes nothing either.
+    // A clock that was set back adds no tokens and removes none.
     const elapsed = Math.max(0, now - bucket.at)
     const filled = Math.min(limit, bucket.tokens + (elapsed / 60_000) * limit)
     if (filled < 1) {

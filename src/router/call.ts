@@ -5,11 +5,11 @@ import type { Failure } from '../../schemas/failure.ts'
 import type { Json } from '../../schemas/json.ts'
 import type { Principal } from '../../schemas/scope.ts'
 
-/** Who is at the other end of the wire. */
+/** The client of a request. */
 export interface Client {
   /** The network address that an anonymous call is counted against. */
   readonly address: string
-  /** The agents that it says the call has passed already, in other places. */
+  /** The agents that the call has already passed elsewhere, by the client's own account. */
   readonly via: readonly string[]
 }
 
@@ -18,18 +18,21 @@ export interface Call {
   readonly principal: Principal | null
   readonly signal: AbortSignal
   readonly id?: string
-  /** The agents that calls within this one have passed already, the first one first. */
+  /** The agents that nested calls have already passed, the first one first. */
   readonly via?: readonly string[]
-  /** Milliseconds since the epoch at which the call that made this one ends. */
+  /** When the calling call ends, in milliseconds since the epoch. */
   readonly deadline?: number
-  /** At the other end of the wire; absent for a local process and for calls that agents make here, never limited. */
+  /** The client; absent for a local process and for calls by hosted agents, which are never limited. */
   readonly client?: Client
   readonly emit?: (update: Update) => Promise<void>
-  /** Of what is emitted: `progress` alone, and no parts; or all of it, which is `kept`, so that it must have an end. */
+  /** Restricts `emit`: `progress` drops parts; `kept` stores everything, so the stream must end. */
   readonly hears?: 'progress' | 'kept'
-  /** Ends what would not end by itself, when the gateway stops. */
+  /** Ends endless streams when the gateway stops. */
   readonly ending?: AbortSignal
-  /** Called once, when the call is let in and its input read, before its action runs; what it throws ends the call. */
+  /**
+   * Called once, when the call is authorised and its input parsed, before its action runs; what it throws ends the
+   * call.
+   */
   readonly accepted?: () => Promise<void>
 }
 
@@ -51,11 +54,11 @@ export interface Allowance {
   readonly reset_s: number
 }
 
-/** The agent behind a name, or undefined. May throw the Failure that says more than that there is none. */
+/** The agent with a name, or undefined. May throw a more specific Failure. */
 export type Resolve = (to: string, call: Call) => Promise<Agent | undefined>
 
 export interface Router {
-  /** Routes one envelope to its action and answers with its output. Throws Failure and nothing else. */
+  /** Routes one envelope to its action and returns its output. Throws only Failure. */
   dispatch(envelope: Envelope, call: Call): Promise<Reply>
 }
 
@@ -71,15 +74,15 @@ export interface RouterOptions {
   readonly resolve: Resolve
   /** Counts the call against its caller's limit. Throws Failure `rate_limited`. */
   readonly admit: (envelope: Envelope, call: Call) => Allowance | undefined | Promise<Allowance>
-  /** Called once at the start of each call; what it returns is called once at its end. */
+  /** Called at the start of each call; the returned function is called at its end. */
   readonly observe: (envelope: Envelope, id: string) => (observation: Observation) => void
   /** The registry revision that reads are made at. */
   readonly revision: () => number
   readonly clock: () => number
   readonly createId: () => string
-  /** Parse our own outputs too: in tests and in development. */
+  /** Also validates outputs: in tests and in development. */
   readonly check_outputs: boolean
-  /** Does the work of a call once, however often it is sent. */
+  /** Does the work of a call with an idempotency key once. */
   readonly once: Idempotency
 }
 

@@ -6,27 +6,30 @@ import type { Principal } from '../../schemas/scope.ts'
 import { principalKey } from '../common/principal-key.ts'
 import type { Idempotency } from './call.ts'
 
-/** How long a call may run before it counts as lost, with its process; above every deadline of an action with keys. */
+/**
+ * How long a call may run before it counts as lost with its process; longer than every deadline of an action with
+ * keys.
+ */
 const leaseMilliseconds = 60_000
 const keptMilliseconds = 24 * 3_600_000
 const again_s = 1
-/** Calls of one caller that are kept; the oldest that is done makes room. */
+/** Stored calls of one caller; the oldest finished one is dropped for a new one. */
 export const maxStoredCalls = 1000
 
 export interface IdempotencyOptions {
   readonly store: IdempotencyStore
   readonly clock: () => number
   readonly createId: () => string
-  /** Hears of answers that could not be kept. */
+  /** Receives errors of storing an answer. */
   readonly onError: (fault: unknown) => void
 }
 
 /**
- * Does the work of a call with an `idempotency_key` once for each caller, action and key, in all processes, and gives
- * whoever sends it again what came of it, for a day (draft-ietf-httpapi-idempotency-key-header-07). What fails
- * is forgotten. It is to be raced against the caller's signal from without: who sends again is often who left.
- * Throws Failure `unauthenticated` for a key of nobody, `conflict` where the input is another one than before and,
- * with `retry_after_s`, while the first still runs.
+ * Does the work of a call with an `idempotency_key` once for each caller, action and key, in all processes, and
+ * returns the stored output to repeated calls for a day (draft-ietf-httpapi-idempotency-key-header-07). Failed
+ * calls are not stored. The caller's signal must be raced from outside, since a caller that repeats a call has
+ * often disconnected. Throws Failure `unauthenticated` for an anonymous caller, `conflict` for another input under
+ * the same key and, with `retry_after_s`, while the first call runs.
  */
 export function createIdempotency({ store, clock, createId, onError }: IdempotencyOptions): Idempotency {
   return async ({ agent, action, principal }, input, work) => {
@@ -55,7 +58,7 @@ function ownerOf(principal: Principal | null): string {
   if (principal) return principalKey(principal)
   throw new Failure(
     'unauthenticated',
-    'A key for repeated calls is its caller’s own: this needs a bearer token.',
+    'An idempotency key belongs to its caller: this needs a bearer token.',
     {
       hint: 'Leave the key out, or send a token.',
     },

@@ -5,13 +5,16 @@ import { principalKey } from '../common/principal-key.ts'
 import { createBuckets } from './buckets.ts'
 import type { Allowance, Call, RouterOptions } from './call.ts'
 
-/** Calls a minute for an anonymous caller; a caller with a token has ten times as many. */
+/** Calls a minute for an anonymous caller; ten times as many with a token. */
 const perMinute = { read: 600, search: 120, execute: 20, session: 20, probe: 6 }
 type Class = keyof typeof perMinute
 
 const withToken = 10
 
-/** Counts as `Take` does, for several gateways together; what it throws beside `rate_limited` is not the caller's affair. */
+/**
+ * Counts like `Take`, for several gateways together; errors other than `rate_limited` fall back to the local
+ * limiter.
+ */
 export type TakeShared = (
   policy: string,
   caller: string,
@@ -24,8 +27,8 @@ export interface Sharing {
 }
 
 /**
- * Counts a call against its caller and its class; where counts are shared all but plain reads are. A caller is its token's subject, else its network address; calls
- * of a local process and calls made by agents are not counted.
+ * Counts a call against its caller and its class. With shared counts all classes but plain reads are shared. A
+ * caller is its token's subject, else its network address; calls of a local process and of agents are not counted.
  */
 export function createLimiter(clock: () => number, shared?: Sharing): RouterOptions['admit'] {
   const take = createBuckets(clock)
@@ -40,7 +43,7 @@ export function createLimiter(clock: () => number, shared?: Sharing): RouterOpti
       : take(policy, caller, limit)
   }
 
-  /** While the others cannot be asked each gateway counts for itself. */
+  /** If the shared counts fail, each gateway counts for itself. */
   async function takeFromShared(
     { take: takeShared, onError }: Sharing,
     policy: string,
@@ -57,18 +60,18 @@ export function createLimiter(clock: () => number, shared?: Sharing): RouterOpti
   }
 }
 
-/** Its token's subject, else its network address; undefined for a local process. */
+/** The caller's token subject, else its network address; undefined for a local process. */
 export function callerOf({ principal, client }: Pick<Call, 'principal' | 'client'>): string | undefined {
   if (client === undefined) return undefined
   return principal && !principal.confined_to ? principalKey(principal) : client.address
 }
 
-/** By what is asked, before anybody looks whether it exists: guessing names counts too. */
+/** By the names in the envelope, before they are resolved: guessing names counts too. */
 function classOf({ to, action, params }: Envelope): Class {
   const agent = packageNameOf(to)
   if (agent === 'svc.playground') return inPlayground.get(action) ?? 'read'
   if (agent !== 'svc.registry') return 'read'
-  // Each leaves something behind for hours, deleted or not.
+  // Each call leaves a row that outlives deletion.
   if (action === 'create_key') return 'execute'
   if (asksOutside(action, params)) return 'probe'
   const searches = heavy.has(action) || params?.query !== undefined
@@ -84,11 +87,11 @@ const inPlayground: ReadonlyMap<string, Class> = new Map([
   ['export_session', 'search'],
 ])
 
-/** A webhook is posted to at once, from the beginning if asked, and its owner reads how that went. */
+/** A webhook is called at once, from the first revision if requested, and its owner reads the result. */
 const probing = new Set(['verify', 'claim', 'check', 'create_webhook', 'update_webhook'])
 const heavy = new Set(['search', 'discover', 'validate'])
 
-/** Asks name servers and sites of the caller's choice before it answers. */
+/** True if the action contacts name servers or sites of the caller's choice. */
 function asksOutside(action: Envelope['action'], params: Envelope['params']): boolean {
   if (probing.has(action)) return true
   if (params?.manifest_url === undefined) return false

@@ -123,48 +123,48 @@ function findAction(agent: Agent, name: string): Action {
   })
 }
 
-/** Who cannot hear the parts of a subscription would wait for its end alone. */
+/** Without its parts a caller would wait for the end of a subscription in vain. */
 function assertStreamable({ name, part, deadline_ms, unheard }: Action, call: Call): void {
   if (!part || deadline_ms !== 'none' || unheard || (call.emit && call.hears !== 'progress')) return
-  throw new Failure('not_callable', `${name} streams, which this way of calling it does not.`, {
-    hint: 'Ask over HTTP under Accept: text/event-stream, or by SendStreamingMessage of A2A.',
+  throw new Failure('not_callable', `${name} streams, which this transport or binding does not support.`, {
+    hint: 'Call it over HTTP with Accept: text/event-stream, or with SendStreamingMessage of A2A.',
   })
 }
 
-/** What is stored encrypted, or as its hash alone, does not lie beside that in the clear. */
+/** Secrets are stored encrypted or hashed, so they must not appear in task or session history. */
 function assertStorable({ name, secret }: Action, { hears }: Call): void {
   if (!secret || hears !== 'kept') return
   throw new Failure(
     'not_callable',
-    `${name} tells a secret, and this way of calling it keeps what is told.`,
+    `${name} returns a secret, and this way of calling it stores the output.`,
     {
       hint: 'Call it by REST, JSON-RPC, MCP or an envelope, or by SendMessage of A2A without returnImmediately.',
     },
   )
 }
 
-/** What is to be done, and how many milliseconds it may take. */
+/** The function to run, and its time limit in milliseconds. */
 function workOf(action: Action, call: Call): { perform: Action['run']; limit: number } {
   const { deadline_ms = defaultDeadline, run, unheard } = action
   if (unheard && (!call.emit || call.hears)) return { perform: unheard, limit: defaultDeadline }
   return { perform: run, limit: deadline_ms === 'none' ? Number.POSITIVE_INFINITY : deadline_ms }
 }
 
-/** What would not end by itself ends with the gateway too. */
+/** A call without a time limit also ends with the gateway. */
 function endOf({ signal, ending }: Call, limit: number): AbortSignal {
   return ending && !Number.isFinite(limit) ? AbortSignal.any([signal, ending]) : signal
 }
 
-/** Our own mistake, not the caller's. */
+/** An invalid output is an internal error, not the caller's. */
 function checkOutput(action: Action, output: Json): void {
   try {
     action.output.parse(output)
   } catch (fault) {
-    throw new Error(`${action.name} answers what its own schema refuses.`, { cause: fault })
+    throw new Error(`The output of ${action.name} does not match its schema.`, { cause: fault })
   }
 }
 
-/** A name as logs and metrics take it: whatever the caller sent instead, and however long, is not repeated. */
+/** A name for logs and metrics: a value that is not text is not repeated, and long text is cut. */
 function nameIn(value: unknown): string {
   return typeof value === 'string' ? value.slice(0, maxNameLength) : 'unknown'
 }

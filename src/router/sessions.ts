@@ -6,8 +6,8 @@ import type { Router } from './call.ts'
 const maxIdLength = 100
 
 /**
- * An anonymous call that names a session is made as that session, through whichever door it came. Whether there is
- * such a session its agent looks before anything else.
+ * An anonymous call that names a session runs as that session, at every transport. The session's agent checks that
+ * it exists before anything else.
  */
 export function withSessions(router: Router, packageName: string): Router {
   return {

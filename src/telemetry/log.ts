@@ -3,8 +3,8 @@ import { type DestinationStream, destination, type Logger, pino } from 'pino'
 export type { Logger } from 'pino'
 
 /**
- * A JSON-lines logger on standard error (standard output belongs to data and to MCP over stdio). Each line names
- * its own fields; of a fault only what is said below goes out, never what it happens to carry.
+ * A JSON-lines logger on standard error (standard output belongs to data and to MCP over stdio). Of an error only
+ * the fields below are written, never other properties that it carries.
  */
 export function createLogger(level: string, stream: DestinationStream = standardError()): Logger {
   return pino(
@@ -18,7 +18,7 @@ export function createLogger(level: string, stream: DestinationStream = standard
   )
 }
 
-/** ISO 8601, written once a millisecond: at full load several lines share one. */
+/** ISO 8601, formatted once a millisecond: under full load several lines share one. */
 function createTimestamp(): () => string {
   let at = Number.NaN
   let text = ''
@@ -51,8 +51,8 @@ function describe(fault: unknown, depth = 0): Fault {
 }
 
 /**
- * Lines go out together, at the latest after a second and at the end of the process: a write a call is dear. They wait
- * as bytes, since text that grows line by line is copied whole for each.
+ * Lines are written in batches, at the latest after a second and at the end of the process: a write for each call
+ * is expensive. They are buffered as bytes, since growing text is copied whole for each line.
  */
 function standardError(): DestinationStream {
   const stream = destination({

@@ -4,7 +4,7 @@ import { Gauge, Histogram, Registry } from 'prom-client'
 export interface Metrics {
   /** Counts one dispatched call. `code` is `ok` or a failure's code; seconds of wall time. */
   call(to: string, action: string, code: string, seconds: number): void
-  /** Counts one call to a listed agent, by what came of it at the other side. */
+  /** Counts one call to a listed agent, by its outcome. */
   remote(agent: string, code: string, seconds: number): void
   render(): Promise<string>
   readonly content_type: string

@@ -6,8 +6,8 @@ import type { Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
 
 /**
- * One call is one log line, one metric and one span. `known` says whether (to, action) exists, so that
- * made-up names do not grow the metrics without bound. Spans go wherever the operator's SDK sends them.
+ * One call is one log line, one metric and one span. `isKnown` says whether (to, action) exists, so that invented
+ * names do not grow the metrics without bound. Spans go to the operator's SDK.
  */
 export function createObserver(
   log: Logger,

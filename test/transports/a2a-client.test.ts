@@ -160,6 +160,6 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('the client of the A2A SDK, over %s', (b
     const client = await clientAt('/')
     await expect(client.getTask({ tenant: '', id: 'nobody' })).rejects.toBeInstanceOf(TaskNotFoundError)
     const stream = client.sendMessageStream(request({ $case: 'url', value: 'https://example.com' }))
-    await expect(stream.next()).rejects.toThrow('not as files')
+    await expect(stream.next()).rejects.toThrow('not files')
   })
 })

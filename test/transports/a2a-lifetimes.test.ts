@@ -60,7 +60,7 @@ describe('a task', () => {
     expect(json.status).toMatchObject({
       state: 'TASK_STATE_FAILED',
       timestamp: '2026-11-01T00:01:00.000Z',
-      message: { parts: [{ text: 'The process that worked on it went away.' }] },
+      message: { parts: [{ text: 'The process that worked on the task ended.' }] },
     })
     expect((await other.ask('GET', 'tasks?status=TASK_STATE_FAILED', ada)).json.tasks).toMatchObject([{ id }])
     expect(reasonOf(await other.ask('POST', `tasks/${id}:cancel`, ada))).toBe('TASK_NOT_CANCELABLE')

@@ -92,7 +92,7 @@ describe.each(Object.entries(clients))('the client %s', (_, open) => {
         'invalid_request',
       )
       await expect(client.callTool({ name: 'serch_agents', arguments: {} })).rejects.toThrow(
-        /no tool serch_agents/,
+        /tool serch_agents is unknown/,
       )
     } finally {
       await client.close()

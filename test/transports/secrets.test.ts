@@ -33,7 +33,7 @@ test.each(calls)(
   'what %s tells once is told in a message, and no task keeps it',
   async (action, params, secret) => {
     const asTask = await send(action, params, { returnImmediately: true })
-    expect(asTask.json).toMatchObject({ error: { message: expect.stringContaining('tells a secret') } })
+    expect(asTask.json).toMatchObject({ error: { message: expect.stringContaining('returns a secret') } })
     expect((await send(action, params, {})).text).toMatch(secret)
     expect(await storedRows()).toEqual([])
   },

@@ -7,20 +7,20 @@ import { faultText, type Remote, type RemoteEvents } from './frame.ts'
 import { answeredBy } from './socket.ts'
 
 interface BridgeOptions {
-  /** The host's lines to us. */
+  /** Lines from the host. */
   readonly input: Readable
-  /** Ours to the host: messages and nothing else. */
+  /** Lines to the host: only messages. */
   readonly output: Writable
   /** Words for people. */
   readonly say: (words: string) => void
   readonly connect: (events: RemoteEvents) => Remote
-  /** How long what was asked may take once the input has ended, in milliseconds; 10,000 when left out. */
+  /** How long requests may still take once the input has ended, in milliseconds; 10,000 when left out. */
   readonly drain_ms?: number
 }
 
 /**
- * Passes lines of MCP between a host and a remote server, to the letter. Resolves when the input has ended and what
- * was asked is answered: true; or when a session is lost, so that the host may begin anew: false.
+ * Passes lines of MCP between a host and a remote server, unchanged. Resolves with true when the input has ended
+ * and its requests are answered, with false when a session is lost, so that the host can restart.
  */
 export async function bridge({
   input,
@@ -40,7 +40,7 @@ export async function bridge({
   }
 
   async function write(text: string): Promise<void> {
-    // A line break within a message is white space between its parts: in strings there is none.
+    // A line break within a message is white space between tokens: JSON strings hold none.
     if (gone.signal.aborted || output.write(`${text.replace(/[\r\n]+/g, ' ')}\n`)) return
     await once(output, 'drain', { signal: gone.signal }).catch(() => {})
   }
@@ -73,7 +73,7 @@ export async function bridge({
       waiting.add(JSON.stringify(message.id))
     await remote.send({ text, message })
     const cancelled = cancelledBy(message)
-    // Nobody answers what is cancelled.
+    // A cancelled request gets no answer.
     if (cancelled !== undefined) settle(JSON.stringify(cancelled))
   }
 
@@ -83,7 +83,7 @@ export async function bridge({
   })
   try {
     for await (const lines of linesOf(input)) {
-      // In order: a notification has left before what follows it does.
+      // In order: each message has left before the next one is sent.
       for (const line of lines) await take(line)
     }
   } catch (fault) {

@@ -3,31 +3,31 @@ import { isRecord } from '../../../schemas/json.ts'
 import type { Message, Request } from '../../common/mcp/message.ts'
 import { namesRevision } from '../../common/mcp/protocol.ts'
 
-/** A message as it came, to be passed on to the letter, and what it says. */
+/** A message as received, to be passed on unchanged, and its parsed form. */
 export interface Line {
   readonly text: string
   readonly message: Message
 }
 
-/** The other end of a bridge. */
+/** The remote end of a bridge. */
 export interface Remote {
-  /** Resolves once the message has left; what is wrong with a request is told to `failed`, by its own events. */
+  /** Resolves once the message has left; errors of a request go to `onError`. */
   send(line: Line): Promise<void>
   close(): Promise<void>
 }
 
 export interface RemoteEvents {
-  /** One message of the remote; resolves when the host can take more. */
+  /** Receives one message of the remote; resolves when the host can take more. */
   receive(text: string): Promise<void>
-  /** The remote will not answer this request. */
+  /** Called if the remote will not answer this request. */
   onError(request: Request, fault: unknown): Promise<void>
-  /** What the host should know and cannot be told in a message. */
+  /** Receives a text for the user that fits in no message. */
   trouble(words: string): void
-  /** A session of the 2025 era has ended, and nothing more can be asked in it. */
+  /** Called when a session of the 2025 era has ended: nothing more can be requested in it. */
   onSessionLost(words: string): void
 }
 
-/** Whether a message names its revision: then it stands by itself, and any connection will do. */
+/** True for a message that names its revision: it needs no session. */
 export function isStateless({ message }: Line): boolean {
   return 'params' in message && namesRevision(message.params)
 }

@@ -2,7 +2,7 @@ import { isRecord } from '../../../schemas/json.ts'
 import { nameMember, versionKey } from '../../common/mcp/protocol.ts'
 import { isStateless, type Line } from './frame.ts'
 
-/** The headers of a POST; of a message of 2026-07-28 those that repeat it (Standard Request Headers). */
+/** The headers of a POST; those of a 2026-07-28 message repeat its members (Standard Request Headers). */
 export function requestHeaders(
   line: Line,
   parameters: Pick<Parameters, 'headersOf'>,
@@ -26,17 +26,17 @@ export function requestHeaders(
   }
 }
 
-/** Streamable HTTP, Value Encoding: what a header cannot hold, or would be taken for the encoding, as Base64. */
+/** Streamable HTTP, Value Encoding: a value that a header cannot hold, or that looks like the encoding, as Base64. */
 function encoded(value: string): string {
   const plain = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(value) && !value.startsWith('=?base64?')
   return plain ? value : `=?base64?${Buffer.from(value, 'utf8').toString('base64')}?=`
 }
 
-/** The headers that repeat parameters of tools (2026-07-28, `x-mcp-header`), by the lists of tools that passed. */
+/** The headers that repeat arguments of tools (2026-07-28, `x-mcp-header`), learnt from the tool lists that pass. */
 interface Parameters {
-  /** From the result of a `tools/list`. */
+  /** Learns from the result of a `tools/list`. */
   learn(result: unknown): void
-  /** For the params of a `tools/call`. */
+  /** The headers for the params of a `tools/call`. */
   headersOf(params: Readonly<Record<string, unknown>>): Record<string, string>
 }
 
@@ -66,7 +66,7 @@ export function createParameters(): Parameters {
   }
 }
 
-/** Properties that are reached by names alone; elsewhere the annotation is not allowed. */
+/** Only properties reached by names; elsewhere the annotation is not allowed. */
 function declared(schema: unknown, path: readonly string[] = []): readonly Declared[] {
   if (!isRecord(schema) || path.length > deepest) return []
   const header = schema['x-mcp-header']

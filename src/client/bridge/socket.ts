@@ -9,8 +9,8 @@ import { refuseSecret } from '../refuse-secret.ts'
 import { isStateless, type Line, type Remote, type RemoteEvents } from './frame.ts'
 
 /**
- * MCP over WebSocket as the other end. A connection that breaks is opened anew for the next request of the
- * 2026-07-28 era; what waits is answered with an error. A session of the 2025 era is lost with its connection.
+ * MCP over WebSocket as the remote end. A broken connection is reopened for the next request of 2026-07-28;
+ * pending requests get an error. A session of the 2025 era ends with its connection.
  */
 export function createSocketRemote(url: URL, options: McpSocketOptions, events: RemoteEvents): Remote {
   const address = socketAddress(url, refuseSecret)
@@ -73,7 +73,7 @@ export function createSocketRemote(url: URL, options: McpSocketOptions, events: 
   }
 }
 
-/** The id of an answer, as JSON; undefined for what is none. */
+/** The id of an answer, as JSON; undefined for any other message. */
 export function answeredBy(text: string): string | undefined {
   try {
     const message = JSON.parse(text)

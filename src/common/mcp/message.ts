@@ -11,7 +11,7 @@ export interface Request {
 
 export type Notification = Omit<Request, 'id'>
 
-/** The answer to something that the server asked; none of ours are asked, the SDK's may be. */
+/** The answer to a request of the server; this gateway sends none, the SDK may. */
 export interface Response {
   readonly jsonrpc: '2.0'
   readonly id?: Id
@@ -21,7 +21,7 @@ export interface Response {
 
 export type Message = Request | Notification | Response
 
-/** MCP knows no null ids and no fractions (JSONRPCRequest of the specification's schema). */
+/** MCP allows neither null nor fractions as ids (JSONRPCRequest of the specification's schema). */
 export function isId(value: unknown): value is Id {
   return typeof value === 'string' || Number.isSafeInteger(value)
 }
@@ -30,7 +30,7 @@ export function isRequest(message: Message): message is Request {
   return 'method' in message && 'id' in message
 }
 
-/** Whether a value is one JSON-RPC message of MCP: exactly what the SDK takes, so that it drops nothing of it. */
+/** True for one JSON-RPC message of MCP: exactly what the SDK accepts, so that it drops none. */
 export function isMessage(value: unknown): value is Message {
   if (!isRecord(value) || value.jsonrpc !== '2.0') return false
   if ('method' in value) return isCall(value)
@@ -77,7 +77,7 @@ function hasOnly(value: object, members: ReadonlySet<string>): boolean {
   return true
 }
 
-/** The request that a notification cancels; undefined for any other, and for one that is not to be heeded. */
+/** The request that a notification cancels; undefined for any other notification, and for an invalid one. */
 export function cancelledBy(message: Message): Id | undefined {
   if (!('method' in message) || message.method !== 'notifications/cancelled') return undefined
   const { requestId, reason } = message.params ?? {}

@@ -14,7 +14,7 @@ import { sendEvents } from './stream.ts'
 import type { StreamEvent } from './tasks/view.ts'
 import { dialect03 } from './v0_3/dialect.ts'
 
-/** What one frame comes to. A notification has no id. */
+/** The outcome of one frame. A notification has no id. */
 type Answered =
   | { readonly id: Id | undefined; readonly answer: Answer; readonly write: Write }
   | { readonly id: Id | undefined; readonly thrown: unknown; readonly code?: number; readonly http?: 200 }
@@ -25,9 +25,9 @@ interface Write {
 }
 
 /**
- * A2A 1.0 section 9, and 0.3 where it is asked for: `POST /a2a/v1`, one request at a time. What concerns the HTTP
- * request as a whole has its HTTP status, and so has 401 for whatever needs a token, by which clients get themselves
- * one; everything else is 200.
+ * A2A 1.0 section 9 and A2A 0.3 at `POST /a2a/v1`, one request at a time. Errors of the HTTP request as a whole
+ * have their HTTP status, and so does 401 for a missing token, by which clients start to obtain one; all other
+ * answers are 200.
  */
 export function a2aJsonRpcMount(context: TransportContext, perform: Perform): Mount {
   async function answerFrame(
@@ -71,7 +71,7 @@ export function a2aJsonRpcMount(context: TransportContext, perform: Perform): Mo
       )
       const common: Headers = { 'X-Request-Id': id, ...extensionHeaders(request) }
       const json = { ...common, 'Content-Type': 'application/json' }
-      // A notification is not answered: JSON-RPC 2.0 section 4.1.
+      // A notification gets no answer: JSON-RPC 2.0 section 4.1.
       if (answered.id === undefined) {
         if ('answer' in answered && 'events' in answered.answer) leave(answered.answer.events)
         send(request, response, 204, '', common)
@@ -112,13 +112,13 @@ function readFrame(text: Buffer): Request | Answered {
   return { id: read.id, thrown: read.failure, code: invalidRequest, http: 200 }
 }
 
-/** 0.3 has no tenants: its agents stand at URLs of their own, `/a2a/v1?tenant=NAME`. */
+/** 0.3 has no tenants: each agent has a URL of its own, `/a2a/v1?tenant=NAME`. */
 function withTenant({ url = '' }: IncomingMessage, params: unknown): unknown {
   const tenant = queryOf(url).get('tenant')
   return tenant && isRecord(params) ? { tenant, ...params } : params
 }
 
-/** Throws Refusal VERSION_NOT_SUPPORTED for another version, and for a method of 1.0 that does not say so. */
+/** Throws Refusal VERSION_NOT_SUPPORTED for another version, and for a method of 1.0 without the version header. */
 function dialectOf(request: IncomingMessage, method: string): Dialect {
   const version = versionOf(request)
   if (version === '1.0') return dialect10

@@ -9,7 +9,10 @@ import { showTask } from './tasks/view.ts'
 
 const usualPage = 50
 
-/** ListTasks (section 3.1.4) of the caller's own, as JSON text. Throws Failure `unauthenticated` without a caller. */
+/**
+ * ListTasks (section 3.1.4): the caller's own tasks, as JSON text. Throws Failure `unauthenticated` without a
+ * token.
+ */
 export async function listTasks(
   taskManager: TaskManager,
   input: unknown,
@@ -17,8 +20,8 @@ export async function listTasks(
 ): Promise<string> {
   const params = listParams.parse(input)
   if (!caller) {
-    throw new Failure('unauthenticated', 'Only a caller with a token has tasks to list.', {
-      hint: 'GetTask shows a task to whoever knows its id.',
+    throw new Failure('unauthenticated', 'Listing tasks needs a bearer token.', {
+      hint: 'GetTask returns an anonymous task to every caller who knows its id.',
     })
   }
   const { contextId, status, pageToken, historyLength, statusTimestampAfter, includeArtifacts } = params
@@ -49,5 +52,5 @@ const position = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) ([0-9a-f]{32})$/
 function positionIn(token: string): TaskPosition {
   const [, updated_at, id] = position.exec(Buffer.from(token, 'base64url').toString()) ?? []
   if (updated_at && id) return { updated_at, id }
-  throw invalidField('/pageToken', 'This is no token that a list was given out with.')
+  throw invalidField('/pageToken', 'This is not a nextPageToken of an earlier list.')
 }

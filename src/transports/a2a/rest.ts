@@ -15,7 +15,7 @@ import { sendEvents } from './stream.ts'
 
 const base = '/a2a/v1/'
 
-/** A2A 1.0 section 11: what stands under `/a2a/v1/`, each path also behind a tenant, the name of an agent. */
+/** A2A 1.0 section 11: the paths under `/a2a/v1/`, each also after a tenant, the name of an agent. */
 export function a2aRestMounts(context: TransportContext, perform: Perform): Mount[] {
   async function answer(request: IncomingMessage, response: ServerResponse, id: string): Promise<Answer> {
     const { body, call } = await readCall(context, request, response, id)
@@ -71,7 +71,7 @@ const fields = [
   'statusTimestampAfter',
 ] as const
 
-/** What a request without a body says (section 11.5). */
+/** The params of a request without a body (section 11.5). */
 function queryParams({ url = '', method }: IncomingMessage): Record<string, unknown> {
   if (method !== 'GET') return {}
   const query = queryOf(url)
@@ -82,7 +82,7 @@ function queryParams({ url = '', method }: IncomingMessage): Record<string, unkn
 }
 
 interface Named {
-  /** What the path names, one row a verb. */
+  /** The operations at the path, one row a verb. */
   readonly rows: readonly Operation[]
   readonly tail: string
   readonly tenant?: string
@@ -125,7 +125,7 @@ function operationOf(
   })
 }
 
-/** A caller that names plain JSON alone gets it. */
+/** A caller that accepts only plain JSON gets that media type. */
 function mediaType({ headers }: IncomingMessage): string {
   const { accept = '' } = headers
   return accept.includes('application/json') && !accept.includes('a2a+json')

@@ -12,21 +12,21 @@ import type { Job, TaskUpdate, Tell, Work } from './work.ts'
 
 const registry = 'svc.registry'
 
-/** A message as the router takes it. */
+/** A message as an envelope for the router. */
 interface RoutedMessage {
   readonly envelope: Envelope
-  /** It was asked in words, so some of the answer is in words. */
+  /** The message was text, so part of the answer is text. */
   readonly in_words: boolean
 }
 
-/** The router behind A2A: one message is one dispatch, answered by a message or worked on as a task. */
+/** The router behind A2A: one message is one dispatch, answered with a message or worked on as a task. */
 export function createRouting({ dispatch, agents }: Pick<TransportContext, 'dispatch' | 'agents'>): Work {
   const hosted = new Set(agents.map(({ package_name }) => package_name))
 
   return {
     read(params, task): Job {
       const routed = task ? readContinuation(params, task, hosted) : readMessage(params, hosted)
-      // An agent that is not hosted here may ask back, which is a task and no message.
+      // An agent that is not hosted here may ask for input, which makes a task and not a message.
       if (!hosted.has(packageNameOf(routed.envelope.to))) {
         return { run: (call, tell) => run(routed, call, tell) }
       }
@@ -45,7 +45,7 @@ export function createRouting({ dispatch, agents }: Pick<TransportContext, 'disp
     },
   }
 
-  /** What is refused before the action runs makes no task. */
+  /** A message that is refused before its action runs makes no task. */
   async function run(routed: RoutedMessage, call: Call, tell: Tell): Promise<void> {
     const started = () => tell({ state: 'TASK_STATE_WORKING' })
     let streamed = false
@@ -57,7 +57,7 @@ export function createRouting({ dispatch, agents }: Pick<TransportContext, 'disp
     const { action } = routed.envelope
     const asking = inputRequiredIn(output)
     if (asking) return await tell({ state: 'TASK_STATE_INPUT_REQUIRED', parts: questionOf(asking) })
-    // Written once, as every door does, to be refused where it is too long.
+    // Throws for an output that is too long, as at every transport.
     stringify(output)
     await tell({
       artifact: { artifactId: 'output', name: action, parts: partsOf(routed, output) },
@@ -82,23 +82,26 @@ function readMessage({ tenant, message }: SendParams, hosted: ReadonlySet<string
   const to = tenant || registry
   if (!hosted.has(packageNameOf(to))) return readForeign(to, message)
   const data = message.parts.flatMap((part, index) => dataOf(part, index))
-  if (data.length > 1) throw invalidField('/message/parts', 'Send one data part: one message is one call.')
+  if (data.length > 1) throw invalidField('/message/parts', 'Send one data part: each message is one call.')
   const [call] = data
   if (call !== undefined) return { envelope: { to, ...call } as Envelope, in_words: false }
   if (packageNameOf(to) !== registry) {
-    throw refusal('CONTENT_TYPE_NOT_SUPPORTED', `${to} reads no text: send a data part {action, params}.`)
+    throw refusal(
+      'CONTENT_TYPE_NOT_SUPPORTED',
+      `${to} does not accept text: send a data part {action, params}.`,
+    )
   }
   const query = message.parts.map(({ text }) => text).join('\n')
   return { envelope: { to, action: 'search', params: { query } }, in_words: true }
 }
 
 /**
- * A message to an agent that is not hosted here, whose publisher says how it is spoken to: `{action, params}` as with
- * ours, or its skill by `metadata.skillId`, and what is said to it as data or in words.
+ * A message to an agent that is not hosted here: `{action, params}` as for hosted agents, or its skill in
+ * `metadata.skillId` with the input as data or text.
  */
 function readForeign(to: string, { parts, metadata }: SendParams['message']): RoutedMessage {
   const data = parts.flatMap((part, index) => dataOf(part, index))
-  if (data.length > 1) throw invalidField('/message/parts', 'Send one data part: one message is one call.')
+  if (data.length > 1) throw invalidField('/message/parts', 'Send one data part: each message is one call.')
   const [call] = data
   if (typeof call?.action === 'string') return { envelope: { to, ...call } as Envelope, in_words: false }
   const skill = metadata?.skillId
@@ -113,7 +116,7 @@ function readForeign(to: string, { parts, metadata }: SendParams['message']): Ro
   }
 }
 
-/** What a task that waits was asked for: its agent is told what the message says. */
+/** The answer to the question of an interrupted task, for the agent that asked. */
 function readContinuation(
   params: SendParams,
   { message: question }: StoredTask,
@@ -132,13 +135,13 @@ function readContinuation(
   }
 }
 
-/** Whoever writes calls as data parts goes on so. */
+/** A caller that sends calls as data parts sends the answer in that form too. */
 function inputIn({ action, params, ...rest }: Record<string, unknown>): Record<string, unknown> {
   if (typeof action === 'string' && isRecord(params)) return params
   return { ...rest, ...(action !== undefined && { action }), ...(params !== undefined && { params }) }
 }
 
-/** The question in words, for those who read no data, and what to go on with. */
+/** The question as text, for callers that read no data, and as data to answer with. */
 function questionOf(asking: InputRequired): Part[] {
   const { question } = asking
   const text = isRecord(question) && typeof question.text === 'string' ? question.text : undefined
@@ -148,10 +151,10 @@ function questionOf(asking: InputRequired): Part[] {
 function dataOf({ text, data, raw, url }: AskedPart, index: number): Record<string, unknown>[] {
   const at = `/message/parts/${index}`
   if ([text, data, raw, url].filter((field) => field !== undefined).length !== 1) {
-    throw invalidField(at, 'A part is either text or data.')
+    throw invalidField(at, 'A part holds either text or data.')
   }
   if (raw !== undefined || url !== undefined) {
-    throw refusal('CONTENT_TYPE_NOT_SUPPORTED', 'Parts are read as text or data, not as files.')
+    throw refusal('CONTENT_TYPE_NOT_SUPPORTED', 'Parts must be text or data, not files.')
   }
   if (data === undefined) {
     if (typeof text !== 'string') throw invalidField(`${at}/text`, 'This must be a string.')
@@ -166,7 +169,7 @@ function partsOf({ in_words }: RoutedMessage, output: Json): Part[] {
   return in_words ? [data, words(output)] : [data]
 }
 
-/** The same as JSON text, in which an output that is remembered need not be written again. */
+/** The same as JSON text; the text of a frozen output is cached. */
 function partsText({ in_words }: RoutedMessage, output: Json): string {
   const more = in_words ? `,${JSON.stringify(words(output))}` : ''
   return `[{"data":${stringify(output)},"mediaType":"application/json"}${more}]`

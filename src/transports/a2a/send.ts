@@ -12,7 +12,7 @@ import type { Job, Work } from './work.ts'
 export interface SendOptions {
   readonly work: Work
   readonly taskManager: TaskManager
-  /** What was thrown, as errors are told of. */
+  /** Turns what was thrown into an A2A error. */
   readonly explain: (thrown: unknown, id: string) => A2aError
 }
 
@@ -20,11 +20,11 @@ interface ReadMessage {
   readonly params: SendParams
   readonly job: Job
   readonly context_id: string
-  /** The interrupted task that the message goes on with. */
+  /** The interrupted task that the message continues. */
   readonly task?: StoredTask
 }
 
-/** SendMessage: a message where the work answers with one and the caller waits, else a task. As JSON text. */
+/** SendMessage as JSON text: a message if the work answers with one and the caller waits, otherwise a task. */
 export async function sendMessage(options: SendOptions, params: unknown, call: Call): Promise<string> {
   const message = await read(options, params, call)
   const { job, task, context_id } = message
@@ -38,7 +38,7 @@ export async function sendMessage(options: SendOptions, params: unknown, call: C
   return JSON.stringify({ task: showTask(now, { historyLength }) })
 }
 
-/** SendStreamingMessage: the task and what becomes of it, or the one message that answers. */
+/** SendStreamingMessage: the task and its events, or one message. */
 export async function streamMessage(
   options: SendOptions,
   params: unknown,
@@ -75,7 +75,7 @@ async function begin(
   call: Call,
 ): Promise<StartedTask> {
   const { params, job, context_id, task } = incoming
-  if (!job.run) throw refusal('UNSUPPORTED_OPERATION', 'This message is answered at once and makes no task.')
+  if (!job.run) throw refusal('UNSUPPORTED_OPERATION', 'This message is answered directly and makes no task.')
   const { message } = params
   assertPlain(message)
   return await taskManager.begin({
@@ -88,7 +88,7 @@ async function begin(
   })
 }
 
-/** What the history keeps of a message. */
+/** The fields of a message that the history stores. */
 function storedMessage({
   messageId,
   role,

@@ -12,7 +12,7 @@ import type { Work } from './work.ts'
 /** The result of an operation: JSON text, or the events of a stream. */
 export type Answer = { readonly json: string } | { readonly events: AsyncIterable<StreamEvent> }
 
-/** Does an operation. What it refuses it throws before there is any event: Refusal and Failure. */
+/** Performs an operation. Throws Refusal and Failure, always before the first event. */
 export type Perform = (operation: OperationName, params: unknown, call: Call) => Promise<Answer>
 
 const ofTasks: ReadonlySet<OperationName> = new Set(['GetTask', 'ListTasks', 'CancelTask', 'SubscribeToTask'])
@@ -28,7 +28,7 @@ export function createService(
   return async (operation, input, call) => {
     const { principal } = call
     const params = protoNames(input)
-    // The router counts what it is asked.
+    // The router counts the other operations.
     if (ofTasks.has(operation)) taskManager.count(call)
     switch (operation) {
       case 'SendMessage':

@@ -6,16 +6,16 @@ import type { StreamEvent } from './tasks/view.ts'
 /** How one binding writes its events. */
 export interface StreamStyle {
   readonly write: (event: StreamEvent) => string
-  /** What is thrown after the stream began; undefined: nothing is said of it. */
+  /** The last event for an error after the stream has begun; undefined: none. */
   readonly fault: (thrown: unknown) => string | undefined
-  /** Throws where the caller may listen no longer; asked at every keep-alive. */
+  /** Throws if the caller may no longer listen; called at every keep-alive. */
   readonly check: () => Promise<unknown>
   readonly keep_alive_ms?: number
 }
 
 /**
- * Sends what is told of a task, at the pace at which the caller takes it. A caller who goes away ends the listening
- * and nothing else.
+ * Sends the events of a task as fast as the caller reads them. A caller who goes away ends the stream and not the
+ * task.
  */
 export async function sendEvents(
   response: ServerResponse,

@@ -2,29 +2,32 @@ import type { Artifact, Part, StoredTask, TaskState } from '../../../schemas/tas
 import type { Call } from '../../router/call.ts'
 import type { SendParams } from './protocol/params.ts'
 
-/** What is told of a task while somebody works on it. The first state that is not busy ends the work. */
+/** An update of a task while work on it runs. The first state that is not busy ends the work. */
 export type TaskUpdate =
   | { readonly state: TaskState; readonly parts?: readonly Part[] }
   | { readonly artifact: Artifact; readonly append?: boolean; readonly last?: boolean }
 
-/** Resolves when whoever listens can take more. Throws where the task is not, or no longer, to be worked on. */
+/** Resolves when the listeners can take more. Throws if the task takes no updates, or no more. */
 export type Tell = (update: TaskUpdate) => Promise<void>
 
-/** What one message comes to; with neither there is no such job, with both the caller's wish decides. */
+/** The work for one message. With neither member there is no such work; with both, the caller chooses. */
 export interface Job {
-  /** Answers with a message at once: its parts, as JSON text. Throws Failure and Refusal. */
+  /** Answers with a message: its parts, as JSON text. Throws Failure and Refusal. */
   readonly answer?: (call: Call) => Promise<string>
   /**
-   * Works on a task and tells of it; the first thing told makes the task, so what is thrown before that is an answer
-   * and no task, and what is thrown later is how it failed. Coming back without having told an end completes it.
+   * Works on a task. The first update makes the task: an error before it is an error of the request, an error after
+   * it fails the task. Returning without a final update completes the task.
    */
   readonly run?: (call: Call, tell: Tell) => Promise<void>
 }
 
-/** What stands behind the bindings: in the product the router, under the kit its scenarios. */
+/** The work behind the bindings: the router in the product, scenarios in the conformance kit. */
 export interface Work {
-  /** What a message asks for, and the task that it goes on with. Throws Failure and Refusal for what is not read here. */
+  /**
+   * The work for a message, and the task that it continues. Throws Failure and Refusal for a message that cannot be
+   * read.
+   */
   read(params: SendParams, task?: StoredTask): Job
-  /** The card for whoever calls, as JSON text. Throws Failure. */
+  /** The card for this caller, as JSON text. Throws Failure. */
   extendedCard(tenant: string | undefined, version: '1.0' | '0.3', call: Call): Promise<string>
 }

@@ -13,7 +13,7 @@ import { clientOf } from '../shared/client-address.ts'
 import { toPayload } from '../shared/stringify.ts'
 import { authenticated, failureOf, type TransportContext } from '../shared/transport-context.ts'
 
-/** `POST /a2a/message`: the body is the envelope, the answer the action's output; `ending` ends what streams. */
+/** `POST /a2a/message`: the body is the envelope, the answer is the action's output; `ending` ends streams. */
 export function envelopeMount(
   context: TransportContext,
   ending: AbortSignal = new AbortController().signal,
@@ -53,7 +53,7 @@ export function envelopeMount(
   return { method: 'post', path, handler, direct: path }
 }
 
-/** The body is the action's output and nothing else, so the sender's own names come back beside it. */
+/** The body is only the action's output, so the sender's own ids return in headers. */
 function echoHeaders({ message_id, reply_to }: Echo): Headers {
   return {
     ...(message_id !== undefined && { 'X-Message-Id': message_id }),

@@ -4,7 +4,10 @@ import { problemComponents } from '../http/openapi/responses.ts'
 import { pageMount } from '../http/page.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
 
-/** `GET /schemas/envelope.json`: the JSON Schema of an envelope, and under `$defs` what comes back over a WebSocket. */
+/**
+ * `GET /schemas/envelope.json`: the JSON Schema of an envelope, with the frames that a WebSocket returns in
+ * `$defs`.
+ */
 export function envelopeSchemaMount({ site }: Pick<TransportContext, 'site'>): Mount {
   return pageMount(site, {
     path: '/schemas/envelope.json',

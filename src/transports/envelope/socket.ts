@@ -8,8 +8,9 @@ import type { Connection } from '../websocket/connection.ts'
 import type { SocketEndpoint } from '../websocket/upgrade.ts'
 
 /**
- * `ws://…/a2a/message`: one text frame is one envelope, and one comes back for it, with `output` or `error` beside
- * the `message_id` and `reply_to` that it had. Where it had a `message_id`, frames with `update` may come before. `ending` ends what streams.
+ * `ws://…/a2a/message`: each text frame is one envelope and gets one answer with `output` or `error`, beside its
+ * `message_id` and `reply_to`. An envelope with a `message_id` may get frames with `update` first. `ending` ends
+ * streams.
  */
 export function envelopeSocket(context: TransportContext, ending: AbortSignal): SocketEndpoint {
   async function answer(text: string, connection: Connection): Promise<void> {

@@ -13,21 +13,18 @@ import { corsHeaders, type Handler, isPublicRead, serve } from './rest.ts'
 import type { Method, Route } from './route.ts'
 import { routes } from './routes.ts'
 
-/** One method of one path: a row of the table, or a document, health, another protocol. */
+/** One method of one path: a row of the REST table, a document, a health check, or another protocol. */
 export interface Mount {
   readonly method: Method
   readonly path: string
   readonly handler: Handler
   /** Any web page may read it. */
   readonly open?: boolean
-  /**
-   * An address whose requests are taken as Node has them, before anybody else looks: the path itself, or one of those
-   * that it matches.
-   */
+  /** An exact address whose requests skip Express: the path itself, or one that it matches. */
   readonly direct?: string
 }
 
-/** Express matches paths; reading bodies and sending answers are ours. */
+/** Express only matches paths; bodies and answers are handled here. */
 export function createHttpApp(
   context: TransportContext,
   etags: Etags,
@@ -79,7 +76,10 @@ function mountOf(route: Route, context: TransportContext, etags: Etags, ending: 
   return { method, path, handler: serve(row, context, etags, ending), open: isPublicRead(route, action) }
 }
 
-/** Every method of one path, whatever each row calls its parameters; what is left is 405 or a preflight. */
+/**
+ * All methods of one path, whatever names the rows give its parameters; other methods get 405, OPTIONS a
+ * preflight.
+ */
 function mountPath(app: Express, context: TransportContext, mounts: readonly Mount[]): void {
   for (const { method, path, handler } of mounts) app[method](path, handler as RequestHandler)
   const methods = mounts.flatMap(({ method }) =>
@@ -98,7 +98,7 @@ function mountPath(app: Express, context: TransportContext, mounts: readonly Mou
     )
 }
 
-/** `/api/agents/search` is itself, not an agent of that name, under every method; what takes all the rest is last. */
+/** Fixed paths come first, so that `/api/agents/search` is not an agent named `search`; wildcards come last. */
 function fixedFirst(paths: readonly string[]): string[] {
   const order = (path: string) => (path.includes('*') ? 2 : path.includes(':') ? 1 : 0)
   return paths.toSorted((a, b) => order(a) - order(b))
@@ -111,7 +111,7 @@ function actionOf(agents: readonly Agent[], route: Route): Action {
   return action
 }
 
-/** CORS preflight for what web pages may read; 405 with Allow for the rest (RFC 9110 section 15.5.6). */
+/** CORS preflight for paths that web pages may read; 405 with Allow for other methods (RFC 9110 section 15.5.6). */
 function otherMethod(context: TransportContext, allow: string, open: boolean): RequestHandler {
   return (request, response) => {
     const headers: Headers = { Allow: allow, ...(open && corsHeaders) }
@@ -136,14 +136,16 @@ function otherMethod(context: TransportContext, allow: string, open: boolean): R
 
 function notFound(context: TransportContext): RequestHandler {
   return (request, response) => {
-    const failure = new Failure('not_found', `There is nothing at ${request.path}.`, {
-      hint: 'GET / and GET /openapi.json say what is here.',
+    const failure = new Failure('not_found', `No resource exists at ${request.path}.`, {
+      hint: 'GET / and GET /openapi.json list the resources.',
     })
     sendFailure(context, request, response, failure, requestId(request))
   }
 }
 
-/** A secret in an address lands in logs and histories on its way here: it is refused, and not repeated. */
+/**
+ * A secret in an address is already in logs and histories: the request is refused, and the secret is not repeated.
+ */
 function refuseSecrets(context: TransportContext): RequestHandler {
   return (request, response, next) => {
     const failure = secretInAddress(request.url)
@@ -152,7 +154,7 @@ function refuseSecrets(context: TransportContext): RequestHandler {
   }
 }
 
-/** Express throws for a path that it cannot decode; anything else it throws is ours to log as internal. */
+/** Express throws URIError for a path that it cannot decode; any other error is internal and logged. */
 function unreadable(context: TransportContext): ErrorRequestHandler {
   return (fault, request, response, _next) => {
     const undecodable = fault instanceof URIError

@@ -5,22 +5,22 @@ import { maxMessageBytes } from '../../../schemas/plain.ts'
 const drainMilliseconds = 500
 
 /**
- * Reads a JSON body of at most 1 MiB; `{}` where there is none. Throws Failure `too_large`,
- * `unsupported_media_type` or `invalid_request`. A refused body is drained for a moment, so that the caller
- * reads the answer and not a reset.
+ * Reads a JSON body of at most 1 MiB; `{}` if there is none. Throws Failure `too_large`, `unsupported_media_type`
+ * or `invalid_request`. A refused body is drained for a moment, so that the caller reads the answer and not a
+ * connection reset.
  */
 export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
   const bytes = await readBody(request)
   return bytes.length === 0 ? {} : parseJson(bytes)
 }
 
-/** RFC 9112 section 6.3: a request has a body where its headers say so. */
+/** RFC 9112 section 6.3: the headers say whether a request has a body. */
 export function hasBody({ headers }: IncomingMessage): boolean {
   if ('transfer-encoding' in headers) return true
   return 'content-length' in headers && headers['content-length'] !== '0'
 }
 
-/** What a body may be: its type, and its size in bytes. */
+/** The allowed type and size of a body, in bytes. */
 export interface BodyRule {
   readonly type: RegExp
   readonly name: string
@@ -85,7 +85,7 @@ function mediaTypeFault(
   encoding: string | undefined,
 ): Failure | undefined {
   if (encoding !== undefined && encoding !== 'identity') {
-    return new Failure('unsupported_media_type', `Bodies are read plain, not as ${encoding}.`)
+    return new Failure('unsupported_media_type', `Content-Encoding ${encoding} is not supported.`)
   }
   if (type !== undefined && rule.type.test(type)) return undefined
   return new Failure('unsupported_media_type', `Send ${rule.name}, not ${type ?? 'a body without a type'}.`)

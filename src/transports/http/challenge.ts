@@ -4,8 +4,8 @@ import type { TransportContext } from '../shared/transport-context.ts'
 import { metadataUrl, resourcePaths } from './resources.ts'
 
 /**
- * The WWW-Authenticate header of a refusal, at every HTTP door and for refused upgrades (RFC 6750 section 3, RFC
- * 9728 section 5.1): bare without credentials, the reason for bad ones, the scope that lacks.
+ * The WWW-Authenticate header of a refusal, for HTTP requests and upgrades (RFC 6750 section 3, RFC 9728 section
+ * 5.1): without an error if there were no credentials, else with the reason, or the scope that is missing.
  */
 export function challenge(
   context: Pick<TransportContext, 'site'>,
@@ -30,7 +30,7 @@ export function challenge(
   return { 'WWW-Authenticate': `Bearer ${text.join(', ')}` }
 }
 
-/** Whether another token would do: there was none, a bad one, or one without the scope. */
+/** True if another token would be accepted: there was none, an invalid one, or one without the scope. */
 export function isChallenge({ code, details }: Failure): boolean {
   return code === 'unauthenticated' || (code === 'forbidden' && details.scope !== undefined)
 }
@@ -39,7 +39,7 @@ function hasCredentials({ headers }: IncomingMessage): boolean {
   return headers.authorization !== undefined || /bearer\./.test(headers['sec-websocket-protocol'] ?? '')
 }
 
-/** The published resource that was asked for; the gateway as a whole for every other path. */
+/** The protected resource at the requested path; the gateway as a whole for every other path. */
 function resourceOf({ url = '' }: IncomingMessage): string {
   const path = url.split('?', 1)[0] ?? ''
   return resourcePaths.findLast((resource) => path === resource || path.startsWith(`${resource}/`)) ?? ''

@@ -13,11 +13,11 @@ interface Site {
 interface Documented {
   readonly agents: readonly Agent[]
   readonly site: () => Site
-  /** What shows that we answer at our own domain; null without one. */
+  /** The proof of the gateway's own domain; null if it has none. */
   readonly challenge: () => Promise<string | null>
 }
 
-/** What a newcomer reads first: `/`, `/llms.txt` and `/openapi.json`; and the proof of our own domain. */
+/** The documents for newcomers, `/`, `/llms.txt` and `/openapi.json`, and the proof of the gateway's own domain. */
 export function documents({ agents, site, challenge }: Documented, version: string): Mount[] {
   const page = (path: string, type: string, render: (site: Site) => string): Mount =>
     pageMount(site, { path, type, render })
@@ -31,7 +31,7 @@ export function documents({ agents, site, challenge }: Documented, version: stri
         request,
         response,
         text === null ? 404 : 200,
-        text ?? 'DRAGOMAN_BASE_URL names no domain.\n',
+        text ?? 'DRAGOMAN_BASE_URL does not name a domain.\n',
         headers,
       )
     },

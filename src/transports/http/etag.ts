@@ -3,26 +3,31 @@ import { isRecord, type Json } from '../../../schemas/json.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 
 /**
- * Strong validators (RFC 9110 section 8.8.3) without hashing bodies: an entry's own revision, or the registry's
- * for what is computed over it. `rendering` names what else a representation depends on.
+ * Strong validators (RFC 9110 section 8.8.3) without hashing bodies: an entry's revision, or the registry's
+ * revision for answers computed over all entries. `rendering` names what else a representation depends on.
  */
 export interface Etags {
-  /** Of an answer that is one entry. */
+  /** The tag of an answer that is one entry. */
   ofEntry(entry: Json, principal: Principal | null): string | undefined
-  /** Of an answer computed at a revision of the registry; `variant` is a letter for another rendering of it. */
+  /**
+   * The tag of an answer computed at a revision of the registry; `variant` is a letter for another rendering of it.
+   */
   ofRegistry(revision: number | undefined, principal: Principal | null, variant?: string): string | undefined
-  /** A letter for lists as they are rendered now. */
+  /** The variant of lists as they are rendered now. */
   listVariant(): string
-  /** The latest revision in an If-Match header, the only one that may be current; 0, which no entry is at, for none. */
+  /**
+   * The latest revision in an If-Match header, the only one that may be current; 0, the revision of no entry, for
+   * none.
+   */
   revision(header: string): number
 }
 
-/** `looks`: up to which look at agents what lists show of their liveness is. */
+/** `probes` counts the sweeps of liveness probes whose results lists show. */
 export function createEtags(rendering: string, probes: () => number = () => 0): Etags {
   const prefix = createHash('sha256').update(rendering).digest('base64url').slice(0, 8)
   const pattern = new RegExp(`^"${prefix}\\.e(\\d+)(?:-[a-z0-9]+)?(?:\\.[A-Za-z0-9_-]+)?"$`)
 
-  /** A token that was seen lately is the same principal, and its digest is made once. */
+  /** A cached token yields the same principal object, so its digest is computed once. */
   const digests = new WeakMap<Principal, string>()
 
   function digestOf(principal: Principal): string {
@@ -49,7 +54,7 @@ export function createEtags(rendering: string, probes: () => number = () => 0): 
   }
 }
 
-/** What an entry shows of its agent's liveness changes with each look that is shown, and the entry's revision does not. */
+/** The liveness in an entry changes with each probe, and the entry's revision does not. */
 function lookOf({ liveness }: Record<string, unknown>): string {
   const at = isRecord(liveness) ? liveness.checked_at : null
   return typeof at === 'string' ? `-${Date.parse(at).toString(36)}` : ''

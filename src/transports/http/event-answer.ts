@@ -10,18 +10,18 @@ import { type EventStream, openEvents } from './events.ts'
 import type { Headers } from './respond.ts'
 import type { Route } from './route.ts'
 
-/** Whether a row answers as server-sent events to whoever asks for them. */
+/** True if a row can answer as server-sent events. */
 export function streams({ events }: Route, { part, effect }: Pick<Action, 'part' | 'effect'>): boolean {
   return events !== undefined || part !== undefined || effect === 'call'
 }
 
-/** RFC 9110 section 12.5.1, as far as it matters here: of two types named, the first one is meant. */
+/** RFC 9110 section 12.5.1, reduced to order: of the two types, the one named first counts. */
 export function wantsEvents({ method, headers: { accept = '' } }: IncomingMessage): boolean {
   const [stream, json] = [accept.indexOf('text/event-stream'), accept.indexOf('application/json')]
   return method !== 'HEAD' && stream >= 0 && (json < 0 || stream < json)
 }
 
-/** What `Last-Event-ID` says of the input. */
+/** The input field that `Last-Event-ID` fills. */
 export function resumption({ events }: Route, { headers }: IncomingMessage): Record<string, unknown> {
   const last = headers['last-event-id']
   if (!events || typeof last !== 'string' || last === '') return {}
@@ -33,15 +33,15 @@ export interface EventAnswer {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly headers: Headers
-  /** Ends what would not end by itself, when the gateway stops. */
+  /** Ends endless streams when the gateway stops. */
   readonly ending: AbortSignal
   /** Field of a part that is the id of its event. */
   readonly id_field?: string | undefined
 }
 
 /**
- * Answers as server-sent events: `part` and `progress` as they come, then `result` or `error`. The stream opens with
- * the first of them; what is thrown before that is thrown on.
+ * Answers as server-sent events: `part` and `progress` as they come, then `result` or `error`. The stream opens
+ * with the first event; an error before that is thrown to the caller of this function.
  */
 export async function answerAsEvents(
   { context, request, response, headers, ending, id_field }: EventAnswer,
@@ -83,11 +83,11 @@ export async function answerAsEvents(
   }
 }
 
-/** How long a client waits before it asks again for what it can go on with. */
+/** How long a client waits before it reconnects. */
 const retry_ms = 2000
 
 export function stopping(): Failure {
-  return new Failure('unavailable', 'The gateway is about to stop.', {
-    hint: 'Ask again; Last-Event-ID says what you have.',
+  return new Failure('unavailable', 'The gateway is shutting down.', {
+    hint: 'Reconnect with Last-Event-ID.',
   })
 }

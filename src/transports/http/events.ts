@@ -6,26 +6,26 @@ import type { Headers } from './respond.ts'
 export interface EventStream {
   /** Resolves when the caller can take more, or has gone. */
   write(event: ServerSentEvent): Promise<void>
-  /** Says this last, where there is a last word. */
+  /** Ends the stream, after a last event if one is given. */
   end(last?: ServerSentEvent): void
 }
 
 export interface EventStreamOptions {
   readonly headers?: Headers
-  /** Asked at every keep-alive: may the caller listen still? What it throws goes to `lapsed`. */
+  /** Called at every keep-alive; throws to `lapsed` if the caller may no longer listen. */
   readonly check?: () => Promise<unknown>
   readonly lapsed?: (thrown: unknown) => void
   readonly keep_alive_ms?: number
-  /** How long the caller's client is to wait before it connects again, in milliseconds. */
+  /** How long the client should wait before it reconnects, in milliseconds. */
   readonly retry_ms?: number
-  /** How long a caller may leave what was written untaken, before its connection is closed. */
+  /** How long a caller may leave written data unread, before its connection is closed. */
   readonly stall_ms?: number
 }
 
 const keepAliveMilliseconds = 15_000
 const stallMilliseconds = 60_000
 
-/** Begins an answer of server-sent events, with comments that keep the connection alive. */
+/** Begins an answer of server-sent events, with comments as keep-alive. */
 export function openEvents(response: ServerResponse, options: EventStreamOptions = {}): EventStream {
   const { headers, check, lapsed = () => {}, retry_ms } = options
   const { keep_alive_ms = keepAliveMilliseconds, stall_ms = stallMilliseconds } = options
@@ -48,7 +48,10 @@ export function openEvents(response: ServerResponse, options: EventStreamOptions
 
   const isOver = () => response.destroyed || response.writableEnded
 
-  /** Resolves when the caller has taken what is there, or has gone; whoever takes nothing for too long is cut off. */
+  /**
+   * Resolves when the caller has read everything, or has gone; a caller that reads nothing for too long is
+   * disconnected.
+   */
   async function taken(by: 'drain' | 'finish'): Promise<void> {
     const enough = new AbortController()
     const late = setTimeout(() => response.destroy(), stall_ms).unref()

@@ -11,8 +11,8 @@ import type { Route } from './route.ts'
 export type ReadRequest = IncomingMessage & { readonly params: Readonly<Record<string, string | string[]>> }
 
 /**
- * The input of a row's action, from wherever the row says: defaults, body, query, path, If-Match, later ones over
- * earlier ones. Throws Failure `invalid_request` and what reading a body throws.
+ * The input of a row's action, from defaults, body, query, path and If-Match; later sources win. Throws Failure
+ * `invalid_request`, and what reading a body throws.
  */
 export async function readInput(
   route: Route,
@@ -30,18 +30,15 @@ export async function readInput(
     ...readQuery(search, route.query ?? {}, action.input.json),
   }
   for (const [name, field] of Object.entries(route.parameters ?? {})) {
-    if (Object.hasOwn(body, field)) throw misplaced(field, 'The path says that already.')
+    if (Object.hasOwn(body, field)) throw misplaced(field, 'The path already holds this value.')
     assign(input, [field], String(request.params[name]))
   }
   if (route.conditional && Object.hasOwn(body, 'expected_revision')) {
-    throw misplaced(
-      'expected_revision',
-      'Over HTTP the header If-Match says that, with the ETag of the entry.',
-    )
+    throw misplaced('expected_revision', 'Over HTTP, send the ETag of the entry in the header If-Match.')
   }
   if (action.idempotency === 'key') {
     if (Object.hasOwn(body, 'idempotency_key'))
-      throw misplaced('idempotency_key', 'Over HTTP the header Idempotency-Key says that.')
+      throw misplaced('idempotency_key', 'Over HTTP, send the header Idempotency-Key.')
     const key = request.headers['idempotency-key']
     if (typeof key === 'string') input.idempotency_key = unquoted(key)
   }
@@ -55,14 +52,14 @@ function unquoted(key: string): string {
   return /^"(.*)"$/.exec(key.trim())?.[1] ?? key.trim()
 }
 
-/** RFC 9110 section 13.1: what must be there still, and `If-None-Match: *`, which holds of nothing that is there. */
+/** RFC 9110 section 13.1: the revision that must be current; `If-None-Match: *` never holds for an existing entry. */
 function revisionAsked({ headers }: IncomingMessage, etags: Etags): number | undefined {
   if (headers['if-none-match']?.trim() === '*') return 0
   const condition = headers['if-match']?.trim()
   return condition === undefined || condition === '*' ? undefined : etags.revision(condition)
 }
 
-/** A2A 1.0 section 3.6.1; a client that takes cards of A2A by their media type means the newest. */
+/** A2A 1.0 section 3.6.1; a client that accepts the media type of A2A cards gets the newest version. */
 function versionAsked({ headers }: IncomingMessage): { a2a_version?: string } {
   const version = headers['a2a-version']
   if (typeof version === 'string') return { a2a_version: version }

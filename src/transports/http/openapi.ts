@@ -13,7 +13,7 @@ import {
 } from './openapi/row.ts'
 import { routes } from './routes.ts'
 
-/** The OpenAPI 3.1 document, made from the same table and schemas that serve. */
+/** The OpenAPI 3.1 document, generated from the table and the schemas that serve requests. */
 export function openApi(agents: readonly Agent[], version: string, baseUrl: string): unknown {
   const definitions = createDefinitions()
   const rows = [envelope, ...rowsOf(agents)]
@@ -37,7 +37,7 @@ export function openApi(agents: readonly Agent[], version: string, baseUrl: stri
   }
 }
 
-/** `POST /a2a/message`, which is no row of the table: it takes any action and answers with its output. */
+/** `POST /a2a/message`, which is not in the table: it calls any action and answers with its output. */
 const envelope: Row = {
   route: {
     method: 'post',
@@ -69,7 +69,7 @@ function rowsOf(agents: readonly Agent[]): Row[] {
   })
 }
 
-/** Rows whose paths differ in the names of parameters alone are one path, under the names of the first row. */
+/** Rows whose paths differ only in parameter names are one path, with the names of the first row. */
 function pathsOf(rows: readonly Row[], definitions: Definitions): Record<string, unknown> {
   const groups = Map.groupBy(rows, ({ route }) => shapeOf(route.path))
   const named = [...groups.values()].flatMap((group) => {
@@ -85,7 +85,7 @@ function pathsOf(rows: readonly Row[], definitions: Definitions): Record<string,
   )
 }
 
-/** OpenAPI's Operation Object of one row; `all` are the rows that its answer may lead to. */
+/** OpenAPI's Operation Object of one row; `all` are the rows that its links may name. */
 function operationOf(row: NamedRow, all: readonly NamedRow[], definitions: Definitions): unknown {
   const { route, action } = row
   const operationId = operationIdOf(route)
@@ -112,7 +112,7 @@ function securityOf({ route, action }: Row): unknown[] {
   return access === 'public' ? [{}, { bearer: [] }] : [{ bearer: [] }]
 }
 
-/** OpenAPI's Link Objects: what the `id` of an answer is good for next. */
+/** OpenAPI's Link Objects: the operations that take the `id` of an answer. */
 function linksFrom({ route }: NamedRow, all: readonly NamedRow[]): Record<string, unknown> {
   const field = route.gives ?? (route.entry && 'agent')
   if (!field) return {}

@@ -13,7 +13,7 @@ interface Needs {
   readonly metrics: { render(): Promise<string>; readonly content_type: string }
 }
 
-/** Liveness, readiness (the index has caught up with the start, and the store answers) and metrics. */
+/** Liveness, readiness (the index has caught up since the start, and the database answers) and metrics. */
 export function operations(
   { ready: begun, follower, vectors, metrics, store }: Needs,
   readers: 'loopback' | 'public' | 'off',

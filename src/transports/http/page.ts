@@ -4,12 +4,12 @@ import { matches } from './etag.ts'
 import { send } from './respond.ts'
 import { corsHeaders } from './rest.ts'
 
-/** A document that is the same for everybody who reaches us at one address. */
+/** A document that is the same for all callers of one address. */
 export interface Page<Site> {
   readonly path: string
   readonly type: string
   readonly render: (here: Site) => string
-  /** How long it may be kept, in seconds; a minute when absent. */
+  /** How long caches may keep it, in seconds; a minute when absent. */
   readonly max_age_s?: number
 }
 
@@ -18,7 +18,7 @@ interface Written {
   readonly etag: string
 }
 
-/** A document at a path of its own, open to every web page, rendered once for each address that we have. */
+/** A document at a path, readable by every web page, rendered once for each address of the gateway. */
 export function pageMount<Site>(site: () => Site, { path, type, render, max_age_s = 60 }: Page<Site>): Mount {
   const pages = new Map<string, Written>()
 

@@ -3,9 +3,9 @@ import { isRecord, type JsonSchema, schemaAt } from '../../../schemas/json.ts'
 import { nearest } from '../../../schemas/nearest.ts'
 
 /**
- * Query parameters as fields of an action's input, coerced by the action's own schema: numbers and booleans
- * become such, lists may be repeated or comma-separated. What does not fit stays text for the schema to refuse.
- * Throws Failure `invalid_request` for unknown names (with the nearest) and for scalars given twice.
+ * Query parameters as fields of an action's input, coerced by the action's schema: numbers and booleans are
+ * converted, lists may be repeated or comma-separated. A value that does not fit stays text for the schema to
+ * refuse. Throws Failure `invalid_request` for unknown names (with the nearest) and for repeated scalars.
  */
 export function readQuery(
   search: string,
@@ -30,18 +30,18 @@ function coerce(name: string, values: readonly string[], schema: JsonSchema): un
     return values.flatMap((value) => value.split(',')).filter((value) => value !== '')
   const [value = '', ...more] = values
   if (more.length > 0) {
-    throw new Failure('invalid_request', `The query parameter ${name} is given ${values.length} times.`, {
+    throw new Failure('invalid_request', `The query parameter ${name} occurs ${values.length} times.`, {
       errors: [{ pointer: `/${name}`, detail: 'Give it once.' }],
     })
   }
   if (schema.type === 'integer' || schema.type === 'number')
     return /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(value) ? Number(value) : value
   if (schema.type === 'boolean') return value === 'true' ? true : value === 'false' ? false : value
-  // A form sends the fields that were left empty too.
+  // A form also sends its empty fields.
   return value === '' ? undefined : value
 }
 
-/** Sets a field, making the objects on its way. */
+/** Sets a field, and creates the objects on its path. */
 export function assign(target: Record<string, unknown>, path: readonly string[], value: unknown): void {
   const [key = '', ...rest] = path
   if (rest.length === 0) {
@@ -56,8 +56,8 @@ export function assign(target: Record<string, unknown>, path: readonly string[],
 function unknownParameter(name: string, names: readonly string[]): Failure {
   const close = nearest(name, names)
   const takes = names.length > 0 ? `It takes ${names.join(', ')}.` : 'It takes none.'
-  return new Failure('invalid_request', `There is no query parameter ${name}.`, {
-    errors: [{ pointer: `/${name}`, detail: 'There is no such query parameter.' }],
+  return new Failure('invalid_request', `The query parameter ${name} is unknown.`, {
+    errors: [{ pointer: `/${name}`, detail: 'This query parameter is unknown.' }],
     hint: takes,
     ...(close.length > 0 && { nearest: close }),
   })

@@ -1,12 +1,12 @@
-/** The doors that are resources of their own (RFC 8707, RFC 9728), beside the gateway as a whole. */
+/** The protected resources (RFC 8707, RFC 9728) beside the gateway as a whole. */
 export const resourcePaths = ['/mcp', '/mcp/ws', '/rpc', '/a2a/message', '/a2a/v1'] as const
 
-/** Every name under which a token may be meant for this gateway. */
+/** Every audience of tokens for this gateway. */
 export function resourcesOf(baseUrl: string): readonly string[] {
   return [baseUrl, `${baseUrl}/`, ...resourcePaths.map((path) => `${baseUrl}${path}`)]
 }
 
-/** Where the metadata of a resource is: the well-known part comes between host and path (RFC 9728 section 3.1). */
+/** The address of a resource's metadata: the well-known part comes between host and path (RFC 9728 section 3.1). */
 export function metadataUrl(baseUrl: string, path: string, kind = 'oauth-protected-resource'): string {
   const { origin, pathname } = new URL(baseUrl)
   const prefix = pathname === '/' ? '' : pathname

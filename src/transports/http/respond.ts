@@ -12,7 +12,7 @@ const fixed: Headers = {
   'Referrer-Policy': 'no-referrer',
 }
 
-/** Sends prepared text or bytes under the headers that every answer has. HEAD gets the headers alone. */
+/** Sends text or bytes with the headers of every answer. HEAD gets only the headers. */
 export function send(
   request: IncomingMessage,
   response: ServerResponse,
@@ -30,14 +30,14 @@ export function send(
 
 const smallBody = 64 * 1024
 
-/** A short body that nobody read is read now, so that the connection can go on. */
+/** Reads a short unread body, so that the connection can be reused. */
 function drains(request: IncomingMessage): boolean {
   if (request.complete || !hasBody(request)) return true
   request.resume()
   return Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY) <= smallBody
 }
 
-/** Sends a failure as RFC 9457 problem details, with the headers that its status asks for. */
+/** Sends a failure as RFC 9457 problem details, with the headers of its status. */
 export function sendFailure(
   context: Pick<TransportContext, 'site'>,
   request: IncomingMessage,
@@ -54,7 +54,7 @@ export function sendFailure(
   })
 }
 
-/** What a refusal's status asks for, whatever its body is. */
+/** The headers that the status of a failure needs, for any body. */
 export function failureHeaders(
   context: Pick<TransportContext, 'site'>,
   request: IncomingMessage,

@@ -20,17 +20,17 @@ import type { Route } from './route.ts'
 
 export type Handler = (request: ReadRequest, response: ServerResponse) => Promise<void>
 
-/** A2A 1.0 section 8.6 would have an age on cards; this one is asked again each time all the same. */
+/** A2A 1.0 section 8.6 asks for a max-age on cards; this one must be revalidated each time. */
 const cardAge = 'max-age=0, must-revalidate'
 
 export interface Served {
   readonly route: Route
   readonly action: Action
-  /** What answers whoever asks for server-sent events. */
+  /** The action that answers under `Accept: text/event-stream`. */
   readonly streaming?: Action
 }
 
-/** Serves one row of the table: reads the input, dispatches, shows the output; `ending` ends what streams. */
+/** Serves one row of the table: reads the input, dispatches, sends the output; `ending` ends streams. */
 export function serve(
   { route, action, streaming }: Served,
   context: TransportContext,
@@ -101,13 +101,13 @@ function etagOf(
     : etags.ofRegistry(method === 'get' ? revision : undefined, principal, variant)
 }
 
-/** The shapes of one card, as `get_card` tells them apart. */
+/** The variant of a card, by the version that `get_card` renders. */
 function variantOf({ a2a_version }: Record<string, unknown>): string {
   if (a2a_version === undefined) return 'r'
   return String(a2a_version).startsWith('1.0') ? 's' : 'l'
 }
 
-/** Pointers name what the caller wrote: the query parameter, not the field that it fills. */
+/** Replaces pointers to input fields by the query parameters that the caller sent. */
 function asAsked({ query = {} }: Route, failure: Failure): Failure {
   const names = new Map(
     Object.entries(query).map(([name, field]) => [`/${field.replaceAll('.', '/')}`, `/${name}`]),
@@ -145,7 +145,7 @@ function answer(
   send(request, response, status, toPayload(shown.body), headers)
 }
 
-/** Aborts when the caller goes away before its answer. */
+/** Aborts when the caller disconnects before the answer is sent. */
 export function signalOf(response: ServerResponse): AbortSignal {
   const controller = new AbortController()
   response.once('close', () => {
@@ -160,14 +160,17 @@ export const corsHeaders: Headers = {
     'Deprecation, ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id',
 }
 
-/** What any web page may read: public reads, without credentials. */
+/** True for reads that any web page may make: public, without credentials. */
 export function isPublicRead(route: Route, action: Action): boolean {
   return route.access === undefined && action.access === 'public' && action.effect === 'read'
 }
 
 const remembered = 100
 
-/** When a representation, named by its validator, was first given out: no earlier than it came about (RFC 9110 section 8.8.2). */
+/**
+ * When a representation, named by its validator, was first sent: no earlier than its creation (RFC 9110 section
+ * 8.8.2).
+ */
 function createLastModified(clock: () => number = Date.now): (etag: string) => string {
   const first = new LRUCache<string, string>({ max: remembered })
   return (etag) => {

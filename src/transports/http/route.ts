@@ -21,7 +21,7 @@ export interface Route {
   readonly query?: Readonly<Record<string, string>>
   /** Where the JSON body goes: it is the input, or the input is in its one field `input`. Absent: no body. */
   readonly body?: 'whole' | 'input'
-  /** Values of input fields that this row has and the action leaves open. */
+  /** Values of input fields for this row, where the action has no default. */
   readonly defaults?: JsonObject
   /** The answer is one entry, whose revision validates it. */
   readonly entry?: true
@@ -34,14 +34,14 @@ export interface Route {
   readonly versions?: true
   /** The answer follows no revision of the registry and must not be cached. */
   readonly uncached?: true
-  /** Field of other rows' inputs that the `id` in this answer is for; `agent` where the answer is one entry. */
+  /** Field of other rows' inputs that the `id` in this answer fills; `agent` if the answer is one entry. */
   readonly gives?: string
-  /** Failures that do not follow from what the row is, for the OpenAPI document. */
+  /** Failures beside those that are derived from the row, for the OpenAPI document. */
   readonly fails?: readonly Code[]
   readonly show?: (output: Json) => Shown
   /** The media types of an answer that is shown as text. */
   readonly texts?: readonly string[]
-  /** What answers under `Accept: text/event-stream`; absent: the same action where it streams or is a call. */
+  /** The action under `Accept: text/event-stream`; absent: the same action, if it streams or is a call. */
   readonly events?: Events
 }
 
@@ -50,7 +50,7 @@ export type Shown =
   | { readonly body: Json; readonly location?: string }
   | { readonly text: string; readonly media_type: string; readonly filename: string }
 
-/** An action that streams at the path of another one. */
+/** An action that streams at the path of another action. */
 export interface Events {
   readonly action: string
   /** Field of a part that is the id of its event. */
@@ -59,7 +59,7 @@ export interface Events {
   readonly after: string
 }
 
-/** What a row may state: that which differs from the convention. */
+/** The members that a row may state. */
 type Differences = Partial<Omit<Route, 'method' | 'path' | 'summary' | 'to'>>
 
 /**

@@ -3,12 +3,12 @@ import { codes, Failure, problem } from '../../../schemas/failure.ts'
 import { isRecord, type Json, type JsonObject } from '../../../schemas/json.ts'
 import { stringify } from '../shared/stringify.ts'
 
-/** Most requests in one batch. */
+/** Maximum number of requests in one batch. */
 export const maximumBatch = 50
 
 export type Id = string | number | null
 
-/** One sound request; a notification has no `id`. */
+/** One valid request; a notification has no `id`. */
 export interface Request {
   readonly jsonrpc: '2.0'
   readonly method: string
@@ -16,7 +16,7 @@ export interface Request {
   readonly id?: Id
 }
 
-/** JSON-RPC 2.0 section 5.1: `code` is the number of the failure, `data` the problem that every door shows. */
+/** JSON-RPC 2.0 section 5.1: `code` is the number of the failure, `data` its problem details. */
 export function errorFrame(
   failure: Failure,
   requestId: string,
@@ -27,7 +27,7 @@ export function errorFrame(
   return JSON.stringify({ jsonrpc: '2.0', error, id })
 }
 
-/** Tells the caller of a subscription, by the id of its request, what came; its answer follows at the end. */
+/** A notification with an update for a subscription, under the id of its request; the answer follows at the end. */
 export function updateFrame(update: Update, id: Id): string {
   const members =
     'part' in update ? `"part":${stringify(update.part as Json)}` : JSON.stringify(update).slice(1, -1)
@@ -37,7 +37,7 @@ export function updateFrame(update: Update, id: Id): string {
 export const parseError = -32700
 export const invalidRequest = -32600
 
-/** The request in a frame, or the Failure and the id to answer it with. */
+/** The request in a frame, or the Failure and the id for its answer. */
 export function readRequest(frame: unknown): Request | { readonly failure: Failure; readonly id: Id } {
   if (!isRecord(frame)) return { failure: notARequest('', 'A request is an object.'), id: null }
   const { jsonrpc, method, params = {}, id } = frame
@@ -53,7 +53,7 @@ export function readRequest(frame: unknown): Request | { readonly failure: Failu
   return isId(id) ? { ...request, id } : request
 }
 
-/** A number beyond 2^53 - 1 cannot be given back as it was sent. */
+/** A number beyond 2^53 - 1 cannot be returned exactly. */
 function isId(value: unknown): value is Id {
   if (typeof value === 'number') return Math.abs(value) <= Number.MAX_SAFE_INTEGER
   return value === null || typeof value === 'string'

@@ -10,8 +10,8 @@ import { createJsonRpc, readMessage } from './json-rpc.ts'
 import { refuseRequest } from './refuse.ts'
 
 /**
- * `POST /rpc`. What concerns the HTTP request as a whole (token, size, type) has its HTTP status, with a
- * JSON-RPC error for a body; everything else is 200, and 204 where only notifications were sent.
+ * `POST /rpc`. Errors of the HTTP request as a whole (token, size, type) have their HTTP status and a JSON-RPC
+ * error as body; all other answers are 200, or 204 for notifications only.
  */
 export function jsonRpcMount(context: TransportContext, version: string): Mount {
   const answer = createJsonRpc(context, version, randomUUID)

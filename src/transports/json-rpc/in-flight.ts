@@ -1,13 +1,13 @@
 import { Failure } from '../../../schemas/failure.ts'
 
-/** The method by which a caller ends a request of their own on the same socket: `params {id}`. */
+/** The method that cancels a request of the same socket: `params {id}`. */
 export const cancelMethod = 'rpc.cancel'
 
-/** The requests that one socket waits for. */
+/** The running requests of one socket. */
 export interface Running {
-  /** Notes a request; the signal aborts when it is cancelled or the socket ends. Disposing it says that it is over. */
+  /** Adds a request; its signal aborts when it is cancelled or the socket closes. Disposing removes it. */
   begin(id: unknown): { readonly signal: AbortSignal } & Disposable
-  /** Ends all requests under this id; whether there was one. */
+  /** Cancels all requests with this id; false if there is none. */
   cancel(id: unknown): boolean
 }
 
@@ -17,7 +17,7 @@ export function createRunning(socket: AbortSignal): Running {
   const endAll = () => {
     for (const same of running.values()) for (const controller of same) controller.abort(socket.reason)
   }
-  // One listener for all: a signal made of two for each request would cost more than the request.
+  // One listener for all requests: combining two signals for each request would cost more than the request.
   socket.addEventListener('abort', endAll, { once: true })
   return {
     begin(id) {
@@ -33,7 +33,7 @@ export function createRunning(socket: AbortSignal): Running {
       }
     },
     cancel(id) {
-      // What has no id is a notification or a batch, which nobody can name.
+      // A notification and a batch have no id and cannot be cancelled.
       const same = id === undefined ? undefined : running.get(id)
       for (const controller of same ?? []) {
         controller.abort(new Failure('cancelled', 'The caller cancelled the request.'))

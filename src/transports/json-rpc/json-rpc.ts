@@ -19,19 +19,22 @@ import { cancelMethod } from './in-flight.ts'
 import { createMethods, unknownMethod } from './methods.ts'
 import { openRpc } from './openrpc.ts'
 
-/** What a call needs beside what each request of a batch gets for itself: its id, and who calls by then. */
+/**
+ * The members of a call that the requests of a batch share; each has an id of its own, and the caller is
+ * identified for each.
+ */
 export interface Caller extends Omit<Call, 'id' | 'principal' | 'emit'> {
   identify(): Principal | null | Promise<Principal | null>
-  /** Sends a notification; resolves when the caller can take more. Absent where there is no way to send one. */
+  /** Sends a notification; resolves when the caller can take more. Absent if the transport cannot send one. */
   readonly notify?: (text: string) => Promise<void>
-  /** Ends what the same caller waits for. Absent where nothing can be cancelled but by going away. */
+  /** Cancels a request of the same connection. Absent if requests are cancelled only by disconnecting. */
   readonly cancel?: (id: unknown) => boolean
 }
 
-/** Answers one message as `readMessage` gave it, a request or a batch; undefined where nothing is to be answered. */
+/** Answers one message from `readMessage`, a request or a batch; undefined if it needs no answer. */
 export type AnswerMessage = (message: unknown, caller: Caller) => Promise<string | undefined>
 
-/** JSON-RPC 2.0 over any transport that carries text. `createId` names each request; `version` is the product's. */
+/** JSON-RPC 2.0 over any transport of text. `createId` names each request; `version` is the product's. */
 export function createJsonRpc(
   context: TransportContext,
   version: string,
@@ -94,7 +97,7 @@ function write(response: JSONRPCResponse, requestId: string, id: Id): string {
   }
 }
 
-/** The message in a text, or the Failure that it is to be answered with. */
+/** The message in a text, or the Failure for its answer. */
 export function readMessage(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -104,15 +107,15 @@ export function readMessage(text: string): unknown {
   }
 }
 
-/** Members of one batch being answered at once. */
+/** Members of one batch that are answered at the same time. */
 const maxConcurrent = 4
-/** Answers of one batch in sum, in characters; one that is begun may still go beyond. */
+/** Total length of the answers of one batch, in characters; an answer that has begun may exceed it. */
 const maxAnswersLength = 4 * 1024 * 1024
 
-/** Answers one member; where `refusal` is given, with that failure instead of its result. */
+/** Answers one member, with `refusal` instead of its result if there is one. */
 type AnswerMember = (frame: unknown, refusal: Failure | undefined) => Promise<string | undefined>
 
-/** The answers to the members of a batch, in their order, notifications left out. */
+/** The answers to the members of a batch, in order, without notifications. */
 async function answerMembers(frames: readonly unknown[], answer: AnswerMember): Promise<string[]> {
   const answers: (string | undefined)[] = []
   let begun = 0
@@ -135,7 +138,7 @@ function tooLarge(): Failure {
     'too_large',
     `The answers before this one are longer than ${maxAnswersLength} characters.`,
     {
-      hint: 'Ask for this in another batch.',
+      hint: 'Send this request in another batch.',
     },
   )
 }

@@ -10,13 +10,13 @@ import type { Call, Router } from '../../router/call.ts'
 export interface MethodsOptions {
   readonly dispatch: Router['dispatch']
   readonly agents: readonly Agent[]
-  /** What `rpc.discover` answers. */
+  /** The result of `rpc.discover`. */
   readonly discover: () => JsonObject
 }
 
 /**
- * Methods are `agent.action` (`registry.search_agents`, `wiki.get_summary`), `message.send`, an envelope, and
- * `rpc.discover`, which describes them all (OpenRPC, service discovery).
+ * The methods are `agent.action` (`registry.search_agents`, `wiki.get_summary`), `message.send` for an envelope,
+ * and `rpc.discover`, which describes them (OpenRPC, service discovery).
  */
 export function createMethods({ dispatch, agents, discover }: MethodsOptions): JSONRPCServer<Call> {
   const isSubscription = subscriptionsOf(agents)
@@ -27,7 +27,7 @@ export function createMethods({ dispatch, agents, discover }: MethodsOptions): J
     return { jsonrpc: '2.0', id, error }
   }
 
-  /** Nobody who does not subscribe expects to be told anything before the answer. */
+  /** Only subscriptions send notifications before the answer. */
   function add(
     method: string,
     toEnvelope: (params: JsonObject) => Envelope,
@@ -47,7 +47,7 @@ export function createMethods({ dispatch, agents, discover }: MethodsOptions): J
   }
 
   server.addMethod('rpc.discover', discover)
-  // As over its own WebSocket, an envelope is told of updates where it has a name to tell them by.
+  // As over its own WebSocket, an envelope gets updates only under a `message_id`.
   add(
     'message.send',
     (params) => params as unknown as Envelope,
@@ -77,13 +77,13 @@ function exception(failure: Failure, requestId: string): JSONRPCErrorException {
   return new JSONRPCErrorException(failure.message, codes[failure.code].rpc, problem(failure, requestId))
 }
 
-/** What to say to a method that nothing answers to. */
+/** The failure for an unknown method, with the nearest names. */
 export function unknownMethod(method: string, agents: readonly Agent[]): Failure {
   const names = agents.flatMap((agent) =>
     agent.actions.map((action) => `${shortName(agent.package_name)}.${action.name}`),
   )
   const close = nearest(method, ['message.send', 'rpc.discover', ...names])
-  return new Failure('unknown_action', `There is no method ${method}.`, {
+  return new Failure('unknown_action', `The method ${method} is unknown.`, {
     hint: 'message.send takes an envelope {to, action, params} for any agent; rpc.discover lists the methods.',
     ...(close.length > 0 && { nearest: close }),
   })

@@ -4,7 +4,7 @@ import { type Code, codes } from '../../../schemas/failure.ts'
 import { isRecord, type Json, type JsonObject, type JsonSchema } from '../../../schemas/json.ts'
 import { shortName } from '../../../schemas/names.ts'
 
-/** The OpenRPC 1.3.2 document (https://spec.open-rpc.org): every method, made from the actions that serve it. */
+/** The OpenRPC 1.3.2 document (https://spec.open-rpc.org), generated from the actions. */
 export function openRpc(agents: readonly Agent[], version: string, baseUrl: string): JsonObject {
   const document = {
     openrpc: '1.3.2',
@@ -61,7 +61,7 @@ function paramsOf(input: JsonSchema): unknown[] {
   }))
 }
 
-/** `data.code` of an error tells those apart that share a number. */
+/** `data.code` distinguishes errors with the same number. */
 function ofCode(code: string, { rpc, title }: (typeof codes)[Code]): Json {
   return { code: rpc, message: title, data: { code } }
 }

@@ -4,7 +4,10 @@ import { failureHeaders, send } from '../http/respond.ts'
 import { failureOf, type TransportContext } from '../shared/transport-context.ts'
 import { errorFrame } from './frames.ts'
 
-/** Refuses an HTTP request as a whole: the failure's status, with a JSON-RPC error for a body; `rpcId` is its. */
+/**
+ * Refuses an HTTP request as a whole: the failure's status, with a JSON-RPC error as body; `rpcId` is the id in
+ * it.
+ */
 export function refuseRequest(
   context: TransportContext,
   request: IncomingMessage,

@@ -8,8 +8,8 @@ import { cancelMethod, createRunning } from './in-flight.ts'
 import { createJsonRpc, readMessage } from './json-rpc.ts'
 
 /**
- * `ws://…/rpc`: one text frame is one JSON-RPC message. To a subscription notifications come before its answer, which
- * comes when `ending` ends it, or the caller does by `rpc.cancel`, which passes what waits.
+ * `ws://…/rpc`: each text frame is one JSON-RPC message. A subscription sends notifications before its answer,
+ * which comes when `ending` aborts or the caller sends `rpc.cancel`; that overtakes queued requests.
  */
 export function jsonRpcSocket(
   context: TransportContext,
@@ -41,7 +41,7 @@ export function jsonRpcSocket(
         const { id, method } = isRecord(message) ? message : {}
         const begun = running.begin(id)
         return {
-          // One that wants an answer waits its turn: answers may heap up before a peer that does not read.
+          // A cancellation with an id is queued: its answers could pile up for a peer that does not read.
           urgent: method === cancelMethod && id === undefined,
           async run() {
             using request = begun

@@ -8,7 +8,7 @@ import { createServing, listOf, type McpService } from './service.ts'
 import { callOf } from './views/ask.ts'
 import { namedTool, type Tool } from './views/tools.ts'
 
-/** One agent as an MCP server of its own: its capabilities are the tools. Throws Failure where there is none such. */
+/** One agent as an MCP server: its capabilities are the tools. Throws Failure for an unknown agent. */
 export type AgentServiceOf = (name: string, caller: McpCaller) => Promise<McpService>
 
 export function createAgentServices(
@@ -24,7 +24,7 @@ export function createAgentServices(
     return (await context.dispatch({ to, action, params: { ...params } }, call)).output
   }
 
-  /** What everybody may know of it; agents that do not say what they can do are asked, as whoever wants to know. */
+  /** The tools of an agent; one without listed capabilities is asked for them, on behalf of the caller. */
   async function toolsOf(entry: EntryDetail, caller: McpCaller): Promise<readonly Tool[]> {
     const { package_name, capabilities } = entry
     const hosted = context.agents.find((agent) => agent.package_name === package_name)
@@ -71,14 +71,14 @@ export function createAgentServices(
   }
 }
 
-/** Of a capability that states none: an answer in words, or whatever its agent understands. */
+/** The input schema of a capability without one: text, or any object that the agent understands. */
 const anyInput = {
   type: 'object',
   properties: { text: { type: 'string', description: 'What to say, in words.' } },
 }
 const maxNameLength = 128
 
-/** Capabilities as tools, by names that MCP takes; each name once. */
+/** Capabilities as tools, under names that MCP allows; each name once. */
 function listedTools({ package_name }: EntryDetail, capabilities: readonly Capability[]): Tool[] {
   const taken = new Set<string>()
   return capabilities.map((capability) => {
@@ -115,7 +115,7 @@ function listedTool(name: string, packageName: string, capability: Capability): 
   }
 }
 
-/** A schema as clients of MCP take one (Tool, `inputSchema`): they refuse a whole list for one that is otherwise. */
+/** An input schema that MCP clients accept (Tool, `inputSchema`): they refuse a whole list for one invalid schema. */
 function toolInput({ $schema, properties, required, ...rest }: JsonSchema): JsonSchema {
   return {
     ...(typeof $schema === 'string' && { $schema }),

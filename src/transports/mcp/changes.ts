@@ -1,10 +1,10 @@
-/** Between two notices of one kind, in milliseconds. */
+/** Minimum time between two notifications, in milliseconds. */
 const pause = 1000
 
-/** Hears that the listed agents changed, until what it gives back is called. */
+/** Calls the listener when the listed agents change; the returned function stops it. */
 export type OnListed = (listener: () => void) => () => void
 
-/** The same, told at once and then at most once a second, however much comes and goes. */
+/** The same, at once and then at most once a second. */
 export function createPaced(onListed: OnListed): OnListed {
   const listeners = new Set<() => void>()
   let stop: (() => void) | undefined

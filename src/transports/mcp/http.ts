@@ -23,22 +23,25 @@ export type Serve = (request: IncomingMessage, response: ServerResponse, body: u
 
 export interface McpHttpOptions {
   readonly context: TransportContext
-  /** Where it is served, with the parameters of its path. */
+  /** The path, with its parameters. */
   readonly path: string
-  /** What is served there. Throws Failure where there is nothing. */
+  /** The service at the path. Throws Failure if there is none. */
   readonly serviceOf: (
     params: Readonly<Record<string, string>>,
     caller: McpCaller,
   ) => McpService | Promise<McpService>
   readonly allowsOrigin: (origin: string) => boolean
   readonly onError: (fault: unknown) => void
-  /** Aborts when the doors close: subscriptions are ended then. */
+  /** Aborts when the server stops: subscriptions end then. */
   readonly ending?: AbortSignal
-  /** Loads what answers the 2025 era and the rest of the modern one; the SDK, without sessions, unless told. */
+  /**
+   * Loads the handler for the 2025 era and the remaining methods of 2026-07-28; the SDK, without sessions, when
+   * absent.
+   */
   readonly load?: () => Promise<Serve>
 }
 
-/** Streamable HTTP, stateless, both eras. */
+/** MCP over Streamable HTTP, stateless, in both eras. */
 export function mcpMounts(options: McpHttpOptions): Mount[] {
   const { context, path, serviceOf, allowsOrigin } = options
   const loaded = new WeakMap<McpService, Promise<Serve>>()
@@ -46,7 +49,7 @@ export function mcpMounts(options: McpHttpOptions): Mount[] {
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { origin, authorization } = request.headers
     if (origin !== undefined && !allowsOrigin(origin)) {
-      throw new Failure('forbidden', `Pages of ${origin} may not call here.`)
+      throw new Failure('forbidden', `Pages of ${origin} may not call this endpoint.`)
     }
     const principal = await authenticated(context, authorization)
     const body = request.method === 'POST' ? readMessage(await readBody(request)) : undefined
@@ -88,14 +91,14 @@ export function mcpMounts(options: McpHttpOptions): Mount[] {
   }))
 }
 
-/** Set by Express; a path that is served directly has none. */
+/** Set by Express; absent on a path that skips Express. */
 function paramsOf({ params = {} }: IncomingMessage & { readonly params?: Readonly<Record<string, string>> }) {
   return params
 }
 
 const json = { 'Content-Type': 'application/json' }
 
-/** Throws Fault -32700 for what is not JSON, and -32600 for what is nested too deep. */
+/** Throws Fault -32700 for a body that is not JSON, and -32600 for one that is nested too deep. */
 function readMessage(bytes: Buffer): unknown {
   const value = judged(parseError, () => parseJson(bytes))
   judged(invalidRequest, () => assertPlainMessage(value))
@@ -125,7 +128,7 @@ async function load(service: McpService, { onError, ending }: McpHttpOptions): P
   const close = () => void handler.close().catch(onError)
   const serve = toNodeHandler(handler, { onerror: onError }) as Serve
   return (request, response, body) => {
-    // Services come and go with their agents: between requests nothing holds one.
+    // Listeners are removed after each request, so that services of deleted agents can be collected.
     const end = () => close()
     ending?.addEventListener('abort', end, { once: true })
     response.once('close', () => ending?.removeEventListener('abort', end))
@@ -133,7 +136,7 @@ async function load(service: McpService, { onError, ending }: McpHttpOptions): P
   }
 }
 
-/** The SDK hands this through to the factory untouched. */
+/** The SDK passes this to the factory unchanged. */
 function authInfo(principal: Principal | null, caller: McpCaller): unknown {
   return {
     token: '',

@@ -17,13 +17,16 @@ import { createResources } from './views/resources.ts'
 import { createTools, type Tool } from './views/tools.ts'
 import type { View, Views } from './views/view.ts'
 
-/** What the transports serve: our own answers, and the SDK for the 2025 era and for the rest of the modern one. */
+/**
+ * The MCP service behind every transport: own answers, and the SDK for the 2025 era and the remaining methods of
+ * 2026-07-28.
+ */
 export interface McpService {
   readonly modern: Modern
-  /** Loads the SDK, which nobody who speaks 2026-07-28 alone ever waits for. */
+  /** Loads the SDK on first use: clients of 2026-07-28 do not wait for it. */
   load(): Promise<CreateMcpServer>
   readonly refusal: Refusal
-  /** Hears that the listed agents changed, at most once a second. */
+  /** Calls the listener when the listed agents change, at most once a second. */
   readonly onListed: OnListed
 }
 
@@ -70,7 +73,7 @@ export interface ServingOptions {
   readonly tools: ReadonlyMap<string, Tool>
   readonly info: JsonObject
   readonly instructions: string
-  /** What is offered, where changes can be told and where they cannot. */
+  /** The capabilities, with or without notifications of changes. */
   readonly capabilitiesOf: (tells: boolean) => object
   readonly views: Views
   readonly onError: (fault: unknown) => void

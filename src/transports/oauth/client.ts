@@ -6,8 +6,8 @@ import type { TransportContext } from '../shared/transport-context.ts'
 import { OAuthRefusal } from './refusal.ts'
 
 /**
- * Who asks, by `client_secret_basic`: the client is the id of an API key, its secret the whole key. Throws
- * OAuthRefusal `invalid_client`.
+ * Authenticates by `client_secret_basic`: the client id is the id of an API key, the secret is the whole key.
+ * Throws OAuthRefusal `invalid_client`.
  */
 export async function authenticateClient(
   context: Pick<TransportContext, 'authenticate'>,
@@ -49,5 +49,5 @@ function decode(text: string): string {
 }
 
 function unknownClient(): OAuthRefusal {
-  return new OAuthRefusal('invalid_client', 'There is no such client, or its secret is another.')
+  return new OAuthRefusal('invalid_client', 'The client is unknown, or its secret is wrong.')
 }

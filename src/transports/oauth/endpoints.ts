@@ -19,7 +19,7 @@ export interface EndpointOptions {
   readonly count: (client: string) => void
 }
 
-/** A path that OAuth clients post forms to. `answer` gives the JSON text of the answer, or throws what is refused. */
+/** A path that OAuth clients post forms to. `answer` returns the JSON text of the answer, or throws. */
 export function clientEndpoint(
   path: string,
   { context, count }: EndpointOptions,
@@ -41,7 +41,10 @@ export function clientEndpoint(
   }
 }
 
-/** The fields of a form; each once, but `resource` (RFC 6749 section 3.2, RFC 8707 section 2). Empty ones are left out. */
+/**
+ * The fields of a form, without empty ones. Each occurs once, except `resource` (RFC 6749 section 3.2, RFC 8707
+ * section 2).
+ */
 async function readForm(request: IncomingMessage): Promise<URLSearchParams> {
   const form = new URLSearchParams((await readBody(request, formBody)).toString('utf8'))
   for (const name of new Set(form.keys())) {
@@ -70,7 +73,7 @@ export function tokenEndpoint({ mint, ...options }: TokenEndpointOptions): Mount
 function assertGrant(type: string | null): void {
   if (type === null) throw new OAuthRefusal('invalid_request', 'The parameter grant_type is missing.')
   if (type === 'client_credentials') return
-  throw new OAuthRefusal('unsupported_grant_type', 'The one grant here is client_credentials.')
+  throw new OAuthRefusal('unsupported_grant_type', 'The only supported grant is client_credentials.')
 }
 
 function scopesFor(holder: Principal, requested: string | null): Scope[] {
@@ -78,22 +81,28 @@ function scopesFor(holder: Principal, requested: string | null): Scope[] {
   return [...new Set(requested.split(' ').filter(Boolean))].map((word) => {
     const scope = Scope.safeParse(word)
     if (scope.success && holds(holder, scope.data)) return scope.data
-    throw new OAuthRefusal('invalid_scope', 'The API key does not have every scope that is asked for.')
+    throw new OAuthRefusal('invalid_scope', 'The API key lacks a requested scope.')
   })
 }
 
-/** RFC 8707: whom the token is for; nobody named is the gateway as a whole. */
+/** RFC 8707: the audience of the token; the gateway as a whole when absent. */
 function audienceFor(requested: readonly string[], baseUrl: string): string[] {
   const ours = resourcesOf(baseUrl)
   if (requested.every((resource) => ours.includes(resource))) return [...new Set(requested)]
-  throw new OAuthRefusal('invalid_target', `A resource is none of ours; there are ${ours.join(', ')}.`)
+  throw new OAuthRefusal(
+    'invalid_target',
+    `A requested resource is unknown; the resources are ${ours.join(', ')}.`,
+  )
 }
 
 export interface RevocationEndpointOptions extends EndpointOptions {
   readonly revoke: Revoke
 }
 
-/** `POST /oauth/revoke` (RFC 7009): a client ends a token of its own; one that holds no longer is no error. */
+/**
+ * `POST /oauth/revoke` (RFC 7009): a client revokes a token of its own; a token that is no longer valid is not an
+ * error.
+ */
 export function revocationEndpoint({ revoke, ...options }: RevocationEndpointOptions): Mount {
   return clientEndpoint('/oauth/revoke', options, async (form, client) => {
     const token = form.get('token')
@@ -113,7 +122,7 @@ async function isGood({ authenticate }: TransportContext, token: string): Promis
   }
 }
 
-/** OAuth 2.1 for programs: a token endpoint, revocation, and the metadata that leads there. */
+/** OAuth 2.1 for programs: token endpoint, revocation, and metadata. */
 export function oauthMounts(
   options: MetadataOptions & RevocationEndpointOptions & TokenEndpointOptions,
 ): Mount[] {

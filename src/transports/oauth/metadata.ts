@@ -10,17 +10,17 @@ import { noStore } from './refusal.ts'
 
 export interface MetadataOptions {
   readonly context: Pick<TransportContext, 'site'>
-  /** Public keys that may verify our tokens. */
+  /** Public keys that verify the gateway's tokens. */
   readonly published: () => Promise<readonly JWK[]>
-  /** Other issuers whose tokens are taken. */
+  /** Other issuers whose tokens are accepted. */
   readonly external: readonly string[]
 }
 
-/** The public documents that a client finds its way by: keys, authorization server, protected resources. */
+/** The discovery documents of OAuth: keys, authorization server, protected resources. */
 export function metadataMounts({ context, published, external }: MetadataOptions): Mount[] {
   const base = () => context.site().base_url
   const prefix = prefixOf(base())
-  // Where the base URL's path is also a resource's, what stands behind the former counts: RFC 9728 section 3.1.
+  // If the base URL's path is also that of a resource, the suffix of the base URL wins: RFC 9728 section 3.1.
   const suffixes = new Map(
     ['', prefix].flatMap((before) => ['', ...resourcePaths].map((path) => [before + path, path])),
   )
@@ -54,7 +54,10 @@ export function metadataMounts({ context, published, external }: MetadataOptions
   ]
 }
 
-/** RFC 8414. No response type: nobody signs in here. MCP's clients read no metadata without the endpoint. */
+/**
+ * RFC 8414. There are no response types, since users cannot sign in here; MCP clients reject metadata without the
+ * endpoint.
+ */
 function authorizationServer(issuer: string): unknown {
   return {
     issuer,
@@ -70,12 +73,12 @@ function authorizationServer(issuer: string): unknown {
   }
 }
 
-/** RFC 6749 section 4.1.2.1, told to whoever asks: it redirects to nobody. */
+/** RFC 6749 section 4.1.2.1, answered directly: nothing is redirected. */
 function noSignIn(request: Parameters<Handler>[0], response: ServerResponse): void {
   const body = {
     error: 'unsupported_response_type',
     error_description:
-      'Nobody signs in here: programs use the token endpoint, people an issuer of their own.',
+      'Users cannot sign in here: programs use the token endpoint, people an issuer of their own.',
   }
   send(request, response, 400, JSON.stringify(body), noStore)
 }
@@ -93,7 +96,7 @@ function prefixOf(baseUrl: string): string {
   return new URL(baseUrl).pathname.replace(/\/$/, '')
 }
 
-/** What a base URL may hold and Express would read as a pattern. */
+/** Escapes the characters of a base URL that Express reads as a pattern. */
 function literal(path: string): string {
   return path.replace(/[(){}[\]?+!*:\\]/g, '\\$&')
 }

@@ -38,7 +38,7 @@ const errors: Partial<Record<Code, OAuthError>> = {
   unsupported_media_type: 'invalid_request',
 }
 
-/** Answers with JSON, whatever was thrown; 401 names the scheme that is understood. */
+/** Answers with JSON for any error; 401 names the supported scheme. */
 export function refuse(
   context: Pick<TransportContext, 'onError'>,
   request: IncomingMessage,

@@ -4,7 +4,7 @@ import { passedAgents } from '../../../schemas/via.ts'
 import type { Client } from '../../router/call.ts'
 import type { TransportContext } from './transport-context.ts'
 
-/** Who is at the other end of the wire. */
+/** The client of a request. */
 export function clientOf(
   context: Pick<TransportContext, 'trusted_proxies'>,
   request: IncomingMessage,
@@ -16,8 +16,8 @@ export function clientOf(
 const nowhere: readonly string[] = Object.freeze([])
 
 /**
- * The address that the request comes from or, through a proxy that the operator trusts, the last one that the proxy
- * names. An IPv6 caller is its /64, of which it has every address.
+ * The address of the peer or, behind a proxy that the operator trusts, the last address that the proxy names. An
+ * IPv6 caller counts as its /64, since it can use every address in it.
  */
 function addressOf(context: Pick<TransportContext, 'trusted_proxies'>, request: IncomingMessage): string {
   const peer = plain(request.socket.remoteAddress ?? 'unknown')
@@ -29,7 +29,7 @@ function addressOf(context: Pick<TransportContext, 'trusted_proxies'>, request: 
   return network(forwarded ? plain(forwarded) : peer)
 }
 
-/** An IPv4 address in IPv6 clothes is itself. */
+/** Unwraps an IPv4-mapped IPv6 address. */
 function plain(address: string): string {
   return address.startsWith(':') ? address.replace(/^::ffff:(?=\d+\.)/i, '') : address
 }

@@ -15,9 +15,9 @@ export interface Task {
 }
 
 /**
- * The limits of one connection, for every transport that keeps one open: at most 16 messages are in work, a few more
- * are queued, and while the queue is full nothing more is read. `add` works like `write` of a Node.js stream: after
- * `false` the transport stops reading until `room` has resolved.
+ * The limits of one connection, for every transport that keeps one open: at most 16 messages are processed at the
+ * same time, a few more are queued, and while the queue is full nothing more is read. `add` works like `write` of
+ * a Node.js stream: after `false` the transport stops reading until `ready` has resolved.
  */
 export class FlowControl {
   readonly #onError: (fault: unknown) => void
@@ -27,7 +27,7 @@ export class FlowControl {
   readonly #roomListeners: (() => void)[] = []
   readonly #idleListeners: (() => void)[] = []
 
-  /** `onError` receives what a task throws. */
+  /** `onError` receives the errors of tasks. */
   constructor(onError: (fault: unknown) => void) {
     this.#onError = onError
   }

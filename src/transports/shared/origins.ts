@@ -1,8 +1,8 @@
 import { isLoopback } from './hosts.ts'
 
 /**
- * Which web origins may open a socket or call MCP (DNS rebinding and foreign pages: MCP requires it): pages
- * served from loopback while we listen there, our own address, and what the operator allows.
+ * The web origins that may open a socket or call MCP, which MCP requires against DNS rebinding: loopback pages if
+ * the gateway is on loopback, its own address, and those that the operator allows.
  */
 export function originRule(baseUrl: string, allowed: readonly string[]): (origin: string) => boolean {
   const own = new URL(baseUrl)

@@ -1,21 +1,23 @@
 import { Failure } from '../../../schemas/failure.ts'
 import type { Json } from '../../../schemas/json.ts'
 
-/** Longest answer of an action, in characters of JSON. */
+/** Maximum length of an output, in characters of JSON. */
 const maxAnswerLength = 1024 * 1024
 
 const texts = new WeakMap<object, string>()
 const bytes = new WeakMap<object, Buffer>()
 
 /**
- * JSON text of an output. A frozen output will not change, so it is written once and remembered for as long
- * as somebody holds it. Throws Failure `too_large` for more than 1 MiB.
+ * The JSON text of an output. A frozen output never changes, so its text is cached while the output is in use.
+ * Throws Failure `too_large` for more than 1 MiB.
  */
 export function stringify(value: Json): string {
   return isFrozen(value) ? remember(texts, value, write) : write(value)
 }
 
-/** The same for a socket: as UTF-8 bytes where they are remembered, else as text, which Node writes in one piece. */
+/**
+ * The same for an HTTP response: cached UTF-8 bytes of a frozen output, else text, which Node writes in one piece.
+ */
 export function toPayload(value: Json): Buffer | string {
   return isFrozen(value) ? remember(bytes, value, (output) => Buffer.from(write(output))) : write(value)
 }
@@ -24,7 +26,7 @@ function write(value: Json): string {
   const text = JSON.stringify(value)
   if (text.length <= maxAnswerLength) return text
   throw new Failure('too_large', `The answer is longer than ${maxAnswerLength} characters.`, {
-    hint: 'Ask for less at once: a smaller limit, or by cursor.',
+    hint: 'Request less at once: use a smaller limit, or a cursor.',
   })
 }
 

@@ -4,25 +4,25 @@ import type { Principal } from '../../../schemas/scope.ts'
 import { type Authenticate, principalOf } from '../../auth/bearer.ts'
 import type { Router } from '../../router/call.ts'
 
-/** What every transport is a view of. */
+/** What every transport needs from the gateway. */
 export interface TransportContext {
   readonly dispatch: Router['dispatch']
   readonly authenticate: Authenticate
   /** The agents hosted here, for method names, tools and documents. */
   readonly agents: readonly Agent[]
-  /** Addresses of proxies whose X-Forwarded-For is believed. */
+  /** Addresses of proxies whose X-Forwarded-For is trusted. */
   readonly trusted_proxies: readonly string[]
-  /** Where callers reach the gateway, without a slash at the end. */
+  /** The gateway's public address, without a trailing slash. */
   readonly site: () => { readonly base_url: string }
-  /** Hears that agents were listed or are listed no more, until what it gives back is called. */
+  /** Calls the listener when agents are listed or unlisted; the returned function stops it. */
   onListed(listener: () => void): () => void
-  /** Hears of faults that no caller is told more of than that they happened. */
+  /** Receives errors that callers see only as `internal`. */
   onError(fault: unknown): void
 }
 
 /**
- * Who calls; synchronous when the token has been seen lately. A door asks before it reads a body and again after: a
- * body may take its time, and what was revoked meanwhile no longer holds. Throws Failure `unauthenticated`.
+ * The caller; synchronous if the token is cached. A transport calls this before it reads a body and again after:
+ * the token may be revoked while a slow body arrives. Throws Failure `unauthenticated`.
  */
 export function authenticated(
   context: TransportContext,
@@ -31,7 +31,7 @@ export function authenticated(
   return principalOf(authorization, context.authenticate)
 }
 
-/** What was thrown as the failure that a caller is told of; what nobody foresaw is logged first. */
+/** What was thrown, as the Failure for the caller; an unexpected error is logged first. */
 export function failureOf(context: Pick<TransportContext, 'onError'>, thrown: unknown): Failure {
   if (!(thrown instanceof Failure)) context.onError(thrown)
   return Failure.from(thrown)

@@ -27,7 +27,7 @@ export interface UpgradeOptions extends ConnectionLimits, SocketTimeouts {
   readonly sockets: readonly SocketEndpoint[]
   /** Refuses requests for other host names; absent: every name is accepted. */
   readonly refuseHost?: RefuseHost
-  /** Whether a page of this origin may connect; clients that are not browsers send none. */
+  /** True if a page of this origin may connect; other clients send no origin. */
   readonly allowsOrigin: (origin: string) => boolean
 }
 
@@ -173,7 +173,9 @@ function isOnlyTokens(offered: readonly string[]): boolean {
 
 const lingerMilliseconds = 500
 
-/** Answers an upgrade with a plain HTTP failure. Whether its peer reads and closes or not, the socket goes. */
+/**
+ * Answers an upgrade with a plain HTTP failure, and destroys the socket even if the peer neither reads nor closes.
+ */
 function refuse(
   context: Pick<TransportContext, 'site'>,
   request: IncomingMessage,
@@ -193,7 +195,7 @@ function refuse(
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   const linger = setTimeout(() => socket.destroy(), lingerMilliseconds)
   socket.once('close', () => clearTimeout(linger))
-  // What the peer still sends is read away, else closing would reset the answer.
+  // Discards what the peer still sends: closing with unread data would reset the answer.
   socket.resume()
   socket.end(`HTTP/1.1 ${http} ${failure.code}\r\n${lines.join('')}\r\n${body}`)
 }

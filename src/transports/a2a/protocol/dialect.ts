@@ -3,7 +3,7 @@ import { nearest } from '../../../../schemas/nearest.ts'
 import type { StreamEvent } from '../tasks/view.ts'
 import { type OperationName, operations } from './operations.ts'
 
-/** One version's words for the operations. */
+/** The method names, params and results of one version of A2A. */
 export interface Dialect {
   /** Throws Failure `unknown_action` and Refusal. */
   operation(method: string): OperationName

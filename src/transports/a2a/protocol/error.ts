@@ -13,21 +13,22 @@ export class Refusal extends Error {
   }
 }
 
-/** What is said where nothing else is to be said. */
+/** The default message of each reason. */
 const refusals: Readonly<Record<A2aReason, string>> = {
-  TASK_NOT_FOUND: 'There is no such task here; an hour after its last change a task is forgotten.',
+  TASK_NOT_FOUND: 'No task has this id. A task is deleted an hour after its last change.',
   TASK_NOT_CANCELABLE: 'The task is over and cannot be cancelled.',
-  PUSH_NOTIFICATION_NOT_SUPPORTED: 'No push notifications are sent from here; stream, or ask again.',
-  UNSUPPORTED_OPERATION: 'This is not done here.',
-  CONTENT_TYPE_NOT_SUPPORTED: 'This part is not read here.',
-  VERSION_NOT_SUPPORTED: 'Send the header A2A-Version: 1.0; without it, the methods of 0.3 are spoken alone.',
+  PUSH_NOTIFICATION_NOT_SUPPORTED: 'Push notifications are not supported; stream the task, or poll GetTask.',
+  UNSUPPORTED_OPERATION: 'This operation is not supported.',
+  CONTENT_TYPE_NOT_SUPPORTED: 'Parts of this type are not supported.',
+  VERSION_NOT_SUPPORTED:
+    'Send the header A2A-Version: 1.0; without it only the methods of 0.3 are available.',
 }
 
 export function refusal(reason: A2aReason, message = refusals[reason]): Refusal {
   return new Refusal(reason, message)
 }
 
-/** A field of a request that is not as it must be. */
+/** The failure of an invalid field of a request. */
 export function invalidField(pointer: string, detail: string): Failure {
   return new Failure('invalid_request', `${pointer}: ${detail}`, { errors: [{ pointer, detail }] })
 }
@@ -39,13 +40,13 @@ export interface A2aError {
   readonly status: string
   readonly message: string
   readonly details: readonly object[]
-  /** What it came from, where it is a failure that every door has. */
+  /** The failure behind the error, if there is one. */
   readonly failure?: Failure
 }
 
 const a2aDomain = 'a2a-protocol.org'
 
-/** What was thrown as the error that a caller is told of; `id` is the request's. */
+/** What was thrown, as the error that the caller receives; `id` is the request's. */
 export function errorOf(context: Pick<TransportContext, 'onError'>, thrown: unknown, id: string): A2aError {
   if (thrown instanceof Refusal) {
     const { reason, message } = thrown
@@ -72,7 +73,7 @@ function violations({ details: { errors = [] } }: Failure): object[] {
   return [{ '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations }]
 }
 
-/** The problem that every door shows, in the one type of Any that holds free JSON. */
+/** The problem details that every transport returns, in the one type of Any that holds free JSON. */
 function problemIn(failure: Failure, id: string): object {
   return { '@type': 'type.googleapis.com/google.protobuf.Struct', value: problem(failure, id) }
 }

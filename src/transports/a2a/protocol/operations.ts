@@ -2,7 +2,7 @@
 export interface Operation {
   readonly name: OperationName
   readonly verb: 'GET' | 'POST' | 'DELETE'
-  /** What stands behind the interface's URL and the tenant; its group is the id of the task. */
+  /** The path after the interface's URL and the tenant; its group is the id of the task. */
   readonly path: RegExp
 }
 

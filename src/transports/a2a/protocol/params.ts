@@ -7,7 +7,7 @@ import { TaskState } from '../../../../schemas/task.ts'
 const name = z.string().max(256).nullish()
 const id = z.string().min(1).max(256)
 
-/** ProtoJSON takes numbers as text too, and a query has nothing else. */
+/** ProtoJSON allows numbers as text, and a query holds only text. */
 function integer(least: number, most: number) {
   const read = (value: unknown) =>
     typeof value === 'string' && /^-?\d{1,10}$/.test(value) ? Number(value) : value
@@ -25,7 +25,10 @@ const Part = z.object({
   metadata: z.record(z.string(), z.unknown()),
 })
 
-/** What of a SendMessageRequest (section 3.2.1) is minded here; other fields are ignored, as section 5.7 asks. */
+/**
+ * The fields of a SendMessageRequest (section 3.2.1) that are used here; other fields are ignored, as section 5.7
+ * requires.
+ */
 export const sendParams = input(
   z.object({
     tenant: name,
@@ -71,7 +74,7 @@ export type ListParams = ReturnType<typeof listParams.parse>
 
 export const cardParams = input(z.object({ tenant: name, version: z.enum(['1.0', '0.3']).default('1.0') }))
 
-/** ProtoJSON takes a field by the name that it has in the proto file too: `history_length`. */
+/** ProtoJSON also allows the names of the proto file: `history_length`. */
 export function protoNames(params: unknown): unknown {
   if (!isRecord(params)) return params
   const { message, configuration, ...rest } = camel(params)

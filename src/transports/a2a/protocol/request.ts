@@ -8,7 +8,7 @@ import { clientOf } from '../../shared/client-address.ts'
 import { authenticated, type TransportContext } from '../../shared/transport-context.ts'
 import { refusal } from './error.ts'
 
-/** The body of a request and the call that it makes. Throws the Failure that concerns the HTTP request as a whole. */
+/** The body of a request and the call that it makes. Throws the Failure of the HTTP request as a whole. */
 export async function readCall(
   context: TransportContext,
   request: IncomingMessage,
@@ -22,11 +22,11 @@ export async function readCall(
   return { body, call: { principal, signal: signalOf(response), id, client: clientOf(context, request) } }
 }
 
-/** Patch numbers take no part in a version (section 3.6). */
+/** Patch numbers are not part of a version (section 3.6). */
 const current = /^1\.0(?:\.\d+)?$/
 const legacy = /^(?:0\.3(?:\.\d+)?)?$/
 
-/** What the header `A2A-Version` says, or the query parameter of that name; none means 0.3 (section 3.6.2). */
+/** The version in the header `A2A-Version` or the query parameter of that name; none means 0.3 (section 3.6.2). */
 export function versionOf({ headers, url = '' }: IncomingMessage): '1.0' | '0.3' | undefined {
   const requested = headers['a2a-version'] ?? queryOf(url).get('A2A-Version') ?? ''
   if (typeof requested !== 'string') return undefined
@@ -42,7 +42,10 @@ export function queryOf(url: string): URLSearchParams {
   return new URLSearchParams(url.split('?')[1])
 }
 
-/** The one extension that cards declare asks nothing of either side. Of the extensions that the caller wants, those that are active (section 4.6.2). */
+/**
+ * The extensions that the caller requests and that are active (section 4.6.2): only the one that cards declare,
+ * which needs nothing from either side.
+ */
 export function extensionHeaders({ headers }: IncomingMessage): Headers {
   const requested = String(headers['a2a-extensions'] ?? '').split(',')
   return requested.some((uri) => uri.trim() === registryExtension)

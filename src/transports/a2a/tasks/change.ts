@@ -47,7 +47,7 @@ export function createMeter(): (change: TaskUpdate) => void {
       'too_large',
       `A task stores at most ${maxParts} parts and ${maxCharacters} characters of output.`,
       {
-        hint: 'Ask for less at once: a smaller limit, or by cursor.',
+        hint: 'Request less at once: use a smaller limit, or a cursor.',
       },
     )
   }

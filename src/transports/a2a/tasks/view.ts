@@ -51,8 +51,8 @@ export function showTask(stored: StoredTask, { historyLength, artifacts = true }
   }
 }
 
-/** A worker that went away could not say so. */
-const gone = 'The process that worked on it went away.'
+/** A worker whose process ended could not store a message. */
+const gone = 'The process that worked on the task ended.'
 
 function showStatus({ id, context_id, state, message, updated_at, alive_until }: StoredTask): Status {
   if (state === 'TASK_STATE_FAILED' && alive_until !== null) {

@@ -2,7 +2,7 @@ import { isRecord } from '../../../../schemas/json.ts'
 import { type Artifact, isBusy, type Message, type Part, type TaskState } from '../../../../schemas/task.ts'
 import type { StreamEvent, Task } from '../tasks/view.ts'
 
-/** The objects of 1.0 as 0.3 has them: each says its kind, and states and roles are written small. */
+/** The objects of 1.0 in the form of 0.3: each has a `kind`, and states and roles are in lower case. */
 export function fromEvent(event: StreamEvent): object {
   if ('task' in event) return fromTask(event.task)
   if ('message' in event) return fromMessage(event.message)
@@ -48,7 +48,7 @@ function fromArtifact({ parts, ...rest }: Artifact): object {
 function fromPart({ text, data, raw, url, filename, mediaType, metadata }: Part): object {
   const more = metadata ? { metadata } : {}
   if (text !== undefined) return { kind: 'text', text, ...more }
-  // 0.3 has objects alone for data.
+  // The data of 0.3 must be an object.
   if (data !== undefined) return { kind: 'data', data: isRecord(data) ? data : { value: data }, ...more }
   const file = {
     ...(raw === undefined ? { uri: url } : { bytes: raw }),

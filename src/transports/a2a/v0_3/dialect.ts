@@ -5,7 +5,7 @@ import type { Dialect } from '../protocol/dialect.ts'
 import type { OperationName } from '../protocol/operations.ts'
 import { fromEvent, fromTask } from './answer.ts'
 
-/** The methods of A2A 0.3 (its section 7) by what they are in 1.0. */
+/** The methods of A2A 0.3 (its section 7) and the operations of 1.0 that they are. */
 const methods: Readonly<Record<string, OperationName>> = {
   'message/send': 'SendMessage',
   'message/stream': 'SendStreamingMessage',
@@ -19,7 +19,7 @@ const methods: Readonly<Record<string, OperationName>> = {
   'agent/getAuthenticatedExtendedCard': 'GetExtendedAgentCard',
 }
 
-/** A2A 0.3 over JSON-RPC: other words for the operations of 1.0, whose rules and errors hold. */
+/** A2A 0.3 over JSON-RPC: other names for the operations of 1.0, with the same rules and errors. */
 export const dialect03: Dialect = {
   operation(method) {
     const operation = Object.hasOwn(methods, method) ? methods[method] : undefined
@@ -43,7 +43,7 @@ export const dialect03: Dialect = {
   event: fromEvent,
 }
 
-/** What is not as it must be goes on as it is, and is refused as it is in 1.0. */
+/** Invalid params pass unchanged and are refused as in 1.0. */
 function sendParams(params: unknown): unknown {
   if (!isRecord(params) || !isRecord(params.message)) return params
   const { message, configuration, ...rest } = params

@@ -1,10 +1,10 @@
 import { isRecord, type JsonSchema } from '../../../../schemas/json.ts'
 
-/** Schemas come with `$defs` of their own; in one document these stand among the components. */
+/** Moves the `$defs` of schemas into the components of one document. */
 export interface Definitions {
-  /** What `#/components/schemas` holds. */
+  /** The members of `#/components/schemas`. */
   readonly schemas: Readonly<Record<string, unknown>>
-  /** The schema without its `$defs`, which are kept under names that begin with `name`. */
+  /** Returns the schema without its `$defs`, which are added under names that begin with `name`. */
   add(name: string, schema: JsonSchema): Record<string, unknown>
 }
 

@@ -15,7 +15,7 @@ function pathParameters(row: NamedRow): unknown[] {
   }))
 }
 
-/** A form sends the fields that were left empty too: texts and lists that may be left out may be empty. */
+/** A form also sends its empty fields: optional texts and lists may be empty. */
 function queryParameters({ route, action }: Row): unknown[] {
   const { required } = action.input.json
   const needed = new Set(Array.isArray(required) ? required : [])
@@ -57,7 +57,7 @@ export function answerSchema({ route, action }: Row): JsonSchema {
   return route.body === 'input' ? inOne('output', action.output.json) : action.output.json
 }
 
-/** The input without what the path and the headers say. */
+/** The input without the fields that the path and the headers hold. */
 export function bodySchema({ route, action }: Row): JsonSchema {
   const schema = action.input.json
   if (route.body === 'input') return { ...inOne('input', schema), additionalProperties: false }
@@ -76,7 +76,7 @@ export function bodySchema({ route, action }: Row): JsonSchema {
   }
 }
 
-/** An object of one field; definitions stay at the root, where references look for them. */
+/** An object of one field; definitions stay at the root, where references point. */
 function inOne(field: string, { $defs, ...schema }: JsonSchema): JsonSchema {
   return {
     type: 'object',

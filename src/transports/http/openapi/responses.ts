@@ -3,7 +3,7 @@ import { type Code, codes } from '../../../../schemas/failure.ts'
 import { streams } from '../event-answer.ts'
 import type { Row } from './row.ts'
 
-/** Every answer of a row, by status: its output, 304, and each status of a failure that it may end in. */
+/** Every answer of a row, by status: its output, 304, and each status of its possible failures. */
 export function responsesOf(row: Row, output: unknown, links: object): Record<string, unknown> {
   const { route, action } = row
   const status = route.status ?? 200
@@ -41,7 +41,7 @@ function contentOf({ route, action }: Row, output: unknown): Record<string, obje
   }
 }
 
-/** What a row may fail with, by what it is; a row says in `fails` what does not follow from that. */
+/** The possible failures of a row, derived from the row; `fails` adds the others. */
 function failuresOf({ route, action }: Row): Code[] {
   if (action.effect === 'call') return Object.keys(codes) as Code[]
   const isWrite = action.effect === 'write'
@@ -67,7 +67,7 @@ function asks(access: Access): string | undefined {
   return typeof access === 'object' ? access.scope : access === 'bearer' ? access : undefined
 }
 
-/** Nobody is there to read `cancelled`, and `method_not_allowed` is for methods that have no operation. */
+/** `cancelled` has no reader, and `method_not_allowed` belongs to methods without an operation. */
 const unanswered = new Set<number>([codes.cancelled.http, codes.method_not_allowed.http])
 
 function statusesOf(failures: readonly Code[]): number[] {

@@ -2,7 +2,7 @@ import type { Action } from '../../../../schemas/action.ts'
 import type { JsonSchema } from '../../../../schemas/json.ts'
 import type { Route } from '../route.ts'
 
-/** What of an action a document shows. */
+/** The fields of an action that a document shows. */
 export interface Described
   extends Pick<Action, 'title' | 'description' | 'access' | 'effect' | 'part' | 'idempotency'> {
   readonly input: { readonly json: JsonSchema }
@@ -16,11 +16,11 @@ export interface Row {
 
 /** A row under the path that it shares with other methods. */
 export interface NamedRow extends Row {
-  /** As in the table, such as `/api/agents/:packageName`; its parameter names stand for the row's own. */
+  /** The path of the first row, such as `/api/agents/:packageName`; its parameter names replace the row's own. */
   readonly path: string
 }
 
-/** What two paths have in common that no server can tell apart. */
+/** The path without parameter names: a server cannot tell apart two paths of the same shape. */
 export function shapeOf(path: string): string {
   return path.replace(/:\w+/g, ':')
 }
@@ -30,7 +30,7 @@ export function operationIdOf({ method, path }: Route): string {
   return `${method}${path.replace(/[^A-Za-z0-9]+(.)?/g, (_, letter?: string) => (letter ?? '').toUpperCase())}`
 }
 
-/** The parameters' own names and those of the shared path, place by place. */
+/** The row's own parameter names and those of the shared path, by position. */
 export function parameterNames({ route, path }: NamedRow): [own: string, shared: string][] {
   const own = [...route.path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
   const shared = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)

@@ -10,8 +10,8 @@ import type { TransportContext } from '../../shared/transport-context.ts'
 import type { McpCaller, Modern } from './protocol.ts'
 
 /**
- * Answers one POST (Streamable HTTP): as JSON or, once a notification belongs to it, as server-sent events. Where
- * another token would do, as 401 or 403. A caller who closes the connection cancels, and is told nothing more.
+ * Answers one POST (Streamable HTTP): as JSON or, from the first notification on, as server-sent events; as 401 or
+ * 403 if another token is needed. A caller who closes the connection cancels the request.
  */
 export async function serveExchange(
   context: Pick<TransportContext, 'site'>,

@@ -17,7 +17,7 @@ export class Fault extends Error {
   readonly code: number
   readonly data: unknown
   readonly status: number
-  /** The failure behind it, where there is one. */
+  /** The failure behind the error, if there is one. */
   readonly failure: Failure | undefined
 
   constructor(
@@ -33,7 +33,7 @@ export class Fault extends Error {
   }
 }
 
-/** The JSON-RPC response that says it. */
+/** The JSON-RPC response with the error. */
 export function faultText({ code, message, data }: Fault, id: Id | null): string {
   return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, ...(data !== undefined && { data }) } })
 }

@@ -5,7 +5,7 @@ import { isId, isMessage, type Message } from '../../../common/mcp/message.ts'
 import { invalidRequest, parseError } from '../../json-rpc/frames.ts'
 import { assertPlainMessage } from './plain-message.ts'
 
-/** What a text holds: a message, or the text that answers what is none. */
+/** The message in a text, or the answer that refuses the text. */
 export type Frame = { readonly message: Message } | { readonly refusal: string }
 
 export function readFrame(text: string): Frame {
@@ -24,7 +24,7 @@ export function readFrame(text: string): Frame {
   }
 }
 
-/** The error that answers an unsound message, with its id where that is sound. */
+/** The error for an invalid message, with its id if that is valid. */
 export function refusal(failure: Failure, message: unknown, code = invalidRequest): string {
   const error = { code, message: failure.message, data: problem(failure, randomUUID()) }
   const id = isRecord(message) && isId(message.id) ? message.id : null
@@ -32,5 +32,5 @@ export function refusal(failure: Failure, message: unknown, code = invalidReques
 }
 
 export function repeated(message: Message): string {
-  return refusal(new Failure('invalid_request', 'A request with this id waits for its answer.'), message)
+  return refusal(new Failure('invalid_request', 'A request with this id is already running.'), message)
 }

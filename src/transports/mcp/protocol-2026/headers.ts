@@ -4,12 +4,12 @@ import { modernVersion, nameMember, namesRevision, versionKey } from '../../../c
 import { Fault, faults } from './fault.ts'
 import type { Meta } from './meta.ts'
 
-/** Whether a request is of the modern era by what its params or, failing those, its headers say. */
+/** True for a request of 2026-07-28, by its params or, without a revision in them, by its headers. */
 export function isModern({ params }: Request, headers?: IncomingHttpHeaders): boolean {
   return namesRevision(params) || (single(headers?.['mcp-protocol-version']) ?? '') >= modernVersion
 }
 
-/** The headers that contradict what the body says. Throws Fault -32020. */
+/** Checks that the headers agree with the body. Throws Fault -32020. */
 export function assertAgreement({ method }: Request, meta: Meta, headers: IncomingHttpHeaders): void {
   const version = single(headers['mcp-protocol-version'])
   if (version !== undefined && version !== meta[versionKey])
@@ -18,7 +18,7 @@ export function assertAgreement({ method }: Request, meta: Meta, headers: Incomi
   if (stated !== undefined && stated !== method) throw mismatch('Mcp-Method', stated, method)
 }
 
-/** The headers that a request must have, and the name among them. Throws Fault -32020. */
+/** Checks the required headers, and the name in them. Throws Fault -32020. */
 export function assertHeaders({ method, params }: Request, headers: IncomingHttpHeaders): void {
   for (const name of ['MCP-Protocol-Version', 'Mcp-Method']) {
     if (single(headers[name.toLowerCase()]) === undefined) throw mismatch(name)

@@ -51,7 +51,7 @@ const shape = z.object({
     .optional(),
 })
 
-/** What a request says of itself in `_meta`. */
+/** The `_meta` of a request. */
 export interface Meta {
   readonly [versionKey]: string
   readonly [capabilitiesKey]: Readonly<Record<string, unknown>>
@@ -74,12 +74,12 @@ export function readMeta(params: unknown): Meta {
 function invalidMeta(detail: string, keys: readonly string[]): Fault {
   return new Fault(
     faults.invalidParams,
-    `The _meta of a request of ${modernVersion} is not right: ${detail}. Send both ${versionKey} and ${capabilitiesKey} with each request.`,
+    `The _meta of a request of ${modernVersion} is invalid: ${detail}. Send both ${versionKey} and ${capabilitiesKey} with each request.`,
     { status: 400, data: { keys } },
   )
 }
 
-/** Throws Fault -32022 for a revision that is not served in this way. */
+/** Throws Fault -32022 for an unsupported revision. */
 export function assertVersion(requested: string): void {
   if (requested === modernVersion) return
   throw new Fault(faults.unsupportedVersion, `Unsupported protocol version: ${requested}`, {

@@ -2,8 +2,8 @@ import { isRecord } from '../../../../schemas/json.ts'
 import { assertPlain } from '../../../../schemas/plain.ts'
 
 /**
- * `assertPlain` for what comes before the SDK reads it. The arguments of a tool count from their own first
- * level, as they do at every other door. Throws Failure `invalid_request`.
+ * `assertPlain` for a message that the SDK will read. The depth of a tool's arguments counts from their own first
+ * level, as at every other transport. Throws Failure `invalid_request`.
  */
 export function assertPlainMessage(message: unknown): void {
   if (!isRecord(message)) {

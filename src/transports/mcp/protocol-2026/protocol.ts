@@ -8,24 +8,24 @@ import { Fault, faults, faultText } from './fault.ts'
 import { assertAgreement, assertHeaders, isModern } from './headers.ts'
 import { assertVersion, type Meta, readMeta } from './meta.ts'
 
-/** Who calls, and from where; asked anew for each call. */
+/** The caller and its address; identified again for each call. */
 export interface McpCaller {
   readonly client?: Client
   identify(): Principal | null | Promise<Principal | null>
 }
 
-/** One request on its way, as its transport sees it. */
+/** One request in progress, as its transport sees it. */
 export interface Exchange {
   readonly caller: McpCaller
-  /** Aborts when the caller cancels or goes away: then nothing more is sent. */
+  /** Aborts when the caller cancels or disconnects: nothing more is sent then. */
   readonly signal: AbortSignal
-  /** The transport itself can say that a token or a scope is wanted: HTTP, by 401 and 403. */
+  /** The transport itself can ask for a token or a scope: HTTP, with 401 and 403. */
   readonly challenges?: boolean
   /** Sends a notification that belongs to this request; resolves when the caller can take more. */
   notify(method: string, params: object): Promise<void>
 }
 
-/** Answers one method with the JSON of its result. What it throws is a Fault, or our own mistake. */
+/** Returns the result of one method as JSON text. Throws Fault; any other error is internal. */
 export type Method = (
   params: Readonly<Record<string, unknown>>,
   exchange: Exchange & { readonly meta: Meta },
@@ -38,11 +38,11 @@ export interface ModernOptions {
   readonly onError: (fault: unknown) => void
 }
 
-/** The text of a JSON-RPC response; `status` is its own over HTTP. */
+/** The text of a JSON-RPC response; `status` is its HTTP status. */
 export interface Answer {
   readonly status: number
   readonly text: string
-  /** Why it was refused, where an action or the way to it did. */
+  /** The failure of the call, if there is one. */
   readonly failure?: Failure
 }
 
@@ -53,7 +53,7 @@ export interface Modern {
   answer(request: Request, exchange: Exchange, headers?: IncomingHttpHeaders): Promise<Answer>
 }
 
-/** The rules in the order of their precedence: `_meta`, headers against body, revision, headers, method, params. */
+/** Checks in the order of precedence: `_meta`, headers against body, revision, headers, method, params. */
 export function createModern({ methods, others, onError }: ModernOptions): Modern {
   const methodsByName = new Map(Object.entries(methods))
 
@@ -87,7 +87,7 @@ export function createModern({ methods, others, onError }: ModernOptions): Moder
   }
 }
 
-const internal = new Fault(faults.internal, 'Something went wrong here; it has been logged.')
+const internal = new Fault(faults.internal, 'An unexpected error occurred; it has been logged.')
 
 function unknownMethod(method: string): Fault {
   return new Fault(faults.unknownMethod, `Method not found: ${method.slice(0, 100)}`, { status: 404 })

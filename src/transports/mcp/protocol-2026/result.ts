@@ -1,17 +1,17 @@
 import type { JsonObject } from '../../../../schemas/json.ts'
 import { serverInfoKey } from '../../../common/mcp/protocol.ts'
 
-/** How long a client may keep a list, in milliseconds, and for whom (server/utilities/caching). */
+/** How long a client may cache a list, in milliseconds, and for whom (server/utilities/caching). */
 export interface Freshness {
   readonly ttlMs: number
   readonly cacheScope: 'public' | 'private'
 }
 
-/** Writes results as MCP 2026-07-28 has them: each says that it is complete and who made it. */
+/** Writes results of MCP 2026-07-28: each states that it is complete and names the server. */
 export interface ResultWriter {
-  /** A frozen result is written once. */
+  /** The text of a frozen result is cached. */
   write(result: object, freshness?: Freshness): string
-  /** From the members of a result that are JSON already, without braces and without `_meta`. */
+  /** Completes the members of a result, given as JSON without braces and without `_meta`. */
   close(members: string): string
 }
 

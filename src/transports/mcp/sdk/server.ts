@@ -7,7 +7,7 @@ import { type CallTool, failedResult, succeeded } from '../views/calls.ts'
 import { freshness } from '../views/listing.ts'
 import type { Views } from '../views/view.ts'
 
-/** What a server of the SDK serves: a message of which era, and whether on a connection that lasts. */
+/** The era of a server of the SDK, and whether its connection lasts. */
 export interface Serving {
   readonly era: 'legacy' | 'modern'
   readonly lasting: boolean
@@ -75,7 +75,7 @@ interface Context {
   }
 }
 
-/** In the 2025 era a client hears of changes once it has said that it is initialized. */
+/** In the 2025 era a client gets notifications once it has sent `initialized`. */
 function tellChanges(server: Server, onListed: OnListed, era: Serving['era']): void {
   const begin = () => {
     const stop = onListed(() => void server.sendResourceListChanged().catch(() => {}))
@@ -85,7 +85,7 @@ function tellChanges(server: Server, onListed: OnListed, era: Serving['era']): v
   else server.oninitialized = begin
 }
 
-/** An unknown resource is -32002 in the 2025 era; the SDK writes the code that took its place (SEP-2164). */
+/** An unknown resource is -32002 in the 2025 era; the SDK writes its later code (SEP-2164). */
 function saysNotFound(server: Server): Server {
   const connect = server.connect.bind(server)
   server.connect = (transport) => {
@@ -100,7 +100,7 @@ function saysNotFound(server: Server): Server {
   return server
 }
 
-/** The data of SEP-2164: the address and nothing else. */
+/** The data of SEP-2164: only the address. */
 function isAddress(data: unknown): boolean {
   return typeof data === 'object' && data !== null && Object.keys(data).join() === 'uri'
 }

@@ -6,7 +6,10 @@ import { failureOf, type TransportContext } from '../../shared/transport-context
 import { Fault } from '../protocol-2026/fault.ts'
 import type { Exchange } from '../protocol-2026/protocol.ts'
 
-/** Asks an action of the registry agent, as whoever asked. Throws Fault with the failure's own code and problem. */
+/**
+ * Calls an action of the registry agent on behalf of the caller. Throws Fault with the failure's own code and
+ * problem.
+ */
 export type Ask = (action: string, params: Record<string, unknown>, exchange: Exchange) => Promise<Json>
 
 export function createAsk(context: TransportContext): Ask {
@@ -21,18 +24,18 @@ export function createAsk(context: TransportContext): Ask {
   }
 }
 
-/** The facts of a call that an exchange makes. */
+/** The call that an exchange makes. */
 export async function callOf({ caller, signal }: Exchange, id: string): Promise<Call> {
   const { client } = caller
   return { principal: await caller.identify(), signal, id, ...(client !== undefined && { client }) }
 }
 
-/** A failure as the JSON-RPC error that it is where nothing else can say it. */
+/** A failure as a JSON-RPC error. */
 export function faultOf(failure: Failure, id: string = randomUUID()): Fault {
   return new Fault(codes[failure.code].rpc, failure.message, { data: problem(failure, id), failure })
 }
 
-/** A request whose params are not right. */
+/** The error for invalid params. */
 export function invalidField(pointer: string, detail: string, nearest: readonly string[] = []): Fault {
   const more = nearest.length > 0 ? { nearest } : {}
   return faultOf(

@@ -9,10 +9,10 @@ import type { Exchange } from '../protocol-2026/protocol.ts'
 import { invalidField } from './ask.ts'
 import type { Tool } from './tools.ts'
 
-/** The outcome of a tool: what its action answered, or why it did not; `id` is the call's. */
+/** The outcome of a tool: the output of its action, or the failure with the id of the call. */
 export type Outcome = { readonly output: Json } | { readonly failure: Failure; readonly id: string }
 
-/** Calls tools, for both eras. Throws Fault -32602 where there is no such tool. */
+/** Calls tools, for both eras. Throws Fault -32602 for an unknown tool. */
 export type CallTool = (params: Readonly<Record<string, unknown>>, exchange: Exchange) => Promise<Outcome>
 
 export function createCallTool(context: TransportContext, tools: ReadonlyMap<string, Tool>): CallTool {
@@ -46,7 +46,7 @@ export function createCallTool(context: TransportContext, tools: ReadonlyMap<str
   }
 }
 
-/** A result of a tool that went well, as an object. */
+/** The result of a successful tool, as an object. */
 export function succeeded(output: Json): { readonly content: object[]; readonly structuredContent: Json } {
   return { content: [{ type: 'text', text: stringify(output) }], structuredContent: structured(output) }
 }
@@ -58,8 +58,8 @@ function structured(output: Json): Json {
 const written = new WeakMap<object, string>()
 
 /**
- * The same as JSON without its braces. A frozen output will not change, so it is written once and remembered for
- * as long as somebody holds it.
+ * The same as JSON without braces. A frozen output never changes, so its text is cached while the output is in
+ * use.
  */
 export function writeSucceeded(output: Json): string {
   if (typeof output !== 'object' || output === null || !Object.isFrozen(output)) return membersOf(output)
@@ -76,7 +76,7 @@ function membersOf(output: Json): string {
   return `"content":[{"type":"text","text":${JSON.stringify(text)}}],"structuredContent":${shown}`
 }
 
-/** A failed call is a result, so that the model reads it; its text is the problem that every door shows. */
+/** A failed call is a result, so that the model reads it; its text is the problem details. */
 export function failedResult({ failure, id }: { failure: Failure; id: string }): object {
   const shown = problem(failure, id)
   return {
@@ -90,7 +90,7 @@ function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): Fault {
   const close = nearest(name, tools.keys())
   const failure = new Failure(
     'unknown_action',
-    `There is no tool ${name}.`,
+    `The tool ${name} is unknown.`,
     close.length > 0 ? { nearest: close } : {},
   )
   return new Fault(faults.invalidParams, failure.message, { data: problem(failure, randomUUID()) })

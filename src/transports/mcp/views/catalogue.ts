@@ -9,21 +9,24 @@ export interface CatalogueOptions {
   readonly clock: () => number
 }
 
-/** What `tools/list` answers: a frozen result, replaced only when its text changes. */
+/** The result of `tools/list`: frozen, and replaced only when its text changes. */
 export type Catalogue = () => Promise<{ readonly tools: readonly object[] }>
 
-/** Between two looks at what is listed, in milliseconds. */
+/** Time between two reads of the listed agents, in milliseconds. */
 const fresh = 10_000
-/** Nobody waits longer for a description, in milliseconds. */
+/** Maximum time to wait for a description, in milliseconds. */
 const timeout = 1000
 const maxCategories = 6
-/** A category is a publisher's word, and this text is read as ours: few agents or many letters do not get in. */
+/**
+ * Publishers choose the categories, and models read this text as ours: categories with few agents or long names
+ * are left out.
+ */
 const minAgents = 10
 const maxCategoryLength = 20
 
 /**
- * The tools with a description of search_agents that says, coarsely, what is listed: looked at when somebody asks
- * and the last look is ten seconds old.
+ * The tools, with a rough count of the listed agents in the description of search_agents. The count is refreshed
+ * on demand when it is ten seconds old.
  */
 export function createCatalogue({ tools, ask, clock }: CatalogueOptions): Catalogue {
   const listings = [...tools.values()].map(({ listing }) => listing)
@@ -41,7 +44,7 @@ export function createCatalogue({ tools, ask, clock }: CatalogueOptions): Catalo
       notify: async () => {},
     }
     const input = { sort: 'name', limit: 1, facets: true }
-    // Where it cannot be told now, what was said before stands.
+    // If the read fails, the previous description stays.
     const found = await ask('search_agents', input, exchange).catch(() => undefined)
     const now = found === undefined ? undefined : wordsOf(found as SearchOutput)
     if (now === undefined || now === words) return
@@ -64,7 +67,7 @@ export function createCatalogue({ tools, ask, clock }: CatalogueOptions): Catalo
   }
 }
 
-/** Two significant digits: what is read into a prompt must not change with each agent that comes. */
+/** Two significant digits: the text of a prompt must not change with each new agent. */
 function wordsOf({ total, facets }: SearchOutput): string {
   const rounded = (count: number) => Number(count.toPrecision(2))
   const largest = Object.entries(facets?.categories ?? {})

@@ -21,10 +21,10 @@ type Complete = (value: string, ask: Ask, exchange: Exchange) => Promise<object>
 
 const most = 100
 
-/** How the arguments complete that do; free words do not. */
+/** The arguments that can be completed; free text cannot. */
 const completions: Readonly<Record<string, Complete>> = { package_name: packageNames, category: categories }
 
-/** Completes what stands for a package name or a category by what is listed. */
+/** Completes package names and categories from the listed agents. */
 export function completionViews(ask: Ask): Views {
   return {
     'completion/complete': {
@@ -32,11 +32,11 @@ export function completionViews(ask: Ask): Views {
         const parsed = Params.safeParse(params)
         if (!parsed.success) {
           const [issue] = parsed.error.issues
-          throw invalidField(pointer(issue?.path ?? []), issue?.message ?? 'This is not right.')
+          throw invalidField(pointer(issue?.path ?? []), issue?.message ?? 'This value is invalid.')
         }
         const { ref, argument } = parsed.data
         if (!argumentsOf(ref).includes(argument.name))
-          throw invalidField('/argument/name', 'There is no such argument.')
+          throw invalidField('/argument/name', 'This argument is unknown.')
         const complete = completions[argument.name]
         return { completion: complete ? await complete(argument.value, ask, exchange) : none }
       },
@@ -49,7 +49,7 @@ const none = { values: [], total: 0, hasMore: false }
 function argumentsOf(ref: z.infer<typeof Params>['ref']): readonly string[] {
   if (ref.type === 'ref/prompt') return promptNamed(ref.name).arguments.map(({ name }) => name)
   if (ref.uri === template) return ['package_name']
-  throw invalidField('/ref/uri', `There is no template but ${template}.`)
+  throw invalidField('/ref/uri', `The only template is ${template}.`)
 }
 
 async function packageNames(prefix: string, ask: Ask, exchange: Exchange): Promise<object> {

@@ -77,7 +77,7 @@ ${wary} The same holds for what the call answers.`,
 const promptsByName = new Map(all.map((prompt) => [prompt.name, prompt]))
 const list = Object.freeze({ prompts: all.map(({ text: _, ...listing }) => listing) })
 
-/** Ways to begin, for people to choose from. */
+/** Prompts for users to choose from. */
 export const promptViews: Views = {
   'prompts/list': {
     freshness,
@@ -98,14 +98,14 @@ export const promptViews: Views = {
   },
 }
 
-/** Throws Fault -32602, naming close ones. */
+/** Throws Fault -32602 with the nearest names. */
 export function promptNamed(name: unknown): Pick<Prompt, 'name' | 'description' | 'arguments' | 'text'> {
   if (typeof name !== 'string') throw invalidField('/name', 'This must be a string.')
   const prompt = promptsByName.get(name)
   if (prompt) return prompt
   throw invalidField(
     '/name',
-    `There is no prompt ${name.slice(0, 100)}.`,
+    `The prompt ${name.slice(0, 100)} is unknown.`,
     nearest(name, promptsByName.keys()),
   )
 }

@@ -7,13 +7,13 @@ import { isChallenge } from '../../http/challenge.ts'
 import type { TransportContext } from '../../shared/transport-context.ts'
 import type { Tool } from './tools.ts'
 
-/** Why a `tools/call` with these params would be refused for want of a token or a scope, before it is made. */
+/** The failure of a `tools/call` whose token or scope is missing, before the call is made. */
 export type Refusal = (
   params: Readonly<Record<string, unknown>>,
   principal: Principal | null,
 ) => Failure | undefined
 
-/** By the router's own rule. What else is wrong with a call is said by whoever makes it. */
+/** Applies the router's own rule. Other errors are reported by the call itself. */
 export function createRefusal(
   { agents }: Pick<TransportContext, 'agents'>,
   tools: ReadonlyMap<string, Tool>,
@@ -26,7 +26,8 @@ export function createRefusal(
     const action = agent?.actions.find(
       (candidate) => candidate.name === actionName || candidate.aliases?.includes(actionName),
     )
-    // A tool of a listed agent says what it needs; whether there is the agent that call_agent names is not asked here.
+    // A tool of a listed agent states its scope. Whether the agent that call_agent names exists is not
+    // checked here.
     const scope = tool.listing._meta?.['dragoman/scope']
     if (!(agent && action) && scope === undefined) return undefined
     try {

@@ -26,7 +26,7 @@ const templates = Object.freeze({
   ],
 })
 
-/** Listed agents as resources: each is what the registry's `get_agent` says of it, to whoever asks. */
+/** Listed agents as resources: each is the result of the registry's `get_agent` for the caller. */
 export function createResources(ask: Ask): Views {
   return {
     'resources/list': {
@@ -84,7 +84,7 @@ async function read(ask: Ask, uri: string, exchange: Exchange): Promise<string> 
   }
 }
 
-/** The name in an address, whether its slash is percent-encoded or not; undefined where it is no address of ours. */
+/** The name in an address, with or without a percent-encoded slash; undefined for another kind of address. */
 function nameIn(uri: string): string | undefined {
   const [, name] = /^agent:\/\/([^?#]{1,700})$/i.exec(uri) ?? []
   try {
@@ -95,9 +95,9 @@ function nameIn(uri: string): string | undefined {
   }
 }
 
-/** SEP-2164: -32602, and the address alone as data. */
+/** SEP-2164: -32602, with only the address as data. */
 function unknown(uri: string, nearest: readonly string[] = []): Fault {
   const close = nearest.length > 0 ? ` There are ${nearest.join(', ')}.` : ''
   const shown = uri.length > 300 ? `${uri.slice(0, 300)}…` : uri
-  return new Fault(faults.invalidParams, `There is no resource ${shown}.${close}`, { data: { uri } })
+  return new Fault(faults.invalidParams, `The resource ${shown} is unknown.${close}`, { data: { uri } })
 }

@@ -4,7 +4,7 @@ import type { Mount } from '../../http/app.ts'
 import { pageMount } from '../../http/page.ts'
 import type { TransportContext } from '../../shared/transport-context.ts'
 
-/** What `/mcp` speaks, newest first. */
+/** The supported revisions, newest first. */
 export const supportedVersions = [
   modernVersion,
   '2025-11-25',
@@ -16,10 +16,10 @@ export const supportedVersions = [
 
 const type = 'application/mcp-server-card+json'
 
-/** The place that SEP-2127 reserves, and the older ones that are still asked for. */
+/** The path of SEP-2127, and older ones that clients still request. */
 const paths = ['/mcp/server-card', '/.well-known/mcp/server-card.json', '/.well-known/mcp.json'] as const
 
-/** The MCP Server Card (SEP-2127): who serves MCP here, where, in which revisions. */
+/** The MCP Server Card (SEP-2127): the server, its address and its revisions. */
 export function serverCardMounts(context: Pick<TransportContext, 'site'>, version: string): Mount[] {
   const render = ({ base_url }: { readonly base_url: string }) => JSON.stringify(cardOf(base_url, version))
   return paths.map((path) => pageMount(context.site, { path, type, render, max_age_s: 3600 }))

@@ -4,7 +4,7 @@ import type { JsonSchema } from '../../../../schemas/json.ts'
 import { toolName } from '../../../../schemas/names.ts'
 import type { Scope } from '../../../../schemas/scope.ts'
 
-/** One MCP tool: how it is listed, and the envelope that a call of it is. */
+/** One MCP tool: its listing, and the envelope that a call of it becomes. */
 export interface Tool {
   readonly listing: {
     readonly name: string
@@ -13,7 +13,7 @@ export interface Tool {
     readonly inputSchema: JsonSchema
     readonly outputSchema?: JsonSchema
     readonly annotations: Annotations
-    /** `dragoman/scope`: what a token must allow; absent where the tool needs none of its own. */
+    /** `dragoman/scope`: the scope that a token needs; absent if the tool needs none of its own. */
     readonly _meta?: { readonly 'dragoman/scope': Scope }
   }
   toEnvelope(input: Record<string, unknown>): Envelope
@@ -27,7 +27,7 @@ interface Annotations {
   readonly openWorldHint: boolean
 }
 
-/** The advertised actions of the hosted agents, and call_agent, in an order that never changes by itself. */
+/** The advertised actions of the hosted agents, and call_agent, in a stable order. */
 export function createTools(agents: readonly Agent[]): ReadonlyMap<string, Tool> {
   const tools = agents.flatMap((agent) =>
     agent.actions.filter((action) => action.advertised).map((action) => toTool(agent, action)),
@@ -40,7 +40,7 @@ function toTool(agent: Agent, action: Action): Tool {
   return namedTool(toolName(agent.package_name, action.name), agent, action)
 }
 
-/** The tool that an action of a hosted agent is, under this name. */
+/** An action of a hosted agent as a tool, under this name. */
 export function namedTool(name: string, agent: Agent, action: Action): Tool {
   return {
     listing: {

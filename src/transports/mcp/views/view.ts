@@ -1,12 +1,9 @@
 import type { Exchange } from '../protocol-2026/protocol.ts'
 import type { Freshness } from '../protocol-2026/result.ts'
 
-/**
- * One method of MCP that shows something of the registry, for both eras. A frozen result is the same until it is
- * replaced, and is written once.
- */
+/** One method of MCP that reads from the registry, for both eras. The text of a frozen result is cached. */
 export interface View {
-  /** How long the result may be kept; absent where the method's result does not say. */
+  /** How long the result may be cached; absent if the method's result has no such member. */
   readonly freshness?: Freshness
   /** Throws Fault. */
   answer(params: Readonly<Record<string, unknown>>, exchange: Exchange): object | Promise<object>
