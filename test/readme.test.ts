@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -13,6 +13,7 @@ const root = resolve(import.meta.dirname, '..')
 const readme = readFileSync(join(root, 'README.md'), 'utf8')
 const fieldGuide = readFileSync(join(root, 'docs/adding-a-field.md'), 'utf8')
 const guide = readFileSync(join(root, 'docs/adding-an-agent.md'), 'utf8')
+const transportGuide = readFileSync(join(root, 'docs/adding-a-transport.md'), 'utf8')
 
 /** Fenced blocks: their info string and their text. */
 function blocks(text: string): { info: string; code: string }[] {
@@ -151,15 +152,7 @@ describe('docs/adding-an-agent.md', () => {
 describe('docs/adding-a-field.md', () => {
   test('adds a field that is published, shown, filtered and counted', async () => {
     await using project = await copyOfProject()
-    for (const { info, code } of blocks(fieldGuide)) {
-      const [, path = '', anchor = ''] = /^ts (\S+) before "(.+)"$/.exec(info) ?? []
-      const text = await readFile(join(project.path, path), 'utf8')
-      expect(text.split(anchor)).toHaveLength(2)
-      await writeFile(
-        join(project.path, path),
-        text.replace(anchor, () => `${code}${anchor}`),
-      )
-    }
+    for (const { info, code } of blocks(fieldGuide)) await applyBlock(project.path, info, code)
     const body = {
       package_name: 'com.example.polyglot',
       name: 'Polyglot',
@@ -176,6 +169,82 @@ describe('docs/adding-a-field.md', () => {
     expect(await search('answers --language sv')).toEqual([])
   }, 60_000)
 })
+
+describe('docs/adding-a-transport.md', () => {
+  test('adds a transport that answers envelopes', async () => {
+    await using project = await copyOfProject()
+    for (const { info, code } of blocks(transportGuide)) {
+      if (info.startsWith('ts src/')) await applyBlock(project.path, info, code)
+    }
+    const envelope = { to: 'svc.registry', action: 'search', params: { query: 'wiki' }, message_id: 'm-1' }
+    const script = `
+      import { connect } from 'node:net'
+      import { createInterface } from 'node:readline'
+      import { readConfig } from './src/app/config.ts'
+      import { openGateway } from './src/app/gateway.ts'
+      import { startLineServer } from './src/transports/lines/server.ts'
+      await using gateway = await openGateway(readConfig({ DRAGOMAN_DATA: 'data', DRAGOMAN_LINES_PORT: '0' }))
+      await using server = await startLineServer(gateway, '127.0.0.1', 0)
+      const socket = connect(server.port)
+      socket.write(${JSON.stringify(`${JSON.stringify(envelope)}\n{"to": 1}\n`)})
+      let count = 0
+      for await (const line of createInterface({ input: socket })) {
+        console.log(line)
+        if (++count === 2) break
+      }
+      socket.destroy()`
+    const lines = await shell(
+      `cd ${project.path}; ${process.execPath} --input-type=module <<'END'\n${script}\nEND`,
+    )
+    const answers = lines
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(answers).toHaveLength(2)
+    expect(answers).toContainEqual({
+      echo: { message_id: 'm-1' },
+      output: expect.objectContaining({ total: expect.any(Number) }),
+    })
+    expect(answers).toContainEqual({ echo: {}, error: expect.objectContaining({ code: 'invalid_request' }) })
+  }, 60_000)
+})
+
+describe('the documents', () => {
+  const documents = globSync(['*.md', 'docs/**/*.md', '{agents,scripts,src}/**/README.md'], { cwd: root })
+  /** Files that the guides have the reader create. */
+  const created = ['agents/dice/', 'src/transports/lines/']
+
+  test.each(documents)('%s names files that exist, and links to them', (document) => {
+    const text = readFileSync(join(root, document), 'utf8').replaceAll(/^```[\s\S]*?^```$/gm, '')
+    const named = [
+      ...text.matchAll(/`((?:agents|bench|bin|deploy|docs|models|schemas|scripts|src|test)\/[^`\s]*)`/g),
+    ]
+    const paths = named
+      .map(([, path = '']) => path)
+      .filter((path) => !created.some((folder) => path.startsWith(folder)))
+    const links = [...text.matchAll(/\]\((?!https?:)([^)#]+)[^)]*\)/g)].map(([, path = '']) =>
+      join(dirname(document), path),
+    )
+    const missing = [...paths, ...links].filter((path) => globSync(path, { cwd: root }).length === 0)
+    expect(missing).toEqual([])
+  })
+})
+
+/** Writes a block `ts PATH` as a file, or inserts a block `ts PATH before "ANCHOR"` into one. */
+async function applyBlock(folder: string, info: string, code: string): Promise<void> {
+  const [, name = '', anchor] = /^ts (\S+)(?: before "(.+)")?$/.exec(info) ?? []
+  const path = join(folder, name)
+  if (anchor === undefined) {
+    await mkdir(dirname(path), { recursive: true })
+    return writeFile(path, code)
+  }
+  const text = await readFile(path, 'utf8')
+  expect(text.split(anchor)).toHaveLength(2)
+  await writeFile(
+    path,
+    text.replace(anchor, () => `${code}${anchor}`),
+  )
+}
 
 async function addLine(path: string, line: string): Promise<void> {
   const text = await readFile(path, 'utf8')
