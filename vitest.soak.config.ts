@@ -8,6 +8,23 @@ export default defineConfig({
         extends: true,
         test: { name: 'together', include: ['test/soak/*.test.ts'], sequence: { groupOrder: 0 } },
       },
+      // The files that `npm test` runs with a quarter of their rounds.
+      {
+        extends: true,
+        test: {
+          name: 'rounds',
+          include: [
+            'test/net/byte-buffer.test.ts',
+            'test/search/memory-index.properties.test.ts',
+            'test/search/saved.test.ts',
+            'test/search/embedders/static/word-piece.test.ts',
+            'test/search/vectors/**/*.test.ts',
+            'test/transports/mcp-differential.test.ts',
+          ],
+          env: { DRAGOMAN_TEST_ROUNDS: 'all' },
+          sequence: { groupOrder: 0 },
+        },
+      },
       // What measures time has the machine to itself.
       {
         extends: true,

@@ -2,11 +2,12 @@ import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { serveTargets } from '../registry/webhooks/targets.ts'
-import { run, temporaryFolder } from '../support/command.ts'
+import { command, run, temporaryFolder } from '../support/command.ts'
 import { eventsOf, take } from '../support/events.ts'
 import { startGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
 import { postgresFolder, startPostgres, type TestPostgres } from '../support/postgres.ts'
+import { run as runProcess } from '../support/processes.ts'
 import { publication } from '../support/registry.ts'
 
 describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => {
@@ -189,7 +190,9 @@ describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => 
       DRAGOMAN_DATA: join(folder.path, name),
     }))
     expect((await run(['doctor'], first ?? {})).stdout).toMatch(/^ok\s+issuer: urn:dragoman:/m)
-    const { code, stdout, stderr } = await run(['doctor'], second ?? {})
+    // The log goes to the error stream of a process.
+    const doctor = runProcess(process.execPath, [command, 'doctor'], second ?? {})
+    const { code, stdout, stderr } = await doctor.ended
     expect(code).toBe(1)
     expect(stdout).toMatch(/^FAIL issuer: The registry belongs to urn:dragoman:.*copy keys\//m)
     expect(stderr).toContain('copy keys/')

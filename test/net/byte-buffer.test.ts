@@ -3,6 +3,7 @@ import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
 import { ByteBuffer } from '../../src/net/fetch/byte-buffer.ts'
+import { rounds } from '../support/rounds.ts'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
@@ -26,7 +27,7 @@ test('bytes come out as they went in, in chunks of any size; only large chunks a
       expect(collected.length).toBe(whole.length)
       expect(Buffer.compare(Buffer.from(collected.bytes()), Buffer.from(whole))).toBe(0)
     }),
-    { numRuns: 50 },
+    { numRuns: rounds(50) },
   )
 })
 

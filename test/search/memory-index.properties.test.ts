@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { compareText } from '../../src/common/compare.ts'
 import { createMemoryIndex } from '../../src/search/index/memory-index.ts'
 import type { EntryChange } from '../../src/search/search-index.ts'
+import { rounds } from '../support/rounds.ts'
 import {
   ask,
   documentOf,
@@ -33,7 +34,7 @@ describe('the memory index', () => {
         const fresh = await indexOf([...final.values()].flatMap(({ document }) => document ?? []))
         for (const query of queries) expect(await ask(index, query)).toEqual(await ask(fresh, query))
       }),
-      { numRuns: 300 },
+      { numRuns: rounds(300) },
     )
   })
 
@@ -57,7 +58,7 @@ describe('the memory index', () => {
         const blue = expected.filter(({ tags }) => tags.includes('blue')).length
         if (query.facets) expect(facets!.tags.blue ?? 0).toBe(blue)
       }),
-      { numRuns: 500 },
+      { numRuns: rounds(500) },
     )
   })
 
@@ -69,7 +70,7 @@ describe('the memory index', () => {
         const answer = await ask(await indexOf(documents), activeQuery)
         expect(JSON.stringify(answer)).toBe(JSON.stringify(await ask(await indexOf(active), activeQuery)))
       }),
-      { numRuns: 500 },
+      { numRuns: rounds(500) },
     )
   })
 
@@ -102,7 +103,7 @@ describe('the memory index', () => {
           expect(await walk(index, query, limit)).toEqual(hits.map((hit) => hit.id))
         },
       ),
-      { numRuns: 300 },
+      { numRuns: rounds(300) },
     )
   })
 
@@ -113,7 +114,7 @@ describe('the memory index', () => {
         const { total } = await ask(index, { text: `${text}?` })
         if (/[\p{L}\p{N}]/u.test(text.normalize('NFKC'))) expect(total).toBe(1)
       }),
-      { numRuns: 1000 },
+      { numRuns: rounds(1000) },
     )
   })
 
@@ -124,7 +125,7 @@ describe('the memory index', () => {
         const bytes = Buffer.compare(Buffer.from(left), Buffer.from(right))
         expect(Math.sign(compareText(left, right))).toBe(bytes)
       }),
-      { numRuns: 1000 },
+      { numRuns: rounds(1000) },
     )
   })
 })

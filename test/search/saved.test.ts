@@ -8,6 +8,7 @@ import { createMemoryIndex } from '../../src/search/index/memory-index.ts'
 import type { EntryChange } from '../../src/search/search-index.ts'
 import { createMemoryVectorStore } from '../../src/search/vectors/memory/memory-vector-store.ts'
 import type { VectorChange } from '../../src/search/vectors/vector-store.ts'
+import { rounds } from '../support/rounds.ts'
 import { ask, someDocument, someQuery } from './support/documents.ts'
 
 const { signal } = new AbortController()
@@ -57,7 +58,7 @@ describe('a restored snapshot', () => {
         for (const target of [index, again]) await target.apply(after, 8)
         expect(await ask(again, query)).toEqual(await ask(index, query))
       }),
-      { numRuns: 200 },
+      { numRuns: rounds(200) },
     )
   })
 
@@ -80,7 +81,7 @@ describe('a restored snapshot', () => {
         for (const target of [store, again]) await target.apply(after, 9)
         expect(await again.nearest(query, {}, 9, signal)).toEqual(await store.nearest(query, {}, 9, signal))
       }),
-      { numRuns: 100 },
+      { numRuns: rounds(100) },
     )
   })
 

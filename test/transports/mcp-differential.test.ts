@@ -5,6 +5,7 @@ import { Failure } from '../../schemas/failure.ts'
 import { isMessage } from '../../src/common/mcp/message.ts'
 import { modernHeaders, modernRequest } from '../support/mcp.ts'
 import { type Pair, startPair } from '../support/referee.ts'
+import { rounds } from '../support/rounds.ts'
 import { sampleAction, sampleAgent } from '../support/router.ts'
 
 const frozen = Object.freeze({ name: 'É \u2028 "quoted"', deep: { list: [1, null, true] } })
@@ -289,7 +290,7 @@ const isModern = ({ params, headers }: Made) =>
   (headers?.['MCP-Protocol-Version']?.trim() ?? '') >= '2026'
 
 describe('whatever is wrong with a request, the SDK finds the same', () => {
-  const options = { numRuns: 600, seed: 7 }
+  const options = { numRuns: rounds(600), seed: 7 }
 
   test('over HTTP', async () => {
     const property = fc.asyncProperty(request, async (made) => {
@@ -335,6 +336,6 @@ describe('whatever is wrong with a request, the SDK finds the same', () => {
       const value = JSON.parse(JSON.stringify(present(made)))
       expect(isMessage(value)).toBe(sdkTakes(value))
     })
-    void fc.assert(property, { numRuns: 5000, seed: 7 })
+    void fc.assert(property, { numRuns: rounds(5000), seed: 7 })
   })
 })

@@ -32,7 +32,11 @@ const hair = 0.02
  * What every vector store does. `open` gives an empty one; property tests open one for each of their `runs`. A slow
  * store may run only a `share` of the queries of large tests.
  */
-export function vectorStoreContract(name: string, open: Open, { runs = 50, share = 1 } = {}): void {
+export function vectorStoreContract(
+  name: string,
+  open: Open,
+  { runs = rounds(50), share = rounds(100) / 100 } = {},
+): void {
   const part = (many: number) => Math.ceil(many * share)
   describe(`a vector store: ${name}`, () => {
     const opened = async (changes: readonly VectorChange[] = [], dimensions = 2) => {

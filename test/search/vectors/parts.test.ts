@@ -8,6 +8,7 @@ import { widest } from '../../../src/search/vectors/memory/row-group.ts'
 import { Slabs } from '../../../src/search/vectors/memory/slabs.ts'
 import { VectorTable } from '../../../src/search/vectors/memory/vector-table.ts'
 import { takeFirst } from '../../../src/search/vectors/take-first.ts'
+import { rounds } from '../../support/rounds.ts'
 import { attributesOf, clusteredVectors, randomNumbers } from './support.ts'
 
 describe('the kernel', () => {
@@ -44,7 +45,7 @@ describe('the kernel', () => {
           expect(lower).toBeLessThanOrEqual(similarity(entry))
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: rounds(1000) },
     )
   })
 

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createWordPiece } from '../../../../src/search/embedders/static/word-piece.ts'
 import { growth } from '../../../support/growth.ts'
+import { rounds } from '../../../support/rounds.ts'
 import { indexOf, mixtureOf, vectors, vocabularyOfVectors } from './vectors.ts'
 
 const index = indexOf(vocabularyOfVectors())
@@ -57,7 +58,7 @@ describe('word pieces', () => {
         const ids = createWordPiece(indexOf(vocabulary))(words.join(' ')).ids
         expect(Array.from(ids)).toEqual(words.flatMap((word) => cutPlainly(word, vocabulary)).slice(0, 254))
       }),
-      { numRuns: 300 },
+      { numRuns: rounds(300) },
     )
   })
 
@@ -72,7 +73,7 @@ describe('word pieces', () => {
           )
         }
       }),
-      { numRuns: 300 },
+      { numRuns: rounds(300) },
     )
   })
 
@@ -97,7 +98,7 @@ describe('word pieces', () => {
       fc.property(anyText, anyText, (left, right) => {
         expect(idsOf(`${left} ${right}`)).toEqual([...idsOf(left), ...idsOf(right)])
       }),
-      { numRuns: 300 },
+      { numRuns: rounds(300) },
     )
   })
 
