@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { AttributeFilter, EntryAttributes } from '../../../src/search/vectors/attributes.ts'
 import type { VectorChange, VectorStore } from '../../../src/search/vectors/vector-store.ts'
+import { rounds } from '../../support/rounds.ts'
 import { Pair } from './oracle.ts'
 import {
   clusteredVectors,
