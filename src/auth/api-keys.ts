@@ -12,7 +12,7 @@ import { holds, type Principal, type Scope, scopes } from '../../schemas/scope.t
 import { refused, type Verify } from './verify.ts'
 
 /** An API key as stored, with only the hash of its secret. Times in milliseconds since the epoch. */
-export interface KeptKey {
+interface KeptKey {
   readonly id: string
   readonly sha256: string
   readonly issuer: string
@@ -24,14 +24,14 @@ export interface KeptKey {
   readonly expires_at: number
 }
 
-export interface KeyStore {
+interface KeyStore {
   key(id: string): Promise<KeptKey | undefined>
   keys(owner?: { readonly issuer: string; readonly subject: string }): Promise<readonly KeptKey[]>
   /** False, and not added, if its owner has `most` valid keys. */
   addKey(key: KeptKey, most: number): Promise<boolean>
 }
 
-export interface ApiKeysOptions {
+interface ApiKeysOptions {
   readonly store: KeyStore
   /** Deletes a key and revokes the tokens obtained with it. */
   readonly endKey: (id: string, revocation: Revocation) => Promise<void>

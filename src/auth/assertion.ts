@@ -6,9 +6,9 @@ import { principalKey } from '../common/principal-key.ts'
 import type { SigningKey } from './key.ts'
 
 /** A JWT for one other agent, about a call that the gateway makes on behalf of a caller. */
-export type Assert = (audience: string, caller: Principal | null) => Promise<string>
+type Assert = (audience: string, caller: Principal | null) => Promise<string>
 
-export interface AssertionOptions {
+interface AssertionOptions {
   readonly signing: () => Promise<SigningKey>
   /** The name of the gateway, whose keys are at `/.well-known/jwks.json`. */
   readonly issuer: () => string

@@ -11,7 +11,7 @@ import { refused, type Verify } from './verify.ts'
  */
 export type Authenticate = (token: string) => Principal | Promise<Principal>
 
-export interface AuthenticatorOptions {
+interface AuthenticatorOptions {
   /** The verifier for an issuer's tokens; undefined for an untrusted issuer. */
   readonly verifierOf: (issuer: string) => Verify | undefined
   readonly verifyKey: Verify

@@ -8,7 +8,7 @@ import { maxTokenMilliseconds } from './key-ring.ts'
 import { refused, type Verify, verifyJwt } from './verify.ts'
 
 /** The part of safe fetch that is needed here. */
-export type FetchKeys = (request: {
+type FetchKeys = (request: {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly signal: AbortSignal

@@ -5,7 +5,7 @@ import type { Scope } from '../../schemas/scope.ts'
 import type { SigningKey } from './key.ts'
 
 /** The contents of a token. `ttl_s` in seconds. */
-export interface Grant {
+interface Grant {
   readonly subject: string
   readonly scopes: readonly Scope[]
   readonly namespaces: readonly string[]

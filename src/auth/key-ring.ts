@@ -15,7 +15,7 @@ const publishedMilliseconds = 300_000
 export const maxTokenMilliseconds = 365 * 86_400_000
 const rereadMilliseconds = 2000
 
-export type KeyState = 'next' | 'signing' | 'retired'
+type KeyState = 'next' | 'signing' | 'retired'
 
 /** A key as `keys list` shows it. Times are RFC 3339; `signs_from` null for the first key of all. */
 export interface KeySummary {

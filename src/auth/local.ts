@@ -6,7 +6,7 @@ import type { KeyRing } from './key-ring.ts'
 import { refused, type Verify, verifyJwt } from './verify.ts'
 
 /** The allowed issuers and audiences of the gateway's own tokens. */
-export interface Names {
+interface Names {
   readonly issuers: readonly string[]
   readonly audiences: readonly string[]
 }

@@ -3,13 +3,13 @@ import { localIssuer, type Revocation } from '../../schemas/identity.ts'
 import type { Credential, Principal } from '../../schemas/scope.ts'
 
 /** Stores revocations, for every process that shares the database. */
-export interface RevocationStore {
+interface RevocationStore {
   revocations(now: number): Promise<readonly Revocation[]>
   revoke(revocation: Revocation, now: number): Promise<void>
   endKey(id: string, revocation: Revocation, now: number): Promise<void>
 }
 
-export interface RevocationsOptions {
+interface RevocationsOptions {
   readonly store: RevocationStore
   /** Yields at once, and soon after each commit of any process. */
   readonly wake: (signal: AbortSignal) => AsyncIterable<void>

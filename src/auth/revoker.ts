@@ -12,7 +12,7 @@ import type { Authenticate } from './authenticator.ts'
 import { type KeyRing, maxTokenMilliseconds } from './key-ring.ts'
 import type { Revocations } from './revocations.ts'
 
-export interface RevokerOptions {
+interface RevokerOptions {
   readonly revocations: Pick<Revocations, 'revoke'>
   readonly keys: Pick<ApiKeys, 'remove'>
   readonly ring: Pick<KeyRing, 'list' | 'remove'>

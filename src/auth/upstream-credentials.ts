@@ -21,7 +21,7 @@ export interface Credentials {
   headersFor(entryId: string, url: string, caller: Principal): Promise<Readonly<Record<string, string>>>
 }
 
-export interface CredentialsOptions {
+interface CredentialsOptions {
   readonly store: CredentialStore
   readonly vault: Vault
   readonly get: (agent: string, caller: Principal | null) => Promise<EntryDetail>

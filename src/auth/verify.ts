@@ -8,7 +8,7 @@ import type { Principal } from '../../schemas/scope.ts'
  */
 export type Verify = (token: string) => Promise<Principal>
 
-export interface Expectation {
+interface Expectation {
   readonly algorithms: readonly string[]
   readonly issuer: readonly string[]
   readonly audience: readonly string[]

@@ -55,7 +55,7 @@ export interface Allowance {
 }
 
 /** The agent with a name, or undefined. May throw a more specific Failure. */
-export type Resolve = (to: string, call: Call) => Promise<Agent | undefined>
+type Resolve = (to: string, call: Call) => Promise<Agent | undefined>
 
 export interface Router {
   /** Routes one envelope to its action and returns its output. Throws only Failure. */

@@ -1,14 +1,14 @@
 import { Failure } from '../../schemas/failure.ts'
 
 /** A signal that aborts with a Failure: `cancelled` with its parent, `deadline_exceeded` when time is up. */
-export interface Deadline extends Disposable {
+export interface CallDeadline extends Disposable {
   readonly signal: AbortSignal
   /** Settles as `work` does, or rejects with the signal's Failure if that comes first. */
   race<T>(work: Promise<T>): Promise<T>
 }
 
 /** Runs for `milliseconds` (Infinity: no limit) from now, and never longer than `parent` allows. */
-export function startDeadline(parent: AbortSignal, milliseconds: number): Deadline {
+export function startDeadline(parent: AbortSignal, milliseconds: number): CallDeadline {
   const controller = new AbortController()
   const { signal } = controller
   let stop = () => {}

@@ -16,7 +16,7 @@ const again_s = 1
 /** Stored calls of one caller; the oldest finished one is dropped for a new one. */
 export const maxStoredCalls = 1000
 
-export interface IdempotencyOptions {
+interface IdempotencyOptions {
   readonly store: IdempotencyStore
   readonly clock: () => number
   readonly createId: () => string

@@ -15,13 +15,13 @@ const withToken = 10
  * Counts like `Take`, for several gateways together; errors other than `rate_limited` fall back to the local
  * limiter.
  */
-export type TakeShared = (
+type TakeShared = (
   policy: string,
   caller: string,
   limit: number,
 ) => Promise<Omit<Allowance, 'policy' | 'limit'>>
 
-export interface Sharing {
+interface Sharing {
   readonly take: TakeShared
   readonly onError: (fault: unknown) => void
 }

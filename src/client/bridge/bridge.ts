@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as after } from 'node:timers/promises'
 import { linesOf } from '../../common/lines.ts'
-import { cancelledBy, isMessage, isRequest, type Message } from '../../common/mcp/message.ts'
+import { cancelledBy, isMessage, isRequest, type McpMessage } from '../../common/mcp/message.ts'
 import { faultText, type Remote, type RemoteEvents } from './frame.ts'
 import { answeredBy } from './socket.ts'
 
@@ -99,7 +99,7 @@ export async function bridge({
   return isComplete
 }
 
-function read(text: string): Message | undefined {
+function read(text: string): McpMessage | undefined {
   try {
     const value: unknown = JSON.parse(text)
     return isMessage(value) ? value : undefined

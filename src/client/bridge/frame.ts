@@ -1,12 +1,12 @@
 import { type Code, codes } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
-import type { Message, Request } from '../../common/mcp/message.ts'
+import type { McpMessage, McpRequest } from '../../common/mcp/message.ts'
 import { namesRevision } from '../../common/mcp/protocol.ts'
 
 /** A message as received, to be passed on unchanged, and its parsed form. */
 export interface Line {
   readonly text: string
-  readonly message: Message
+  readonly message: McpMessage
 }
 
 /** The remote end of a bridge. */
@@ -20,7 +20,7 @@ export interface RemoteEvents {
   /** Receives one message of the remote; resolves when the host can take more. */
   receive(text: string): Promise<void>
   /** Called if the remote will not answer this request. */
-  onError(request: Request, fault: unknown): Promise<void>
+  onError(request: McpRequest, fault: unknown): Promise<void>
   /** Receives a text for the user that fits in no message. */
   trouble(words: string): void
   /** Called when a session of the 2025 era has ended: nothing more can be requested in it. */

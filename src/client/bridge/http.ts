@@ -1,6 +1,6 @@
 import { Agent, fetch, type Response } from 'undici'
 import { isRecord } from '../../../schemas/json.ts'
-import { cancelledBy, isRequest, type Request } from '../../common/mcp/message.ts'
+import { cancelledBy, isRequest, type McpRequest } from '../../common/mcp/message.ts'
 import { UpgradeRefused } from '../../common/mcp/socket-errors.ts'
 import { readEventData } from '../../common/sse.ts'
 import { hasSecret } from '../../common/url-secrets.ts'
@@ -71,7 +71,7 @@ class HttpRemote implements Remote {
     await this.#agent.destroy()
   }
 
-  async #request(line: Line, message: Request): Promise<void> {
+  async #request(line: Line, message: McpRequest): Promise<void> {
     const key = JSON.stringify(message.id)
     const controller = new AbortController()
     this.#running.set(key, controller)
@@ -91,7 +91,7 @@ class HttpRemote implements Remote {
   }
 
   /** Passes on the messages of a response; false if none of them answers the request. */
-  async #relay(response: Response, message: Request): Promise<boolean> {
+  async #relay(response: Response, message: McpRequest): Promise<boolean> {
     const id = JSON.stringify(message.id)
     if (isEventStream(response)) {
       let isAnswered = false
@@ -115,7 +115,7 @@ class HttpRemote implements Remote {
   }
 
   /** Takes from an answer what later requests repeat in their headers. */
-  #learn({ method }: Request, text: string): void {
+  #learn({ method }: McpRequest, text: string): void {
     if (method !== 'initialize' && method !== 'tools/list') return
     const { result } = JSON.parse(text)
     if (method === 'tools/list') this.#parameters.learn(result)

@@ -1,4 +1,4 @@
-import { cancelledBy, isRequest, type Request } from '../../common/mcp/message.ts'
+import { cancelledBy, isRequest, type McpRequest } from '../../common/mcp/message.ts'
 import {
   type McpSocket,
   type McpSocketOptions,
@@ -14,7 +14,7 @@ import { isStateless, type Line, type Remote, type RemoteEvents } from './frame.
  */
 export function createSocketRemote(url: URL, options: McpSocketOptions, events: RemoteEvents): Remote {
   const address = socketAddress(url, refuseSecret)
-  const waiting = new Map<string, Request>()
+  const waiting = new Map<string, McpRequest>()
   let connection: Promise<McpSocket> | undefined
   let session = false
 

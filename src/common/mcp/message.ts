@@ -1,37 +1,37 @@
 import { isRecord } from '../is-record.ts'
 
-export type Id = string | number
+export type McpId = string | number
 
-export interface Request {
+export interface McpRequest {
   readonly jsonrpc: '2.0'
-  readonly id: Id
+  readonly id: McpId
   readonly method: string
   readonly params?: Readonly<Record<string, unknown>>
 }
 
-export type Notification = Omit<Request, 'id'>
+type Notification = Omit<McpRequest, 'id'>
 
 /** The answer to a request of the server; this gateway sends none, the SDK may. */
 export interface Response {
   readonly jsonrpc: '2.0'
-  readonly id?: Id
+  readonly id?: McpId
   readonly result?: unknown
   readonly error?: unknown
 }
 
-export type Message = Request | Notification | Response
+export type McpMessage = McpRequest | Notification | Response
 
 /** MCP allows neither null nor fractions as ids (JSONRPCRequest of the specification's schema). */
-export function isId(value: unknown): value is Id {
+export function isId(value: unknown): value is McpId {
   return typeof value === 'string' || Number.isSafeInteger(value)
 }
 
-export function isRequest(message: Message): message is Request {
+export function isRequest(message: McpMessage): message is McpRequest {
   return 'method' in message && 'id' in message
 }
 
 /** True for one JSON-RPC message of MCP: exactly what the SDK accepts, so that it drops none. */
-export function isMessage(value: unknown): value is Message {
+export function isMessage(value: unknown): value is McpMessage {
   if (!isRecord(value) || value.jsonrpc !== '2.0') return false
   if ('method' in value) return isCall(value)
   if ('result' in value) return isResult(value)
@@ -78,7 +78,7 @@ function hasOnly(value: object, members: ReadonlySet<string>): boolean {
 }
 
 /** The request that a notification cancels; undefined for any other notification, and for an invalid one. */
-export function cancelledBy(message: Message): Id | undefined {
+export function cancelledBy(message: McpMessage): McpId | undefined {
   if (!('method' in message) || message.method !== 'notifications/cancelled') return undefined
   const { requestId, reason } = message.params ?? {}
   return isId(requestId) && (reason === undefined || typeof reason === 'string') ? requestId : undefined

@@ -4,7 +4,7 @@ import type { Mount } from '../http/app.ts'
 import { parseJson } from '../http/body.ts'
 import { requestId } from '../http/request-id.ts'
 import { failureHeaders, type Headers, send } from '../http/respond.ts'
-import { type Id, invalidRequest, parseError, type Request, readRequest } from '../json-rpc/frames.ts'
+import { invalidRequest, parseError, type RpcId, type RpcRequest, readRequest } from '../json-rpc/frames.ts'
 import { authenticated, type TransportContext } from '../shared/transport-context.ts'
 import { type Dialect, dialect10, isOperation } from './protocol/dialect.ts'
 import { errorOf, refusal } from './protocol/error.ts'
@@ -16,8 +16,8 @@ import { dialect03 } from './v0_3/dialect.ts'
 
 /** The outcome of one frame. A notification has no id. */
 type Answered =
-  | { readonly id: Id | undefined; readonly answer: Answer; readonly write: Write }
-  | { readonly id: Id | undefined; readonly thrown: unknown; readonly code?: number; readonly http?: 200 }
+  | { readonly id: RpcId | undefined; readonly answer: Answer; readonly write: Write }
+  | { readonly id: RpcId | undefined; readonly thrown: unknown; readonly code?: number; readonly http?: 200 }
 
 interface Write {
   readonly result: (json: string) => string
@@ -54,7 +54,7 @@ export function a2aJsonRpcMount(context: TransportContext, perform: Perform): Mo
     }
   }
 
-  function errorFrame(id: Id | undefined, thrown: unknown, requestId: string, code?: number) {
+  function errorFrame(id: RpcId | undefined, thrown: unknown, requestId: string, code?: number) {
     const rendered = errorOf(context, thrown, requestId)
     const error = { code: code ?? rendered.rpc, message: rendered.message, data: rendered.details }
     return { ...rendered, frame: JSON.stringify({ jsonrpc: '2.0', id: id ?? null, error }) }
@@ -100,7 +100,7 @@ function leave(events: AsyncIterable<unknown>): void {
   void events[Symbol.asyncIterator]().return?.()
 }
 
-function readFrame(text: Buffer): Request | Answered {
+function readFrame(text: Buffer): RpcRequest | Answered {
   let frame: unknown
   try {
     frame = parseJson(text)
@@ -118,7 +118,7 @@ function withTenant({ url = '' }: IncomingMessage, params: unknown): unknown {
   return tenant && isRecord(params) ? { tenant, ...params } : params
 }
 
-/** Throws Refusal VERSION_NOT_SUPPORTED for another version, and for a method of 1.0 without the version header. */
+/** Throws A2aRefusal VERSION_NOT_SUPPORTED for another version, and for a method of 1.0 without the version header. */
 function dialectOf(request: IncomingMessage, method: string): Dialect {
   const version = versionOf(request)
   if (version === '1.0') return dialect10

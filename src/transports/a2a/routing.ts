@@ -8,7 +8,7 @@ import { stringify } from '../shared/stringify.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
 import { invalidField, refusal } from './protocol/error.ts'
 import type { AskedPart, SendParams } from './protocol/params.ts'
-import type { Job, TaskUpdate, Tell, Work } from './work.ts'
+import type { Job, Tell, Work, WorkUpdate } from './work.ts'
 
 const registry = 'svc.registry'
 
@@ -67,7 +67,7 @@ export function createRouting({ dispatch, agents }: Pick<TransportContext, 'disp
   }
 }
 
-function toldOf(update: Update, streamed: boolean): TaskUpdate {
+function toldOf(update: Update, streamed: boolean): WorkUpdate {
   if ('part' in update) {
     const parts = [{ data: update.part as Json, mediaType: 'application/json' }]
     return { artifact: { artifactId: 'parts', parts }, append: streamed }
@@ -77,7 +77,7 @@ function toldOf(update: Update, streamed: boolean): TaskUpdate {
   return { state: 'TASK_STATE_WORKING', parts: [{ text }, { data: { ...update } }] }
 }
 
-/** Reads the message of a SendMessageRequest. Throws Failure `invalid_request` and Refusal. */
+/** Reads the message of a SendMessageRequest. Throws Failure `invalid_request` and A2aRefusal. */
 function readMessage({ tenant, message }: SendParams, hosted: ReadonlySet<string>): RoutedMessage {
   const to = tenant || registry
   if (!hosted.has(packageNameOf(to))) return readForeign(to, message)

@@ -12,7 +12,7 @@ import type { Work } from './work.ts'
 /** The result of an operation: JSON text, or the events of a stream. */
 export type Answer = { readonly json: string } | { readonly events: AsyncIterable<StreamEvent> }
 
-/** Performs an operation. Throws Refusal and Failure, always before the first event. */
+/** Performs an operation. Throws A2aRefusal and Failure, always before the first event. */
 export type Perform = (operation: OperationName, params: unknown, call: Call) => Promise<Answer>
 
 const ofTasks: ReadonlySet<OperationName> = new Set(['GetTask', 'ListTasks', 'CancelTask', 'SubscribeToTask'])

@@ -10,12 +10,12 @@ import type { ReadRequest } from './input.ts'
 import { requestId } from './request-id.ts'
 import { type Headers, send, sendFailure } from './respond.ts'
 import { corsHeaders, type Handler, isPublicRead, serve } from './rest.ts'
-import type { Method, Route } from './route.ts'
+import type { HttpMethod, Route } from './route.ts'
 import { routes } from './routes.ts'
 
 /** One method of one path: a row of the REST table, a document, a health check, or another protocol. */
 export interface Mount {
-  readonly method: Method
+  readonly method: HttpMethod
   readonly path: string
   readonly handler: Handler
   /** Any web page may read it. */

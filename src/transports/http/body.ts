@@ -21,7 +21,7 @@ export function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 /** The allowed type and size of a body, in bytes. */
-export interface BodyRule {
+interface BodyRule {
   readonly type: RegExp
   readonly name: string
   readonly most: number

@@ -28,7 +28,7 @@ export function resumption({ events }: Route, { headers }: IncomingMessage): Rec
   return { [events.after]: /^\d{1,15}$/.test(last) ? Number(last) : last }
 }
 
-export interface EventAnswer {
+interface EventAnswer {
   readonly context: TransportContext
   readonly request: IncomingMessage
   readonly response: ServerResponse

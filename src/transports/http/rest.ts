@@ -23,7 +23,7 @@ export type Handler = (request: ReadRequest, response: ServerResponse) => Promis
 /** A2A 1.0 section 8.6 asks for a max-age on cards; this one must be revalidated each time. */
 const cardAge = 'max-age=0, must-revalidate'
 
-export interface Served {
+interface Served {
   readonly route: Route
   readonly action: Action
   /** The action that answers under `Accept: text/event-stream`. */

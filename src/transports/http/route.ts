@@ -2,14 +2,14 @@ import type { Access } from '../../../schemas/action.ts'
 import type { Code } from '../../../schemas/failure.ts'
 import type { Json, JsonObject } from '../../../schemas/json.ts'
 
-export type Method = 'get' | 'post' | 'put' | 'delete'
+export type HttpMethod = 'get' | 'post' | 'put' | 'delete'
 
 /**
  * One REST endpoint is one row: data, so that the server, the OpenAPI document and the interface walk of the
  * tests all read the same table.
  */
 export interface Route {
-  readonly method: Method
+  readonly method: HttpMethod
   /** Express path with `:parameters`. */
   readonly path: string
   readonly summary: string
@@ -51,7 +51,7 @@ export type Shown =
   | { readonly text: string; readonly media_type: string; readonly filename: string }
 
 /** An action that streams at the path of another action. */
-export interface Events {
+interface Events {
   readonly action: string
   /** Field of a part that is the id of its event. */
   readonly id: string
@@ -69,12 +69,12 @@ type Differences = Partial<Omit<Route, 'method' | 'path' | 'summary' | 'to'>>
  */
 export function routesOf(to: string) {
   return (
-    address: `${Uppercase<Method>} /${string}`,
+    address: `${Uppercase<HttpMethod>} /${string}`,
     summary: string,
     differences: Differences = {},
   ): Route => {
     const [verb = '', path = ''] = address.split(' ')
-    const method = verb.toLowerCase() as Method
+    const method = verb.toLowerCase() as HttpMethod
     const names = [...path.matchAll(/([a-z]+?)s?\/:(\w+)/g)]
     const parameters = Object.fromEntries(names.map(([, field = '', name = '']) => [name, field]))
     return {

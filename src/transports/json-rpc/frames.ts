@@ -6,21 +6,21 @@ import { stringify } from '../shared/stringify.ts'
 /** Maximum number of requests in one batch. */
 export const maximumBatch = 50
 
-export type Id = string | number | null
+export type RpcId = string | number | null
 
 /** One valid request; a notification has no `id`. */
-export interface Request {
+export interface RpcRequest {
   readonly jsonrpc: '2.0'
   readonly method: string
   readonly params: JsonObject
-  readonly id?: Id
+  readonly id?: RpcId
 }
 
 /** JSON-RPC 2.0 section 5.1: `code` is the number of the failure, `data` its problem details. */
 export function errorFrame(
   failure: Failure,
   requestId: string,
-  id: Id,
+  id: RpcId,
   code: number = codes[failure.code].rpc,
 ): string {
   const error = { code, message: failure.message, data: problem(failure, requestId) }
@@ -28,7 +28,7 @@ export function errorFrame(
 }
 
 /** A notification with an update for a subscription, under the id of its request; the answer follows at the end. */
-export function updateFrame(update: Update, id: Id): string {
+export function updateFrame(update: Update, id: RpcId): string {
   const members =
     'part' in update ? `"part":${stringify(update.part as Json)}` : JSON.stringify(update).slice(1, -1)
   return `{"jsonrpc":"2.0","method":"update","params":{"id":${JSON.stringify(id)},${members}}}`
@@ -38,7 +38,7 @@ export const parseError = -32700
 export const invalidRequest = -32600
 
 /** The request in a frame, or the Failure and the id for its answer. */
-export function readRequest(frame: unknown): Request | { readonly failure: Failure; readonly id: Id } {
+export function readRequest(frame: unknown): RpcRequest | { readonly failure: Failure; readonly id: RpcId } {
   if (!isRecord(frame)) return { failure: notARequest('', 'A request is an object.'), id: null }
   const { jsonrpc, method, params = {}, id } = frame
   const answerId = isId(id) ? id : null
@@ -54,7 +54,7 @@ export function readRequest(frame: unknown): Request | { readonly failure: Failu
 }
 
 /** A number beyond 2^53 - 1 cannot be returned exactly. */
-function isId(value: unknown): value is Id {
+function isId(value: unknown): value is RpcId {
   if (typeof value === 'number') return Math.abs(value) <= Number.MAX_SAFE_INTEGER
   return value === null || typeof value === 'string'
 }

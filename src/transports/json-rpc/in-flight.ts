@@ -4,7 +4,7 @@ import { Failure } from '../../../schemas/failure.ts'
 export const cancelMethod = 'rpc.cancel'
 
 /** The running requests of one socket. */
-export interface Running {
+interface Running {
   /** Adds a request; its signal aborts when it is cancelled or the socket closes. Disposing removes it. */
   begin(id: unknown): { readonly signal: AbortSignal } & Disposable
   /** Cancels all requests with this id; false if there is none. */

@@ -7,11 +7,11 @@ import { stringify } from '../shared/stringify.ts'
 import { failureOf, type TransportContext } from '../shared/transport-context.ts'
 import {
   errorFrame,
-  type Id,
   invalidRequest,
   maximumBatch,
   notARequest,
   parseError,
+  type RpcId,
   readRequest,
   updateFrame,
 } from './frames.ts'
@@ -23,7 +23,7 @@ import { openRpc } from './openrpc.ts'
  * The members of a call that the requests of a batch share; each has an id of its own, and the caller is
  * identified for each.
  */
-export interface Caller extends Omit<Call, 'id' | 'principal' | 'emit'> {
+interface Caller extends Omit<Call, 'id' | 'principal' | 'emit'> {
   identify(): Principal | null | Promise<Principal | null>
   /** Sends a notification; resolves when the caller can take more. Absent if the transport cannot send one. */
   readonly notify?: (text: string) => Promise<void>
@@ -32,7 +32,7 @@ export interface Caller extends Omit<Call, 'id' | 'principal' | 'emit'> {
 }
 
 /** Answers one message from `readMessage`, a request or a batch; undefined if it needs no answer. */
-export type AnswerMessage = (message: unknown, caller: Caller) => Promise<string | undefined>
+type AnswerMessage = (message: unknown, caller: Caller) => Promise<string | undefined>
 
 /** JSON-RPC 2.0 over any transport of text. `createId` names each request; `version` is the product's. */
 export function createJsonRpc(
@@ -88,7 +88,7 @@ export function createJsonRpc(
   }
 }
 
-function write(response: JSONRPCResponse, requestId: string, id: Id): string {
+function write(response: JSONRPCResponse, requestId: string, id: RpcId): string {
   if (response.error) return JSON.stringify(response)
   try {
     return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${stringify(response.result)}}`

@@ -7,7 +7,7 @@ import { packageNameOf, shortName } from '../../../schemas/names.ts'
 import { nearest } from '../../../schemas/nearest.ts'
 import type { Call, Router } from '../../router/call.ts'
 
-export interface MethodsOptions {
+interface MethodsOptions {
   readonly dispatch: Router['dispatch']
   readonly agents: readonly Agent[]
   /** The result of `rpc.discover`. */

@@ -9,7 +9,7 @@ import { callOf } from './views/ask.ts'
 import { namedTool, type Tool } from './views/tools.ts'
 
 /** One agent as an MCP server: its capabilities are the tools. Throws Failure for an unknown agent. */
-export type AgentServiceOf = (name: string, caller: McpCaller) => Promise<McpService>
+type AgentServiceOf = (name: string, caller: McpCaller) => Promise<McpService>
 
 export function createAgentServices(
   context: TransportContext,

@@ -1,4 +1,4 @@
-import { cancelledBy, isRequest, type Message, type Request } from '../../common/mcp/message.ts'
+import { cancelledBy, isRequest, type McpMessage, type McpRequest } from '../../common/mcp/message.ts'
 import type { Task } from '../shared/flow-control.ts'
 import { readFrame, repeated } from './protocol-2026/frame.ts'
 import { isModern } from './protocol-2026/headers.ts'
@@ -40,12 +40,12 @@ export class McpChannel {
   }
 
   /** The request is pending from here on, so that a cancellation which overtakes it finds it. */
-  #prepareRequest(request: Request): () => Promise<void> {
+  #prepareRequest(request: McpRequest): () => Promise<void> {
     if (this.#pending.has(request.id)) return () => this.#options.send(repeated(request))
     return this.#options.service.modern.takes(request) ? this.#answer(request) : this.#forward(request)
   }
 
-  #answer(request: Request): () => Promise<void> {
+  #answer(request: McpRequest): () => Promise<void> {
     const { caller, send } = this.#options
     const controller = new AbortController()
     const { signal } = controller
@@ -63,7 +63,7 @@ export class McpChannel {
     }
   }
 
-  async #reply(request: Request, exchange: Exchange): Promise<void> {
+  async #reply(request: McpRequest, exchange: Exchange): Promise<void> {
     const { service, send } = this.#options
     const { text } = await service.modern.answer(request, exchange)
     if (exchange.signal.aborted) return
@@ -71,7 +71,7 @@ export class McpChannel {
     this.#pending.answered(request.id)
   }
 
-  #forward(request: Request): () => Promise<void> {
+  #forward(request: McpRequest): () => Promise<void> {
     let isSettled = false
     const done = this.#pending.add(request.id).then(() => {
       isSettled = true
@@ -85,15 +85,15 @@ export class McpChannel {
   }
 
   /** The SDK receives a cancellation only where it may have the request: it would take one that comes first for 2025. */
-  async #notify(message: Message): Promise<void> {
+  async #notify(message: McpMessage): Promise<void> {
     const cancelled = cancelledBy(message)
     if (cancelled !== undefined && this.#pending.cancel(cancelled)) return
     for (const session of this.#sessions.values()) (await session).receive(message)
   }
 
-  #sessionOf(request: Request): Promise<SdkSession> {
+  #sessionOf(request: McpRequest): Promise<SdkSession> {
     const era = isModern(request)
-    const answered = (id: Request['id']) => this.#pending.answered(id)
+    const answered = (id: McpRequest['id']) => this.#pending.answered(id)
     const session = this.#sessions.get(era) ?? openSdkSession({ ...this.#options, answered })
     this.#sessions.set(era, session)
     return session

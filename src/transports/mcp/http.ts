@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Failure, problem } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
-import { isMessage, isRequest, type Request } from '../../common/mcp/message.ts'
+import { isMessage, isRequest, type McpRequest } from '../../common/mcp/message.ts'
 import type { Mount } from '../http/app.ts'
 import { parseJson, readBody } from '../http/body.ts'
 import { requestId } from '../http/request-id.ts'
@@ -21,7 +21,7 @@ import type { McpService } from './service.ts'
 /** Answers an HTTP request whose body has been read. */
 export type Serve = (request: IncomingMessage, response: ServerResponse, body: unknown) => Promise<void>
 
-export interface McpHttpOptions {
+interface McpHttpOptions {
   readonly context: TransportContext
   /** The path, with its parameters. */
   readonly path: string
@@ -65,7 +65,7 @@ export function mcpMounts(options: McpHttpOptions): Mount[] {
     const { method, params } = isMessage(body) && isRequest(body) ? body : {}
     const failure = method === 'tools/call' ? service.refusal(params ?? {}, principal) : undefined
     if (failure) {
-      refuseRequest(context, request, response, failure, requestId(request), (body as Request).id)
+      refuseRequest(context, request, response, failure, requestId(request), (body as McpRequest).id)
       return
     }
     if (options.ending?.aborted) throw new Failure('unavailable', 'The gateway is shutting down.')

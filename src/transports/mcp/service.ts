@@ -3,7 +3,7 @@ import { modernVersion } from '../../common/mcp/protocol.ts'
 import { isChallenge } from '../http/challenge.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
 import { createPaced, type OnListed } from './changes.ts'
-import { createModern, type Method, type Modern } from './protocol-2026/protocol.ts'
+import { createModern, type McpMethod, type Modern } from './protocol-2026/protocol.ts'
 import { createResultWriter } from './protocol-2026/result.ts'
 import type { CreateMcpServer } from './sdk/server.ts'
 import { createAsk, faultOf } from './views/ask.ts'
@@ -12,10 +12,10 @@ import { type Catalogue, createCatalogue } from './views/catalogue.ts'
 import { completionViews } from './views/completion.ts'
 import { assertFirstPage, capabilitiesOf, freshness, instructions } from './views/listing.ts'
 import { promptViews } from './views/prompts.ts'
-import { createRefusal, type Refusal } from './views/refusal.ts'
+import { type CheckAccess, createRefusal } from './views/refusal.ts'
 import { createResources } from './views/resources.ts'
 import { createTools, type Tool } from './views/tools.ts'
-import type { View, Views } from './views/view.ts'
+import type { McpView, McpViews } from './views/view.ts'
 
 /**
  * The MCP service behind every transport: own answers, and the SDK for the 2025 era and the remaining methods of
@@ -25,7 +25,7 @@ export interface McpService {
   readonly modern: Modern
   /** Loads the SDK on first use: clients of 2026-07-28 do not wait for it. */
   load(): Promise<CreateMcpServer>
-  readonly refusal: Refusal
+  readonly refusal: CheckAccess
   /** Calls the listener when the listed agents change, at most once a second. */
   readonly onListed: OnListed
 }
@@ -58,7 +58,7 @@ export function createMcpService(
 }
 
 /** The view that lists tools, on one page. */
-export function listOf(catalogue: Catalogue): View {
+export function listOf(catalogue: Catalogue): McpView {
   return {
     freshness,
     answer(params) {
@@ -68,14 +68,14 @@ export function listOf(catalogue: Catalogue): View {
   }
 }
 
-export interface ServingOptions {
+interface ServingOptions {
   readonly context: TransportContext
   readonly tools: ReadonlyMap<string, Tool>
   readonly info: JsonObject
   readonly instructions: string
   /** The capabilities, with or without notifications of changes. */
   readonly capabilitiesOf: (tells: boolean) => object
-  readonly views: Views
+  readonly views: McpViews
   readonly onError: (fault: unknown) => void
   readonly onListed: OnListed
 }
@@ -90,7 +90,7 @@ export function createServing(options: ServingOptions): McpService {
     freshness,
   )
   const shown = Object.entries(views).map(
-    ([method, { answer, freshness: viewFreshness }]): [string, Method] => [
+    ([method, { answer, freshness: viewFreshness }]): [string, McpMethod] => [
       method,
       async (params, exchange) => write(await answer(params, exchange), viewFreshness),
     ],

@@ -8,7 +8,7 @@ import { McpChannel } from './channel.ts'
 import { refusal } from './protocol-2026/frame.ts'
 import type { McpService } from './service.ts'
 
-export interface StdioOptions {
+interface StdioOptions {
   readonly input?: Readable
   readonly output?: Writable
   /** How long requests may still take once the input has ended, in milliseconds. */

@@ -13,14 +13,14 @@ import { authenticateClient } from './client.ts'
 import { type MetadataOptions, metadataMounts } from './metadata.ts'
 import { noStore, OAuthRefusal, refuse } from './refusal.ts'
 
-export interface EndpointOptions {
+interface EndpointOptions {
   readonly context: TransportContext
   /** Counts an attempt of this client address. Throws Failure `rate_limited`. */
   readonly count: (client: string) => void
 }
 
 /** A path that OAuth clients post forms to. `answer` returns the JSON text of the answer, or throws. */
-export function clientEndpoint(
+function clientEndpoint(
   path: string,
   { context, count }: EndpointOptions,
   answer: (form: URLSearchParams, client: Principal) => Promise<string>,
@@ -55,12 +55,12 @@ async function readForm(request: IncomingMessage): Promise<URLSearchParams> {
   return new URLSearchParams([...form].filter(([, value]) => value !== ''))
 }
 
-export interface TokenEndpointOptions extends EndpointOptions {
+interface TokenEndpointOptions extends EndpointOptions {
   readonly mint: Mint
 }
 
 /** `POST /oauth/token`: an hour's token for an API key (RFC 6749 section 4.4). */
-export function tokenEndpoint({ mint, ...options }: TokenEndpointOptions): Mount {
+function tokenEndpoint({ mint, ...options }: TokenEndpointOptions): Mount {
   return clientEndpoint('/oauth/token', options, async (form, holder) => {
     assertGrant(form.get('grant_type'))
     const scopes = scopesFor(holder, form.get('scope'))
@@ -95,7 +95,7 @@ function audienceFor(requested: readonly string[], baseUrl: string): string[] {
   )
 }
 
-export interface RevocationEndpointOptions extends EndpointOptions {
+interface RevocationEndpointOptions extends EndpointOptions {
   readonly revoke: Revoke
 }
 
@@ -103,7 +103,7 @@ export interface RevocationEndpointOptions extends EndpointOptions {
  * `POST /oauth/revoke` (RFC 7009): a client revokes a token of its own; a token that is no longer valid is not an
  * error.
  */
-export function revocationEndpoint({ revoke, ...options }: RevocationEndpointOptions): Mount {
+function revocationEndpoint({ revoke, ...options }: RevocationEndpointOptions): Mount {
   return clientEndpoint('/oauth/revoke', options, async (form, client) => {
     const token = form.get('token')
     if (token === null) throw new OAuthRefusal('invalid_request', 'The parameter token is missing.')

@@ -4,7 +4,7 @@ import { type Headers, send } from '../http/respond.ts'
 import { failureOf, type TransportContext } from '../shared/transport-context.ts'
 
 /** An error of the token endpoint (RFC 6749 section 5.2, RFC 8707 section 2). */
-export type OAuthError =
+type OAuthError =
   | 'invalid_request'
   | 'invalid_client'
   | 'invalid_scope'

@@ -64,7 +64,7 @@ describe.skipIf(!python).each([
       found: { agents: [{ package_name: 'svc.utility.wiki' }], total: 1 },
       refused: true,
       code: 'invalid_request',
-      unknown: expect.stringContaining('no tool serch_agents'),
+      unknown: expect.stringContaining('tool serch_agents is unknown'),
       after: false,
     })
     expect(notified.text).toEqual(notified.found)

@@ -5,7 +5,7 @@ import { type OperationName, operations } from './operations.ts'
 
 /** The method names, params and results of one version of A2A. */
 export interface Dialect {
-  /** Throws Failure `unknown_action` and Refusal. */
+  /** Throws Failure `unknown_action` and A2aRefusal. */
   operation(method: string): OperationName
   params(operation: OperationName, params: unknown): unknown
   /** The result as JSON text. */

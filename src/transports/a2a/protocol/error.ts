@@ -3,8 +3,8 @@ import { codes, Failure, problem } from '../../../../schemas/failure.ts'
 import { failureOf, type TransportContext } from '../../shared/transport-context.ts'
 
 /** An error that A2A itself defines (section 3.3.2) and that no action can have. */
-export class Refusal extends Error {
-  override readonly name = 'Refusal'
+export class A2aRefusal extends Error {
+  override readonly name = 'A2aRefusal'
   readonly reason: A2aReason
 
   constructor(reason: A2aReason, message: string) {
@@ -24,8 +24,8 @@ const refusals: Readonly<Record<A2aReason, string>> = {
     'Send the header A2A-Version: 1.0; without it only the methods of 0.3 are available.',
 }
 
-export function refusal(reason: A2aReason, message = refusals[reason]): Refusal {
-  return new Refusal(reason, message)
+export function refusal(reason: A2aReason, message = refusals[reason]): A2aRefusal {
+  return new A2aRefusal(reason, message)
 }
 
 /** The failure of an invalid field of a request. */
@@ -48,7 +48,7 @@ const a2aDomain = 'a2a-protocol.org'
 
 /** What was thrown, as the error that the caller receives; `id` is the request's. */
 export function errorOf(context: Pick<TransportContext, 'onError'>, thrown: unknown, id: string): A2aError {
-  if (thrown instanceof Refusal) {
+  if (thrown instanceof A2aRefusal) {
     const { reason, message } = thrown
     return { ...a2aErrors[reason], message, details: [errorInfo(reason, a2aDomain, { requestId: id })] }
   }

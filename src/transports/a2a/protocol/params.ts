@@ -70,7 +70,6 @@ export const listParams = input(
     includeArtifacts: z.boolean().nullish(),
   }),
 )
-export type ListParams = ReturnType<typeof listParams.parse>
 
 export const cardParams = input(z.object({ tenant: name, version: z.enum(['1.0', '0.3']).default('1.0') }))
 

@@ -33,7 +33,7 @@ export function versionOf({ headers, url = '' }: IncomingMessage): '1.0' | '0.3'
   return current.test(requested) ? '1.0' : legacy.test(requested) ? '0.3' : undefined
 }
 
-/** Throws Refusal VERSION_NOT_SUPPORTED. */
+/** Throws A2aRefusal VERSION_NOT_SUPPORTED. */
 export function assertCurrent(request: IncomingMessage): void {
   if (versionOf(request) !== '1.0') throw refusal('VERSION_NOT_SUPPORTED')
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Failure } from '../../../../schemas/failure.ts'
 import type { Artifact, StoredTask } from '../../../../schemas/task.ts'
-import type { TaskUpdate } from '../work.ts'
+import type { WorkUpdate } from '../work.ts'
 import { artifactEvent, fromAgent, type StreamEvent, statusEvent } from './view.ts'
 
 /** Limits of a task's artifacts: their parts, and the characters of these as JSON. */
@@ -14,7 +14,7 @@ interface UpdatedTask {
 }
 
 /** The task after an update at this time (ISO 8601), and the event that tells of it. */
-export function update(task: StoredTask, change: TaskUpdate, at: string): UpdatedTask {
+export function update(task: StoredTask, change: WorkUpdate, at: string): UpdatedTask {
   if ('state' in change) {
     const { state, parts } = change
     const message = parts ? fromAgent(task.id, task.context_id, randomUUID(), parts) : null
@@ -35,7 +35,7 @@ function withArtifact(artifacts: readonly Artifact[], artifact: Artifact, append
 }
 
 /** Adds up the artifacts of a task. The function throws Failure `too_large` where they are too much to store. */
-export function createMeter(): (change: TaskUpdate) => void {
+export function createMeter(): (change: WorkUpdate) => void {
   let parts = 0
   let characters = 0
   return (change) => {

@@ -109,7 +109,7 @@ export class TaskManager implements AsyncDisposable {
     return await promise
   }
 
-  /** Throws Refusal TASK_NOT_FOUND, also for a task that the caller may not see. */
+  /** Throws A2aRefusal TASK_NOT_FOUND, also for a task that the caller may not see. */
   async get(id: string, caller: Principal | null): Promise<StoredTask> {
     const task = this.#workers.has(id) ? this.#channels.get(id)?.task : await this.#options.store.get(id)
     if (!task || !isVisible(task, caller)) throw refusal('TASK_NOT_FOUND')
@@ -120,7 +120,7 @@ export class TaskManager implements AsyncDisposable {
     return await this.#options.store.list(filter)
   }
 
-  /** Throws Refusal TASK_NOT_CANCELABLE too. */
+  /** Throws A2aRefusal TASK_NOT_CANCELABLE too. */
   async cancel(id: string, caller: Principal | null): Promise<StoredTask> {
     const task = await this.get(id, caller)
     if (isTerminal(task.state)) throw refusal('TASK_NOT_CANCELABLE')
@@ -129,7 +129,7 @@ export class TaskManager implements AsyncDisposable {
     return cancelled
   }
 
-  /** Throws Refusal UNSUPPORTED_OPERATION too, for a task that is over. */
+  /** Throws A2aRefusal UNSUPPORTED_OPERATION too, for a task that is over. */
   async subscribe(id: string, caller: Principal | null): Promise<EventQueue<StreamEvent>> {
     const task = await this.get(id, caller)
     if (isTerminal(task.state)) {
@@ -277,7 +277,7 @@ function queueFull(result: 'busy' | 'full'): Failure {
     : new Failure('unavailable', 'The gateway has no capacity for another task.', { hint, retry_after_s: 30 })
 }
 
-/** Throws Refusal where the task takes no message, and Failure where the message names another context. */
+/** Throws A2aRefusal where the task takes no message, and Failure where the message names another context. */
 export function assertTakesMessage(task: StoredTask, context_id: string | null | undefined): void {
   if (context_id && context_id !== task.context_id) {
     const detail = 'The task belongs to another context; leave contextId out.'

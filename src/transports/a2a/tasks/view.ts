@@ -7,7 +7,7 @@ interface Status {
 }
 
 /** Section 4.1.1. */
-export interface Task {
+export interface A2aTask {
   readonly id: string
   readonly contextId: string
   readonly status: Status
@@ -17,7 +17,7 @@ export interface Task {
 
 /** Section 3.2.3: one of these is one event of a stream. */
 export type StreamEvent =
-  | { readonly task: Task }
+  | { readonly task: A2aTask }
   | { readonly message: Message }
   | {
       readonly statusUpdate: { readonly taskId: string; readonly contextId: string; readonly status: Status }
@@ -32,14 +32,14 @@ export type StreamEvent =
       }
     }
 
-export interface Shown {
+interface Shown {
   /** How many of the latest messages; absent: all. */
   readonly historyLength?: number | null | undefined
   readonly artifacts?: boolean
 }
 
 /** A task as its caller sees it (section 3.2.4 for its history). */
-export function showTask(stored: StoredTask, { historyLength, artifacts = true }: Shown = {}): Task {
+export function showTask(stored: StoredTask, { historyLength, artifacts = true }: Shown = {}): A2aTask {
   const { id, context_id, history } = stored
   const latest = historyLength == null ? history : historyLength === 0 ? [] : history.slice(-historyLength)
   return {

@@ -1,7 +1,7 @@
 import { Failure } from '../../../../schemas/failure.ts'
 import { busyStates, isBusy, type Part, type StoredTask, type TaskState } from '../../../../schemas/task.ts'
 import { refusal } from '../protocol/error.ts'
-import type { TaskUpdate } from '../work.ts'
+import type { WorkUpdate } from '../work.ts'
 import { createMeter, update } from './change.ts'
 import type { TaskChannel } from './channel.ts'
 import type { TaskTimes } from './limits.ts'
@@ -44,7 +44,7 @@ export class TaskWorker {
   }
 
   /** Applies an update. Resolves when the listeners can take more. */
-  async tell(change: TaskUpdate): Promise<void> {
+  async tell(change: WorkUpdate): Promise<void> {
     await this.#inTurn(() => this.#take(change))
     await this.#options.channel.ready()
   }
@@ -62,7 +62,7 @@ export class TaskWorker {
     return turn
   }
 
-  async #take(change: TaskUpdate): Promise<void> {
+  async #take(change: WorkUpdate): Promise<void> {
     if (this.#isOver) throw refusal('UNSUPPORTED_OPERATION', 'The task is over.')
     this.#measure(change)
     if ('state' in change && !isBusy(change.state)) {
@@ -74,7 +74,7 @@ export class TaskWorker {
     channel.publish(task, [event])
   }
 
-  async #finish(change: TaskUpdate): Promise<StoredTask> {
+  async #finish(change: WorkUpdate): Promise<StoredTask> {
     const { channel, save, times, onError } = this.#options
     const idle = { ...channel.task, expires_at: this.#at(times.retention), alive_until: null }
     const { task, event } = update(idle, change, this.#at())

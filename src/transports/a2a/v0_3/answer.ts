@@ -1,6 +1,6 @@
 import { isRecord } from '../../../../schemas/json.ts'
 import { type Artifact, isBusy, type Message, type Part, type TaskState } from '../../../../schemas/task.ts'
-import type { StreamEvent, Task } from '../tasks/view.ts'
+import type { A2aTask, StreamEvent } from '../tasks/view.ts'
 
 /** The objects of 1.0 in the form of 0.3: each has a `kind`, and states and roles are in lower case. */
 export function fromEvent(event: StreamEvent): object {
@@ -14,7 +14,7 @@ export function fromEvent(event: StreamEvent): object {
   return { kind: 'artifact-update', ...rest, artifact: fromArtifact(artifact) }
 }
 
-export function fromTask({ status, history, artifacts, ...rest }: Task): object {
+export function fromTask({ status, history, artifacts, ...rest }: A2aTask): object {
   return {
     kind: 'task',
     ...rest,
@@ -24,7 +24,7 @@ export function fromTask({ status, history, artifacts, ...rest }: Task): object 
   }
 }
 
-function fromStatus({ state, message, timestamp }: Task['status']): object {
+function fromStatus({ state, message, timestamp }: A2aTask['status']): object {
   return { state: fromState(state), ...(message && { message: fromMessage(message) }), timestamp }
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { codes } from '../../../../schemas/failure.ts'
-import type { Request } from '../../../common/mcp/message.ts'
+import type { McpRequest } from '../../../common/mcp/message.ts'
 import { isChallenge } from '../../http/challenge.ts'
 import { type EventStream, openEvents } from '../../http/events.ts'
 import { requestId } from '../../http/request-id.ts'
@@ -17,7 +17,7 @@ export async function serveExchange(
   context: Pick<TransportContext, 'site'>,
   modern: Modern,
   caller: McpCaller,
-  message: Request,
+  message: McpRequest,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {

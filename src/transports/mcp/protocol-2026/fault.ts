@@ -1,5 +1,5 @@
 import type { Failure } from '../../../../schemas/failure.ts'
-import type { Id } from '../../../common/mcp/message.ts'
+import type { McpId } from '../../../common/mcp/message.ts'
 
 /** The error codes of MCP 2026-07-28 (basic/index, Error Codes) and those of JSON-RPC that it uses. */
 export const faults = {
@@ -34,6 +34,6 @@ export class Fault extends Error {
 }
 
 /** The JSON-RPC response with the error. */
-export function faultText({ code, message, data }: Fault, id: Id | null): string {
+export function faultText({ code, message, data }: Fault, id: McpId | null): string {
   return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, ...(data !== undefined && { data }) } })
 }

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { Failure, problem } from '../../../../schemas/failure.ts'
 import { isRecord } from '../../../../schemas/json.ts'
-import { isId, isMessage, type Message } from '../../../common/mcp/message.ts'
+import { isId, isMessage, type McpMessage } from '../../../common/mcp/message.ts'
 import { invalidRequest, parseError } from '../../json-rpc/frames.ts'
 import { assertPlainMessage } from './plain-message.ts'
 
 /** The message in a text, or the answer that refuses the text. */
-export type Frame = { readonly message: Message } | { readonly refusal: string }
+type Frame = { readonly message: McpMessage } | { readonly refusal: string }
 
 export function readFrame(text: string): Frame {
   let value: unknown
@@ -31,6 +31,6 @@ export function refusal(failure: Failure, message: unknown, code = invalidReques
   return JSON.stringify({ jsonrpc: '2.0', error, id })
 }
 
-export function repeated(message: Message): string {
+export function repeated(message: McpMessage): string {
   return refusal(new Failure('invalid_request', 'A request with this id is already running.'), message)
 }

@@ -1,16 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Request } from '../../../common/mcp/message.ts'
+import type { McpRequest } from '../../../common/mcp/message.ts'
 import { modernVersion, nameMember, namesRevision, versionKey } from '../../../common/mcp/protocol.ts'
 import { Fault, faults } from './fault.ts'
 import type { Meta } from './meta.ts'
 
 /** True for a request of 2026-07-28, by its params or, without a revision in them, by its headers. */
-export function isModern({ params }: Request, headers?: IncomingHttpHeaders): boolean {
+export function isModern({ params }: McpRequest, headers?: IncomingHttpHeaders): boolean {
   return namesRevision(params) || (single(headers?.['mcp-protocol-version']) ?? '') >= modernVersion
 }
 
 /** Checks that the headers agree with the body. Throws Fault -32020. */
-export function assertAgreement({ method }: Request, meta: Meta, headers: IncomingHttpHeaders): void {
+export function assertAgreement({ method }: McpRequest, meta: Meta, headers: IncomingHttpHeaders): void {
   const version = single(headers['mcp-protocol-version'])
   if (version !== undefined && version !== meta[versionKey])
     throw mismatch('MCP-Protocol-Version', version, meta[versionKey])
@@ -19,7 +19,7 @@ export function assertAgreement({ method }: Request, meta: Meta, headers: Incomi
 }
 
 /** Checks the required headers, and the name in them. Throws Fault -32020. */
-export function assertHeaders({ method, params }: Request, headers: IncomingHttpHeaders): void {
+export function assertHeaders({ method, params }: McpRequest, headers: IncomingHttpHeaders): void {
   for (const name of ['MCP-Protocol-Version', 'Mcp-Method']) {
     if (single(headers[name.toLowerCase()]) === undefined) throw mismatch(name)
   }

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Failure } from '../../../../schemas/failure.ts'
 import type { Principal } from '../../../../schemas/scope.ts'
-import type { Request } from '../../../common/mcp/message.ts'
+import type { McpRequest } from '../../../common/mcp/message.ts'
 import { versionKey } from '../../../common/mcp/protocol.ts'
 import type { Client } from '../../../router/call.ts'
 import { Fault, faults, faultText } from './fault.ts'
@@ -26,20 +26,20 @@ export interface Exchange {
 }
 
 /** Returns the result of one method as JSON text. Throws Fault; any other error is internal. */
-export type Method = (
+export type McpMethod = (
   params: Readonly<Record<string, unknown>>,
   exchange: Exchange & { readonly meta: Meta },
 ) => string | Promise<string>
 
-export interface ModernOptions {
-  readonly methods: Readonly<Record<string, Method>>
+interface ModernOptions {
+  readonly methods: Readonly<Record<string, McpMethod>>
   /** Methods that the SDK answers. */
   readonly others: ReadonlySet<string>
   readonly onError: (fault: unknown) => void
 }
 
 /** The text of a JSON-RPC response; `status` is its HTTP status. */
-export interface Answer {
+interface Answer {
   readonly status: number
   readonly text: string
   /** The failure of the call, if there is one. */
@@ -48,16 +48,16 @@ export interface Answer {
 
 /** MCP 2026-07-28 for every transport: which requests are answered here, and how. */
 export interface Modern {
-  takes(request: Request, headers?: IncomingHttpHeaders): boolean
+  takes(request: McpRequest, headers?: IncomingHttpHeaders): boolean
   /** Never throws. `headers` are those of the HTTP request, where there was one. */
-  answer(request: Request, exchange: Exchange, headers?: IncomingHttpHeaders): Promise<Answer>
+  answer(request: McpRequest, exchange: Exchange, headers?: IncomingHttpHeaders): Promise<Answer>
 }
 
 /** Checks in the order of precedence: `_meta`, headers against body, revision, headers, method, params. */
 export function createModern({ methods, others, onError }: ModernOptions): Modern {
   const methodsByName = new Map(Object.entries(methods))
 
-  async function resultOf(request: Request, exchange: Exchange, headers?: IncomingHttpHeaders) {
+  async function resultOf(request: McpRequest, exchange: Exchange, headers?: IncomingHttpHeaders) {
     const meta = readMeta(request.params)
     if (headers) assertAgreement(request, meta, headers)
     assertVersion(meta[versionKey])

@@ -8,7 +8,7 @@ export interface Freshness {
 }
 
 /** Writes results of MCP 2026-07-28: each states that it is complete and names the server. */
-export interface ResultWriter {
+interface ResultWriter {
   /** The text of a frozen result is cached. */
   write(result: object, freshness?: Freshness): string
   /** Completes the members of a result, given as JSON without braces and without `_meta`. */

@@ -1,4 +1,4 @@
-import type { Id } from '../../../common/mcp/message.ts'
+import type { McpId } from '../../../common/mcp/message.ts'
 
 interface Pending {
   readonly settle: () => void
@@ -7,9 +7,9 @@ interface Pending {
 
 /** The requests of one connection that have no answer yet. */
 export class PendingRequests {
-  readonly #pending = new Map<Id, Pending>()
+  readonly #pending = new Map<McpId, Pending>()
 
-  has(id: Id): boolean {
+  has(id: McpId): boolean {
     return this.#pending.has(id)
   }
 
@@ -17,17 +17,17 @@ export class PendingRequests {
    * Adds a request. Resolves once it is answered, or cancelled, since MCP answers no cancelled request; `onCancel` is
    * called first.
    */
-  add(id: Id, onCancel?: () => void): Promise<void> {
+  add(id: McpId, onCancel?: () => void): Promise<void> {
     return new Promise((settle) => void this.#pending.set(id, { settle, onCancel }))
   }
 
-  answered(id: Id): void {
+  answered(id: McpId): void {
     this.#pending.get(id)?.settle()
     this.#pending.delete(id)
   }
 
   /** True if a request of this id was pending and its `onCancel` has been called. */
-  cancel(id: Id): boolean {
+  cancel(id: McpId): boolean {
     const onCancel = this.#pending.get(id)?.onCancel
     onCancel?.()
     this.answered(id)

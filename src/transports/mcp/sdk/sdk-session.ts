@@ -1,11 +1,11 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server'
-import type { Id, Message } from '../../../common/mcp/message.ts'
+import type { McpId, McpMessage } from '../../../common/mcp/message.ts'
 import type { McpCaller } from '../protocol-2026/protocol.ts'
 import type { McpService } from '../service.ts'
 
 /** The SDK behind a channel: it receives messages from the channel and sends through it. */
 export interface SdkSession {
-  receive(message: Message): void
+  receive(message: McpMessage): void
   closed(): void
 }
 
@@ -22,7 +22,7 @@ export interface ChannelOptions {
 
 interface SdkSessionOptions extends ChannelOptions {
   /** Called with the id of each request that the SDK has answered. */
-  readonly answered: (id: Id) => void
+  readonly answered: (id: McpId) => void
 }
 
 const subscription = 'io.modelcontextprotocol/subscriptionId'
@@ -52,8 +52,8 @@ export async function openSdkSession(options: SdkSessionOptions): Promise<SdkSes
 }
 
 /** A subscription is answered by its acknowledgement; its result comes only with its end. */
-function answeredBy(message: JSONRPCMessage): Id | undefined {
+function answeredBy(message: JSONRPCMessage): McpId | undefined {
   if (!('method' in message)) return message.id
   if (message.method !== 'notifications/subscriptions/acknowledged') return undefined
-  return message.params?._meta?.[subscription] as Id | undefined
+  return message.params?._meta?.[subscription] as McpId | undefined
 }

@@ -5,10 +5,10 @@ import { Fault, faults } from '../protocol-2026/fault.ts'
 import type { Exchange, McpCaller } from '../protocol-2026/protocol.ts'
 import { type CallTool, failedResult, succeeded } from '../views/calls.ts'
 import { freshness } from '../views/listing.ts'
-import type { Views } from '../views/view.ts'
+import type { McpViews } from '../views/view.ts'
 
 /** The era of a server of the SDK, and whether its connection lasts. */
-export interface Serving {
+interface Serving {
   readonly era: 'legacy' | 'modern'
   readonly lasting: boolean
 }
@@ -20,7 +20,7 @@ interface McpServersOptions {
   readonly info: JsonObject
   readonly instructions: string
   readonly capabilitiesOf: (tells: boolean) => object
-  readonly views: Views
+  readonly views: McpViews
   readonly callTool: CallTool
   readonly onListed: OnListed
 }

@@ -10,7 +10,7 @@ import { invalidField } from './ask.ts'
 import type { Tool } from './tools.ts'
 
 /** The outcome of a tool: the output of its action, or the failure with the id of the call. */
-export type Outcome = { readonly output: Json } | { readonly failure: Failure; readonly id: string }
+type Outcome = { readonly output: Json } | { readonly failure: Failure; readonly id: string }
 
 /** Calls tools, for both eras. Throws Fault -32602 for an unknown tool. */
 export type CallTool = (params: Readonly<Record<string, unknown>>, exchange: Exchange) => Promise<Outcome>

@@ -2,7 +2,7 @@ import type { SearchOutput } from '../../../../schemas/search.ts'
 import type { Ask } from './ask.ts'
 import type { Tool } from './tools.ts'
 
-export interface CatalogueOptions {
+interface CatalogueOptions {
   readonly tools: ReadonlyMap<string, Tool>
   readonly ask: Ask
   /** Milliseconds since the epoch. */

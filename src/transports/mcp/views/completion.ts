@@ -5,7 +5,7 @@ import type { Exchange } from '../protocol-2026/protocol.ts'
 import { type Ask, invalidField } from './ask.ts'
 import { promptNamed } from './prompts.ts'
 import { template } from './resources.ts'
-import type { Views } from './view.ts'
+import type { McpViews } from './view.ts'
 
 /** CompleteRequestParams of the specification's schema. */
 const Params = z.object({
@@ -25,7 +25,7 @@ const most = 100
 const completions: Readonly<Record<string, Complete>> = { package_name: packageNames, category: categories }
 
 /** Completes package names and categories from the listed agents. */
-export function completionViews(ask: Ask): Views {
+export function completionViews(ask: Ask): McpViews {
   return {
     'completion/complete': {
       async answer(params, exchange) {

@@ -2,7 +2,7 @@ import { isRecord } from '../../../../schemas/json.ts'
 import { nearest } from '../../../../schemas/nearest.ts'
 import { invalidField } from './ask.ts'
 import { assertFirstPage, freshness } from './listing.ts'
-import type { Views } from './view.ts'
+import type { McpViews } from './view.ts'
 
 type PromptArguments = Readonly<Record<string, string>>
 
@@ -78,7 +78,7 @@ const promptsByName = new Map(all.map((prompt) => [prompt.name, prompt]))
 const list = Object.freeze({ prompts: all.map(({ text: _, ...listing }) => listing) })
 
 /** Prompts for users to choose from. */
-export const promptViews: Views = {
+export const promptViews: McpViews = {
   'prompts/list': {
     freshness,
     answer(params) {

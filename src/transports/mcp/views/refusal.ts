@@ -8,7 +8,7 @@ import type { TransportContext } from '../../shared/transport-context.ts'
 import type { Tool } from './tools.ts'
 
 /** The failure of a `tools/call` whose token or scope is missing, before the call is made. */
-export type Refusal = (
+export type CheckAccess = (
   params: Readonly<Record<string, unknown>>,
   principal: Principal | null,
 ) => Failure | undefined
@@ -17,7 +17,7 @@ export type Refusal = (
 export function createRefusal(
   { agents }: Pick<TransportContext, 'agents'>,
   tools: ReadonlyMap<string, Tool>,
-): Refusal {
+): CheckAccess {
   return ({ name, arguments: input = {} }, principal) => {
     const tool = typeof name === 'string' ? tools.get(name) : undefined
     if (!tool || !isRecord(input)) return undefined

@@ -5,7 +5,7 @@ import { Fault, faults } from '../protocol-2026/fault.ts'
 import type { Exchange } from '../protocol-2026/protocol.ts'
 import { type Ask, faultOf, invalidField } from './ask.ts'
 import { assertFirstPage, freshness } from './listing.ts'
-import type { Views } from './view.ts'
+import type { McpViews } from './view.ts'
 
 /** RFC 6570: the slash of a name is percent-encoded, as in the addresses that are listed. */
 export const template = 'agent://{package_name}'
@@ -27,7 +27,7 @@ const templates = Object.freeze({
 })
 
 /** Listed agents as resources: each is the result of the registry's `get_agent` for the caller. */
-export function createResources(ask: Ask): Views {
+export function createResources(ask: Ask): McpViews {
   return {
     'resources/list': {
       freshness: { ttlMs: 60_000, cacheScope: 'public' },
