@@ -1,5 +1,5 @@
 /** Arrays of different lengths in one array; the n-th ends at `ends[n]`. */
-export interface Ragged<Values> {
+interface Ragged<Values> {
   readonly values: Values
   readonly ends: Uint32Array
 }

@@ -5,7 +5,7 @@ import type { Allowance } from './call.ts'
 const trackedCallers = 50_000
 
 /** Counts one call of a caller under a policy, of `limit` a minute. Throws Failure `rate_limited`. */
-export type Take = (policy: string, caller: string, limit: number) => Allowance
+type Take = (policy: string, caller: string, limit: number) => Allowance
 
 /** Token buckets in memory, one for each caller and policy, filled evenly over a minute. */
 export function createBuckets(clock: () => number): Take {

@@ -1,7 +1,7 @@
 import { type Kysely, PostgresAdapter, type RawBuilder, sql } from 'kysely'
 
 /** What a text, a whole number below 2^53 and bytes are called in the dialect of `db`. */
-export interface ColumnTypes {
+interface ColumnTypes {
   readonly text: 'text' | RawBuilder<unknown>
   readonly integer: 'integer' | 'bigint'
   readonly bytes: RawBuilder<unknown>

@@ -5,7 +5,7 @@ import { send } from './respond.ts'
 import { corsHeaders } from './rest.ts'
 
 /** A document that is the same for all callers of one address. */
-export interface Page<Site> {
+interface Page<Site> {
   readonly path: string
   readonly type: string
   readonly render: (here: Site) => string

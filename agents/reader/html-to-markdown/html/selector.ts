@@ -13,7 +13,7 @@ interface Step {
 }
 
 /** A list of selectors, each a sequence of steps. */
-export type Selector = readonly (readonly Step[])[]
+type Selector = readonly (readonly Step[])[]
 
 const blank = /\s*/y
 const relation = /\s*([>+~])\s*|\s+(?=[^,\s])/y

@@ -3,7 +3,7 @@ import { codes, Failure, problem } from '../../../../schemas/failure.ts'
 import { failureOf, type TransportContext } from '../../shared/transport-context.ts'
 
 /** An error that A2A itself defines (section 3.3.2) and that no action can have. */
-export class A2aRefusal extends Error {
+class A2aRefusal extends Error {
   override readonly name = 'A2aRefusal'
   readonly reason: A2aReason
 
