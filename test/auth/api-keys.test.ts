@@ -38,7 +38,7 @@ describe('an API key', () => {
     expect(mine.json.total).toBe(1)
   })
 
-  test('may less where it is told so', async () => {
+  test('may have fewer rights', async () => {
     const { key } = await keyOf('less', { scopes: ['agents:read'] })
     const body = publication('com.less.agent')
     const { status, json } = await home.request('POST', '/api/agents/publish', { token: key, body })
@@ -71,7 +71,7 @@ describe('an API key', () => {
     ['cut short', (key: string) => key.slice(0, -1)],
     ['with more behind it', (key: string) => `${key}A`],
     ['that is an id alone', (key: string) => key.slice(0, 12)],
-  ])('%s is nobody’s', async (_, forge) => {
+  ])('%s is not accepted', async (_, forge) => {
     const { key } = await keyOf('forged')
     const answer = await home.request('GET', '/api/agents', { token: forge(key) })
     expect([answer.status, answer.json.code]).toEqual([401, 'unauthenticated'])
@@ -92,7 +92,7 @@ describe('an API key', () => {
     expect((await home.request('DELETE', `/api/keys/${id}`, { token })).status).toBe(404)
   })
 
-  test('is seen and deleted by its owner and by admins, and by nobody else', async () => {
+  test('is visible to and deleted by only its owner and admins', async () => {
     const { id, key } = await keyOf('owner')
     const otherCaller = await home.token('stranger')
     const admin = await home.token('root', { scopes: ['admin'] })
@@ -104,7 +104,7 @@ describe('an API key', () => {
     expect((await home.request('GET', '/api/agents', { token: key })).status).toBe(401)
   })
 
-  test('of an admin is no admin’s unless asked, and then it is', async () => {
+  test('of an admin has the scope admin only on request', async () => {
     const plain = await keyOf('root', {}, { scopes: ['admin'] })
     expect(plain.scopes).not.toContain('admin')
     const full = await keyOf('root', { scopes: ['admin'], namespaces: ['org.any'] }, { scopes: ['admin'] })

@@ -36,7 +36,7 @@ async function judge(work: () => unknown): Promise<string> {
 }
 
 describe('an authenticator', () => {
-  test('takes nothing that is forged, and says no more than that', async () => {
+  test('accepts no forged token, and gives no reason', async () => {
     expect(forged.length).toBeGreaterThan(50)
     const authenticate = authenticatorOf(key, issuer, () => start)
     const verdicts: Record<string, string> = {}
@@ -109,7 +109,7 @@ describe('time', () => {
     expect(await judge(() => fresh(token))).toBe('unauthenticated')
   })
 
-  test('a token remembered is given at once, for a minute, and then verified again', async () => {
+  test('a cached token is accepted at once, for a minute, and then verified again', async () => {
     let now = start
     const authenticate = authenticatorOf(key, issuer, () => now)
     const token = await mint(3600)
@@ -124,7 +124,7 @@ describe('time', () => {
     expect(await again).toEqual(principal)
   })
 
-  test('a clock that jumps lets nothing in: forward it ends a token, back it has all of them verified anew', async () => {
+  test('a clock that jumps accepts nothing: forward it ends a token, back it has all of them verified again', async () => {
     let now = start
     const authenticate = authenticatorOf(key, issuer, () => now)
     const [token, later] = [await mint(600), await mint(600, ['agents:read'], start + 7_200_000)]
@@ -140,7 +140,7 @@ describe('time', () => {
     expect(await judge(() => authenticate(token))).toBe('unauthenticated')
   })
 
-  test('an expired token says so, and only so', async () => {
+  test('an expired token is reported as expired, and nothing more', async () => {
     const authenticate = authenticatorOf(key, issuer, () => start + 3_600_000)
     await expect(authenticate(await mint(1))).rejects.toMatchObject({
       code: 'unauthenticated',
@@ -150,7 +150,7 @@ describe('time', () => {
 })
 
 describe('a header', () => {
-  test('is Bearer and one token, or it is refused; none is nobody', async () => {
+  test('is Bearer and one token, or it is refused; none is an anonymous caller', async () => {
     const authenticate = authenticatorOf(key, issuer, () => start)
     const token = await mint(600)
     const read = (header?: string) =>

@@ -59,7 +59,7 @@ const codeOf = (work: Promise<unknown>) =>
   )
 
 describe('an issuer that the operator trusts', () => {
-  test('has its tokens taken at every door, for whom it says, with what its scopes map to', async () => {
+  test('has its tokens accepted at every transport, for their subject, with the mapped scopes', async () => {
     await using home = await startGateway({ DRAGOMAN_ISSUERS: JSON.stringify([entry(issuer.issuer)]) })
     const token = await issuer.token(audience, 'registry:read registry:write registry:root')
     const made = await home.request('POST', '/api/agents/publish', {
@@ -107,7 +107,7 @@ describe('an issuer that the operator trusts', () => {
     expect(await status(two)).toBe(401)
   })
 
-  test('is not asked for its metadata before the first token, and for its keys once', async () => {
+  test('is asked for its metadata not before the first token, and for its keys once', async () => {
     await using fresh = await startIssuer()
     await using home = await trust(entry(fresh.issuer))
     const tokens = [
@@ -148,7 +148,7 @@ describe('an issuer that the operator trusts', () => {
     expect(await codeOf(home.authenticate(token))).toBe('taken')
   })
 
-  test('that is down is 503 with a time to come back, and harms nobody else', async () => {
+  test('that is down is 503 with a retry time, and affects no other issuer', async () => {
     const gone = await startIssuer()
     const token = await gone.token(audience, 'registry:read')
     await gone[Symbol.asyncDispose]()
@@ -184,7 +184,7 @@ describe('an issuer that the operator trusts', () => {
     ['by the metadata of another', { metadata: { issuer: 'https://login.example/' } }, 'unavailable'],
     ['among a private key', { key: { d: 'AAAA' } }, 'unavailable'],
     ['among a shared secret', { key: { kty: 'oct', k: 'AAAA' } }, 'unauthenticated'],
-  ])('has its keys taken, or not: %s', async (_, twist, verdict) => {
+  ])('has its keys accepted, or not: %s', async (_, twist, verdict) => {
     const {
       metadata,
       redirects = [],
@@ -220,7 +220,7 @@ describe('an issuer that the operator trusts', () => {
     expect(faults).toHaveLength(verdict === 'unavailable' ? 1 : 0)
   })
 
-  test('has no token for another audience taken, nor with another algorithm', async () => {
+  test('has no token for another audience accepted, nor with another algorithm', async () => {
     await using home = await trust(entry(issuer.issuer))
     expect(await codeOf(home.authenticate(await issuer.token('https://else.example', 'registry:read')))).toBe(
       'unauthenticated',
@@ -232,7 +232,7 @@ describe('an issuer that the operator trusts', () => {
   })
 })
 
-test('a token of theirs that lasts for more than a year is not taken: revocations are kept for no longer', async () => {
+test('an external token valid for more than a year is refused: revocations are not stored longer', async () => {
   const name = 'https://login.example'
   const pair = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true })
   const jwks = JSON.stringify({ keys: [{ ...(await exportJWK(pair.publicKey)), kid: 'theirs' }] })
@@ -325,7 +325,7 @@ describe('the setting', () => {
     ['no scopes', [{ ...good, scopes: undefined }], '/0/scopes'],
     ['a field that is none', [{ ...good, alg: 'x' }], 'alg'],
     ['an issuer twice', [good, good], 'named twice'],
-  ])('refuses %s at the start, and says where', async (_, setting, words) => {
+  ])('refuses %s at the start, and names the entry', async (_, setting, words) => {
     const text = typeof setting === 'string' ? setting : JSON.stringify(setting)
     await expect(startGateway({ DRAGOMAN_ISSUERS: text })).rejects.toMatchObject({
       code: 'invalid_request',

@@ -84,7 +84,7 @@ describe('a challenge', () => {
   })
 })
 
-test('a token that says where keys are is taken by our own, and nothing is fetched from there', async () => {
+test('a token that names a key address is checked with our keys, and nothing is fetched', async () => {
   const { key, issuer } = await signerOf(home)
   let calls = 0
   const listener = createServer((socket) => {
@@ -111,7 +111,7 @@ test('a token that says where keys are is taken by our own, and nothing is fetch
   listener.close()
 })
 
-test('a token is taken in one spelling', async () => {
+test('a token is accepted in one encoding only', async () => {
   const { key, issuer } = await signerOf(home)
   const all = await spellings(key, issuer, Date.now)
   const statuses = await Promise.all(
@@ -133,7 +133,7 @@ test('a token that expires while a socket is open ends it', async () => {
   expect(await closed).toBe(1008)
 })
 
-test('no token stands in any line of the log, whatever became of it', async () => {
+test('no token appears in any log line, whatever its outcome', async () => {
   const token = await home.token('secretive')
   const { key, issuer } = await signerOf(home)
   const forged = (await forgeries(key, issuer, Date.now())).filter(

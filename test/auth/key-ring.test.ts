@@ -76,7 +76,7 @@ describe('a key ring', () => {
     ).not.toContain(old)
   })
 
-  test('never says a private part', async () => {
+  test('never returns a private part', async () => {
     const ring = await open()
     await ring.rotate()
     for (const key of await ring.published()) {

@@ -27,7 +27,7 @@ afterAll(async () => {
 const resources = ['', '/mcp', '/mcp/ws', '/rpc', '/a2a/message']
 
 describe('metadata', () => {
-  test.each(resources)('of the resource "%s" says what it is and who gives tokens for it', async (path) => {
+  test.each(resources)('of the resource "%s" names it and its authorization servers', async (path) => {
     const answer = await home.request('GET', `/.well-known/oauth-protected-resource${path}`)
     expect(answer.status).toBe(200)
     expect(answer.headers.get('access-control-allow-origin')).toBe('*')
@@ -70,7 +70,7 @@ describe('metadata', () => {
     expect((await odd.request('GET', '/.well-known/oauth-protected-resource/cp')).status).toBe(404)
   })
 
-  test('of what is no resource is not there', async () => {
+  test('of another path does not exist', async () => {
     for (const path of ['/nothing', '/mcp/else']) {
       expect((await home.request('GET', `/.well-known/oauth-protected-resource${path}`)).status).toBe(404)
     }

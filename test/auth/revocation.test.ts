@@ -37,7 +37,7 @@ describe('a revoked token', () => {
     expect(stored.find((first) => first.name === jti)?.expires_at).toBe((exp + 86_400) * 1000)
   })
 
-  test('is nobody else’s to revoke, but an admin’s', async () => {
+  test('can be revoked by no other caller but an admin', async () => {
     const token = await home.token('victim')
     const other = await home.token('stranger')
     const { jti } = decodeJwt(token)
@@ -116,7 +116,7 @@ describe('a revoked token', () => {
 })
 
 describe('a revoked subject', () => {
-  test('loses what was issued to it before, keys too, and nothing issued after', async () => {
+  test('loses the tokens and keys issued before, and nothing issued after', async () => {
     let now = Date.now()
     await using dated = await startGateway({}, { clock: () => now })
     const before = await dated.token('ada')
@@ -138,7 +138,7 @@ describe('a revoked subject', () => {
     expect(await holds(await dated.token('ada'), dated)).toBe(true)
   })
 
-  test('loses what was issued to it in the very millisecond, too', async () => {
+  test('loses tokens issued in the same millisecond, too', async () => {
     await using still = await startGateway({}, { clock: () => 1_795_000_000_000 })
     const token = await still.token('ada')
     const { key } = (await still.request('POST', '/api/keys', { token })).json
@@ -190,7 +190,7 @@ describe('the command line', () => {
     expect((await closed)[0]).toBe(1008)
   }, 30_000)
 
-  test('revokes a token, whole or by its id, and a running gateway hears of it', async () => {
+  test('revokes a token, whole or by its id, for a running gateway', async () => {
     for (const name of ['whole', 'by id'] as const) {
       const token = await home.token('somebody')
       await using peer = await openSocket(`${home.url}/rpc`, ['jsonrpc', `bearer.${token}`])
@@ -202,14 +202,14 @@ describe('the command line', () => {
   }, 30_000)
 })
 
-test('what is revoked is known before the first question after a start', async () => {
+test('revocations are loaded before the first request after a start', async () => {
   const token = await home.token('before')
   await revoke(token, { token })
   await using later = await startGateway({ DRAGOMAN_DATA: home.data })
   expect(await holds(token, later)).toBe(false)
 })
 
-test('what could not be read is read again, although nobody commits any more', async () => {
+test('a failed read is repeated, although there is no further commit', async () => {
   const faults: string[] = []
   const row = { kind: 'jti', issuer: localIssuer, name: '1', before: 0, expires_at: 1, reason: null } as const
   const principal = {

@@ -44,7 +44,7 @@ function ask({ fields = {}, authorization, path = '/oauth/token', at = home }: T
 const grant_type = 'client_credentials'
 
 describe('the token endpoint', () => {
-  test('gives an hour’s token to whoever holds an API key, as anybody can check by our metadata', async () => {
+  test('issues a token for an hour to the holder of an API key, verifiable by our metadata', async () => {
     const { status, json, headers } = await ask({ fields: { grant_type } })
     expect([status, headers.get('cache-control')]).toEqual([200, 'no-store'])
     expect(json).toEqual({
@@ -70,7 +70,7 @@ describe('the token endpoint', () => {
     expect(used.status).toBe(200)
   })
 
-  test('gives less where less is asked for, for the resources that are named', async () => {
+  test('issues only the requested scopes, for the requested resources', async () => {
     const resources = [`${home.url}/mcp`, `${home.url}/rpc`]
     const fields: [string, string][] = [
       ['grant_type', grant_type],
@@ -131,7 +131,7 @@ describe('the token endpoint', () => {
       'invalid_target',
     ],
     ['as two clients', { fields: { grant_type, client_id: 'drg_AAAAAAAA' } }, 401, 'invalid_client'],
-  ])('refuses who asks %s', async (_, request, status, error) => {
+  ])('refuses a request %s', async (_, request, status, error) => {
     const answer = await ask(request)
     expect([answer.status, answer.json.error]).toEqual([status, error])
     expect(answer.headers.get('content-type')).toBe('application/json')
@@ -154,7 +154,7 @@ describe('the token endpoint', () => {
     }
   })
 
-  test('answers in JSON whatever is sent', async () => {
+  test('answers in JSON to any request', async () => {
     for (const [body, type, status] of [
       ['{"grant_type":"client_credentials"}', 'application/json', 415],
       ['x'.repeat(17 * 1024), 'application/x-www-form-urlencoded', 413],
@@ -174,7 +174,7 @@ describe('the token endpoint', () => {
     ])
   })
 
-  test('is asked no more than sixty times a minute by one address', async () => {
+  test('accepts at most sixty requests a minute from one address', async () => {
     const now = Date.now()
     await using strict = await startGateway({ DRAGOMAN_RATE_LIMIT: 'on' }, { clock: () => now })
     const answers = await Promise.all(
@@ -218,7 +218,7 @@ describe('the token endpoint', () => {
     },
   )
 
-  test('makes nobody of one issuer somebody of ours', async () => {
+  test('makes no subject of another issuer one of ours', async () => {
     const DRAGOMAN_ISSUERS = '[{"issuer":"https://else.example","audience":"x","scopes":{}}]'
     await using trusting = await startGateway({ DRAGOMAN_ISSUERS })
     const { identity } = trusting.gateway
@@ -239,7 +239,7 @@ describe('the token endpoint', () => {
 })
 
 describe('revocation by clients', () => {
-  test('ends a token that was obtained with the key, and is no error twice or for what is none', async () => {
+  test('revokes a token that was obtained with the key; repeating it, or an unknown token, is no error', async () => {
     const { access_token: token } = (await ask({ fields: { grant_type } })).json
     await using peer = await openSocket(`${home.url}/rpc`, ['jsonrpc', `bearer.${token}`])
     const closed = once(peer.socket, 'close')

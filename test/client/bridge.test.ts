@@ -11,7 +11,7 @@ import { createHttpRemote } from '../../src/client/bridge/http.ts'
 import { createSocketRemote } from '../../src/client/bridge/socket.ts'
 import { modernRequest } from '../support/mcp.ts'
 
-/** A bridge over pipes of our own, and what comes out of it. */
+/** A bridge over pipes of the test, and its output. */
 function over(connect: (events: RemoteEvents) => Remote, drain_ms = 5000) {
   const [input, output] = [new PassThrough(), new PassThrough()]
   const lines: string[] = []
@@ -111,7 +111,7 @@ describe('a bridge to a socket', () => {
   })
 
   test.each(['s', '7', 0, -1, 7])(
-    'answers under the very id %j when the server is gone, and goes on',
+    'answers under the same id %j when the server is gone, and continues',
     async (id) => {
       let broken = false
       await using server = await startSocket((peer, _, message) => {
@@ -132,7 +132,7 @@ describe('a bridge to a socket', () => {
     },
   )
 
-  test('ends, so that its host begins anew, where a session of the 2025 era is lost', async () => {
+  test('ends, so that its host can restart it, when a session of the 2025 era is lost', async () => {
     await using server = await startSocket((peer, _, message) => {
       if (message.method === 'initialize') peer.send(result(message.id))
       else peer.close(1001, 'Shutting down.')
@@ -146,7 +146,7 @@ describe('a bridge to a socket', () => {
     expect(host.notices.join()).toContain('Shutting down.')
   })
 
-  test('says in an error that nobody answers there', async () => {
+  test('reports an address without a server as an error', async () => {
     const host = over((events) => createSocketRemote(new URL('ws://127.0.0.1:9/'), {}, events))
     host.say(modernRequest(1, 'tools/list', {}))
     expect(await host.line(1)).toMatchObject({ id: 1, error: { data: { code: 'ECONNREFUSED' } } })
@@ -154,7 +154,7 @@ describe('a bridge to a socket', () => {
     expect(await host.ended).toBe(true)
   })
 
-  test('answers what is no message, and does not pass it on', async () => {
+  test('answers an invalid message, and does not pass it on', async () => {
     const received: string[] = []
     await using server = await startSocket((_, text) => void received.push(text))
     const host = over(server.open)
@@ -168,7 +168,7 @@ describe('a bridge to a socket', () => {
     await host.ended
   })
 
-  test('waits for what was asked when its input ends, but not for what was cancelled', async () => {
+  test('waits for pending requests when its input ends, but not for cancelled ones', async () => {
     await using server = await startSocket((peer, _, message) => {
       if (message.id === 1) setImmediate(() => peer.send(result(1)))
     })
@@ -297,7 +297,7 @@ describe('a bridge to Streamable HTTP', () => {
     expect(seen[4]).toBe('DELETE  s1 2025-06-18')
   })
 
-  test('ends, so that its host begins anew, where the server no longer knows the session', async () => {
+  test('ends, so that its host can restart it, when the server no longer knows the session', async () => {
     await using server = await startHttp((_, response, body) => {
       const { method, id } = body === '' ? {} : JSON.parse(body)
       if (method !== 'initialize') return void response.writeHead(404).end('No such session.')
@@ -311,7 +311,7 @@ describe('a bridge to Streamable HTTP', () => {
     expect(await host.ended).toBe(false)
   })
 
-  test('closes a request of 2026-07-28 that is cancelled, and says nothing more of it', async () => {
+  test('closes a cancelled request of 2026-07-28, and sends nothing more for it', async () => {
     const arrived = Promise.withResolvers<ServerResponse>()
     let count = 0
     await using server = await startHttp((_, response, body) => {
@@ -359,7 +359,7 @@ describe('a bridge to Streamable HTTP', () => {
       { code: -32000, message: expect.stringContaining('before it was complete') },
     ],
     ['a cut connection', (_, response) => response.destroy(), { code: -32000 }],
-  ])('tells %s as an error under the id asked', async (_, serve, error) => {
+  ])('reports %s as an error under the id of the request', async (_, serve, error) => {
     await using server = await startHttp(serve)
     const host = over(server.open)
     host.say(modernRequest('q', 'tools/list', {}))
@@ -368,7 +368,7 @@ describe('a bridge to Streamable HTTP', () => {
     expect(await host.ended).toBe(true)
   })
 
-  test('passes on to the letter an error that is an answer, whatever its status', async () => {
+  test('passes on unchanged an error that is an answer, whatever its status', async () => {
     const error = '{"jsonrpc":"2.0","id":"q","error":{"code":-32022,"message":"x","data":{"supported":[]}}}'
     await using server = await startHttp((_, response) => response.writeHead(400).end(error))
     const host = over(server.open)

@@ -51,7 +51,7 @@ describe.each(Object.entries(clients))('the SDK’s client %s', (_, connect) => 
     ['a token', async () => ({ token: await home.token('ada') })],
     ['a header', async () => ({ headers: { Authorization: `Bearer ${await home.token('ada')}` } })],
     ['a function', async () => ({ authorize: () => home.token('ada') })],
-  ])('calls as somebody by %s', async (__, options) => {
+  ])('calls with a token from %s', async (__, options) => {
     const client = await connect(createWebSocketTransport(address(), await options()))
     // The action itself refuses the symbol: who calls was known.
     expect(await client.callTool(call)).toMatchObject({
@@ -60,7 +60,7 @@ describe.each(Object.entries(clients))('the SDK’s client %s', (_, connect) => 
     await client.close()
   })
 
-  test('is told in words why it may not come', async () => {
+  test('gets the reason of a refusal as text', async () => {
     const refused = await connect(createWebSocketTransport(address(), { token: 'bad' })).catch(
       (fault) => fault,
     )
@@ -95,7 +95,7 @@ async function startServer(
 }
 
 describe('a transport', () => {
-  test('passes on what a refusal says: when to come again, and what to do', async () => {
+  test('passes on the retry time and the hint of a refusal', async () => {
     const body = '{"code":"unavailable","detail":"No room.","hint":"Wait."}'
     await using server = await startServer(
       `HTTP/1.1 503 X\r\nRetry-After: 7\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
@@ -144,7 +144,7 @@ describe('a transport', () => {
     await transport.close()
   })
 
-  test('hands on each message, says what is none, and how the socket closed', async () => {
+  test('passes on each message, reports invalid ones, and how the socket closed', async () => {
     await using server = await startServer()
     server.sockets.once('connection', (peer) => {
       peer.send('{"jsonrpc":"2.0","method":"a"}')
@@ -194,7 +194,7 @@ describe('a transport', () => {
     await transport.close()
   })
 
-  test('ends where the server says nothing at all any more', async () => {
+  test('ends when the server stays silent', async () => {
     await using server = await startServer()
     const arrived = once(server.sockets, 'connection')
     const transport = createWebSocketTransport(server.url, { beat_ms: 40 })

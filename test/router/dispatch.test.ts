@@ -30,7 +30,7 @@ describe('finding the action', () => {
     expect(reply.output).toEqual({})
   })
 
-  test('an agent that nobody resolves is not_found', async () => {
+  test('an unknown agent is not_found', async () => {
     await expect(router.dispatch({ to: 'com.nobody', action: 'echo' }, anonymous())).rejects.toMatchObject({
       code: 'not_found',
     })
@@ -43,7 +43,7 @@ describe('finding the action', () => {
     })
   })
 
-  test('what resolve says of an agent reaches the caller as it is', async () => {
+  test('a failure of resolve reaches the caller unchanged', async () => {
     const failure = new Failure('not_callable', 'Elsewhere.', { manifest_url: 'https://example.com' })
     const elsewhere = routerOver([], {
       resolve: async () => {
@@ -136,7 +136,7 @@ describe('who may', () => {
       (failure: Failure) => [failure.code, failure.details.scope].filter(Boolean).join(' '),
     )
 
-  test('a public action asks nobody, bearer a token, a scope that scope; admin has them all', async () => {
+  test('a public action needs no token, bearer any token, a scope that scope; admin has them all', async () => {
     expect(await ask('open', null)).toBe('ok')
     expect(await ask('any', null)).toBe('unauthenticated')
     expect(await ask('any', principal('x'))).toBe('ok')
@@ -146,7 +146,7 @@ describe('who may', () => {
     expect(await ask('write', principal('x', ['admin']))).toBe('ok')
   })
 
-  test('a confined principal reaches what is tagged, and what is public', async () => {
+  test('a confined principal reaches tagged agents and public actions', async () => {
     const confined = { ...principal('x', ['agents:write']), confined_to: 'test' }
     expect(await ask('write', confined, 'com.test.tagged')).toBe('ok')
     expect(await ask('open', confined)).toBe('ok')
@@ -155,7 +155,7 @@ describe('who may', () => {
 })
 
 describe('time and going away', () => {
-  test('an action that takes longer than its deadline is deadline_exceeded, and its signal says so', async () => {
+  test('an action that takes longer than its deadline is deadline_exceeded, and so is its signal', async () => {
     const { action, started } = hangingAction('hang', { deadline_ms: 20 })
     const router = routerOver([sampleAgent(to, [action])], { clock: () => 1000 })
     const call = router.dispatch({ to, action: 'hang' }, anonymous())
@@ -180,7 +180,7 @@ describe('time and going away', () => {
     expect(context.signal.aborted).toBe(true)
   })
 
-  test('nothing runs for a caller that has gone already', async () => {
+  test('nothing runs for a caller that has already disconnected', async () => {
     let ran = false
     const action = sampleAction('write', {
       run: async () => {
@@ -196,7 +196,7 @@ describe('time and going away', () => {
     expect(ran).toBe(false)
   })
 
-  test('an action that fails after its deadline disturbs nobody', async () => {
+  test('an action that fails after its deadline has no effect', async () => {
     const late = Promise.withResolvers<never>()
     const action = sampleAction('late', { deadline_ms: 5, run: () => late.promise })
     const call = routerOver([sampleAgent(to, [action])]).dispatch({ to, action: 'late' }, anonymous())
@@ -226,7 +226,7 @@ describe('failures', () => {
         throw 'SECRET'
       },
     ],
-  ])('what nobody foresaw (%s) is internal: its text stays here, its cause is kept', async (_, run) => {
+  ])('an unexpected error (%s) is internal: its text is not sent, its cause is kept', async (_, run) => {
     const router = routerOver([sampleAgent(to, [sampleAction('break', { run })])])
     const failure = await router.dispatch({ to, action: 'break' }, anonymous()).catch((thrown) => thrown)
     expect(failure).toBeInstanceOf(Failure)
@@ -322,14 +322,14 @@ describe('who wants to know that a call is let in', () => {
   const router = routerOver([sampleAgent(to, [action])])
   const accepted = async () => void seen.push('accepted')
 
-  test('hears of it once, before the action runs, and not of what the action calls', async () => {
+  test('is called once, before the action runs, and not for nested calls', async () => {
     seen.length = 0
     const call = anonymous({ principal: principal('ada'), accepted })
     await router.dispatch({ to, action: 'look', params: { again: true } }, call)
     expect(seen).toEqual(['accepted', 'run', 'run'])
   })
 
-  test('hears nothing of what is refused, and may refuse it too', async () => {
+  test('is not called for a refused call, and may refuse it too', async () => {
     seen.length = 0
     await expect(router.dispatch({ to, action: 'look' }, anonymous({ accepted }))).rejects.toMatchObject({
       code: 'unauthenticated',

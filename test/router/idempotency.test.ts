@@ -56,7 +56,7 @@ test('a call that is sent again is made once, and has the same answer', async ()
   expect(inputs).toEqual([{ x: 1, y: { b: 1, a: 2 } }, { x: 1 }, { x: 1 }, { x: 1 }])
 })
 
-test('a key is its caller’s own, and nobody has none', async () => {
+test('a key belongs to its caller, and an anonymous caller has none', async () => {
   let made = 0
   const { send } = open(async () => ++made)
   await send({ idempotency_key: 'a' })
@@ -73,7 +73,7 @@ test('another input under the same key is refused', async () => {
   })
 })
 
-test('while the first runs the second is told when to come back, though the first caller has left', async () => {
+test('while the first runs the second gets a retry time, though the first caller has left', async () => {
   const { promise, resolve } = Promise.withResolvers<string>()
   const begun = Promise.withResolvers<void>()
   const { send } = open(() => {
@@ -107,7 +107,7 @@ test('what failed is made again', async () => {
   expect(await send({ idempotency_key: 'a' })).toBe(2)
 })
 
-test('what was made is answered though it cannot be kept, which is heard', async () => {
+test('the output is returned although it cannot be stored, which is reported', async () => {
   const full = new Error('full')
   const { send, faults } = open(async () => 1, {
     ...rememberedCalls(),

@@ -114,7 +114,7 @@ test('a bucket fills evenly and never over', () => {
   expect(passed('search', caller)).toBe(120)
 })
 
-test('a clock that is set back costs nobody their allowance', () => {
+test('a clock that is set back takes no allowance away', () => {
   const { ask, passed, wait } = limiter()
   ask('search', caller)
   wait(-3_600_000)
@@ -125,7 +125,7 @@ test('a clock that is set back costs nobody their allowance', () => {
   expect(passed('search', caller)).toBe(60)
 })
 
-test('the refusal says when to come again, and the allowance what is left', () => {
+test('the refusal has a retry time, and the allowance what is left', () => {
   const { ask, passed } = limiter()
   expect(ask('search', caller)).toEqual({ policy: 'search', limit: 120, remaining: 119, reset_s: 1 })
   passed('search', caller)
@@ -138,7 +138,7 @@ test('the refusal says when to come again, and the allowance what is left', () =
   )
 })
 
-test('a local process is not counted, whoever says to have passed agents is', () => {
+test('a local process is not counted, a caller that names passed agents is', () => {
   const { ask, passed } = limiter()
   expect(passed('search', {})).toBe(Number.POSITIVE_INFINITY)
   expect(ask('search', {})).toBeUndefined()

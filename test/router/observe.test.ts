@@ -42,7 +42,7 @@ test("a caller's failure is logged as information, with its text", async () => {
   expect(lines).toMatchObject([{ level: 30, code: 'unknown_action', detail: `${to} has no action ecko.` }])
 })
 
-test('names that nobody has do not grow the metrics', async () => {
+test('unknown names do not grow the metrics', async () => {
   const { dispatch, counts } = observed()
   for (const name of ['com.a.b', 'com.c.d', `com.${'x'.repeat(100_000)}`]) {
     await dispatch({ to: name, action: 'echo' }, anonymous()).catch(() => {})

@@ -31,7 +31,7 @@ test.each(wraps)('a hundred thousand levels of %s cost no stack', (_, wrap) => {
   )
 })
 
-test('a __proto__ key is refused wherever it stands, and names that only look like it are not', () => {
+test('a __proto__ key is refused at every level, and similar names are not', () => {
   for (const text of ['{"__proto__":1}', '{"a":{"b":[0,{"__proto__":{}}]}}']) {
     expect(() => assertPlain(JSON.parse(text))).toThrowError(
       expect.objectContaining({ code: 'invalid_request' }),

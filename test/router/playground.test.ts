@@ -80,7 +80,7 @@ async function openPlayground(limits: Partial<PlaygroundLimits> = {}, poll_ms = 
 }
 
 describe('a session', () => {
-  test('is made by anybody, says when it ends, and finds agents', async () => {
+  test('can be created by everybody, has an end time, and finds agents', async () => {
     await using home = await openPlayground()
     const { call } = home
     const { output } = await call('create_session', {})
@@ -101,7 +101,7 @@ describe('a session', () => {
     expect([...(contexts[0]?.principal?.scopes ?? [])]).toEqual(['agents:read', 'a2a:call'])
   })
 
-  test('reaches what is tagged test and nothing else', async () => {
+  test('reaches only agents tagged test', async () => {
     await using home = await openPlayground()
     const { session, execute } = home
     const id = await session()
@@ -173,7 +173,7 @@ describe('a token', () => {
 })
 
 describe('the steps of a session', () => {
-  test('are kept with what was sent, what came and when, whether it went well or not', async () => {
+  test('are stored with input, output and time, whether they succeeded or not', async () => {
     await using home = await openPlayground()
     const id = await home.session()
     await home.call('discover', { session: id, query: 'x' })
@@ -207,7 +207,7 @@ describe('the steps of a session', () => {
     ])
   })
 
-  test('say whose rights they were made with', async () => {
+  test('name the rights that they were made with', async () => {
     await using home = await openPlayground()
     const id = await home.session()
     const ada = principal('ada', ['playground', 'a2a:call'])
@@ -216,7 +216,7 @@ describe('the steps of a session', () => {
     expect((await home.readSession(id)).steps.map(({ by }) => by)).toEqual(['anonymous', 'token'])
   })
 
-  test('hold the beginning of what is too long, and whole characters of it', async () => {
+  test('hold the beginning of a long text, in whole characters', async () => {
     await using home = await openPlayground()
     const session = await home.session()
     const { output } = await home.call('execute', { session, agent: 'com.test.tagged', capability: 'flood' })
@@ -227,7 +227,7 @@ describe('the steps of a session', () => {
     expect(step?.cut?.text).toBe(`{"text":"${'ä'.repeat(32_763)}`)
   })
 
-  test('are as many as a session may have, and what is refused is not called', async () => {
+  test('are limited for each session, and a refused one is not called', async () => {
     await using home = await openPlayground({ session: { steps: 2, characters: 10_000 } })
     const id = await home.session()
     const codes = [
@@ -251,7 +251,7 @@ describe('the steps of a session', () => {
     expect(home.contexts).toHaveLength(1)
   })
 
-  test('are given some at a time, and it is said that there are more', async () => {
+  test('are returned in pages, which say that there are more', async () => {
     await using home = await openPlayground()
     const session = await home.session()
     const agent = 'com.test.tagged'
@@ -364,7 +364,7 @@ describe('watching a session', () => {
     expect(await codeOf(watching)).toBe('cancelled')
   })
 
-  test('is refused where nobody could hear it', async () => {
+  test('is refused where it could not be streamed', async () => {
     await using home = await openPlayground()
     const session = await home.session()
     expect(await codeOf(home.call('watch_session', { session }))).toBe('not_callable')

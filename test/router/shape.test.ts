@@ -33,7 +33,7 @@ describe('a shape', () => {
     expect(person.json).toBe(person.json)
   })
 
-  test('names what is missing', () => {
+  test('names the missing field', () => {
     expect(refusal({})).toMatchObject({
       code: 'invalid_request',
       message: '/name: This field is required.',

@@ -68,7 +68,7 @@ const unfiltered = {
 describe.each(['JSONRPC', 'HTTP+JSON'])('the client of the A2A SDK, over %s', (binding) => {
   const clientAt = async (path: string) =>
     clientOver(binding, `${home.url}${path}`, await home.token('caller'))
-  /** One whose tasks the test works on. */
+  /** An A2A session whose tasks the test works on. */
   async function worker(subject = `ada-${binding}`): Promise<Client> {
     session.home.gateway.reachedAt(session.url)
     return clientOver(binding, `${session.url}/a2a/v1/`, await session.home.token(subject))
@@ -83,7 +83,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('the client of the A2A SDK, over %s', (b
     expect(words?.content?.value).toContain('svc.utility.reader')
   })
 
-  test('calls the agent whose card it was given', async () => {
+  test('calls the agent of its card', async () => {
     for (const path of ['/agents/svc.utility.finance/', '/a2a/v1/svc.utility.finance/']) {
       const client = await clientAt(path)
       const call = { action: 'get_current_price', params: { symbol: '..' } }

@@ -45,7 +45,7 @@ describe('a task', () => {
     expect(rows(session)).toBe(1)
   })
 
-  test('whose process went away has failed, as a list says too, and is cancelled by nobody', async () => {
+  test('fails when its process has ended, in lists too, and cannot be cancelled', async () => {
     let now = Date.parse('2026-11-01T00:00:00Z')
     const clock = () => now
     await using session = await openSession({ clock, tasks: { times: { heartbeat: hour } } })
@@ -86,7 +86,7 @@ describe('a task', () => {
     expect((await collect(near)).map(gist).at(-1)).toBe('canceled')
   })
 
-  test('is told of when the gateway stops, before its streams close', async () => {
+  test('ends in its streams before they close when the gateway stops', async () => {
     const session = await openSession({ tasks: { times: { shutdown: 10 } } })
     const events = await session.open('POST', 'message:stream', undefined, message([{ text: 'cut' }]))
     await session.work('cut')
@@ -101,7 +101,7 @@ describe('of tasks there are', () => {
   const limit = { unfinished: 2, total: 3, characters: 64 * megabytes }
   const all = { unfinished: 3, total: 5, characters: 64 * megabytes }
 
-  test('few unfinished of one caller, and in all; whoever has too many is told what to do', async () => {
+  test('at most a few unfinished ones of one caller and in all; the refusal says what to do', async () => {
     await using session = await openSession({
       tasks: { ...quick, limits: { owner: limit, address: limit, all } },
     })
@@ -129,7 +129,7 @@ describe('of tasks there are', () => {
     expect((await begin('b2', bob)).status).toBe(200)
   })
 
-  test('few kept: the oldest of one caller’s that are over make room', async () => {
+  test('at most a few stored: the oldest finished one of the caller is deleted first', async () => {
     const limits = { owner: limit, address: limit, all }
     await using session = await openSession({ tasks: { ...quick, limits } })
     const ada = await session.home.token('ada')
@@ -141,7 +141,7 @@ describe('of tasks there are', () => {
     expect(states).toEqual([404, 200, 200, 200])
   })
 
-  test('hundreds that are over leave no more rows than are kept, and nobody listening', async () => {
+  test('no more rows than the limit after hundreds of finished ones, and no listeners', async () => {
     const limit = { unfinished: 10, total: 100, characters: 64 * megabytes }
     const limits = { owner: limit, address: limit, all: { ...limit, total: 150 } }
     await using session = await openSession({ tasks: { ...quick, limits } })
@@ -164,7 +164,7 @@ describe('of tasks there are', () => {
   }, 60_000)
 })
 
-test('what is asked of tasks counts against its caller’s limit, as other reads do', async () => {
+test('operations on tasks count against the caller’s limit, like other reads', async () => {
   const clock = () => Date.parse('2026-11-01T00:00:00Z')
   await using home = await startGateway({ DRAGOMAN_RATE_LIMIT: 'on' }, { clock })
   const asking = Array.from({ length: 601 }, () =>

@@ -58,7 +58,7 @@ const stream = async (action: string): Promise<Event[]> =>
   await collect(eventsOf(await ask(action, 'message:stream')))
 
 describe('an action behind a stream', () => {
-  test('tells of its progress by states, of its parts and its output by artifacts', async () => {
+  test('reports progress as states, and parts and output as artifacts', async () => {
     const events = await stream('tell')
     expect(events.map(gist)).toEqual([
       'task submitted',
@@ -87,7 +87,7 @@ describe('an action behind a stream', () => {
     )
   })
 
-  test('says how it failed, as an error would', async () => {
+  test('reports its failure like an error', async () => {
     const [, , { statusUpdate }] = await stream('fail')
     expect(statusUpdate.status).toMatchObject({
       state: 'TASK_STATE_FAILED',
@@ -113,7 +113,7 @@ describe('an action behind a stream', () => {
     expect(home.gateway.taskManager.size).toBe(0)
   })
 
-  test('hears of its cancellation by its signal', async () => {
+  test('is cancelled through its signal', async () => {
     const answer = await ask('hang', 'message:send', { configuration: { returnImmediately: true } })
     const { task } = (await answer.json()) as Event
     const { signal } = await hanging.started

@@ -51,7 +51,7 @@ describe('the agent that the A2A kit asks for', () => {
     ])
   })
 
-  test('has the card of the product, where whoever says nothing means 1.0', async () => {
+  test('has the card of the product, where a client without a version gets 1.0', async () => {
     const card = (await (await fetch(`${url}/.well-known/agent-card.json`)).json()) as Event
     expect(card.capabilities).toMatchObject({
       streaming: true,

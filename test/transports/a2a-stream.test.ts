@@ -32,7 +32,7 @@ async function served(
   return text
 }
 
-test('a stream in which nothing happens is kept alive, until its caller may listen no longer', async () => {
+test('an idle stream gets keep-alive comments until its caller may no longer listen', async () => {
   let left = false
   const queue = new EventQueue<StreamEvent>(1, () => {
     left = true
@@ -46,7 +46,7 @@ test('a stream in which nothing happens is kept alive, until its caller may list
   expect(left).toBe(true)
 })
 
-test('a fault in the middle is told in the binding’s own words, where it has any', async () => {
+test('an error in the middle is sent in the form of the binding, if it has one', async () => {
   async function* broken(): AsyncGenerator<StreamEvent> {
     yield { task: { id: 't', contextId: 'c', status: { state: 'TASK_STATE_WORKING', timestamp: '' } } }
     throw new Error('a secret')
@@ -55,7 +55,7 @@ test('a fault in the middle is told in the binding’s own words, where it has a
   expect(await served(broken(), { fault: () => undefined })).not.toContain('fault')
 })
 
-test('who does not take what is told is left behind, and holds nobody up', async () => {
+test('a listener that does not read is dropped, and delays no other', async () => {
   const queue = new EventQueue<number>(2, () => {})
   queue.push(1)
   queue.push(2)
@@ -91,7 +91,7 @@ describe('a channel to several listeners', () => {
       Array.from({ length: 300 }, () => statusEvent(task)),
     )
 
-  test('has room when the slowest has taken enough', async () => {
+  test('is ready when the slowest listener has read enough', async () => {
     const channel = new TaskChannel(task, () => {})
     const [slow, quick] = [channel.follow(), channel.follow()].map((queue) => queue[Symbol.asyncIterator]())
     flood(channel)
@@ -107,7 +107,7 @@ describe('a channel to several listeners', () => {
     expect(channel.listeners).toBe(2)
   })
 
-  test('leaves behind who takes nothing for too long', async () => {
+  test('drops a listener that reads nothing for too long', async () => {
     const channel = new TaskChannel(task, () => {}, 1)
     channel.follow()
     const quick = channel.follow()[Symbol.asyncIterator]()

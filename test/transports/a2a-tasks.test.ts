@@ -18,7 +18,7 @@ const input = 'TASK_STATE_INPUT_REQUIRED'
 const completed = 'TASK_STATE_COMPLETED'
 
 describe('a task', () => {
-  test('is answered with at once, shows its state to whoever asks again, and its artifacts at the end', async () => {
+  test('is returned immediately, shows its state on each read, and its artifacts at the end', async () => {
     const task = await session.begin('first', ada, { contextId: 'ours' })
     expect(task).toMatchObject({
       id: expect.stringMatching(/^[0-9a-f]{32}$/),
@@ -55,7 +55,7 @@ describe('a task', () => {
     expect(all[3].artifactUpdate).toMatchObject({ append: false, lastChunk: true })
   })
 
-  test('shows the same in the same order to all who listen, whoever of them leaves', async () => {
+  test('sends all listeners the same events in the same order, whichever of them leaves', async () => {
     const task = await session.begin('shared')
     const { tell, end } = await session.work('shared')
     const leave = new AbortController()
@@ -89,7 +89,7 @@ describe('a task', () => {
     expect(json.status.state).toBe(completed)
   })
 
-  test('is cancelled once, and whoever works on it is told', async () => {
+  test('is cancelled once, and its worker is aborted', async () => {
     const task = await session.begin('cancelled', ada)
     const { signal, tell } = await session.work('cancelled')
     const listening = await session.open('GET', `tasks/${task.id}:subscribe`, ada)
@@ -102,7 +102,7 @@ describe('a task', () => {
     expect([again.status, reasonOf(again)]).toEqual([400, 'TASK_NOT_CANCELABLE'])
   })
 
-  test('that fails says why, as errors do', async () => {
+  test('reports why it failed, like an error', async () => {
     const task = await session.begin('broken', ada)
     const { tell } = await session.work('broken')
     const huge = { artifact: { artifactId: 'a', parts: [{ text: 'x'.repeat(3_000_000) }] } }
@@ -112,7 +112,7 @@ describe('a task', () => {
 })
 
 describe('a task that waits for its caller', () => {
-  test('ends its streams, is gone on with by a message, and ends those who listen when it ends', async () => {
+  test('ends its streams when interrupted, is continued by a message, and ends its listeners when it ends', async () => {
     const events = await session.open('POST', 'message:stream', ada, text('asking'))
     await (await session.work('asking')).end(input, [{ text: 'Where?' }])
     const all = await collect(events)
@@ -147,14 +147,14 @@ describe('a task that waits for its caller', () => {
   })
 })
 
-describe('whose tasks are whose', () => {
+describe('ownership of tasks', () => {
   const operations = [
     ['GET', ''],
     ['GET', ':subscribe'],
     ['POST', ':cancel'],
   ] as const
 
-  test('an owner’s are theirs alone: for others, whoever they are, there is no such task', async () => {
+  test('a task of an owner is not found by any other caller', async () => {
     const { id } = await session.begin('mine', ada)
     const others = [
       undefined,
@@ -181,7 +181,7 @@ describe('whose tasks are whose', () => {
     expect((await session.ask('POST', `tasks/${id}:cancel`, ada)).status).toBe(200)
   })
 
-  test('nobody’s is anybody’s who knows its id, and in nobody’s list', async () => {
+  test('an anonymous task is visible to everybody who knows its id, and in no list', async () => {
     const { id } = await session.begin('nobody')
     expect((await session.ask('GET', `tasks/${id}`)).status).toBe(200)
     const cy = await session.home.token('cy')
@@ -227,7 +227,7 @@ describe('a list of tasks', () => {
     expect(new Set(seen).size).toBe(5)
   })
 
-  test('is filtered by context, state and time, with artifacts and history as asked', async () => {
+  test('is filtered by context, state and time, with the requested artifacts and history', async () => {
     expect(idsOf(await list('?contextId=c2'))).toHaveLength(2)
     expect(idsOf(await list(`?status=${input}`))).toEqual([ids.at(-1)])
     expect(idsOf(await list('?status=TASK_STATE_UNSPECIFIED'))).toHaveLength(5)

@@ -51,7 +51,7 @@ describe('the client of the SDK of A2A 0.3', () => {
     expect(words).toMatchObject({ kind: 'text', text: expect.stringContaining('svc.utility.reader') })
   })
 
-  test('calls the agent whose card it was given', async () => {
+  test('calls the agent of its card', async () => {
     const client = await clientAt(`${home.url}/a2a/v1/svc.utility.finance/`, await home.token('caller'))
     const call = { action: 'get_current_price', params: { symbol: '..' } }
     await expect(client.sendMessage(asking({ kind: 'data', data: call }))).rejects.toThrow(

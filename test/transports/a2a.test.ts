@@ -80,7 +80,7 @@ describe.each(Object.keys(bindings) as Binding[])('A2A 1.0 over %s', (binding) =
     expect(more).toEqual([])
   })
 
-  test('answers data to the tenant, in the context that it was asked in', async () => {
+  test('answers data to the tenant, in the context of the request', async () => {
     const params = {
       ...message([{ text: 'Please.' }, { data: { action: 'get_card' } }], { contextId: 'ours' }),
       tenant: 'custom.svc.registry',
@@ -94,7 +94,7 @@ describe.each(Object.keys(bindings) as Binding[])('A2A 1.0 over %s', (binding) =
     expect(answer.parts[0].data.agent_id).toBe('custom.svc.registry')
   })
 
-  test('says which field is wrong, what to do, and what every door says', async () => {
+  test('names the invalid field and a hint, with the problem details of every transport', async () => {
     const { details } = await errorOf(binding, { params: call('search', { query: 'x', limt: 3 }) })
     expect(details).toMatchObject([
       { reason: 'INVALID_REQUEST', metadata: { code: 'invalid_request', requestId: expect.any(String) } },
@@ -118,7 +118,7 @@ describe.each(Object.keys(bindings) as Binding[])('A2A 1.0 over %s', (binding) =
     expect(await asking(`https://example.com/ext/v1, ${declared}`)).toBe(declared)
   })
 
-  test('makes a task of what is asked to return at once, and answers with it', async () => {
+  test('makes a task for returnImmediately, and answers with it', async () => {
     const { json } = await bindings[binding]({ params: atOnce(search) })
     const { task } = binding === 'JSONRPC' ? json.result : json
     expect(task).toMatchObject({ id: expect.stringMatching(/^[0-9a-f]{32}$/), contextId: expect.any(String) })
@@ -205,7 +205,7 @@ describe('the paths of HTTP+JSON', () => {
     expect(status).toBe(200)
   })
 
-  test('the tenant stands before the path, and is an agent', async () => {
+  test('the tenant precedes the path, and is an agent', async () => {
     const body = message([{ data: { action: 'get_current_price', params: { symbol: '..' } } }])
     const token = await home.token('caller')
     const path = '/a2a/v1/svc.utility.finance/message:send'
@@ -213,13 +213,13 @@ describe('the paths of HTTP+JSON', () => {
     expect(json.error).toMatchObject({ code: 400, status: 'INVALID_ARGUMENT' })
   })
 
-  test('whoever takes plain JSON alone gets it', async () => {
+  test('a client that accepts only plain JSON gets it', async () => {
     const headers = { ...a2aVersion, Accept: 'application/json' }
     const answer = await home.request('POST', '/a2a/v1/message:send', { body: search, headers })
     expect(answer.headers.get('content-type')).toBe('application/json')
   })
 
-  test('another verb is 405 with those that are taken, another path 404', async () => {
+  test('another verb is 405 with the allowed ones, another path 404', async () => {
     const wrong = await home.request('GET', '/a2a/v1/message:send', { headers: a2aVersion })
     expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'POST'])
     const nowhere = await home.request('GET', '/a2a/v1/nowhere/at/all', { headers: a2aVersion })

@@ -8,7 +8,7 @@ beforeAll(async () => {
 })
 afterAll(() => home[Symbol.asyncDispose]())
 
-test('a connection is kept after answers that read no body', async () => {
+test('a connection stays open after answers that read no body', async () => {
   for (const path of ['/healthz', '/', '/nowhere', '/public/agents']) {
     expect([path, (await home.request('GET', path)).headers.get('connection')]).toEqual([path, 'keep-alive'])
   }
@@ -40,7 +40,7 @@ test('a tag is of one caller with one set of rights', async () => {
   expect(lesser.headers.get('etag')).not.toBe(greater.headers.get('etag'))
 })
 
-test('an entry is told from a card that has a revision of its own', async () => {
+test('an entry is distinguished from a card with a revision of its own', async () => {
   const admin = await home.token('importer', { scopes: ['admin'] })
   const card = (description: string) =>
     JSON.stringify({
@@ -74,7 +74,7 @@ test('errors point at the query parameter, and a field that a form left empty is
   expect([empty.status, empty.json.total > 0]).toEqual([200, true])
 })
 
-test('an answer over 1 MiB is refused and says what to ask for', async () => {
+test('an answer over 1 MiB is refused with a hint', async () => {
   const admin = await home.token('importer', { scopes: ['admin'] })
   const endpoints = Array.from({ length: 20 }, (_, at) => ({
     protocol: 'a2a',
@@ -116,7 +116,7 @@ test('rate limits count down, then answer 429 with Retry-After', async () => {
   expect((await limited.request('GET', '/public/agents')).status).toBe(200)
 })
 
-test('behind a trusted proxy each caller is counted for itself, and nobody else can claim to be another', async () => {
+test('behind a trusted proxy each caller is counted separately, and cannot pose as another', async () => {
   const clock = () => 1_800_000_000_000
   await using proxied = await startGateway(
     { DRAGOMAN_RATE_LIMIT: 'on', DRAGOMAN_TRUSTED_PROXIES: '127.0.0.1' },

@@ -50,7 +50,7 @@ const isChanges = (output: Json) => {
   if (changes.length === 0) throw new Error('no changes')
 }
 
-/** What every door must answer alike. */
+/** The cases that every transport must answer alike. */
 export const cases: readonly Case[] = [
   {
     name: 'a search by intent',

@@ -57,7 +57,7 @@ async function opened(path: string, protocol: string, message: object, url = hom
 }
 
 describe('the change feed', () => {
-  test('over server-sent events tells of each change as it comes, and goes on after Last-Event-ID', async () => {
+  test('over server-sent events sends each change as it comes, and continues after Last-Event-ID', async () => {
     const since = await revision()
     const stop = new AbortController()
     const answer = await fetch(`${home.url}/public/changes?since=${since}`, {
@@ -149,7 +149,7 @@ describe('the change feed', () => {
     expect(await answerTo(2)).toMatchObject({ id: 2, result: {} })
   })
 
-  test('is a page where it is asked for in a batch, without an id, or where parts cannot be told', async () => {
+  test('is a page in a batch, without an id, and where parts cannot be sent', async () => {
     const params = { since: 0, limit: 1 }
     const call = { jsonrpc: '2.0', id: 1, method: 'registry.watch_changes', params }
     await using peer = await opened('/rpc', 'jsonrpc', [call])
@@ -166,7 +166,7 @@ describe('the change feed', () => {
     expect(await answer.text()).toContain('next_since')
   })
 
-  test('over the WebSocket of envelopes sends updates to whoever named the message', async () => {
+  test('over the WebSocket of envelopes sends updates to callers that named the message', async () => {
     const since = await revision()
     const envelope = { to: 'svc.registry', action: 'watch_changes', params: { since }, message_id: 'm' }
     await using peer = await opened('/a2a/message', 'envelope', envelope)
@@ -176,7 +176,7 @@ describe('the change feed', () => {
     expect(await peer.next()).toMatchObject({ message_id: 'm', update: { part: { package_name: name } } })
   })
 
-  test('over A2A is a page, as a task keeps all that it is told', async () => {
+  test('over A2A is a page, as a task stores all updates', async () => {
     const body = {
       jsonrpc: '2.0',
       id: 1,
@@ -188,7 +188,7 @@ describe('the change feed', () => {
     expect(text).toContain('TASK_STATE_COMPLETED')
   })
 
-  test('lets a caller without a token follow so many times, and again once one has gone', async () => {
+  test('limits the streams of a caller without a token, and allows another once one has ended', async () => {
     await using small = await startGateway({}, { changes: { followers: { address: 2 } } })
     const open = async () => {
       const stop = new AbortController()
@@ -219,7 +219,7 @@ describe('the change feed', () => {
     await expect.poll(status).toBe(200)
   })
 
-  test('ends when the gateway stops, at every door that streams, saying so', async () => {
+  test('ends with a reason when the gateway stops, at every transport that streams', async () => {
     const other = await startGateway()
     const answer = await fetch(`${other.url}/public/changes?since=4`, { headers: events })
     const received = eventsOf(answer)

@@ -5,7 +5,7 @@ import { isLoopback } from '../../src/transports/shared/hosts.ts'
 import { startGateway } from '../support/gateway.ts'
 import { openSocket, Refused } from '../support/socket.ts'
 
-/** A GET under a Host of our own, which fetch does not allow. */
+/** A GET with a chosen Host header, which fetch does not allow. */
 function get(url: string, path: string, host: string): Promise<{ status: number; body: string }> {
   return new Promise((resolve, reject) => {
     const request = httpRequest(`${url}${path}`, { headers: { Host: host } }, async (answer) =>
@@ -47,7 +47,7 @@ describe('a gateway on loopback', () => {
     'localhost@evil.example',
     'evil.example/localhost',
     '%',
-  ])('refuses %s at every door, and says what to set', async (host) => {
+  ])('refuses %s at every transport, with the setting to change', async (host) => {
     await using home = await startGateway({ DRAGOMAN_BASE_URL: 'https://agents.example.com' })
     for (const path of ['/healthz', '/mcp', '/rpc', '/public/agents', '/nothing']) {
       const { status, body } = await get(home.url, path, host)
@@ -79,7 +79,7 @@ describe('a gateway on loopback', () => {
   })
 })
 
-test('a gateway on other addresses answers whoever reaches it, as health checks by IP do', async () => {
+test('a gateway on other addresses answers every host name, as health checks by IP need', async () => {
   await using home = await startGateway({ HOST: '0.0.0.0', DRAGOMAN_BASE_URL: 'https://agents.example.com' })
   const url = home.url.replace('localhost', '127.0.0.1')
   for (const host of ['10.1.2.3:8080', 'agents.example.com', 'internal'])

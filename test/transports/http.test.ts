@@ -15,7 +15,7 @@ const tooLong = JSON.stringify({ query: 'x'.repeat(1024 * 1024 + 1 - 12) })
 
 describe('bodies', () => {
   test.each(['/a2a/message', '/api/agents/search', '/rpc', '/mcp'])(
-    '%s answers 400 to what is not JSON',
+    '%s answers 400 to a body that is not JSON',
     async (path) => {
       const { status, text } = await home.request('POST', path, { body: '{"to":', headers: json })
       // JSON-RPC answers in its own protocol, section 5.1 of its specification.
@@ -82,7 +82,7 @@ describe('bodies', () => {
 })
 
 describe('queries', () => {
-  test('a scalar given twice is 400 and says so', async () => {
+  test('a repeated scalar is 400 with a reason', async () => {
     const { status, json } = await home.request('GET', '/public/agents?limit=1&limit=2')
     expect(status).toBe(400)
     expect(json.errors).toEqual([{ pointer: '/limit', detail: 'Give it once.' }])
@@ -165,7 +165,7 @@ describe('methods and paths', () => {
       expect(head.headers.get(name)).toBe(get.headers.get(name))
   })
 
-  test('the request id of the caller comes back, and a new one for an unsound one', async () => {
+  test('the request id of the caller is returned, and a new one for an invalid one', async () => {
     const named = await home.request('GET', '/nowhere', { headers: { 'X-Request-Id': 'abc-1' } })
     expect(named.json.instance).toBe('abc-1')
     const unnamed = await home.request('GET', '/nowhere', { headers: { 'X-Request-Id': 'a b' } })
@@ -218,7 +218,7 @@ describe('caching', () => {
     expect((await put(await home.token('owner'), {})).status).toBe(412)
   })
 
-  test('the revision that a change expects is said by If-Match alone', async () => {
+  test('only If-Match states the revision that a change expects', async () => {
     const token = await home.token('owner')
     const body = { expected_revision: 1 }
     const { status, json } = await home.request('PUT', '/api/agents/com.cache.agent', { token, body })
@@ -287,7 +287,7 @@ describe('documents and health', () => {
   })
 })
 
-test('metrics are not read through a proxy that stands on loopback', async () => {
+test('metrics are refused through a proxy on loopback', async () => {
   const { status } = await home.request('GET', '/metrics', { headers: { 'X-Forwarded-For': '203.0.113.5' } })
   expect(status).toBe(403)
 })

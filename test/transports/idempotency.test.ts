@@ -35,7 +35,7 @@ async function live(more: object = {}): Promise<string> {
 }
 
 describe('a creating call with a key', () => {
-  test('creates once, at whichever door it is sent again', async () => {
+  test('creates once, at whichever transport it is repeated', async () => {
     const body = publication(fresh())
     const first = await publish(body, '"one-key"')
     expect(first.status).toBe(201)
@@ -55,7 +55,7 @@ describe('a creating call with a key', () => {
     }
   })
 
-  test('begins at any door', async () => {
+  test('begins at any transport', async () => {
     for (const transport of transports) {
       const key = `begun at ${transport.name}`.replaceAll(' ', '-')
       const body = publication(fresh())
@@ -65,7 +65,7 @@ describe('a creating call with a key', () => {
     }
   })
 
-  test('creates once when two processes hear it at the same time', async () => {
+  test('creates once when two processes receive it at the same time', async () => {
     const body = publication(fresh())
     const sent = [home, beside, home, beside, home, beside]
     const answers = await Promise.all(sent.map((at) => publish(body, 'at-once', token, at)))
@@ -98,7 +98,7 @@ describe('a creating call with a key', () => {
     expect((await publish(publication(fresh()), 'taken')).status).toBe(201)
   })
 
-  test('is somebody’s: another caller has keys of their own, and nobody has none', async () => {
+  test('belongs to one caller: others have their own keys, and an anonymous caller has none', async () => {
     const create = (by?: string) =>
       home.request('POST', '/api/playground/session', {
         body: {},
@@ -152,7 +152,7 @@ describe('a conditional call', () => {
     ['delete', {}],
     ['transfer', { subject: 'eve' }],
     ['deprecate', {}],
-  ])('%s, is refused at every door where somebody was faster', async (action, more) => {
+  ])('%s, is refused at every transport if another change came first', async (action, more) => {
     const name = await live()
     for (const transport of transports) {
       const params = { agent: name, expected_revision: 1, ...more }

@@ -40,7 +40,7 @@ test('a batch runs four at a time and keeps its order', async () => {
   expect(seen).toEqual({ runs: 50, now: 0, most: 4 })
 })
 
-test('what a batch asks for beyond 4 MiB of answers is too large, its notifications still heard', async () => {
+test('requests of a batch beyond 4 MiB of answers are too large, and its notifications still run', async () => {
   const { seen, ask } = box()
   const notification = { jsonrpc: '2.0', method: 'box.fill', params: { length: 1 } }
   const answers = await ask(48, megabyte - 1000, [notification, { jsonrpc: '1.0' }])
@@ -56,7 +56,7 @@ test('what a batch asks for beyond 4 MiB of answers is too large, its notificati
   expect(answers[48]).toMatchObject({ id: null, error: { code: -32600 } })
 })
 
-test('who calls is asked for each member: what is revoked in the middle of a batch does no more', async () => {
+test('the caller is checked for each member: a token that is revoked during a batch does no more', async () => {
   const { seen, ask } = box()
   const answers = await ask(50, 1, [], () => {
     if (seen.runs < 8) return caller

@@ -97,7 +97,7 @@ describe('changes, paced', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
-  test('are told at once, then once a second, the last of them too', () => {
+  test('are sent at once, then once a second, including the last one', () => {
     let change = () => {}
     const onListed = createPaced((listener) => {
       change = listener
@@ -119,7 +119,7 @@ describe('changes, paced', () => {
     expect(calls).toBe(3)
   })
 
-  test('are heard for as long as somebody listens', () => {
+  test('are observed while there is a listener', () => {
     let calls = 0
     const onListed = createPaced(() => {
       calls += 1

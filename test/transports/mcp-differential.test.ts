@@ -167,7 +167,7 @@ describe('our dispatcher answers as the SDK does', () => {
   })
 
   test.each(['{', 'text', '[]', '[1]', '"text"', '7', '{}', '{"jsonrpc":"2.0","id":{},"method":"a"}'])(
-    'over HTTP, to what is no message: %s',
+    'over HTTP, to an invalid message: %s',
     async (body) => {
       const { ours, sdks } = await pair.ask(body, modernHeaders('tools/list'))
       expect(ours).toEqual(sdks)
@@ -289,7 +289,7 @@ const isModern = ({ params, headers }: Made) =>
   'io.modelcontextprotocol/protocolVersion' in (params._meta ?? {}) ||
   (headers?.['MCP-Protocol-Version']?.trim() ?? '') >= '2026'
 
-describe('whatever is wrong with a request, the SDK finds the same', () => {
+describe('the SDK finds the same error in each invalid request', () => {
   const options = { numRuns: rounds(600), seed: 7 }
 
   test('over HTTP', async () => {

@@ -41,7 +41,7 @@ test('both eras speak on one socket, whatever was cancelled before', async () =>
   expect(await peer.answer(4)).toMatchObject({ result: { resultType: 'complete', cacheScope: 'public' } })
 })
 
-test('bytes are cut into lines wherever they break, and one that is too long is told of', async () => {
+test('bytes are split into lines wherever chunks break, and a line that is too long is reported', async () => {
   const input = new PassThrough()
   const bytes = Buffer.from(`a\u00e9\r\n\n${'x'.repeat(11 * 1024 * 1024)}\nb\n`)
   for (const [start, end] of [

@@ -147,7 +147,7 @@ describe('the place of a request in flight', () => {
     expect(channel.prepare('{"jsonrpc":"2.0","id":1,"result":{}}').urgent).toBe(true)
   })
 
-  test('is not given up to another request of the same id', async () => {
+  test('is not released for another request of the same id', async () => {
     const { give, sent, run, open } = start()
     const first = give(request)
     const second = give(request)
@@ -163,7 +163,7 @@ describe('the place of a request in flight', () => {
     expect(run).toHaveBeenCalledTimes(2)
   })
 
-  test('is given up to a cancellation, which aborts the action, but not to a malformed one', async () => {
+  test('is released by a cancellation, which aborts the action, but not by a malformed one', async () => {
     const { give, sent, signals, open } = start()
     const first = give(request)
     give(cancel({ requestId: 1, reason: 7 }))
@@ -186,7 +186,7 @@ describe('the place of a request in flight', () => {
     expect([first.held, signals[0]?.aborted]).toEqual([false, true])
   })
 
-  test('of a subscription is given up when it is acknowledged', async () => {
+  test('of a subscription is released when it is acknowledged', async () => {
     await using peer = await openSocket(`${home.url}/mcp/ws`, ['mcp'])
     for (let id = 1; id <= 20; id++)
       peer.send(modernRequest(id, 'subscriptions/listen', { notifications: { toolsListChanged: true } }))

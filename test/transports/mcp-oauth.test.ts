@@ -67,7 +67,7 @@ describe.each(Object.entries(eras))('a call over HTTP, %s', (_, request) => {
     })
   })
 
-  test('with a bad token is 401 and says so', async () => {
+  test('with an invalid token is 401 with the reason', async () => {
     const { status, challenge, message } = await call(price, 'bad')
     expect([status, message.error?.data.code]).toEqual([401, 'unauthenticated'])
     expect(challenge).toContain('error="invalid_token"')
@@ -131,7 +131,7 @@ describe('the SDK’s client with an API key of ours', () => {
   })
 })
 
-test('each tool says which scope it needs', async () => {
+test('each tool names the scope that it needs', async () => {
   const answer = await home.request('POST', '/mcp', {
     headers: modernHeaders('tools/list'),
     body: modernRequest(1, 'tools/list', {}),

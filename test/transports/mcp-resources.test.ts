@@ -184,7 +184,7 @@ describe('agents as resources', () => {
     expect(completion.values).toEqual(['com.example.team/slash'])
   })
 
-  test('a name that is nearly right is told', async () => {
+  test('the nearest name is suggested', async () => {
     const { error } = await ask('resources/read', { uri: 'agent://svc.utility.wikki' })
     expect(error?.message).toContain('svc.utility.wiki')
     expect(Object.keys(error?.data ?? {})).toEqual(['uri'])
@@ -204,7 +204,7 @@ describe('that agents come and go', () => {
     })
   const changed = 'notifications/resources/list_changed'
 
-  test('is told to a subscriber of 2026-07-28, under its id, on a socket and over HTTP', async () => {
+  test('is sent to a subscriber of 2026-07-28, under its id, on a socket and over HTTP', async () => {
     await using peer = await openSocket(`${home.url}/mcp/ws`, ['mcp'])
     const listen = modernRequest('sub', 'subscriptions/listen', {
       notifications: { resourcesListChanged: true, toolsListChanged: true },
@@ -234,7 +234,7 @@ describe('that agents come and go', () => {
     controller.abort()
   })
 
-  test.each([true, false])('is told in both eras on one connection, whichever came first', async (first) => {
+  test.each([true, false])('is sent in both eras on one connection, whichever came first', async (first) => {
     await using peer = await openSocket(`${home.url}/mcp/ws`, ['mcp'])
     const steps = [
       async () => {
@@ -284,7 +284,7 @@ describe('that agents come and go', () => {
     expect(messageIn(await text)).toMatchObject({ id: 'sub', result: { resultType: 'complete' } })
   })
 
-  test('is told to a client of the 2025 era on a connection, which was promised it', async () => {
+  test('is sent to a client of the 2025 era on a connection, as promised', async () => {
     await using peer = await openSocket(`${home.url}/mcp/ws`, ['mcp'])
     const initialize = {
       jsonrpc: '2.0',

@@ -10,7 +10,7 @@ const file = (name: string) =>
 
 describe('the MCP server card', () => {
   test.each(['/mcp/server-card', '/.well-known/mcp/server-card.json', '/.well-known/mcp.json'])(
-    'at %s says where MCP is served, to any page, and is kept',
+    'at %s names the endpoint of MCP, for any page, and is cached',
     async (path) => {
       await using home = await startGateway({ DRAGOMAN_BASE_URL: 'https://agents.example.com/gateway' })
       const { status, headers, json } = await home.request('GET', path)
@@ -37,7 +37,7 @@ describe('the MCP server card', () => {
     },
   )
 
-  test('names what is really spoken', async () => {
+  test('names the revisions that are really supported', async () => {
     expect(supportedVersions.slice(1)).toEqual(SUPPORTED_PROTOCOL_VERSIONS)
     await using home = await startGateway()
     const { json } = await home.request('GET', '/mcp/server-card')
@@ -46,7 +46,7 @@ describe('the MCP server card', () => {
   })
 })
 
-test('server.json, for the MCP registry, says what package.json says', () => {
+test('server.json, for the MCP registry, agrees with package.json', () => {
   const { name, version, mcpName, bin } = file('package.json')
   const server = file('server.json') as { packages: Record<string, unknown>[]; description: string }
   expect(server).toMatchObject({

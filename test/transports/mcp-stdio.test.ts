@@ -13,7 +13,7 @@ const line = (message: object) => `${JSON.stringify(message)}\n`
 const call = (id: number, name: string, input: object = {}) =>
   line(modernRequest(id, 'tools/call', { name, arguments: input }))
 
-/** The door over one agent with these actions, spoken to through pipes of our own. */
+/** The stdio transport over one agent with these actions, through pipes of the test. */
 function serveOver(actions: ReturnType<typeof sampleAction>[], drain_ms = 10_000) {
   const input = new PassThrough()
   const output = new PassThrough()
@@ -33,7 +33,7 @@ function serveOver(actions: ReturnType<typeof sampleAction>[], drain_ms = 10_000
   return { input, served, answers }
 }
 
-test('what was asked is answered although the input has ended', async () => {
+test('requests are answered after the input has ended', async () => {
   const started = Promise.withResolvers<void>()
   const release = Promise.withResolvers<object>()
   const slow = sampleAction('slow', {
@@ -53,7 +53,7 @@ test('what was asked is answered although the input has ended', async () => {
   expect(found[0].result.structuredContent).toEqual({ done: true })
 })
 
-test('what is not answered in time is given up', async () => {
+test('requests that take too long after the end are abandoned', async () => {
   const { action } = hangingAction('hang')
   const { input, served, answers } = serveOver([action], 20)
   input.end(call(1, 'box_hang'))
@@ -61,7 +61,7 @@ test('what is not answered in time is given up', async () => {
   expect(await answers).toEqual([])
 })
 
-test('what is nested too deep, and an id that waits already, are refused', async () => {
+test('a message that is nested too deep, and an id that is already running, are refused', async () => {
   const { action } = hangingAction('hang')
   const { input, served, answers } = serveOver([action], 20)
   const deep = '['.repeat(100_000) + ']'.repeat(100_000)

@@ -69,7 +69,7 @@ async function connected(client: Client, transport: Parameters<Client['connect']
 }
 
 describe.each(Object.entries(clients))('the client %s', (_, open) => {
-  test('lists the tools in their order, finds an agent, and is told what went wrong', async () => {
+  test('lists the tools in order, finds an agent, and reports errors', async () => {
     const client = await open()
     try {
       const { tools } = await client.listTools()
@@ -139,7 +139,7 @@ describe('Streamable HTTP', () => {
     },
   )
 
-  test('call_agent, which can reach anything, says that it may destroy', async () => {
+  test('call_agent, which can reach any agent, is marked destructive', async () => {
     const { result } = messageIn(await (await modern('tools/list', {})).text()) as {
       result: { tools: { name: string; annotations: object }[] }
     }

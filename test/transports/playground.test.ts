@@ -51,7 +51,7 @@ describe('the way from finding to calling', () => {
     ['nobody in particular', false],
     ['somebody with a token', true],
   ])(
-    'is walked by %s, and what is exported runs as it is',
+    'is walked by %s, and its export runs unchanged',
     async (_, signed) => {
       const token = signed ? await home.token('ada') : undefined
       const session = await createSession(home, token)
@@ -139,7 +139,7 @@ describe('the way from finding to calling', () => {
     }
   }, 30_000)
 
-  test('a file comes with its type and a name; other doors have both beside the text', async () => {
+  test('a file has a type and a name; other transports return both beside the text', async () => {
     const session = await createSession()
     const { headers, text } = await home.request('GET', `${base}/${session}/export?format=typescript`)
     expect(headers.get('content-type')).toBe('application/typescript; charset=utf-8')
@@ -157,7 +157,7 @@ describe('the way from finding to calling', () => {
     expect(json.result).toEqual(file)
   })
 
-  test('an anonymous session is told what it may not call, and what to do about it', async () => {
+  test('an anonymous session gets a reason and a hint for calls that it may not make', async () => {
     const session = await createSession()
     const body = { agent: 'svc.registry', capability: 'publish', input: {} }
     const { status, json } = await home.request('POST', `${base}/${session}/execute`, { body })
@@ -201,7 +201,7 @@ describe('a session', () => {
     expect((await watch(session, {}, gateway)).answer.status).toBe(404)
   })
 
-  test('is gone at once when it is deleted, with what it kept', async () => {
+  test('is deleted at once, with everything that it stored', async () => {
     const session = await createSession()
     await search(session)
     const deleted = await home.request('DELETE', `${base}/${session}`)
@@ -216,7 +216,7 @@ describe('a session', () => {
     expect((await search(session)).status).toBe(404)
   })
 
-  test('that somebody made with a token is nobody else’s to read, watch or delete', async () => {
+  test('created with a token cannot be read, watched or deleted by others', async () => {
     const session = await createSession(home, await home.token('ada'))
     const eve = { token: await home.token('eve') }
     for (const options of [{}, eve, { ...eve, headers: { Accept: 'text/event-stream' } }]) {
@@ -234,7 +234,7 @@ async function watch(session: string, headers: Record<string, string> = {}, gate
 }
 
 describe('watching a session over HTTP', () => {
-  test('hears of the steps that were and of each that comes, from any gateway, until it is deleted', async () => {
+  test('receives past steps and each new one, from any gateway, until it is deleted', async () => {
     await using other = await startGateway({ DRAGOMAN_DATA: home.data })
     const session = await createSession()
     await search(session)
@@ -280,7 +280,7 @@ describe('watching a session over HTTP', () => {
     await again.events.return(undefined)
   })
 
-  test('by somebody who never reads holds up nobody', async () => {
+  test('by a client that never reads delays no other', async () => {
     const session = await createSession()
     const peer = connect(Number(new URL(home.url).port), '127.0.0.1')
     await once(peer, 'connect')
@@ -291,7 +291,7 @@ describe('watching a session over HTTP', () => {
     peer.destroy()
   })
 
-  test('is to be had by envelope too, over HTTP and WebSocket, and refused where nothing streams', async () => {
+  test('works by envelope too, over HTTP and WebSocket, and is refused by transports that do not stream', async () => {
     const session = await createSession()
     await search(session)
     const body = { to: 'svc.playground', action: 'watch_session', params: { session } }

@@ -21,7 +21,7 @@ const callers = [
   'http://169.254.169.254/latest/meta-data/',
 ]
 
-describe('the reader reaches nothing private at any door', () => {
+describe('the reader reaches nothing private at any transport', () => {
   test.each(callers)('%s', async (url) => {
     expect(expectAlike(await home.ask(home.at(url)))).toEqual({ code: 'blocked_address' })
     expect(home.leaks()).toBe(0)
@@ -40,7 +40,7 @@ describe('the reader reaches nothing private at any door', () => {
     expect(home.leaks()).toBe(0)
   })
 
-  test('in whatever spelling, at the first door', async () => {
+  test('in any spelling, at the first transport', async () => {
     const [context] = home.transports
     for (const url of [...blocked, ...invalidUrls]) {
       const outcome = context && (await home.askAt(context, home.at(url)))
@@ -53,7 +53,7 @@ describe('the reader reaches nothing private at any door', () => {
   })
 })
 
-test('without the rule each door does reach the secret, so the table can fail', async () => {
+test('without the rule each transport does reach the secret, so the table can fail', async () => {
   await using careless = await besideSecret({ isGuarded: false })
   for (const context of careless.transports) {
     const isApart = context.name === 'MCP over stdio'

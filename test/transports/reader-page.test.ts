@@ -45,7 +45,7 @@ test.each(sections.map((section) => [section.split('\n', 1)[0], section] as cons
   },
 )
 
-test('docs/reader.md shows a door in every section of its kind, and the answer that comes', async () => {
+test('docs/reader.md shows a transport in every section of its kind, and its answer', async () => {
   expect(sections).toHaveLength(5)
   const [shown = ''] = blocks('json')
   const token = await home.token('me')

@@ -30,7 +30,7 @@ const calls = [
 ] as const
 
 test.each(calls)(
-  'what %s tells once is told in a message, and no task keeps it',
+  'the secret of %s is returned in a message, and no task stores it',
   async (action, params, secret) => {
     const asTask = await send(action, params, { returnImmediately: true })
     expect(asTask.json).toMatchObject({ error: { message: expect.stringContaining('returns a secret') } })
@@ -40,7 +40,7 @@ test.each(calls)(
 )
 
 test.each(calls)(
-  'what %s tells once is not told in a playground, which keeps it',
+  'the secret of %s is not returned in a playground, which stores its steps',
   async (action, params, secret) => {
     const { json } = await home.request('POST', '/api/playground/session', { token })
     const { id } = (await home.request('GET', '/public/agents/svc.registry')).json
@@ -56,7 +56,7 @@ test.each(calls)(
 test.each([
   ['in full', { agent: 'svc.registry', header: 'x-api-key', value: 'very-secret' }],
   ['wrongly', { agent: 'svc.registry', value: 'very-secret', more: true }],
-])('a secret that is told %s is not kept by a playground, nor by a task', async (_, params) => {
+])('a secret that is returned %s is stored by neither a playground nor a task', async (_, params) => {
   const { json } = await home.request('POST', '/api/playground/session', { token })
   for (const who of [{ token }, {}]) {
     const body = { agent: 'svc.registry', capability: 'set_credential', input: params }

@@ -42,7 +42,7 @@ describe('every transport answers alike', () => {
     else row.output?.((first as { output: Json }).output)
   })
 
-  test('a connection has 16 calls in work at most, and answers all that it was sent', async () => {
+  test('a connection processes at most 16 calls at the same time, and answers all of them', async () => {
     const calls = Array.from({ length: 40 }, (_, index) => index + 1)
     const outcomes = await onEachConnection(transports, async ({ connection, work }) => {
       for (const id of calls) connection.send(id)
@@ -55,7 +55,7 @@ describe('every transport answers alike', () => {
     expect(outcomes).toEqual(alike({ peak: 16, answers: 40 }))
   })
 
-  test('a connection that drains answers what it has begun, begins nothing more, and closes', async () => {
+  test('a connection that drains answers its calls, starts no new ones, and closes', async () => {
     const outcomes = await onEachConnection(transports, async ({ connection, work }) => {
       for (const id of [1, 2, 3]) connection.send(id)
       await work.begun(3)
@@ -80,7 +80,7 @@ describe('every transport answers alike', () => {
     expect(transports.filter(({ connect }) => connect).length).toBeGreaterThanOrEqual(4)
   })
 
-  test('and is none the worse for it', async () => {
+  test('and the gateway is ready afterwards', async () => {
     const { status } = await home.request('GET', '/readyz')
     expect(status).toBe(200)
   })

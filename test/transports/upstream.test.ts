@@ -90,7 +90,7 @@ const lookup = (query: string) => ({
   rest: { method: 'POST', path: '/a2a/utility/wiki', body: { input: { query } } },
 })
 
-describe('what goes wrong outside has one code at every door', () => {
+describe('a failure of an upstream has the same code at every transport', () => {
   test.each([
     ['an upstream that hangs', () => price('ETH'), 'upstream_timeout'],
     ['an upstream that answers HTML', () => price('SOL'), 'upstream_failed'],
@@ -106,7 +106,7 @@ describe('what goes wrong outside has one code at every door', () => {
     expect(expectAlike(await askEverywhere(home, transports, ask(), token))).toEqual({ code })
   })
 
-  test('and the gateway is unharmed: a price and a page come through every door', async () => {
+  test('and the gateway still works: a price and a page arrive at every transport', async () => {
     const prices = await askEverywhere(home, transports, price('BTC'), token)
     const pages = await askEverywhere(home, transports, page('/page'), token)
     const field = (outcome: object, name: string) => {

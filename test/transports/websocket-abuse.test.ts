@@ -34,7 +34,7 @@ const list = (path: string, id: unknown) =>
     : modernRequest(id as string, 'tools/list', {})
 
 describe('an upgrade with everything wrong', () => {
-  test('is refused for its path, then origin, subprotocol, room and token, in this order', async () => {
+  test('is refused for its path, then origin, subprotocol, limit and token, in this order', async () => {
     const authenticate = vi.fn(() =>
       Promise.reject<Principal>(new Failure('unauthenticated', 'Nobody has this token.')),
     )
@@ -156,10 +156,10 @@ describe.each(paths)('on %s', (path, protocol) => {
   })
 })
 
-describe('a peer that has gone without a word', () => {
+describe('a peer that disappeared without closing', () => {
   afterEach(() => void vi.useRealTimers())
 
-  test('is ended by the second beat, and its seat given back', async () => {
+  test('is ended by the second heartbeat, and its slot is released', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     await using server = await listenForSockets(
       (connection, text) => ({ run: () => connection.send(text) }),
@@ -182,7 +182,7 @@ describe('a peer that has gone without a word', () => {
   })
 })
 
-test('a socket whose caller cannot be told now closes with 1013', async () => {
+test('a socket whose caller cannot be checked now closes with 1013', async () => {
   let down = false
   const authenticate = async () => {
     if (down) throw new Failure('unavailable', 'The issuer does not answer.')

@@ -47,7 +47,7 @@ describe('a heartbeat', () => {
 })
 
 describe('what is sent', () => {
-  test('may wait for a peer that asked for much at once', async () => {
+  test('may wait for a peer that requested much at once', async () => {
     await using server = await listenForSockets((connection, text) => ({
       run: () => connection.send(JSON.stringify({ id: Number(text), long })),
     }))
@@ -91,7 +91,7 @@ describe('what is sent', () => {
   })
 })
 
-test('a task that throws closes its socket with 1011, and the server is told', async () => {
+test('a task that throws closes its socket with 1011, and the server receives the error', async () => {
   const onError = vi.fn()
   const fault = new Error('broken')
   const prepare = (_: unknown, text: string) => {

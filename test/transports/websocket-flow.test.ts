@@ -35,7 +35,7 @@ const cancel = (requestId: number) => ({
 describe('a hundred requests in one piece, of a client that reads nothing', () => {
   const long = 'x'.repeat(1024 * 1024 - 100)
 
-  test('never cost more than 16 answers of what is sent, and all are answered when it reads', async () => {
+  test('never buffer more than 16 answers, and all are answered when it reads', async () => {
     let begun = 0
     await using server = await listenWith(async () => {
       begun += 1
@@ -133,7 +133,7 @@ describe('a cancellation', () => {
 })
 
 describe('a socket that closes', () => {
-  test('takes with it what is in work and what waits', async () => {
+  test('cancels its running and its queued messages', async () => {
     const full = Promise.withResolvers<void>()
     const signals: AbortSignal[] = []
     await using server = await listenWith((_, { signal }) => {

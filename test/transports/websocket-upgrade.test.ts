@@ -61,7 +61,7 @@ test('destroying ends sockets that are accepted and those that are not yet', asy
   undecided.destroy()
 })
 
-describe('the room for one caller', () => {
+describe('the limit for one caller', () => {
   const authenticate = async (token: string) => principal(token)
   const limits = { max_connections: 5, max_per_address: 2, max_per_subject: 1, context: { authenticate } }
 

@@ -113,7 +113,7 @@ describe.each(paths)('frames on %s', (path, protocol) => {
     expect(await closing(({ socket }) => socket.send('x'.repeat(1024 * 1024 + 1)))).toBe(1009)
   })
 
-  test('what is not JSON is answered -32700 and the socket stays', async () => {
+  test('a frame that is not JSON is answered with -32700 and the socket stays open', async () => {
     await using peer = await openSocket(`${home.url}${path}`, [protocol])
     peer.send('{"nonsense"')
     expect(await peer.answer(null)).toMatchObject({ error: { code: -32700 } })
