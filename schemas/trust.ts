@@ -18,7 +18,6 @@ export const ContentFlag = z.enum([
 export type ContentFlag = z.infer<typeof ContentFlag>
 
 const ProofMethod = z.enum(['dns', 'http', 'mcp'])
-type ProofMethod = z.infer<typeof ProofMethod>
 
 /** Something about an agent that its owner should know. `field` is a JSON Pointer into what was checked. */
 export const Finding = z.object({
@@ -96,7 +95,6 @@ const Challenges = z.object({
   http: z.object({ url: z.string(), line: z.string() }),
   mcp: z.object({ record: TxtRecord, url: z.string(), sign: z.string() }),
 })
-type Challenges = z.infer<typeof Challenges>
 
 const Attempt = z.object({ method: ProofMethod, ok: z.boolean(), detail: z.string() })
 

@@ -8,7 +8,6 @@ const AgentVersion = z.object({
   sha256: z.string().describe('SHA-256 of the content, in hex: equal content has equal digests.'),
   current: z.boolean().describe('Whether it is the listed version.'),
 })
-type AgentVersion = z.infer<typeof AgentVersion>
 
 export const VersionPage = z.object({
   versions: z

@@ -7,7 +7,7 @@ import { blank } from '../entry/entry-defaults.ts'
 import { type Facts, readLine } from './read-line.ts'
 
 /** The result of an import; line numbers count from 1. */
-interface ImportReport {
+export interface ImportReport {
   readonly created: number
   readonly updated: number
   readonly unchanged: number

@@ -5,7 +5,7 @@ import { Failure } from '../../../schemas/failure.ts'
 import { clientOptions } from './connect.ts'
 
 /** The rest of a limit that all gateways over one database count together. */
-interface SharedAllowance {
+export interface SharedAllowance {
   readonly remaining: number
   readonly reset_s: number
 }
