@@ -47,7 +47,7 @@ test('docs/calling.md: the shown input_required is the real answer', () => {
 })
 
 test('docs/calling.md: the codes in its table exist', () => {
-  const table = guide.slice(guide.indexOf('## When something is wrong'))
+  const table = guide.slice(guide.indexOf('## Errors'))
   const named = [...table.matchAll(/`([a-z]+_[a-z_]+)`/g)].map(([, code = '']) => code)
   const others = ['retry_after_s', 'read_only', 'dragoman_remote_seconds']
   expect(named.filter((code) => !Object.hasOwn(codes, code) && !others.includes(code))).toEqual([])
