@@ -18,11 +18,11 @@ interface AgentPorts extends Pick<RegistryServices, 'registry' | 'changes'> {
   readonly outbound: Outbound
   readonly identity: Identity
   readonly credentials: Credentials
-  /** The agents made here, for those that show or call the others. */
+  /** The list of hosted agents, for agents that show or call the others. */
   readonly hosted: readonly Agent[]
 }
 
-/** The agents that this gateway hosts, each with what it needs of the gateway and of the outside world. */
+/** Makes the hosted agents, each with the parts of the gateway and the ways out that it needs. */
 export function openAgents(runtime: Runtime, ports: AgentPorts): readonly Agent[] {
   const { stack, config, options, clock, site } = runtime
   const { store, outbound, identity, credentials, registry, changes, hosted } = ports
@@ -51,7 +51,7 @@ export function openAgents(runtime: Runtime, ports: AgentPorts): readonly Agent[
   })
 }
 
-/** Where prices come from, as the operator says. */
+/** The price sources of the configuration. */
 function financeSettings(config: Config) {
   return {
     coinbase_url: config.DRAGOMAN_COINBASE_URL,
@@ -70,14 +70,16 @@ function financeSettings(config: Config) {
   } satisfies Partial<Parameters<typeof createFinance>[0]>
 }
 
-/** The addresses among them: the operator's word exempts them from the public-address rule. */
+/** The URLs of the price sources: configured origins are exempt from the public-address rule. */
 function priceOrigins(config: Config): string[] {
   return Object.entries(financeSettings(config)).flatMap(([name, value]) =>
     name.endsWith('_url') && value !== undefined ? [value] : [],
   )
 }
 
-/** The origin of an upstream's address; a `{lang}` in its host leaves it to the public-address rule. */
+/**
+ * The origin of an upstream's URL. With a `{lang}` in its host it is no origin, and the public-address rule applies.
+ */
 function originOf(url: string): string {
   return URL.canParse(url) ? new URL(url).origin : url
 }

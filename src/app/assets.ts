@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-/** From sources the workers are .ts, in the packed build .js; this file has the same ending. */
+/** Workers have the extension of this file: .ts in the sources, .js in the build. */
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
 const root = new URL(extension === 'ts' ? '../../' : '../../../', import.meta.url)
 

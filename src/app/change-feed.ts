@@ -14,7 +14,7 @@ import type { Runtime } from './runtime.ts'
 export interface ChangeServices {
   readonly feed: ChangeFeed
   readonly webhooks: Webhooks
-  /** Posts to webhooks the changes that they wait for. */
+  /** Delivers changes to webhooks. */
   readonly deliverer: Deliverer
 }
 

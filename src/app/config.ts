@@ -144,7 +144,7 @@ export interface Config extends Settings {
   readonly data: string
 }
 
-/** Where the truth is. */
+/** The database of the configuration. */
 export function storePlace({ data, DATABASE_URL: url }: Config): { path: string; url: string | undefined } {
   return { path: join(data, 'registry.sqlite'), url }
 }
@@ -184,7 +184,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
   return { ...values, data: resolve(values.DRAGOMAN_DATA) }
 }
 
-/** Every address of the machine, and none that anybody could be told. */
+/** True for an address that stands for all addresses of the machine, which callers cannot use. */
 export function isWildcard(host: string): boolean {
   return host === '0.0.0.0' || host === '::'
 }

@@ -49,19 +49,19 @@ export interface Gateway extends AsyncDisposable {
   onListed(listener: () => void): () => void
   readonly trusted_proxies: readonly string[]
   onError(fault: unknown): void
-  /** Says where callers reach the gateway, where the configuration does not. */
+  /** Sets the gateway's URL, where the configuration does not. */
   reachedAt(url: string): void
 }
 
 /**
- * Opens the gateway over its data folder. Several processes may do so at once. One that fails half-way leaves nothing
- * open; a store that is away meanwhile is waited for.
+ * Opens the gateway over its data folder. Several processes may do so at once. A start that fails half-way closes what
+ * it opened; an unavailable store is waited for.
  */
 export function openGateway(config: Config, options: GatewayOptions = {}): Promise<Gateway> {
   return retryStart((stack) => assemble(stack, config, options))
 }
 
-/** Each phase is given what the phases before it made: nothing is used before it is there. */
+/** Each phase is given what the phases before it made, so nothing is used before it exists. */
 async function assemble(
   stack: AsyncDisposableStack,
   config: Config,

@@ -27,7 +27,7 @@ import { type Config, keysPath, secretPath } from './config.ts'
 import type { Outbound } from './outbound.ts'
 import type { Runtime } from './runtime.ts'
 
-/** Who may call, with what, and until when. */
+/** Authentication: tokens, API keys, other issuers and revocation. */
 export interface Identity {
   readonly authenticate: Authenticate
   readonly ring: KeyRing
@@ -35,11 +35,11 @@ export interface Identity {
   readonly issuer: string
   readonly mint: Mint
   readonly published: () => Promise<readonly JWK[]>
-  /** The other issuers whose tokens are taken. */
+  /** The other issuers whose tokens are accepted. */
   readonly external: readonly string[]
   /** Counts an attempt at the token endpoint. Throws Failure `rate_limited`. */
   readonly count: (client: string) => void
-  /** Calls the listener when something has been revoked, by whichever process. */
+  /** Calls the listener after each revocation, by any process. */
   readonly onRevocation: (listener: () => void) => void
   createKey(input: KeyInput, caller: Principal): Promise<NewApiKey>
   listKeys(caller: Principal): Promise<ApiKey[]>
@@ -47,15 +47,15 @@ export interface Identity {
   revoke(input: RevocationInput, caller: Principal): Promise<{ revoked: RevocationKind }>
 }
 
-/** Whose subjects have API keys here without any issuer in the configuration. */
+/** Issuers whose subjects may have API keys without an entry in the configuration. */
 const ownIssuers = new Set([localIssuer, localPrincipal.issuer])
 
-/** Attempts a minute and address at the token endpoint. */
+/** Attempts at the token endpoint, per minute and address. */
 const attempts = 60
 
 /**
- * Why the keys of this gateway are none of the registry's, whose first gateway put its issuer down: owners and tokens of
- * one issuer are nobody to another. Undefined where they are.
+ * Why the keys of this gateway do not match the registry's issuer, which its first gateway stored. Another issuer's
+ * owners and tokens are unknown here. Undefined where they match.
  */
 export async function keyMismatch(
   store: Pick<Store, 'settings'>,
@@ -132,7 +132,7 @@ export async function openIdentity(
   }
 }
 
-/** The operator's key, or the one in the data folder. */
+/** The configured secret key, or the one in the data folder. */
 export async function secretKey(config: Config): Promise<Uint8Array> {
   const { DRAGOMAN_SECRET_KEY } = config
   return DRAGOMAN_SECRET_KEY

@@ -9,11 +9,11 @@ import type { Store } from '../store/store.ts'
 import type { Outbound } from './outbound.ts'
 import type { Runtime } from './runtime.ts'
 
-/** Which agents answer: one process of all that share the store probes, all of them show it. */
+/** Liveness of agents: one process of all that share the store probes, and all of them show the results. */
 export interface LivenessService {
   readonly livenessCache: LivenessCache
   readonly prober: Prober
-  /** Probes agents whose callers met failures, out of turn; absent where liveness is off. */
+  /** Probes agents out of schedule after failed calls; absent where liveness is off. */
   readonly reprobe: Reprobe | undefined
   /** Resolves once the cache shows what was found before this start. */
   readonly ready: Promise<void>

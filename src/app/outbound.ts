@@ -9,11 +9,11 @@ import { createUpstreams } from '../net/upstream/upstreams.ts'
 import { version } from './assets.ts'
 import type { Runtime } from './runtime.ts'
 
-/** The ways out of a gateway; none leads back to itself unless `refuse_origins` says so. */
+/** The outbound HTTP clients of a gateway. None reaches the gateway itself, unless `refuse_origins` allows it. */
 export interface Outbound {
   /** Reaches public addresses and the origins that the operator allows. */
   readonly public: SafeFetch
-  /** A way out with settings of its own. */
+  /** A client with its own settings. */
   reach(settings: Partial<SafeFetchOptions>): SafeFetch
   /** A fetch for which these origins are exempt from the public-address rule. */
   fetchFrom(allow_origins: readonly string[], idle_ms?: number): Fetch

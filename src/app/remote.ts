@@ -59,7 +59,7 @@ export function askableBy(remotes: Remotes): (entry: EntryDetail) => Askable | u
   }
 }
 
-/** Listed entries as agents of the router, and what callers show those agents. */
+/** Listed entries as agents of the router, and the credentials that callers store for them. */
 export interface ListedAgents {
   /** Throws Failure `not_callable`. */
   readonly agentOf: (entry: EntryDetail) => Agent

@@ -1,12 +1,12 @@
 import { Failure } from '../../schemas/failure.ts'
 import { retryFor } from '../common/retry.ts'
 
-/** How long a start is made again while its store goes away in the middle of it: a database may be starting too. */
+/** How long a start is retried while its store is unavailable, in milliseconds: the database may be starting too. */
 const startMilliseconds = 15_000
 
 /**
- * What `assemble` makes, over the stack of what it opens. Where it fails all of that is closed, or the process would
- * neither serve nor end; where it fails by `unavailable` it is made again for a while.
+ * Runs `assemble` over a stack of the resources that it opens. Where it fails, the stack is disposed, since open
+ * resources would keep the process alive; where it fails by `unavailable`, it is retried for a while.
  */
 export function retryStart<T>(assemble: (stack: AsyncDisposableStack) => Promise<T>): Promise<T> {
   const attempt = async () => {

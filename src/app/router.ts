@@ -25,7 +25,7 @@ interface RouterPorts extends Pick<ListedAgents, 'agentOf'> {
   readonly revision: () => number
 }
 
-/** Dispatch over hosted and listed agents, and the A2A tasks that are dispatches nobody waits for. */
+/** Dispatch over hosted and listed agents, and A2A tasks, which are dispatches in the background. */
 interface Routing extends Router {
   readonly taskManager: TaskManager
 }
@@ -55,7 +55,7 @@ export async function openRouter(runtime: Runtime, ports: RouterPorts): Promise<
   return { ...withSessions(router, 'svc.playground'), taskManager }
 }
 
-/** How often callers may call, as the operator says; gateways on one database may count together. */
+/** The rate limits of the configuration; gateways over one database may count together. */
 async function openRateLimits(runtime: Runtime): Promise<RouterOptions['admit']> {
   const { stack, config, clock } = runtime
   const { url } = storePlace(config)

@@ -9,7 +9,7 @@ import { createLogger, type Logger } from '../telemetry/log.ts'
 import type { TaskManagerOptions } from '../transports/a2a/tasks/task-manager.ts'
 import type { Config } from './config.ts'
 
-/** What tests may set: the edges of the process, and times and limits that would make them slow. */
+/** Settings for tests: the edges of the process, and times and limits that would make tests slow. */
 export interface GatewayOptions {
   readonly clock?: Clock
   readonly wait?: Wait
@@ -52,7 +52,7 @@ export interface Runtime {
   /** A new UUIDv7. */
   readonly createId: () => string
   readonly site: () => Site
-  /** Says where callers reach the gateway, where the configuration does not. */
+  /** Sets the gateway's URL, where the configuration does not. */
   reachedAt(url: string): void
   /** Logs the errors of one part of the gateway. */
   onError(part: string, level?: 'warn' | 'error'): (fault: unknown) => void

@@ -17,13 +17,13 @@ import type { Config } from './config.ts'
 import type { Outbound } from './outbound.ts'
 import type { Runtime } from './runtime.ts'
 
-/** Which model, as the store remembers it from one start to the next: no secrets. */
+/** The configured model, as stored from one start to the next; without secrets. */
 type ModelSettings =
   | { readonly embedder: 'static' }
   | { readonly embedder: 'transformers'; readonly folder: string }
   | { readonly embedder: 'http'; readonly url: string; readonly model: string }
 
-/** A model on an ordinary processor is silent for this long before it answers, in milliseconds. */
+/** Time that a model on an ordinary processor may take to answer, in milliseconds. */
 const embedderTimeout = 60_000
 
 const standby: ModelSettings = { embedder: 'static' }

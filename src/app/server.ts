@@ -32,7 +32,7 @@ import { isWildcard } from './config.ts'
 import type { Gateway } from './gateway.ts'
 
 export interface RunningServer extends AsyncDisposable {
-  /** Where it is reached, without a slash at the end. */
+  /** The URL of the server, without a slash at the end. */
   readonly url: string
 }
 
@@ -40,11 +40,11 @@ const defaultDrain = 300
 const deadlineMilliseconds = 10_000
 
 interface ServerOptions {
-  /** How long answers still go out that say that the connection closes, in milliseconds; 300 when absent. */
+  /** How long requests are still answered with `Connection: close`, in milliseconds; 300 when absent. */
   readonly drain_ms?: number
 }
 
-/** Opens every door of a gateway on its configured host and port. Disposing drains: no answer is cut off. */
+/** Starts every transport of a gateway on its configured host and port. Disposing drains: no answer is cut off. */
 export async function startServer(
   gateway: Gateway,
   { drain_ms = defaultDrain }: ServerOptions = {},
@@ -57,7 +57,7 @@ export async function startServer(
     connectionsCheckingInterval: 2000,
     keepAliveTimeout: 5000,
     maxHeaderSize: 16 * 1024,
-    // RFC 9110 section 7.8: an upgrade that is not taken is ignored and the request answered.
+    // RFC 9110 section 7.8: an unsupported upgrade is ignored and the request answered.
     shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
   })
   const url = await listen(server, gateway)
@@ -133,7 +133,7 @@ async function listen(server: Server, { config }: Gateway): Promise<string> {
   return `http://${hostName(config.HOST)}:${port}`
 }
 
-/** What callers on this machine say; nobody can be reached at a wildcard address. */
+/** The host name for callers on this machine: a wildcard address cannot be called. */
 function hostName(host: string): string {
   if (isWildcard(host)) return 'localhost'
   return host.includes(':') ? `[${host}]` : host
@@ -149,7 +149,7 @@ function cannotListen({ HOST, PORT }: Gateway['config'], fault: NodeJS.ErrnoExce
   )
 }
 
-/** For a moment answers still go out and say that the connection closes; then what is idle closes, then all. */
+/** Requests are still answered for a moment with `Connection: close`; then idle connections are closed, then all. */
 async function drain(
   server: Server,
   upgrades: Upgrades,

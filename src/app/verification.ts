@@ -14,15 +14,15 @@ import type { Store } from '../store/store.ts'
 import type { Outbound } from './outbound.ts'
 import type { Runtime } from './runtime.ts'
 
-/** What the registry earns its verification levels by. */
+/** Proofs, signatures and checks behind the verification levels. */
 export interface Verification {
   readonly prove: Prove
-  /** Of this installation, shared by all processes of its store; made when it is first asked for. */
+  /** Secret of this installation, shared by all processes of its store; created at its first use. */
   readonly secret: () => Promise<Uint8Array>
   readonly checker: Checker
   /** The domain of the base URL, where it is one that can be proved. */
   readonly domain: string | null
-  /** What the gateway says at its own domain to show that it answers there; null without a domain. */
+  /** The proof that the gateway serves at its own domain; null without a domain. */
   readonly challenge: () => Promise<string | null>
 }
 
@@ -72,7 +72,7 @@ export function openVerification(
     }
   }
 
-  /** Unlike all others, this way out leads to our own base URL too. */
+  /** Unlike all other clients, this one may reach the gateway's own base URL. */
   function ownDomain(domain: string) {
     const own = outbound.reach({ allow_origins: DRAGOMAN_ALLOW_ORIGINS, refuse_origins: () => [] })
     return { domain, claimant: gateway, prove: createProver({ ...site, fetch: own.fetch }) }

@@ -21,7 +21,10 @@ export async function createApiKey(options: Options, json: boolean): Promise<voi
   const { sub, label, scope, namespace, ttl } = options
   const config = readConfig()
   if (sub !== undefined && config.DRAGOMAN_URL) {
-    throw new Failure('invalid_request', '--sub is for the data folder: with DRAGOMAN_URL a key is yours.')
+    throw new Failure(
+      'invalid_request',
+      '--sub works on the data folder only: with DRAGOMAN_URL, the key belongs to the caller.',
+    )
   }
   const params = {
     ttl_s: seconds(ttl),
@@ -47,7 +50,7 @@ export async function deleteApiKey(id: string, json: boolean): Promise<void> {
   print(json ? { deleted: id } : `deleted ${id}`)
 }
 
-/** Whoever holds the data folder may make tokens for anybody, and so keys. */
+/** The owner of the data folder may make tokens for any subject, and so keys. */
 function operatorAs(subject: string): Principal {
   return { issuer: localIssuer, subject, scopes: new Set(['admin'] as const), namespaces: [] }
 }

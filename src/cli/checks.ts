@@ -5,26 +5,26 @@ import { openKeyRing } from '../auth/key-ring.ts'
 import { aboutStore, nameOf, openStore } from '../store/open-store.ts'
 import { openClient } from './client.ts'
 
-/** One thing that a deployment needs, and whether it has it. */
+/** One requirement of a deployment, and whether it is met. */
 interface Check {
   readonly check: string
   readonly ok: boolean
   readonly detail: string
 }
 
-/** As many connections as one gateway may take, with shared rate limits. */
+/** Connections that one gateway may use, shared rate limits included. */
 const connectionsOfOne = 18
 const apartMilliseconds = 5_000
 const megabyte = 1024 * 1024
 const leastFree = 200 * megabyte
 
-/** Everything that can be looked at from here. */
+/** All checks that this machine can make. */
 export async function checkDeployment(config: Config): Promise<Check[]> {
-  // A client of a gateway has nothing of its own but that.
+  // A client of a running gateway has nothing else to check.
   if (config.DRAGOMAN_URL) return [nodeCheck(), await searchCheck(config)]
   const own = [nodeCheck(), addressCheck(config), await dataCheck(config)]
   const store = await storeChecks(config)
-  // Without its store a gateway would wait for it.
+  // The store is checked first: a gateway would wait for it.
   const registry = [...own, ...store].every(({ ok }) => ok) ? [await searchCheck(config)] : []
   const keys = [await keyCheck(config), ...(registry[0]?.ok ? await issuerCheck(config) : [])]
   return [...own, ...store, ...registry, ...keys, contactCheck(config)]
@@ -60,7 +60,7 @@ async function storeChecks(config: Config): Promise<Check[]> {
   try {
     const { version, now, connections, is_read_only = false } = await aboutStore(place)
     const store = { check: 'store', ok: !is_read_only, detail: `${nameOf(place)}, version ${version}` }
-    if (is_read_only) store.detail += ', which takes no writes: a replica?'
+    if (is_read_only) store.detail += ', which refuses writes; it may be a replica'
     return [
       store,
       ...(now === undefined ? [] : [clockCheck(now - (startedAt + Date.now()) / 2)]),
@@ -72,7 +72,7 @@ async function storeChecks(config: Config): Promise<Check[]> {
 }
 
 function clockCheck(ahead: number): Check {
-  // Less than a second may be the way there and back.
+  // Less than a second may be network latency.
   const seconds = Math.round(ahead / 1000)
   const apart =
     seconds === 0 ? 'together' : `${Math.abs(seconds)} s ${seconds > 0 ? 'behind' : 'ahead of'} the database`
@@ -111,7 +111,7 @@ async function keyCheck(config: Config): Promise<Check> {
   return { check: 'signing key', ok: mode === '600', detail: `${path}, mode ${mode}` }
 }
 
-/** Whether gateways over the same registry take each other's tokens. */
+/** Whether gateways over the same registry accept each other's tokens. */
 async function issuerCheck(config: Config): Promise<Check[]> {
   await using store = await openStore(storePlace(config), Date.now, () => {})
   const ring = await openKeyRing(keysPath(config), Date.now)
@@ -119,7 +119,7 @@ async function issuerCheck(config: Config): Promise<Check[]> {
   return [{ check: 'issuer', ok: mismatch === undefined, detail: mismatch ?? ring.name }]
 }
 
-/** Not a fault: everything but the wiki agent works without. */
+/** Not a fault: everything but the wiki agent works without it. */
 function contactCheck({ DRAGOMAN_CONTACT: contact }: Config): Check {
   return { check: 'contact', ok: true, detail: contact ?? 'not set: the wiki agent answers not_configured' }
 }

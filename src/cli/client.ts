@@ -9,7 +9,7 @@ interface Client extends AsyncDisposable {
   send(envelope: Envelope): Promise<Json>
 }
 
-/** `as` replaces the operator as whoever a local call is made by. */
+/** `as` replaces the operator as the caller of local calls. */
 export async function openClient(config: Config = readConfig(), as?: Principal): Promise<Client> {
   return config.DRAGOMAN_URL ? remote(config.DRAGOMAN_URL, config.DRAGOMAN_TOKEN) : await local(config, as)
 }
@@ -40,7 +40,7 @@ function remote(url: string, token: string | undefined): Client {
         headers,
         body: JSON.stringify(envelope),
       }).catch((fault) => {
-        throw new Failure('unavailable', `Nothing answers at ${url}.`, {}, fault)
+        throw new Failure('unavailable', `${url} does not answer.`, {}, fault)
       })
       const body: unknown = await answer.json().catch(() => undefined)
       if (answer.ok) return body as Json
@@ -55,5 +55,5 @@ function toFailure(body: unknown, status: number, url: string): Failure {
     const { code, detail, ...details } = body
     return new Failure(code as Code, String(detail), details as Details)
   }
-  return new Failure('upstream_invalid', `${url} answers ${status}, and not as a gateway does.`)
+  return new Failure('upstream_invalid', `${url} answers ${status}, and is not a Dragoman gateway.`)
 }

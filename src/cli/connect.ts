@@ -12,7 +12,7 @@ interface ConnectFlags {
   readonly header?: readonly string[]
 }
 
-/** Bridges a host that starts its servers to an MCP endpoint elsewhere, until its input ends. */
+/** Bridges an MCP host that starts its servers as processes to a remote MCP endpoint, until its input ends. */
 export async function connect(address: string, { token, header = [] }: ConnectFlags): Promise<void> {
   const url = addressOf(address)
   const bearer = token ?? readConfig().DRAGOMAN_TOKEN

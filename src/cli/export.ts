@@ -5,8 +5,8 @@ import { print } from './output.ts'
 import { openOwnStore } from './own-store.ts'
 
 /**
- * Writes all that the registry holds to a file of JSON lines, as it stands at one moment: a head, a line a row, and an
- * end that tells whether all of it is there. The file is there whole or not at all, and only its owner may read it.
+ * Writes a consistent snapshot of the registry to a file of JSON lines: a head, one line a row, and an end line with a
+ * checksum. The file appears complete or not at all, and only its owner may read it.
  */
 export async function exportRegistry(file: string, json: boolean): Promise<void> {
   await using store = await openOwnStore()

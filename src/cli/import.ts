@@ -16,7 +16,7 @@ interface Report {
 const batchCharacters = 400_000
 const batchLines = 200
 
-/** Imports a file of JSON lines in batches; a line that cannot be listed is reported and left out. */
+/** Imports a file of JSON lines in batches; a line that cannot be listed is reported and skipped. */
 export async function importFile(file: string, json: boolean): Promise<void> {
   const { size } = await stat(file).catch((fault) => {
     throw new Failure('invalid_request', `${file} cannot be read.`, {}, fault)

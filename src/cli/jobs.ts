@@ -5,14 +5,19 @@ import { runMilliseconds } from '../registry/webhooks/deliverer.ts'
 
 type Job = Pick<CheckLoopOptions, 'checker' | 'beat_ms' | 'lease_ms'> & { readonly lease: string }
 
-/** Milliseconds: what is looked at in between is written down together. */
+/** Milliseconds between two runs of liveness probes. */
 const looksEvery = 10_000
-/** Milliseconds between two looks at what webhooks wait for. */
+/** Milliseconds between two runs of webhook deliveries. */
 const deliversEvery = 1000
-/** Milliseconds: a run begins nothing in its second half, and no attempt takes longer than that. */
+/**
+ * Lease of a delivery run, in milliseconds: a run starts nothing in its second half, and no attempt takes longer than
+ * half of it.
+ */
 const deliversFor = 2 * runMilliseconds
 
-/** What a gateway does unasked, each under a lease of its own: of all that share the store one does it at a time. */
+/**
+ * The background jobs of a gateway, each under a lease: of all processes that share the store, one at a time runs it.
+ */
 export function startJobs({ verification, changes, liveness, store, log, config }: Gateway): AsyncDisposable {
   const probes: Job = { lease: 'liveness', checker: liveness.prober, beat_ms: looksEvery }
   const jobs: Job[] = [

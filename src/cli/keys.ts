@@ -3,7 +3,7 @@ import { type KeySummary, openKeyRing } from '../auth/key-ring.ts'
 import { openClient } from './client.ts'
 import { print } from './output.ts'
 
-/** The keys that may verify, the one that signs now among them. */
+/** Lists the keys that verify tokens, the current signing key included. */
 export async function listKeys(json: boolean): Promise<void> {
   const keys = await (await openRing()).list()
   if (json) print({ keys })
@@ -16,7 +16,7 @@ export async function rotateKeys(json: boolean): Promise<void> {
   print(json ? key : line(key))
 }
 
-/** For a key that is known to others: what it signed no longer holds anywhere here. */
+/** Revokes a leaked key: tokens that it signed are refused from now on. */
 export async function revokeKey(kid: string, reason: string | undefined, json: boolean): Promise<void> {
   await using client = await openClient()
   const params = { kid, ...(reason !== undefined && { reason }) }

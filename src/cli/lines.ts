@@ -2,8 +2,8 @@ import { createReadStream } from 'node:fs'
 import { Failure } from '../../schemas/failure.ts'
 
 /**
- * The lines of a file of JSON lines, without what ends them: LF or CRLF alone, for JSON texts may hold U+2028 and
- * U+2029, at which `node:readline` cuts too. Throws Failure `invalid_request` where the file cannot be read.
+ * The lines of a file of JSON lines. Only LF and CRLF end a line: JSON texts may hold U+2028 and U+2029, at which
+ * `node:readline` splits too. Throws Failure `invalid_request` where the file cannot be read.
  */
 export async function* linesOf(file: string): AsyncGenerator<string> {
   const input = createReadStream(file, { encoding: 'utf8' })

@@ -47,7 +47,7 @@ function createProgram(): Command {
     .description('check the configuration and the data, and list every setting')
     .action(async () => (await import('./doctor.ts')).doctor(json()))
 
-  // --json may stand behind the command as well.
+  // --json is accepted after the command too.
   for (const command of [...program.commands, ...program.commands.flatMap((parent) => parent.commands)]) {
     command.exitOverride()
     command
@@ -86,7 +86,7 @@ function addData(program: Command, json: Json): void {
   program
     .command('import')
     .argument('<file>', 'JSON lines: A2A agent cards, or MCP servers; or what export wrote')
-    .option('--replace', 'of an export: let go of what the store holds now')
+    .option('--replace', 'for an export: delete what the store holds now')
     .description('list agents from a file, where doing it again changes nothing; or take in a whole registry')
     .action(async (file: string, { replace = false }) => {
       const { isExport, restore } = await import('./restore.ts')
@@ -97,7 +97,7 @@ function addData(program: Command, json: Json): void {
   program
     .command('export')
     .argument('<file>', 'where to; it holds what only the operator may read')
-    .description('write all that the registry holds to a file, for import into another store')
+    .description('write the whole registry to a file, for import into another store')
     .action(async (file: string) => (await import('./export.ts')).exportRegistry(file, json()))
 }
 
@@ -115,7 +115,7 @@ function addAgents(program: Command, json: Json): void {
   program
     .command('resolve')
     .argument('<agent>', 'package name, A2A address or id')
-    .option('--version <version>', 'the version wanted')
+    .option('--version <version>', 'a version, a range such as ^1.2, or latest')
     .description('print the card of an agent')
     .action(async (agent: string, options) => (await import('./resolve.ts')).resolve(agent, options, json()))
 
@@ -143,18 +143,18 @@ function addCredentials(program: Command, json: Json): void {
 
   token
     .command('create')
-    .requiredOption('--sub <name>', 'whom the token stands for')
+    .requiredOption('--sub <name>', 'subject of the token')
     .option('--scope <scope...>', 'what it allows; all but admin when left out')
     .option('--namespace <prefix...>', 'name prefixes that it may create under')
-    .option('--ttl <time>', 'how long it holds: 900s, 12h, 30d', '30d')
+    .option('--ttl <time>', 'lifetime: 900s, 12h, 30d', '30d')
     .description('print a new token')
     .action(async (options) => (await import('./token.ts')).createToken(options, json()))
 
   token
     .command('revoke')
     .argument('<token>', 'the token, or its id (jti)')
-    .option('--reason <words>', 'why, for the record')
-    .description('end a token before its time')
+    .option('--reason <words>', 'reason, for the record')
+    .description('revoke a token')
     .action(async (tokenOrId: string, options) =>
       (await import('./token.ts')).revokeToken(tokenOrId, options.reason, json()),
     )
@@ -167,8 +167,8 @@ function addCredentials(program: Command, json: Json): void {
     .option('--label <words>', 'what it is for')
     .option('--scope <scope...>', 'what it allows; all but admin when left out')
     .option('--namespace <prefix...>', 'name prefixes that it may create under')
-    .option('--ttl <time>', 'how long it holds: 12h, 30d, at most 365d', '90d')
-    .description('print a new API key, this once')
+    .option('--ttl <time>', 'lifetime: 12h, 30d, at most 365d', '90d')
+    .description('create an API key and print it once')
     .action(async (options) => (await import('./apikey.ts')).createApiKey(options, json()))
 
   apikey
@@ -179,7 +179,7 @@ function addCredentials(program: Command, json: Json): void {
   apikey
     .command('delete')
     .argument('<id>', 'drg_XXXXXXXX')
-    .description('end an API key and the tokens obtained with it')
+    .description('revoke an API key and the tokens obtained with it')
     .action(async (id: string) => (await import('./apikey.ts')).deleteApiKey(id, json()))
 }
 
@@ -200,8 +200,8 @@ function addKeys(program: Command, json: Json): void {
   keys
     .command('revoke')
     .argument('<kid>', 'of the key')
-    .option('--reason <words>', 'why, for the record')
-    .description('end a signing key and every token that it signed')
+    .option('--reason <words>', 'reason, for the record')
+    .description('revoke a signing key and every token that it signed')
     .action(async (kid: string, options) =>
       (await import('./keys.ts')).revokeKey(kid, options.reason, json()),
     )

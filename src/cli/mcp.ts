@@ -4,7 +4,7 @@ import { openGateway } from '../app/gateway.ts'
 import { createMcpService } from '../transports/mcp/service.ts'
 import { serveMcpStdio } from '../transports/mcp/stdio.ts'
 
-/** Anonymous unless DRAGOMAN_TOKEN holds a token, which is checked anew for each call. */
+/** Serves MCP over stdio. Anonymous unless DRAGOMAN_TOKEN holds a token, which is checked for each call. */
 export async function mcp(): Promise<void> {
   const config = readConfig()
   await using gateway = await openGateway(config)

@@ -19,7 +19,7 @@ export function say(text: string): void {
   process.stderr.write(`${withoutControls(text)}\n`)
 }
 
-/** A text without the characters that command a terminal, but for colours: texts of strangers are printed here. */
+/** A text without terminal control characters, except colours: printed texts may come from strangers. */
 export function withoutControls(text: string): string {
   return text.replace(
     /(\p{Control}\[[\d;]*m)|[[\p{Control}\p{Bidi_Control}]--[\t\n]]/gv,
@@ -27,7 +27,7 @@ export function withoutControls(text: string): string {
   )
 }
 
-/** JSON escapes C0 controls alone; the others are escaped here, so that the data stays as it is. */
+/** JSON escapes C0 controls only. Escapes the other control characters too, which does not change the data. */
 function safeJson(data: unknown): string {
   return JSON.stringify(data, null, 2).replace(
     /[[\p{Control}\p{Bidi_Control}]--\n]/gv,

@@ -10,9 +10,9 @@ export async function openOwnStore(): Promise<Store> {
   if (config.DRAGOMAN_URL) {
     throw new Failure(
       'invalid_request',
-      'A whole registry is moved where its store is, not through a gateway.',
+      'A registry can be exported and imported only where its store is, not through a gateway.',
       {
-        hint: 'Leave DRAGOMAN_URL out, and name the store by DRAGOMAN_DATA or DATABASE_URL.',
+        hint: 'Unset DRAGOMAN_URL, and set DRAGOMAN_DATA or DATABASE_URL.',
       },
     )
   }

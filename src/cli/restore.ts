@@ -23,7 +23,7 @@ export async function isExport(file: string): Promise<boolean> {
   return false
 }
 
-/** Takes an export into the store of this configuration: all of it or nothing. */
+/** Restores an export into the store of this configuration, in one transaction. */
 export async function restore(file: string, replace: boolean, json: boolean): Promise<void> {
   await using store = await openOwnStore()
   const lines = linesOf(file)
@@ -38,7 +38,7 @@ export async function restore(file: string, replace: boolean, json: boolean): Pr
   print(json ? { file, revision, rows } : `${rows} rows up to revision ${revision} from ${file}`)
 }
 
-/** Throws Failure `invalid_request` for a file that is cut short or was changed, before the last row is taken in. */
+/** Throws Failure `invalid_request` for a file that is incomplete or was changed, before the last row is written. */
 async function* rowsOf(
   lines: AsyncIterable<string>,
   hash: ReturnType<typeof createHash>,
@@ -50,8 +50,7 @@ async function* rowsOf(
     number++
     if (line.startsWith('{"end":')) {
       const end = parse(End, number, line)
-      if (end.rows !== rows || end.sha256 !== hash.digest('hex'))
-        throw spoilt('It was changed since it was written.')
+      if (end.rows !== rows || end.sha256 !== hash.digest('hex')) throw spoilt('Its checksum does not match.')
       yield batch
       return
     }
@@ -62,14 +61,14 @@ async function* rowsOf(
     yield batch
     batch = []
   }
-  throw spoilt('It ends before its end.')
+  throw spoilt('It is incomplete.')
 }
 
 function parse<T>(shape: z.ZodType<T>, number: number, line: string): T {
   try {
     return shape.parse(JSON.parse(line))
   } catch (fault) {
-    throw spoilt(`Line ${number} is not one of an export.`, fault)
+    throw spoilt(`Line ${number} is not a line of an export.`, fault)
   }
 }
 

@@ -30,7 +30,9 @@ export async function serve(json: boolean): Promise<void> {
   await ending
 }
 
-/** For any MCP host: the very Node that runs now, so that the host's own does not matter; without secrets. */
+/**
+ * The configuration for an MCP host, without secrets. It names the running Node, since the host's own may be too old.
+ */
 function snippet({ data, DATABASE_URL: url }: Config): unknown {
   const database = url && { DATABASE_URL: `postgresql://USER:PASSWORD@${placeOf(url)}` }
   return {
@@ -44,7 +46,7 @@ function snippet({ data, DATABASE_URL: url }: Config): unknown {
   }
 }
 
-/** Resolves at the first signal; the second one, of either kind, ends the process at once. */
+/** Resolves at the first signal; a second one ends the process at once. */
 function signalled(): Promise<void> {
   return new Promise((resolve) => {
     let count = 0

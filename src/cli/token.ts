@@ -33,14 +33,14 @@ export async function createToken(
   const issuer = issuerName(ring, config.DRAGOMAN_BASE_URL)
   const token = await mintToken(await ring.signing(), issuer, grant, Date.now)
   if (sub.length > maxSubject || token.length > maxTokenLength) {
-    throw new Failure('invalid_request', 'No gateway would take such a token.', {
-      hint: `A subject has at most ${maxSubject} characters, a token ${maxTokenLength}: give it fewer namespaces.`,
+    throw new Failure('invalid_request', 'No gateway would accept such a token.', {
+      hint: `A subject may have at most ${maxSubject} characters, a token ${maxTokenLength}: use fewer namespaces.`,
     })
   }
   print(json ? { token } : token)
 }
 
-/** Ends a token, given whole or by its id; a running gateway hears of it within two seconds. */
+/** Revokes a token, given whole or by its id; running gateways refuse it within two seconds. */
 export async function revokeToken(token: string, reason: string | undefined, json: boolean): Promise<void> {
   await using client = await openClient()
   const whole = token.includes('.') || token.startsWith('drg_')
@@ -64,7 +64,8 @@ export function readScopes(words: readonly string[] | undefined): Scope[] {
 
 export function readNamespaces(prefixes: readonly string[]): string[] {
   const namespaces = prefixes.flatMap(split)
-  if (namespaces.length > 100) throw new Failure('invalid_request', 'A token holds at most 100 namespaces.')
+  if (namespaces.length > 100)
+    throw new Failure('invalid_request', 'A token may have at most 100 namespaces.')
   for (const namespace of namespaces) {
     if (!PackageName.safeParse(namespace).success)
       throw new Failure('invalid_request', `${namespace} is not a namespace.`)
@@ -84,7 +85,7 @@ export function seconds(text: string): number {
   const [, number, unit = 's'] = /^(\d+)([smhd])?$/.exec(text) ?? []
   const value = Number(number) * units[unit as keyof typeof units]
   if (value >= 1 && value <= longest) return value
-  throw new Failure('invalid_request', `${text} is not a time of life.`, {
+  throw new Failure('invalid_request', `${text} is not a lifetime.`, {
     hint: 'Use 900s, 12h or 30d; at most 365d.',
   })
 }

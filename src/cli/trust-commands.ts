@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 
-/** The commands by which agents are checked, proved, given away and watched over. */
+/** The commands for validation, verification, ownership, moderation and the audit log. */
 export function addTrustCommands(program: Command, json: () => boolean): void {
   const load = () => import('./trust.ts')
 
@@ -12,7 +12,7 @@ export function addTrustCommands(program: Command, json: () => boolean): void {
 
   for (const [name, description] of [
     ['verify', 'prove the domain of an agent, or print what to publish'],
-    ['claim', 'become the owner of an agent that nobody owns, by the same proofs'],
+    ['claim', 'become the owner of an unowned agent, by the same proofs'],
   ] as const) {
     program
       .command(name)
@@ -27,9 +27,9 @@ export function addTrustCommands(program: Command, json: () => boolean): void {
   program
     .command('transfer')
     .argument('<agent>', 'package name, A2A address or id')
-    .requiredOption('--to <subject>', 'subject of the tokens of whoever is to own it')
+    .requiredOption('--to <subject>', 'token subject of the new owner')
     .option('--issuer <issuer>', "issuer of those tokens; this gateway's own when left out")
-    .description('give an agent to another owner')
+    .description('transfer an agent to another owner')
     .action(async (agent: string, options) => (await load()).transfer(agent, options, json()))
 
   program
@@ -37,7 +37,7 @@ export function addTrustCommands(program: Command, json: () => boolean): void {
     .argument('<agent>', 'package name, A2A address or id')
     .requiredOption('--reason <words>', 'why; its owner sees it')
     .option('--lift', 'lift the suspension')
-    .description('take an agent out of every public view, as an admin')
+    .description('hide an agent from every public view, as an admin')
     .action(async (agent: string, options) => (await load()).suspend(agent, options, json()))
 
   program
@@ -45,13 +45,13 @@ export function addTrustCommands(program: Command, json: () => boolean): void {
     .argument('<agent>', 'package name, A2A address or id')
     .requiredOption('--reason <word>', 'malicious, impersonation, misleading, broken or other')
     .option('--detail <words>', 'what was seen, and where')
-    .description('tell the owner and the admins that something is wrong')
+    .description('report a problem to the owner and the admins')
     .action(async (agent: string, options) => (await load()).report(agent, options, json()))
 
   program
     .command('audit')
     .argument('<agent>', 'package name, A2A address or id')
     .option('--limit <number>', 'how many events', '20')
-    .description('who did what to an agent, newest first')
+    .description('print the audit log of an agent, newest first')
     .action(async (agent: string, options) => (await load()).audit(agent, options, json()))
 }

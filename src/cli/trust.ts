@@ -13,7 +13,7 @@ async function ask(action: string, params: JsonObject): Promise<Json> {
   return await client.send({ to: 'svc.registry', action, params })
 }
 
-/** Prints what should be mended in a card or a publication. */
+/** Prints the findings about a card or a publication. */
 export async function validate(what: string, json: boolean): Promise<void> {
   const found = (await ask('validate', await toValidate(what))) as unknown as Validation
   if (!found.valid) process.exitCode = 1
@@ -22,7 +22,7 @@ export async function validate(what: string, json: boolean): Promise<void> {
   print(found.valid ? 'It can be listed.' : 'It cannot be listed.')
 }
 
-/** A URL is a manifest's; a file holds a card, or what is to be published. */
+/** A URL names a manifest; a file holds a card or a publication. */
 async function toValidate(what: string): Promise<JsonObject> {
   if (/^https?:\/\//.test(what)) return { manifest_url: what }
   const text = await readFile(what, 'utf8').catch((fault) => {
@@ -47,7 +47,7 @@ interface ProveOptions {
   readonly signature?: string
 }
 
-/** Verifies or claims; where nothing is proved yet, prints what to publish, and the exit code is 1. */
+/** Verifies or claims an agent. Without a proof, prints what to publish and sets exit code 1. */
 export async function prove(
   action: 'verify' | 'claim',
   agent: string,

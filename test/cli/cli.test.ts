@@ -171,7 +171,7 @@ describe('the command line as a client of a running gateway', () => {
     expect(ended.code).toBe(3)
     expect(JSON.parse(ended.stderr).code).toBe('unauthenticated')
     const unanswered = await run(['search', 'x'], { DRAGOMAN_URL: 'http://127.0.0.1:1' })
-    expect([unanswered.code, unanswered.stderr]).toEqual([1, expect.stringContaining('Nothing answers')])
+    expect([unanswered.code, unanswered.stderr]).toEqual([1, expect.stringContaining('does not answer')])
   })
 
   test('validates, verifies, suspends, transfers and shows the log of an agent', async () => {

@@ -37,8 +37,8 @@ test('a registry is exported from one folder and imported into another, whole or
   await writeFile(cut, lines.slice(0, -2).join('\n'))
   await writeFile(changed, lines.join('\n').replace('Lived elsewhere', 'Lived nowhere'))
   const spoilt = await Promise.all([cut, changed].map((item) => run(['import', item], to)))
-  expect(spoilt[0]?.stderr).toContain('It ends before its end.')
-  expect(spoilt[1]?.stderr).toContain('It was changed since it was written.')
+  expect(spoilt[0]?.stderr).toContain('It is incomplete.')
+  expect(spoilt[1]?.stderr).toContain('Its checksum does not match.')
 
   const imported = await run(['import', file, '--json'], to)
   expect(imported.code, imported.stderr).toBe(0)
