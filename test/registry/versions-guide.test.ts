@@ -41,6 +41,6 @@ test('docs/versions.md: the requests are answered as it says, twice where they a
 })
 
 test('docs/versions.md has the weight and the bound that hold', () => {
-  expect(guide).toContain(`counts for ${deprecatedWeight} of what it fits`)
-  expect(guide).toContain(`the newest ${maxStoredCalls.toLocaleString('en')} are kept`)
+  expect(guide).toContain(`multiplies its score by ${deprecatedWeight} `)
+  expect(guide).toContain(`the newest ${maxStoredCalls.toLocaleString('en')} are stored`)
 })
