@@ -23,9 +23,12 @@ export const settings = {
           'Give postgresql://USER:PASSWORD@HOST:PORT/DATABASE, or leave it out for the embedded database.',
       })
       .optional(),
-    'PostgreSQL database that takes the place of the embedded one: postgresql://USER:PASSWORD@HOST:PORT/DATABASE.',
+    'PostgreSQL database that replaces the embedded one: postgresql://USER:PASSWORD@HOST:PORT/DATABASE.',
   ],
-  DRAGOMAN_BASE_URL: [origin.optional(), 'Address that callers use, where it is not the one listened on.'],
+  DRAGOMAN_BASE_URL: [
+    origin.optional(),
+    'Public URL of the gateway, where it differs from the listening address.',
+  ],
   DRAGOMAN_SITE_URL: [origin.optional(), "Address that serves the registry's card; the base URL when unset."],
   DRAGOMAN_TOKEN: [z.string().optional(), 'Token that `mcp` over stdio and client commands use.'],
   DRAGOMAN_SECRET_KEY: [
@@ -37,7 +40,7 @@ export const settings = {
   ],
   DRAGOMAN_ISSUERS: [
     z.string().min(1).optional(),
-    'Other issuers whose tokens are taken: the path of a JSON file, or the JSON.',
+    'Other issuers whose tokens are accepted: the path of a JSON file, or the JSON.',
   ],
   DRAGOMAN_URL: [origin.optional(), 'Running gateway that commands talk to, instead of the data folder.'],
   DRAGOMAN_CONTACT: [
@@ -55,7 +58,7 @@ export const settings = {
   ],
   DRAGOMAN_TRUSTED_PROXIES: [
     list.default([]),
-    'Addresses of reverse proxies whose X-Forwarded-For is believed, comma-separated.',
+    'Addresses of reverse proxies whose X-Forwarded-For is trusted, comma-separated.',
   ],
   DRAGOMAN_RATE_LIMIT: [
     z.enum(['on', 'shared', 'off']).default('on'),
@@ -68,7 +71,7 @@ export const settings = {
   DRAGOMAN_METRICS: [z.enum(['loopback', 'public', 'off']).default('loopback'), 'Who may read /metrics.'],
   DRAGOMAN_LIVENESS: [
     z.enum(['on', 'off']).default('on'),
-    'Look by itself whether listed agents are alive; off, only when somebody asks.',
+    'Probe listed agents on a schedule; off: only on request.',
   ],
   DRAGOMAN_CHECK_OUTPUTS: [
     z.enum(['on', 'off']).default('off'),
@@ -90,11 +93,11 @@ export const settings = {
   DRAGOMAN_EMBEDDINGS_KEY: [z.string().min(1).optional(), 'Key for that endpoint.'],
   DRAGOMAN_EXTRAS: [
     z.string().min(1).optional(),
-    'Folder with the optional packages that are not beside the gateway; DATA/extras when unset.',
+    'Folder of optional packages that are not installed beside the gateway; DATA/extras when unset.',
   ],
   DRAGOMAN_VECTORS: [
     z.enum(['auto', 'memory', 'lance']).default('auto'),
-    'Where vectors are: in memory, or on disk by LanceDB; auto takes disk from 300,000 of them.',
+    'Vector store: in memory, or on disk by LanceDB; auto uses disk from 300,000 vectors.',
   ],
   DRAGOMAN_WIKI_URL: [
     z
@@ -105,7 +108,7 @@ export const settings = {
   ],
   DRAGOMAN_WIKI_LANGUAGES: [
     list.default([]),
-    'Languages of the wiki that may be asked, comma-separated; all when unset.',
+    'Languages of the wiki that may be queried, comma-separated; all when unset.',
   ],
   DRAGOMAN_COINBASE_URL: [origin.default('https://api.exchange.coinbase.com'), 'Coinbase Exchange API.'],
   DRAGOMAN_KRAKEN_URL: [origin.default('https://api.kraken.com'), 'Kraken API.'],
