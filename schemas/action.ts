@@ -35,7 +35,7 @@ export interface Action<Input = unknown, Output = unknown, Part = unknown> {
    * The answer of a subscription for callers that cannot receive a stream or would store all of it, under the usual
    * deadline. Without it they get `not_callable`.
    */
-  unheard?(input: Input, context: Context<Part>): Promise<Output>
+  fallback?(input: Input, context: Context<Part>): Promise<Output>
 }
 
 /** A set of actions under one package name. */

@@ -59,7 +59,7 @@ describe('the documents of the utility agents', () => {
     for (const resource of [home, prices, wiki]) await resource?.[Symbol.asyncDispose]()
   })
 
-  test.each(['wiki.md', 'finance.md'])('%s shows each door as it answers', async (document) => {
+  test.each(['wiki.md', 'finance.md'])('%s shows each transport as it answers', async (document) => {
     const examples = examplesOf(document)
     expect(examples).toHaveLength(5)
     for (const { command, answer } of examples) {

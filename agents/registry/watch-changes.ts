@@ -29,7 +29,7 @@ export function watchChanges(changes: Changes): Action<z.output<typeof Input>, C
     effect: 'read',
     advertised: false,
     deadline_ms: 'none',
-    unheard: ({ since, limit }) => changes.page(since, limit),
+    fallback: ({ since, limit }) => changes.page(since, limit),
     async run({ since }, { principal, counted_as, signal, emit }) {
       const who = { counted_as, has_token: principal !== null && principal.confined_to === undefined }
       let at = since

@@ -26,7 +26,7 @@ export interface Call {
   readonly client?: Client
   readonly emit?: (update: Update) => Promise<void>
   /** Restricts `emit`: `progress` drops parts; `kept` stores everything, so the stream must end. */
-  readonly hears?: 'progress' | 'kept'
+  readonly receives?: 'progress' | 'kept'
   /** Ends endless streams when the gateway stops. */
   readonly ending?: AbortSignal
   /**

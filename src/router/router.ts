@@ -101,9 +101,9 @@ class ActionRouter implements Router {
       deadline: ends,
       via,
       emit: call.emit ?? ignore,
-      call: async (envelope, hears) => {
+      call: async (envelope, receives) => {
         const inner = { principal, signal, id, deadline: ends, via: [...via, agent.package_name] }
-        return (await this.dispatch(envelope, hears ? { ...inner, hears } : inner)).output
+        return (await this.dispatch(envelope, receives ? { ...inner, receives } : inner)).output
       },
     }
     const work = (parsed: unknown) => perform(parsed, context)
@@ -124,16 +124,16 @@ function findAction(agent: Agent, name: string): Action {
 }
 
 /** Without its parts a caller would wait for the end of a subscription in vain. */
-function assertStreamable({ name, part, deadline_ms, unheard }: Action, call: Call): void {
-  if (!part || deadline_ms !== 'none' || unheard || (call.emit && call.hears !== 'progress')) return
+function assertStreamable({ name, part, deadline_ms, fallback }: Action, call: Call): void {
+  if (!part || deadline_ms !== 'none' || fallback || (call.emit && call.receives !== 'progress')) return
   throw new Failure('not_callable', `${name} streams, which this transport or binding does not support.`, {
     hint: 'Call it over HTTP with Accept: text/event-stream, or with SendStreamingMessage of A2A.',
   })
 }
 
 /** Secrets are stored encrypted or hashed, so they must not appear in task or session history. */
-function assertStorable({ name, secret }: Action, { hears }: Call): void {
-  if (!secret || hears !== 'kept') return
+function assertStorable({ name, secret }: Action, { receives }: Call): void {
+  if (!secret || receives !== 'kept') return
   throw new Failure(
     'not_callable',
     `${name} returns a secret, and this way of calling it stores the output.`,
@@ -145,8 +145,8 @@ function assertStorable({ name, secret }: Action, { hears }: Call): void {
 
 /** The function to run, and its time limit in milliseconds. */
 function workOf(action: Action, call: Call): { perform: Action['run']; limit: number } {
-  const { deadline_ms = defaultDeadline, run, unheard } = action
-  if (unheard && (!call.emit || call.hears)) return { perform: unheard, limit: defaultDeadline }
+  const { deadline_ms = defaultDeadline, run, fallback } = action
+  if (fallback && (!call.emit || call.receives)) return { perform: fallback, limit: defaultDeadline }
   return { perform: run, limit: deadline_ms === 'none' ? Number.POSITIVE_INFINITY : deadline_ms }
 }
 

@@ -77,7 +77,7 @@ test('many who wait for many commits are all let go', async () => {
   await Promise.all(waits)
 })
 
-test('more changes than a page, among them several of one entry, end in the truth', async () => {
+test('more changes than a page, among them several of one entry, leave the index equal to the store', async () => {
   await using home = await openHome()
   const entry = sampleEntry({ name: 'Zebra' })
   await put(home.store, ...Array.from({ length: 450 }, () => sampleEntry()))

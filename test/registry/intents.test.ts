@@ -48,7 +48,7 @@ describe.skipIf(!existsSync(data))('over the lists that people published', () =>
   })
 
   test.each(intents)(
-    '"%s" finds a fitting agent among the first three, the same through every door',
+    '"%s" finds a fitting agent among the first three, the same through every transport',
     async (query, fits) => {
       const { json } = await home.request('POST', '/api/agents/search', { body: { query, limit: 3 } })
       const agents: Agent[] = json.agents
@@ -82,7 +82,7 @@ describe.skipIf(!existsSync(data))('over the lists that people published', () =>
     ['the of and', 'what has its words'],
     ['x', 'what has its words'],
     [`weather ${'a'.repeat(900)}`, 'what has its words'],
-  ])('"%s" finds %s, the same through every door', async (query, found) => {
+  ])('"%s" finds %s, the same through every transport', async (query, found) => {
     const envelope = { to: 'custom.svc.registry', action: 'search', params: { query, limit: 5 } }
     const outcomes = await Promise.all(transports.map((transport) => transport.call(envelope, undefined)))
     for (const outcome of outcomes) expect(outcome).toEqual(outcomes[0])

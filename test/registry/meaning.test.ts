@@ -179,7 +179,7 @@ test('a remote model embeds each text once and serves once it knows every entry'
   expect(model.embedded.length).toBeLessThanOrEqual(before + 1)
 }, 30_000)
 
-test('damaged files of the index are made anew, and the answers stay the same', async () => {
+test('damaged files of the index are made again, and the answers stay the same', async () => {
   await using folder = await temporaryFolder()
   const settings = { DRAGOMAN_DATA: folder.path }
   let right: unknown

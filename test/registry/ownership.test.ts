@@ -145,7 +145,7 @@ function entryIn(state: State, package_name: string): StoredEntry {
   })
 }
 
-/** One entry for each cell and each door, since most matrix change what they are done to. */
+/** One entry for each cell and each transport, since most actions change their entry. */
 async function fill(): Promise<void> {
   const { result, revision } = await home.gateway.store.write(async (writer) => {
     let count = 0
@@ -183,7 +183,7 @@ afterAll(async () => {
 
 const codeOf = (outcome: Outcome) => ('code' in outcome ? outcome.code : 'ok')
 
-/** What came of each matrixRow at one door, as the table writes it. */
+/** The results of a row of the matrix at one transport, as the table writes it. */
 async function tableOf(
   transport: TestTransport,
   number: number,
@@ -221,7 +221,7 @@ describe('of what is in STAGE, suspended or deleted', () => {
   }
 
   test.each(Object.entries(questions))(
-    'nothing is in %s, whoever asks at whichever door',
+    'nothing is in %s, whoever asks at any transport',
     async (_, params) => {
       for (const transport of transports) {
         for (const caller of strangers) {
@@ -307,7 +307,7 @@ describe('an owner whose token lacks agents:publish', () => {
 
 describe('who may do what to an agent', () => {
   test.each(matrix.map((matrixRow) => [matrixRow.action, matrixRow] as const))(
-    '%s, at every door',
+    '%s, at every transport',
     async (_, matrixRow) => {
       for (const [number, transport] of transports.entries()) {
         expect({ transport: transport.name, ...(await tableOf(transport, number, matrixRow)) }).toEqual({

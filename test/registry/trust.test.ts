@@ -191,7 +191,7 @@ describe('a domain', () => {
     expect(outcome.reason).toContain('elsewhere.org')
   })
 
-  test('stays with its owner: a transfer must prove it anew', async () => {
+  test('stays with its owner: a transfer must prove it again', async () => {
     const ada = await publishAs('ada')
     const { json: outcome } = await ada('POST', `${at}/verify`, { domain: 'example.com' })
     dns.txt(outcome.challenges.dns.record.name, outcome.challenges.dns.record.value)

@@ -82,7 +82,7 @@ describe('the history of an agent', () => {
     await hidden()
   })
 
-  test('begins anew with a name that is taken again, but no version string does', async () => {
+  test('begins again with a name that is taken again, but no version string does', async () => {
     const name = await live({ version: '1.0.0' })
     await registry.remove({ agent: name }, ada)
     const again = publication(name, { version: '1.0.0', description: 'Another agent.' })

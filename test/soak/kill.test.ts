@@ -121,7 +121,7 @@ test.skipIf(!existsSync(list))(
   },
 )
 
-test(`kill -9 at a random moment of an import of 10,000, ${roundsOfImport} times: the index equals the truth`, async () => {
+test(`kill -9 at a random moment of an import of 10,000, ${roundsOfImport} times: the index equals the store`, async () => {
   await using lists = await temporaryFolder()
   const path = join(lists.path, 'servers.jsonl')
   await writeFile(path, entryLines(10_000).join('\n'))
@@ -170,7 +170,7 @@ async function answers({ dispatch }: Gateway) {
   return await Promise.all(found)
 }
 
-/** What an index and vectors that are derived from the truth alone find. */
+/** What an index and vectors that are derived from the store alone find. */
 async function answersAnew({ store }: Gateway) {
   await using embedder = await createStaticEmbedder(staticModel)
   const vectors = createMemoryVectorStore({ dimensions: embedder.dimensions })

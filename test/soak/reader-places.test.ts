@@ -8,10 +8,10 @@ const redirects = (home: Awaited<ReturnType<typeof besideSecret>>) =>
     reachable.slice(0, 12).map((url) => home.through(home.at(url), status)),
   )
 
-/** The door over stdio is a process of its own, whose name server is the system's: what that cannot find is none of the secret's. */
+/** The transport over stdio is a process of its own, whose name server is the system's: what that cannot find is none of the secret's. */
 const refusals = ['blocked_address', 'upstream_failed']
 
-test('every spelling of a private place, direct and through redirects, is refused at every door', async () => {
+test('every spelling of a private place, direct and through redirects, is refused at every transport', async () => {
   await using home = await besideSecret()
   for (const url of [...blocked.map(home.at), ...redirects(home)]) {
     const { 'MCP over stdio': apart, ...outcomes } = await home.ask(url)

@@ -23,7 +23,7 @@ const gateway = await openGateway(
 const onError = () => {}
 const service = createMcpService(gateway, '1', onError)
 
-/** Collects garbage, and counts what is left. Seats are those of the socket door. */
+/** Collects garbage, and counts what is left. Seats are those of the socket transport. */
 process.on('message', async () => {
   for (let round = 0; round < 3; round++) {
     globalThis.gc?.()

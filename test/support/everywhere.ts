@@ -4,7 +4,7 @@ import type { Case } from '../transports/cases.ts'
 import type { TestGateway } from './gateway.ts'
 import type { Outcome, TestTransport } from './transports.ts'
 
-/** What each door says to one case, REST among them where it has a row for it. */
+/** What each transport says to one case, REST among them where it has a row for it. */
 export async function askEverywhere(
   home: TestGateway,
   transports: readonly TestTransport[],
@@ -18,13 +18,13 @@ export async function askEverywhere(
   return Object.fromEntries(await Promise.all([...outcomes, ...byRest]))
 }
 
-/** Fails, naming the door, where one of them says something else than the first. */
+/** Fails, naming the transport, where one of them says something else than the first. */
 export function expectAlike(outcomes: Record<string, Outcome>): Outcome {
   const [first] = Object.values(outcomes)
   for (const [context, outcome] of Object.entries(outcomes)) {
     expect({ context, outcome }).toEqual({ context, outcome: first })
   }
-  if (!first) throw new Error('No door was asked.')
+  if (!first) throw new Error('No transport was asked.')
   return first
 }
 

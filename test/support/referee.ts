@@ -16,9 +16,9 @@ export interface Seen {
 }
 
 export interface Pair extends AsyncDisposable {
-  /** Our door. */
+  /** Our transport. */
   readonly url: string
-  /** One POST to our door, and to the SDK's own handler. */
+  /** One POST to our transport, and to the SDK's own handler. */
   ask(body: string, headers: Record<string, string>): Promise<{ readonly ours: Seen; readonly sdks: Seen }>
   /** One message on a connection of its own to each, and what each sent until it answered. */
   say(message: object): Promise<{ readonly ours: readonly unknown[]; readonly sdks: readonly unknown[] }>
@@ -101,7 +101,7 @@ function until(id: unknown) {
   }
 }
 
-/** Words of errors are each one's own, and the id of a call is made anew; all else counts. */
+/** Words of errors are each one's own, and the id of a call is made again; all else counts. */
 function comparable(message: unknown): unknown {
   const text = JSON.stringify(message).replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'made-id')
   const { error, ...rest } = JSON.parse(text)

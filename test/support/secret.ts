@@ -10,8 +10,8 @@ const rebinding = Object.fromEntries(
 )
 
 /**
- * A gateway with every door open, a secret that listens on this machine, and a public server that redirects. Without
- * `isGuarded` every address counts as public; the door over stdio, a process of its own, is told of one origin alone.
+ * A gateway with every transport open, a secret that listens on this machine, and a public server that redirects. Without
+ * `isGuarded` every address counts as public; the transport over stdio, a process of its own, is told of one origin alone.
  */
 export async function besideSecret({ isGuarded = true } = {}) {
   const stack = new AsyncDisposableStack()
@@ -47,7 +47,7 @@ export async function besideSecret({ isGuarded = true } = {}) {
       const host = `rebound-${rebound++}.test`
       return `http://${host}:${open.port}/?to=${encodeURIComponent(`http://${host}:${secret.port}/`)}`
     },
-    /** What every door says to a URL that the reader is to read. */
+    /** What every transport says to a URL that the reader is to read. */
     ask(url: string) {
       const envelope = { to: 'svc.utility.reader', action: 'extract_content', params: { url } }
       const rest = { method: 'POST', path: '/a2a/utility/reader', body: { input: { url } } }

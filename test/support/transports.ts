@@ -14,7 +14,7 @@ import { startLines } from './lines.ts'
 import { messageIn, modernHeaders, modernRequest } from './mcp.ts'
 import { openSocket, Refused } from './socket.ts'
 
-/** What any door says to an envelope: the output of the action, or the stable code of a failure. */
+/** What any transport says to an envelope: the output of the action, or the stable code of a failure. */
 export type Outcome = { readonly output: Json } | { readonly code: string }
 
 export interface TestTransport extends AsyncDisposable {
@@ -27,7 +27,7 @@ export interface TestTransport extends AsyncDisposable {
 
 type Message = Record<string, unknown>
 
-/** Every door that carries an envelope, over one gateway. */
+/** Every transport that carries an envelope, over one gateway. */
 export function openTransports(home: TestGateway): TestTransport[] {
   return [
     envelopeTransport(home),

@@ -6,7 +6,7 @@ import type { Connection } from '../../src/transports/websocket/connection.ts'
 import { type UpgradeOptions, Upgrades } from '../../src/transports/websocket/upgrade.ts'
 
 export interface TestUpgrades extends AsyncDisposable {
-  /** Of the one door, `/test`, subprotocol `test`. */
+  /** Of the one transport, `/test`, subprotocol `test`. */
   readonly url: string
   readonly port: number
   readonly upgrades: Upgrades
@@ -14,7 +14,7 @@ export interface TestUpgrades extends AsyncDisposable {
   upgraded(): Promise<Socket>
 }
 
-/** A WebSocket server with one door that prepares each text as told, on a free port. */
+/** A WebSocket server with one transport that prepares each text as told, on a free port. */
 export async function listenForSockets(
   prepare: (connection: Connection, text: string) => Task,
   {

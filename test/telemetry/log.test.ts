@@ -12,11 +12,11 @@ test('of a fault its words are logged, and nothing that it carries', () => {
   })
   const inner = Object.assign(new Error('inside'), { headers: { authorization: 'Bearer hush' } })
   const fault = Object.assign(new Error('outside', { cause: inner }), { code: 'E_ODD', token: 'hush' })
-  createLogger('info', stream).error({ err: fault }, 'door')
+  createLogger('info', stream).error({ err: fault }, 'transport')
   expect(lines.join('')).not.toContain('hush')
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({
     level: 50,
     err: { message: 'outside', code: 'E_ODD', cause: { message: 'inside' } },
-    msg: 'door',
+    msg: 'transport',
   })
 })

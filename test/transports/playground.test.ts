@@ -48,7 +48,7 @@ function gist(answer: any): unknown {
 
 describe('the way from finding to calling', () => {
   test.each([
-    ['nobody in particular', false],
+    ['an anonymous caller', false],
     ['somebody with a token', true],
   ])(
     'is walked by %s, and its export runs unchanged',

@@ -9,7 +9,7 @@ beforeAll(async () => {
 }, 30_000)
 afterAll(() => home[Symbol.asyncDispose]())
 
-/** One of each kind; test/soak has every spelling at every door. */
+/** One of each kind; test/soak has every spelling at every transport. */
 const callers = [
   'http://127.0.0.1:P/',
   'http://2130706433:P/',

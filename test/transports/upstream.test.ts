@@ -38,7 +38,7 @@ beforeAll(async () => {
     'GET /products/ETH-USD/ticker': hang,
     'GET /products/SOL-USD/ticker': html(),
     'GET /products/ADA-USD/ticker': truncated(quote),
-    // The others know bitcoin alone, so that no circuit opens between one door and the next.
+    // The others know bitcoin alone, so that no circuit opens between one transport and the next.
     'GET /0/public/Ticker': json({ error: ['EQuery:Unknown asset pair'] }),
     'GET /0/public/Ticker?pair=XBTUSD': json({ error: [], result: { XXBTZUSD: { c: ['64000.10', '1'] } } }),
     'GET /api/v3/ticker/24hr': json({ code: -1121 }, 400),
@@ -114,7 +114,7 @@ describe('a failure of an upstream has the same code at every transport', () => 
       const inner = (output as { output?: Json }).output ?? output
       return (inner as Record<string, Json>)[name]
     }
-    // Every door, and REST.
+    // Every transport, and REST.
     const each = transports.length + 1
     expect(Object.values(prices).map((outcome) => field(outcome, 'price'))).toEqual(
       Array(each).fill('64000.10'),

@@ -53,7 +53,7 @@ export function createRouting({ dispatch, agents }: Pick<TransportContext, 'disp
       await tell(toldOf(update, streamed))
       streamed ||= 'part' in update
     }
-    const { output } = await dispatch(routed.envelope, { ...call, emit, hears: 'kept', accepted: started })
+    const { output } = await dispatch(routed.envelope, { ...call, emit, receives: 'kept', accepted: started })
     const { action } = routed.envelope
     const asking = inputRequiredIn(output)
     if (asking) return await tell({ state: 'TASK_STATE_INPUT_REQUIRED', parts: questionOf(asking) })

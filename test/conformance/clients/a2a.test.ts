@@ -6,7 +6,7 @@ import { run } from '../../support/processes.ts'
 const script = (name: string) => `${import.meta.dirname}/${name}.py`
 
 /**
- * Clients of A2A in other languages, beside those in JavaScript of test/doors: a program, what goes before the address,
+ * Clients of A2A in other languages, beside those in JavaScript of test/transports: a program, what goes before the address,
  * and whether it can read what stands at the root, where capabilities are a list unless a client says its version.
  */
 const clients: readonly [string, string | undefined, string[], boolean][] = [

@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => home[Symbol.asyncDispose]())
 
-/** Runs the MCP inspector's command line against a door, and answers with its code and the JSON it printed. */
+/** Runs the MCP inspector's command line against a transport, and answers with its code and the JSON it printed. */
 async function inspect(context: string, ...words: string[]) {
   const target =
     context === 'HTTP' ? [`${home.url}/mcp`, '--transport', 'http'] : [process.execPath, command, 'mcp']

@@ -16,7 +16,7 @@ import { type Line, startBridge } from './bridge.ts'
 
 type Bridged = AsyncDisposable & { readonly url: string }
 
-/** A service behind our WebSocket door, and that behind a bridge. */
+/** A service behind our WebSocket transport, and that behind a bridge. */
 export async function startSocketBridge(service: McpService): Promise<Bridged> {
   await using stack = new AsyncDisposableStack()
   const sockets = [mcpSocket(service, () => {})]

@@ -8,7 +8,7 @@ import { writeSettings } from './settings.ts'
 export interface Attack {
   readonly name: string
   readonly as: 'anybody' | 'owners'
-  /** Plants a fault between the gateway and its doors. */
+  /** Plants a fault between the gateway and its transports. */
   readonly compose?: Parameters<typeof openHome>[0]
 }
 

@@ -24,7 +24,7 @@ export interface Home extends AsyncDisposable {
 
 const scopes: Scope[] = ['agents:read', 'agents:write', 'agents:publish', 'a2a:call', 'playground']
 
-/** Opens it over a fresh folder. `compose` may plant a fault between the gateway and its doors. */
+/** Opens it over a fresh folder. `compose` may plant a fault between the gateway and its transports. */
 export async function openHome(compose: (gateway: Gateway) => Gateway = (gateway) => gateway): Promise<Home> {
   await using stack = new AsyncDisposableStack()
   const data = await mkdtemp(join(tmpdir(), 'dragoman-schemathesis-'))

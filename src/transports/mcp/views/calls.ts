@@ -32,7 +32,7 @@ export function createCallTool(context: TransportContext, tools: ReadonlyMap<str
         id,
         ...(client !== undefined && { client }),
         ...(progressToken !== undefined && {
-          hears: 'progress' as const,
+          receives: 'progress' as const,
           async emit(update: object) {
             if ('progress' in update) await notify('notifications/progress', { progressToken, ...update })
           },
