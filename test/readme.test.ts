@@ -118,17 +118,31 @@ async function copyOfProject() {
     await cp(join(root, part), join(folder.path, part), { recursive: true })
   }
   for (const part of ['node_modules', 'models']) await symlink(join(root, part), join(folder.path, part))
-  const bin = join(folder.path, 'bin/dragoman.js')
-  const command = `${env({ DRAGOMAN_DATA: join(folder.path, 'data') })} ${process.execPath} ${bin}`
   return {
     path: folder.path,
-    dragoman: async (line: string): Promise<unknown> => JSON.parse(await shell(`${command} ${line}`)),
+    /** What some command lines print, one after the other in one process: loading the modules is what takes long. */
+    // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
+    async dragoman(...lines: string[][]): Promise<any[]> {
+      const script = `
+        import { main } from './src/cli/main.ts'
+        for (const args of ${JSON.stringify(lines)}) {
+          await main(args)
+          process.stdout.write('\\0')
+        }`
+      const printed = await shell(
+        `cd ${folder.path}; DRAGOMAN_DATA=data ${process.execPath} --input-type=module <<'END'\n${script}\nEND`,
+      )
+      return printed
+        .split('\0')
+        .slice(0, -1)
+        .map((text) => JSON.parse(text))
+    },
     [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
   }
 }
 
-describe('docs/adding-an-agent.md', () => {
-  test('adds an agent with one folder and one line, and every transport has it', async () => {
+describe('docs/adding-an-agent.md and docs/adding-a-field.md', () => {
+  test('add an agent that every transport has, and a field that is shown, filtered and counted', async () => {
     await using project = await copyOfProject()
     for (const { info, code } of blocks(guide)) {
       const path = info.split(' ')[1]
@@ -138,35 +152,29 @@ describe('docs/adding-an-agent.md', () => {
         await writeFile(join(project.path, path), code)
       }
     }
-    const rolled = (await project.dragoman(`call svc.utility.dice roll '{"sides":2}'`)) as { rolled: number }
-    expect([1, 2]).toContain(rolled.rolled)
-    const found = (await project.dragoman('search rolls dice --json')) as { agents: object[] }
-    expect(found.agents[0]).toMatchObject({ package_name: 'svc.utility.dice', category: 'utilities' })
-    expect(await project.dragoman('resolve svc.utility.dice')).toHaveProperty(
-      'capabilities.0.input_schema.properties.sides.default',
-      6,
-    )
-  }, 60_000)
-})
-
-describe('docs/adding-a-field.md', () => {
-  test('adds a field that is published, shown, filtered and counted', async () => {
-    await using project = await copyOfProject()
     for (const { info, code } of blocks(fieldGuide)) await applyBlock(project.path, info, code)
-    const body = {
+    const polyglot = {
       package_name: 'com.example.polyglot',
       name: 'Polyglot',
       description: 'Answers in Finnish.',
       language: 'FI',
       endpoints: [{ protocol: 'a2a', url: 'https://example.com/a2a' }],
     }
-    const file = join(project.path, 'agent.json')
-    await writeFile(file, JSON.stringify(body))
-    expect(await project.dragoman(`publish ${file} --live --json`)).toMatchObject({ language: 'fi' })
-    const search = async (line: string) =>
-      ((await project.dragoman(`search ${line} --json`)) as { agents: { package_name: string }[] }).agents
-    expect(await search('answers --language fi')).toMatchObject([{ package_name: 'com.example.polyglot' }])
-    expect(await search('answers --language sv')).toEqual([])
+    await writeFile(join(project.path, 'agent.json'), JSON.stringify(polyglot))
+    const [rolled, found, card, published, finnish, swedish] = await project.dragoman(
+      ['call', 'svc.utility.dice', 'roll', '{"sides":2}'],
+      ['search', 'rolls', 'dice', '--json'],
+      ['resolve', 'svc.utility.dice'],
+      ['publish', 'agent.json', '--live', '--json'],
+      ['search', 'answers', '--language', 'fi', '--json'],
+      ['search', 'answers', '--language', 'sv', '--json'],
+    )
+    expect([1, 2]).toContain(rolled.rolled)
+    expect(found.agents[0]).toMatchObject({ package_name: 'svc.utility.dice', category: 'utilities' })
+    expect(card.capabilities[0].input_schema.properties.sides.default).toBe(6)
+    expect(published).toMatchObject({ language: 'fi' })
+    expect(finnish.agents).toMatchObject([{ package_name: 'com.example.polyglot' }])
+    expect(swedish.agents).toEqual([])
   }, 60_000)
 })
 
@@ -253,10 +261,4 @@ async function addLine(path: string, line: string): Promise<void> {
     .replace(/( {4}createPlayground\()/, `${line}$1`)
   expect(added).not.toBe(text)
   await writeFile(path, added)
-}
-
-function env(values: Record<string, string>): string {
-  return Object.entries(values)
-    .map(([name, value]) => `${name}=${value}`)
-    .join(' ')
 }
