@@ -31,9 +31,8 @@ interface EntryField {
   readonly filter?: FieldFilter
 }
 
-const License = visible(z.string().trim().min(1).max(200))
-  .meta(notBlank)
-  .describe('SPDX identifier of the licence, or its name in free text. Compared without case.')
+const LicenseText = z.string().trim().min(1).max(200).meta(notBlank)
+const licenseMeaning = 'SPDX identifier of the licence, or its name in free text. Compared without case.'
 
 const maxCapabilityCharacters = 200_000
 
@@ -114,12 +113,12 @@ export const entryFields = {
     },
   },
   license: {
-    published: License.nullable(),
+    published: visible(LicenseText).describe(licenseMeaning).nullable(),
     stored: z.string().nullable(),
     initial: null,
     filter: {
       compare: 'equals',
-      schema: License,
+      schema: LicenseText.describe(licenseMeaning),
       facet: 'licenses',
       option: ['--license <license>', 'licence, such as MIT'],
     },

@@ -110,6 +110,15 @@ test('the command line has an option for each filter that names one', async () =
   for (const { option } of Object.values(filters)) if (option) expect(stdout).toContain(option[0])
 })
 
+test('a filter by characters that no publication may hold matches nothing, and is no error', async () => {
+  await using home = await startGateway()
+  const { status, json } = await home.request(
+    'GET',
+    `/public/agents?license=${encodeURIComponent('\u0003\u0096MIT')}`,
+  )
+  expect([status, json.agents]).toEqual([200, []])
+})
+
 test('license is imported from both lists, and `unknown` is none', async () => {
   await using home = await startGateway()
   const token = await home.token('root', { scopes: ['admin'] })
