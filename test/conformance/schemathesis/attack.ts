@@ -10,6 +10,9 @@ export interface Attack {
   readonly as: 'anybody' | 'owners'
   /** Plants a fault between the gateway and its transports. */
   readonly compose?: Parameters<typeof openHome>[0]
+  /** Phases of schemathesis, separated by commas. */
+  readonly phases?: string
+  readonly seed?: number
 }
 
 export interface Outcome {
@@ -20,17 +23,18 @@ export interface Outcome {
   readonly cases: number
 }
 
-const seed = '1'
+const allPhases = 'examples,coverage,fuzzing,stateful'
 
 /** Runs schemathesis with every check against a gateway of its own; what it writes goes to `folder`. */
-export async function runAttack(program: string, folder: string, { as, compose }: Attack): Promise<Outcome> {
+export async function runAttack(program: string, folder: string, attack: Attack): Promise<Outcome> {
+  const { as, compose, phases = allPhases, seed = 1 } = attack
   await using home = await openHome(compose)
   const settings = await writeSettings(folder, home, as)
   const junit = join(folder, 'junit.xml')
   const options = [
     ...['--config-file', settings, 'run', `${home.url}/openapi.json`],
-    ...['--checks', 'all', '--phases', 'examples,coverage,fuzzing,stateful', '--continue-on-failure'],
-    ...['--seed', seed, '--generation-database', 'none', '--no-color'],
+    ...['--checks', 'all', '--phases', phases, '--continue-on-failure'],
+    ...['--seed', String(seed), '--generation-database', 'none', '--no-color'],
     ...['--report', 'junit', '--report-junit-path', junit],
   ]
   const { exit_code, output } = await run(program, options, folder, home)
