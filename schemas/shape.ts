@@ -21,11 +21,9 @@ export function output<T>(type: z.ZodType<T>): Shape<T> {
 }
 
 function shape<T>(type: z.ZodType<T>, io: 'input' | 'output'): Shape<T> {
-  let json: JsonSchema | undefined
   return {
     get json() {
-      json ??= toJsonSchema(type, io)
-      return json
+      return toJsonSchema(type, io)
     },
     parse(value) {
       const result = type.safeParse(value)
@@ -35,8 +33,17 @@ function shape<T>(type: z.ZodType<T>, io: 'input' | 'output'): Shape<T> {
   }
 }
 
+/** A type is converted once in a process, however many gateways run in it. */
+const converted = {
+  input: new WeakMap<z.ZodType, JsonSchema>(),
+  output: new WeakMap<z.ZodType, JsonSchema>(),
+}
+
 function toJsonSchema(type: z.ZodType, io: 'input' | 'output'): JsonSchema {
+  const cached = converted[io].get(type)
+  if (cached) return cached
   const { $schema: _, ...json } = z.toJSONSchema(type, { io, unrepresentable: 'any' })
+  converted[io].set(type, json)
   return json
 }
 

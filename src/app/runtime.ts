@@ -5,6 +5,7 @@ import type { ResolveTxt } from '../net/fetch/resolver.ts'
 import type { SafeFetchOptions } from '../net/fetch/safe-fetch.ts'
 import type { ChangeFeedOptions } from '../registry/changes/feed.ts'
 import type { Site } from '../registry/entry/site.ts'
+import type { Embedder } from '../search/embedders/embedder.ts'
 import { createLogger, type Logger } from '../telemetry/log.ts'
 import type { TaskManagerOptions } from '../transports/a2a/tasks/task-manager.ts'
 import type { Config } from './config.ts'
@@ -14,6 +15,8 @@ export interface GatewayOptions {
   readonly clock?: Clock
   readonly wait?: Wait
   readonly log?: Logger
+  /** The shipped model, where it is loaded already. */
+  readonly static_embedder?: Embedder
   readonly lookup?: SafeFetchOptions['lookup']
   readonly is_public?: SafeFetchOptions['is_public']
   readonly ports?: SafeFetchOptions['ports']

@@ -48,7 +48,7 @@ export async function openSearch(runtime: Runtime, store: Store, outbound: Outbo
     store,
     onError,
   )
-  const [vectors, saved] = await Promise.all([openVectors(config, store, outbound, onError), snapshot.read()])
+  const [vectors, saved] = await Promise.all([openVectors(runtime, store, outbound), snapshot.read()])
   stack.use(vectors)
   const meaning = () => vectors.meaning
   const index = stack.use(
@@ -57,14 +57,12 @@ export async function openSearch(runtime: Runtime, store: Store, outbound: Outbo
   return { index, listed: watchListed(index), vectors, saveSnapshot: createKeep(snapshot, index) }
 }
 
-function openVectors(
-  config: Config,
-  store: Store,
-  outbound: Outbound,
-  onError: (fault: unknown) => void,
-): Promise<VectorIndexSwitch> {
+function openVectors(runtime: Runtime, store: Store, outbound: Outbound): Promise<VectorIndexSwitch> {
+  const { config } = runtime
+  const onError = runtime.onError('index')
+
   async function open(settings: ModelSettings): Promise<VectorIndex> {
-    const embedder = await openEmbedder(settings, config, outbound)
+    const embedder = await openEmbedder(settings, runtime, outbound)
     try {
       const onDisk = await isOnDisk(config, store, embedder.model)
       return onDisk ? await openOnDisk(embedder) : await openInMemory(embedder)
@@ -133,8 +131,12 @@ function required(name: string, value: string | undefined, embedder: string): st
 }
 
 /** The optional embedders load their code only where they are asked for. */
-async function openEmbedder(settings: ModelSettings, config: Config, outbound: Outbound): Promise<Embedder> {
-  if (settings.embedder === 'static') return createStaticEmbedder(staticModel)
+async function openEmbedder(
+  settings: ModelSettings,
+  { config, options }: Runtime,
+  outbound: Outbound,
+): Promise<Embedder> {
+  if (settings.embedder === 'static') return options.static_embedder ?? createStaticEmbedder(staticModel)
   if (settings.embedder === 'transformers') {
     const { createTransformersEmbedder } = await import(
       '../search/embedders/transformers/transformers-embedder.ts'

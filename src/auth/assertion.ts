@@ -2,6 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto'
 import { SignJWT } from 'jose'
 import { LRUCache } from 'lru-cache'
 import type { Principal } from '../../schemas/scope.ts'
+import { upTo } from '../common/lru.ts'
 import { principalKey } from '../common/principal-key.ts'
 import type { SigningKey } from './key.ts'
 
@@ -29,9 +30,9 @@ const maxCached = 10_000
  * accepts none as a token: the `typ` differs.
  */
 export function createAssert({ signing, issuer, secret, clock }: AssertionOptions): Assert {
-  const cache = new LRUCache<string, { readonly until: number; readonly text: Promise<string> }>({
-    max: maxCached,
-  })
+  const cache = new LRUCache<string, { readonly until: number; readonly text: Promise<string> }>(
+    upTo(maxCached),
+  )
 
   async function sign(audience: string, caller: string | null, kid: SigningKey): Promise<string> {
     const now = Math.floor(clock() / 1000)

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { isRecord } from '../../schemas/json.ts'
 import type { Principal, Scope } from '../../schemas/scope.ts'
+import { upTo } from '../common/lru.ts'
 import type { Revocations } from './revocations.ts'
 import { refused, type Verify } from './verify.ts'
 
@@ -40,7 +41,7 @@ interface VerifiedToken {
 export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
   const { revocations, clock } = options
   // Keyed by the token itself: hashing it would cost more than the rest of a cached check.
-  const verified = new LRUCache<string, VerifiedToken>({ max: 10_000 })
+  const verified = new LRUCache<string, VerifiedToken>(upTo(10_000))
 
   async function verify(token: string): Promise<Principal> {
     if (!tokenCharacters.test(token)) throw refused(new Error('The text is not a token.'))

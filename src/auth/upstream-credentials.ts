@@ -8,6 +8,7 @@ import type {
 } from '../../schemas/credential.ts'
 import { Failure } from '../../schemas/failure.ts'
 import type { Principal } from '../../schemas/scope.ts'
+import { upTo } from '../common/lru.ts'
 import { principalKey } from '../common/principal-key.ts'
 import type { Vault } from './vault.ts'
 
@@ -38,9 +39,9 @@ const maxCached = 10_000
 
 export function createCredentials(options: CredentialsOptions): Credentials {
   const { store, vault, get, namesOf, urlOf, clock } = options
-  const cache = new LRUCache<string, { readonly until: number; readonly row: StoredCredential | undefined }>({
-    max: maxCached,
-  })
+  const cache = new LRUCache<string, { readonly until: number; readonly row: StoredCredential | undefined }>(
+    upTo(maxCached),
+  )
 
   async function find(owner: string, entryId: string): Promise<StoredCredential | undefined> {
     const key = `${entryId} ${owner}`

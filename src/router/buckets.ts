@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { Failure } from '../../schemas/failure.ts'
+import { upTo } from '../common/lru.ts'
 import type { Allowance } from './call.ts'
 
 const trackedCallers = 50_000
@@ -9,7 +10,7 @@ type Take = (policy: string, caller: string, limit: number) => Allowance
 
 /** Token buckets in memory, one for each caller and policy, filled evenly over a minute. */
 export function createBuckets(clock: () => number): Take {
-  const buckets = new LRUCache<string, { tokens: number; at: number }>({ max: trackedCallers })
+  const buckets = new LRUCache<string, { tokens: number; at: number }>(upTo(trackedCallers))
 
   return (policy, caller, limit) => {
     const now = clock()

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Clock, Wait } from '../../common/clock.ts'
+import { upTo } from '../../common/lru.ts'
 import type { Cached, CacheSettings } from '../../common/upstream.ts'
 
 interface Surroundings {
@@ -48,7 +49,7 @@ export class SingleFlightCache<Value extends object> {
     this.#clock = clock
     this.#wait = wait
     this.#closing = closing
-    this.#entries = new LRUCache({ max: settings.entries })
+    this.#entries = new LRUCache(upTo(settings.entries))
   }
 
   /** Resolves to the cached value of a key, or to what `fetch` brings. */

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Clock, Wait } from '../../common/clock.ts'
+import { upTo } from '../../common/lru.ts'
 import { retryAfter } from '../../common/retry-after.ts'
 import type { AskUpstream, UpstreamLimits, Upstreams } from '../../common/upstream.ts'
 import type { Fetch } from '../fetch/fetch.ts'
@@ -35,7 +36,7 @@ export function createUpstreams({
 }
 
 function createAsk(fetch: Fetch, limits: UpstreamLimits, clock: Clock, wait: Wait): AskUpstream {
-  const policies = new LRUCache<string, UpstreamPolicy>({ max: maxOrigins })
+  const policies = new LRUCache<string, UpstreamPolicy>(upTo(maxOrigins))
   const policyOf = (url: string) => {
     const { origin, host } = URL.canParse(url) ? new URL(url) : { origin: '', host: 'The upstream' }
     const policy = policies.get(origin) ?? createUpstreamPolicy(host, limits, clock, wait)

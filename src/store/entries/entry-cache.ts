@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { upTo } from '../../common/lru.ts'
 import type { Reference, StoredEntry } from '../store.ts'
 
 /** Bounds: characters of the documents of cached entries, and cached names. */
@@ -24,7 +25,7 @@ export interface EntryCache {
 
 export function createEntryCache(): EntryCache {
   const entries = new LRUCache<string, StoredEntry>({ maxSize: cachedCharacters })
-  const ids = new LRUCache<string, string>({ max: cachedNames })
+  const ids = new LRUCache<string, string>(upTo(cachedNames))
 
   function byName(name: string): StoredEntry | undefined {
     const entry = entries.get(ids.get(name) ?? '')

@@ -82,20 +82,15 @@ function mountOf(route: Route, context: TransportContext, etags: Etags, ending: 
  */
 function mountPath(app: Express, context: TransportContext, mounts: readonly Mount[]): void {
   for (const { method, path, handler } of mounts) app[method](path, handler as RequestHandler)
+  const [first] = mounts
+  if (!first) return
   const methods = mounts.flatMap(({ method }) =>
     method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()],
   )
   const allow = [...methods, 'OPTIONS'].sort().join(', ')
-  const [first] = mounts
-  if (first)
-    app.all(
-      first.path,
-      otherMethod(
-        context,
-        allow,
-        mounts.some((mount) => mount.open),
-      ),
-    )
+  const isOpen = mounts.some((mount) => mount.open)
+  // `app.all` would compile the path once for each of some thirty methods.
+  app.route(first.path).all(otherMethod(context, allow, isOpen))
 }
 
 /** Fixed paths come first, so that `/api/agents/search` is not an agent named `search`; wildcards come last. */
