@@ -2,9 +2,10 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { PassThrough } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
+import type { Principal } from '../../schemas/scope.ts'
 import { envelopeSocket } from '../../src/transports/envelope/socket.ts'
 import { jsonRpcSocket } from '../../src/transports/json-rpc/socket.ts'
-import { createMcpService } from '../../src/transports/mcp/service.ts'
+import { createMcpService, type McpService } from '../../src/transports/mcp/service.ts'
 import { mcpSocket } from '../../src/transports/mcp/socket.ts'
 import { serveMcpStdio } from '../../src/transports/mcp/stdio.ts'
 import type { TransportContext } from '../../src/transports/shared/transport-context.ts'
@@ -127,14 +128,19 @@ async function connectSocket(
 }
 
 export const connectMcpStdio: Connect = async (context) => {
+  const peer = openStdio(createMcpService(context, '1', onError), () => null)
+  return { ...peer, send: (id) => peer.send(toolCall(id)) }
+}
+
+/** MCP over stdio within this process. */
+export function openStdio(service: McpService, identify: () => Principal | null | Promise<Principal | null>) {
   const [input, output] = [new PassThrough(), new PassThrough()]
   const answers = mailbox()
   createInterface({ input: output }).on('line', (line) => answers.deliver(JSON.parse(line)))
-  const service = createMcpService(context, '1', onError)
-  const served = serveMcpStdio(service, () => null, onError, { input, output })
+  const served = serveMcpStdio(service, identify, onError, { input, output })
   return {
-    send(id) {
-      if (!input.writableEnded) input.write(`${JSON.stringify(toolCall(id))}\n`)
+    send(message: object) {
+      if (!input.writableEnded) input.write(`${JSON.stringify(message)}\n`)
     },
     answer: answers.take,
     async drain() {

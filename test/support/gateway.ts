@@ -1,12 +1,15 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Scope } from '../../schemas/scope.ts'
+import { staticModel } from '../../src/app/assets.ts'
 import { readConfig } from '../../src/app/config.ts'
 import { type Gateway, openGateway } from '../../src/app/gateway.ts'
 import type { GatewayOptions } from '../../src/app/runtime.ts'
 import { type RunningServer, startServer } from '../../src/app/server.ts'
 import { mintToken } from '../../src/auth/issuer.ts'
+import { createStaticEmbedder } from '../../src/search/embedders/static/static-embedder.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 
 export interface TestGateway extends AsyncDisposable {
@@ -64,7 +67,7 @@ export async function startGateway(
   environment: Record<string, string> = {},
   options: GatewayOptions = {},
 ): Promise<TestGateway> {
-  const data = environment.DRAGOMAN_DATA ?? (await mkdtemp(join(tmpdir(), 'dragoman-')))
+  const data = environment.DRAGOMAN_DATA ?? (await freshFolder())
   const config = readConfig({
     PORT: '0',
     DRAGOMAN_CHECK_OUTPUTS: 'on',
@@ -74,7 +77,8 @@ export async function startGateway(
     ...environment,
     DRAGOMAN_DATA: data,
   })
-  const gateway = await openGateway(config, { log: createLogger('silent'), ...options })
+  const static_embedder = await shared.embedder()
+  const gateway = await openGateway(config, { log: createLogger('silent'), static_embedder, ...options })
   // Who stops a gateway in a test has no more to ask of it.
   const server = await startServer(gateway, { drain_ms: 0 })
   const clock = options.clock ?? Date.now
@@ -95,6 +99,34 @@ export async function startGateway(
       if (!environment.DRAGOMAN_DATA) await rm(data, { recursive: true, force: true })
     },
   }
+}
+
+/** What takes long to make and is the same for every gateway of this process. */
+const shared = {
+  embedder: once(() => createStaticEmbedder(staticModel)),
+  /** A database file with its tables and no rows. */
+  database: once(async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'dragoman-'))
+    const path = join(folder, 'registry.sqlite')
+    await (await openSqliteStore(path))[Symbol.asyncDispose]()
+    const file = await readFile(path)
+    await rm(folder, { recursive: true })
+    return file
+  }),
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}
+
+async function freshFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'dragoman-'))
+  await writeFile(join(folder, 'registry.sqlite'), await shared.database(), { mode: 0o600 })
+  return folder
 }
 
 /** The key and the name that a gateway's own tokens have now. */

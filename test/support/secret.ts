@@ -11,7 +11,7 @@ const rebinding = Object.fromEntries(
 
 /**
  * A gateway with every transport open, a secret that listens on this machine, and a public server that redirects. Without
- * `isGuarded` every address counts as public; the transport over stdio, a process of its own, is told of one origin alone.
+ * `isGuarded` every address counts as public.
  */
 export async function besideSecret({ isGuarded = true } = {}) {
   const stack = new AsyncDisposableStack()
@@ -27,11 +27,14 @@ export async function besideSecret({ isGuarded = true } = {}) {
     }, '127.0.0.2'),
   )
   const home = stack.use(
-    await startGateway(isGuarded ? {} : { DRAGOMAN_ALLOW_ORIGINS: `http://127.0.0.1:${secret.port}` }, {
-      lookup: resolver({ ...names, ...rebinding }),
-      is_public: isGuarded ? isPublic : () => true,
-      ports: [80, 443, secret.port, open.port],
-    }),
+    await startGateway(
+      {},
+      {
+        lookup: resolver({ ...names, ...rebinding }),
+        is_public: isGuarded ? isPublic : () => true,
+        ports: [80, 443, secret.port, open.port],
+      },
+    ),
   )
   const transports = openTransports(home).map((context) => stack.use(context))
   const token = await home.token('caller')

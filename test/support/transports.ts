@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { resolve } from 'node:path'
 import type { Json } from '../../schemas/json.ts'
+import { createMcpService } from '../../src/transports/mcp/service.ts'
 import { a2aVersion, dataMessage, fromA2a } from './a2a.ts'
 import {
   type Connect,
@@ -8,6 +9,7 @@ import {
   connectJsonRpcSocket,
   connectMcpSocket,
   connectMcpStdio,
+  openStdio,
 } from './connections.ts'
 import type { TestGateway } from './gateway.ts'
 import { startLines } from './lines.ts'
@@ -27,8 +29,8 @@ export interface TestTransport extends AsyncDisposable {
 
 type Message = Record<string, unknown>
 
-/** Every transport that carries an envelope, over one gateway. */
-export function openTransports(home: TestGateway): TestTransport[] {
+/** Every transport that carries an envelope, over one gateway; MCP over stdio in this process unless told. */
+export function openTransports(home: TestGateway, stdio = stdioTransport): TestTransport[] {
   return [
     envelopeTransport(home),
     envelopeSocketTransport(home),
@@ -36,7 +38,7 @@ export function openTransports(home: TestGateway): TestTransport[] {
     jsonRpcSocketTransport(home),
     mcpHttpTransport(home),
     mcpSocketTransport(home),
-    stdioTransport(home),
+    stdio(home),
     a2aJsonRpcTransport(home),
     a2aRestTransport(home),
   ]
@@ -159,8 +161,36 @@ function mcpHttpTransport({ url }: TestGateway): TestTransport {
 
 const command = resolve(import.meta.dirname, '../../bin/dragoman.js')
 
-/** One process for each token: over stdio it comes from the environment. */
-function stdioTransport({ data, url, environment: settings }: TestGateway): TestTransport {
+/** One server for each token: over stdio a server has one caller. */
+function stdioTransport({ gateway }: TestGateway): TestTransport {
+  const service = createMcpService(gateway, '1', () => {})
+  const peers = new Map<string | undefined, ReturnType<typeof openStdio>>()
+  let id = 0
+
+  function peer(token: string | undefined): ReturnType<typeof openStdio> {
+    const existing = peers.get(token)
+    if (existing) return existing
+    const made = openStdio(service, () => (token === undefined ? null : gateway.authenticate(token)))
+    peers.set(token, made)
+    return made
+  }
+  return {
+    name: 'MCP over stdio',
+    connect: connectMcpStdio,
+    async call(envelope, token) {
+      id += 1
+      const mine = peer(token)
+      mine.send(toolCall(envelope, id))
+      return fromTool(await mine.answer(id))
+    },
+    async [Symbol.asyncDispose]() {
+      for (const opened of peers.values()) await opened[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** One process for each token, which has a gateway of its own over the same data folder. */
+export function stdioProcess({ data, url, environment: settings }: TestGateway): TestTransport {
   const peers = new Map<string | undefined, ReturnType<typeof startLines>>()
   let id = 0
 
