@@ -1,6 +1,13 @@
+import { createServer } from 'node:net'
 import { expect, test } from 'vitest'
 import { Failure } from '../../schemas/failure.ts'
+import { readConfig } from '../../src/app/config.ts'
+import { openGateway } from '../../src/app/gateway.ts'
 import { retryStart } from '../../src/app/retry-start.ts'
+import { startServer } from '../../src/app/server.ts'
+import { createLogger } from '../../src/telemetry/log.ts'
+import { listen } from '../../src/transports/shared/listen.ts'
+import { temporaryFolder } from '../support/command.ts'
 
 /** A start that opens something, and fails so many times after that. */
 function failing(times: number, fault: Error) {
@@ -28,3 +35,25 @@ test('a start whose store goes away in the middle of it is made again, over noth
   await using _ = await start()
   expect(state).toEqual({ begun: 3, open: 1 })
 })
+
+test('a server that cannot serve a REST row names the row and listens no more', async () => {
+  await using folder = await temporaryFolder()
+  const port = await freePort()
+  const config = readConfig({ DRAGOMAN_DATA: folder.path, PORT: String(port), DRAGOMAN_LIVENESS: 'off' })
+  await using gateway = await openGateway(config, { log: createLogger('silent') })
+  const agents = gateway.agents.filter((agent) => agent.package_name !== 'svc.utility.wiki')
+  await expect(startServer({ ...gateway, agents })).rejects.toThrow(
+    /^POST \/\S+ names the action \w+, which svc\.utility\.wiki does not have\.$/,
+  )
+  expect(await listenOnce(port)).toBe(port)
+})
+
+function freePort(): Promise<number> {
+  return listenOnce(0)
+}
+
+/** Listens on a port and stops; rejects if another server listens there. */
+async function listenOnce(port: number): Promise<number> {
+  await using server = createServer()
+  return await listen(server, { host: '127.0.0.1', port, hint: 'Close the other server.' })
+}

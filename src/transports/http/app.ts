@@ -102,7 +102,10 @@ function fixedFirst(paths: readonly string[]): string[] {
 function actionOf(agents: readonly Agent[], route: Route): Action {
   const agent = agents.find((candidate) => candidate.package_name === route.to)
   const action = agent?.actions.find((candidate) => candidate.name === route.action)
-  if (!action) throw new Error(`No hosted agent has ${route.to} ${route.action}.`)
+  if (!action) {
+    const row = `${route.method.toUpperCase()} ${route.path}`
+    throw new Error(`${row} names the action ${route.action}, which ${route.to} does not have.`)
+  }
   return action
 }
 

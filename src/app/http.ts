@@ -1,0 +1,111 @@
+import type { Server } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { a2aJsonRpcMount } from '../transports/a2a/json-rpc.ts'
+import { a2aRestMounts } from '../transports/a2a/rest.ts'
+import { createRouting } from '../transports/a2a/routing.ts'
+import { createService } from '../transports/a2a/service.ts'
+import { envelopeMount } from '../transports/envelope/http.ts'
+import { envelopeSchemaMount } from '../transports/envelope/schema.ts'
+import { envelopeSocket } from '../transports/envelope/socket.ts'
+import { createHttpApp, type Mount } from '../transports/http/app.ts'
+import { documents } from '../transports/http/documents.ts'
+import { createEtags } from '../transports/http/etag.ts'
+import { operations } from '../transports/http/operations.ts'
+import { requestId } from '../transports/http/request-id.ts'
+import { sendFailure } from '../transports/http/respond.ts'
+import { jsonRpcMount } from '../transports/json-rpc/http.ts'
+import { jsonRpcSocket } from '../transports/json-rpc/socket.ts'
+import { createAgentServices } from '../transports/mcp/agent-services.ts'
+import { mcpMounts } from '../transports/mcp/http.ts'
+import { createMcpService, type McpService } from '../transports/mcp/service.ts'
+import { mcpSocket } from '../transports/mcp/socket.ts'
+import { serverCardMounts } from '../transports/mcp/views/server-card.ts'
+import { oauthMounts } from '../transports/oauth/endpoints.ts'
+import { hostRule } from '../transports/shared/hosts.ts'
+import { originRule } from '../transports/shared/origins.ts'
+import { Upgrades } from '../transports/websocket/upgrade.ts'
+import { version } from './assets.ts'
+import type { Gateway } from './gateway.ts'
+
+/** How far the end of the server has come. */
+export interface Shutdown {
+  readonly isDraining: () => boolean
+  /** Ends streams that have no end of their own. */
+  readonly ending: AbortSignal
+}
+
+/** What the mounts and the sockets share. */
+interface Parts extends Shutdown {
+  readonly gateway: Gateway
+  readonly mcpService: McpService
+  readonly allowsOrigin: (origin: string) => boolean
+  readonly onMcpError: (fault: unknown) => void
+}
+
+/** Answers the requests and upgrades of a server with every transport over HTTP and WebSocket. Call `reachedAt` first. */
+export function serveHttp(server: Server, gateway: Gateway, shutdown: Shutdown): Upgrades {
+  const { base_url, site_url } = gateway.site()
+  const onMcpError = (fault: unknown) => gateway.log.warn({ err: fault }, 'mcp')
+  const parts: Parts = {
+    ...shutdown,
+    gateway,
+    mcpService: createMcpService(gateway, version, onMcpError),
+    allowsOrigin: originRule(base_url, gateway.config.DRAGOMAN_ALLOWED_WEB_ORIGINS),
+    onMcpError,
+  }
+  const etags = createEtags(
+    JSON.stringify([version, base_url, site_url]),
+    () => gateway.liveness.livenessCache.swept,
+  )
+  const app = createHttpApp(gateway, etags, createMounts(parts), shutdown.ending)
+  const refuseHost = hostRule(gateway.config.HOST, () => [base_url, site_url])
+  const upgrades = createUpgrades(parts, refuseHost)
+  gateway.identity.onRevocation(() => void upgrades.identify())
+  server.on('request', (request, response) => {
+    if (shutdown.isDraining()) response.setHeader('Connection', 'close')
+    const failure = refuseHost(request)
+    if (failure) sendFailure(gateway, request, response, failure, requestId(request))
+    else app(request, response)
+  })
+  server.on('upgrade', (request, socket: Duplex, head) => void upgrades.accept(request, socket, head))
+  return upgrades
+}
+
+function createMounts({ gateway, mcpService, allowsOrigin, onMcpError, isDraining, ending }: Parts): Mount[] {
+  const agentService = createAgentServices(gateway, version, onMcpError)
+  const mcp = { context: gateway, allowsOrigin, onError: onMcpError, ending }
+  const perform = createService(gateway, createRouting(gateway), gateway.taskManager)
+  return [
+    ...documents({ ...gateway, challenge: gateway.verification.challenge }, version),
+    ...operations(gateway, gateway.config.DRAGOMAN_METRICS, isDraining),
+    envelopeMount(gateway, ending),
+    envelopeSchemaMount(gateway),
+    jsonRpcMount(gateway, version),
+    a2aJsonRpcMount(gateway, perform),
+    ...a2aRestMounts(gateway, perform),
+    ...oauthMounts({ context: gateway, ...gateway.identity }),
+    ...serverCardMounts(gateway, version),
+    ...mcpMounts({ ...mcp, path: '/mcp', serviceOf: () => mcpService }),
+    ...mcpMounts({
+      ...mcp,
+      path: '/mcp/agents/:agent',
+      serviceOf: ({ agent = '' }, caller) => agentService(agent, caller),
+    }),
+  ]
+}
+
+function createUpgrades(
+  { gateway, mcpService, allowsOrigin, onMcpError, ending }: Parts,
+  refuseHost: ReturnType<typeof hostRule>,
+): Upgrades {
+  return new Upgrades({
+    context: gateway,
+    refuseHost,
+    allowsOrigin,
+    sockets: [
+      envelopeSocket(gateway, ending),
+      jsonRpcSocket(gateway, version, ending),
+      mcpSocket(mcpService, onMcpError),
+    ],
+  })
+}

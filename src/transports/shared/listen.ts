@@ -1,0 +1,23 @@
+import { once } from 'node:events'
+import type { AddressInfo, Server } from 'node:net'
+import { Failure } from '../../../schemas/failure.ts'
+
+interface ListenOptions {
+  readonly host: string
+  /** Zero takes a free port. */
+  readonly port: number
+  /** The settings to change if listening fails. */
+  readonly hint: string
+}
+
+/** Starts to listen and resolves to the port. Throws Failure `unavailable`, for example if the port is in use. */
+export async function listen(server: Server, { host, port, hint }: ListenOptions): Promise<number> {
+  try {
+    await once(server.listen(port, host), 'listening')
+  } catch (fault) {
+    const { code, message } = fault as NodeJS.ErrnoException
+    const why = code === 'EADDRINUSE' ? 'another process listens there' : message
+    throw new Failure('unavailable', `Cannot listen on ${host}:${port}: ${why}.`, { hint }, fault)
+  }
+  return (server.address() as AddressInfo).port
+}
