@@ -44,7 +44,7 @@ export async function start(): Promise<Row[]> {
 
 async function fill(data: string): Promise<void> {
   await using gateway = await openGateway(readConfig({ PORT: '0', DRAGOMAN_DATA: data }))
-  const call = { principal: localPrincipal, signal: new AbortController().signal }
+  const call = { principal: localPrincipal, client: 'local' as const, signal: new AbortController().signal }
   for (let at = 0; at < entries; at += 500) {
     const lines = Array.from({ length: 500 }, (_, index) =>
       JSON.stringify({

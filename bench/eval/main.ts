@@ -106,7 +106,7 @@ async function importSet(
     const params = { lines, first_line: at + 1 }
     const { output } = await gateway.dispatch(
       { to: 'svc.registry', action: 'import_entries', params },
-      { principal: localPrincipal, signal },
+      { principal: localPrincipal, client: 'local', signal },
     )
     for (const { line, reason } of (output as { rejected: { line: number; reason: string }[] }).rejected) {
       skipped.push({ id: set.ids[line - 1] ?? '', reason })
@@ -130,7 +130,7 @@ async function importSet(
 async function searchAgents(gateway: Gateway, query: string): Promise<string[]> {
   const { output } = await gateway.dispatch(
     { to: 'svc.registry', action: 'search_agents', params: { query: query.slice(0, 1000), limit: depth } },
-    { principal: localPrincipal, signal },
+    { principal: localPrincipal, client: 'local', signal },
   )
   return (output as { agents: { id: string }[] }).agents.map(({ id }) => id)
 }

@@ -25,7 +25,7 @@ const lines = entryLines(Number(process.argv[2] ?? 1000))
 const ask = (action: string, params: Record<string, unknown>) =>
   gateway.dispatch(
     { to: 'svc.registry', action, params },
-    { principal: localPrincipal, signal: new AbortController().signal },
+    { principal: localPrincipal, client: 'local', signal: new AbortController().signal },
   )
 for (let at = 0; at < lines.length; at += 500) {
   await ask('import_entries', { lines: lines.slice(at, at + 500) })

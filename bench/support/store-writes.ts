@@ -38,7 +38,7 @@ export async function writes(name: string, database?: string, same?: string): Pr
   const publish: Write = (number) =>
     gateway.dispatch(
       { to: 'svc.registry', action: 'publish', params: publication(number) },
-      { principal: localPrincipal, signal },
+      { principal: localPrincipal, client: 'local', signal },
     )
 
   let published = 0

@@ -23,7 +23,7 @@ async function local(config: Config, as?: Principal): Promise<Client> {
   const { signal } = new AbortController()
   return {
     send: async (envelope) =>
-      (await gateway.dispatch(envelope, { principal: as ?? localPrincipal, signal })).output,
+      (await gateway.dispatch(envelope, { principal: as ?? localPrincipal, client: 'local', signal })).output,
     [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose](),
   }
 }

@@ -22,8 +22,8 @@ export interface Call {
   readonly via?: readonly string[]
   /** When the calling call ends, in milliseconds since the epoch. */
   readonly deadline?: number
-  /** The client; absent for a local process and for calls by hosted agents, which are never limited. */
-  readonly client?: Client
+  /** `local` for a local process and for calls by hosted agents: those have no rate limit. */
+  readonly client: Client | 'local'
   readonly emit?: (update: Update) => Promise<void>
   /** Restricts `emit`: `progress` drops parts; `kept` stores everything, so the stream must end. */
   readonly receives?: 'progress' | 'kept'

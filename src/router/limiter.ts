@@ -62,7 +62,7 @@ export function createLimiter(clock: () => number, shared?: Sharing): RouterOpti
 
 /** The caller's token subject, else its network address; undefined for a local process. */
 export function callerOf({ principal, client }: Pick<Call, 'principal' | 'client'>): string | undefined {
-  if (client === undefined) return undefined
+  if (client === 'local') return undefined
   return principal && !principal.confined_to ? principalKey(principal) : client.address
 }
 

@@ -51,7 +51,7 @@ class ActionRouter implements Router {
     const options = this.#options
     assertMessage(envelope)
     const { to, action: name, params } = envelopeShape.parse(envelope)
-    const via = call.via ?? call.client?.via ?? []
+    const via = call.via ?? (call.client === 'local' ? [] : call.client.via)
     if (via.length > maxHops) {
       throw new Failure('loop_detected', `The call has passed ${maxHops} agents already.`)
     }
@@ -102,7 +102,8 @@ class ActionRouter implements Router {
       via,
       emit: call.emit ?? ignore,
       call: async (envelope, receives) => {
-        const inner = { principal, signal, id, deadline: ends, via: [...via, agent.package_name] }
+        const passed = [...via, agent.package_name]
+        const inner: Call = { principal, client: 'local', signal, id, deadline: ends, via: passed }
         return (await this.dispatch(envelope, receives ? { ...inner, receives } : inner)).output
       },
     }

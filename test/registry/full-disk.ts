@@ -8,7 +8,7 @@ import { createLogger } from '../../src/telemetry/log.ts'
 const { signal } = new AbortController()
 const config = readConfig({ PORT: '0', DRAGOMAN_DATA: process.argv[2], DRAGOMAN_VECTORS: process.argv[3] })
 const log = createLogger('silent')
-const call = { principal: localPrincipal, signal }
+const call = { principal: localPrincipal, client: 'local' as const, signal }
 
 async function fill() {
   await using gateway = await openGateway(config, { log })

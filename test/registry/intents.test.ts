@@ -37,7 +37,7 @@ describe.skipIf(!existsSync(data))('over the lists that people published', () =>
       for (let start = 0; start < lines.length; start += 400) {
         const params = { lines: lines.slice(start, start + 400), first_line: start + 1 }
         const envelope = { to: 'svc.registry', action: 'import_entries', params }
-        await home.gateway.dispatch(envelope, { principal: localPrincipal, signal })
+        await home.gateway.dispatch(envelope, { principal: localPrincipal, client: 'local', signal })
       }
     }
     transports = openTransports(home)

@@ -163,7 +163,7 @@ async function answers({ dispatch }: Gateway) {
   const { signal } = new AbortController()
   const found = queries.map(async (query) => {
     const envelope = { to: 'svc.registry', action: 'search', params: { query, limit: 50 } }
-    const { output } = await dispatch(envelope, { principal: null, signal })
+    const { output } = await dispatch(envelope, { principal: null, client: 'local', signal })
     const { agents, total } = output as { agents: { id: string; score: number }[]; total: number }
     return { total, agents: agents.map(({ id, score }) => `${id} ${score.toFixed(6)}`) }
   })

@@ -31,7 +31,7 @@ const server = await startServer(gateway)
 const ask = (action: string, params: Record<string, unknown>) =>
   gateway.dispatch(
     { to: 'svc.registry', action, params },
-    { principal: localPrincipal, signal: new AbortController().signal },
+    { principal: localPrincipal, client: 'local', signal: new AbortController().signal },
   )
 async function list(package_name: string, endpoint: Endpoint): Promise<void> {
   await ask('publish', { package_name, name: package_name, description: 'An agent.', endpoints: [endpoint] })

@@ -30,7 +30,7 @@ export async function startPair(agents: readonly Agent[]): Promise<Pair> {
   const ignore = () => {}
   const service = createMcpService(context, '1', ignore)
   const createSdkServer = await service.load()
-  const caller = { identify: () => null }
+  const caller = { client: 'local' as const, identify: () => null }
   const sdk = createMcpHandler(() => createSdkServer(caller, { era: 'modern', lasting: false }))
   const mounts = mcpMounts({
     context,

@@ -45,7 +45,7 @@ export function routerOver(agents: readonly Agent[], options: Partial<RouterOpti
 }
 
 export function anonymous(overrides: Partial<Call> = {}): Call {
-  return { principal: null, signal: new AbortController().signal, ...overrides }
+  return { principal: null, client: 'local', signal: new AbortController().signal, ...overrides }
 }
 
 export function principal(

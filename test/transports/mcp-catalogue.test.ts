@@ -26,7 +26,7 @@ describe('the description of search_agents', () => {
       () => seen.now,
     )
     const exchange = {
-      caller: { identify: () => null },
+      caller: { client: 'local' as const, identify: () => null },
       signal: new AbortController().signal,
       notify: async () => {},
     }

@@ -115,7 +115,7 @@ describe('the place of a request in flight', () => {
         '1',
         onError,
       ),
-      caller: { identify: () => null },
+      caller: { client: 'local' as const, identify: () => null },
       send: async (text) => void sent.push(JSON.parse(text)),
       close: () => {},
       onError,

@@ -6,6 +6,7 @@ import { linesOf } from '../../common/lines.ts'
 import { FlowControl, type Task } from '../shared/flow-control.ts'
 import { McpChannel } from './channel.ts'
 import { refusal } from './protocol-2026/frame.ts'
+import type { McpCaller } from './protocol-2026/protocol.ts'
 import type { McpService } from './service.ts'
 
 interface StdioOptions {
@@ -47,7 +48,8 @@ export async function serveMcpStdio(
     return { run: () => send(refusal(new Failure('too_large', 'The line is too long.'), null)) }
   }
 
-  const channel = new McpChannel({ service, caller: { identify }, send, onError, close: () => ended.abort() })
+  const caller: McpCaller = { client: 'local', identify }
+  const channel = new McpChannel({ service, caller, send, onError, close: () => ended.abort() })
   try {
     for await (const lines of linesOf(input)) {
       for (const line of lines) if (!flow.add(prepare(line), line?.length)) await flow.ready()

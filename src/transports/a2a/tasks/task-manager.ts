@@ -195,7 +195,7 @@ export class TaskManager implements AsyncDisposable {
       ...(before ?? {
         id,
         owner,
-        counted_by: owner ?? client?.address ?? 'local',
+        counted_by: owner ?? (client === 'local' ? client : client.address),
         context_id,
         artifacts: [],
       }),

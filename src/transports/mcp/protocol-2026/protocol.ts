@@ -3,14 +3,14 @@ import type { Failure } from '../../../../schemas/failure.ts'
 import type { Principal } from '../../../../schemas/scope.ts'
 import type { McpRequest } from '../../../common/mcp/message.ts'
 import { versionKey } from '../../../common/mcp/protocol.ts'
-import type { Client } from '../../../router/call.ts'
+import type { Call } from '../../../router/call.ts'
 import { Fault, faults, faultText } from './fault.ts'
 import { assertAgreement, assertHeaders, isModern } from './headers.ts'
 import { assertVersion, type Meta, readMeta } from './meta.ts'
 
-/** The caller and its address; identified again for each call. */
+/** The caller; identified again for each call. */
 export interface McpCaller {
-  readonly client?: Client
+  readonly client: Call['client']
   identify(): Principal | null | Promise<Principal | null>
 }
 

@@ -26,8 +26,7 @@ export function createAsk(context: TransportContext): Ask {
 
 /** The call that an exchange makes. */
 export async function callOf({ caller, signal }: Exchange, id: string): Promise<Call> {
-  const { client } = caller
-  return { principal: await caller.identify(), signal, id, ...(client !== undefined && { client }) }
+  return { principal: await caller.identify(), client: caller.client, signal, id }
 }
 
 /** A failure as a JSON-RPC error. */

@@ -25,12 +25,11 @@ export function createCallTool(context: TransportContext, tools: ReadonlyMap<str
     const id = randomUUID()
     const progressToken = isRecord(_meta) ? _meta.progressToken : undefined
     try {
-      const { client } = caller
       const call = {
         principal: await caller.identify(),
+        client: caller.client,
         signal,
         id,
-        ...(client !== undefined && { client }),
         ...(progressToken !== undefined && {
           receives: 'progress' as const,
           async emit(update: object) {

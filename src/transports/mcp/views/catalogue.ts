@@ -39,7 +39,7 @@ export function createCatalogue({ tools, ask, clock }: CatalogueOptions): Catalo
   async function refresh(): Promise<void> {
     looked = clock()
     const exchange = {
-      caller: { identify: () => null },
+      caller: { client: 'local' as const, identify: () => null },
       signal: AbortSignal.timeout(timeout),
       notify: async () => {},
     }
