@@ -4,9 +4,8 @@ import { decodeJwt, decodeProtectedHeader } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { localIssuer } from '../../schemas/identity.ts'
 import { Revocations } from '../../src/auth/revocations.ts'
-import { command } from '../support/command.ts'
+import { run } from '../support/command.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
-import { run } from '../support/processes.ts'
 import { openSocket } from '../support/socket.ts'
 
 let home: TestGateway
@@ -170,9 +169,7 @@ describe('a revoked signing key', () => {
 
 describe('the command line', () => {
   const dragoman = async (...words: string[]) => {
-    const { code, stdout, stderr } = await run(process.execPath, [command, ...words], {
-      DRAGOMAN_DATA: home.data,
-    }).ended
+    const { code, stdout, stderr } = await run(words, { DRAGOMAN_DATA: home.data })
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     return stdout.trim()
   }

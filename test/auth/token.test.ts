@@ -1,11 +1,8 @@
-import { resolve } from 'node:path'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { authenticatorOf, loadSigningKey } from '../support/authenticator.ts'
-import { temporaryFolder } from '../support/command.ts'
-import { run } from '../support/processes.ts'
+import { run, temporaryFolder } from '../support/command.ts'
 
-const command = resolve(import.meta.dirname, '../../bin/dragoman.js')
 let folder: Awaited<ReturnType<typeof temporaryFolder>>
 beforeAll(async () => {
   folder = await temporaryFolder()
@@ -14,11 +11,8 @@ afterAll(() => folder[Symbol.asyncDispose]())
 
 /** Runs `dragoman token create` over the folder of this test. */
 async function create(words: string, environment: Record<string, string> = {}) {
-  const args = [command, 'token', 'create', ...words.split(' ').filter(Boolean)]
-  const { code, stdout, stderr } = await run(process.execPath, args, {
-    DRAGOMAN_DATA: folder.path,
-    ...environment,
-  }).ended
+  const args = ['token', 'create', ...words.split(' ').filter(Boolean)]
+  const { code, stdout, stderr } = await run(args, { DRAGOMAN_DATA: folder.path, ...environment })
   return { code, stdout, stderr, token: stdout.trim() }
 }
 

@@ -18,15 +18,16 @@ export interface Running extends AsyncDisposable {
   readonly ended: Promise<Ended>
 }
 
-/** A process of our own; killed with the test where it still runs. `environment` is all that it gets beside PATH. */
+/** A process of our own; killed with the test where it still runs. `environment` is all that it gets beside PATH and the cache of compiled modules. */
 export function run(
   command: string,
   args: readonly string[],
   environment: Record<string, string> = {},
   options: { cwd?: string; input?: string } = {},
 ): Running {
+  const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env
   const child = spawn(command, args, {
-    env: { PATH: process.env.PATH ?? '', ...environment },
+    env: { PATH, NODE_COMPILE_CACHE, ...environment },
     ...(options.cwd !== undefined && { cwd: options.cwd }),
     stdio: ['pipe', 'pipe', 'pipe'],
   })
