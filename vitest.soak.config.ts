@@ -15,6 +15,7 @@ export default defineConfig({
           name: 'rounds',
           include: [
             'test/net/byte-buffer.test.ts',
+            'test/remote/json-schema.test.ts',
             'test/search/memory-index.properties.test.ts',
             'test/search/saved.test.ts',
             'test/search/embedders/static/word-piece.test.ts',

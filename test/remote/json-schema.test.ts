@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { JsonSchema } from '../../schemas/json.ts'
 import { validate } from '../../src/remote/json-schema/json-schema.ts'
+import { rounds } from '../support/rounds.ts'
 
 const ajv = new Ajv2020({
   strict: false,
@@ -116,7 +117,7 @@ describe('params by a schema', () => {
       },
     )
     // The same schemas in each run: Ajv takes seconds to compile large ones.
-    await fc.assert(property, { seed: 7, numRuns: 300, interruptAfterTimeLimit: 4000 })
+    await fc.assert(property, { seed: 7, numRuns: rounds(300), interruptAfterTimeLimit: 4000 })
   }, 30_000)
 
   test.each<[string, JsonSchema, unknown, object[]]>([

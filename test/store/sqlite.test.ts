@@ -10,6 +10,7 @@ import { digestFormat as digestFormatMigration } from '../../src/store/migration
 import { sqliteDialect } from '../../src/store/sqlite/dialect.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { temporaryFolder } from '../support/command.ts'
+import { writeEmptyDatabase } from '../support/empty-database.ts'
 import { sampleEntry } from '../support/entries.ts'
 import { run } from '../support/processes.ts'
 import { changeContract } from './change-contract.ts'
@@ -29,6 +30,7 @@ async function openHome(): Promise<StoreHome & { readonly path: string }> {
   const stack = new AsyncDisposableStack()
   const folder = stack.use(await temporaryFolder())
   const path = join(folder.path, 'registry.sqlite')
+  await writeEmptyDatabase(path)
   const another = async () => stack.use(await openSqliteStore(path, () => storeTime))
   return {
     path,

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Scope } from '../../schemas/scope.ts'
@@ -8,9 +8,10 @@ import { type Gateway, openGateway } from '../../src/app/gateway.ts'
 import type { GatewayOptions } from '../../src/app/runtime.ts'
 import { type RunningServer, startServer } from '../../src/app/server.ts'
 import { mintToken } from '../../src/auth/issuer.ts'
+import type { Embedder } from '../../src/search/embedders/embedder.ts'
 import { createStaticEmbedder } from '../../src/search/embedders/static/static-embedder.ts'
-import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
+import { writeEmptyDatabase } from './empty-database.ts'
 
 export interface TestGateway extends AsyncDisposable {
   readonly url: string
@@ -77,7 +78,7 @@ export async function startGateway(
     ...environment,
     DRAGOMAN_DATA: data,
   })
-  const static_embedder = await shared.embedder()
+  const static_embedder = await sharedEmbedder()
   const gateway = await openGateway(config, { log: createLogger('silent'), static_embedder, ...options })
   // Who stops a gateway in a test has no more to ask of it.
   const server = await startServer(gateway, { drain_ms: 0 })
@@ -101,31 +102,17 @@ export async function startGateway(
   }
 }
 
-/** What takes long to make and is the same for every gateway of this process. */
-const shared = {
-  embedder: once(() => createStaticEmbedder(staticModel)),
-  /** A database file with its tables and no rows. */
-  database: once(async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'dragoman-'))
-    const path = join(folder, 'registry.sqlite')
-    await (await openSqliteStore(path))[Symbol.asyncDispose]()
-    const file = await readFile(path)
-    await rm(folder, { recursive: true })
-    return file
-  }),
-}
+let embedder: Promise<Embedder> | undefined
 
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined
-  return () => {
-    made ??= make()
-    return made
-  }
+/** The shipped model, loaded once in this process. */
+function sharedEmbedder(): Promise<Embedder> {
+  embedder ??= createStaticEmbedder(staticModel)
+  return embedder
 }
 
 async function freshFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'dragoman-'))
-  await writeFile(join(folder, 'registry.sqlite'), await shared.database(), { mode: 0o600 })
+  await writeEmptyDatabase(join(folder, 'registry.sqlite'))
   return folder
 }
 

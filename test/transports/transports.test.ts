@@ -5,7 +5,7 @@ import { allReady, onEachConnection } from '../support/connections.ts'
 import { askEverywhere, expectAlike } from '../support/everywhere.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { makeTokens } from '../support/tokens.ts'
-import { openTransports, stdioProcess, type TestTransport } from '../support/transports.ts'
+import { openTransports, type TestTransport } from '../support/transports.ts'
 import { type Credentials, cases, publication } from './cases.ts'
 
 let home: TestGateway
@@ -15,7 +15,7 @@ let tokens: Record<Credentials, string | undefined>
 beforeAll(async () => {
   home = await startGateway()
   tokens = await makeTokens(home)
-  transports = openTransports(home, stdioProcess)
+  transports = openTransports(home)
   const token = await home.token('owner')
   for (const name of ['com.example.staged', 'com.example.listed']) {
     const { status } = await home.request('POST', '/api/agents/publish', { token, body: publication(name) })

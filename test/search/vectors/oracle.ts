@@ -61,7 +61,9 @@ function similarity(id: string, vector: Float32Array, [own, ...others]: readonly
 }
 
 function dot(left: Float32Array, right: Float32Array): number {
-  return left.reduce((sum, number, index) => sum + number * right[index]!, 0)
+  let sum = 0
+  for (let index = 0; index < left.length; index++) sum += left[index]! * right[index]!
+  return sum
 }
 
 function meets(

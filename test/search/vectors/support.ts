@@ -27,8 +27,10 @@ export function gone(id: string): VectorChange {
 
 /** The unit vector in this direction; zeros stay zeros. */
 export function unit(...numbers: readonly number[]): Float32Array {
-  const length = Math.hypot(...numbers) || 1
-  return Float32Array.from(numbers, (number) => number / length)
+  let sum = 0
+  for (const number of numbers) sum += number * number
+  const length = Math.sqrt(sum) || 1
+  return new Float32Array(numbers.map((number) => number / length))
 }
 
 /** Random numbers from -1 to 1, the same ones for the same seed. */
@@ -64,20 +66,22 @@ export async function expectExact(
   limit = 100,
 ): Promise<readonly Near[]> {
   const near = await store.nearest(vector, filter, limit, signal)
-  const expected = oracle.nearest(vector, filter, limit)
-  const all = new Map(oracle.nearest(vector, filter, oracle.entries.size).map((entry) => [entry.id, entry]))
+  const ordered = oracle.nearest(vector, filter, oracle.entries.size)
+  const all = new Map(ordered.map((entry) => [entry.id, entry]))
+  const expected = ordered.slice(0, limit)
   expect(near).toHaveLength(expected.length)
   expect(new Set(idsOf(near)).size).toBe(near.length)
   for (const [index, { id, similarity, capability }] of near.entries()) {
     const expectedEntry = expected[index]!
     const own = all.get(id)
-    expect(own, `${id} meets the filter`).toBeDefined()
-    expect(Math.abs(similarity - own!.similarity)).toBeLessThan(1e-5)
-    if (id !== expectedEntry.id)
-      expect(Math.abs(own!.similarity - expectedEntry.similarity)).toBeLessThan(tie)
-    if (capability === null || own!.capability === null) expect(capability).toBe(own!.capability)
-    else if (capability !== own!.capability) {
-      const best = oracle.cosine(vector, id, own!.capability)
+    if (!own) throw new Error(`${id} does not meet the filter.`)
+    const isNear = Math.abs(similarity - own.similarity) < 1e-5
+    if (!isNear) throw new Error(`${id} has the similarity ${own.similarity}, not ${similarity}.`)
+    if (id !== expectedEntry.id) expect(Math.abs(own.similarity - expectedEntry.similarity)).toBeLessThan(tie)
+    if (capability === own.capability) continue
+    if (capability === null || own.capability === null) expect(capability).toBe(own.capability)
+    else {
+      const best = oracle.cosine(vector, id, own.capability)
       expect(Math.abs(oracle.cosine(vector, id, capability) - best)).toBeLessThan(tie)
     }
   }

@@ -120,7 +120,7 @@ describe('caps hold', () => {
     ]
     for (const bit of hostile) {
       const page = (length: number) => bit.repeat(length / bit.length)
-      const [small, large] = [page(200_000), page(800_000)]
+      const [small, large] = [page(50_000), page(200_000)]
       expect(
         await growth(
           () => prefilter(small),
