@@ -1,7 +1,8 @@
 /** A signal that aborts with the first of several signals, or by `abort`. Disposing removes the listeners. */
 export interface LinkedSignal extends Disposable {
   readonly signal: AbortSignal
-  abort(reason: unknown): void
+  /** With an AbortError where there is no reason. */
+  abort(reason?: unknown): void
 }
 
 export function linkSignals(...signals: readonly AbortSignal[]): LinkedSignal {

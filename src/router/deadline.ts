@@ -8,7 +8,7 @@ interface CallDeadline extends Disposable {
 }
 
 /** Runs for `milliseconds` (Infinity: no limit) from now, and never longer than `parent` allows. */
-export function startDeadline(parent: AbortSignal, milliseconds: number): CallDeadline {
+export function startCallDeadline(parent: AbortSignal, milliseconds: number): CallDeadline {
   const controller = new AbortController()
   const { signal } = controller
   let stop = () => {}

@@ -7,7 +7,7 @@ import { nearest } from '../../schemas/nearest.ts'
 import { assertMessage } from '../../schemas/plain.ts'
 import { authorise } from './authorise.ts'
 import type { Call, Reply, Router, RouterOptions } from './call.ts'
-import { startDeadline } from './deadline.ts'
+import { startCallDeadline } from './deadline.ts'
 import { callerOf } from './limiter.ts'
 
 const defaultDeadline = 10_000
@@ -87,7 +87,7 @@ class ActionRouter implements Router {
     via: readonly string[],
   ): Promise<unknown> {
     const { perform, limit } = workOf(action, call)
-    using deadline = startDeadline(endOf(call, limit), limit)
+    using deadline = startCallDeadline(endOf(call, limit), limit)
     const { signal } = deadline
     signal.throwIfAborted()
     const ends = Math.min(this.#options.clock() + limit, call.deadline ?? Number.POSITIVE_INFINITY)
