@@ -68,7 +68,10 @@ export const settings = {
     z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).optional(),
     'Log level; info for serve and warn for other commands when unset.',
   ],
-  DRAGOMAN_METRICS: [z.enum(['loopback', 'public', 'off']).default('loopback'), 'Who may read /metrics.'],
+  DRAGOMAN_METRICS: [
+    z.enum(['loopback', 'public', 'off']).default('loopback'),
+    'Callers that may read /metrics: loopback, public (all) or off (none).',
+  ],
   DRAGOMAN_LIVENESS: [
     z.enum(['on', 'off']).default('on'),
     'Probe listed agents on a schedule; off: only on request.',
@@ -79,7 +82,7 @@ export const settings = {
   ],
   DRAGOMAN_EMBEDDER: [
     z.enum(['static', 'transformers', 'http']).default('static'),
-    'What turns texts into vectors: the built-in table, a local model, or an OpenAI-compatible endpoint.',
+    'Source of the vectors: the built-in table, a local model, or an OpenAI-compatible endpoint.',
   ],
   DRAGOMAN_MODEL: [
     z.string().min(1).optional(),
@@ -136,7 +139,7 @@ export const settings = {
   ],
   DRAGOMAN_YAHOO_URL: [
     origin.optional(),
-    'Yahoo Finance, unofficial: off unless set, as to https://query1.finance.yahoo.com.',
+    'Yahoo Finance, unofficial: off unless set, for example to https://query1.finance.yahoo.com.',
   ],
 } as const satisfies Record<string, readonly [z.ZodType, string]>
 
