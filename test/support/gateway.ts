@@ -30,6 +30,7 @@ export interface RequestOptions {
   readonly body?: unknown
   readonly token?: string
   readonly headers?: Record<string, string>
+  readonly signal?: AbortSignal
 }
 
 export interface Answer {
@@ -67,6 +68,7 @@ export function pricesFrom(url: string): Record<string, string> {
 export async function startGateway(
   environment: Record<string, string> = {},
   options: GatewayOptions = {},
+  compose: (gateway: Gateway) => Gateway = (gateway) => gateway,
 ): Promise<TestGateway> {
   const data = environment.DRAGOMAN_DATA ?? (await freshFolder())
   const config = readConfig({
@@ -79,7 +81,9 @@ export async function startGateway(
     DRAGOMAN_DATA: data,
   })
   const static_embedder = await sharedEmbedder()
-  const gateway = await openGateway(config, { log: createLogger('silent'), static_embedder, ...options })
+  const gateway = compose(
+    await openGateway(config, { log: createLogger('silent'), static_embedder, ...options }),
+  )
   // Who stops a gateway in a test has no more to ask of it.
   const server = await startServer(gateway, { drain_ms: 0 })
   const clock = options.clock ?? Date.now
@@ -127,7 +131,7 @@ async function request(
   path: string,
   options: RequestOptions = {},
 ): Promise<Answer> {
-  const { body, token, headers = {} } = options
+  const { body, token, headers = {}, signal } = options
   const answer = await fetch(`${url}${path}`, {
     method,
     headers: {
@@ -135,6 +139,7 @@ async function request(
       ...(token !== undefined && { Authorization: `Bearer ${token}` }),
       ...headers,
     },
+    ...(signal && { signal }),
     ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   })
   const text = await answer.text()

@@ -10,8 +10,8 @@ type Params = Readonly<Record<string, Json>>
 export function restTransport(home: TestGateway): TestTransport {
   return {
     name: 'REST',
-    connect: null,
-    async call(envelope, token) {
+    kind: 'request',
+    async call(envelope, token, signal) {
       const { to, action, params = {} } = envelope as { to: string; action: string; params?: Params }
       const rows = routes.filter((row) => row.to === to && row.action === action)
       const named = rows.find(({ parameters = {} }) =>
@@ -24,6 +24,7 @@ export function restTransport(home: TestGateway): TestTransport {
       const answer = await home.request(method, path, {
         ...(body !== undefined && { body }),
         ...(token !== undefined && { token }),
+        ...(signal && { signal }),
       })
       return answer.status < 400 ? { output: answer.json as Json } : { code: answer.json.code }
     },

@@ -19,13 +19,27 @@ import { openSocket, Refused } from './socket.ts'
 /** What any transport says to an envelope: the output of the action, or the stable code of a failure. */
 export type Outcome = { readonly output: Json } | { readonly code: string }
 
-export interface TestTransport extends AsyncDisposable {
+interface AnyTransport extends AsyncDisposable {
   readonly name: string
-  /** Sends the envelope as whoever holds the token. */
-  call(envelope: unknown, token: string | undefined): Promise<Outcome>
-  /** Opens a connection over the agents of a context; null where each request is an HTTP request of its own. */
-  readonly connect: Connect | null
+  /** Sends the envelope as whoever holds the token; the caller leaves when the signal aborts. */
+  call(envelope: unknown, token: string | undefined, signal?: AbortSignal): Promise<Outcome>
 }
+
+/** Each call is an HTTP request of its own. */
+interface RequestTransport extends AnyTransport {
+  readonly kind: 'request'
+}
+
+/** The calls of one caller share a connection. */
+export interface ConnectionTransport extends AnyTransport {
+  readonly kind: 'connection'
+  /** Opens a connection over the agents of a context. */
+  readonly connect: Connect
+  /** Its callers are processes of this machine, which have no rate limit. */
+  readonly isLocal?: true
+}
+
+export type TestTransport = RequestTransport | ConnectionTransport
 
 type Message = Record<string, unknown>
 
@@ -47,11 +61,12 @@ export function openTransports(home: TestGateway, stdio = stdioTransport): TestT
 function envelopeTransport({ request }: TestGateway): TestTransport {
   return {
     name: 'envelope',
-    connect: null,
-    async call(envelope, token) {
+    kind: 'request',
+    async call(envelope, token, signal) {
       const { status, json } = await request('POST', '/a2a/message', {
         body: envelope,
         ...(token && { token }),
+        ...(signal && { signal }),
       })
       return status === 200 ? { output: json } : { code: json.code }
     },
@@ -62,10 +77,17 @@ function envelopeTransport({ request }: TestGateway): TestTransport {
 function envelopeSocketTransport({ url }: TestGateway): TestTransport {
   return {
     name: 'envelope over WebSocket',
+    kind: 'connection',
     connect: connectEnvelopeSocket,
-    call: (envelope, token) =>
-      overSocket(`${url}/a2a/message`, 'envelope', token, envelope as object, ({ output, error }) =>
-        error === undefined ? { output: output as Json } : { code: (error as { code: string }).code },
+    call: (envelope, token, signal) =>
+      overSocket(
+        `${url}/a2a/message`,
+        'envelope',
+        token,
+        envelope as object,
+        ({ output, error }) =>
+          error === undefined ? { output: output as Json } : { code: (error as { code: string }).code },
+        signal,
       ),
     async [Symbol.asyncDispose]() {},
   }
@@ -74,10 +96,11 @@ function envelopeSocketTransport({ url }: TestGateway): TestTransport {
 function jsonRpcTransport({ request }: TestGateway): TestTransport {
   return {
     name: 'JSON-RPC over HTTP',
-    connect: null,
-    async call(envelope, token) {
+    kind: 'request',
+    async call(envelope, token, signal) {
       const body = { jsonrpc: '2.0', id: 1, method: 'message.send', params: envelope }
-      const { json } = await request('POST', '/rpc', { body, ...(token && { token }) })
+      const options = { body, ...(token && { token }), ...(signal && { signal }) }
+      const { json } = await request('POST', '/rpc', options)
       return fromJsonRpc(json)
     },
     async [Symbol.asyncDispose]() {},
@@ -87,13 +110,14 @@ function jsonRpcTransport({ request }: TestGateway): TestTransport {
 function a2aJsonRpcTransport({ request }: TestGateway): TestTransport {
   return {
     name: 'A2A over JSON-RPC',
-    connect: null,
-    async call(envelope, token) {
+    kind: 'request',
+    async call(envelope, token, signal) {
       const body = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: dataMessage(envelope) }
       const { json } = await request('POST', '/a2a/v1', {
         body,
         headers: a2aVersion,
         ...(token && { token }),
+        ...(signal && { signal }),
       })
       return fromA2a(json.result, json.error?.data)
     },
@@ -104,9 +128,14 @@ function a2aJsonRpcTransport({ request }: TestGateway): TestTransport {
 function a2aRestTransport({ request }: TestGateway): TestTransport {
   return {
     name: 'A2A over HTTP+JSON',
-    connect: null,
-    async call(envelope, token) {
-      const options = { body: dataMessage(envelope), headers: a2aVersion, ...(token && { token }) }
+    kind: 'request',
+    async call(envelope, token, signal) {
+      const options = {
+        body: dataMessage(envelope),
+        headers: a2aVersion,
+        ...(token && { token }),
+        ...(signal && { signal }),
+      }
       const { json } = await request('POST', '/a2a/v1/message:send', options)
       return fromA2a(json, json.error?.details)
     },
@@ -117,14 +146,16 @@ function a2aRestTransport({ request }: TestGateway): TestTransport {
 function jsonRpcSocketTransport({ url }: TestGateway): TestTransport {
   return {
     name: 'JSON-RPC over WebSocket',
+    kind: 'connection',
     connect: connectJsonRpcSocket,
-    call: (envelope, token) =>
+    call: (envelope, token, signal) =>
       overSocket(
         `${url}/rpc`,
         'jsonrpc',
         token,
         { jsonrpc: '2.0', id: 1, method: 'message.send', params: envelope },
         fromJsonRpc,
+        signal,
       ),
     async [Symbol.asyncDispose]() {},
   }
@@ -133,8 +164,10 @@ function jsonRpcSocketTransport({ url }: TestGateway): TestTransport {
 function mcpSocketTransport({ url }: TestGateway): TestTransport {
   return {
     name: 'MCP over WebSocket',
+    kind: 'connection',
     connect: connectMcpSocket,
-    call: (envelope, token) => overSocket(`${url}/mcp/ws`, 'mcp', token, toolCall(envelope), fromTool),
+    call: (envelope, token, signal) =>
+      overSocket(`${url}/mcp/ws`, 'mcp', token, toolCall(envelope), fromTool, signal),
     async [Symbol.asyncDispose]() {},
   }
 }
@@ -142,8 +175,8 @@ function mcpSocketTransport({ url }: TestGateway): TestTransport {
 function mcpHttpTransport({ url }: TestGateway): TestTransport {
   return {
     name: 'MCP over HTTP',
-    connect: null,
-    async call(envelope, token) {
+    kind: 'request',
+    async call(envelope, token, signal) {
       const headers = {
         ...modernHeaders('tools/call', 'call_agent'),
         ...(token && { Authorization: `Bearer ${token}` }),
@@ -152,6 +185,7 @@ function mcpHttpTransport({ url }: TestGateway): TestTransport {
         method: 'POST',
         headers,
         body: JSON.stringify(toolCall(envelope)),
+        ...(signal && { signal }),
       })
       return fromTool(messageIn(await answer.text()) as Message)
     },
@@ -176,10 +210,13 @@ function stdioTransport({ gateway }: TestGateway): TestTransport {
   }
   return {
     name: 'MCP over stdio',
+    kind: 'connection',
     connect: connectMcpStdio,
-    async call(envelope, token) {
+    isLocal: true,
+    async call(envelope, token, signal) {
       id += 1
       const mine = peer(token)
+      signal?.addEventListener('abort', () => mine.leave())
       mine.send(toolCall(envelope, id))
       return fromTool(await mine.answer(id))
     },
@@ -211,7 +248,9 @@ export function stdioProcess({ data, url, environment: settings }: TestGateway):
   }
   return {
     name: 'MCP over stdio',
+    kind: 'connection',
     connect: connectMcpStdio,
+    isLocal: true,
     async call(envelope, token) {
       id += 1
       const mine = peer(token)
@@ -236,9 +275,11 @@ async function overSocket(
   token: string | undefined,
   message: object,
   read: (message: Message) => Outcome,
+  signal?: AbortSignal,
 ): Promise<Outcome> {
   try {
     await using peer = await openSocket(url, token === undefined ? [protocol] : [protocol, `bearer.${token}`])
+    signal?.addEventListener('abort', () => peer.socket.terminate())
     const closed = once(peer.socket, 'close').then(([code]) => ({ closed: code as number }))
     peer.send(message)
     const answer = await Promise.race([peer.answer((message as Message).id), closed])

@@ -1,7 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { once } from 'node:events'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Json } from '../../schemas/json.ts'
+import type { Call } from '../../src/router/call.ts'
 import { maxInFlight } from '../../src/transports/shared/flow-control.ts'
-import { allReady, onEachConnection } from '../support/connections.ts'
+import type { TestConnection } from '../support/connections.ts'
+import { allReady, connectionsOf, onEachConnection } from '../support/connections.ts'
 import { askEverywhere, expectAlike } from '../support/everywhere.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { makeTokens } from '../support/tokens.ts'
@@ -32,7 +35,33 @@ afterAll(async () => {
 
 /** The same outcome for each transport that has connections, by its name. */
 function alike<T>(outcome: T): Record<string, T> {
-  return Object.fromEntries(transports.flatMap(({ name, connect }) => (connect ? [[name, outcome]] : [])))
+  return Object.fromEntries(connectionsOf(transports).map(({ name }) => [name, outcome]))
+}
+
+/** A router whose calls run until their callers leave. */
+function hangingRouter() {
+  let arrival = Promise.withResolvers<Call>()
+  return {
+    dispatch(_: unknown, call: Call): Promise<never> {
+      arrival.resolve(call)
+      return new Promise((_, reject) => {
+        call.signal.addEventListener('abort', () => reject(call.signal.reason))
+      })
+    },
+    /** Resolves to the next call. */
+    next(): Promise<Call> {
+      arrival = Promise.withResolvers()
+      return arrival.promise
+    },
+  }
+}
+
+/** How a connection refuses the message that is in the way: the code of the answer or of the close. */
+async function refusalOn({ answer, closed }: TestConnection): Promise<string> {
+  const answered = answer(null).then((refusal) =>
+    JSON.stringify(refusal).includes('"too_large"') ? 'refused' : JSON.stringify(refusal),
+  )
+  return await Promise.race([answered, closed.then((code) => (code === 1009 ? 'closed' : `closed: ${code}`))])
 }
 
 describe('every transport answers alike', () => {
@@ -74,10 +103,73 @@ describe('every transport answers alike', () => {
     expect(outcomes).toEqual(alike({ early: 'open', calls, late: 'closed', begun: 3 }))
   })
 
+  test('a message that is larger than the transport reads is refused, and no call begins', async () => {
+    const outcomes = await onEachConnection(transports, async ({ connection, work }) => {
+      connection.send(1, ' '.repeat(11 * 1024 * 1024))
+      const refusal = await Promise.race([refusalOn(connection), work.first.then(() => 'begun')])
+      if (refusal !== 'refused') return refusal === 'closed'
+      work.finish()
+      connection.send(2)
+      await connection.answer(2)
+      return work.count() === 1
+    })
+    expect(outcomes).toEqual(alike(true))
+  })
+
+  test('a connection whose peer does not read closes when it drains', async () => {
+    const outcomes: Record<string, string> = {}
+    // One after the other, since the fake clock is the clock of all.
+    for (const transport of transports) {
+      const outcome = await onEachConnection([transport], async ({ connection, work }) => {
+        for (let id = 1; id <= maxInFlight; id++) connection.send(id)
+        await work.begun(maxInFlight)
+        connection.stall()
+        work.finish({ text: 'x'.repeat(1_000_000) })
+        await allReady()
+        vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+        const drained = connection.drain().then(() => 'closed')
+        for (let second = 0; second < 15; second++) {
+          await vi.advanceTimersByTimeAsync(1000)
+          await new Promise((resolve) => setImmediate(resolve))
+        }
+        vi.useRealTimers()
+        return await Promise.race([drained, allReady().then(() => 'open')])
+      })
+      Object.assign(outcomes, outcome)
+    }
+    expect(outcomes).toEqual(alike('closed'))
+  })
+
+  test('a call says where it comes from, and ends when its caller leaves', async () => {
+    const router = hangingRouter()
+    await using hanging = await startGateway({}, {}, (gateway) => ({ ...gateway, dispatch: router.dispatch }))
+    const opened = openTransports(hanging)
+    const outcomes: Record<string, unknown> = {}
+    for (const transport of opened) {
+      await using _ = transport
+      const next = router.next()
+      const leaving = new AbortController()
+      const envelope = { to: 'svc.registry', action: 'search', params: { query: 'wiki' } }
+      const left = transport.call(envelope, undefined, leaving.signal).catch(() => {})
+      const { client, signal } = await next
+      const ended = once(signal, 'abort').then(() => 'ended')
+      leaving.abort()
+      outcomes[transport.name] = { client, call: await Promise.race([ended, allReady().then(() => 'runs')]) }
+      void left
+    }
+    const clientOf = (transport: TestTransport) =>
+      transport.kind === 'connection' && transport.isLocal ? 'local' : { address: '127.0.0.1', via: [] }
+    expect(outcomes).toEqual(
+      Object.fromEntries(
+        opened.map((transport) => [transport.name, { client: clientOf(transport), call: 'ended' }]),
+      ),
+    )
+  })
+
   test('the table holds at least 40 cases', () => {
     expect(cases.length).toBeGreaterThanOrEqual(40)
     expect(transports.length).toBeGreaterThanOrEqual(9)
-    expect(transports.filter(({ connect }) => connect).length).toBeGreaterThanOrEqual(4)
+    expect(connectionsOf(transports).length).toBeGreaterThanOrEqual(4)
   })
 
   test('and the gateway is ready afterwards', async () => {

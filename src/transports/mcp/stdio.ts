@@ -1,9 +1,9 @@
-import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { linesOf } from '../../common/lines.ts'
 import { FlowControl, type Task } from '../shared/flow-control.ts'
+import { createLineWriter } from '../shared/line-writer.ts'
 import { McpChannel } from './channel.ts'
 import { refusal } from './protocol-2026/frame.ts'
 import type { McpCaller } from './protocol-2026/protocol.ts'
@@ -38,10 +38,7 @@ export async function serveMcpStdio(
     { once: true },
   )
 
-  async function send(text: string): Promise<void> {
-    if (ended.signal.aborted || output.write(`${text}\n`)) return
-    await once(output, 'drain', { signal: ended.signal }).catch(() => {})
-  }
+  const send = createLineWriter(output, ended.signal)
 
   function prepare(line: string | undefined): Task {
     if (line !== undefined) return channel.prepare(line)
@@ -57,7 +54,8 @@ export async function serveMcpStdio(
   } catch (fault) {
     if (!ended.signal.aborted) onError(fault)
   }
-  await flow.drain(drain_ms)
+  // Nobody reads answers after an abort.
+  if (!ended.signal.aborted) await flow.drain(drain_ms)
   channel.closed()
   ended.abort()
 }

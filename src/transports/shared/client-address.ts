@@ -1,8 +1,13 @@
 import type { IncomingMessage } from 'node:http'
-import { isIPv6 } from 'node:net'
+import { isIPv6, type Socket } from 'node:net'
 import { passedAgents } from '../../../schemas/via.ts'
 import type { Client } from '../../router/call.ts'
 import type { TransportContext } from './transport-context.ts'
+
+/** The client of a connection that is not HTTP. */
+export function clientAt(socket: Pick<Socket, 'remoteAddress'>): Client {
+  return { address: network(peerOf(socket)), via: nowhere }
+}
 
 /** The client of a request. */
 export function clientOf(
@@ -20,13 +25,17 @@ const nowhere: readonly string[] = Object.freeze([])
  * IPv6 caller counts as its /64, since it can use every address in it.
  */
 function addressOf(context: Pick<TransportContext, 'trusted_proxies'>, request: IncomingMessage): string {
-  const peer = plain(request.socket.remoteAddress ?? 'unknown')
+  const peer = peerOf(request.socket)
   if (!context.trusted_proxies.includes(peer)) return network(peer)
   const forwarded = String(request.headers['x-forwarded-for'] ?? '')
     .split(',')
     .at(-1)
     ?.trim()
   return network(forwarded ? plain(forwarded) : peer)
+}
+
+function peerOf({ remoteAddress }: Pick<Socket, 'remoteAddress'>): string {
+  return plain(remoteAddress ?? 'unknown')
 }
 
 /** Unwraps an IPv4-mapped IPv6 address. */

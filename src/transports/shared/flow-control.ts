@@ -7,6 +7,21 @@ export const maxQueued = 64
 /** Total length of the queued messages, in characters. */
 const maxQueuedLength = maxMessageBytes
 
+/** Time for the tasks of a connection that drains. */
+const drainMilliseconds = 5000
+/** Time for a connection to close once its tasks have ended; a peer that does not read takes longer. */
+const closeMilliseconds = 1000
+
+/** How a transport ends one of its connections. */
+interface Ending {
+  /** Closes when the peer has read what was sent. */
+  close(): void
+  /** Closes at once. */
+  terminate(): void
+  /** Resolves once the connection has closed. */
+  readonly closed: Promise<unknown>
+}
+
 /** The work for one message. */
 export interface Task {
   /** Does not queue behind others: a cancellation overtakes the requests that it cancels. */
@@ -72,6 +87,15 @@ export class FlowControl {
     this.#idleListeners.push(resolve)
     const timer = setTimeout(resolve, deadline_ms)
     await promise
+    clearTimeout(timer)
+  }
+
+  /** Drains, closes the connection and resolves once it has closed. The transport reads nothing meanwhile. */
+  async end({ close, terminate, closed }: Ending): Promise<void> {
+    await this.drain(drainMilliseconds)
+    close()
+    const timer = setTimeout(terminate, closeMilliseconds)
+    await closed
     clearTimeout(timer)
   }
 

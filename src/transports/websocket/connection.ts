@@ -6,11 +6,8 @@ import { startHeartbeat } from '../../common/heartbeat.ts'
 import type { Client } from '../../router/call.ts'
 import { FlowControl, type Task } from '../shared/flow-control.ts'
 
-const drainMilliseconds = 5000
 /** Time for a peer that reads too slowly to read the close frame. */
 const stalledMilliseconds = 5000
-/** Time for a peer to answer the close frame when the gateway stops. */
-const closeMilliseconds = 1000
 
 export interface SocketTimeouts {
   /** Between two pings. */
@@ -124,16 +121,17 @@ export class Connection {
     const socket = this.#socket
     this.#isDraining = true
     socket.pause()
-    await this.#flow.drain(drainMilliseconds)
-    const ended = new Promise<void>((resolve) => {
-      if (socket.readyState === socket.CLOSED) resolve()
-      else socket.once('close', () => resolve())
+    await this.#flow.end({
+      close: () => {
+        socket.resume()
+        this.close(1001, 'The gateway is shutting down.')
+      },
+      terminate: () => socket.terminate(),
+      closed: new Promise<void>((resolve) => {
+        if (socket.readyState === socket.CLOSED) resolve()
+        else socket.once('close', () => resolve())
+      }),
     })
-    socket.resume()
-    this.close(1001, 'The gateway is shutting down.')
-    const timer = setTimeout(() => socket.terminate(), closeMilliseconds)
-    await ended
-    clearTimeout(timer)
   }
 
   #pause(): void {
