@@ -17,7 +17,7 @@ interface AgentNeeds {
   readonly playground: Parameters<typeof createPlayground>[0]
 }
 
-/** The agents that the gateway hosts: one line an agent. */
+/** The agents that the gateway hosts, one line for each agent. */
 export function createAgents(needs: AgentNeeds): readonly Agent[] {
   return [
     createRegistryAgent(needs.registry, needs.identity, needs.credentials, needs.changes, needs.webhooks),

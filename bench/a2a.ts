@@ -12,7 +12,9 @@ const shots = {
   'A2A over HTTP+JSON': post('/a2a/v1/message:send', params),
 }
 
-/** A2A 1.0's SendMessage, against a bare server and against the official SDK's Express handlers, for the same answer. */
+/**
+ * A2A 1.0's SendMessage against a bare server, and against the official SDK's Express handlers, with the same answer.
+ */
 export async function a2a(): Promise<Row[]> {
   await using product = await startSubject(support('product'), ['100'])
   const rows: Row[] = []

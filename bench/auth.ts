@@ -11,7 +11,7 @@ const shots: Record<string, Shot> = {
   }),
 }
 
-/** Each request with a token that was seen a moment ago, against the same request of nobody, in turns on one gateway. */
+/** Requests with a recently verified token against the same requests without a token, in turns on one gateway. */
 export async function auth(): Promise<Row[]> {
   await using gateway = await startSubject(new URL('./support/product.ts', import.meta.url), ['1000'])
   const headers = { Authorization: `Bearer ${gateway.token}` }

@@ -8,10 +8,12 @@ import { median, type Row } from './support/measure.ts'
 const queries = intents().slice(0, 60)
 const documents = entryLines(400).map((line) => (JSON.parse(line) as { description: string }).description)
 const { signal } = new AbortController()
-/** What is measured is the hot path. */
+/** Calls before the measurement, so that only optimised code is measured. */
 const warmups = 50
 
-/** The built-in table against MiniLM int8 in one run; DRAGOMAN_MODEL and DRAGOMAN_EXTRAS say where that is. */
+/**
+ * The built-in table against MiniLM int8 in one run; DRAGOMAN_MODEL and DRAGOMAN_EXTRAS name the folders of MiniLM.
+ */
 export async function embed(): Promise<Row[]> {
   const { DRAGOMAN_MODEL: folder, DRAGOMAN_EXTRAS: extras } = process.env
   if (folder === undefined) {

@@ -22,7 +22,7 @@ interface Timing {
 
 type Ask = (question: Question) => Promise<readonly string[]>
 
-/** Searches in process over synthetic agents beside other engines, `size` of them, in turns of one question each. */
+/** Searches in process over `size` synthetic agents, compared with other engines, one question each in turn. */
 export async function engines(size: number): Promise<Row[]> {
   const say = (text: string) => process.stderr.write(`${text}\n`)
   const corpus = createCorpus(size)
@@ -81,7 +81,7 @@ export async function engines(size: number): Promise<Row[]> {
 }
 
 function askOf(ask: Engine['hybrid'], question: Question, category?: string): Promise<readonly string[]> {
-  if (!ask) throw new Error('The engine has no such search.')
+  if (!ask) throw new Error('The engine does not support this search.')
   return ask(question, category)
 }
 
@@ -90,7 +90,9 @@ interface Samples {
   readonly cpu: number[]
 }
 
-/** Every subject is asked each question before the next one, so that noise meets all alike. Milliseconds. */
+/**
+ * Asks every subject each question before the next question, so that noise affects all subjects alike. Milliseconds.
+ */
 async function inTurns(
   subjects: Record<string, Ask>,
   questions: readonly Question[],
@@ -117,7 +119,7 @@ function timing(samples: Map<string, Samples>, name: string): Timing {
   return { p50: median(wall), p99: sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN, cpu: mean }
 }
 
-/** Share of the true nearest ten that the scan finds. */
+/** The share of the true nearest ten that the scan finds. */
 async function recallOf(product: Engine, brute: Engine, questions: readonly Question[]): Promise<number> {
   let found = 0
   for (const question of questions) {
@@ -127,7 +129,7 @@ async function recallOf(product: Engine, brute: Engine, questions: readonly Ques
   return found / (questions.length * 10)
 }
 
-/** Milliseconds of a scan by what gcc makes of a plain loop; undefined without gcc. */
+/** Milliseconds of a scan by a plain C loop compiled with gcc; undefined without gcc. */
 function cScan(size: number): number | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-c-'))
   try {

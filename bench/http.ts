@@ -26,7 +26,7 @@ const shots: Record<string, Shot> = {
   'envelope, search': post('/a2a/message', { to: 'custom.svc.registry', action: 'search', params: search }),
 }
 
-/** Each request against a bare node:http server that serialises the very same answer again. */
+/** Each request against a bare node:http server that serialises the same answer for each request. */
 export async function http(): Promise<Row[]> {
   await using product = await startSubject(new URL('./support/product.ts', import.meta.url), ['1000'])
   const rows: Row[] = []

@@ -5,8 +5,8 @@ const agents = 10_000
 const hour_us = 3_600_000_000
 
 /**
- * Looks at 10,000 agents, one conditional request each, as the loop of `serve` makes them: the CPU of the process that
- * looks as a share of one core over an hour, beside a bare undici that makes the same requests.
+ * Probes 10,000 agents with one conditional request each, as the loop of `serve` does. Measures the CPU of the probing
+ * process as a share of one core over an hour, compared with bare undici that makes the same requests.
  */
 export async function liveness(): Promise<Row[]> {
   await using site = await startSubject(new URL('./support/card-site.ts', import.meta.url))
@@ -26,7 +26,7 @@ export async function liveness(): Promise<Row[]> {
   ]
 }
 
-/** Microseconds of CPU for one look, in a process of its own. */
+/** Microseconds of CPU for one probe, in a separate process. */
 async function measured(module: string, site: string): Promise<number> {
   await using subject = await startSubject(new URL(`./support/${module}.ts`, import.meta.url), [
     site,

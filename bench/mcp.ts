@@ -18,8 +18,9 @@ const headers = {
 const support = (name: string) => new URL(`./support/${name}.ts`, import.meta.url)
 
 /**
- * tools/call of the 2026-07-28 era on all three transports, and JSON-RPC beside it, each against its bare twin; over
- * HTTP also against the official SDK's server for each request.
+ * tools/call of protocol version 2026-07-28 on all three transports, and JSON-RPC, each against its bare counterpart;
+ * over
+ * HTTP also against the official SDK with a server for each request.
  */
 export async function mcp(): Promise<Row[]> {
   await using product = await startSubject(support('product'), ['100'])
@@ -37,7 +38,7 @@ export async function mcp(): Promise<Row[]> {
     'MCP over HTTP',
     { subject: product, load: httpLoad(product.url, shot) },
     { subject: bareHttp, load: httpLoad(bareHttp.url, shot) },
-    // V8 is done with the gateway's path after some 25,000 calls, with the bare one's earlier.
+    // V8 has optimised the gateway's path after some 25,000 calls, and the bare server's path earlier.
     { warm: 40_000 },
   )
 

@@ -11,8 +11,9 @@ const shotOf = (query: string): Shot => ({
 })
 
 /**
- * Searches in process at 1,000, 10,000 and 100,000 agents beside other engines (BENCH_SIZES names other sizes), then
- * over 10,000 entries by HTTP against a bare server that serialises such an answer again.
+ * Searches in process at 1,000, 10,000 and 100,000 agents, compared with other engines (BENCH_SIZES names other
+ * sizes), then
+ * over 10,000 entries by HTTP against a bare server that serialises such an answer for each request.
  */
 export async function search(): Promise<Row[]> {
   const { engines } = await import('./engines.ts')
@@ -28,8 +29,8 @@ async function byHttp(): Promise<Row[]> {
   ])
   const all = intents().map(shotOf)
   return [
-    ...(await against(product, `${all.length} intents in turn, more than are remembered`, all)),
-    ...(await against(product, 'one intent again and again', all.slice(0, 1))),
+    ...(await against(product, `${all.length} intents in turn, more than the cache holds`, all)),
+    ...(await against(product, 'one intent repeated', all.slice(0, 1))),
   ]
 }
 

@@ -13,7 +13,10 @@ const entries = 10_000
 const rounds = 7
 const run = promisify(execFile)
 
-/** A start with 10,000 embedded entries until it says that it listens, against node opening the same SQLite file. */
+/**
+ * A start with 10,000 embedded entries until the gateway reports that it listens, against node opening the same SQLite
+ * file.
+ */
 export async function start(): Promise<Row[]> {
   const data = mkdtempSync(join(tmpdir(), 'dragoman-start-'))
   try {

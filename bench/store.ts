@@ -3,7 +3,7 @@ import type { Row } from './support/measure.ts'
 import { nodes, reads } from './support/store-reads.ts'
 import { writes } from './support/store-writes.ts'
 
-/** Writes and reads over either store; PostgreSQL, where there is one, syncs each commit as SQLite does. */
+/** Writes and reads over both stores. PostgreSQL, if configured, syncs each commit as SQLite does. */
 export async function store(): Promise<Row[]> {
   const rows = await writes('SQLite')
   if (!postgresFolder) return rows

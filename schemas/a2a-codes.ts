@@ -1,6 +1,6 @@
 import type { Code } from './failure.ts'
 
-/** An A2A 1.0 error: a JSON-RPC number; over HTTP a status and its gRPC name (google.rpc.Code). */
+/** An A2A 1.0 error: a JSON-RPC number; over HTTP a status with its gRPC name (google.rpc.Code). */
 interface A2aRow {
   readonly rpc: number
   readonly status: string

@@ -6,7 +6,7 @@ import type { Shape } from './shape.ts'
 
 export type Access = 'public' | 'bearer' | { readonly scope: Scope }
 
-/** One thing an agent can do. Declared once; every protocol is a view of it. */
+/** One operation of an agent. It is declared once, and every protocol derives its form from it. */
 export interface Action<Input = unknown, Output = unknown, Part = unknown> {
   /** The name on the wire: `search_agents`. */
   readonly name: string
@@ -18,22 +18,25 @@ export interface Action<Input = unknown, Output = unknown, Part = unknown> {
   /** Present when the action streams parts before its output. */
   readonly part?: Shape<Part>
   readonly access: Access
-  /** MCP annotations, cache headers, retries and idempotency follow from this. */
+  /** MCP annotations, cache headers, retries and idempotency are derived from this. */
   readonly effect: 'read' | 'write' | 'call'
-  /** Not idempotent by itself: its input has an `idempotency_key`, and the router runs it once for each key. */
+  /**
+   * Not idempotent by itself: its input has an `idempotency_key`, and the router runs the action once for each key.
+   */
   readonly idempotency?: 'key'
   /** Its input or output holds a secret that is shown once: callers that store their calls cannot use it. */
   readonly secret?: true
-  /** Shown on cards, as skills and in tools/list. */
+  /** True if cards, skills and tools/list show the action. */
   readonly advertised: boolean
-  /** False: the card shows the action without its input schema. */
+  /** False if the card shows the action without its input schema. */
   readonly card_input?: false
   /** Milliseconds the action may run; 10,000 when absent, `none` for subscriptions ended by the signal. */
   readonly deadline_ms?: number | 'none'
   run(input: Input, context: Context<Part>): Promise<Output>
   /**
-   * The answer of a subscription for callers that cannot receive a stream or would store all of it, under the usual
-   * deadline. Without it they get `not_callable`.
+   * The answer of a subscription for callers that cannot receive a stream or would store the whole stream, under the
+   * usual
+   * deadline. Without a fallback they get `not_callable`.
    */
   fallback?(input: Input, context: Context<Part>): Promise<Output>
 }
@@ -47,13 +50,13 @@ export interface Agent {
   readonly category?: string
   readonly target?: string
   readonly version?: string
-  /** False keeps a hosted agent out of the registry's lists; it stays callable. */
+  /** False keeps a hosted agent out of the registry's lists; the agent stays callable. */
   readonly listed?: boolean
-  /** Shown to every caller. */
+  /** Every caller receives this. */
   readonly deprecated?: Deprecation
   // biome-ignore lint/suspicious/noExplicitAny: an agent holds actions of every input and output; run is contravariant in both
   readonly actions: readonly Action<any, any, any>[]
-  /** For an agent without a list of its actions: makes the action of any other name. */
+  /** For an agent without a list of its actions: creates an action for any name. */
   readonly open?: (name: string) => Action
 }
 
@@ -61,22 +64,22 @@ export type Update<Part = unknown> =
   | { readonly progress: number; readonly total?: number; readonly message?: string }
   | { readonly part: Part }
 
-/** The facts of one call, and nothing else. */
+/** The facts of one call. */
 export interface Context<Part = unknown> {
-  /** The request's id, as logged and as shown in problem bodies. */
+  /** The request's id, as in logs and in problem bodies. */
   readonly id: string
   readonly principal: Principal | null
   /** The key that limits count by: the subject of the token, else a network address; absent for a local process. */
   readonly counted_as?: string
-  /** Aborts when the caller goes away or the deadline passes. */
+  /** Aborts when the caller cancels or the deadline passes. */
   readonly signal: AbortSignal
-  /** Milliseconds since the epoch; Infinity for actions without one. */
+  /** Milliseconds since the epoch; Infinity for actions without a deadline. */
   readonly deadline: number
   /** The agents that the call has already passed, the first one first. */
   readonly via: readonly string[]
-  /** Resolves when the caller can take more. Does nothing where the transport cannot stream. */
+  /** Resolves when the caller can take more. Has no effect if the transport cannot stream. */
   emit(update: Update<Part>): Promise<void>
-  /** Calls another agent as the same principal, under the same signal; `kept` where the caller stores the call. */
+  /** Calls another agent as the same principal, under the same signal; `kept` if the caller stores the call. */
   call(envelope: Envelope, record?: 'kept'): Promise<Json>
 }
 

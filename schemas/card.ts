@@ -3,7 +3,7 @@ import { Entry } from './entry.ts'
 import { Capability } from './entry-parts.ts'
 import { ManifestReport, SignatureReport, VerificationReport } from './trust.ts'
 
-/** An agent card in the shape of the registry's interface, with the standard fields that do not collide. */
+/** An agent card in the registry's own form, with the standard fields that do not collide. */
 export const Card = z.looseObject({
   agent_id: z.string().describe('A2A address of the agent.'),
   name: z.string(),
@@ -17,21 +17,21 @@ export const EntryDetail = Entry.extend({
   capabilities: z.array(Capability),
   card: z.looseObject({}),
   verification: VerificationReport.nullable().describe('The proof behind the verification level.'),
-  manifest: ManifestReport.nullable().describe('Its findings are shown to the owner and to admins only.'),
+  manifest: ManifestReport.nullable().describe('Only the owner and admins see its findings.'),
   signature_report: SignatureReport.nullable(),
 })
 export type EntryDetail = z.infer<typeof EntryDetail>
 
-/** Why a search ranked an entry as it did. */
+/** The reasons for the rank of an entry in a search. */
 export const Match = z.object({
   terms: z.array(z.string()).describe('Words of the query found in the entry.'),
-  capability: z.string().nullable().describe('The capability that fits best, where one does.'),
+  capability: z.string().nullable().describe('The capability that fits best; null if none fits.'),
   similarity: z
     .number()
     .min(-1)
     .max(1)
     .nullable()
-    .describe('Cosine similarity of meaning; null where the search was by words alone.'),
+    .describe('Cosine similarity of meaning; null if the search was by words alone.'),
   scores: z.record(z.string(), z.number()).describe('Score by words and by meaning.'),
 })
 export type Match = z.infer<typeof Match>

@@ -3,7 +3,8 @@ import { Entry } from './entry.ts'
 import { Liveness } from './liveness.ts'
 
 /**
- * What a change was to the public. `listed`: the entry is new or changed. `unlisted`: it is hidden. `deleted`: it is
+ * The effect of a change on the public view. `listed`: the entry is new or changed. `unlisted`: it is hidden.
+ * `deleted`: it is
  * removed. `liveness`: its liveness status changed.
  */
 export const ChangeKind = z.enum(['listed', 'unlisted', 'deleted', 'liveness'])
@@ -18,12 +19,12 @@ const shared = {
   package_name: z.string(),
 }
 
-/** One change of the registry, for followers. An entry appears at its newest revision only. */
+/** One change of the registry in the change feed. An entry appears at its newest revision only. */
 export const RegistryChange = z.discriminatedUnion('kind', [
   z.object({
     ...shared,
     kind: z.literal('listed'),
-    agent: Entry.describe('The entry as it is now; it replaces your copy.'),
+    agent: Entry.describe('The current entry; it replaces your copy.'),
   }),
   z.object({ ...shared, kind: z.enum(['unlisted', 'deleted']) }),
   z.object({ ...shared, kind: z.literal('liveness'), liveness: Liveness }),
@@ -36,7 +37,7 @@ export const ChangePage = z.object({
   next_since: z.int().describe('Send this as since to get the next page.'),
   revision: z
     .int()
-    .describe('Current revision of the registry. You have everything once next_since equals it.'),
-  more: z.boolean().describe('More changes exist; ask again at once.'),
+    .describe('Current revision of the registry. You have all changes once next_since equals it.'),
+  more: z.boolean().describe('More changes exist; request the next page at once.'),
 })
 export type ChangePage = z.infer<typeof ChangePage>

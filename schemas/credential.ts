@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { agentReference } from './publication.ts'
 
-/** Header fields of the connection, or about this gateway. */
+/** Header fields of the connection, and fields that the gateway sets itself. */
 const notOurs =
   /^(host|cookie|connection|keep-alive|proxy-.*|content-.*|transfer-.*|trailer|accept(-.*)?|via|te|upgrade|expect|user-agent|forwarded|x-forwarded-.*|last-event-id|sec-.*|dragoman-.*|a2a-.*|mcp-.*)$/
 
@@ -14,11 +14,11 @@ export const CredentialInput = z.strictObject({
     .regex(/^[a-z0-9-]{1,60}$/, 'A header field is letters, digits and dashes.')
     .refine((name) => !notOurs.test(name), 'This header field is not a credential.')
     .default('authorization')
-    .describe('Header field that carries it.'),
+    .describe('Header field that carries the credential.'),
   value: z
     .string()
     .regex(/^[\x21-\x7e](?:[\x20-\x7e]{0,8190}[\x21-\x7e])?$/, 'This must be visible ASCII.')
-    .describe('The whole value of that field, such as `Bearer TOKEN`. It is never shown again.'),
+    .describe('The whole value of that field, such as `Bearer TOKEN`. It is never returned.'),
 })
 export type CredentialInput = z.output<typeof CredentialInput>
 
@@ -26,12 +26,14 @@ export type CredentialInput = z.output<typeof CredentialInput>
 export const Credential = z.object({
   agent: z.string().describe('Package name of the agent.'),
   header: z.string(),
-  origin: z.string().describe('The only origin that it is sent to, whatever the agent’s card says later.'),
+  origin: z
+    .string()
+    .describe('The only origin to which the gateway sends the credential, even if the agent’s card changes.'),
   created_at: z.iso.datetime(),
 })
 export type Credential = z.infer<typeof Credential>
 
-/** What one caller shows one agent, sealed. Times are RFC 3339. */
+/** The credential of one caller for one agent, sealed. Times are RFC 3339. */
 export interface StoredCredential {
   /** [issuer, subject] as JSON. */
   readonly owner: string
@@ -46,8 +48,8 @@ export interface StoredCredential {
 export interface CredentialStore {
   find(owner: string, entryId: string): Promise<StoredCredential | undefined>
   list(owner: string): Promise<readonly StoredCredential[]>
-  /** Adds it or takes the place of the one that was there; false where its owner has `most` others. */
+  /** Adds or replaces a credential; false if its owner has `max` others. */
   put(credential: StoredCredential, most: number): Promise<boolean>
-  /** False where there was none. */
+  /** False if the credential does not exist. */
   remove(owner: string, entryId: string): Promise<boolean>
 }

@@ -4,29 +4,32 @@ import { notBlank, PackageName, Slug, Tag } from './names.ts'
 import { mixesScripts, visible } from './text.ts'
 
 /**
- * How lists and searches narrow by a field. The REST query, filters of messages, the command-line option and the index
- * follow from it.
+ * The filter of lists and searches on a field. The REST query, filters of messages, the command-line option and the
+ * index
+ * are derived from it.
  */
 interface FieldFilter {
   /** `equals`: the field is this value. `every`: the field holds each of these values. Text is compared without case. */
   readonly compare: 'equals' | 'every'
-  /** What callers call it; the name of the field when absent. */
+  /** The name of the filter for callers; the name of the field when absent. */
   readonly name?: string
-  /** The value that a caller gives. */
+  /** The schema of the value that a caller gives. */
   readonly schema: z.ZodType
-  /** Name under which answers count the field's values; absent: they do not. */
+  /** The name under which answers count the field's values; without it, answers do not count them. */
   readonly facet?: string
-  /** The option of `dragoman search`, as commander writes it, and its help; absent: there is none. */
+  /**
+   * The option of `dragoman search`, in the notation of commander, and its help text; without it, no option exists.
+   */
   readonly option?: readonly [flags: string, help: string]
 }
 
 /** One field of an entry. */
 interface EntryField {
-  /** What a publication may state; absent for a field that the registry manages. */
+  /** The schema of the field in a publication; absent for a field that the registry manages. */
   readonly published?: z.ZodType
-  /** What the store keeps, where the registry's own table of managed fields does not say it. */
+  /** The schema of the stored field, if the registry's own table of managed fields does not define it. */
   readonly stored?: z.ZodType
-  /** The value of an entry that states none, entries written before the field existed included. */
+  /** The value for an entry that states none, including entries written before the field existed. */
   readonly initial?: unknown
   readonly filter?: FieldFilter
 }
@@ -48,15 +51,16 @@ function textLength(capabilities: readonly Capability[]): number {
 }
 
 /**
- * The one home of an entry's fields: publications, stored entries, versions, filters, the REST query, the command line,
+ * The only definition of an entry's fields: publications, stored entries, versions, filters, the REST query, the
+ * command line,
  * the search index and the vector stores are derived from these rows or checked against them (docs/adding-a-field.md).
- * Fields that are managed and not filtered stand in `StoredEntry` alone.
+ * Fields that are managed and not filtered are defined in `StoredEntry` alone.
  */
 export const entryFields = {
   package_name: { published: PackageName, stored: z.string() },
   manifest_url: {
-    published: visible(z.url({ protocol: /^https?$/ }).max(2048)).describe("Where the agent's own card is."),
-    /** Null where the registry renders the card. */
+    published: visible(z.url({ protocol: /^https?$/ }).max(2048)).describe("URL of the agent's own card."),
+    /** Null if the registry renders the card. */
     stored: z.string().nullable(),
     initial: null,
   },
@@ -131,7 +135,7 @@ export const entryFields = {
   state: {
     filter: {
       compare: 'equals',
-      schema: State.describe('STAGE, together with mine, selects your own unpublished agents.'),
+      schema: State.describe('STAGE selects your own unpublished agents; it requires mine.'),
     },
   },
   owner: {
@@ -165,11 +169,11 @@ type FieldsWith<Column extends keyof EntryField> = {
   [Name in keyof Table]: Table[Name] extends Record<Column, unknown> ? Name : never
 }[keyof Table]
 
-/** Fields that a publication states and that versions consist of. */
+/** The fields of a publication, of which versions consist. */
 type PublishedField = FieldsWith<'published'>
-/** Fields that lists and searches narrow by. */
+/** The fields by which lists and searches filter. */
 export type FilterField = FieldsWith<'filter'>
-/** Fields that publishers state, lists show and searches narrow by. */
+/** Fields that publishers state, lists show and searches filter by. */
 export type ListedField = PublishedField & FilterField
 
 const names = Object.keys(entryFields) as (keyof Table)[]
@@ -179,7 +183,7 @@ export const publishedFields = names.filter((name) => has(name, 'published')) as
 export const filterFields = names.filter((name) => has(name, 'filter')) as FilterField[]
 export const listedFields = filterFields.filter((name): name is ListedField => has(name, 'published'))
 
-/** An object over some fields. Shapes: `fields` in, one property each out. */
+/** Makes an object with one property for each of some fields. */
 export function mapFields<Name extends keyof Table, Value>(
   fields: readonly Name[],
   value: (name: Name) => Value,
@@ -191,13 +195,13 @@ type Schemas<Name extends keyof Table, Column extends keyof EntryField> = {
   [Field in Name]: Table[Field] extends Record<Column, infer Schema> ? Schema : never
 }
 
-/** The zod shape of what a publication states. */
+/** The zod shape of the fields of a publication. */
 export const publishedShape = mapFields(publishedFields, (name) => entryFields[name].published) as Schemas<
   PublishedField,
   'published'
 >
 
-/** The zod shape of what the store keeps of it; a field that an older document lacks has its initial value. */
+/** The zod shape of the stored form of these fields. A field that an older document lacks has its initial value. */
 export const storedShape = mapFields(publishedFields, (name) => {
   const { stored, initial }: EntryField & { readonly stored: z.ZodType } = entryFields[name]
   return initial === undefined ? stored : stored.default(initial)
@@ -205,36 +209,36 @@ export const storedShape = mapFields(publishedFields, (name) => {
 
 type InitialField = PublishedField & FieldsWith<'initial'>
 
-/** What a new entry has in the fields that its publisher leaves out. */
+/** The values of a new entry in the fields that its publisher leaves out. */
 export const initialValues = mapFields(
   publishedFields.filter((name): name is InitialField => has(name, 'initial')),
   (name) => entryFields[name].initial,
 ) as unknown as { readonly [Name in InitialField]: z.output<Table[Name]['stored']> }
 
-/** The values of an entry that publishers state, lists show and searches narrow by. */
+/** The values of an entry that publishers state, lists show and searches filter by. */
 export type ListedValues = { readonly [Name in ListedField]: Readonly<z.output<Table[Name]['stored']>> }
 
-/** The filters of a search as an index takes them: an owner by its key. */
+/** The filters of a search in the form for an index: an owner is its key. */
 export type FilterValues = {
   readonly [Name in FilterField]?: Name extends 'owner'
     ? string
     : Readonly<z.output<Table[Name]['filter']['schema']>>
 }
 
-/** The zod shape of what lists show of it, beside the fields that every entry has. */
+/** The zod shape of these fields in lists, in addition to the fields that every entry has. */
 export const listedShape = mapFields(listedFields, (name) => entryFields[name].stored) as Schemas<
   ListedField,
   'stored'
 >
 
-/** What lists show of an entry, field by field. */
+/** The values of an entry in lists, field by field. */
 export function listedValues<Entry extends { readonly [Name in ListedField]: unknown }>(
   entry: Entry,
 ): Pick<Entry, ListedField> {
   return mapFields(listedFields, (name) => entry[name]) as Pick<Entry, ListedField>
 }
 
-/** The filters, each by the name that callers use. */
+/** The filters, keyed by the names that callers use. */
 export const filters: Readonly<Record<FilterField, FieldFilter & { readonly name: string }>> = mapFields(
   filterFields,
   (name) => {
@@ -260,10 +264,10 @@ type Facet<Field extends FilterField> = Table[Field]['filter'] extends {
   ? Name
   : never
 
-/** Fields whose values answers count, and the name under which they do. */
+/** The fields whose values answers count, with the name of each count. */
 export type FacetName = { [Field in FilterField]: Facet<Field> }[FilterField]
 
-/** The fields whose values answers count, by the name of the count. */
+/** The fields whose values answers count, keyed by the name of the count. */
 export const facets = Object.fromEntries(
   filterFields.flatMap((field) =>
     filters[field].facet === undefined ? [] : [[filters[field].facet, field]],

@@ -7,18 +7,18 @@ import { ContentFlag, SignatureStatus, Suspension } from './trust.ts'
 
 const Owner = z.object({
   namespace: z.string().nullable(),
-  issuer: z.string().optional().describe('Shown to the owner and to admins only.'),
-  subject: z.string().optional().describe('Shown to the owner and to admins only.'),
+  issuer: z.string().optional().describe('Only the owner and admins see this.'),
+  subject: z.string().optional().describe('Only the owner and admins see this.'),
 })
 
-/** What a list shows of a listed agent. Times are RFC 3339. */
+/** A listed agent in a list. Times are RFC 3339. */
 export const Entry = z.object({
   id: z.uuid().describe('UUIDv7; never changes.'),
   package_name: z.string(),
   name: z.string(),
   description: z.string(),
   verification_level: VerificationLevel,
-  manifest_url: z.url().describe("Where the agent's card is."),
+  manifest_url: z.url().describe("URL of the agent's card."),
   ...listedShape,
   state: State,
   version: z.string().nullable(),
@@ -28,20 +28,22 @@ export const Entry = z.object({
   source_url: z.string().nullable().describe('Source of an imported entry, or its repository.'),
   content_flags: z
     .array(ContentFlag)
-    .describe('Warnings for language models about the texts, which are shown as their publisher wrote them.'),
+    .describe('Warnings for language models about the texts, which are unchanged texts of the publisher.'),
   signature: SignatureStatus.describe("Status of the signature on the agent's own card."),
   card_sha256: z
     .string()
     .nullable()
     .describe('SHA-256 of the card as last read at its manifest URL, in hex.'),
   changed_since_verified: z.boolean().describe('The card has changed since it was verified.'),
-  suspended: Suspension.nullable().describe('Shown to the owner and to admins only; hidden from all others.'),
-  deprecated: Deprecation.nullable().describe(
-    'Set where the agent should not get new users; it still answers.',
+  suspended: Suspension.nullable().describe(
+    'Only the owner and admins see this; the entry is hidden from all others.',
   ),
-  liveness: Liveness.describe('Whether the agent answered when it was last probed.'),
+  deprecated: Deprecation.nullable().describe(
+    'Present if the agent should not get new users; it still answers.',
+  ),
+  liveness: Liveness.describe('Whether the agent answered the last probe.'),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
-  revision: z.int().describe('Number of the registry change that last touched this entry.'),
+  revision: z.int().describe('Number of the last registry change of this entry.'),
 })
 export type Entry = z.infer<typeof Entry>

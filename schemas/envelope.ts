@@ -17,7 +17,9 @@ export const Envelope = z.strictObject({
   message_id: senderName.optional().describe('Identifier of this message; the answer repeats it.'),
   reply_to: senderName
     .optional()
-    .describe('Where the sender wants the answer to go. The answer repeats it; the gateway does not use it.'),
+    .describe(
+      'The address to which the sender wants the answer. The answer repeats it; the gateway does not use it.',
+    ),
 })
 
 const example: z.input<typeof Envelope> = {

@@ -4,14 +4,14 @@ import type { Scope } from './scope.ts'
 interface Row {
   /** HTTP status (RFC 9110). */
   readonly http: number
-  /** JSON-RPC 2.0 error code, section 5.1 for the reserved ones. */
+  /** JSON-RPC 2.0 error code; section 5.1 defines the reserved ones. */
   readonly rpc: number
-  /** Whether the same call may succeed if it is repeated unchanged a little later. */
+  /** True if the same call may succeed when it is repeated unchanged a little later. */
   readonly retryable: boolean
   readonly title: string
 }
 
-/** The one catalogue of failures. Each transport translates a code by its row and adds no rule of its own. */
+/** The only catalogue of failures. Each transport translates a code by its row and adds no rule of its own. */
 export const codes = {
   invalid_request: { http: 400, rpc: -32602, retryable: false, title: 'The request is not valid' },
   unauthenticated: { http: 401, rpc: -32001, retryable: false, title: 'A valid bearer token is needed' },
@@ -81,10 +81,12 @@ export interface FieldError {
   readonly detail: string
 }
 
-/** What a failure tells its caller beside the code and the message. Never a stack, never a secret. */
+/**
+ * The details of a failure for its caller, in addition to the code and the message. Never a stack, never a secret.
+ */
 export interface Details {
   readonly errors?: readonly FieldError[]
-  /** What to do about it. */
+  /** What the caller can do. */
   readonly hint?: string
   /** Names close to the unknown one. */
   readonly nearest?: readonly string[]

@@ -5,7 +5,9 @@ export const idempotencyKey = z
   .string()
   .regex(/^[\x21-\x7e]{1,200}$/, 'Use 1 to 200 visible ASCII characters.')
   .optional()
-  .describe('Names this call: repeated within a day, it is not run again and has the same answer.')
+  .describe(
+    'Names this call. Within a day, a repeated call with the same key is not run again and gets the same answer.',
+  )
 
 /** A call that carries an idempotency key. */
 export interface IdempotentCall {
@@ -28,12 +30,12 @@ export interface EarlierCall {
 /** Calls with idempotency keys, for all processes that share the store. Times in milliseconds since the epoch. */
 export interface IdempotencyStore {
   /**
-   * Undefined where the call is new: it then belongs to `holder` until `until`. At most `most` calls of one owner are
+   * Undefined if the call is new: it then belongs to `holder` until `until`. At most `max` calls of one owner are
    * stored; the oldest finished ones are removed.
    */
   begin(call: IdempotentCall, holder: string, until: number, most: number): Promise<EarlierCall | undefined>
-  /** Stores the output. Does nothing where the call no longer belongs to the holder. */
+  /** Stores the output. Has no effect if the call no longer belongs to the holder. */
   keep(call: IdempotentCall, holder: string, output: string, until: number): Promise<void>
-  /** Removes the call. Does nothing where it no longer belongs to the holder. */
+  /** Removes the call. Has no effect if it no longer belongs to the holder. */
   forget(call: IdempotentCall, holder: string): Promise<void>
 }

@@ -2,10 +2,12 @@ import { z } from 'zod'
 import { PackageName } from './names.ts'
 import { Scope } from './scope.ts'
 
-/** Owners are (issuer, subject). The local issuer has this one name, whatever base URL or key its tokens carry. */
+/**
+ * Owners are (issuer, subject) pairs. The local issuer has this one name, whatever base URL or key its tokens have.
+ */
 export const localIssuer = 'urn:dragoman:local'
 
-/** The part of an API key that names it: `drg_` and eight letters or digits. */
+/** The id part of an API key: `drg_` and eight letters or digits. */
 export const keyId = /^drg_[A-Za-z0-9]{8}$/
 /** A whole API key: its id and 32 random bytes. */
 export const wholeKey = /^(drg_[A-Za-z0-9]{8})_[A-Za-z0-9_-]{43}$/
@@ -15,12 +17,12 @@ const maxKeyLife = 365 * day
 
 /** The rights of a new API key. Default: the rights of its creator except `admin`, for 90 days. */
 export const KeyInput = z.strictObject({
-  label: z.string().trim().min(1).max(100).optional().describe('What the key is for, in words.'),
+  label: z.string().trim().min(1).max(100).optional().describe('The purpose of the key, in words.'),
   scopes: z
     .array(Scope)
     .max(10)
     .optional()
-    .describe('A subset of your own scopes; all of them but admin when absent.'),
+    .describe('A subset of your own scopes; all of them except admin when absent.'),
   namespaces: z
     .array(PackageName)
     .max(100)
@@ -53,7 +55,7 @@ export const NewApiKey = ApiKey.extend({
 })
 export type NewApiKey = z.infer<typeof NewApiKey>
 
-/** What a revocation ends. The first two are identified together with an issuer. */
+/** The kinds of revocation. The first two also need an issuer. */
 export type RevocationKind = 'jti' | 'subject' | 'kid' | 'key'
 
 export interface Revocation {
@@ -63,26 +65,26 @@ export interface Revocation {
   readonly name: string
   /** Milliseconds since the epoch: tokens issued until then are revoked. */
   readonly before: number
-  /** Milliseconds since the epoch after which every token that it revokes has expired. */
+  /** Milliseconds since the epoch after which every token that the revocation covers has expired. */
   readonly expires_at: number
   readonly reason: string | null
 }
 
 const name = z.string().min(1).max(200)
 
-/** Exactly one of these is revoked. */
+/** Revokes exactly one of these. */
 export const RevocationInput = z
   .strictObject({
     token: z.string().min(1).max(8192).optional().describe('A whole access token.'),
     jti: name.optional().describe('Id of a token.'),
-    subject: name.optional().describe('Everything issued to this subject until now.'),
+    subject: name.optional().describe('Everything that was issued to this subject until now.'),
     issuer: z
       .string()
       .min(1)
       .max(500)
       .optional()
       .describe(
-        'Issuer of the jti or subject; when absent, your own issuer where the subject is yours, else this gateway.',
+        'Issuer of the jti or subject. When absent: your own issuer if the subject is yours, else this gateway.',
       ),
     key: name.optional().describe('Id of an API key, with the tokens obtained with it.'),
     kid: name.optional().describe('A signing key, with every token that it signed.'),

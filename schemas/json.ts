@@ -1,4 +1,4 @@
-/** Any value that JSON can carry (RFC 8259). Nothing else crosses the router. */
+/** Any value that JSON can carry (RFC 8259). No other values cross the router. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
 
 export type JsonObject = { readonly [key: string]: Json }
@@ -6,12 +6,12 @@ export type JsonObject = { readonly [key: string]: Json }
 /** A JSON Schema (2020-12) document. */
 export type JsonSchema = { readonly [keyword: string]: unknown }
 
-/** True for a plain object: neither null nor an array. */
+/** True for a plain object; false for null and arrays. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The schema of a field within an object's schema, by its path; `{}` where there is none. */
+/** The schema of a field within an object's schema, by its path; `{}` if there is none. */
 export function schemaAt(schema: JsonSchema, path: readonly PropertyKey[]): JsonSchema {
   let current: unknown = schema
   for (const key of path) {
@@ -21,7 +21,7 @@ export function schemaAt(schema: JsonSchema, path: readonly PropertyKey[]): Json
   return isRecord(current) ? current : {}
 }
 
-/** JSON with the keys of every object in one order: equal values have equal texts. */
+/** JSON with the keys of every object in one order, so that equal values have equal texts. */
 export function orderedText(value: unknown): string {
   return JSON.stringify(value, inOrder)
 }

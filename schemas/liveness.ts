@@ -1,13 +1,14 @@
 import { z } from 'zod'
 
 /**
- * Whether an agent answers. `unknown`: never probed, or it has no endpoint. `degraded`: a signal fails, or a few
+ * The liveness status of an agent. `unknown`: never probed, or it has no endpoint. `degraded`: a signal fails, or a
+ * few
  * probes had no answer. `dead`: many probes in a row had no answer. `stale`: no answer for a week.
  */
 export const LivenessStatus = z.enum(['unknown', 'alive', 'degraded', 'dead', 'stale'])
 export type LivenessStatus = z.infer<typeof LivenessStatus>
 
-/** Why a probe failed. With `auth_required` and `rate_limited` the agent is alive all the same. */
+/** The reason why a probe failed. An agent with `auth_required` or `rate_limited` is alive. */
 export const FailureClass = z.enum([
   'dns',
   'refused',
@@ -29,25 +30,25 @@ export type FailureClass = z.infer<typeof FailureClass>
 const time = z.iso.datetime()
 const milliseconds = z.int().nullable()
 
-/** The liveness of an agent, as each entry shows it. */
+/** The liveness of an agent, as shown in each entry. */
 export const Liveness = z.object({
   status: LivenessStatus,
-  since: time.nullable().describe('Since when the status holds.'),
-  checked_at: time.nullable().describe('When the gateway last probed the agent.'),
-  last_ok: time.nullable().describe('When the agent last answered.'),
+  since: time.nullable().describe('Time since which the status is unchanged.'),
+  checked_at: time.nullable().describe('Time of the last probe.'),
+  last_ok: time.nullable().describe('Time of the last answer of the agent.'),
   uptime_30d: z
     .number()
     .min(0)
     .max(1)
     .nullable()
-    .describe('Share of the last 30 days in which it answered; null while the history is too short.'),
-  p50_ms: milliseconds.describe('Median latency of its last answers.'),
+    .describe('Share of the last 30 days in which the agent answered; null while the history is too short.'),
+  p50_ms: milliseconds.describe('Median latency of the last answers.'),
   p95_ms: milliseconds,
-  failure: FailureClass.nullable().describe('Why the last probe failed.'),
+  failure: FailureClass.nullable().describe('The reason why the last probe failed.'),
 })
 export type Liveness = z.infer<typeof Liveness>
 
-/** One signal of a probe: the card is reachable, it is well-formed, the agent answers in its protocol. */
+/** One signal of a probe: the card is reachable, the card is well-formed, or the agent answers in its protocol. */
 export const Signal = z.object({
   signal: z.enum(['card', 'form', 'answer']),
   ok: z.boolean(),
@@ -61,11 +62,11 @@ export type Signal = z.infer<typeof Signal>
 export const LivenessOutcome = z.object({
   package_name: z.string(),
   liveness: Liveness,
-  signals: z.array(Signal).describe('Empty where the gateway hosts the agent, or the agent has no endpoint.'),
+  signals: z.array(Signal).describe('Empty if the gateway hosts the agent, or the agent has no endpoint.'),
 })
 export type LivenessOutcome = z.infer<typeof LivenessOutcome>
 
-/** Not probed yet. */
+/** The liveness of an agent that has not been probed yet. */
 export const unseen: Liveness = Object.freeze({
   status: 'unknown',
   since: null,
@@ -77,7 +78,7 @@ export const unseen: Liveness = Object.freeze({
   failure: null,
 })
 
-/** True where the agent answers, false where it does not, null where it is unknown. */
+/** True if the agent answers, false if it does not, null if this is unknown. */
 export function isLive(status: LivenessStatus): boolean | null {
   if (status === 'unknown') return null
   return status === 'alive' || status === 'degraded'
@@ -85,15 +86,15 @@ export function isLive(status: LivenessStatus): boolean | null {
 
 /** The compact liveness history of 30 days. */
 const History = z.object({
-  /** [days since the epoch, seconds in which it answered, seconds observed]. */
+  /** [days since the epoch, seconds in which the agent answered, seconds observed]. */
   days: z.array(z.tuple([z.int(), z.number(), z.number()])),
-  /** Latencies of its last answers, in milliseconds. */
+  /** Latencies of the last answers, in milliseconds. */
   latencies: z.array(z.int()),
 })
 
-/** What the next probe needs from earlier ones, beside what is shown. */
+/** Data of earlier probes that the next probe needs, in addition to the public fields. */
 const LivenessNotes = z.object({
-  /** Since when no probe was answered, and how many those were. */
+  /** Time of the first of the last probes without an answer, and the number of these probes. */
   silent_since: z.string().nullable(),
   failures: z.int(),
   history: History,
@@ -103,11 +104,11 @@ const LivenessNotes = z.object({
       etag: z.string().nullable(),
       last_modified: z.string().nullable(),
       sha256: z.string(),
-      /** Why the card is malformed; null where it is well-formed. */
+      /** The reason why the card is malformed; null if it is well-formed. */
       malformed: z.string().nullable(),
     })
     .nullable(),
-  /** When the agent was last asked in its own protocol, and why that failed. */
+  /** Time of the last request in the agent's own protocol, and the reason if it failed. */
   asked_at: z.string().nullable(),
   asked_failure: FailureClass.nullable(),
 })
@@ -115,30 +116,32 @@ const LivenessNotes = z.object({
 /** The stored liveness of one agent. */
 export const StoredLiveness = LivenessNotes.extend({
   entry_id: z.string(),
-  /** What was probed: manifest URL and endpoints, as JSON. */
+  /** The probed addresses: manifest URL and endpoints, as JSON. */
   place: z.string(),
-  /** When to probe again; null: not automatically. RFC 3339. */
+  /** Time of the next probe, RFC 3339; null: no automatic probes. */
   next_at: z.string().nullable(),
   shown: Liveness,
 })
 export type StoredLiveness = z.infer<typeof StoredLiveness>
 
-/** Whether and where an agent is probed; a null place: there is nothing to probe. */
+/** Whether and at which address an agent is probed; a null `place` means that the agent has no address to probe. */
 export interface Watch {
   readonly entry_id: string
   readonly place: string | null
-  /** False where the row is kept but not probed automatically. */
+  /** False if the row is kept but the agent is not probed automatically. */
   readonly active: boolean
 }
 
-/** Liveness of agents, apart from their entries. Only a change of status is a change of the registry. */
+/** Liveness of agents, stored apart from their entries. Only a change of status is a change of the registry. */
 export interface LivenessStore {
   get(entryId: string): Promise<StoredLiveness | undefined>
-  /** The agents due by `now`, or due implausibly late; the longest due first. Times are RFC 3339. */
+  /**
+   * The agents due by `now`, or due implausibly late; the agent that is due longest comes first. Times are RFC 3339.
+   */
   due(now: string, latest: string, limit: number): Promise<readonly StoredLiveness[]>
-  /** The liveness of these agents; those never probed are left out. */
+  /** The liveness of these agents; agents that were never probed are left out. */
   shown(entryIds: readonly string[]): Promise<ReadonlyMap<string, Liveness>>
-  /** The liveness of the first rows written after `sequence`, and the last sequence of these. */
+  /** The liveness of the first rows written after `sequence`, and the last sequence of these rows. */
   since(
     sequence: number,
     limit: number,
@@ -146,7 +149,7 @@ export interface LivenessStore {
   /** Starts, changes or ends probing; a new or moved agent is due at once. */
   watch(watches: readonly Watch[]): Promise<number>
   /**
-   * Writes probe results in one transaction; results for a place that has changed since are dropped. Returns the
+   * Writes probe results in one transaction. A result for an address that has changed since is dropped. Returns the
    * revision.
    */
   save(results: readonly StoredLiveness[]): Promise<number>

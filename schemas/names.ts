@@ -22,7 +22,7 @@ export const notBlank = { pattern: '\\S' }
 export const Tag = z.string().trim().toLowerCase().min(1).max(50).meta(notBlank)
 
 /**
- * The A2A address of a package is `custom.` + its name. Both forms name the same agent, so no name begins with
+ * The A2A address of a package is `custom.` + its name. Both forms name the same agent, so no name may begin with
  * `custom.`.
  */
 export function packageNameOf(address: string): string {
@@ -35,7 +35,7 @@ export function addressOf(packageName: string): string {
 
 export const testTag = 'test'
 
-/** How methods and tools name an agent: the last part of its package name. */
+/** The name of an agent in methods and tools: the last part of its package name. */
 export function shortName(packageName: string): string {
   return packageName.slice(packageName.lastIndexOf('.') + 1)
 }
@@ -46,23 +46,23 @@ export function toolName(packageName: string, action: string): string {
   return short === 'registry' ? action : `${short}_${action}`
 }
 
-/** Whether a namespace covers the name: `com.example` covers `com.example.weather` and `com.example/weather`. */
+/** True if a namespace covers the name: `com.example` covers `com.example.weather` and `com.example/weather`. */
 export function isUnder(packageName: string, namespace: string): boolean {
   if (packageName === namespace) return true
   return packageName.startsWith(`${namespace}.`) || packageName.startsWith(`${namespace}/`)
 }
 
-/** Names the envelope `{to, action, params}` among the protocol bindings of A2A. */
+/** Identifies the envelope `{to, action, params}` among the protocol bindings of A2A. */
 export const envelopeBinding = 'urn:dragoman:envelope:1'
 
-/** The extension by which a card of A2A says how the agent is called through the registry. */
+/** The extension in an A2A card that describes how to call the agent through the registry. */
 export const registryExtension = 'urn:dragoman:registry:1'
 
-/** Actions of every listed agent beside its own capabilities. */
+/** Actions of every listed agent in addition to its own capabilities. */
 export const listedActions = {
   /** A2A agents: a message as text or data. */
   message: 'send_message',
-  /** Answers a question that the agent asked back. */
+  /** Answers the question of an agent that asked for input. */
   continuation: 'continue_task',
   /** Agents that can list their capabilities. */
   description: 'list_capabilities',

@@ -16,7 +16,7 @@ export function nearest(word: string, candidates: Iterable<string>, limit = 3): 
   return ranked.slice(0, limit).map((entry) => entry.candidate)
 }
 
-/** Levenshtein distance, given up (reach + 1) as soon as it must exceed `reach`. */
+/** Levenshtein distance. Stops with reach + 1 as soon as the distance must exceed `reach`. */
 function distance(a: string, b: string, reach: number): number {
   if (Math.abs(a.length - b.length) > reach) return reach + 1
   let previous = Array.from({ length: b.length + 1 }, (_, column) => column)

@@ -16,18 +16,18 @@ export function assertPlain(value: unknown): void {
 }
 
 /**
- * The limits of a message from a caller, for every transport: what `assertPlain` refuses, more than 100,000 values, and
- * more than 1 MiB. The size is measured on the value, in the same walk, and is at most that of its JSON text: it
+ * The limits of a message from a caller, for every transport: the limits of `assertPlain`, 100,000 values, and
+ * 1 MiB. The size is measured on the value, in the same walk, and is at most that of its JSON text: it
  * leaves out white space and the digits of numbers. Throws Failure `invalid_request` and `too_large`.
  */
 export function assertMessage(value: unknown): void {
   walk(value, { size: 0, values: 0 })
 }
 
-/** A transport may add to a message what its address says: the agent, the action, the parameters of a path. */
+/** A transport may add data from its address to a message: the agent, the action, the parameters of a path. */
 const addedBytes = 4096
 
-/** What has been counted so far; undefined where nothing is limited. */
+/** The counts so far; undefined if there is no limit. */
 type Count = { size: number; values: number } | undefined
 
 const unlimited: Count = undefined
@@ -68,7 +68,7 @@ function collect(item: object, into: object[], count: Count): void {
   }
 }
 
-/** A value takes at least one character, and one that separates it from the next. */
+/** A value takes at least one character, plus one character that separates it from the next. */
 function add(count: NonNullable<Count>, values: number): void {
   count.values += values
   count.size += 2 * values

@@ -5,15 +5,17 @@ const TaskUpdate = z.looseObject({
   detail: z.string(),
 })
 
-/** One call that a session made, and its result: `output`, `cut` or `failure`. */
+/** One call in a session, and its result: `output`, `cut` or `failure`. */
 export const Step = z.object({
   number: z.int().describe('Number of the step, from 1, in the order in which the calls ended.'),
   kind: z.enum(['discover', 'execute']),
-  by: z.enum(['anonymous', 'token']).describe('Whose rights the call had: the session’s or a token’s.'),
+  by: z
+    .enum(['anonymous', 'token'])
+    .describe('The rights under which the call ran: those of the session or of a token.'),
   started_at: z.iso.datetime(),
   duration_ms: z.int(),
   envelope: z.object({ to: z.string(), action: z.string(), params: z.record(z.string(), z.unknown()) }),
-  output: z.unknown().optional().describe('The answer as it came.'),
+  output: z.unknown().optional().describe('The unchanged answer.'),
   cut: z
     .object({ text: z.string().describe('The beginning of the answer, as JSON.'), bytes: z.int() })
     .optional()
@@ -28,7 +30,7 @@ export interface Session {
   /** Principal key; null for an anonymous session. */
   readonly owner: string | null
   readonly created_at: string
-  /** When the session is deleted. */
+  /** The time when the session is deleted. */
   readonly expires_at: string
 }
 
@@ -37,7 +39,7 @@ export interface StoredSession extends Session {
   readonly steps: number
 }
 
-/** Limits of one owner: sessions, and characters of their steps. All anonymous sessions have one owner together. */
+/** Limits of one owner: sessions, and characters of their steps. All anonymous sessions count as one owner. */
 export interface PoolBounds {
   readonly sessions: number
   readonly characters: number
@@ -45,14 +47,15 @@ export interface PoolBounds {
 
 export interface SessionBounds {
   readonly steps: number
-  /** Characters of steps after which a session takes no more. */
+  /** Maximum characters of steps; a session above it takes no further steps. */
   readonly characters: number
 }
 
-/** Playground sessions. They have no revision and are not in the change log. Expired ones are never returned. */
+/** Playground sessions. They have no revision and are not in the change log. No method returns an expired session. */
 export interface SessionStore {
   /**
-   * Adds a session and deletes others of its owner where there are too many: those with the fewest steps, the oldest
+   * Adds a session. If its owner has too many, deletes other sessions of the owner: those with the fewest steps, the
+   * oldest
    * first.
    */
   add(session: Session, pool: PoolBounds): Promise<void>
@@ -60,11 +63,12 @@ export interface SessionStore {
   /** Reserves one more step, once for each call. */
   reserve(id: string, most: SessionBounds): Promise<'reserved' | 'full' | 'gone'>
   /**
-   * Stores a step and returns its number; undefined where the session is gone. Where its owner's steps are then too
+   * Stores a step and returns its number; undefined if the session no longer exists. If the steps of its owner are
+   * then too
    * long, other sessions are deleted, the largest first.
    */
   append(id: string, step: Omit<Step, 'number'>, pool: PoolBounds): Promise<number | undefined>
-  /** Steps after number `after`, in order; at least one, fewer than exist where they are long. */
+  /** Steps after number `after`, in order; at least one, and fewer than exist if they are long. */
   steps(id: string, after: number, characters: number): Promise<readonly Step[]>
   /** Deletes the session and its steps. */
   remove(id: string): Promise<void>

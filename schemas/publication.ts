@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { publishedShape } from './entry-fields.ts'
 
-/** What an owner states about an agent. An absent field comes from the manifest, or stays as it is. */
+/** The owner's statement about an agent. An absent field comes from the manifest, or is unchanged. */
 export const Publication = z.strictObject(publishedShape).partial()
 export type Publication = z.infer<typeof Publication>
 
@@ -11,7 +11,7 @@ export const expectedRevision = z
   .min(0)
   .optional()
   .describe('Fail unless the entry is still at this revision.')
-/** How every action names an agent. */
+/** The reference to an agent in every action. */
 export const agentReference = z
   .string()
   .min(1)

@@ -3,25 +3,25 @@ import { Found } from './card.ts'
 import { facetNames, filterShape } from './entry-fields.ts'
 import { notBlank } from './names.ts'
 
-/** Filters by the names that callers use: one for each filterable field of an entry. */
+/** The filters, one for each filterable field of an entry, by the names that callers use. */
 const Filters = z.strictObject(filterShape).partial()
 
 const fields = {
-  limit: z.int().min(1).max(100).default(5).describe('How many agents at most, 1 to 100.'),
+  limit: z.int().min(1).max(100).default(5).describe('Maximum number of agents, 1 to 100.'),
   filters: Filters.optional(),
   cursor: z.string().max(2000).optional().describe('next_cursor of the previous page.'),
   sort: z.enum(['relevance', 'newest', 'name']).default('relevance'),
   facets: z
     .boolean()
     .default(false)
-    .describe(`Count ${facetNames.join(', ')} over all that match.`),
+    .describe(`Count ${facetNames.join(', ')} over all matching agents.`),
   min_score: z.number().min(0).max(1).optional().describe('Leave out agents with a lower score, 0 to 1.'),
   max_tokens: z
     .int()
     .min(50)
     .max(100_000)
     .optional()
-    .describe('End the page where the answer would exceed about this many language-model tokens.'),
+    .describe('End the page if the answer would exceed about this many language-model tokens.'),
 }
 const intent = z
   .string()
@@ -33,17 +33,17 @@ const intent = z
 export const SearchInput = z.strictObject({ query: intent.optional(), ...fields })
 export type SearchInput = z.output<typeof SearchInput>
 
-/** The same with a required intent. */
+/** The input of a search with a required intent. */
 export const IntentInput = z.strictObject({ query: intent, ...fields })
 
 const Counts = z.record(z.string(), z.int())
 
 export const SearchOutput = z.object({
   agents: z.array(Found),
-  total: z.int().describe('How many agents match, on all pages.'),
+  total: z.int().describe('Number of matching agents, on all pages.'),
   next_cursor: z.string().nullable().describe('Null on the last page.'),
   facets: z.record(z.enum(facetNames), Counts).optional(),
-  notice: z.string().optional().describe('Present where no agent fits, or none fits well.'),
+  notice: z.string().optional().describe('Present if no agent fits, or none fits well.'),
   degraded: z.string().optional().describe('The part of the search that was not available.'),
 })
 export type SearchOutput = z.infer<typeof SearchOutput>
@@ -52,6 +52,6 @@ export type SearchOutput = z.infer<typeof SearchOutput>
 export const NameCompletion = z.object({
   names: z.array(z.string()),
   total: z.int().nullable().describe('Number of matches; null above 1,000.'),
-  more: z.boolean().describe('More names match than are listed here.'),
+  more: z.boolean().describe('More names match than this list holds.'),
 })
 export type NameCompletion = z.infer<typeof NameCompletion>

@@ -10,7 +10,7 @@ export interface Shape<T> {
   parse(value: unknown): T
 }
 
-/** A shape for what callers send: fields with a default are optional in the schema shown. */
+/** A shape for input: fields with a default are optional in its JSON Schema. */
 export function input<T>(type: z.ZodType<T>): Shape<T> {
   return shape(type, 'input')
 }
@@ -47,7 +47,7 @@ function toJsonSchema(type: z.ZodType, io: 'input' | 'output'): JsonSchema {
   return json
 }
 
-/** Errors reported at most, so that a body with thousands of errors does not get an answer of that size. */
+/** Maximum number of reported errors, so that a body with thousands of errors does not get an answer of that size. */
 const maxErrors = 20
 
 function invalid(issues: readonly z.core.$ZodIssue[], json: JsonSchema, value: unknown): Failure {
@@ -89,7 +89,7 @@ function at(value: unknown, path: readonly PropertyKey[]): unknown {
 
 const maxKey = 100
 
-/** JSON Pointer (RFC 6901); keys, which callers choose, are cut after 100 characters. */
+/** JSON Pointer (RFC 6901). Callers choose the keys, so each key is cut after 100 characters. */
 export function pointer(path: readonly PropertyKey[]): string {
   const keys = path.map((key) => String(key).slice(0, maxKey))
   return keys.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')

@@ -36,16 +36,16 @@ export function isTerminal(state: TaskState): boolean {
   return !isBusy(state) && !isInterrupted(state)
 }
 
-/** The output of an action where another agent needs more input. */
+/** The output of an action of another agent that needs more input. */
 const InputRequired = z.object({
   status: z.literal('input_required'),
   agent: z.string().describe('Package name of the agent that asks.'),
   task_id: z.string().describe('Send it with continue_task to the same agent.'),
-  question: z.json().describe('The agent’s question; null where it gives none.'),
+  question: z.json().describe('The agent’s question; null if it gives none.'),
 })
 export type InputRequired = z.infer<typeof InputRequired>
 
-/** The request for more input in an output; undefined where it is an ordinary output. */
+/** The request for more input in an output; undefined for an ordinary output. */
 export function inputRequiredIn(output: unknown): InputRequired | undefined {
   if (!isRecord(output) || output.status !== 'input_required') return undefined
   return InputRequired.safeParse(output).data
@@ -92,15 +92,17 @@ export interface StoredTask {
   readonly counted_by: string
   readonly context_id: string
   readonly state: TaskState
-  /** When it entered its state. */
+  /** Time at which the task entered its state. */
   readonly updated_at: string
-  /** When the task is deleted. */
+  /** The time when the task is deleted. */
   readonly expires_at: string
-  /** Lease of the worker, which renews it in time; a task whose lease expired has failed. Null: no worker. */
+  /**
+   * Lease of the worker, which the worker renews in time. A task whose lease has expired has failed. Null: no worker.
+   */
   readonly alive_until: string | null
-  /** Message of its state. */
+  /** The message of the task's state. */
   readonly message: Message | null
-  /** The messages that it was sent. */
+  /** The messages that the task received. */
   readonly history: readonly Message[]
   readonly artifacts: readonly Artifact[]
 }
@@ -116,7 +118,7 @@ export interface TaskFilter {
   readonly owner: string
   readonly context_id?: string | undefined
   readonly state?: TaskState | undefined
-  /** Tasks that entered their state later than that. */
+  /** Only tasks that entered their state later than this. */
   readonly updated_after?: string | undefined
   /** Position of the last task of the previous page. */
   readonly after?: TaskPosition | undefined
@@ -126,24 +128,25 @@ export interface TaskFilter {
 export type TaskPosition = Pick<StoredTask, 'updated_at' | 'id'>
 
 export interface TaskPage {
-  /** Tasks, the latest first; fewer than the limit where they are long. */
+  /** Tasks, the latest first; fewer than the limit if they are long. */
   readonly tasks: readonly StoredTask[]
-  /** Whether more tasks follow. */
+  /** True if more tasks follow. */
   readonly more: boolean
   /** Number of tasks, regardless of `after` and `limit`. */
   readonly total: number
 }
 
-/** A2A tasks. They have no revision and are not in the change log. Expired ones are never returned. */
+/** A2A tasks. They have no revision and are not in the change log. No method returns an expired task. */
 export interface TaskStore {
   /**
-   * Adds a task, and deletes the oldest finished ones where its key has too many, or anonymous callers together have.
-   * `busy`: the key has too many unfinished tasks; `full`: all keys together have. In both cases the task is not
+   * Adds a task. Deletes the oldest finished tasks if its key, or all anonymous callers together, have too many.
+   * `busy`: the key has too many unfinished tasks; `full`: all keys together have too many. In both cases the task is
+   * not
    * added.
    */
   add(task: StoredTask, each: TaskBounds, all: TaskBounds): Promise<'added' | 'busy' | 'full'>
   get(id: string): Promise<StoredTask | undefined>
-  /** Writes the task where its stored state is one of these; false, and nothing written, where it is not. */
+  /** Writes the task if its stored state is one of these; returns false without a write if it is not. */
   save(task: StoredTask, from: readonly TaskState[]): Promise<boolean>
   list(filter: TaskFilter): Promise<TaskPage>
 }

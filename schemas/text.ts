@@ -1,26 +1,30 @@
 import type { z } from 'zod'
 import { isRecord } from './json.ts'
 
-/** Bidi controls, zero-width characters, fillers, controls but tab and line breaks, and halves of surrogate pairs. */
+/**
+ * Bidi controls, zero-width characters, fillers, controls except tab and line breaks, and halves of surrogate pairs.
+ */
 const hidden =
   /[[\p{Control}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\p{Surrogate}\u2028\u2029\uFFF9-\uFFFB]--[\t\n\r\u200C\u200D\p{Variation_Selector}\u{E0020}-\u{E007F}]]/v
 /** Joiners belong between letters of some scripts and within emoji, never beside ASCII or at an end. */
 const strayJoiner = /(?:^|\p{ASCII})[\u200C\u200D]|[\u200C\u200D](?:$|\p{ASCII})/u
-/** Joiners and variation selectors spell bits where they stand in rows; ideographs alone have many variants. */
+/**
+ * Joiners and variation selectors can encode bits if several follow one another; ideographs alone have many variants.
+ */
 const row = /[\u200C\u200D]{2}|\p{Variation_Selector}{2}/u
 const strayVariant =
   /(?:^|[\p{ASCII}--[#*0-9]])\p{Variation_Selector}|(?<!\p{Unified_Ideograph})[\u{E0100}-\u{E01EF}]/v
-/** Tag characters spell invisible text, except in the flags of England, Scotland and Wales (UTS #51). */
+/** Tag characters can encode invisible text, except in the flags of England, Scotland and Wales (UTS #51). */
 const flags = /\u{1F3F4}[\u{E0061}-\u{E007A}]{1,6}\u{E007F}/gu
 const tags = /[\u{E0020}-\u{E007F}]/u
 
-/** True where a text holds characters that are invisible or that reorder what is shown. */
+/** True if a text has invisible characters or characters that reorder the visible text. */
 export function hidesCharacters(text: string): boolean {
   if (hidden.test(text) || tags.test(text.replace(flags, ''))) return true
   return strayJoiner.test(text) || row.test(text) || strayVariant.test(text)
 }
 
-/** JSON Pointers of the strings and keys within a value that hide characters, at most `most`. */
+/** JSON Pointers of the strings and keys within a value that hide characters, at most `max`. */
 export function hiddenIn(value: unknown, most = 20): string[] {
   const found: string[] = []
   const left: [string, unknown][] = [['', value]]
@@ -39,7 +43,7 @@ export function hiddenIn(value: unknown, most = 20): string[] {
 
 const message = 'It holds characters that are invisible or that reorder the text. Remove them.'
 
-/** A type whose strings, at any depth, hold no hidden characters. */
+/** A type whose strings, at any depth, have no hidden characters. */
 export function visible<T extends z.ZodType>(type: T) {
   return type.superRefine((value, context) => {
     for (const at of hiddenIn(value)) {
@@ -51,7 +55,7 @@ export function visible<T extends z.ZodType>(type: T) {
 const word = /[\p{Letter}\p{Mark}]+/gu
 const [latin, alike] = [/\p{Script=Latin}/u, /[\p{Script=Cyrillic}\p{Script=Greek}]/u]
 
-/** True where one word is written in scripts whose letters can be taken for each other (UTS #39 section 5). */
+/** True if one word is written in scripts whose letters are confusable (UTS #39 section 5). */
 export function mixesScripts(text: string): boolean {
   return (text.match(word) ?? []).some((letters) => latin.test(letters) && alike.test(letters))
 }

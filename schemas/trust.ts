@@ -19,7 +19,7 @@ export type ContentFlag = z.infer<typeof ContentFlag>
 
 const ProofMethod = z.enum(['dns', 'http', 'mcp'])
 
-/** Something about an agent that its owner should know. `field` is a JSON Pointer into what was checked. */
+/** A finding about an agent for its owner. `field` is a JSON Pointer into the checked document. */
 export const Finding = z.object({
   severity: z.enum(['error', 'warning', 'info']),
   code: z.string().describe('Stable name of the rule.'),
@@ -35,7 +35,7 @@ const time = z.iso.datetime()
 export const ManifestReport = z.object({
   status: z.enum(['ok', 'unreachable', 'invalid']),
   checked_at: time,
-  detail: z.string().nullable().describe('Why it is not ok.'),
+  detail: z.string().nullable().describe('The reason if the status is not ok.'),
   findings: z.array(Finding),
 })
 export type ManifestReport = z.infer<typeof ManifestReport>
@@ -44,44 +44,41 @@ export type ManifestReport = z.infer<typeof ManifestReport>
 export const VerificationReport = z.object({
   method: ProofMethod,
   domain: z.string(),
-  proved_at: time.describe('When it was first proved.'),
-  checked_at: time.describe('When the proof was last checked.'),
+  proved_at: time.describe('Time of the first proof.'),
+  checked_at: time.describe('Time of the last check of the proof.'),
   failures: z.int().describe('Failed checks in a row.'),
   failing_since: time.nullable(),
-  detail: z.string().nullable().describe('Why the last check failed.'),
+  detail: z.string().nullable().describe('The reason why the last check failed.'),
 })
 export type VerificationReport = z.infer<typeof VerificationReport>
 
 export const SignatureReport = z.object({
   status: SignatureStatus,
   key_id: z.string().optional(),
-  covers_all: z.boolean().optional().describe('False where the card has members that no signature covers.'),
+  covers_all: z.boolean().optional().describe('False if the card has members that no signature covers.'),
   unsigned: z.array(z.string()).optional().describe('JSON Pointers of such members.'),
   detail: z.string(),
 })
 export type SignatureReport = z.infer<typeof SignatureReport>
 
-/** Taken out of every public view by an admin. */
+/** A suspension: an admin hides the entry from every public view. */
 export const Suspension = z.object({ reason: z.string(), at: time })
 export type Suspension = z.infer<typeof Suspension>
 
-/** Who did something; null for the gateway itself. */
+/** The actor of an event; null for the gateway itself. */
 export const Actor = z.object({ issuer: z.string(), subject: z.string() }).nullable()
 export type Actor = z.infer<typeof Actor>
 
 const Fields = z.record(z.string(), z.unknown()).nullable()
 
-/** One event of an agent's audit log. For a change, `before` and `after` hold the fields that differ. */
+/** One event of an agent's audit log. For a change, `before` and `after` contain the fields that differ. */
 export const AuditEvent = z.object({
   id: z.int(),
   at: time,
   action: z.string(),
   actor: Actor,
   reason: z.string().nullable(),
-  revision: z
-    .int()
-    .nullable()
-    .describe('Revision of the registry change; null where the entry did not change.'),
+  revision: z.int().nullable().describe('Revision of the registry change; null if the entry did not change.'),
   before: Fields,
   after: Fields,
 })
@@ -89,7 +86,7 @@ export type AuditEvent = z.infer<typeof AuditEvent>
 
 const TxtRecord = z.object({ name: z.string(), type: z.literal('TXT'), value: z.string() })
 
-/** What an owner may publish to prove a domain; one of the three is enough. */
+/** The records that an owner may publish to prove a domain; one of the three is enough. */
 const Challenges = z.object({
   dns: z.object({ record: TxtRecord, alternatives: z.array(TxtRecord) }),
   http: z.object({ url: z.string(), line: z.string() }),
@@ -103,28 +100,28 @@ export const VerificationOutcome = z.object({
   package_name: z.string(),
   verified: z.boolean(),
   verification_level: z.string(),
-  domain: z.string().nullable().describe('The domain that the name and the manifest agree on.'),
-  reason: z.string().nullable().describe('Why it is not verified.'),
-  challenges: Challenges.nullable().describe('What to publish before asking again.'),
+  domain: z.string().nullable().describe('The domain on which the name and the manifest agree.'),
+  reason: z.string().nullable().describe('The reason why the agent is not verified.'),
+  challenges: Challenges.nullable().describe('The records to publish before the next attempt.'),
   attempts: z.array(Attempt),
 })
 export type VerificationOutcome = z.infer<typeof VerificationOutcome>
 
-/** What a caller says of the domain to prove. */
+/** The caller's choice of the domain and the method of proof. */
 export const ProofRequest = z.strictObject({
   domain: z
     .string()
     .min(1)
     .max(253)
     .optional()
-    .describe('The domain to prove; the longest that the name allows when absent.'),
-  method: ProofMethod.optional().describe('All of them when absent.'),
+    .describe('The domain to prove; the longest one that the name allows when absent.'),
+  method: ProofMethod.optional().describe('The method of proof; all methods when absent.'),
   signature: z
     .string()
     .max(200)
     .optional()
     .describe(
-      'For mcp: by the Ed25519 key of the record, over the text in challenges.mcp.sign; base64 or hex.',
+      'For mcp: the signature by the Ed25519 key of the record, over the text in challenges.mcp.sign; base64 or hex.',
     ),
 })
 export type ProofRequest = z.infer<typeof ProofRequest>

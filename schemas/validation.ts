@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Finding } from './trust.ts'
 
-/** What to validate: one of the three. */
+/** The document to validate: one of the three. */
 export const ValidationRequest = z
   .strictObject({
     manifest_url: z
@@ -9,7 +9,10 @@ export const ValidationRequest = z
       .max(2048)
       .optional()
       .describe('URL of a card; needs a bearer token.'),
-    card: z.record(z.string(), z.unknown()).optional().describe('A card as it will be served.'),
+    card: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe('A card in the form in which it will be served.'),
     publication: z.record(z.string(), z.unknown()).optional().describe('The body of a publish request.'),
   })
   .refine((request) => Object.values(request).filter((value) => value !== undefined).length === 1, {
@@ -18,14 +21,17 @@ export const ValidationRequest = z
   .meta({ oneOf: ['manifest_url', 'card', 'publication'].map((field) => ({ required: [field] })) })
 export type ValidationRequest = z.infer<typeof ValidationRequest>
 
-/** How it would be listed, and everything to correct, the worst first. */
+/** The entry as it would be listed, and everything to correct, the worst finding first. */
 export const Validation = z.object({
-  valid: z.boolean().describe('True where no finding is an error, so that it can be listed.'),
+  valid: z.boolean().describe('True if no finding is an error, so that the agent can be listed.'),
   form: z.enum(['a2a-1.0', 'a2a-0.3', 'a2a-0.2', 'a2a-0.1', 'interface', 'unknown']).nullable(),
   findings: z.array(Finding),
   preview: z
     .object({
-      package_name: z.string().nullable().describe('The package name that it states, or the derived one.'),
+      package_name: z
+        .string()
+        .nullable()
+        .describe('The package name that the card states, or the derived one.'),
       name: z.string(),
       description: z.string(),
       version: z.string().nullable(),
@@ -34,7 +40,7 @@ export const Validation = z.object({
       endpoints: z.array(z.string()).describe('URLs of the endpoints.'),
     })
     .nullable()
-    .describe('How it would be listed; null where it cannot be.'),
+    .describe('The entry as it would be listed; null if it cannot be listed.'),
   card_sha256: z.string().nullable().describe('SHA-256 of the card as fetched, in hex.'),
 })
 export type Validation = z.infer<typeof Validation>

@@ -1,8 +1,11 @@
 import { z } from 'zod'
 
-/** One version of an agent: its public content from a revision on. It never changes. */
+/** One version of an agent: its public content from one revision on. A version is immutable. */
 const AgentVersion = z.object({
-  version: z.string().nullable().describe('Version as stated by the publisher; null where none is stated.'),
+  version: z
+    .string()
+    .nullable()
+    .describe('Version as stated by the publisher; null if the publisher states none.'),
   revision: z.int().describe('Revision that published it; it identifies every version.'),
   published_at: z.iso.datetime(),
   sha256: z.string().describe('SHA-256 of the content, in hex: equal content has equal digests.'),
@@ -12,13 +15,15 @@ const AgentVersion = z.object({
 export const VersionPage = z.object({
   versions: z
     .array(AgentVersion)
-    .describe('The highest by Semantic Versioning first, then versions without an order, the newest first.'),
+    .describe(
+      'Ordered by Semantic Versioning, the highest first; then versions without an order, the newest first.',
+    ),
   next_cursor: z.string().nullable().describe('Null on the last page.'),
   total: z.int(),
 })
 export type VersionPage = z.infer<typeof VersionPage>
 
-/** Which version is meant; the current one where neither is given. */
+/** The requested version; the current one if both fields are absent. */
 export interface WantedVersion {
   /** A version as published, a semver range, or `latest`. */
   readonly version?: string | undefined

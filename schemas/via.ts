@@ -10,7 +10,7 @@ export function viaOf(agents: readonly string[]): string {
   return agents.map((agent) => (agent === '' ? `1.1 ${gateway}` : `1.1 ${gateway} (${agent})`)).join(', ')
 }
 
-/** The agents that a call has passed, by its `Via`; '' where a proxy dropped the comment. */
+/** The agents that a call has passed, from its `Via`; '' if a proxy dropped the comment. */
 export function passedAgents(via: string): string[] {
   const members = via
     .slice(0, longest)

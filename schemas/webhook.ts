@@ -7,13 +7,13 @@ const fields = {
   url: z
     .url({ protocol: /^https?$/ })
     .max(2048)
-    .describe('Where the changes are posted to.'),
+    .describe('The address to which the changes are posted.'),
   kinds: z
     .array(ChangeKind)
     .min(1)
     .max(ChangeKind.options.length)
     .describe('Kinds of changes that are posted.'),
-  mine: z.boolean().describe('Only changes of agents that you own.'),
+  mine: z.boolean().describe('Post only changes of agents that you own.'),
 }
 
 /** The subscription of a webhook. */
@@ -25,11 +25,11 @@ export const WebhookInput = z.strictObject({
     .int()
     .min(0)
     .optional()
-    .describe('Revision that you have; 0 for everything; when absent, changes from now on.'),
+    .describe('The revision that you have; 0 for all changes; when absent, changes from now on.'),
 })
 export type WebhookInput = z.output<typeof WebhookInput>
 
-/** The fields to change; the others stay. */
+/** The fields to change; absent fields stay unchanged. */
 export const WebhookEdit = z.strictObject({
   url: fields.url.optional(),
   kinds: fields.kinds.optional(),
@@ -39,7 +39,8 @@ export const WebhookEdit = z.strictObject({
 export type WebhookEdit = z.output<typeof WebhookEdit>
 
 /**
- * Why a delivery failed: the target may not be called, timed out, cannot be reached, sent an invalid answer,
+ * The reason why a delivery failed: the target must not be called, timed out, cannot be reached, sent an invalid
+ * answer,
  * redirected or answered other than 2xx; or the secret cannot be decrypted, since the gateway's key has changed.
  */
 export const DeliveryFailure = z.enum([
@@ -55,17 +56,17 @@ export type DeliveryFailure = z.infer<typeof DeliveryFailure>
 
 /** One attempt to deliver. */
 export const Delivery = z.object({
-  id: z.string().describe('The webhook-id that was sent: the same at each attempt.'),
+  id: z.string().describe('The webhook-id of the delivery: the same at each attempt.'),
   at: time,
   ok: z.boolean(),
-  status: z.int().nullable().describe('HTTP status of the answer, where there was one.'),
+  status: z.int().nullable().describe('HTTP status of the answer, if there was one.'),
   failure: DeliveryFailure.nullable(),
   detail: z.string().nullable(),
   ms: z.int(),
 })
 export type Delivery = z.infer<typeof Delivery>
 
-/** A webhook as its owner sees it. */
+/** A webhook in the view of its owner. */
 export const Webhook = z.object({
   id: z.uuid(),
   url: z.string(),
@@ -78,12 +79,10 @@ export const Webhook = z.object({
     .describe('Every change up to this revision has been delivered or was not subscribed to.'),
   failing_since: time.nullable(),
   failures: z.int().describe('Failed attempts in a row.'),
-  next_attempt_at: time
-    .nullable()
-    .describe('Null where no change is pending, or the webhook is not enabled.'),
+  next_attempt_at: time.nullable().describe('Null if no change is pending, or the webhook is not enabled.'),
   disabled_at: time
     .nullable()
-    .describe('When it was disabled, after five days of failures; enable it again by PUT.'),
+    .describe('Time at which the webhook was disabled, after five days of failures; enable it again by PUT.'),
   deliveries: z.array(Delivery).describe('The last attempts, the newest first.'),
 })
 export type Webhook = z.infer<typeof Webhook>
@@ -91,7 +90,7 @@ export type Webhook = z.infer<typeof Webhook>
 export const NewWebhook = Webhook.extend({
   secret: z
     .string()
-    .describe('What deliveries are signed with (Standard Webhooks). It is never shown again.'),
+    .describe('The secret that signs deliveries (Standard Webhooks). It is never returned again.'),
 })
 export type NewWebhook = z.infer<typeof NewWebhook>
 
@@ -99,14 +98,14 @@ export type NewWebhook = z.infer<typeof NewWebhook>
 export interface WebhookProgress {
   /** Revision up to which every change was delivered. */
   readonly position: number
-  /** Revision up to which the failed delivery reaches; the next attempt is the same delivery. */
+  /** Revision up to which the failed delivery reaches; the next attempt repeats that delivery. */
   readonly pending: number | null
-  /** When the next attempt is due; null where it is not enabled. */
+  /** Time of the next attempt; null if the webhook is not enabled. */
   readonly next_at: string | null
   readonly failures: number
   readonly failing_since: string | null
   readonly disabled_at: string | null
-  /** The newest first. */
+  /** The attempts, the newest first. */
   readonly deliveries: readonly Delivery[]
 }
 
@@ -121,30 +120,33 @@ export interface StoredWebhook extends WebhookProgress {
   readonly kinds: readonly ChangeKind[]
   readonly mine: boolean
   readonly created_at: string
-  /** Version of the owner's settings: older progress is not written over newer settings. */
+  /** Version of the owner's settings. Older progress does not overwrite newer settings. */
   readonly version: number
 }
 
-/** What the owner sets, apart from delivery progress. */
+/** The settings by the owner, without the delivery progress. */
 export type WebhookSettings = Partial<
   Omit<StoredWebhook, 'id' | 'owner' | 'version' | 'position' | 'pending'>
 >
 
 export interface WebhookStore {
-  /** False, and not added, where the owner already has `most`. */
+  /** False, without adding the webhook, if the owner already has `max`. */
   add(webhook: StoredWebhook, most: number): Promise<boolean>
   get(id: string): Promise<StoredWebhook | undefined>
-  /** The newest first. */
+  /** The owner's webhooks, the newest first. */
   list(owner: string): Promise<readonly StoredWebhook[]>
-  /** Writes the settings only; false where the webhook is gone or its settings are newer than that version. */
+  /** Writes the settings only; false if the webhook no longer exists or its settings are newer than that version. */
   set(id: string, version: number, settings: WebhookSettings): Promise<boolean>
-  /** Writes the progress; false where the settings or the progress have changed since, or the webhook is gone. */
+  /**
+   * Writes the progress; false if the settings or the progress have changed since, or the webhook no longer exists.
+   */
   move(from: Pick<StoredWebhook, 'id' | 'version' | 'position'>, progress: WebhookProgress): Promise<boolean>
-  /** False where there was none. */
+  /** False if the webhook does not exist. */
   remove(id: string): Promise<boolean>
   /**
-   * Webhooks behind `revision` whose attempt is due by `now`, or due implausibly late; the longest due first, without
-   * those in `busy`.
+   * Webhooks behind `revision` whose attempt is due by `now`, or due implausibly late; the one that is due longest
+   * comes first,
+   * without those in `busy`.
    */
   due(query: WebhooksDue): Promise<readonly StoredWebhook[]>
 }

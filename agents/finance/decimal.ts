@@ -2,8 +2,7 @@ const number = /^(\d{1,20})(?:\.(\d{1,40}))?(?:[eE]([+-]?\d{1,2}))?$/
 
 /**
  * A JSON number or a decimal as plain digits, without conversion to a float: `1.5e-7` is `0.00000015`. Undefined for a
- * sign
- * and for anything else.
+ * sign and for other texts.
  */
 export function plainDecimal(text: string): string | undefined {
   const [, whole, fraction = '', exponent] = number.exec(text) ?? []

@@ -29,7 +29,7 @@ const Input = z.strictObject({
   cross_check: z
     .boolean()
     .default(false)
-    .describe('Ask a second source too, and warn where they differ by over 2 %.'),
+    .describe('Ask a second source too, and warn if the two differ by over 2 %.'),
 })
 
 const Output = z.object({

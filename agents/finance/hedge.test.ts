@@ -15,7 +15,7 @@ const krakenBitcoin = 'GET /0/public/Ticker?pair=XBTUSD'
 const headStart = 800
 
 describe('a slow source', () => {
-  test('has a head start of 800 ms; then the next one is asked too, and the loser is cancelled', async () => {
+  test('has a head start of 800 ms; then the next source is asked too, and the slower one is cancelled', async () => {
     await using finance = await openFinance({ [bitcoin]: hang, [krakenBitcoin]: krakenTrade('2') })
     const priced = finance.price({ symbol: 'BTC' })
     await finance.server.arrived(1)
@@ -30,7 +30,7 @@ describe('a slow source', () => {
     expect(finance.server.requests).toHaveLength(2)
   })
 
-  test('may win all the same; then the second is cancelled, which does not count against it', async () => {
+  test('may still win; then the second source is cancelled, which does not count against it', async () => {
     const answer = Promise.withResolvers<Answer>()
     await using finance = await openFinance({ [bitcoin]: () => answer.promise, [krakenBitcoin]: hang })
     const priced = finance.price({ symbol: 'BTC' })

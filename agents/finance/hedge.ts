@@ -22,7 +22,7 @@ interface Running {
   readonly abort: AbortController
 }
 
-/** Failures of one source; the others are asked all the same. */
+/** Failures of one source, after which the other sources are still asked. */
 const sourceErrors: ReadonlySet<Code> = new Set<Code>([
   'upstream_failed',
   'upstream_timeout',
@@ -37,8 +37,9 @@ const headStart_ms = 800
 const maxClockSkew_ms = 2 * 60_000
 
 /**
- * Asks sources in order until there are enough quotes. The next source is asked when one has no quote, and when nothing
- * arrived for 800 ms. Requests still running at the end are cancelled; a source that lost its head start fails with
+ * Asks sources in order until there are enough quotes. The next source is asked when a source has no quote, and when
+ * nothing
+ * arrived for 800 ms. Requests still running at the end are cancelled. A source that lost its head start fails with
  * `upstream_timeout`, which counts against it. Returns the results in order of arrival.
  */
 export async function hedgedQuotes<Requested extends Instrument>(

@@ -8,7 +8,8 @@ export type FinancePorts = Upstreams & FinanceConfig
 
 export interface Prices {
   /**
-   * The freshest available price, `compared` with that of a second source or not. Throws Failure `not_found`,
+   * The freshest available price; if `compared` is set, compared with that of a second source. Throws Failure
+   * `not_found`,
    * `not_configured`, `circuit_open`, `upstream_…`, `cancelled`.
    */
   find(instrument: Instrument, compared: boolean, signal: AbortSignal): Promise<Cached<FoundPrice>>
@@ -22,7 +23,7 @@ const unknownLifetime = minute
 const standIn = 60 * minute
 
 /**
- * Milliseconds for which a price is fresh, and for which it is then served as stale while the next one is fetched.
+ * Milliseconds for which a price is fresh, and for which it is then served as stale while the next price is fetched.
  */
 const periods: Readonly<Record<AssetClass, { readonly lifetime: number; readonly refresh: number }>> = {
   crypto: { lifetime: 10 * second, refresh: 50 * second },
@@ -32,9 +33,8 @@ const periods: Readonly<Record<AssetClass, { readonly lifetime: number; readonly
 }
 
 /**
- * Prices by asset class. An unknown symbol is remembered for a minute. A stale price is served for up to an hour while
- * every
- * source fails.
+ * Prices by asset class. An unknown symbol is cached for a minute. A stale price is served for up to an hour while
+ * every source fails.
  */
 export function createPrices(ports: FinancePorts): Prices {
   const { clock, wait } = ports

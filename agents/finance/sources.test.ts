@@ -259,7 +259,7 @@ describe('keys', () => {
     expect(finance.server.requests).toHaveLength(1)
   })
 
-  test('none at all leaves shares not_configured, with each setting named; indices name theirs', async () => {
+  test('a missing key leaves shares not_configured, with each setting named; indices name theirs', async () => {
     await using finance = await openFinance({}, noKeys)
     expect(await failureOf(finance.price({ symbol: 'AAPL' }))).toMatchObject({
       code: 'not_configured',

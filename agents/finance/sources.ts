@@ -37,7 +37,7 @@ interface Sources {
   readonly index: readonly Provider<Index>[]
 }
 
-/** One request per `gap_ms` milliseconds, after the terms of each source for free use. */
+/** One request per `gap_ms` milliseconds, according to the terms of each source for free use. */
 function every(gap_ms: number, burst: number): UpstreamLimits {
   return { gap_ms, burst, max_in_flight: 8 }
 }

@@ -4,7 +4,7 @@ import { cryptoTickers, currencies, quotes, sharedTickers } from './tickers.ts'
 export const assetClasses = ['crypto', 'stock', 'fx', 'index'] as const
 export type AssetClass = (typeof assetClasses)[number]
 
-/** Two things, the first priced in the second: `BTC-USD`, or `EUR/USD` as an exchange rate. */
+/** A pair of currencies or assets, the first priced in the second: `BTC-USD`, or `EUR/USD` as an exchange rate. */
 export interface Pair {
   readonly asset_class: 'crypto' | 'fx'
   readonly resolved: string
@@ -44,9 +44,11 @@ const yahooRate = /^(?:([A-Z]{3})[-/]?)?([A-Z]{3})=X$/
 const index = /^\^[A-Z0-9]{1,12}([.-][A-Z0-9]{1,4})?$/
 
 /**
- * What a symbol means. `symbol` is in upper case and holds [A-Z0-9.^=/-] only. A stated asset class wins; then
- * exchange rates (`EURUSD=X`, `EUR/USD`, `EURUSD`), indices (`^GSPC`), pairs of crypto assets, the tickers of well-known
- * ones, and shares. Throws Failure `invalid_request`.
+ * Reads the instrument of a symbol. `symbol` is in upper case and consists of [A-Z0-9.^=/-] only. A stated asset class
+ * takes precedence; then
+ * exchange rates (`EURUSD=X`, `EUR/USD`, `EURUSD`), indices (`^GSPC`), pairs of crypto assets, the tickers of
+ * well-known
+ * crypto assets, and shares. Throws Failure `invalid_request`.
  */
 export function readSymbol(
   symbol: string,
@@ -66,7 +68,7 @@ export function readSymbol(
   return separated.test(symbol) || cryptoTickers.has(pairing.base) ? pairing : share(symbol)
 }
 
-/** The other thing that a bare ticker may mean. */
+/** The other instruments that a bare ticker may mean. */
 export function alternativesOf(symbol: string, { asset_class }: Instrument) {
   if (asset_class === 'crypto' && sharedTickers.has(symbol)) {
     return [{ symbol, asset_class: 'stock' as const }]
@@ -77,7 +79,7 @@ export function alternativesOf(symbol: string, { asset_class }: Instrument) {
   return []
 }
 
-/** `JPY=X` is what a dollar costs in yen. */
+/** The Yahoo form of an exchange rate: `JPY=X` is the price of a dollar in yen. */
 function exchangeRate(symbol: string): Pair | undefined {
   const yahoo = yahooRate.exec(symbol)
   const [, base = 'USD', quote = ''] = yahoo ?? rate.exec(symbol) ?? []

@@ -1,4 +1,4 @@
-/** Crypto assets known by their bare ticker. A ticker that most people mean as a share (T, W, S …) is left out. */
+/** Crypto assets known by their bare ticker. A ticker that mostly means a share (T, W, S …) is left out. */
 export const cryptoTickers: ReadonlySet<string> = new Set(
   `BTC ETH USDT XRP BNB SOL USDC DOGE TRX ADA HYPE LINK XLM SUI BCH AVAX HBAR LEO LTC TON SHIB DOT XMR WLFI DAI
   UNI AAVE PEPE ENA NEAR TAO OKB CRO APT ONDO ETC ICP POL KAS ARB ATOM VET RENDER FIL ALGO SEI BONK JUP FET WLD
@@ -10,7 +10,7 @@ export const cryptoTickers: ReadonlySet<string> = new Set(
     .split(/\s+/),
 )
 
-/** Of those, the ones that name a share or a fund on an American exchange as well. */
+/** The tickers above that also name a share or a fund on an American exchange. */
 export const sharedTickers: ReadonlySet<string> = new Set(
   `APE APT AR ARB ATOM AXS BCH BTC COMP DASH EOS ETH FET FLOW GRT LINK LTC NEAR OP SAND SEI SKL SNX SOL SPX STRK
   STX SUI TRX UNI`
@@ -18,7 +18,7 @@ export const sharedTickers: ReadonlySet<string> = new Set(
     .split(/\s+/),
 )
 
-/** Currencies of states (ISO 4217) that a source here may know. */
+/** Currencies of states (ISO 4217) that a source may support. */
 export const currencies: ReadonlySet<string> = new Set(
   `AED ARS AUD BGN BRL CAD CHF CLP CNY COP CZK DKK EGP EUR GBP HKD HUF IDR ILS INR ISK JPY KRW KWD MAD MXN MYR NGN
   NOK NZD PEN PHP PKR PLN QAR RON RUB SAR SEK SGD THB TRY TWD UAH USD VND ZAR`
@@ -26,5 +26,5 @@ export const currencies: ReadonlySet<string> = new Set(
     .split(/\s+/),
 )
 
-/** What a crypto asset may be priced in. */
+/** Currencies in which a crypto asset may be priced. */
 export const quotes: ReadonlySet<string> = new Set('USD EUR GBP JPY CHF CAD AUD USDT USDC BTC ETH'.split(' '))

@@ -8,7 +8,7 @@ import { getSession } from './get-session.ts'
 import type { PlaygroundNeeds } from './port.ts'
 import { watchSession } from './watch-session.ts'
 
-/** Lets anyone try the registry: a session, a search, a call, and an export of both as code. */
+/** Lets every caller try the registry: a session, a search, a call, and an export of the calls as code. */
 export function createPlayground(needs: PlaygroundNeeds): Agent {
   const { sessions } = needs
   return defineAgent({

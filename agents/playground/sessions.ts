@@ -7,7 +7,7 @@ import type { PlaygroundCaller, Sessions } from './port.ts'
 
 const lifetime = 3_600_000
 const megabyte = 1024 * 1024
-/** Characters of steps in one answer, beyond its first step; every transport answers with at most 1 MiB. */
+/** Characters of steps in one answer, not counting its first step; every transport answers with at most 1 MiB. */
 const maxHistoryCharacters = 768 * 1024
 
 export interface PlaygroundLimits {
@@ -16,7 +16,7 @@ export interface PlaygroundLimits {
   readonly owner: PoolBounds
   /** Limits of all callers without a token together. */
   readonly anonymous: PoolBounds
-  /** Watchers of one session in one process. */
+  /** Maximum watchers of one session in one process. */
   readonly watchers: number
 }
 

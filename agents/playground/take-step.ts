@@ -6,7 +6,7 @@ import { admit, isAnonymous } from './caller.ts'
 import { toAscii } from './export/ascii.ts'
 import type { PlaygroundNeeds } from './port.ts'
 
-/** Bytes of a call as exports write it, and of the stored beginning of a long answer. */
+/** Maximum bytes of a call in an export, and of the stored beginning of a long answer. */
 const maxCallBytes = 64 * 1024
 const maxReplyBytes = 64 * 1024
 
@@ -49,7 +49,7 @@ export async function takeStep(
     return { output: outcome.output, step: number }
   }
   const { failure } = outcome
-  // A call that is not callable here may contain a secret that must not be stored.
+  // A call that fails with `not_callable` may contain a secret, which must not be stored.
   if (failure.code === 'not_callable') throw failure
   // The error of the call matters more than an error of storing it.
   await sessions.keep(session, { ...step, failure: { ...problem(failure, id) } }).catch(() => {})

@@ -9,7 +9,7 @@ import type { PlaygroundNeeds } from './port.ts'
 const Input = z.strictObject({ session: sessionId, after })
 const Over = z.object({ id: z.string(), ended: z.enum(['expired', 'deleted']) })
 
-/** Reports first, as progress, how many steps there are. */
+/** Reports the number of steps first, as progress. */
 export function watchSession({
   sessions,
   clock,

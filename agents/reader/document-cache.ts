@@ -2,9 +2,9 @@ import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../src/common/clock.ts'
 import { type Document, type DocumentPorts, type DocumentRequest, readDocument } from './document.ts'
 
-/** Documents read lately, so that all parts of a page come from one reading. */
+/** Recently read documents, so that all parts of a page come from one reading. */
 export interface DocumentCache {
-  /** Throws what reading throws. */
+  /** Throws the errors of the reading. */
   read(request: DocumentRequest, signal: AbortSignal): Promise<CacheHit>
 }
 
@@ -35,7 +35,7 @@ export function createDocumentCache(ports: DocumentPorts): DocumentCache {
   }
 }
 
-/** Key of everything that changes the result of a reading. */
+/** Key of all inputs that change the result of a reading. */
 export function keyOf({
   url,
   format,

@@ -18,7 +18,7 @@ export interface DocumentPorts {
   readonly clock: Clock
 }
 
-/** What to read, and for which caller. */
+/** The document to read, and the caller. */
 export interface DocumentRequest extends ReadingOptions {
   readonly url: string
   /** Key of the caller, for fair scheduling. */

@@ -35,7 +35,7 @@ const Input = z.strictObject({
   include_links: z.boolean().default(true).describe('False keeps only the text of links.'),
   include_images: z.boolean().default(true).describe('False leaves images out.'),
   selector: Selector.optional().describe(
-    'CSS selector of what to read instead of the main content: names, #id, .class, [attribute], descendants, children, siblings and lists of these.',
+    'CSS selector of the part to read instead of the main content: names, #id, .class, [attribute], descendants, children, siblings and lists of these.',
   ),
   mode: z
     .enum(['main', 'full'])
@@ -71,7 +71,7 @@ const Content = z.object({
     .describe('For blocks: the expected F1 of the content; null otherwise.'),
   truncated: z.boolean().describe('More follows; continue with next_cursor.'),
   next_cursor: z.string().nullable(),
-  empty_reason: z.enum(emptyReasons).nullable().describe('Why there is next to no content.'),
+  empty_reason: z.enum(emptyReasons).nullable().describe('The reason why there is next to no content.'),
   hint: z.string().nullable().describe('What to do if there is next to no content.'),
   content_trust: z
     .literal('untrusted')
@@ -144,13 +144,13 @@ const hints: Record<EmptyReason, string> = {
     'The page is written by its script, which the reader does not run. Look for an API, a feed or a print version.',
   login_wall: 'The page needs a login, and the reader does not log in. Look for a public version.',
   paywall: 'The page is behind a paywall; this is its beginning. Look for the same text elsewhere.',
-  blocked: 'The server admits browsers and no programs. Look for the same text elsewhere, or for an API.',
+  blocked: 'The server admits only browsers. Look for the same text elsewhere, or for an API.',
   not_found: 'The server answers 200, but the text says that the page does not exist. Check the URL.',
   no_match: 'Nothing on the page matches the selector. Read the page without a selector to see its content.',
   no_text: 'The page has no text; it may consist of pictures.',
 }
 
-/** What to do about a page with next to no content. */
+/** Advice for a page with next to no content. */
 export function hintFor(reason: EmptyReason | null): string | null {
   return reason === null ? null : hints[reason]
 }

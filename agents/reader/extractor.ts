@@ -7,11 +7,11 @@ import type { ExtractDocument, Extracted, ReaderJob, WorkerMessage } from './por
 interface ExtractorOptions {
   /** Entry module of a thread: worker.ts, or its compiled form. */
   readonly worker: URL
-  /** As many as there are cores, when absent. */
+  /** The number of cores when absent. */
   readonly threads?: number
   /** Milliseconds for one document from the start of its reading; 2,500 when absent. */
   readonly deadline_ms?: number
-  /** Documents that may wait, beside one for each thread; 64 when absent. */
+  /** Maximum number of waiting documents, in addition to one for each thread; 64 when absent. */
   readonly queue_limit?: number
 }
 
@@ -26,7 +26,7 @@ interface Task {
 
 interface Thread {
   readonly worker: Worker
-  /** Its modules are loaded. */
+  /** True once the thread's modules are loaded. */
   isReady: boolean
   task: Task | undefined
   timer: NodeJS.Timeout | undefined
@@ -44,7 +44,10 @@ class WorkerExtractor implements Extractor {
   readonly #maxThreads: number
   readonly #waiting: FairQueue<Task>
   readonly #threads = new Set<Thread>()
-  /** Terminated threads that have not ended; each may still occupy a core, since native code ends at its own time. */
+  /**
+   * Terminated threads that have not ended. Each may still occupy a core, since running native code delays the end of
+   * a thread.
+   */
   readonly #terminating = new Set<Promise<unknown>>()
   #isClosed = false
 
@@ -107,7 +110,8 @@ class WorkerExtractor implements Extractor {
       this.#schedule()
     })
     settle(thread, failure)
-    // A thread that cannot start fails a task: else threads would be started again and again without an error.
+    // A thread that cannot start fails a task: otherwise threads would be started repeatedly without an
+    // error.
     if (!thread.isReady) this.#waiting.take()?.settle(failure)
     else if (this.#mayStart()) this.#startThread()
     this.#schedule()
@@ -119,7 +123,7 @@ class WorkerExtractor implements Extractor {
     )
   }
 
-  /** Gives waiting tasks to idle threads and starts threads that are missing. */
+  /** Gives waiting tasks to idle threads and starts missing threads. */
   #schedule(): void {
     const isIdle = ({ isReady, task }: Thread) => isReady && !task
     for (const thread of [...this.#threads].filter(isIdle)) {
@@ -127,7 +131,7 @@ class WorkerExtractor implements Extractor {
       if (task) this.#run(thread, task)
       else thread.worker.unref()
     }
-    // While one thread reads, a spare one is kept, in case the reading one has to be terminated.
+    // While one thread reads, a spare one is kept for the case that the reading thread is terminated.
     const isReading = [...this.#threads].some(({ task }) => task)
     const needed = this.#waiting.size + (isReading ? 1 : 0)
     const idle = [...this.#threads].filter(({ task }) => !task).length
@@ -162,7 +166,7 @@ function busy(): Failure {
 }
 
 function cancelled({ reason }: AbortSignal): Failure {
-  return reason instanceof Failure ? reason : new Failure('cancelled', 'The caller went away.')
+  return reason instanceof Failure ? reason : new Failure('cancelled', 'The caller cancelled the call.')
 }
 
 function failureOf(answer: Exclude<WorkerMessage, { ready: true } | { extracted: Extracted }>): Failure {

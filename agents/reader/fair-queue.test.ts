@@ -7,7 +7,7 @@ function drain<T>(queue: FairQueue<T>): T[] {
   return items
 }
 
-/** Adds items such as `a1`, whose first letter is the caller; returns what each addition turned away. */
+/** Adds items such as `a1`, whose first letter is the caller; returns the item that each addition turned away. */
 function addAll(queue: FairQueue<string>, items: readonly string[]): (string | undefined)[] {
   return items.map((item) => queue.add(item.slice(0, 1), item))
 }

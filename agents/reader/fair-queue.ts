@@ -2,9 +2,8 @@
 export interface FairQueue<T> {
   readonly size: number
   /**
-   * Adds an item. Returns the item that a full queue turns away: the newest item of the longest lane, or `item` itself
-   * if no
-   * lane is longer than the caller's lane would become.
+   * Adds an item. Returns the item that a full queue rejects: the newest item of the longest lane, or `item` itself
+   * if no lane is longer than the caller's lane would become.
    */
   add(caller: string, item: T): T | undefined
   take(): T | undefined

@@ -10,7 +10,7 @@ const bomb = Buffer.alloc(24 * 1024 * 1024)
 const html = { 'content-type': 'text/html' }
 const page = '<p>An ordinary page.</p>'
 
-/** The answer of a server, and the code that the caller receives; null if the page is read all the same. */
+/** The answer of a server, and the code that the caller receives; null if the page is still read. */
 const faults: Record<
   string,
   readonly [headers: Record<string, string>, body: string | Buffer, code: string | null]

@@ -10,7 +10,7 @@ beforeAll(() => {
 })
 afterAll(() => extractor[Symbol.asyncDispose]())
 
-/** test/soak/alone/hostile.test.ts sends all of them, to a gateway under other load. */
+/** test/soak/alone/hostile.test.ts sends all of these pages, to a gateway under other load. */
 const sample = hostilePages.filter((_, index) => index % 6 === 0)
 
 test.each(sample)('%s is answered within the deadline, and so is the next page', async (_name, html) => {

@@ -4,7 +4,7 @@ import { Failure } from '../../schemas/failure.ts'
 type Kind = 'html' | 'json' | 'csv' | 'feed' | 'pdf' | 'text'
 
 interface MediaType {
-  /** Without parameters, in lower case; '' if the header is absent. */
+  /** The type without parameters, in lower case; '' if the header is absent. */
   readonly essence: string
   readonly charset: string | undefined
 }
@@ -39,9 +39,9 @@ const csv = /^text\/(?:csv|tab-separated-values)$/
 const html = /^(?:text\/html|application\/xhtml\+xml)$/
 
 /**
- * How to read a body, by its header and its first bytes. Throws Failure `upstream_invalid`, naming the type, if either
- * says
- * that the body is not text.
+ * Chooses the reader of a body, by its header and its first bytes. Throws Failure `upstream_invalid`, naming the type,
+ * if either
+ * says that the body is not text.
  */
 export function kindOf({ essence }: MediaType, body: Uint8Array): Kind {
   const start = Buffer.from(body.subarray(0, 1024)).toString('latin1')

@@ -7,14 +7,15 @@ import type { FetchPage } from './port.ts'
 
 /** Concurrent requests to one host; further requests wait. */
 const maxConcurrent = 6
-/** Seconds for which a host is not asked at most, whatever its `Retry-After` says. */
+/** Maximum seconds for which a host is not called, whatever its `Retry-After` says. */
 const maxRest_s = 3600
 /** Hosts whose `Retry-After` is remembered. */
 const maxHosts = 10_000
 
 /**
- * A fetch with few concurrent requests per host, and none until the time is over that the host set by `Retry-After` (with
- * status 429 or 503). Throws Failure `circuit_open` until then.
+ * A fetch with few concurrent requests per host. It sends no request to a host before the time in the host's
+ * `Retry-After`
+ * (with status 429 or 503), and throws Failure `circuit_open` until then.
  */
 export function createPoliteFetch(fetch: FetchPage, clock: Clock): FetchPage {
   const until = new LRUCache<string, number>({ max: maxHosts })
@@ -37,7 +38,7 @@ export function createPoliteFetch(fetch: FetchPage, clock: Clock): FetchPage {
     const host = URL.canParse(request.url) ? new URL(request.url).host : ''
     refuseUntilRested(host)
     using _slot = await acquire(host, request.signal).catch((reason: unknown) => {
-      throw reason instanceof Failure ? reason : new Failure('cancelled', 'The caller went away.')
+      throw reason instanceof Failure ? reason : new Failure('cancelled', 'The caller cancelled the call.')
     })
     refuseUntilRested(host)
     const response = await fetch(request)

@@ -29,10 +29,12 @@ export interface BodyJob extends ReadingOptions {
 
 export type ReaderJob = HtmlPage | BodyJob
 
-/** How content was found: blocks of a page, the whole page, a selector, unchanged text, a feed or a PDF. */
+/**
+ * The way in which content was found: blocks of a page, the whole page, a selector, unchanged text, a feed or a PDF.
+ */
 export const extractors = ['blocks', 'whole', 'selector', 'verbatim', 'feed', 'pdf'] as const
 
-/** Content and metadata of a document, as of an HTML page. */
+/** Content and metadata of a document, with the fields of an HTML page. */
 export interface Extracted extends Omit<PageContent, 'extractor'> {
   readonly extractor: (typeof extractors)[number]
   readonly word_count: number
@@ -44,7 +46,7 @@ export interface Extracted extends Omit<PageContent, 'extractor'> {
   readonly page_count: number | null
 }
 
-/** What the reader of one media type returns. */
+/** The result of the reader of one media type. */
 export type Reading = Omit<Extracted, 'word_count' | 'digest' | 'charset' | 'page_count'>
 
 /** Message of a worker thread: it has loaded, a result, a Failure, or another error. */
@@ -55,7 +57,8 @@ export type WorkerMessage =
   | { readonly error: string }
 
 /**
- * Reads a document in a thread that can be stopped; `caller` is whose turn it takes. Throws Failure `deadline_exceeded`,
+ * Reads a document in a thread that can be stopped; `caller` selects the lane of the queue. Throws Failure
+ * `deadline_exceeded`,
  * `cancelled`, `unavailable`, `invalid_request` (the selector) or `upstream_invalid`.
  */
 export type ExtractDocument = (job: ReaderJob, signal: AbortSignal, caller?: string) => Promise<Extracted>

@@ -270,7 +270,7 @@ test('a server that hangs times out', async () => {
   expect(await rejection(impatient({ url: '/hang' }))).toMatchObject({ code: 'upstream_timeout' })
 })
 
-test('a caller that goes away gets cancelled', async () => {
+test('a caller that disconnects gets cancelled', async () => {
   const failure = await rejection(read({ url: '/hang' }, AbortSignal.timeout(50)))
   expect(failure).toMatchObject({ code: 'cancelled' })
 })

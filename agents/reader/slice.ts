@@ -9,8 +9,7 @@ const minShare = 0.7
 
 /**
  * Up to `maxLength` characters from `start`: the rest of the text, or up to the end of a paragraph, else of a line,
- * near the
- * maximum. Never ends within a surrogate pair.
+ * near the maximum. Never ends within a surrogate pair.
  */
 export function slice(text: string, start: number, maxLength: number): Slice {
   const end = Math.min(text.length, start + maxLength)

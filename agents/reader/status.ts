@@ -22,7 +22,7 @@ export function throwForStatus({ status, headers, url }: Answer, now: number): v
   }
   if (status === 401 || status === 403) {
     const hint = isBotWall(headers)
-      ? 'The server admits browsers and no programs. Look for the same text elsewhere, or for an API.'
+      ? 'The server admits only browsers. Look for the same text elsewhere, or for an API.'
       : 'The page needs a login, or its server refuses programs.'
     throw new Failure('upstream_failed', `${host} refuses access to the page (${status}).`, {
       ...details,

@@ -12,7 +12,7 @@ export function check(registry: RegistryPort): Action<z.output<typeof Input>, Li
     name: 'check',
     title: 'Check an agent',
     description:
-      'Looks now whether an agent is alive: its card is reachable and well-formed, and it answers in its protocol. Nothing is changed there.',
+      'Probes an agent now: whether its card is reachable and well-formed, and whether it answers in its protocol. The probe changes nothing at the agent.',
     input: input(Input),
     output: output(LivenessOutcome),
     access: { scope: 'agents:read' },

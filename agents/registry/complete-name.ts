@@ -5,7 +5,7 @@ import { input, output } from '../../schemas/shape.ts'
 import type { RegistryPort } from './port.ts'
 
 const Input = z.strictObject({
-  prefix: z.string().max(220).default('').describe('How the package name begins.'),
+  prefix: z.string().max(220).default('').describe('Beginning of the package name.'),
   limit: z.int().min(1).max(100).default(100),
 })
 

@@ -9,7 +9,7 @@ export function createKey(identity: IdentityPort): Action<KeyInput, NewApiKey> {
     name: 'create_key',
     title: 'Create an API key',
     description:
-      'Makes a long-lived key that acts as you, within what you may. The key itself is shown this once.',
+      'Creates a long-lived key that acts as you, with at most your rights. The key itself is returned only this once.',
     input: input(KeyInput),
     output: output(NewApiKey),
     access: 'bearer',

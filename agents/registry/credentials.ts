@@ -15,7 +15,7 @@ export function setCredential(credentials: CredentialsPort): Action<CredentialIn
     name: 'set_credential',
     title: 'Store a credential',
     description:
-      'Stores your credential for a listed agent, encrypted. It is sent when you call that agent, only to that address.',
+      'Stores your credential for a listed agent, encrypted. The gateway sends it when you call that agent, only to that address.',
     input: input(CredentialInput),
     output: output(Credential),
     effect: 'write',

@@ -9,7 +9,7 @@ import type { RegistryPort } from './port.ts'
 const Input = z.strictObject({
   agent: agentReference,
   deprecated: z.boolean().default(true).describe('False withdraws the deprecation.'),
-  message: visible(z.string().trim().min(1).max(500)).optional().describe('Shown to all callers.'),
+  message: visible(z.string().trim().min(1).max(500)).optional().describe('All callers see this text.'),
   successor: agentReference.optional().describe('A listed agent that replaces it.'),
   expected_revision: expectedRevision,
 })

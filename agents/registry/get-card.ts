@@ -6,7 +6,7 @@ import { agentReference } from '../../schemas/publication.ts'
 import { input, output } from '../../schemas/shape.ts'
 import type { RegistryPort, StandardShape } from './port.ts'
 
-/** A publisher's own card is returned as it was written; in A2A's own shape `capabilities` is an object. */
+/** A publisher's own card is returned unchanged; in A2A's own form `capabilities` is an object. */
 const Output = Card.extend({ capabilities: z.unknown() }).partial()
 type Output = z.infer<typeof Output>
 
@@ -70,5 +70,5 @@ const inputOf = (own: string) =>
     through: z
       .boolean()
       .default(false)
-      .describe('For a listed agent too: the standard card by which it is called through this gateway.'),
+      .describe('For a listed agent too: the standard card for calling it through this gateway.'),
   })

@@ -13,10 +13,10 @@ import type { NewWebhook, Webhook, WebhookEdit, WebhookInput } from '../../schem
 
 type Caller = Principal | null
 
-/** As A2A 1.0 defines it, or with the fields of 0.3 as well. */
+/** The A2A 1.0 card, or the card with the fields of 0.3 as well. */
 export type StandardShape = '1.0' | 'any'
 
-/** What the registry agent needs of the registry. */
+/** The parts of the registry that the registry agent uses. */
 export interface RegistryPort {
   search(input: SearchInput, caller: Caller, signal: AbortSignal): Promise<SearchOutput>
   /** Listed package names that begin with a prefix, in order. */
@@ -26,9 +26,8 @@ export interface RegistryPort {
   /** The entry as it was in a version. Throws Failure `not_found` with the versions that exist. */
   resolve(agent: string, version: WantedVersion, caller: Caller): Promise<EntryDetail>
   /**
-   * The card in the interface's shape, or the standard card if there is one; `through` requests, for any agent, the
-   * standard
-   * card by which it is called through this gateway.
+   * The card in the registry's own form, or the standard card if there is one; `through` requests, for any agent, the
+   * standard card for calling it through this gateway.
    */
   card(
     agent: string,
@@ -104,8 +103,8 @@ export interface Changes {
   /** Throws Failure `invalid_request` for a revision that does not exist yet. */
   page(since: number, limit: number): Promise<ChangePage>
   /**
-   * The changes after a revision and all new ones, until the signal aborts; an empty page comes first if there are
-   * none yet.
+   * The changes after a revision and all new ones, until the signal aborts. If there are no changes yet, an empty page
+   * comes first.
    */
   follow(
     since: number,

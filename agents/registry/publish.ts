@@ -8,7 +8,7 @@ import type { RegistryPort } from './port.ts'
 const named = ['package_name', 'name', 'description']
 const nonEmpty = { minItems: 1 }
 
-/** The same fields as an update, and what a JSON Schema can express of the fields that a new agent needs. */
+/** The same fields as an update, with the requirements for a new agent that a JSON Schema can express. */
 const Complete = Publication.extend({ idempotency_key: idempotencyKey }).meta({
   anyOf: [
     { required: ['manifest_url'] },
@@ -22,7 +22,7 @@ export function publish(registry: RegistryPort): Action<Publication, EntryDetail
     name: 'publish',
     title: 'Create an agent',
     description:
-      'Lists a new agent in STAGE, visible only to its owner until go_live. Give manifest_url, or name, description and capabilities or endpoints, or both: fields stated here win.',
+      'Lists a new agent in STAGE, visible only to its owner until go_live. Give manifest_url, or name, description and capabilities or endpoints, or both; fields stated here take precedence.',
     input: input(Complete),
     output: output(EntryDetail),
     access: { scope: 'agents:write' },

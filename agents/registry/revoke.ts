@@ -12,7 +12,7 @@ export function revoke(identity: IdentityPort): Action<RevocationInput, { revoke
     name: 'revoke',
     title: 'Revoke credentials',
     description:
-      'Revokes a token, everything issued to a subject until now, an API key or a signing key. You may revoke what is your own; an admin may revoke anything.',
+      'Revokes a token, everything issued to a subject until now, an API key or a signing key. You may revoke your own credentials; an admin may revoke all.',
     input: input(RevocationInput),
     output: output(Output),
     access: 'bearer',

@@ -8,7 +8,7 @@ export function searchAgents(registry: RegistryPort): Action<SearchInput, Search
     name: 'search_agents',
     title: 'Search agents',
     description:
-      'Finds agents from natural-language intent. Without a query it lists agents. Answers with each agent’s package name, description, verification level and where its card is.',
+      'Finds agents from natural-language intent. Without a query it lists agents. Answers with each agent’s package name, description, verification level and the URL of its card.',
     input: input(SearchInput),
     output: output(SearchOutput),
     access: 'public',

@@ -8,7 +8,9 @@ import type { RegistryPort } from './port.ts'
 
 const Input = z.strictObject({
   agent: agentReference,
-  reason: visible(z.string().trim().min(1).max(1000)).describe('Shown to the owner and kept in the log.'),
+  reason: visible(z.string().trim().min(1).max(1000)).describe(
+    'The owner sees this text, and the log keeps it.',
+  ),
   suspended: z.boolean().default(true).describe('False lifts the suspension.'),
   expected_revision: expectedRevision,
 })

@@ -8,7 +8,7 @@ export function validate(registry: RegistryPort): Action<ValidationRequest, Vali
     name: 'validate',
     title: 'Validate a card or a publication',
     description:
-      'Reports what is wrong with an agent card, a manifest URL or a publication, and how it would be listed. Writes nothing.',
+      'Reports the errors in an agent card, a manifest URL or a publication, and how it would be listed. Writes nothing.',
     input: input(ValidationRequest),
     output: output(Validation),
     access: 'public',

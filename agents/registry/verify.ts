@@ -14,7 +14,7 @@ export function verify(registry: RegistryPort): Action<Input, VerificationOutcom
     name: 'verify',
     title: 'Verify the domain of an agent',
     description:
-      'Looks for a proof that the owner controls the domain in the name of an agent: a DNS record, a file of the site, or the record of the MCP registry with a signature. Without a proof it answers what to publish.',
+      'Checks for a proof that the owner controls the domain in the name of an agent: a DNS record, a file of the site, or the record of the MCP registry with a signature. Without a proof it answers with the records to publish.',
     run: (request, { principal, signal }) => registry.verify(request, principal, signal),
   })
 }

@@ -15,7 +15,7 @@ const Input = z.strictObject({
   limit: z.int().min(1).max(100).default(100).describe('Revisions per page, 1 to 100.'),
 })
 
-/** Reports as progress where it begins, and when there are no more changes for now. */
+/** Reports its starting point as progress, and reports when there are no further changes for now. */
 export function watchChanges(changes: Changes): Action<z.output<typeof Input>, ChangePage, RegistryChange> {
   return defineAction({
     name: 'watch_changes',

@@ -7,7 +7,7 @@ import type { WebhooksPort } from './port.ts'
 
 const common = { access: { scope: 'agents:write' }, advertised: false } as const
 
-const Named = z.strictObject({ webhook: z.string().min(1).max(100).describe('Its id.') })
+const Named = z.strictObject({ webhook: z.string().min(1).max(100).describe('Id of the webhook.') })
 type Named = z.infer<typeof Named>
 const Edit = WebhookEdit.extend(Named.shape)
 type Edit = z.output<typeof Edit>
@@ -19,7 +19,8 @@ export function createWebhook(webhooks: WebhooksPort): Action<WebhookInput, NewW
     ...common,
     name: 'create_webhook',
     title: 'Create a webhook',
-    description: 'Posts changes of the registry to a URL as they come, signed, in order, each at least once.',
+    description:
+      'Posts changes of the registry to a URL as they happen, signed, in order, each at least once.',
     input: input(WebhookInput),
     output: output(NewWebhook),
     effect: 'write',
@@ -73,7 +74,7 @@ export function deleteWebhook(webhooks: WebhooksPort): Action<Named, Record<stri
     ...common,
     name: 'delete_webhook',
     title: 'Delete a webhook',
-    description: 'Deletes a webhook; nothing more is posted.',
+    description: 'Deletes a webhook; its target gets no further changes.',
     input: input(Named),
     output: output(z.strictObject({})),
     effect: 'write',

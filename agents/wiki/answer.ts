@@ -30,7 +30,7 @@ const WikiQuery = z.object({
   general: Site,
   rightsinfo: z.object({ url: z.string(), text: z.string() }),
   pages: z.array(WikiPage).default([]),
-  /** Of list=search: the page that best matches the words as a title. */
+  /** The result of list=search: the page that best matches the words as a title. */
   search: z.array(z.object({ title: z.string() })).default([]),
   redirects: z.array(z.object({ from: z.string(), to: z.string(), index: z.int().optional() })).default([]),
   searchinfo: z
@@ -55,7 +55,7 @@ export function readAnswer(body: Uint8Array): { refusal?: WikiRefusal | undefine
   throw new Failure('upstream_invalid', 'The wiki did not send an answer to a query.', {}, answer.error)
 }
 
-/** A page that exists. Throws Failure `upstream_invalid` if the wiki left out a requested field. */
+/** Returns a page that exists. Throws Failure `upstream_invalid` if the wiki left out a requested field. */
 export function whole(page: WikiPage): WikiPage & { pageid: number; title: string; fullurl: string } {
   const { pageid, title, fullurl } = page
   if (pageid === undefined || title === undefined || fullurl === undefined) {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Cached } from '../../src/common/upstream.ts'
 import type { WikiQuery } from './answer.ts'
 
-/** The language of the wiki: the part of its host name, never a host. */
+/** The language of the wiki: the part of its host name, never a whole host name. */
 export const Lang = z
   .string()
   .max(12)
@@ -15,7 +15,7 @@ const License = z.object({ name: z.string(), url: z.string() })
 /** The provenance fields of every answer. */
 export const provenance = {
   source: z.object({ name: z.string(), url: z.url(), provider: z.literal('mediawiki') }),
-  license: License.nullable().describe("The wiki's licence; null where it states none."),
+  license: License.nullable().describe("The wiki's licence; null if it states none."),
   attribution: z.string().describe('A line to show beside the text.'),
   fetched_at: z.iso.datetime(),
   cache: z.object({ hit: z.boolean(), age_s: z.int().nonnegative(), stale: z.boolean() }),

@@ -9,7 +9,7 @@ import { Summary, summarise, summaryParams } from './summary.ts'
 
 const digits = /^[1-9]\d{0,9}$/
 
-/** What MediaWiki accepts as one title; `#` would silently name another page. */
+/** The titles that MediaWiki accepts; `#` would silently name another page. */
 const Title = z
   .string()
   .trim()
@@ -30,7 +30,7 @@ const Input = z
       .min(1)
       .max(10)
       .optional()
-      .describe('How many sentences; the whole introduction if absent.'),
+      .describe('Number of sentences; the whole introduction if absent.'),
   })
   .refine(({ page_id, title }) => (page_id === undefined) !== (title === undefined), {
     error: 'Give either a page_id or a title.',
@@ -39,7 +39,10 @@ const Input = z
 
 type GetSummary = Action<z.output<typeof Input>, z.output<typeof Summary>>
 
-/** Action `get_summary`: the introduction of one page. Throws `not_found`, `invalid_request` and what the wiki's client throws. */
+/**
+ * Action `get_summary`: the introduction of one page. Throws `not_found`, `invalid_request` and the errors of the
+ * wiki's client.
+ */
 export function getSummary(wiki: MediaWiki): GetSummary {
   return defineAction({
     name: 'get_summary',

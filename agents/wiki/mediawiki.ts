@@ -41,10 +41,10 @@ const common: Params = {
 
 /**
  * A client of MediaWiki's action API (https://www.mediawiki.org/wiki/API:Query). Answers are fresh for ten minutes
- * (one
- * minute if a page is missing), are served as stale for fifty more while a new one is fetched, and for a day while the
- * wiki
- * fails. Throws Failure `not_configured`, `invalid_request`, `circuit_open`, `upstream_failed`, `upstream_invalid` and
+ * (one minute if a page is missing), are served as stale for fifty more while a new one is fetched, and for a day
+ * while the
+ * wiki fails. Throws Failure `not_configured`, `invalid_request`, `circuit_open`, `upstream_failed`,
+ * `upstream_invalid` and
  * network errors.
  */
 export function createMediaWiki({ create_upstream, create_cache, ...settings }: WikiPorts): MediaWiki {
@@ -84,7 +84,7 @@ function read({ status, body, retry_after_s }: UpstreamAnswer): WikiQuery {
   throw refused(refusal, retry)
 }
 
-/** True if the one requested page does not exist; a list may name missing pages and is complete all the same. */
+/** True if the only requested page does not exist. A list may name missing pages and is still complete. */
 function isMissing({ pages }: WikiQuery): boolean {
   return pages.length === 1 && pages[0]?.missing === true
 }
@@ -97,7 +97,7 @@ function addressOf(url: string, params: Params): URL {
   return address
 }
 
-/** GET, which the wiki's own caches answer; POST for queries that are too long for a URL. */
+/** Makes a GET, which the wiki's own caches answer; makes a POST for queries that are too long for a URL. */
 function requestOf(address: URL, headers: Readonly<Record<string, string>>) {
   if (address.href.length <= maxUrlLength) return { url: address.href, headers }
   return {

@@ -19,7 +19,7 @@ const Output = z.object({
 })
 
 /**
- * Action `search_page`: the pages that contain the words, in one round trip. Throws what the wiki's client throws.
+ * Action `search_page`: the pages that contain the words, in one round trip. Throws the errors of the wiki's client.
  */
 export function searchPage(wiki: MediaWiki): Action<z.output<typeof Input>, z.output<typeof Output>> {
   return defineAction({

@@ -22,7 +22,7 @@ export const Summary = z.object({
   last_modified: z.iso.datetime(),
   thumbnail: z.object({ url: z.url(), width: z.int(), height: z.int() }).optional(),
   is_disambiguation: z.boolean(),
-  options: z.array(Option).describe('The pages a disambiguation page links to.'),
+  options: z.array(Option).describe('The pages to which a disambiguation page links.'),
   redirected_from: z.string().optional(),
   ...provenance,
 })
@@ -40,11 +40,10 @@ export const summaryParams = {
 }
 
 /**
- * The summary of a page in an answer to `summaryParams`, reached by a redirect from `from` or directly; the options of
- * a
- * disambiguation page take a second request. Throws Failure `upstream_invalid` for an incomplete page, and what the
- * wiki's
- * client throws.
+ * The summary of a page in an answer to `summaryParams`, reached by a redirect from `from` or directly. The options of
+ * a disambiguation page need a second request. Throws Failure `upstream_invalid` for an incomplete page, and the
+ * errors of the
+ * wiki's client.
  */
 export async function summarise(
   wiki: MediaWiki,

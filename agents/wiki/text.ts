@@ -7,7 +7,7 @@ const named: Readonly<Record<string, string>> = {
   nbsp: ' ',
 }
 
-/** The words of a search snippet, which is wikitext in HTML, without tags, entities of both, and markup. */
+/** The words of a search snippet, which is wikitext in HTML, without tags, markup and the entities of both. */
 export function plain(html: string): string {
   const wikitext = decoded(html.replace(/<[^<>]*>/g, ''))
   return decoded(wikitext.replace(/\[\[[^[\]|]*\|/g, '').replace(/'{2,}|\[\[|\]\]/g, ''))

@@ -23,10 +23,10 @@ import { createTime } from '../../test/support/time.ts'
 import { createWiki } from './index.ts'
 
 /**
- * Faults of a wiki, and what only Wikipedia's wikis do (the extension Disambiguator, descriptions, a wiki for each
- * language), written by hand after the shape of MediaWiki's answers (formatversion 2); the texts are ours. Answers of
- * a real
- * wiki are tested in test/mediawiki.
+ * Faults of a wiki, and features that only Wikipedia's wikis have (the extension Disambiguator, descriptions, a wiki
+ * for each
+ * language), written by hand in the form of MediaWiki's answers (formatversion 2); the texts are our own. Answers of
+ * a real wiki are tested in test/mediawiki.
  */
 const site = {
   general: { sitename: 'Testopedia', base: 'https://en.wiki.example/wiki/Main_Page', lang: 'en' },
@@ -77,7 +77,7 @@ interface Call {
   readonly languages?: readonly string[]
 }
 
-/** The agent against a replay server, with a clock that stands still. */
+/** The agent against a replay server, with a stopped clock. */
 async function open(
   routes: Routes,
   { contact = 'ops@example.org', path = '/{lang}/api.php', languages = [] }: Call = {},

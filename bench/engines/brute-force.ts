@@ -1,7 +1,10 @@
 import { type Corpus, dimensions } from './corpus.ts'
 import { depth, type Engine, type Question } from './engine.ts'
 
-/** Every vector compared in plain JavaScript over 32-bit floats: what any library has to beat, and what is right. */
+/**
+ * Compares every vector in plain JavaScript over 32-bit floats: the baseline that a library must beat, and the exact
+ * result.
+ */
 export function openBruteForce(corpus: Corpus): Engine {
   const { vectors, documents } = corpus
 

@@ -3,7 +3,7 @@ import type { SearchDocument } from '../../src/search/search-index.ts'
 export interface Corpus {
   readonly size: number
   readonly documents: readonly SearchDocument[]
-  /** Unit vectors, one a document, one behind the other. */
+  /** Unit vectors, one for each document, concatenated. */
   readonly vectors: Float32Array
   readonly questions: readonly {
     readonly text: string
@@ -24,7 +24,7 @@ const questionCount = 300
 /**
  * `size` synthetic agents, the same at every call: some 30 words whose frequencies fall as in natural language
  * (Zipf), vectors in 256 clusters of 24 latent dimensions with noise, 1 to 4 of 400 tags, 12 categories, a tenth in
- * STAGE; and 300 questions of 2 to 4 words with a vector near some agent's.
+ * STAGE; and 300 questions of 2 to 4 words, each with a vector near that of an agent.
  */
 export function createCorpus(size: number): Corpus {
   const random = generator(11)

@@ -2,13 +2,16 @@ import type { Corpus } from './corpus.ts'
 
 export type Question = Corpus['questions'][number]
 
-/** A way to search, with what was measured while it was built. */
+/** A search engine, with the measurements of its build. */
 export interface Engine extends AsyncDisposable {
   readonly name: string
   readonly build_ms: number
-  /** Ids of the 10 best for the question's vector among all; undefined where the engine has no such search. */
+  /**
+   * Ids of the 10 entries nearest to the question's vector among all; undefined if the engine does not support this
+   * search.
+   */
   scan?(question: Question): Promise<readonly string[]>
-  /** Ids of the 10 best by words and vector among the ACTIVE ones; with `category`, of that category. */
+  /** Ids of the 10 best ACTIVE entries by words and vector; with `category`, only entries of that category. */
   hybrid?(question: Question, category?: string): Promise<readonly string[]>
 }
 

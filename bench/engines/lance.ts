@@ -8,10 +8,14 @@ import { depth, type Engine, type Question } from './engine.ts'
 const candidates = 50
 const batch = 10_000
 
-/** LanceDB with an HNSW index and its own full-text search, fused by its own ranker; built once and kept. */
+/**
+ * LanceDB with an HNSW index and its own full-text search, fused by its own ranker. The database is built once and
+ * reused.
+ */
 export async function openLance(corpus: Corpus): Promise<Engine> {
   process.env.LANCE_LOG ??= 'error'
-  // With a thread a core, LanceDB 0.31 hangs on two cores while it builds its full-text index of 100,000 rows.
+  // With one thread per core, LanceDB 0.31 hangs on two cores while it builds its full-text index of 100,000
+  // rows.
   Object.assign(process.env, { LANCE_CPU_THREADS: '4', TOKIO_WORKER_THREADS: '8', LANCE_IO_THREADS: '8' })
   const { connect, Index, rerankers } = await import('@lancedb/lancedb')
   const folder = join(tmpdir(), 'dragoman-bench-lance')

@@ -8,7 +8,7 @@ import { depth, type Engine, type Question } from './engine.ts'
 
 const page = 1000
 
-/** The product's index and vector store; the synthetic questions stand in for what an embedder makes of texts. */
+/** The product's index and vector store. The vectors of the synthetic questions replace those of an embedder. */
 export async function openProduct(corpus: Corpus): Promise<Engine> {
   const started = performance.now()
   const vectors = createMemoryVectorStore({ dimensions, worker: vectorsWorker })

@@ -6,7 +6,11 @@ import { depth, type Engine, type Question } from './engine.ts'
 const candidates = 50
 const smoothing = 60
 
-/** SQLite FTS5 and sqlite-vec in one database in memory, both arms fused by reciprocal ranks, as its guides do it. */
+/**
+ * SQLite FTS5 and sqlite-vec in one database in memory; both rankings are fused by reciprocal ranks, as in the guides
+ * of
+ * sqlite-vec.
+ */
 export function openSqlite(corpus: Corpus): Engine {
   const started = performance.now()
   const database = new DatabaseSync(':memory:', { allowExtension: true })

@@ -10,8 +10,10 @@ const Server = z.object({
 const shortest = 20
 
 /**
- * What indexing capabilities is worth, from a list of MCP servers: of each server with tools, one tool is held out and
- * its description asks for the server. Twice: with the other tools as capabilities, and with entries alone.
+ * Measures the benefit of indexing capabilities on a list of MCP servers. Of each server with tools, one tool is held
+ * out
+ * and its description is the query for the server. Two sets: with the other tools as capabilities, and with entries
+ * alone.
  */
 export function heldOut(path: string): RetrievalSet[] {
   const lines = readFileSync(path, 'utf8').split('\n').filter(Boolean)

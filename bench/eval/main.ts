@@ -1,4 +1,5 @@
-// Retrieval quality of words alone, meaning alone and both, through the product's own import and search.
+// Retrieval quality of words alone, of vectors alone and of both, through the product's own import and
+// search.
 import { once } from 'node:events'
 import { parseArgs } from 'node:util'
 import { readConfig } from '../../src/app/config.ts'
@@ -16,7 +17,7 @@ import { type Question, type RetrievalSet, readSet } from './sets.ts'
 const usage = `npm run eval -- DIR… [--tools FILE] [--json]
 
 DIR holds corpus.jsonl, queries.jsonl and qrels.tsv. The settings of the gateway choose the embedder.
-FILE lists MCP servers with their tools: one of each is held out, and asks for its server.`
+FILE lists MCP servers with their tools: one tool of each server is held out and is the query for the server.`
 
 const arms = ['bm25', 'dense', 'hybrid'] as const
 type Arm = (typeof arms)[number]
@@ -63,7 +64,7 @@ if (values.json) {
 }
 if (process.stdout.writableNeedDrain) await once(process.stdout, 'drain')
 
-/** A fresh registry with the set's corpus, asked every question by each arm. */
+/** Loads the set's corpus into a fresh registry and asks each question with each ranking. */
 async function evaluate(set: RetrievalSet): Promise<Results> {
   await using folder = await temporaryFolder()
   const config = readConfig({
@@ -89,13 +90,13 @@ async function evaluate(set: RetrievalSet): Promise<Results> {
 
 type Ask = (text: string) => Promise<readonly string[]>
 
-/** A document that the import refused: its questions are asked all the same, and count as not answered by it. */
+/** A document that the import refused. Its questions are asked too, and count as not answered by it. */
 interface Skipped {
   readonly id: string
   readonly reason: string
 }
 
-/** Imports in batches, waits until every arm has applied it, and tells which entry is which document. */
+/** Imports in batches, waits until both indexes have applied them, and returns the entry of each document. */
 async function importSet(
   gateway: Gateway,
   set: RetrievalSet,

@@ -1,7 +1,10 @@
 export const metricNames = ['ndcg10', 'mrr10', 'recall5', 'recall10'] as const
 export type Metrics = Readonly<Record<(typeof metricNames)[number], number>>
 
-/** How well a ranking answers one question, each 0 to 1. NDCG with gains as they are (Järvelin and Kekäläinen 2002). */
+/**
+ * Measures of a ranking for one question, each 0 to 1. NDCG uses the gains without a transformation (Järvelin and
+ * Kekäläinen 2002).
+ */
 export function measure(ranking: readonly string[], relevant: ReadonlyMap<string, number>): Metrics {
   const gains = ranking.slice(0, 10).map((id) => relevant.get(id) ?? 0)
   const ideal = [...relevant.values()].sort((left, other) => other - left).slice(0, 10)

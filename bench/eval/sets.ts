@@ -17,7 +17,7 @@ const Question = z.object({ id: z.coerce.string(), text: z.string() })
 export interface Question {
   readonly id: string
   readonly text: string
-  /** Ids of the documents that answer it, with their gain. */
+  /** Ids of the documents that answer the query, with their gain. */
   readonly relevant: ReadonlyMap<string, number>
 }
 

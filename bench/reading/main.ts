@@ -1,4 +1,4 @@
-// How well and how fast the reader finds the text of pages, and what another extractor makes of the same ones.
+// Quality and speed of the reader's text extraction, compared with another extractor on the same pages.
 import { parseArgs } from 'node:util'
 import { decode } from '../../agents/reader/charset.ts'
 import { createExtractor } from '../../agents/reader/extractor.ts'
@@ -9,7 +9,7 @@ import { htmlOf, type Page, type ReadingSet, readSet } from './sets.ts'
 const usage = `npm run eval:reader -- DIR [--split dev] [--every N] [--peer PYTHON] [--worst N] [--json]
 
 DIR has the form of scrapinghub/article-extraction-benchmark or Murrough-Foley/web-content-extraction-benchmark.
-PYTHON is an interpreter that has trafilatura: it reads each page right after us.`
+PYTHON is an interpreter that has trafilatura, which reads each page right after the reader.`
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
@@ -87,7 +87,7 @@ async function read(page: Page): Promise<Reading> {
   return { page, score: set.score(content, page.expected), ms, extractor: how }
 }
 
-/** Pages a second with every one of them asked for at once. */
+/** Pages a second when all pages are requested at once. */
 async function readAll(): Promise<number> {
   const jobs = pages.map((page) => ({
     html: decode(htmlOf(page), undefined, true).text,
@@ -108,7 +108,7 @@ function summaryOf(readingSet: ReadingSet, readings: readonly Reading[]) {
   }
 }
 
-/** F1 page by page, ours less theirs, with its standard error. */
+/** The difference of F1 page by page, ours minus theirs, with its standard error. */
 function differenceOf(mine: readonly Reading[], other: readonly Reading[]) {
   const differences = mine.map(({ score }, index) => score.f1 - (other[index]?.score.f1 ?? 0))
   return { f1: mean(differences), standard_error: standardError(differences) }

@@ -1,23 +1,23 @@
-/** How well a text was found, each from 0 to 1. */
+/** Quality of an extracted text, each measure from 0 to 1. */
 export interface Score {
   readonly precision: number
   readonly recall: number
   readonly f1: number
 }
 
-/** Shares of a page that were found rightly, found wrongly and missed. */
+/** Shares of a page that were found correctly, found wrongly and missed. */
 export interface Overlap {
   readonly right: number
   readonly wrong: number
   readonly missed: number
 }
 
-/** Words as the two benchmarks cut them (Python's `\w+`). */
+/** Words as the two benchmarks split them (Python's `\w+`). */
 export function wordsOf(text: string): string[] {
   return text.match(/[\p{L}\p{N}_]+/gu) ?? []
 }
 
-/** What two bags of words, or of runs of words, have in common. */
+/** The overlap of two bags of words, or of runs of words. */
 export function overlap(found: readonly string[], expected: readonly string[]): Overlap {
   const left = countsOf(expected)
   let right = 0
@@ -30,7 +30,7 @@ export function overlap(found: readonly string[], expected: readonly string[]): 
   return { right, wrong: found.length - right, missed: expected.length - right }
 }
 
-/** Runs of four words, or the whole of a shorter text; none of an empty one. */
+/** Runs of four words, or the whole of a shorter text; an empty list for an empty text. */
 export function shingles(text: string): string[] {
   const words = wordsOf(text)
   if (words.length === 0) return []
@@ -38,7 +38,10 @@ export function shingles(text: string): string[] {
   return Array.from({ length: runs }, (_, start) => words.slice(start, start + 4).join(' '))
 }
 
-/** Web Content Extraction Benchmark (evaluate.py): words without case; a page that wants nothing is right if nothing is found. */
+/**
+ * Web Content Extraction Benchmark (evaluate.py): words without case. A page without expected text is right if nothing
+ * is found.
+ */
 export function wordScore(found: string, expected: string): Score {
   const words = (text: string) => wordsOf(text.toLowerCase())
   const { right, wrong, missed } = overlap(words(found), words(expected))
@@ -48,7 +51,7 @@ export function wordScore(found: string, expected: string): Score {
   return { precision, recall, f1: harmonic(precision, recall) }
 }
 
-/** Article Extraction Benchmark (evaluate.py) for one page; a side that is empty counts for neither mean. */
+/** Article Extraction Benchmark (evaluate.py) for one page. An empty side counts for neither mean. */
 export function shingleScore(found: string, expected: string): Score {
   const { right, wrong, missed } = overlap(shingles(found), shingles(expected))
   const share = (total: number) => (total === 0 ? Number.NaN : right / total)

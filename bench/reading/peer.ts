@@ -4,11 +4,11 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
 export interface Peer extends AsyncDisposable {
-  /** What the other extractor makes of a gzipped page; `ms` without decoding it. */
+  /** The text that the other extractor finds in a gzipped page; `ms` excludes the decoding. */
   read(file: string): Promise<{ readonly text: string; readonly ms: number }>
 }
 
-/** Trafilatura in a process of its own, run by this interpreter. */
+/** Runs Trafilatura in a separate process with this interpreter. */
 export function startPeer(python: string): Peer {
   const child = spawn(python, [fileURLToPath(new URL('peer.py', import.meta.url))], {
     stdio: ['pipe', 'pipe', 'inherit'],

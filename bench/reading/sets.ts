@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { harmonic, mean, type Score, shingleScore, wordScore } from './metrics.ts'
 
-/** A page and the text that people found in it. */
+/** A page and the text that people marked in it. */
 export interface Page {
   readonly id: string
   readonly url: string
@@ -16,7 +16,7 @@ export interface Page {
 export interface ReadingSet {
   readonly pages: readonly Page[]
   score(found: string, expected: string): Score
-  /** The set's own way to sum up. */
+  /** The summary formula of the set. */
   summarise(scores: readonly Score[]): Score
 }
 

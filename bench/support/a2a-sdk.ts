@@ -1,4 +1,4 @@
-// The official A2A SDK behind Express, its executor answering each message with the same message and no task.
+// The official A2A SDK behind Express. Its executor answers each message with the same message and no task.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { AgentCard, Message } from '@a2a-js/sdk'

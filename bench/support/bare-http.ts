@@ -1,4 +1,4 @@
-// Bare node:http: parses the body, answers with the same JSON serialised again for each request.
+// Bare node:http: parses the body and answers with the same JSON, serialised for each request.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { announce } from './measure.ts'

@@ -1,4 +1,4 @@
-// A bare echo of lines: parses each, answers with the same JSON under the id of the request.
+// A bare echo of lines: parses each line and answers with the same JSON under the id of the request.
 import { createInterface } from 'node:readline'
 import { announce } from './measure.ts'
 

@@ -1,4 +1,4 @@
-// Bare undici: the same conditional requests, and nothing made of their answers.
+// Bare undici: the same conditional requests; the answers are discarded.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { request } from 'undici'

@@ -8,7 +8,7 @@ export type BareWriter = { readonly commit: Write } & AsyncDisposable
 
 type Row = Readonly<Record<string, unknown>>
 
-/** What one publish leaves in each table. */
+/** The rows that one publish writes to each table. */
 export interface PublishedRows {
   readonly entry: Row
   readonly change: Row
@@ -16,11 +16,11 @@ export interface PublishedRows {
   readonly embedding: readonly Row[]
 }
 
-/** What the last publish left. */
+/** The rows of the last publish. */
 export async function rowsOfLast(query: (sql: string) => Promise<readonly Row[]>): Promise<PublishedRows> {
   const select = async (table: string, order: string) => {
     const [row] = await query(`select * from ${table} order by ${order} desc limit 1`)
-    if (!row) throw new Error(`Nothing is in ${table}.`)
+    if (!row) throw new Error(`The table ${table} is empty.`)
     return row
   }
   const [total] = await query(
@@ -35,7 +35,7 @@ export async function rowsOfLast(query: (sql: string) => Promise<readonly Row[]>
   }
 }
 
-/** The statements by which a bare driver leaves the same, and what each takes. */
+/** The statements by which a bare driver writes the same rows, and their parameters. */
 function statements(rows: PublishedRows, number: number, placeholder: (at: number) => string) {
   const name = `com.bare.agent-${number}`
   const insert = (table: string, ...inserted: readonly Row[]) => {
@@ -65,7 +65,7 @@ function statements(rows: PublishedRows, number: number, placeholder: (at: numbe
   }
 }
 
-/** Over a store of its own, of the same schema. */
+/** Writes to a separate database with the same schema. */
 export async function barePublishesOnSqlite(path: string, rows: PublishedRows): Promise<BareWriter> {
   await using _ = await openStore({ path }, Date.now, () => {})
   const database = openDatabase(path)

@@ -1,4 +1,4 @@
-// Bare ws: parses each frame, answers with the same JSON under the id of the request.
+// Bare ws: parses each frame and answers with the same JSON under the id of the request.
 import type { AddressInfo } from 'node:net'
 import { WebSocketServer } from 'ws'
 import { announce } from './measure.ts'

@@ -1,6 +1,6 @@
 const origins = 200
 
-/** Where so many agents are, at many origins of one site. */
+/** The addresses of `count` agents, at many origins of one site. */
 export function cardPlaces(site: string, count: number): { origin: string; path: string }[] {
   const { port } = new URL(site)
   return Array.from({ length: count }, (_, number) => ({

@@ -1,4 +1,5 @@
-// The cards of many agents, at every loopback address: each stands as it was. Connections close, as they do in an hour.
+// Serves the cards of many agents at every loopback address. No card ever changes. Connections close after
+// each answer, since they would not stay open for the hour between two probes.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { announce } from './measure.ts'

@@ -52,9 +52,11 @@ const syllables = ['ka', 'lo', 'mi', 'ren', 'tu', 'vas', 'pel', 'dor', 'nix', 's
 const vocabulary = 4000
 
 /**
- * `count` synthetic MCP servers, the same at every call: what it does in name and description, some twenty words whose
- * frequencies fall as in natural language (Zipf), and three tools. A three-word intent meets about a fifth of them,
- * as "query a postgres database" does in real lists.
+ * `count` synthetic MCP servers, the same at every call: name and description state the server's purpose, with some
+ * twenty
+ * words whose frequencies fall as in natural language (Zipf), and three tools. A three-word intent meets about a fifth
+ * of
+ * the servers, as "query a postgres database" does in real lists.
  */
 export function entryLines(count: number): string[] {
   const random = numbers(42)
@@ -79,7 +81,7 @@ export function entryLines(count: number): string[] {
   })
 }
 
-/** Some 1,500 different intents in the words of the entries. */
+/** Some 1,500 different intents that consist of words of the entries. */
 export function intents(): string[] {
   return verbs.flatMap((verb) =>
     things.flatMap((thing) => objects.map((object) => `${verb} a ${thing} ${object}`)),
@@ -99,7 +101,7 @@ function word(rank: number): string {
   )
 }
 
-/** Park and Miller's generator: the same numbers in [0, 1) for the same seed. */
+/** Park and Miller's generator: the same seed gives the same numbers in [0, 1). */
 function numbers(seed: number): () => number {
   let state = seed
   return () => {

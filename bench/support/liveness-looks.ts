@@ -1,4 +1,5 @@
-// A gateway whose clock goes an hour on at each request, beat by beat, and which looks at what is due then.
+// A gateway whose clock advances by an hour at each request, one beat at a time, and which makes the probes
+// that are due.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -37,7 +38,7 @@ const { signal } = new AbortController()
 const { prober } = gateway.liveness
 const beat_ms = 10_000
 
-/** How many looks were made. */
+/** Advances the clock beat by beat; returns the number of probes. */
 async function pass(milliseconds: number): Promise<number> {
   let probes = 0
   for (const end = now + milliseconds; now < end; now += beat_ms) {
@@ -46,7 +47,8 @@ async function pass(milliseconds: number): Promise<number> {
   return probes
 }
 
-// The first look asks everything of everybody; an hour later their turns are spread as they stay.
+// The first pass probes every agent at once; after another hour the probes are spread as they stay from then
+// on.
 await pass(60 * 60_000)
 await gateway.follower.caughtUp(await gateway.store.read.revision())
 await gateway.vectors.caughtUp(await gateway.store.read.revision())

@@ -14,7 +14,7 @@ export interface Shot {
 }
 
 /**
- * HTTP over 16 kept-alive connections, each with one request in flight; a list of shots is fired in turn.
+ * Sends HTTP requests over 16 kept-alive connections with one request in flight each; a list of shots is sent in turn.
  * Throws for any status but 200.
  */
 export function httpLoad(url: string, shots: Shot | readonly Shot[]): (count: number) => Promise<void> {
@@ -53,7 +53,7 @@ export function httpLoad(url: string, shots: Shot | readonly Shot[]): (count: nu
 const sockets = 8
 const inFlight = 8
 
-/** Frames over 8 sockets with 8 in flight on each; every answer is one frame. */
+/** Sends frames over 8 sockets with 8 in flight on each; every answer is one frame. */
 export async function socketLoad(
   url: string,
   protocol: string,
@@ -81,7 +81,7 @@ export async function socketLoad(
   }
 }
 
-/** Keeps 8 messages in flight until `count` have been answered. */
+/** Keeps 8 messages in flight until `count` answers have arrived. */
 function pump(
   count: number,
   send: (id: number) => void,
@@ -103,7 +103,7 @@ function pump(
   })
 }
 
-/** Frames as lines on the pipes of a process, so many under way at once. */
+/** Sends frames as lines through the pipes of a process, with a fixed number in flight. */
 export function lineLoad(
   { stdin, stdout }: Pick<ChildProcess, 'stdin' | 'stdout'>,
   frame: (id: number) => string,

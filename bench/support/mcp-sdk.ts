@@ -1,4 +1,5 @@
-// The official MCP SDK as its guide has it: a server for each HTTP request, with one tool that answers the same.
+// The official MCP SDK as in its guide: a server for each HTTP request, with one tool that always gives the
+// same answer.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { toNodeHandler } from '@modelcontextprotocol/node'

@@ -6,20 +6,20 @@ export interface Row {
   readonly value: number
   readonly unit: string
   readonly baseline: number
-  /** value / baseline; for CPU below 1 is cheaper than the baseline. */
+  /** value / baseline; for CPU, below 1 means cheaper than the baseline. */
   readonly ratio: number
 }
 
 export interface Subject extends AsyncDisposable {
   readonly url: string
-  /** A bearer token of it, where it has any. */
+  /** A bearer token for the server, if the server announces one. */
   readonly token?: string
   readonly child: ChildProcess
   /** Microseconds of CPU (user and system) that the process has used. */
   cpu(): Promise<number>
 }
 
-/** Starts a server in a process of its own, so that its CPU time is its alone. */
+/** Starts a server in a separate process, so that the CPU time of that process is the server's alone. */
 export async function startSubject(
   module: URL,
   args: readonly string[] = [],
@@ -29,7 +29,7 @@ export async function startSubject(
     env: { ...process.env, ...environment },
     stdio: ['pipe', 'pipe', 'ignore', 'ipc'],
   })
-  // A log that nobody reads fills its pipe, and then the process waits for it.
+  // Reads and drops the output: a full pipe would block the process.
   child.stdout?.resume()
   const [{ url, token }] = (await once(child, 'message')) as [{ url: string; token?: string }]
   return {
@@ -48,7 +48,7 @@ export async function startSubject(
   }
 }
 
-/** The other side of `startSubject`. */
+/** Called by the process that `startSubject` starts: reports its URL and answers questions about CPU time. */
 export function announce(url: string, token?: string): void {
   process.on('message', () => {
     const { user, system } = process.cpuUsage()
@@ -63,7 +63,7 @@ export interface Figures {
   readonly per_second: number
 }
 
-/** One timed run of `count` operations. */
+/** Measures one run of `count` operations. */
 export async function timed(
   subject: Subject,
   count: number,
@@ -78,8 +78,8 @@ export async function timed(
 }
 
 /**
- * Measures two subjects in turn, A B A B …, after a warm-up by count, and gives a row for the CPU of an operation
- * and one for operations a second, each the median over rounds with its ratio to the baseline's.
+ * Measures two subjects in turn, A B A B …, after a warm-up by count. Returns one row for the CPU of an operation
+ * and one for operations a second; each is the median over rounds, with its ratio to the baseline's.
  */
 export async function compare(
   name: string,

@@ -1,4 +1,5 @@
-// The gateway as a subject: a fresh folder of synthetic entries, every transport open, nothing turned off but rate limits.
+// The gateway as a subject: a fresh folder of synthetic entries, every transport open, all features on except
+// rate limits.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,5 @@
-// Bare node:http reverse proxy: passes each request on to BENCH_UPSTREAM over kept-alive connections, body by pipe.
+// Bare node:http reverse proxy: passes each request on to BENCH_UPSTREAM over kept-alive connections, and
+// pipes the body.
 import { Agent, createServer, request as send } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { announce } from './measure.ts'

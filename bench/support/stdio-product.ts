@@ -1,4 +1,4 @@
-// MCP over stdio as a subject: what `dragoman mcp` runs.
+// MCP over stdio as a subject: runs the same server as `dragoman mcp`.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -11,7 +11,7 @@ const shots: Record<string, Shot> = {
   'one agent': { method: 'GET', path: '/public/agents/svc.utility.wiki' },
 }
 
-/** What anonymous callers read most, from a gateway over PostgreSQL against one over SQLite. */
+/** The most frequent anonymous reads, from a gateway over PostgreSQL against a gateway over SQLite. */
 export async function reads(database: string): Promise<Row[]> {
   await using ours = await startSubject(module, [entries], { DATABASE_URL: database })
   await using embedded = await startSubject(module, [entries])
@@ -30,9 +30,9 @@ export async function reads(database: string): Promise<Row[]> {
 }
 
 /**
- * What two gateways over one PostgreSQL answer when both are asked at once, against one that is asked alone. Whoever
- * asks, and the database, compute on the same machine: so what counts is requests in a second of the gateways' own CPU
- * time, a core for each.
+ * Requests to two gateways over one PostgreSQL at the same time, against requests to one of them alone. The load
+ * generator and the database run on the same machine, so the measure is requests in a second of the gateways' own CPU
+ * time, with one core for each gateway.
  */
 export async function nodes(database: string): Promise<Row[]> {
   await using first = await startSubject(module, [entries], { DATABASE_URL: database })

@@ -22,8 +22,10 @@ const commits = 600
 const rounds = 7
 
 /**
- * Publishes a second by 6 callers at once, against the bare driver for as many: one that commits one row a transaction,
- * and one that leaves what a publish leaves (the entry, its change, its mark in the log, two counters, its vectors).
+ * Publishes a second by 6 concurrent callers, against the bare driver with as many: one that commits one row a
+ * transaction,
+ * and one that writes the rows of a publish (the entry, its change, its row in the audit log, two counters, its
+ * vectors).
  */
 export async function writes(name: string, database?: string, same?: string): Promise<Row[]> {
   await using folder = await temporaryFolder()
@@ -48,7 +50,7 @@ export async function writes(name: string, database?: string, same?: string): Pr
     return await perSecond(first, count, write)
   }
   await rate(publishes, publish)
-  // Vectors are kept a moment later.
+  // Vectors are stored shortly after the publish.
   await pause(1000)
   await using bare = database === undefined ? bareSqlite(folder.path) : await barePostgres(database)
   await using full =
@@ -111,7 +113,7 @@ async function perSecond(first: number, count: number, write: Write): Promise<nu
   return count / ((performance.now() - started) / 1000)
 }
 
-/** Synced at each commit, as the store is. */
+/** Syncs at each commit, as the store does. */
 function bareSqlite(folder: string): BareWriter {
   const database = openDatabase(join(folder, 'bare.sqlite'))
   database.exec('create table bare (id integer primary key, document text not null)')

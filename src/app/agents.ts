@@ -78,7 +78,8 @@ function priceOrigins(config: Config): string[] {
 }
 
 /**
- * The origin of an upstream's URL. With a `{lang}` in its host it is no origin, and the public-address rule applies.
+ * The origin of an upstream's URL, exempt from the public-address rule. A host with `{lang}` gives no valid origin, so
+ * the public-address rule applies to it.
  */
 function originOf(url: string): string {
   return URL.canParse(url) ? new URL(url).origin : url

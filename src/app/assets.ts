@@ -8,7 +8,7 @@ const root = new URL(extension === 'ts' ? '../../' : '../../../', import.meta.ur
 /** Entry of the worker that turns pages into Markdown. */
 export const extractWorker = new URL(`../../agents/reader/worker.${extension}`, import.meta.url)
 
-/** Entry of the worker that scans vectors where that takes long. */
+/** Entry of the worker that scans many vectors. */
 export const vectorsWorker = new URL(`../search/vectors/memory/worker.${extension}`, import.meta.url)
 
 /** Entry of the worker that runs a local sentence model. */

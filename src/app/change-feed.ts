@@ -10,7 +10,7 @@ import type { Store } from '../store/store.ts'
 import type { Outbound } from './outbound.ts'
 import type { Runtime } from './runtime.ts'
 
-/** How others follow the registry. */
+/** The services by which clients follow changes of the registry. */
 export interface ChangeServices {
   readonly feed: ChangeFeed
   readonly webhooks: Webhooks

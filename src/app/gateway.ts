@@ -35,7 +35,7 @@ export interface Gateway extends AsyncDisposable {
   readonly identity: Identity
   readonly store: Store
   readonly follower: IndexTailer
-  /** Resolves once searches see everything that was committed when the process started. */
+  /** Resolves once searches see all changes that were committed before the process started. */
   readonly ready: Promise<void>
   readonly vectors: VectorIndexSwitch
   readonly verification: Verification
@@ -45,17 +45,18 @@ export interface Gateway extends AsyncDisposable {
   readonly log: Logger
   readonly metrics: Metrics
   readonly site: () => Site
-  /** Calls the listener at each change of the set of listed agents; the result ends that. */
+  /** Calls the listener at each change of the set of listed agents; the returned function removes the listener. */
   onListed(listener: () => void): () => void
   readonly trusted_proxies: readonly string[]
   onError(fault: unknown): void
-  /** Sets the gateway's URL, where the configuration does not. */
+  /** Sets the gateway's URL unless the configuration sets it. */
   reachedAt(url: string): void
 }
 
 /**
- * Opens the gateway over its data folder. Several processes may do so at once. A start that fails half-way closes what
- * it opened; an unavailable store is waited for.
+ * Opens the gateway over its data folder. Several processes may do so at once. A failed start closes the resources
+ * that it
+ * opened. A start is retried while the store is unavailable.
  */
 export function openGateway(config: Config, options: GatewayOptions = {}): Promise<Gateway> {
   return retryStart((stack) => assemble(stack, config, options))

@@ -27,7 +27,7 @@ import { type Config, keysPath, secretPath } from './config.ts'
 import type { Outbound } from './outbound.ts'
 import type { Runtime } from './runtime.ts'
 
-/** Authentication: tokens, API keys, other issuers and revocation. */
+/** Authentication: tokens, API keys, external issuers and revocation. */
 export interface Identity {
   readonly authenticate: Authenticate
   readonly ring: KeyRing
@@ -37,9 +37,9 @@ export interface Identity {
   readonly published: () => Promise<readonly JWK[]>
   /** The other issuers whose tokens are accepted. */
   readonly external: readonly string[]
-  /** Counts an attempt at the token endpoint. Throws Failure `rate_limited`. */
+  /** Counts one request of a client to the token endpoint. Throws Failure `rate_limited`. */
   readonly count: (client: string) => void
-  /** Calls the listener after each revocation, by any process. */
+  /** Calls the listener after each revocation, whichever process made it. */
   readonly onRevocation: (listener: () => void) => void
   createKey(input: KeyInput, caller: Principal): Promise<NewApiKey>
   listKeys(caller: Principal): Promise<ApiKey[]>
@@ -54,8 +54,8 @@ const ownIssuers = new Set([localIssuer, localPrincipal.issuer])
 const attempts = 60
 
 /**
- * Why the keys of this gateway do not match the registry's issuer, which its first gateway stored. Another issuer's
- * owners and tokens are unknown here. Undefined where they match.
+ * The reason why the keys of this gateway do not match the issuer of the registry, which its first gateway stored;
+ * undefined if they match. A gateway with another issuer knows neither the owners nor the tokens of the registry.
  */
 export async function keyMismatch(
   store: Pick<Store, 'settings'>,
@@ -66,7 +66,10 @@ export async function keyMismatch(
   return `The registry belongs to ${issuer}, and these keys to ${ring.name}: copy keys/ from the gateway that made it.`
 }
 
-/** Reads keys and revocations, and the issuers of the configuration. Throws Failure `invalid_request` for a bad one. */
+/**
+ * Reads the keys, the revocations and the issuers of the configuration. Throws Failure `invalid_request` for an
+ * invalid issuer.
+ */
 export async function openIdentity(
   { stack, config, clock, site, ...runtime }: Runtime,
   store: Store,

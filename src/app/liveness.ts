@@ -9,24 +9,24 @@ import type { Store } from '../store/store.ts'
 import type { Outbound } from './outbound.ts'
 import type { Runtime } from './runtime.ts'
 
-/** Liveness of agents: one process of all that share the store probes, and all of them show the results. */
+/** Liveness of agents. Of all processes that share the store, one probes at a time; all of them show the results. */
 export interface LivenessService {
   readonly livenessCache: LivenessCache
   readonly prober: Prober
   /** Probes agents out of schedule after failed calls; absent where liveness is off. */
   readonly reprobe: Reprobe | undefined
-  /** Resolves once the cache shows what was found before this start. */
+  /** Resolves once the cache holds the results that were stored before this start. */
   readonly ready: Promise<void>
 }
 
 interface LivenessPorts {
   /** The entry as an agent that can be probed in its own protocol. */
   readonly askable: (entry: EntryDetail) => Askable | undefined
-  /** Called where the probe found that an agent's card has changed. */
+  /** Called when a probe finds that an agent's card has changed. */
   readonly onCard: (id: string, signal: AbortSignal) => Promise<void>
 }
 
-/** Figures of agents whose status did not change are at most this old, in milliseconds. */
+/** Maximum age of the figures of agents whose status did not change, in milliseconds. */
 const sweepMilliseconds = 10 * 60_000
 
 export function openLiveness(

@@ -17,7 +17,7 @@ export interface Outbound {
   reach(settings: Partial<SafeFetchOptions>): SafeFetch
   /** A fetch for which these origins are exempt from the public-address rule. */
   fetchFrom(allow_origins: readonly string[], idle_ms?: number): Fetch
-  /** One policy towards upstreams, and caches, for agents that ask these origins. */
+  /** Rate limits, circuits and caches for agents that call these origins. */
   upstreams(allow_origins: readonly string[]): Upstreams
 }
 

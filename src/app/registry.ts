@@ -15,11 +15,11 @@ import type { Runtime } from './runtime.ts'
 import type { Search } from './search.ts'
 import { openVerification, type Verification } from './verification.ts'
 
-/** The domain over its store and its search: entries, how they are verified and probed, and who follows them. */
+/** The domain services over the store and the search: entries, verification, liveness and change feeds. */
 export interface RegistryServices {
   readonly registry: Registry
   readonly follower: IndexTailer
-  /** Resolves once searches see everything that was committed when the process started. */
+  /** Resolves once searches see all changes that were committed before the process started. */
   readonly ready: Promise<void>
   readonly verification: Verification
   readonly liveness: LivenessService

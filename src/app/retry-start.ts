@@ -1,12 +1,16 @@
 import { Failure } from '../../schemas/failure.ts'
 import { retryFor } from '../common/retry.ts'
 
-/** How long a start is retried while its store is unavailable, in milliseconds: the database may be starting too. */
+/**
+ * Maximum time for retries of a start while its store is unavailable, in milliseconds: the database may be starting
+ * too.
+ */
 const startMilliseconds = 15_000
 
 /**
- * Runs `assemble` over a stack of the resources that it opens. Where it fails, the stack is disposed, since open
- * resources would keep the process alive; where it fails by `unavailable`, it is retried for a while.
+ * Runs `assemble` with a stack for the resources that it opens. A failure disposes the stack, since open resources
+ * would
+ * keep the process alive. After a failure `unavailable`, `assemble` is retried for up to `startMilliseconds`.
  */
 export function retryStart<T>(assemble: (stack: AsyncDisposableStack) => Promise<T>): Promise<T> {
   const attempt = async () => {

@@ -21,7 +21,7 @@ interface RouterPorts extends Pick<ListedAgents, 'agentOf'> {
   readonly agents: readonly Agent[]
   readonly registry: Registry
   readonly metrics: Metrics
-  /** The revision that answers are at least as new as. */
+  /** The registry revision that answers reflect at least. */
   readonly revision: () => number
 }
 
@@ -55,7 +55,7 @@ export async function openRouter(runtime: Runtime, ports: RouterPorts): Promise<
   return { ...withSessions(router, 'svc.playground'), taskManager }
 }
 
-/** The rate limits of the configuration; gateways over one database may count together. */
+/** The rate limits of the configuration; gateways over one database may share the counts. */
 async function openRateLimits(runtime: Runtime): Promise<RouterOptions['admit']> {
   const { stack, config, clock } = runtime
   const { url } = storePlace(config)

@@ -10,7 +10,7 @@ import { createLogger, type Logger } from '../telemetry/log.ts'
 import type { TaskManagerOptions } from '../transports/a2a/tasks/task-manager.ts'
 import type { Config } from './config.ts'
 
-/** Settings for tests: the edges of the process, and times and limits that would make tests slow. */
+/** Settings for tests: replacements of the clock and the network, and shorter times and limits. */
 export interface GatewayOptions {
   readonly clock?: Clock
   readonly wait?: Wait
@@ -27,23 +27,23 @@ export interface GatewayOptions {
   readonly remote_timeout_ms?: number
   readonly liveness?: {
     readonly random?: () => number
-    /** For one request of a probe, in milliseconds; 8,000 when absent. */
+    /** Time-out of one request of a probe, in milliseconds; 8,000 when absent. */
     readonly timeout_ms?: number
-    /** Between two requests to one origin, in milliseconds; 250 when absent. */
+    /** Pause between two requests to one origin, in milliseconds; 250 when absent. */
     readonly gap_ms?: number
   }
   readonly tasks?: Pick<TaskManagerOptions, 'limits' | 'times'>
   readonly changes?: {
     readonly followers?: ChangeFeedOptions['limits']
-    /** For the answer of a webhook's target, in milliseconds; 10,000 when absent. */
+    /** Time-out for the answer of a webhook's target, in milliseconds; 10,000 when absent. */
     readonly webhook_timeout_ms?: number
-    /** From 0 to 1. */
+    /** A random number from 0 to 1. */
     readonly random?: () => number
   }
   readonly sessions?: Pick<SessionsOptions, 'limits' | 'poll_ms'>
 }
 
-/** What every phase of the start is given. */
+/** The argument of every phase of the start. */
 export interface Runtime {
   /** Closes what the phases open, the last one first. */
   readonly stack: AsyncDisposableStack
@@ -55,7 +55,7 @@ export interface Runtime {
   /** A new UUIDv7. */
   readonly createId: () => string
   readonly site: () => Site
-  /** Sets the gateway's URL, where the configuration does not. */
+  /** Sets the gateway's URL unless the configuration sets it. */
   reachedAt(url: string): void
   /** Logs the errors of one part of the gateway. */
   onError(part: string, level?: 'warn' | 'error'): (fault: unknown) => void

@@ -28,17 +28,17 @@ const embedderTimeout = 60_000
 
 const standby: ModelSettings = { embedder: 'static' }
 
-/** The search index and its vectors, before anything keeps them in step with the store. */
+/** The search index and its vectors, before their synchronisation with the store starts. */
 export interface Search {
   readonly index: SearchIndex
-  /** What changes are applied to, so that listeners hear of agents that become listed or unlisted. */
+  /** The index that changes are applied to. It notifies listeners of agents that become listed or unlisted. */
   readonly listed: Listed
   readonly vectors: VectorIndexSwitch
-  /** Writes the snapshot of the index where at least so many changes were applied since the last one. */
+  /** Writes a snapshot of the index if at least the given number of changes was applied since the last snapshot. */
   readonly saveSnapshot: Keep
 }
 
-/** Opens the search that the configuration asks for. Throws Failure where its model cannot be loaded. */
+/** Opens the search of the configuration. Throws Failure if its model cannot be loaded. */
 export async function openSearch(runtime: Runtime, store: Store, outbound: Outbound): Promise<Search> {
   const { stack, config } = runtime
   const onError = runtime.onError('index')
@@ -93,7 +93,7 @@ function openVectors(runtime: Runtime, store: Store, outbound: Outbound): Promis
       dimensions,
       on_rebuild(cause) {
         onError(cause)
-        // The damaged vectors are derived again, from the first change on.
+        // Derives the damaged vectors again, from the first change on.
         void index?.follower.caughtUp(Number.MAX_SAFE_INTEGER)
       },
     })
@@ -104,7 +104,7 @@ function openVectors(runtime: Runtime, store: Store, outbound: Outbound): Promis
   return openVectorIndexSwitch({ store, configured: settingsOf(config), standby, open, onError })
 }
 
-/** With `auto`, more vectors than this are kept on disk. */
+/** With `auto`, an index of more vectors than this is on disk. */
 const maxInMemory = 300_000
 
 async function isOnDisk(config: Config, store: Store, model: string): Promise<boolean> {
@@ -130,7 +130,7 @@ function required(name: string, value: string | undefined, embedder: string): st
   throw new Failure('not_configured', `The ${embedder} embedder needs ${name}.`, { hint: `Set ${name}.` })
 }
 
-/** The optional embedders load their code only where they are asked for. */
+/** The code of an optional embedder is loaded only if the configuration names it. */
 async function openEmbedder(
   settings: ModelSettings,
   { config, options }: Runtime,

@@ -20,7 +20,7 @@ export interface Verification {
   /** Secret of this installation, shared by all processes of its store; created at its first use. */
   readonly secret: () => Promise<Uint8Array>
   readonly checker: Checker
-  /** The domain of the base URL, where it is one that can be proved. */
+  /** The domain of the base URL; null if its host is not a domain that can be proved. */
   readonly domain: string | null
   /** The proof that the gateway serves at its own domain; null without a domain. */
   readonly challenge: () => Promise<string | null>

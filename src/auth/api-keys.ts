@@ -51,7 +51,10 @@ export interface ApiKeys {
 }
 
 const maxKeys = 100
-/** Twice as long as any token that is obtained with a key. */
+/**
+ * Time for which the revocation of a key's tokens is stored: twice the longest lifetime of a token obtained with a
+ * key.
+ */
 const endedMilliseconds = 7_200_000
 
 export function createApiKeys({ store, endKey, clock, random }: ApiKeysOptions): ApiKeys {

@@ -11,23 +11,23 @@ type Assert = (audience: string, caller: Principal | null) => Promise<string>
 
 interface AssertionOptions {
   readonly signing: () => Promise<SigningKey>
-  /** The name of the gateway, whose keys are at `/.well-known/jwks.json`. */
+  /** The issuer name of the gateway, which publishes its keys at `/.well-known/jwks.json`. */
   readonly issuer: () => string
-  /** The secret of this installation, so that subjects cannot be guessed. */
+  /** The secret of this installation. It keys the pseudonyms, so that nobody can guess subjects. */
   readonly secret: () => Promise<Uint8Array>
   /** Milliseconds since the epoch. */
   readonly clock: () => number
 }
 
 const lifeSeconds = 120
-/** How long an assertion is reused. */
+/** Time for which an assertion is reused. */
 const freshMilliseconds = 60_000
 const maxCached = 10_000
 
 /**
  * Signs assertions (RFC 7519; `act` as in RFC 8693, 4.1): `aud` is the address of the agent, `act` names the
  * gateway, and `sub` is a pseudonym of the caller, stable for that agent and meaningless to others. The gateway
- * accepts none as a token: the `typ` differs.
+ * does not accept an assertion as a token, because its `typ` differs.
  */
 export function createAssert({ signing, issuer, secret, clock }: AssertionOptions): Assert {
   const cache = new LRUCache<string, { readonly until: number; readonly text: Promise<string> }>(

@@ -7,7 +7,7 @@ import { type ExternalIssuer, SecureUrl } from './issuers.ts'
 import { maxTokenMilliseconds } from './key-ring.ts'
 import { refused, type Verify, verifyJwt } from './verify.ts'
 
-/** The part of safe fetch that is needed here. */
+/** The part of `SafeFetch` that this file uses. */
 type FetchKeys = (request: {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -34,7 +34,7 @@ export interface ExternalOptions {
 
 const timeoutMilliseconds = 5000
 const maxBytes = 512 * 1024
-/** How long an issuer that did not answer is not asked again. */
+/** Time for which an issuer that did not answer is not asked again. */
 const restMilliseconds = 5000
 
 /** Verifies the tokens of one issuer that the operator trusts, with the keys that it publishes. */
@@ -51,7 +51,8 @@ export function createExternalVerifier(issuer: ExternalIssuer, options: External
       clock: options.clock,
     })
     const { sub, jti, iat, exp } = payload
-    if (typeof sub !== 'string' || sub === '' || sub.length > 200) throw refused(new Error('No sound sub.'))
+    if (typeof sub !== 'string' || sub === '' || sub.length > 200)
+      throw refused(new Error('The sub claim is missing or invalid.'))
     // RFC 9068 section 2.2 requires one in access tokens; other types may have none.
     if (typ === 'at+jwt' && typeof jti !== 'string') throw refused(new Error('No jti.'))
     // Revocations of a subject are stored this long; a longer token would become valid again.
@@ -123,7 +124,7 @@ function createKeys(
       [customFetch]: async (address, { signal }) => {
         const { status, body } = await get(address, signal)
         if (status === 200) return new Response(Uint8Array.from(body))
-        throw rest(new Error(`Its keys answer ${status}.`))
+        throw rest(new Error(`The key set answers ${status}.`))
       },
     })
   }

@@ -133,8 +133,8 @@ async function newRow(signs_from: number): Promise<KeyRow> {
 }
 
 /**
- * The key that began last and has no active successor, even if a wrong clock at a rotation changed their order;
- * with a clock before all keys, the first.
+ * Returns the key that began last and has no active successor, even if a wrong clock at a rotation changed the order.
+ * With a clock before all keys, returns the first key.
  */
 function signer(keys: readonly KeyRow[], now: number): KeyRow {
   const [first, ...rest] = keys.toSorted((a, b) => a.signs_from - b.signs_from)

@@ -11,7 +11,7 @@ export type Mint = (
 
 const lifeSeconds = 3600
 
-/** Tokens for an hour, or for the key's remaining lifetime; `issuer` is the one in the metadata. */
+/** Tokens for an hour, or for the key's remaining lifetime. `issuer` is the issuer in the metadata. */
 export function createMinter(
   ring: Pick<KeyRing, 'signing'>,
   issuer: () => string,

@@ -19,18 +19,18 @@ interface RevocationsOptions {
   readonly rest_ms?: number
 }
 
-/** The revocations, in memory. */
+/** Holds the revocations in memory. */
 export class Revocations implements AsyncDisposable {
   readonly #options: RevocationsOptions
   readonly #rest_ms: number
   readonly #listeners: (() => void)[] = []
   readonly #ending = new AbortController()
   #following: Promise<void> = Promise.resolve()
-  /** The revoked names, each with the time before which its tokens were issued. */
+  /** Revoked names. For a subject the value is a time: tokens issued at or before it are refused. */
   #revoked = new Map<string, number>()
-  /** The rows as read last. */
+  /** The rows of the last read. */
   #text = ''
-  /** Numbers of the read begun last, and of the latest whose rows are in use. */
+  /** Numbers of the read that began last, and of the newest read whose rows are in use. */
   #begun = 0
   #applied = 0
 
@@ -59,7 +59,7 @@ export class Revocations implements AsyncDisposable {
     await this.#load()
   }
 
-  /** The same, and deletes the API key. */
+  /** Stores the revocation as `revoke` does, and deletes the API key. */
   async endKey(id: string, revocation: Revocation): Promise<void> {
     const { store, clock } = this.#options
     await store.endKey(id, revocation, clock())

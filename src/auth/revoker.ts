@@ -88,7 +88,10 @@ export function createRevoker({ revocations, keys, ring, authenticate, clock }: 
   }
 }
 
-/** An invalid token needs no revocation; one that cannot be checked now is not revoked either. */
+/**
+ * Returns the holder of a token. An invalid token needs no revocation, and a token that cannot be checked now is not
+ * revoked either.
+ */
 async function holderOf(token: string, authenticate: Authenticate): Promise<Principal> {
   try {
     return await authenticate(token)

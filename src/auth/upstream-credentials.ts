@@ -12,7 +12,7 @@ import { upTo } from '../common/lru.ts'
 import { principalKey } from '../common/principal-key.ts'
 import type { Vault } from './vault.ts'
 
-/** The credentials of callers for other agents, used when the gateway calls those for them. */
+/** Credentials of callers for other agents. The gateway uses a credential when it calls the agent for its caller. */
 export interface Credentials {
   set(input: CredentialInput, caller: Principal): Promise<Credential>
   list(caller: Principal): Promise<Credential[]>
@@ -33,7 +33,7 @@ interface CredentialsOptions {
 }
 
 const maxPerOwner = 100
-/** How long another process may still use a deleted credential, in milliseconds. */
+/** Maximum time for which another process may still use a deleted credential, in milliseconds. */
 const believed = 2_000
 const maxCached = 10_000
 

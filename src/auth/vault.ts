@@ -6,7 +6,8 @@ import { isRecord } from '../../schemas/json.ts'
 /** Encrypts secrets, so that the database alone does not reveal them (AES-256-GCM, NIST SP 800-38D). */
 export interface Vault {
   /**
-   * `binding` names what the secret belongs to (additional authenticated data): it decrypts only with the same
+   * `binding` names the owner and use of the secret (additional authenticated data). The secret decrypts only with the
+   * same
    * binding.
    */
   seal(secret: string, binding: string): string

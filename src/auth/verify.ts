@@ -40,7 +40,8 @@ export async function verifyJwt(
       },
     )
     // JSON allows numbers that parse to Infinity, such as 1e999.
-    if (![payload.exp, payload.iat ?? 0].every(Number.isFinite)) throw new errors.JWTInvalid('No sound time.')
+    if (![payload.exp, payload.iat ?? 0].every(Number.isFinite))
+      throw new errors.JWTInvalid('A time claim is not a finite number.')
     const typ = String(protectedHeader.typ ?? '')
       .toLowerCase()
       .replace(/^application\//, '')

@@ -50,7 +50,7 @@ export async function deleteApiKey(id: string, json: boolean): Promise<void> {
   print(json ? { deleted: id } : `deleted ${id}`)
 }
 
-/** The owner of the data folder may make tokens for any subject, and so keys. */
+/** The owner of the data folder may make tokens for any subject, so API keys for any subject too. */
 function operatorAs(subject: string): Principal {
   return { issuer: localIssuer, subject, scopes: new Set(['admin'] as const), namespaces: [] }
 }

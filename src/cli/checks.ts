@@ -12,7 +12,7 @@ interface Check {
   readonly detail: string
 }
 
-/** Connections that one gateway may use, shared rate limits included. */
+/** Maximum database connections of one gateway, including those of shared rate limits. */
 const connectionsOfOne = 18
 const apartMilliseconds = 5_000
 const megabyte = 1024 * 1024
@@ -38,7 +38,7 @@ function nodeCheck(): Check {
 function addressCheck({ HOST, DRAGOMAN_BASE_URL: base }: Config): Check {
   const check = 'address'
   if (base) return { check, ok: true, detail: base }
-  if (!isWildcard(HOST)) return { check, ok: true, detail: `${HOST}, which this machine alone reaches` }
+  if (!isWildcard(HOST)) return { check, ok: true, detail: `${HOST}, which only this machine can reach` }
   return { check, ok: false, detail: `HOST is ${HOST}: set DRAGOMAN_BASE_URL to what callers use` }
 }
 
@@ -106,7 +106,7 @@ async function searchCheck(config: Config): Promise<Check> {
 async function keyCheck(config: Config): Promise<Check> {
   const path = keysPath(config)
   const found = await stat(path).catch(() => undefined)
-  if (!found) return { check: 'signing key', ok: false, detail: `${path} is not there yet` }
+  if (!found) return { check: 'signing key', ok: false, detail: `${path} does not exist yet` }
   const mode = (found.mode & 0o777).toString(8)
   return { check: 'signing key', ok: mode === '600', detail: `${path}, mode ${mode}` }
 }
@@ -119,7 +119,7 @@ async function issuerCheck(config: Config): Promise<Check[]> {
   return [{ check: 'issuer', ok: mismatch === undefined, detail: mismatch ?? ring.name }]
 }
 
-/** Not a fault: everything but the wiki agent works without it. */
+/** A missing contact passes the check: only the wiki agent needs one. */
 function contactCheck({ DRAGOMAN_CONTACT: contact }: Config): Check {
   return { check: 'contact', ok: true, detail: contact ?? 'not set: the wiki agent answers not_configured' }
 }

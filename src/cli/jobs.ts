@@ -10,13 +10,16 @@ const looksEvery = 10_000
 /** Milliseconds between two runs of webhook deliveries. */
 const deliversEvery = 1000
 /**
- * Lease of a delivery run, in milliseconds: a run starts nothing in its second half, and no attempt takes longer than
- * half of it.
+ * Lease of a delivery run, in milliseconds. A run starts no delivery in the second half of its lease, and no attempt
+ * takes
+ * longer than half of the lease.
  */
 const deliversFor = 2 * runMilliseconds
 
 /**
- * The background jobs of a gateway, each under a lease: of all processes that share the store, one at a time runs it.
+ * The background jobs of a gateway. Each job runs under a lease: of all processes that share the store, one at a time
+ * runs
+ * the job.
  */
 export function startJobs({ verification, changes, liveness, store, log, config }: Gateway): AsyncDisposable {
   const probes: Job = { lease: 'liveness', checker: liveness.prober, beat_ms: looksEvery }

@@ -19,7 +19,7 @@ export function say(text: string): void {
   process.stderr.write(`${withoutControls(text)}\n`)
 }
 
-/** A text without terminal control characters, except colours: printed texts may come from strangers. */
+/** Removes terminal control characters, except colours: printed texts may come from third parties. */
 export function withoutControls(text: string): string {
   return text.replace(
     /(\p{Control}\[[\d;]*m)|[[\p{Control}\p{Bidi_Control}]--[\t\n]]/gv,

@@ -4,7 +4,7 @@ import { openStore } from '../store/open-store.ts'
 import type { Store } from '../store/store.ts'
 import { say } from './output.ts'
 
-/** The store of this machine's configuration, with no gateway over it. */
+/** Opens the store of this machine's configuration without a gateway. */
 export async function openOwnStore(): Promise<Store> {
   const config = readConfig()
   if (config.DRAGOMAN_URL) {

@@ -1,7 +1,7 @@
 import { openClient } from './client.ts'
 import { print } from './output.ts'
 
-/** Prints the card of an agent; with --json, what resolve_package answers. */
+/** Prints the card of an agent; with --json, the answer of `resolve_package`. */
 export async function resolve(
   agent: string,
   { version }: { version?: string },

@@ -3,7 +3,7 @@ import { filters } from '../../schemas/entry-fields.ts'
 import { openClient } from './client.ts'
 import { print } from './output.ts'
 
-/** Finds agents by intent and prints them, best first. `options` by the names of the options in `entryFields`. */
+/** Finds agents by intent and prints them, best first. `options` are keyed by the option names in `entryFields`. */
 export async function search(
   words: readonly string[],
   { limit, ...options }: Readonly<Record<string, unknown>>,

@@ -7,7 +7,7 @@ import {
 
 import { refuseSecret } from './refuse-secret.ts'
 
-/** What programs import as `dragoman/client`. */
+/** The public module `dragoman/client`. */
 export { SocketClosed, UpgradeRefused } from '../common/mcp/socket-errors.ts'
 export type { WebSocketTransport, WebSocketTransportOptions } from '../common/mcp/web-socket-transport.ts'
 

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 /** Milliseconds since the epoch. */
 export type Clock = () => number
 
-/** Resolves after so many milliseconds; rejects with the reason of the signal when it aborts. */
+/** Resolves after `milliseconds`; rejects with the reason of the signal when it aborts. */
 export type Wait = (milliseconds: number, signal: AbortSignal) => Promise<void>
 
 /** Waits with a system timer that does not keep the process alive. */
@@ -15,7 +15,7 @@ export const systemWait: Wait = async (milliseconds, signal) => {
   }
 }
 
-/** A monotonic clock: when `clock` is set back, it stays where it was and continues from there. */
+/** A monotonic clock. When `clock` is set back, the monotonic clock keeps its last value and runs on from it. */
 export function monotonic(clock: Clock): Clock {
   let last = clock()
   let behind = 0

@@ -1,4 +1,7 @@
-/** By code points, as UTF-8 and SQL's binary collation order texts (JavaScript's own order is by UTF-16 units). */
+/**
+ * Compares by code points, the order of UTF-8 and of SQL's binary collation. JavaScript's own order is by UTF-16
+ * units.
+ */
 export function compareText(left: string, right: string): number {
   const shorter = Math.min(left.length, right.length)
   for (let index = 0; index < shorter; index++) {
@@ -9,7 +12,7 @@ export function compareText(left: string, right: string): number {
   return left.length - right.length
 }
 
-/** For ASCII, where JavaScript's own order is that of the bytes. */
+/** Compares ASCII texts, for which JavaScript's own order is the order of the bytes. */
 export function compareAscii(left: string, right: string): number {
   if (left === right) return 0
   return left < right ? -1 : 1

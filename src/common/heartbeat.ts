@@ -2,8 +2,8 @@ import type { Socket } from 'node:net'
 import type { WebSocket } from 'ws'
 
 /**
- * Pings at every beat and ends a socket from which nothing at all came since the last one. A paused socket is left
- * alone: what its peer said waits unread.
+ * Sends a ping at every beat and terminates a socket that has sent no data since the last ping. A paused socket is not
+ * checked, since the data of its peer is unread.
  */
 export function startHeartbeat(socket: WebSocket, wire: Socket, beat_ms: number): void {
   let read = -1

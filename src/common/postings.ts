@@ -45,7 +45,7 @@ export class PostingList {
     return index < this.size && this.slots[index] === slot
   }
 
-  /** The slot must not be there yet. */
+  /** The list must not contain the slot. */
   add(slot: number, weight: number): void {
     if (this.weights.length === this.size && this.slots.length === this.size) this.#grow()
     const index = this.#indexOf(slot)
@@ -58,7 +58,7 @@ export class PostingList {
     this.size++
   }
 
-  /** The slot must be there. */
+  /** The list must contain the slot. */
   remove(slot: number): void {
     const { weights } = this
     const index = this.#indexOf(slot)
@@ -95,7 +95,7 @@ export class Postings {
   readonly #bySerial: (PostingList | undefined)[] = []
   readonly #free: number[] = []
 
-  /** Restores what `save` made. Throws for other content. */
+  /** Restores the parts that `save` returned. Throws for other content. */
   static load(sections: Sections, prefix: string): Postings {
     const postings = new Postings()
     const keys = JSON.parse(sections.text(`${prefix}.keys`)) as string[]
@@ -132,7 +132,7 @@ export class Postings {
     }
   }
 
-  /** The list with this number, which must be there. */
+  /** The list with this number, which must exist. */
   at(serial: number): PostingList {
     const list = this.#bySerial[serial]
     if (!list) throw new RangeError(`There is no list ${serial}.`)

@@ -1,4 +1,4 @@
-/** Arrays of different lengths in one array; the n-th ends at `ends[n]`. */
+/** Arrays of different lengths in one array; the nth array ends at `ends[n]`. */
 interface Ragged<Values> {
   readonly values: Values
   readonly ends: Uint32Array

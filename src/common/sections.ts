@@ -1,10 +1,10 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 
-/** The content of a snapshot, by name. */
+/** The parts of a snapshot by name. */
 export type Parts = Readonly<Record<string, string | Uint8Array | Uint32Array | Float64Array>>
 
-/** The parts of a snapshot. Each throws where the part is missing or damaged. */
+/** Reads the parts of a snapshot. Each method throws if the part is missing or damaged. */
 export interface Sections {
   text(name: string): string
   integers(name: string): Uint32Array

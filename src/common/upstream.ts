@@ -60,7 +60,7 @@ export interface CacheSettings<Value> {
   stand_in(value: Value): number
 }
 
-/** Resolves to the cached value of a key, or to what `fetch` brings. */
+/** Resolves to the cached value of a key, or to the result of `fetch`. */
 type CachedFetch<Value> = (
   key: string,
   signal: AbortSignal,

@@ -21,7 +21,7 @@ const names = new Set([
  */
 const secret = /drg_[A-Za-z0-9]{8}_|(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\./
 
-/** What the caller of such an address is told; the secret itself is not repeated. */
+/** The error for such an address. It does not repeat the secret. */
 export const secretRefusal = {
   message: 'The address must not hold a token or a key.',
   hint: 'Send it as Authorization: Bearer TOKEN. Treat the one that you sent as public, and replace it.',

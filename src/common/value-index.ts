@@ -17,7 +17,7 @@ const maxCachedSelections = 16
 export class ValueIndex<Name extends string> {
   readonly #postings: Readonly<Record<Name, Postings>>
   #slots = 0
-  /** Callers select by the same conditions again and again. */
+  /** Callers repeat the same conditions. */
   readonly #selections = new LRUCache<string, Selection>({ max: maxCachedSelections })
 
   constructor(attributes: readonly Name[]) {
@@ -25,14 +25,14 @@ export class ValueIndex<Name extends string> {
     this.#postings = Object.fromEntries(postings) as Record<Name, Postings>
   }
 
-  /** The slot must not be there yet. */
+  /** The index must not contain the slot. */
   add(slot: number, values: Iterable<AttributeValue<Name>>): void {
     for (const [attribute, value] of values) this.#postings[attribute].add(value, slot)
     this.#slots++
     this.#clearCache()
   }
 
-  /** `values` are those that the slot was added with. */
+  /** `values` must equal those of `add`. */
   remove(slot: number, values: Iterable<AttributeValue<Name>>): void {
     for (const [attribute, value] of values) {
       const list = this.#postings[attribute].get(value)
@@ -42,7 +42,7 @@ export class ValueIndex<Name extends string> {
     this.#clearCache()
   }
 
-  /** The slots, all below `capacity`, that have every one of these values. */
+  /** The slots below `capacity` that have every one of these values. */
   select(conditions: readonly AttributeValue<Name>[], capacity: number): Selection {
     const key = JSON.stringify(conditions)
     const cached = this.#selections.get(key)
@@ -71,7 +71,7 @@ export class ValueIndex<Name extends string> {
   }
 }
 
-/** Marks the slots that are in the list and in the `passed` lists before it; returns how many they are. */
+/** Marks the slots of the list that the `passed` lists before it contain too; returns their number. */
 function narrow(marks: Uint16Array, { slots, size }: PostingList, passed: number): number {
   let total = 0
   for (let index = 0; index < size; index++) {

@@ -34,7 +34,10 @@ interface RegistryOptions extends EditorOptions {
 
 type Caller = Principal | null
 
-/** The registry's domain: what the registry agent's actions do. A write answers once the index has applied it. */
+/**
+ * The registry's domain: the operations behind the registry agent's actions. A write returns once the index has
+ * applied it.
+ */
 export function createRegistry(options: RegistryOptions) {
   const { store, index, follower, vectors, site } = options
   const { livenessCache, prober } = options.liveness
@@ -46,7 +49,7 @@ export function createRegistry(options: RegistryOptions) {
   const verifier = createVerifier({ ...options, reader: store.read, editor })
   const ownership = createOwnershipService(store, editor, options.clock)
 
-  /** The next search of this process finds what was written, by its words and by its meaning. */
+  /** The next search of this process then finds the written entry by its words and by its meaning. */
   async function applied(revision: number): Promise<void> {
     await Promise.all([follower.caughtUp(revision), vectors?.caughtUp(revision)])
   }
@@ -87,7 +90,7 @@ export function createRegistry(options: RegistryOptions) {
       settled(editor.move(change, 'STAGE', 'ACTIVE', caller), caller),
     unpublish: (change: Change, caller: Caller) =>
       settled(editor.move(change, 'ACTIVE', 'STAGE', caller), caller),
-    /** An entry in STAGE is no longer visible to the owner who gave it away, so it is not the answer. */
+    /** An owner who transfers an entry in STAGE no longer sees it, so the entry is not the answer. */
     async transfer(change: Change, to: Recipient, caller: Caller) {
       const { id, package_name, revision } = await ownership.transfer(change, to, caller)
       await applied(revision)

@@ -9,10 +9,10 @@ import type { Connect, RemoteAgent, RemoteAnswer } from './remote-agent.ts'
 
 /** Maximum size of one message. */
 const maxAnswerBytes = 1024 * 1024
-/** An action that no agent has, so that calling it does nothing. */
+/** An action that no agent has, so that a call to it has no effect. */
 const unknownAction = 'dragoman.probe'
 
-/** Agents that take the envelope `{to, action, params}` by HTTP. */
+/** Agents that take the envelope `{to, action, params}` over HTTP. */
 export function createEnvelopeConnect(fetch: Fetch, clock: () => number): Connect {
   return ({ protocol, url }, { address }) => {
     if (protocol !== 'envelope' || !/^https?:/i.test(url)) return undefined

@@ -14,7 +14,7 @@ interface GuardOptions {
 }
 
 /**
- * The agent under its upstream policy (circuit, concurrency) and with a time-out per call, which is shorter than the
+ * The agent with its upstream policy (circuit, concurrency) and with a time-out per call, which is shorter than the
  * deadline of its callers.
  */
 export function createGuarded(agent: RemoteAgent, { policy, who, timeout_ms }: GuardOptions): RemoteAgent {
@@ -50,7 +50,7 @@ export function createGuarded(agent: RemoteAgent, { policy, who, timeout_ms }: G
   }
 }
 
-/** Runs inside the circuit, so that an error caused by one caller does not open it for the others. */
+/** Runs inside the circuit, so that an error caused by one caller does not open the circuit for all callers. */
 function refusedOr(thrown: unknown): RemoteAnswer {
   if (thrown instanceof Failure && isAboutCall(thrown.details.upstream?.status)) return { refused: thrown }
   throw thrown

@@ -27,11 +27,11 @@ export interface ListedAgentOptions {
   }) => Promise<Readonly<Record<string, string>>>
   /** Key of the HMAC of task references. */
   readonly secret: () => Promise<Uint8Array>
-  /** Receives each call with its outcome and its duration in seconds. */
+  /** Called with each call, its outcome and its duration in seconds. */
   readonly observe: (agent: string, code: string, seconds: number) => void
 }
 
-/** The remote agent's time-out, and some time for the gateway. */
+/** The remote agent's time-out, plus time for the gateway. */
 const deadline_ms = 30_000
 
 const anything: Shape<unknown> = { json: {}, parse: (value) => value }
@@ -44,7 +44,7 @@ const common = {
   deadline_ms,
 } as const satisfies Partial<Action>
 
-/** What every A2A agent accepts beside its skills. */
+/** Every A2A agent accepts a message in addition to its skills. */
 const messageCapability: Capability = {
   name: listedActions.message,
   description: 'Takes a message as text or as data.',
@@ -105,7 +105,7 @@ class ListedAgent {
       ...(endpoint.protocol === 'a2a' ? [this.#actionOf(messageCapability)] : []),
     ]
     const actions = [...stated, ...added.filter((action) => !statedNames.has(action.name))]
-    // Without stated capabilities any action name is passed on.
+    // If the entry states no capabilities, any action name is passed on.
     const open = (action: string) => this.#actionOf({ name: action, description: '' })
     return { package_name, name, description, tags, actions, ...(stated.length === 0 && { open }) }
   }
@@ -238,7 +238,10 @@ function notCallable(entry: EntryDetail): Failure {
   })
 }
 
-/** Params by the schema of a listed agent. The schema is hostile input; its own mistakes do not make params invalid. */
+/**
+ * Validates params by the schema of a listed agent. The schema is hostile input; its own mistakes do not make params
+ * invalid.
+ */
 function inputOf(schema: JsonSchema): Shape<unknown> {
   return {
     json: schema,
@@ -253,7 +256,10 @@ function inputOf(schema: JsonSchema): Shape<unknown> {
   }
 }
 
-/** An agent must not forge `input_required` of this gateway: the caller's answer would go wherever it names. */
+/**
+ * An agent must not forge `input_required` of this gateway: the caller's answer would go to an address that the agent
+ * chooses.
+ */
 function refuseInputRequired(packageName: string, output: Json): Json {
   if (!inputRequiredIn(output)) return output
   throw new Failure(
@@ -278,7 +284,7 @@ async function send(
   }
 }
 
-/** Key of the caller for the remote side; it is never sent. */
+/** Key of the caller for the connections to the agent; it is never sent. */
 function callerOf({ principal }: Pick<Context, 'principal'>): string {
   return principal === null ? 'anonymous' : principalKey(principal)
 }

@@ -1,7 +1,7 @@
 import { type Code, codes, Failure, type FieldError } from '../../schemas/failure.ts'
 import { isRecord } from '../../schemas/json.ts'
 
-/** Codes that the caller can correct: they are passed on with the agent's own text. */
+/** Codes whose cause the caller can correct; they are passed on with the agent's own text. */
 const passedCodes: ReadonlySet<Code> = new Set<Code>([
   'invalid_request',
   'not_found',
@@ -19,26 +19,28 @@ const passedCodes: ReadonlySet<Code> = new Set<Code>([
 const maxTextLength = 2000
 const maxErrors = 20
 
-/** Whether the agent wants a credential, or another one: it works, and refuses this caller. */
+/** True if the agent asks for a credential, or for another one: the agent works, and refuses this caller. */
 export function wantsCredential({ details: { upstream } }: Failure): boolean {
   const { status, code } = upstream ?? {}
   return status === 401 || status === 403 || code === 'unauthenticated' || code === 'forbidden'
 }
 
-/** Hint for an agent that wants a credential. */
+/** Hint for an agent that asks for a credential. */
 const credentialHint = 'Store the credential that you have for this agent with set_credential.'
 
 /** Context of a refusal. */
 interface RefusalContext {
-  /** The agent in texts: a host, or its name. */
+  /** Name of the agent in texts: a host, or its own name. */
   readonly who: string
   readonly status?: number
   readonly retry_after_s?: number | undefined
 }
 
 /**
- * A problem (RFC 9457) with a `code` of Dragoman's catalogue, from another gateway or an agent with the same interface.
- * Codes that the caller can correct are kept; any other is `upstream_failed` here. Undefined for anything else.
+ * A problem (RFC 9457) with a `code` of Dragoman's catalogue, from another gateway or an agent with the same
+ * interface.
+ * Codes whose cause the caller can correct are kept; every other code becomes `upstream_failed`. Undefined for other
+ * bodies.
  */
 export function failureOfProblem(problem: unknown, context: RefusalContext): Failure | undefined {
   if (!isRecord(problem) || typeof problem.code !== 'string') return undefined
@@ -78,14 +80,14 @@ export function failureOfStatus(status: number, { who, retry_after_s }: RefusalC
 const aboutAgent = new Set([404, 405, 406, 408, 410, 421, 425, 426])
 
 /**
- * Whether an HTTP status concerns the single call (its params, its credential, its caller's quota: a 429 is per caller
- * where callers send credentials) and so does not count against the agent.
+ * True if an HTTP status concerns the single call (its params, its credential, its caller's quota: a 429 is per caller
+ * if callers send credentials). Such a status does not count against the agent.
  */
 export function isAboutCall(status: number | undefined): boolean {
   return status !== undefined && status >= 400 && status < 500 && !aboutAgent.has(status)
 }
 
-/** The address of the agent is not called; the caller cannot correct that in its params. */
+/** The Failure for an agent whose address must not be called; the caller cannot correct that in its params. */
 export function notCallable(failure: Failure): Failure {
   if (failure.code !== 'invalid_request' || failure.details.upstream) return failure
   const message = `The agent's address cannot be called. ${failure.message}`

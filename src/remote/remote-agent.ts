@@ -5,11 +5,11 @@ import type { Json, JsonObject } from '../../schemas/json.ts'
 
 /** The context of a call to a remote agent. */
 export interface RemoteCall {
-  /** Aborts when the caller goes away or the time is over. */
+  /** Aborts when the caller cancels or the time is over. */
   readonly signal: AbortSignal
   /** Sent with every request of this call and of no other call; names in lower case. */
   readonly headers: Readonly<Record<string, string>>
-  /** Key of the caller: what outlasts a call (a session, a socket) serves one caller only. */
+  /** Key of the caller: a connection that outlasts a call (a session, a socket) serves one caller only. */
   readonly caller: string
   /** The task that this call continues. */
   readonly task?: RemoteTask
@@ -17,14 +17,15 @@ export interface RemoteCall {
   emit(update: Update): Promise<void>
 }
 
-/** A task of a remote agent, by its ids there. */
+/** A task of a remote agent, with the ids that the agent uses. */
 export interface RemoteTask {
   readonly task_id: string
   readonly context_id?: string
 }
 
 /**
- * The output; a task with a question that the agent wants answered before it continues; or a refusal of the call, which
+ * The output; a task with a question that the caller must answer before the task continues; or a refusal of the call,
+ * which
  * does not count against the agent.
  */
 export type RemoteAnswer =
@@ -33,22 +34,23 @@ export type RemoteAnswer =
   | { readonly refused: Failure }
 
 /**
- * One remote agent, whatever protocol it speaks. An adapter only speaks the protocol: time-outs, circuit, limits and
+ * One remote agent, whatever its protocol. An adapter only implements the protocol: time-outs, circuit, limits and
  * retries are added around this interface once. Every method throws Failure.
  */
 export interface RemoteAgent extends AsyncDisposable {
   /** Throws `upstream_timeout`, `upstream_failed`, `upstream_invalid` and `blocked_address`, which count against the agent. */
   call(action: string, params: JsonObject, call: RemoteCall): Promise<RemoteAnswer>
   /**
-   * Resolves if the agent answers in its protocol, be it with an error about the request; resolves to the refusal if it
-   * refused. Changes nothing.
+   * Resolves if the agent answers in its protocol, even with an error about the request; resolves to the refusal if
+   * the agent
+   * refused. Has no side effects.
    */
   probe(call: Pick<RemoteCall, 'signal' | 'headers'>): Promise<Failure | undefined>
   /** The agent's own list of capabilities, in protocols that have one. */
   describe?(call: RemoteCall): Promise<readonly Capability[]>
 }
 
-/** What an adapter knows of a listed agent. */
+/** The facts about a listed agent that an adapter uses. */
 export interface RemoteFacts {
   readonly package_name: string
   /** The agent's own name, to which envelopes are addressed. */

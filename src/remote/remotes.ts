@@ -24,12 +24,12 @@ interface CachedAgent extends ConnectedAgent {
 export interface Remotes extends AsyncDisposable {
   /** Undefined if the entry has no endpoint of a supported protocol. */
   of(entry: EntryDetail): ConnectedAgent | undefined
-  /** A new agent without the circuit and sessions of earlier calls; the caller disposes of it. */
+  /** A new agent without the circuit and sessions of earlier calls. The caller disposes of the agent. */
   fresh(entry: EntryDetail): ConnectedAgent | undefined
 }
 
 interface RemotesOptions {
-  /** The first one that supports the protocol of an endpoint is used. */
+  /** Of these adapters, the first that supports the protocol of an endpoint is used. */
   readonly connects: readonly Connect[]
   readonly clock: Clock
   readonly wait: Wait
@@ -39,7 +39,8 @@ interface RemotesOptions {
 
 const maxAgents = 1_000
 /**
- * Concurrent calls to one agent, and those of one caller; a hundred more wait, further ones are refused. The agent's own
+ * Maximum concurrent calls to one agent, and of one caller; a hundred more wait, further ones are refused. The agent's
+ * own
  * Retry-After is capped at five minutes, since it applies to all callers.
  */
 const limits = {
@@ -90,7 +91,7 @@ export function createRemotes({
       keys.set(entry, key)
       const cached = cache.get(key)
       if (cached && (cached.card === entry.card || isDeepStrictEqual(cached.card, entry.card))) {
-        // So that the next comparison is by identity.
+        // Lets the next comparison be by identity.
         cached.card = entry.card
         return cached
       }
@@ -106,8 +107,8 @@ export function createRemotes({
 }
 
 /**
- * The endpoints of an entry, in the order of its card. A card that names capabilities and no endpoint belongs to an agent
- * that takes envelopes at the address of its card.
+ * The endpoints of an entry, in the order of its card. If a card names capabilities and no endpoint, the agent takes
+ * envelopes at the address of the card.
  */
 export function endpointsOf({ endpoints, card, manifest_url }: EntryDetail): readonly Endpoint[] {
   if (endpoints.length > 0) return endpoints

@@ -9,8 +9,9 @@ interface TaskHolder {
 }
 
 /**
- * A reference to a task at a remote agent: the ids there and an HMAC, so that only the same caller can use it. The gateway
- * stores nothing, so every node can read it.
+ * A reference to a task at a remote agent: the agent's ids and an HMAC, so that only the same caller can use the
+ * reference. The
+ * gateway stores nothing, so every node can read the reference.
  */
 export function sealTask(task: RemoteTask, holder: TaskHolder, secret: Uint8Array): string {
   const { task_id, context_id } = task

@@ -14,7 +14,7 @@ const defaultDeadline = 10_000
 const maxHops = 8
 const maxNameLength = 220
 
-/** The one way to an action: resolve, authorise, parse, run under a deadline, observe. */
+/** Dispatches every call: resolves, authorises, parses, runs under a deadline, observes. */
 export function createRouter(options: RouterOptions): Router {
   return new ActionRouter(options)
 }
@@ -59,7 +59,7 @@ class ActionRouter implements Router {
     const agent = await options.resolve(packageNameOf(to), call)
     if (!agent) throw new Failure('not_found', `No agent has the name ${to}.`)
     const action = findAction(agent, name)
-    // Comes before any other refusal: a caller that stores calls stores their refusals too.
+    // This check precedes every other one: a caller that stores calls stores their refusals too.
     assertStorable(action, call)
     authorise(agent, action, call.principal)
     const input = action.input.parse(params)
@@ -124,7 +124,7 @@ function findAction(agent: Agent, name: string): Action {
   })
 }
 
-/** Without its parts a caller would wait for the end of a subscription in vain. */
+/** A caller that receives no parts would wait in vain for the end of a subscription. */
 function assertStreamable({ name, part, deadline_ms, fallback }: Action, call: Call): void {
   if (!part || deadline_ms !== 'none' || fallback || (call.emit && call.receives !== 'progress')) return
   throw new Failure('not_callable', `${name} streams, which this transport or binding does not support.`, {
@@ -151,7 +151,7 @@ function workOf(action: Action, call: Call): { perform: Action['run']; limit: nu
   return { perform: run, limit: deadline_ms === 'none' ? Number.POSITIVE_INFINITY : deadline_ms }
 }
 
-/** A call without a time limit also ends with the gateway. */
+/** A call without a time limit also ends when the gateway stops. */
 function endOf({ signal, ending }: Call, limit: number): AbortSignal {
   return ending && !Number.isFinite(limit) ? AbortSignal.any([signal, ending]) : signal
 }
@@ -165,7 +165,7 @@ function checkOutput(action: Action, output: Json): void {
   }
 }
 
-/** A name for logs and metrics: a value that is not text is not repeated, and long text is cut. */
+/** A name for logs and metrics. A value that is not text is left out, and long text is cut. */
 function nameIn(value: unknown): string {
   return typeof value === 'string' ? value.slice(0, maxNameLength) : 'unknown'
 }

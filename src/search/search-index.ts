@@ -21,24 +21,25 @@ export interface SearchDocument extends ListedValues {
   readonly capabilities: readonly { readonly name: string; readonly description: string }[]
 }
 
-/** An entry as it now is; a null document says that the entry was removed. */
+/** The current state of an entry; a null document means that the entry was removed. */
 export interface EntryChange {
   readonly id: string
   readonly document: SearchDocument | null
 }
 
 /**
- * Every condition must hold. Text is compared without case; an entry must have every tag; an unknown liveness meets
+ * Every condition must hold. Text is compared without case. An entry must have every tag. An entry of unknown liveness
+ * meets
  * neither value of `live`.
  */
 export type Filter = FilterValues
 
-/** `relevance` without a text is `newest`. */
+/** Without a text, `relevance` means `newest`. */
 export type Sort = 'relevance' | 'newest' | 'name'
 
 /**
  * Keyset position of a hit: its sort key and id. The next page continues after it even if the index has changed
- * meanwhile.
+ * since.
  */
 export interface Position {
   /** The score (relevance), milliseconds since the epoch (newest) or the name. */
@@ -55,7 +56,7 @@ export interface IndexQuery {
   readonly facets?: boolean
   /** Drops hits with a lower score. */
   readonly min_score?: number
-  /** Searches by words alone, without meaning. */
+  /** Searches by words only, without meaning. */
   readonly words_only?: boolean
 }
 
@@ -67,12 +68,12 @@ export interface Hit {
   readonly position: Position
 }
 
-/** Counts of the values in the whole result; the most frequent ones first. */
+/** Counts of the values in the whole result, the most frequent values first. */
 export type Facets = Readonly<Record<FacetName, Record<string, number>>>
 
 export interface Hits {
   readonly hits: readonly Hit[]
-  /** Entries that match text and filter, of all pages together. */
+  /** Number of entries that match text and filter, on all pages together. */
   readonly total: number
   readonly facets?: Facets
   /** The highest score of the whole result. */
@@ -85,11 +86,11 @@ export interface Hits {
 export interface SearchIndex extends AsyncDisposable {
   /** Number of the last registry change that searches can see. */
   readonly applied_revision: number
-  /** Whether everybody finds this entry: it is ACTIVE, and not suspended. */
+  /** True if the entry is public: it is ACTIVE, and not suspended. */
   lists(id: string): boolean
   /** Brings the index to `revision`: each change adds, replaces or removes its entry, in order. */
   apply(changes: readonly EntryChange[], revision: number): Promise<void>
-  /** The whole index, to be restored later. */
+  /** The whole index, for a later restore. */
   save(): Parts
   /** Throws the signal's reason when it has aborted, Failure `invalid_request` for a position of another sort. */
   search(query: IndexQuery, signal: AbortSignal): Promise<Hits>

@@ -8,13 +8,13 @@ import {
 import type { VectorStore } from './vectors/vector-store.ts'
 import { VectorStoreError } from './vectors/vector-store-error.ts'
 
-/** The vector store in memory; throws Failure where the vectors engine throws VectorStoreError. */
+/** The vector store in memory. It throws Failure instead of the VectorStoreError of the engine. */
 export function openVectorsInMemory(options: MemoryVectorStoreOptions): MemoryVectorStore {
   const store = createMemoryVectorStore(options)
   return withFailures(store, { save: () => store.save() })
 }
 
-/** The vector store on disk, as `openVectorsInMemory`. LanceDB is loaded only here. */
+/** The vector store on disk, with the errors of `openVectorsInMemory`. LanceDB is loaded only here. */
 export async function openVectorsOnDisk(options: LanceVectorStoreOptions): Promise<VectorStore> {
   const { openLanceVectorStore } = await import('./vectors/lance/lance-vector-store.ts')
   return withFailures(await openLanceVectorStore(options).catch(rethrow), {})

@@ -11,18 +11,18 @@ export type DumpedRow = readonly [table: string, row: Readonly<Record<string, st
 
 /** The contents of a registry at one moment. */
 interface Contents {
-  /** Migrations of the source: only a store with the same ones takes the rows. */
+  /** Migrations of the source. Only a store with the same migrations accepts the rows. */
   readonly migrations: readonly string[]
   readonly revision: number
   rows(): AsyncIterable<readonly DumpedRow[]>
 }
 
-/** Moves a whole registry from one store to another: ids, versions, owners, proofs, revisions, everything. */
+/** Copies a whole registry from one store to another, with all ids, versions, owners, proofs and revisions. */
 export interface DumpRestore {
-  /** Calls `work` with the contents, which do not change meanwhile. */
+  /** Calls `work` with the contents of one snapshot. */
   out<T>(work: (contents: Contents) => Promise<T>): Promise<T>
   /**
-   * Writes the contents, all or nothing; returns the number of rows. Throws Failure `conflict` where the store has
+   * Writes the contents, all or nothing; returns the number of rows. Throws Failure `conflict` if the store has
    * other migrations, or has rows and `replace` is false, and `invalid_request` for rows of an unknown table.
    */
   in(contents: Omit<Contents, 'revision'>, replace: boolean): Promise<number>

@@ -14,7 +14,7 @@ import {
 } from '../../schemas/trust.ts'
 import type { DumpRestore } from './dump-restore.ts'
 
-/** A proof as it is stored, with what the next check needs. */
+/** A stored proof, with the data that its next check needs. */
 const StoredProof = VerificationReport.extend({
   /** SHA-256 of the card at the owner's last verification. */
   card_sha256: z.string().nullable(),
@@ -32,7 +32,7 @@ import { Scope } from '../../schemas/scope.ts'
 import type { TaskStore } from '../../schemas/task.ts'
 import type { WebhookStore } from '../../schemas/webhook.ts'
 
-/** An entry as the database holds it: our own URLs are null or relative, and rendered when the entry is read. */
+/** An entry as the database holds it. Our own URLs are null or relative, and are rendered when the entry is read. */
 export const StoredEntry = z.object({
   ...storedShape,
   id: z.string(),
@@ -42,7 +42,7 @@ export const StoredEntry = z.object({
   /** True for an agent that the gateway hosts and writes itself. */
   hosted: z.boolean(),
   source_url: z.string().nullable(),
-  /** The card as its publisher wrote it, where there is one. */
+  /** The card as its publisher wrote it, if the entry has one. */
   card: z.record(z.string(), z.unknown()).nullable(),
   /** The fields that the owner stated, which override the manifest; null: all fields. */
   stated: z.array(z.string()).nullable().default(null),
@@ -74,13 +74,13 @@ export class UnreadableEntry extends Error {
   }
 }
 
-/** One version of an entry: its public content from then on. It never changes. */
+/** One version of an entry: its public content from one revision on. A version is immutable. */
 export interface Version {
   /** Revision of the commit that published it. */
   readonly revision: number
   /** The publisher's version string. */
   readonly version: string | null
-  /** Sorts as versions do; empty for a version that Semantic Versioning does not define. */
+  /** Sorts in the order of versions; empty for a version that Semantic Versioning does not define. */
   readonly precedence: string
   readonly published_at: string
   /** Digest of the content, in hex. */
@@ -93,14 +93,14 @@ export interface PublishedVersion extends Version {
 
 /** The versions of an entry, after a revision. */
 export interface VersionStore {
-  /** The highest version first, versions without an order last, equal versions newest first. */
+  /** Lists the highest version first, versions without an order last, equal versions newest first. */
   list(
     entryId: string,
     after: number,
     limit: number,
     position?: Pick<Version, 'precedence' | 'revision'>,
   ): Promise<readonly Version[]>
-  /** The number of versions, and the revision of the newest, 0 where there is none. */
+  /** The number of versions, and the revision of the newest one, or 0. */
   extent(entryId: string, after: number): Promise<{ readonly total: number; readonly newest: number }>
   /** The version of a revision, or the newest with a version string. */
   find(
@@ -123,7 +123,7 @@ export interface StoreChange {
   readonly seen: 'listed' | 'gone' | 'unseen'
 }
 
-/** Who does what to an entry; the actor is null where the gateway acts by itself. */
+/** An action on an entry; the actor is null for an action of the gateway itself. */
 export interface AuditAction {
   readonly actor: Actor
   readonly action: string
@@ -147,24 +147,27 @@ export interface Reader {
   entries(ids: readonly string[]): Promise<readonly StoredEntry[]>
   /** The last committed revision; 0 for an empty store. */
   revision(): Promise<number>
-  /** The last committed revision of any process; later reads see everything committed by now. */
+  /** The last committed revision of any process; later reads see everything committed up to this call. */
   latest(): Promise<number>
-  /** Ids of entries whose check is due, or implausibly late, the longest due first. Times are RFC 3339. */
+  /**
+   * Ids of entries whose check is due, or implausibly late; the entry that is due longest comes first. Times are RFC
+   * 3339.
+   */
   due(now: string, latest: string, limit: number): Promise<readonly string[]>
   /** Names of listed entries that begin with the prefix, in order. */
   listedNames(prefix: string, limit: number): Promise<readonly string[]>
-  /** The audit events of an entry, newest first; `before` is the id of the last event of the page before. */
+  /** The audit events of an entry, newest first; `before` is the id of the last event of the previous page. */
   audit(entryId: string, limit: number, before?: number): Promise<readonly AuditEvent[]>
 }
 
-/** The reads by which a change of an entry is decided. */
+/** The reads on which the decision about a change of an entry is based. */
 export interface DecisionReads {
   entry(reference: Reference): Promise<StoredEntry | undefined>
   /** The claims on any of these namespaces. */
   claims(namespaces: readonly string[]): Promise<readonly Claim[]>
   /** Entries whose names are confusable with this one (UTS #39), without deleted ones. */
   lookalikes(packageName: string): Promise<readonly StoredEntry[]>
-  /** Digests of all content published under this version string, by earlier entries of the name too. */
+  /** Digests of all content published under this version string, including that of earlier entries of the name. */
   published(entryId: string, version: string): Promise<readonly string[]>
 }
 
@@ -194,7 +197,7 @@ export interface Embeddings {
   count(model: string): Promise<number>
 }
 
-/** Settings that a gateway keeps from one start to the next. */
+/** Settings that a gateway stores from one start to the next. */
 export interface SettingStore {
   get(name: string): Promise<string | undefined>
   set(name: string, value: string): Promise<void>
@@ -204,7 +207,9 @@ export interface SettingStore {
 
 /** Leases: work that only one process does at a time. */
 export interface Leases {
-  /** True if the holder now has the lease: it was free, its own, or expired. Times in milliseconds. */
+  /**
+   * Returns true if the holder now has the lease: it was free, expired or already the holder's. Times in milliseconds.
+   */
   take(name: string, holder: string, now: number, until: number): Promise<boolean>
   release(name: string, holder: string): Promise<void>
 }
@@ -224,26 +229,30 @@ export const StoredKey = z.object({
 })
 export type StoredKey = z.infer<typeof StoredKey>
 
-/** API keys and revocations. They are no entries: they have no revision and are not in the log of changes. */
+/** API keys and revocations. They are not entries: they have no revision and are not in the log of changes. */
 export interface IdentityStore {
   key(id: string): Promise<StoredKey | undefined>
   /** The keys of one owner, or all; newest first. */
   keys(owner?: { readonly issuer: string; readonly subject: string }): Promise<readonly StoredKey[]>
   /**
-   * Deletes keys of the same owner that expired before this one begins; false, without adding it, where `most` remain.
+   * Deletes the owner's keys that expired before `key` begins, then adds `key`; false, without adding it, if `max`
+   * keys remain.
    */
   addKey(key: StoredKey, most: number): Promise<boolean>
   /** Deletes the key, if it exists, and stores the revocation, in one transaction. Deletes expired revocations. */
   endKey(id: string, revocation: Revocation, now: number): Promise<void>
   /** The revocations in force at `now`. */
   revocations(now: number): Promise<readonly Revocation[]>
-  /** Of two revocations of one thing, the later `before` and `expires_at` hold. Deletes expired revocations. */
+  /**
+   * Two revocations of one name become one, with the later `before` and the later `expires_at`. Deletes expired
+   * revocations.
+   */
   revoke(revocation: Revocation, now: number): Promise<void>
 }
 
 /**
  * The database of the registry. Every committed change takes the next number of one counter, so a reader of the log
- * misses none.
+ * misses no change.
  */
 export interface Store extends AsyncDisposable {
   readonly read: Reader
@@ -260,13 +269,15 @@ export interface Store extends AsyncDisposable {
   readonly dumpRestore: DumpRestore
   readonly webhooks: WebhookStore
   /**
-   * One transaction: all of `work` or none of it. `work` awaits nothing but the writer and changes nothing outside,
-   * because the database may require it to be repeated.
+   * One transaction: all of `work` or none of it. `work` awaits only the writer and changes no state outside the
+   * transaction,
+   * because the database may require `work` to be repeated.
    */
   write<T>(work: (transaction: Writer) => Promise<T>): Promise<{ result: T; revision: number }>
   /**
-   * One change of one entry; `decide` may be called more than once and follows the rules of `write`. Concurrent changes
-   * are committed together, with the result of one after another.
+   * One change of one entry; `decide` may be called more than once and follows the rules of `write`. Concurrent
+   * changes
+   * are committed together, with the same result as one after another.
    */
   change(
     decide: (reads: DecisionReads) => Promise<Decision>,

@@ -2,7 +2,7 @@ import { type EventEmitter, once } from 'node:events'
 
 const pollMilliseconds = 500
 
-/** Yields once, and again whenever `version` differs; it is compared at each `commit` and twice a second. */
+/** Yields once, and again whenever `version` differs. `version` is compared at each `commit` and twice a second. */
 export async function* wakeOn(
   version: () => number,
   commits: EventEmitter,

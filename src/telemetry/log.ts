@@ -3,8 +3,8 @@ import { type DestinationStream, destination, type Logger, pino } from 'pino'
 export type { Logger } from 'pino'
 
 /**
- * A JSON-lines logger on standard error (standard output belongs to data and to MCP over stdio). Of an error only
- * the fields below are written, never other properties that it carries.
+ * A JSON-lines logger on standard error (standard output belongs to data and to MCP over stdio). Of an error it writes
+ * only the fields below, never other properties.
  */
 export function createLogger(level: string, stream: DestinationStream = standardError()): Logger {
   return pino(

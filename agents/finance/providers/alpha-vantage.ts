@@ -44,7 +44,7 @@ const suffixes: Readonly<Record<string, string>> = {
 
 /**
  * Alpha Vantage, with the operator's key (https://www.alphavantage.co/documentation): shares by the day, and exchange
- * rates. It takes the key only in the query, so the URL that is shown is built without it.
+ * rates. It takes the key only in the query, so the URL in answers is built without the key.
  */
 export function alphaVantage({ ask, url: base, key }: KeyedSource): Provider<Pair | Stock> {
   async function get<T>(

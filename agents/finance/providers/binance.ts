@@ -19,8 +19,7 @@ const Unknown = z.object({ code: z.literal('-1121') })
 
 /**
  * Binance's mirror of market data, without a key (https://developers.binance.com/docs/binance-spot-api-docs). It has
- * no
- * dollars: a request for USD gets the price in USDT, with a warning.
+ * no dollars: a request for USD gets the price in USDT, with a warning.
  */
 export function binance({ ask, url: base }: PriceSource): Provider<Pair> {
   return {

@@ -10,8 +10,7 @@ const minutesOfADay = 24 * 60
 
 /**
  * Frankfurter, without a key (https://frankfurter.dev): the reference rates of the European Central Bank, fixed once
- * on
- * each working day at about 14:15 Frankfurt time; their time is taken as noon UTC.
+ * on each working day at about 14:15 Frankfurt time; their time is taken as noon UTC.
  */
 export function frankfurter({ ask, url: base }: PriceSource): Provider<Pair> {
   return {

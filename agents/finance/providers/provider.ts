@@ -26,8 +26,9 @@ export interface Provider<Requested extends Instrument> {
   readonly id: string
   readonly name: string
   /**
-   * Null for an instrument that the source does not know or does not cover. Throws Failure `upstream_…` for anything
-   * unexpected, `circuit_open` while the circuit of the source is open.
+   * Null for an instrument that the source does not know or does not cover. Throws Failure `upstream_…` for an
+   * unexpected
+   * answer, `circuit_open` while the circuit of the source is open.
    */
   quote(instrument: Requested, signal: AbortSignal): Promise<Quote | null>
 }
@@ -63,7 +64,7 @@ export interface JsonAnswer {
   readonly json: unknown
 }
 
-/** Asks a source within 2.5 seconds and reads its JSON. Throws what `ask` and `read` throw. */
+/** Asks a source within 2.5 seconds and reads its JSON. Throws the errors of `ask` and `read`. */
 export function askJson<Value>(
   ask: AskUpstream,
   request: { url: string; headers?: Readonly<Record<string, string>>; signal: AbortSignal },

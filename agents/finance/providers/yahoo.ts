@@ -35,7 +35,8 @@ const Chart = z.object({
 const Unknown = z.object({ chart: z.object({ error: z.object({ code: z.literal('Not Found') }) }) })
 
 /**
- * The chart API (v8) of Yahoo's own pages, which is unofficial: used only if the operator enables it. Pence come as
+ * The chart API (v8) of Yahoo's own pages, which is unofficial: used only if the operator enables it. Pence have the
+ * code
  * `GBp`.
  */
 export function yahoo({ ask, url: base }: PriceSource, clock: Clock): Provider<Pair | Stock | Index> {

@@ -1,4 +1,4 @@
-/** JSON in visible ASCII: no line break, no invisible character, none that reorders text. */
+/** JSON in visible ASCII: no line breaks, no invisible characters, no characters that reorder text. */
 export function toAscii(value: unknown): string {
   return JSON.stringify(value).replace(
     /[^\x20-\x7e]/g,

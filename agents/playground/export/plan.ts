@@ -6,7 +6,7 @@ import type { Step } from '../../../schemas/playground.ts'
 export interface Planned {
   readonly number: number
   readonly envelope: Step['envelope']
-  /** Without a token, with a token, or within a playground session, with whose rights the call was made. */
+  /** The credential of the call: none, a token, or a playground session, which then determines its rights. */
   readonly as: 'anybody' | 'token' | 'session'
   /** The equivalent MCP tool. */
   readonly tool?: string
@@ -18,7 +18,7 @@ export interface ExportPlan {
   readonly calls: readonly Planned[]
 }
 
-/** The calls of a session, each with the least rights that repeat it. */
+/** The calls of a session, each with the least rights that suffice to repeat it. */
 export function planOf(
   session: string,
   steps: readonly Step[],

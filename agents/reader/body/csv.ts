@@ -3,7 +3,7 @@ import { element } from '../html-to-markdown/html/hast.ts'
 import { toMarkdown } from '../html-to-markdown/html/markdown.ts'
 import { fenced } from './verbatim.ts'
 
-/** Limits above which a table is no more readable than its source. */
+/** Limits above which a table is no easier to read than its source. */
 const max = { rows: 1000, cells: 5000 }
 
 /**
@@ -32,7 +32,7 @@ function separatorOf(text: string, essence: string): string {
   return [',', ';', '\t'].reduce((best, separator) => (count(separator) > count(best) ? separator : best))
 }
 
-/** Null if there are more rows than a table may have. */
+/** Null if there are more rows than the limit. */
 function parse(text: string, separator: string): string[][] | null {
   const rows: string[][] = []
   let row: string[] = []

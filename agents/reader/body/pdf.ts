@@ -14,8 +14,7 @@ type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>
 
 /**
  * The text of a PDF, page by page; text in pictures is not recognised. Throws Failure `upstream_invalid` for a PDF
- * that is
- * broken or needs a password.
+ * that is broken or needs a password.
  */
 export async function readPdf(body: Uint8Array): Promise<Reading & { page_count: Extracted['page_count'] }> {
   const started = performance.now()

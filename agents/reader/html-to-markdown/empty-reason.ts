@@ -1,4 +1,4 @@
-/** Why a page has next to no content. */
+/** The reasons why a page has next to no content. */
 export const emptyReasons = [
   'js_only_page',
   'login_wall',
@@ -10,7 +10,7 @@ export const emptyReasons = [
 ] as const
 export type EmptyReason = (typeof emptyReasons)[number]
 
-/** What the reason is derived from. */
+/** The observations from which the reason is derived. */
 interface Signs {
   /** Characters of the content, without white space. */
   readonly length: number
@@ -20,11 +20,11 @@ interface Signs {
   readonly scripts: number
   readonly asks_password: boolean
   readonly asks_for_script: boolean
-  /** The page says that it is not free to read (schema.org `isAccessibleForFree`). */
+  /** The page states that it is not free to read (schema.org `isAccessibleForFree`). */
   readonly is_sold: boolean
 }
 
-/** Characters below which content counts as next to none, by what else the page shows. */
+/** Characters below which content counts as next to none, for each other sign of the page. */
 const thresholds = { script: 200, login: 500, wall: 1500, missing: 800, paywall: 2000 }
 
 const wallTitle =
@@ -34,7 +34,7 @@ const wallText =
 const missingTitle =
   /^(?:(?:error\s*)?404\b|(?:the )?(?:page|file|article|document|content)(?: you[\w ]{0,30})? (?:was |is |could |can)?(?:not|n['’]t|cannot)(?: be)? (?:found|exist)|not found\b|page (?:doesn['’]t|does not) exist|nothing (?:was )?found|seite nicht gefunden|page (?:non trouvée|introuvable)|página no encontrada)|(?:[-–—|·:]\s*(?:404|(?:page )?not found))\s*$/i
 
-/** Why a page has next to no content; null where it has enough. The most specific reason wins. */
+/** The reason why a page has next to no content; null if it has enough. The most specific reason takes precedence. */
 export function emptyReason(signs: Signs): EmptyReason | null {
   const { length, title, text } = signs
   const start = text.slice(0, 5000)

@@ -17,7 +17,7 @@ export type Format = 'markdown' | 'text'
 /** The format of the output, and which part of the page to read. */
 export interface ReadingOptions extends TidyOptions {
   readonly format: Format
-  /** CSS selector of what to read instead of the main content; see html/selector.ts. */
+  /** CSS selector of the part to read instead of the main content; see html/selector.ts. */
   readonly selector?: string | undefined
   /** `main` when absent; `full` is the whole page without its boilerplate. */
   readonly mode?: 'main' | 'full'
@@ -43,14 +43,15 @@ export interface PageContent {
   readonly extractor: 'blocks' | 'whole' | 'selector'
   /** Expected F1 of the chosen blocks, from 0 to 1; null for the other extractors. */
   readonly confidence: number | null
-  /** Why there is next to no content; null where there is enough. */
+  /** The reason why there is next to no content; null if there is enough. */
   readonly empty_reason: EmptyReason | null
   readonly warnings: readonly string[]
 }
 
 /**
- * Converts a page to Markdown or text and reads its metadata. Pure, and bounded by the caps of the pre-filter. A selector
- * that cannot be parsed matches nothing: check it with `parseSelector` first.
+ * Converts a page to Markdown or text and reads its metadata. Pure, and bounded by the caps of the pre-filter. An
+ * invalid
+ * selector matches nothing: check it with `parseSelector` first.
  */
 export function extractPage(page: HtmlPage): PageContent {
   const filtered = prefilter(unpackEmbedded(page.html))
@@ -103,7 +104,7 @@ function warningsOf({ cut, is_revealed }: Filtered, isSold: boolean): string[] {
     ...(is_revealed
       ? ['The page hides most of its text until its script runs; the hidden text is included.']
       : []),
-    ...(isSold ? ['The page says that it is not free to read: the content may be incomplete.'] : []),
+    ...(isSold ? ['The page states that it is not free to read: the content may be incomplete.'] : []),
   ]
 }
 

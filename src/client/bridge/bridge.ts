@@ -11,7 +11,7 @@ interface BridgeOptions {
   readonly input: Readable
   /** Lines to the host: only messages. */
   readonly output: Writable
-  /** Words for people. */
+  /** Shows a text to the user. */
   readonly say: (words: string) => void
   readonly connect: (events: RemoteEvents) => Remote
   /** How long requests may still take once the input has ended, in milliseconds; 10,000 when left out. */
@@ -83,7 +83,7 @@ export async function bridge({
   })
   try {
     for await (const lines of linesOf(input)) {
-      // In order: each message has left before the next one is sent.
+      // Sends the messages in order, one after another.
       for (const line of lines) await take(line)
     }
   } catch (fault) {

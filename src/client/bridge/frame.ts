@@ -3,7 +3,7 @@ import { isRecord } from '../../../schemas/json.ts'
 import type { McpMessage, McpRequest } from '../../common/mcp/message.ts'
 import { namesRevision } from '../../common/mcp/protocol.ts'
 
-/** A message as received, to be passed on unchanged, and its parsed form. */
+/** A message as received, and its parsed form. The received form is passed on unchanged. */
 export interface Line {
   readonly text: string
   readonly message: McpMessage
@@ -21,13 +21,13 @@ export interface RemoteEvents {
   receive(text: string): Promise<void>
   /** Called if the remote will not answer this request. */
   onError(request: McpRequest, fault: unknown): Promise<void>
-  /** Receives a text for the user that fits in no message. */
+  /** Receives a text for the user that belongs to no message. */
   trouble(words: string): void
-  /** Called when a session of the 2025 era has ended: nothing more can be requested in it. */
+  /** Called when a session of a legacy protocol version has ended. It accepts no further requests. */
   onSessionLost(words: string): void
 }
 
-/** True for a message that names its revision: it needs no session. */
+/** True for a message that names its protocol version: it needs no session. */
 export function isStateless({ message }: Line): boolean {
   return 'params' in message && namesRevision(message.params)
 }

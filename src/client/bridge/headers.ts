@@ -26,15 +26,21 @@ export function requestHeaders(
   }
 }
 
-/** Streamable HTTP, Value Encoding: a value that a header cannot hold, or that looks like the encoding, as Base64. */
+/**
+ * Encodes a header value (Streamable HTTP, Value Encoding): Base64 for a value that a header cannot hold, or that
+ * looks like an encoded value.
+ */
 function encoded(value: string): string {
   const plain = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(value) && !value.startsWith('=?base64?')
   return plain ? value : `=?base64?${Buffer.from(value, 'utf8').toString('base64')}?=`
 }
 
-/** The headers that repeat arguments of tools (2026-07-28, `x-mcp-header`), learnt from the tool lists that pass. */
+/**
+ * The headers that repeat arguments of tools (2026-07-28, `x-mcp-header`), read from the tool lists that pass the
+ * bridge.
+ */
 interface Parameters {
-  /** Learns from the result of a `tools/list`. */
+  /** Reads the annotations in the result of a `tools/list`. */
   learn(result: unknown): void
   /** The headers for the params of a `tools/call`. */
   headersOf(params: Readonly<Record<string, unknown>>): Record<string, string>
@@ -66,7 +72,7 @@ export function createParameters(): Parameters {
   }
 }
 
-/** Only properties reached by names; elsewhere the annotation is not allowed. */
+/** Finds annotated properties on paths of property names. The specification allows the annotation nowhere else. */
 function declared(schema: unknown, path: readonly string[] = []): readonly Declared[] {
   if (!isRecord(schema) || path.length > deepest) return []
   const header = schema['x-mcp-header']

@@ -14,7 +14,7 @@ interface HttpRemoteOptions {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A session of the 2025 era, as its headers name it. */
+/** A session of a legacy protocol version; headers identify it. */
 interface Session {
   readonly id?: string
   readonly version?: string
@@ -30,8 +30,8 @@ export function createHttpRemote(url: URL, options: HttpRemoteOptions, events: R
 }
 
 /**
- * A POST for each message, answered as JSON or as events. Cancelling a request of 2026-07-28 closes its POST; a session
- * of the 2025 era has an id, and a stream for what the server sends by itself.
+ * Sends a POST for each message, which is answered as JSON or as events. Cancelling a request of 2026-07-28 closes its
+ * POST. A session of a legacy protocol version has an id, and a stream for messages that the server starts.
  */
 class HttpRemote implements Remote {
   readonly #url: URL
@@ -58,7 +58,7 @@ class HttpRemote implements Remote {
     const { message } = line
     if (isRequest(message)) return void this.#request(line, message)
     const cancelled = cancelledBy(message)
-    // Only in a session of the 2025 era does a server wait for the notification.
+    // Only the server of a legacy session waits for the notification.
     if (cancelled === undefined || this.#session) await this.#notify(line)
     if (cancelled !== undefined) this.#running.get(JSON.stringify(cancelled))?.abort()
   }
@@ -114,7 +114,7 @@ class HttpRemote implements Remote {
     throw refusalOf(response, text)
   }
 
-  /** Takes from an answer what later requests repeat in their headers. */
+  /** Stores the values of an answer that the headers of later requests repeat. */
   #learn({ method }: McpRequest, text: string): void {
     if (method !== 'initialize' && method !== 'tools/list') return
     const { result } = JSON.parse(text)
@@ -137,7 +137,7 @@ class HttpRemote implements Remote {
     }
   }
 
-  /** Passes on what the server sends by itself in a session, where it offers a stream for that. */
+  /** Passes on the messages that the server starts in a session, if the server offers a stream for them. */
   async #listen(): Promise<void> {
     const response = await this.#fetch('GET', { Accept: 'text/event-stream' }, this.#closed.signal)
     if (!isEventStream(response)) return void (await response.text())
@@ -148,7 +148,7 @@ class HttpRemote implements Remote {
     return this.#fetch('POST', requestHeaders(line, this.#parameters), signal, line.text)
   }
 
-  /** Any address is allowed: the user of the command line names it, often on their own machine. */
+  /** Allows any address: the user of the command line names it, often on their own machine. */
   #fetch(
     method: string,
     headers: Record<string, string>,

@@ -10,7 +10,7 @@ import { isStateless, type Line, type Remote, type RemoteEvents } from './frame.
 
 /**
  * MCP over WebSocket as the remote end. A broken connection is reopened for the next request of 2026-07-28;
- * pending requests get an error. A session of the 2025 era ends with its connection.
+ * pending requests get an error. A session of a legacy protocol version ends with its connection.
  */
 export function createSocketRemote(url: URL, options: McpSocketOptions, events: RemoteEvents): Remote {
   const address = socketAddress(url, refuseSecret)

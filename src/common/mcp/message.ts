@@ -11,7 +11,7 @@ export interface McpRequest {
 
 type Notification = Omit<McpRequest, 'id'>
 
-/** The answer to a request of the server; this gateway sends none, the SDK may. */
+/** The answer to a request of the server. This gateway sends no such requests; the SDK may. */
 export interface Response {
   readonly jsonrpc: '2.0'
   readonly id?: McpId
@@ -30,7 +30,9 @@ export function isRequest(message: McpMessage): message is McpRequest {
   return 'method' in message && 'id' in message
 }
 
-/** True for one JSON-RPC message of MCP: exactly what the SDK accepts, so that it drops none. */
+/**
+ * True for one JSON-RPC message of MCP. The check accepts what the SDK accepts, so the SDK drops no accepted message.
+ */
 export function isMessage(value: unknown): value is McpMessage {
   if (!isRecord(value) || value.jsonrpc !== '2.0') return false
   if ('method' in value) return isCall(value)

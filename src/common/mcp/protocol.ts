@@ -1,6 +1,8 @@
 import { isRecord } from '../is-record.ts'
 
-/** The newest revision that is spoken here; revisions are dates and compare as text. */
+/**
+ * The newest supported protocol version. Protocol versions are dates and compare as text. Every older one is legacy.
+ */
 export const modernVersion = '2026-07-28'
 
 const prefix = 'io.modelcontextprotocol/'
@@ -10,7 +12,7 @@ export const capabilitiesKey = `${prefix}clientCapabilities`
 export const logLevelKey = `${prefix}logLevel`
 export const serverInfoKey = `${prefix}serverInfo`
 
-/** Whether params name a revision in `_meta`: then the rules of 2026-07-28 hold for the request. */
+/** Whether params name a protocol version in `_meta`: then the rules of 2026-07-28 apply to the request. */
 export function namesRevision(params: unknown): boolean {
   const meta = isRecord(params) ? params._meta : undefined
   return isRecord(meta) && versionKey in meta

@@ -18,7 +18,7 @@ export interface McpSocketOptions {
   readonly max_bytes?: number
   /** Ends the handshake when it aborts; an open socket stays open. */
   readonly signal?: AbortSignal
-  /** Opens the TCP connection, as in `http.request`: for a proxy, or a guard. */
+  /** Opens the TCP connection, as in `http.request`; for a proxy or an address check. */
   readonly create_connection?: ClientRequestArgs['createConnection']
 }
 

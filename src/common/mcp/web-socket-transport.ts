@@ -2,7 +2,7 @@ import { isRecord } from '../is-record.ts'
 import { type McpSocket, type McpSocketOptions, openMcpSocket } from './socket-connection.ts'
 
 export interface WebSocketTransportOptions extends McpSocketOptions {
-  /** Returns a token at the start, where none is known before. */
+  /** Returns the token when the transport starts; used if `token` is absent. */
   readonly authorize?: () => string | undefined | Promise<string | undefined>
 }
 
@@ -15,7 +15,7 @@ export interface WebSocketTransport {
   /** Closes with 1000; resolves once it is closed. */
   close(): Promise<void>
   onclose?: (() => void) | undefined
-  /** Receives errors: of frames that are no message, and SocketClosed before `onclose`. */
+  /** Receives errors: an invalid frame, and SocketClosed before `onclose`. */
   onerror?: ((error: Error) => void) | undefined
   onmessage?: ((message: object) => void) | undefined
 }

@@ -13,7 +13,9 @@ interface BufferedAnswer {
 interface BufferedRequestOptions {
   readonly signal: AbortSignal
   readonly max_bytes: number
-  /** Called with the head of the answer: whether to read its body. An error that it throws ends the exchange. */
+  /**
+   * Called with the head of the answer; returns whether to read its body. An error that it throws ends the exchange.
+   */
   readonly readsBody: (status: number, headers: IncomingHttpHeaders) => boolean
   /** Makes the error for a body of more than `max_bytes`. */
   readonly tooLarge: () => Error

@@ -47,7 +47,7 @@ export function createHttpClient(
   })
 
   async function open({ url, method, headers, body }: Hop, signal: AbortSignal): Promise<StreamedAnswer> {
-    // undici heeds the signal only once the request has a connection.
+    // undici ignores the signal until the request has a connection.
     const response = await abortable(
       send(url, { dispatcher, method, headers, body: body ?? null, signal }),
       signal,

@@ -49,7 +49,8 @@ export interface OpenResponse {
 }
 
 /**
- * Sends a request as with `stays` and resolves when the head of the answer has arrived; the body has no content coding.
+ * Sends a request as with `same_origin_only` and resolves when the head of the answer has arrived; the body has no
+ * content coding.
  * Only the caller's signal and an idle connection end it. Throws as Fetch does.
  */
 export type Open = (

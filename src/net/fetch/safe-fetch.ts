@@ -32,7 +32,7 @@ export interface SafeFetchOptions {
   readonly refuse_origins?: () => readonly string[]
 }
 
-/** The only way of the gateway to other servers. */
+/** The gateway's only HTTP client for other servers. */
 export interface SafeFetch extends AsyncDisposable {
   readonly fetch: Fetch
   readonly open: Open
@@ -55,7 +55,7 @@ const reservedHeaders = new Set([
   'transfer-encoding',
   'accept-encoding',
 ])
-/** In place of a deadline where only the caller ends the request. */
+/** Replaces a deadline if only the caller ends the request. */
 const noDeadline = { has_passed: false }
 
 /**
@@ -167,7 +167,7 @@ function assertStays(from: Hop, to: Hop): void {
   })
 }
 
-/** Parses addresses that rarely change, again only when they did. */
+/** Parses addresses that rarely change, and parses them again only after a change. */
 function parsedOnce(addresses: () => readonly string[]): () => readonly URL[] {
   let parsed: readonly string[] = []
   let urls: readonly URL[] = []

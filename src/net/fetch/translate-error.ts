@@ -25,7 +25,7 @@ export function translate(
   if (caller.aborted) {
     return caller.reason instanceof Failure
       ? caller.reason
-      : new Failure('cancelled', 'The caller went away.', {}, error)
+      : new Failure('cancelled', 'The caller cancelled the call.', {}, error)
   }
   if (error instanceof Failure) return error
   const code = codeOf(error)

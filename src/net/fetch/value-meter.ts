@@ -6,7 +6,7 @@ for (const byte of Buffer.from('"\\,[{\n\r')) isSignificant[byte] = 1
 
 /**
  * Counts the values of JSON text (RFC 8259) chunk by chunk, approximately: each comma, bracket and brace outside of
- * strings begins one. In an event stream the count starts again after each blank line, which ends an event.
+ * strings begins a value. In an event stream the count starts again after each blank line, which ends an event.
  */
 export function createValueMeter(isEvents: boolean): (chunk: Uint8Array) => number {
   let values = 0

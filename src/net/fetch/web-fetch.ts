@@ -50,7 +50,7 @@ export function createWebFetch(open: Open, options: WebFetchOptions): typeof glo
       answer.body.destroy()
       return new Response(null, responseInit)
     }
-    // Other bodies are streamed: their reader may stop early, and some of them never end.
+    // Other bodies are streamed: their reader may stop early, and some bodies never end.
     const isMessage = status === 200 && /\bjson\b/i.test(headers['content-type'] ?? '')
     return new Response(isMessage ? await whole(answer, options) : bounded(answer, options), responseInit)
   }
@@ -60,7 +60,7 @@ function isEvents({ headers }: OpenResponse): boolean {
   return /^text\/event-stream\b/i.test(headers['content-type'] ?? '')
 }
 
-/** Reads an answer that is one message at once: a stream would cost several times the CPU. */
+/** Reads an answer that is one message in one piece: a stream would cost several times the CPU. */
 async function whole(
   { body, headers, explain }: OpenResponse,
   options: WebFetchOptions,

@@ -4,12 +4,12 @@ import { bareHost } from './address.ts'
 import type { Lookup } from './connector.ts'
 import { checkUrl, type Rules } from './rules.ts'
 
-/** It returns nothing and answers only by the callback. */
+/** The function returns nothing; it passes the socket to the callback. */
 type CreateConnection = NonNullable<ClientRequestArgs['createConnection']>
 
 /**
  * Opens the TCP or TLS connection of a WebSocket to a ws or wss URL, guarded as fetch is. Throws Failure
- * `invalid_request` or `blocked_address` for the URL itself; errors of its resolution come by the callback.
+ * `invalid_request` or `blocked_address` for the URL itself; the callback receives errors of the name resolution.
  */
 export type Dial = (url: string) => CreateConnection
 

@@ -16,9 +16,11 @@ const day = 24 * 3_600 * second
 const trouble: ReadonlySet<Code> = new Set<Code>(['upstream_failed', 'upstream_timeout', 'upstream_invalid'])
 
 /**
- * A circuit breaker. It opens for as long as the upstream asks for (`retry_after_s` of a failure; `max_rest_ms` at most),
- * and for half a minute after five failures in a row; then one attempt decides. Cockatiel's breaker reads only Date.now, so
- * it counts failures and `clock` keeps the time: for Cockatiel the circuit is half-open at once.
+ * A circuit breaker. It opens for as long as the upstream asks for (`retry_after_s` of a failure; `max_rest_ms` at
+ * most),
+ * and for half a minute after five failures in a row; then one attempt decides. Cockatiel's breaker reads only
+ * Date.now, so
+ * Cockatiel only counts failures and sees the circuit as half-open at once; this module keeps the time with `clock`.
  */
 export function createCircuit(host: string, clock: Clock, max_rest_ms = day): Circuit {
   let closedUntil = Number.NEGATIVE_INFINITY
@@ -54,7 +56,7 @@ export function createCircuit(host: string, clock: Clock, max_rest_ms = day): Ci
   }
 }
 
-/** The error while an upstream is not asked. */
+/** The error while a circuit is open. */
 export function circuitOpen(host: string, milliseconds: number): Failure {
   const retry_after_s = Math.max(1, Math.ceil(milliseconds / second))
   return new Failure('circuit_open', `${host} is not called for ${retry_after_s} s (circuit open).`, {

@@ -17,7 +17,7 @@ interface CacheEntry<Value> {
   in_trouble: boolean
 }
 
-/** One fetch of a key, shared by all its callers. */
+/** One fetch of a key, shared by all callers of the key. */
 interface Flight<Value> {
   readonly result: Promise<Cached<Value>>
   readonly abort: AbortController
@@ -31,8 +31,10 @@ const maxBackgroundFetches = 16
 const maxBackground_ms = 30_000
 
 /**
- * Keeps the least recently used values; concurrent callers of one key share one fetch. A caller whose signal aborts gets
- * `cancelled`; the fetch is aborted when the last caller has left. A value past its lifetime is served at once as stale
+ * Keeps the most recently used values. Concurrent callers of one key share one fetch. A caller whose signal aborts
+ * gets
+ * `cancelled`; the fetch is aborted when the last caller has left. A value past its lifetime is served at once as
+ * stale
  * while a background fetch refreshes it (RFC 5861).
  */
 export class SingleFlightCache<Value extends object> {
@@ -52,7 +54,7 @@ export class SingleFlightCache<Value extends object> {
     this.#entries = new LRUCache(upTo(settings.entries))
   }
 
-  /** Resolves to the cached value of a key, or to what `fetch` brings. */
+  /** Resolves to the cached value of a key, or to the result of `fetch`. */
   async get(key: string, signal: AbortSignal, fetch: Load<Value>): Promise<Cached<Value>> {
     const { lifetime, refresh } = this.#settings
     const fresh = this.#recall(key, lifetime, false)
@@ -117,7 +119,10 @@ export class SingleFlightCache<Value extends object> {
     return flight
   }
 
-  /** Fetches in the background. Callers that leave do not abort it: it ends by itself, by its deadline or at the close. */
+  /**
+   * Fetches in the background. Callers that leave do not abort the fetch: its deadline or the close of the cache ends
+   * it.
+   */
   #refresh(key: string, fetch: Load<Value>): void {
     const isFull = this.#backgroundFetches >= maxBackgroundFetches
     if (this.#flights.has(key) || isFull || this.#closing.aborted) return
@@ -146,5 +151,7 @@ async function orCancelled<Value>(promise: Promise<Value>, signal: AbortSignal):
 }
 
 function cancelled({ reason }: AbortSignal): Failure {
-  return reason instanceof Failure ? reason : new Failure('cancelled', 'The caller went away.', {}, reason)
+  return reason instanceof Failure
+    ? reason
+    : new Failure('cancelled', 'The caller cancelled the call.', {}, reason)
 }

@@ -15,12 +15,12 @@ export type UpstreamPolicy = <Value>(
 
 /** Attempts that wait for a slot, per semaphore. */
 const maxWaiting = 100
-/** Milliseconds that an attempt waits for its turn at most. */
+/** Maximum wait of an attempt for a slot, in milliseconds. */
 const maxWait_ms = 3_000
 
 /**
- * The circuit, the rate and the semaphores of one upstream. Throws Failure `circuit_open` with `retry_after_s` where the
- * upstream is not to be asked now, `cancelled`, and what the attempt throws.
+ * The circuit, the rate and the semaphores of one upstream. Throws Failure `circuit_open` with `retry_after_s` if the
+ * upstream must not be called now, `cancelled`, and the errors of the attempt.
  */
 export function createUpstreamPolicy(
   host: string,
@@ -49,7 +49,7 @@ export function createUpstreamPolicy(
       return await circuit.run(attempt)
     } catch (thrown) {
       if (!signal.aborted || thrown instanceof Failure) throw thrown
-      throw new Failure('cancelled', 'The caller went away.', {}, thrown)
+      throw new Failure('cancelled', 'The caller cancelled the call.', {}, thrown)
     }
   }
 }

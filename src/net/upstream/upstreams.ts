@@ -10,7 +10,7 @@ import { createUpstreamPolicy, type UpstreamPolicy } from './upstream-policy.ts'
 
 const maxOrigins = 1_000
 
-/** What agents reach upstreams by. Disposing aborts every fetch, background fetches too. */
+/** Creates the upstream clients and caches of agents. Disposing aborts every fetch, background fetches too. */
 export function createUpstreams({
   fetch,
   clock,

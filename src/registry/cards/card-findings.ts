@@ -6,17 +6,17 @@ import type { Finding } from '../../../schemas/trust.ts'
 import { contentFlags } from '../entry/content-flags.ts'
 import { excessOf, type Manifest, maxCapabilities, maxDescription, readCard } from './manifest.ts'
 
-/** The form of a card: an A2A version, the registry interface's own shape, or unknown. */
+/** The form of a card: an A2A version, the registry's own form, or unknown. */
 type CardForm = 'a2a-1.0' | 'a2a-0.3' | 'a2a-0.2' | 'a2a-0.1' | 'interface' | 'unknown'
 
-/** The content of a card and the findings about it. `manifest` is null where it cannot be listed. */
+/** The content of a card and the findings about it. `manifest` is null if the card cannot be listed. */
 interface CardReading {
   readonly form: CardForm
   readonly manifest: Manifest | null
   readonly findings: Finding[]
 }
 
-/** Reads a document as a card. Never throws for its content. */
+/** Reads a document as a card. Never throws because of its content. */
 export function readFindings(document: unknown): CardReading {
   if (!isRecord(document)) {
     const finding = error(
@@ -110,7 +110,7 @@ function formOf(document: Record<string, unknown>): CardForm {
 }
 
 const common = ['version', 'capabilities', 'defaultInputModes', 'defaultOutputModes', 'skills']
-/** What each form requires beside name and description, which every entry needs. */
+/** The fields that each form requires in addition to name and description, which every entry needs. */
 const required: Record<CardForm, readonly string[]> = {
   'a2a-1.0': ['supportedInterfaces', ...common],
   'a2a-0.3': ['protocolVersion', 'url', ...common],

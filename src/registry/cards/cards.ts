@@ -10,12 +10,12 @@ import { renderStandardCard, type StandardShape } from './standard-card.ts'
 
 type Card = Readonly<Record<string, unknown>>
 
-/** `interface`: in the shape of the interface. */
+/** `interface`: in the registry's own form. */
 type CardShape = StandardShape | 'interface'
 
-/** Cards in the requested form: the publisher's own, the interface's shape, or the standard one, signed. */
+/** Cards in the requested form: the publisher's own, the registry's own form, or the standard one, signed. */
 interface Cards {
-  /** `through`: the standard card for calling the agent through this gateway, not its publisher's own. */
+  /** `through`: the standard card for calls through this gateway, instead of the publisher's own card. */
   card(agent: string, shape: CardShape, caller: Principal | null, through: boolean): Promise<Card>
   /** The standard card of a hosted agent, with every action that this caller may call. Throws Failure `not_found`. */
   extendedCard(agent: string, shape: StandardShape, caller: Principal): Promise<Card>
@@ -42,7 +42,7 @@ export function createCards({ queries, site, agents, signer }: CardsOptions): Ca
     return Object.freeze(await signCard(renderStandardCard(stored, here, shape), { ...key, jku }))
   }
 
-  /** Cached while the entry, the address and the key are the same. */
+  /** Cached until the entry, the address or the key changes. */
   async function standardCard(stored: StoredEntry, shape: StandardShape): Promise<Card> {
     const [here, key] = [site(), await signer()]
     const of = `${here.base_url} ${key.kid}`

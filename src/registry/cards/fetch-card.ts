@@ -13,7 +13,7 @@ export interface FetchedCard {
 
 export type FetchCard = (url: string, signal: AbortSignal) => Promise<FetchedCard>
 
-/** In bytes. */
+/** Maximum size in bytes. */
 export const maxManifestBytes = 256 * 1024
 const timeout = 6000
 

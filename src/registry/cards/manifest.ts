@@ -31,7 +31,7 @@ const Interface = z.looseObject({
   protocolVersion: z.string().optional(),
   tenant: z.string().optional(),
 })
-/** A2A cards 0.1 to 1.0 as found in practice, and the interface's own shape. */
+/** A2A cards 0.1 to 1.0 as found in practice, and the registry's own form. */
 const AnyCard = z.looseObject({
   name: text.max(200),
   description: text,
@@ -70,12 +70,12 @@ const maxTags = 30
 /** The same limit as for publications. */
 export const maxCapabilities = 200
 const maxEndpoints = 20
-/** The limit of any message: a deeper card could not be sent in an answer. */
+/** The limit of any message: no answer could carry a deeper card. */
 const maxDepth = 30
 /** Ten times the size of the largest known cards. */
 const maxValues = 20_000
 
-/** Reads a card. Throws Failure `upstream_invalid` with pointers where it lacks a name or a description. */
+/** Reads a card. Throws Failure `upstream_invalid` with pointers if a card lacks a name or a description. */
 export function readCard(document: unknown): Manifest {
   const excess = excessOf(document)
   if (excess) throw new Failure('upstream_invalid', excess.detail)
@@ -102,19 +102,19 @@ export function readCard(document: unknown): Manifest {
   }
 }
 
-/** The first characters of a text, never ending in half a surrogate pair. */
+/** The first characters of a text. The cut never splits a surrogate pair. */
 export function cut(text: string, most: number): string {
   return text.slice(0, most).replace(/[\uD800-\uDBFF]$/, '')
 }
 
-/** The package names that a card states for itself, as callers may write them. */
+/** The package names that a card states for its agent, in any spelling that callers may use. */
 export function namesIn({ package_name, agent_id }: Record<string, unknown>): string[] {
   const stated = [package_name, agent_id].filter((name) => typeof name === 'string')
   const names = stated.map((name) => PackageName.safeParse(packageNameOf(name.trim().toLowerCase())).data)
   return names.filter((name) => name !== undefined)
 }
 
-/** Why a card is too large to read, or undefined. Walks level by level, so that depth costs no stack. */
+/** The reason why a card is too large to read, or undefined. Walks level by level, so that depth costs no stack. */
 export function excessOf(document: unknown): Excess | undefined {
   let level: unknown[] = [document]
   let values = 0
@@ -144,7 +144,7 @@ function tagsOf(card: AnyCard): string[] {
   return [...new Set(usable)].slice(0, maxTags)
 }
 
-/** Capabilities in the interface's shape, then skills; each name once. */
+/** Capabilities of the registry's own form, then skills; each name once. */
 function capabilitiesOf({ capabilities, skills = [] }: AnyCard): Capability[] {
   const listed = Array.isArray(capabilities) ? capabilities.filter(isRecord).flatMap(interfaceCapability) : []
   const all = [...listed, ...skills.flatMap(skillCapability)]

@@ -5,8 +5,8 @@ import type { StoredEntry } from '../../store/store.ts'
 import { registryPackage, type Site } from '../entry/site.ts'
 
 /**
- * The card of an entry: its publisher's own where it is stored, else one rendered in the shape of the interface with
- * the standard A2A fields that do not collide; `rendered_by` names the gateway that made it.
+ * The card of an entry. Returns the publisher's own card if it is stored, else a card in the registry's own form with
+ * the standard A2A fields that do not collide; `rendered_by` names the gateway that rendered it.
  */
 export function cardOf(stored: StoredEntry, site: Site): Record<string, unknown> {
   return stored.card ?? renderCard(stored, site)

@@ -8,8 +8,9 @@ export type StandardShape = '1.0' | 'any'
 /**
  * The A2A 1.0 card of an agent that is called through this gateway (section 4.4.1), optionally with the fields that a
  * 0.3 client needs. The agent's address and the input schemas of its actions are in an extension's params, so that a
- * signature covers them. All agents share one URL; the tenant selects the agent. Without a tenant it is the registry,
- * which also reads plain text.
+ * signature covers them. All agents share one URL; the tenant selects the agent. Without a tenant, the URL is that of
+ * the
+ * registry, which also reads plain text.
  */
 export function renderStandardCard(
   stored: StoredEntry,
@@ -61,7 +62,7 @@ export function renderStandardCard(
     })),
     securitySchemes: {
       bearer: {
-        // 0.3 states the kind in `type`, 1.0 by the name of the member.
+        // 0.3 states the kind in `type`; 1.0 states it by the name of the member.
         ...(shape === 'any' && { type: 'http', scheme: 'Bearer', bearerFormat: 'JWT' }),
         httpAuthSecurityScheme: { scheme: 'Bearer', bearerFormat: 'JWT' },
       },

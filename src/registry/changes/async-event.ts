@@ -1,4 +1,4 @@
-/** An auto-reset event: a signal wakes one waiter, or the next one if none waits. */
+/** An auto-reset event: a signal wakes one waiter, or the next waiter if none waits. */
 interface AsyncEvent {
   readonly ring: () => void
   rung(): Promise<void>

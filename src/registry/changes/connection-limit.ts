@@ -1,11 +1,11 @@
 import { Failure } from '../../../schemas/failure.ts'
 
 export interface FollowerLimits {
-  /** Followers of this process. */
+  /** Maximum followers of this process. */
   readonly all: number
-  /** Followers without tokens from one network address. */
+  /** Maximum followers without tokens from one network address. */
   readonly address: number
-  /** Followers with tokens of one subject. */
+  /** Maximum followers with tokens of one subject. */
   readonly subject: number
 }
 
@@ -17,8 +17,9 @@ interface FollowerIdentity {
 const standard: FollowerLimits = { all: 4000, address: 16, subject: 64 }
 
 /**
- * Counts one more follower until disposed. Throws Failure `unavailable` at the limit of all, `rate_limited` at the
- * caller's own.
+ * Counts one more follower until disposed. Throws Failure `unavailable` at the limit of all followers, `rate_limited`
+ * at the
+ * caller's own limit.
  */
 export function createFollowerLimit(
   limits: Partial<FollowerLimits> = {},

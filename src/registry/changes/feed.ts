@@ -11,8 +11,9 @@ export interface ChangeFeed extends AsyncDisposable {
   /** Throws Failure `invalid_request` for a revision in the future. */
   page(since: number, limit: number): Promise<ChangePage>
   /**
-   * All changes after a revision, in order, then new ones until the signal aborts; each span after the one before was
-   * consumed. Throws as `page` does, and Failure `rate_limited` or `unavailable` where too many follow, or where the
+   * All changes after a revision, in order, then new ones until the signal aborts. Each span is read after the
+   * previous one was
+   * consumed. Throws as `page` does, and Failure `rate_limited` or `unavailable` if too many clients follow, or if the
    * registry was restored to an earlier revision.
    */
   follow(since: number, who: Follower, signal: AbortSignal): AsyncGenerator<FollowedSpan>
@@ -27,7 +28,7 @@ export interface Follower {
 export interface FollowedSpan {
   readonly changes: readonly RegistryChange[]
   readonly up_to: number
-  /** Whether the page reaches the current revision. */
+  /** True if the page reaches the current revision. */
   readonly complete: boolean
 }
 
@@ -41,7 +42,7 @@ export interface ChangeFeedOptions {
 const pageSize = 100
 
 /**
- * One tail reads for all followers. A follower that is far behind or slow reads the log itself and costs no memory.
+ * One tail reads for all followers. A follower that is far behind or slow reads the log itself and uses no buffer.
  */
 export function createChangeFeed({ store, read, onError, limits }: ChangeFeedOptions): ChangeFeed {
   const take = createFollowerLimit(limits)

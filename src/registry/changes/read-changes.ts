@@ -15,11 +15,11 @@ export interface Span {
   readonly updates: readonly TaskUpdate[]
   /** The last revision read: every public change up to it is included. */
   readonly up_to: number
-  /** Whether the log ends there. */
+  /** True if the log ends at `up_to`. */
   readonly complete: boolean
 }
 
-/** Reads changes after revision `after`; undefined where the log is shorter than that. */
+/** Reads changes after revision `after`; undefined if the log is shorter than that. */
 export type ReadChanges = (after: number, limit: number) => Promise<Span | undefined>
 
 interface ReadChangesOptions {
@@ -30,11 +30,14 @@ interface ReadChangesOptions {
   readonly onError: (fault: unknown) => void
 }
 
-/** Characters of changes in one span, beyond the first change; every transport answers with at most 1 MiB. */
+/**
+ * Maximum characters of changes in one span, not counting the first change; every transport answers with at most 1
+ * MiB.
+ */
 const maxSpanCharacters = 512 * 1024
 
 /**
- * An entry is reported at its newest revision only: where it has changed again, a later row reports it. A removal is
+ * An entry is reported at its newest revision only: if it has changed again, a later row reports it. A removal is
  * reported at once, since later revisions may be hidden.
  */
 export function createReadChanges({ store, views, livenessCache, onError }: ReadChangesOptions): ReadChanges {
@@ -62,7 +65,7 @@ export function createReadChanges({ store, views, livenessCache, onError }: Read
   }
 
   return async (after, limit) => {
-    // The row of `after` itself proves that the log reaches that far.
+    // The row of `after` itself proves that the log reaches this revision.
     const rows = await store.changes(Math.max(0, after - 1), after > 0 ? limit + 1 : limit)
     if (after > 0 && rows[0]?.revision !== after) return undefined
     const newestRows = newest(after > 0 ? rows.slice(1) : rows)

@@ -5,7 +5,7 @@ import type { ReadChanges, Span, TaskUpdate } from './read-changes.ts'
 /** The newest changes, read once for all followers. */
 export interface Tail extends AsyncDisposable {
   /**
-   * Changes after that revision; undefined where the buffer does not reach back that far, or the tail has not started.
+   * Changes after that revision; undefined if the buffer does not reach back that far, or the tail has not started.
    */
   after(revision: number): Span | undefined
   /** Calls the listener for new changes until the returned function is called. */
@@ -17,7 +17,7 @@ interface TailOptions {
   readonly read: ReadChanges
   /** Called for faults; the tail retries. */
   readonly onError: (fault: unknown) => void
-  /** Called where the log is shorter than before: the database was restored. */
+  /** Called if the log is shorter than before: the database was restored. */
   readonly restarted: () => void
 }
 

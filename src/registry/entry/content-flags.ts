@@ -2,7 +2,7 @@ import type { Capability } from '../../../schemas/entry-parts.ts'
 import type { ContentFlag } from '../../../schemas/trust.ts'
 
 /**
- * Phrases that address a language model instead of describing an agent. Each pattern looks at a bounded length, so
+ * Phrases that address a language model instead of describing an agent. Each pattern reads a bounded length, so
  * time is linear in the text. A flag only warns; no text is changed or left out.
  */
 const rules: readonly (readonly [ContentFlag, RegExp])[] = [
@@ -37,7 +37,7 @@ interface Texts {
   readonly description: string
   readonly tags: readonly string[]
   readonly capabilities: readonly Capability[]
-  /** Parts that callers receive unchanged. */
+  /** Parts of the entry that callers receive unchanged. */
   readonly card?: Record<string, unknown> | null
   readonly deprecated?: { readonly message: string | null } | null
 }

@@ -17,8 +17,9 @@ export interface Deprecating extends Change {
 const maxChain = 100
 
 /**
- * Deprecates an entry, or ends its deprecation. Throws Failure `wrong_state` where it is not deprecated, `not_found`
- * for a successor that is not listed, `conflict` for a successor whose chain leads back here.
+ * Deprecates an entry, or ends its deprecation. Throws Failure `wrong_state` if the entry is not deprecated,
+ * `not_found`
+ * for a successor that is not listed, `conflict` for a successor whose chain leads back to the entry.
  */
 export function createDeprecate(editor: Pick<Editor, 'change'>) {
   return async function deprecate(
@@ -37,7 +38,7 @@ export function createDeprecate(editor: Pick<Editor, 'change'>) {
   }
 }
 
-/** Chains of successors must end. */
+/** Finds the successor and checks that the chain of successors ends. */
 async function successorOf(
   reads: Pick<DecisionReads, 'entry'>,
   entry: StoredEntry,

@@ -24,7 +24,7 @@ import {
 import { toReference } from './reference.ts'
 import { assertNewVersion } from './version-rule.ts'
 
-/** What is done, and why; the caller is who does it. */
+/** An action and its reason; the caller is the actor. */
 type CallerAction = Omit<AuditAction, 'actor'>
 export type Edit = (
   entry: StoredEntry,
@@ -47,7 +47,7 @@ export interface EditorOptions {
   readonly fetchCard: FetchCard
 }
 
-/** The registry's writes on behalf of owners. Each answers with the entry as committed. */
+/** The registry's writes on behalf of owners. Each returns the entry as committed. */
 export class Editor {
   readonly #options: EditorOptions
 
@@ -190,7 +190,8 @@ function stated<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], u
 }
 
 /**
- * Checks what a new entry must state, itself or by its manifest. Throws Failure `invalid_request` naming each missing
+ * Checks the fields that a new entry or its manifest must state. Throws Failure `invalid_request` that names each
+ * missing
  * field.
  */
 function complete(facts: { [Name in keyof Facts]?: Exclude<Facts[Name], undefined> }): Facts {
@@ -211,7 +212,7 @@ function complete(facts: { [Name in keyof Facts]?: Exclude<Facts[Name], undefine
   return { ...initialValues, card: null, ...facts, package_name, name, description }
 }
 
-/** Throws Failure `upstream_invalid` where the entry's card is invalid for its package name. */
+/** Throws Failure `upstream_invalid` if the entry's card is invalid for its package name. */
 function assertListable(entry: StoredEntry): StoredEntry {
   if (entry.manifest?.status !== 'invalid') return entry
   const wrong = entry.manifest.findings.filter(({ severity }) => severity === 'error')
@@ -225,7 +226,7 @@ function derivedFrom(manifestUrl: string | null | undefined, name: string | unde
   return PackageName.safeParse(cardName(manifestUrl, name)).data
 }
 
-/** Any entry takes its name, in STAGE too; a deleted entry keeps it for its owner. */
+/** Every entry takes its name, in STAGE too; a deleted entry reserves its name for its owner. */
 function assertFree(taken: StoredEntry | undefined, packageName: string, principal: Principal): void {
   if (!taken) return
   if (taken.deleted && !taken.owner && !taken.suspended) return
@@ -246,10 +247,12 @@ function assertRevision(entry: StoredEntry, expected: number | undefined): void 
   })
 }
 
-/** A stated field wins over the manifest from now on. A new manifest URL discards the card of the old one. */
+/**
+ * A stated field takes precedence over the manifest from now on. A new manifest URL discards the card of the old one.
+ */
 function updated(entry: StoredEntry, publication: Publication, at: string): StoredEntry {
   const values = stated(publication)
-  // The source of an unowned entry states all fields but those that an admin corrects.
+  // The source of an unowned entry states all fields except those that an admin corrects.
   const before = entry.stated ?? (entry.owner ? null : [])
   const statedFields = before && [...new Set([...before, ...Object.keys(values)])]
   const { manifest_url } = values

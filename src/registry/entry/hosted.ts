@@ -14,7 +14,7 @@ interface Hosting {
   readonly store: Store
   readonly clock: () => number
   readonly createId: () => string
-  /** The domain of the base URL, where it can be proved; an entry proved for another domain is proved again. */
+  /** The domain of the base URL, if it can be proved. An entry proved for another domain is proved again. */
   readonly domain: string | null
 }
 
@@ -42,7 +42,7 @@ export async function listHosted(
   return revision
 }
 
-/** Key order does not count: a document read from the store may have another. */
+/** Ignores the order of keys, which may differ in a document read from the store. */
 function contentOf(entry: StoredEntry): string {
   const keys = Object.keys(entry).sort()
   return JSON.stringify(keys.map((key) => [key, Reflect.get(entry, key)]))

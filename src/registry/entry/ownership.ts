@@ -50,7 +50,9 @@ interface OwnershipService {
 const dayMilliseconds = 24 * 3_600_000
 
 export function createOwnershipService(store: Store, editor: Editor, clock: () => number): OwnershipService {
-  /** A proof belongs to its owner, so the proof and the signature's status do not pass to the next owner. */
+  /**
+   * A proof belongs to its owner. The proof and the status of the signature therefore do not pass to the next owner.
+   */
   const transfer: OwnershipService['transfer'] = (change, { subject, issuer = localIssuer }, caller) =>
     editor.change(change, caller, { action: 'transfer' }, (entry, _, at) => {
       assertNotSuspended(entry)

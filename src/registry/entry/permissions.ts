@@ -7,9 +7,9 @@ import { isId } from './reference.ts'
 
 /** Prefix of names that only the operator may create. */
 const operatorPrefix = 'svc.'
-/** Confusable spellings of it are refused too. */
+/** Matches confusable spellings of the prefix too. */
 const operatorName = /^svc(?![a-z0-9])/
-/** The prefix of A2A addresses: a name with it would be ambiguous. */
+/** The prefix of A2A addresses. A name with this prefix would be ambiguous. */
 const addressPrefix = 'custom.'
 
 export function isAdmin(principal: Principal | null): boolean {
@@ -21,7 +21,8 @@ export function owns(principal: Principal, { owner }: StoredEntry): boolean {
 }
 
 /**
- * True for the owner, a namespace claim that covers the name, and admins: they may act, and see an entry in STAGE.
+ * True for the owner, for a caller whose namespace claim covers the name, and for admins. They may change the entry,
+ * and see it in STAGE.
  */
 export function mayRead(principal: Principal | null, entry: StoredEntry): boolean {
   if (!principal) return false
@@ -30,7 +31,7 @@ export function mayRead(principal: Principal | null, entry: StoredEntry): boolea
   )
 }
 
-/** True where this caller may know that the entry exists. */
+/** True if this caller may know that the entry exists. */
 export function isVisible(entry: StoredEntry, principal: Principal | null): boolean {
   if (entry.deleted) return false
   return isListed(entry) || mayRead(principal, entry)
@@ -47,7 +48,7 @@ export function namespacesOver(packageName: string): string[] {
   return [...ends.map((end) => packageName.slice(0, end)), packageName]
 }
 
-/** Throws Failure `not_found` where the caller may not see the entry, else `hosted_agent` or `forbidden`. */
+/** Throws Failure `not_found` if the caller may not see the entry, else `hosted_agent` or `forbidden`. */
 export function assertMayChange(
   principal: Principal | null,
   entry: StoredEntry | undefined,
@@ -68,7 +69,7 @@ export function assertMayChange(
   }
 }
 
-/** Throws Failure `wrong_state` where the entry has an owner; else as `assertMayChange`. */
+/** Throws Failure `wrong_state` if the entry has an owner; else as `assertMayChange`. */
 export function assertMayClaim(
   principal: Principal | null,
   entry: StoredEntry | undefined,
@@ -90,9 +91,10 @@ export function assertMayClaim(
 }
 
 /**
- * Throws Failure `invalid_request` where no caller may take the name, `forbidden` where this one may not. A namespace
- * of a token is reserved for tokens that have it; a proved namespace is reserved for the callers who proved it, or a
- * namespace within it that covers the name.
+ * Throws Failure `invalid_request` if no caller may take the name, `forbidden` if this caller may not. A namespace
+ * claim reserves the namespace for tokens that have the claim. A proved namespace is reserved for the callers who
+ * proved it
+ * or a namespace within it that covers the name.
  */
 export function assertMayCreate(principal: Principal, packageName: string, claims: readonly Claim[]): void {
   if (packageName.startsWith(addressPrefix)) {
@@ -128,7 +130,7 @@ function isSame(holder: Claim['holder'], other: Claim['holder']): boolean {
   return holder.issuer === other.issuer && holder.subject === other.subject
 }
 
-/** Throws Failure `conflict` where the name is confusable with that of another owner's agent. */
+/** Throws Failure `conflict` if the name is confusable with that of another owner's agent. */
 export function assertDistinct(
   principal: Principal,
   packageName: string,
@@ -151,7 +153,7 @@ export function assertNotSuspended({ package_name, suspended }: StoredEntry): vo
   })
 }
 
-/** Throws Failure `reserved_tag` where a caller other than an admin sets the tag of hosted agents. */
+/** Throws Failure `reserved_tag` if a caller other than an admin sets the tag of hosted agents. */
 export function assertTags(principal: Principal, tags: readonly string[]): void {
   if (!tags.includes(testTag) || isAdmin(principal)) return
   throw new Failure('reserved_tag', `The tag ${testTag} is reserved for hosted agents.`, {

@@ -10,6 +10,6 @@ export function isId(agent: string): boolean {
 /** An id, a package name or an A2A address as a store key. */
 export function toReference(agent: string): Reference {
   if (isId(agent)) return { id: agent.toLowerCase() }
-  // Names have no NUL, and PostgreSQL refuses queries with one.
+  // Names contain no NUL, and PostgreSQL refuses queries that do.
   return { package_name: packageNameOf(agent.toLowerCase()).replaceAll('\0', '\ufffd') }
 }

@@ -1,4 +1,4 @@
-/** The gateway's addresses, known once it listens. Neither ends with a slash. */
+/** The gateway's addresses, known once it listens. No address ends with a slash. */
 export interface Site {
   readonly base_url: string
   readonly site_url: string

@@ -3,7 +3,7 @@ import { contentDigest } from '../../store/entries/version-content.ts'
 import type { DecisionReads, StoredEntry } from '../../store/store.ts'
 
 /**
- * A version that its owner states is immutable, as in the official MCP registry. Throws Failure `conflict` where this
+ * A version that its owner states is immutable, as in the official MCP registry. Throws Failure `conflict` if this
  * change publishes other content under a version that was published before. Entries that follow a manifest, or state
  * no version, may change.
  */
@@ -23,7 +23,7 @@ export async function assertNewVersion(
   })
 }
 
-/** Null: its owner stated all fields. */
+/** Null means that the owner stated all fields. */
 function statesVersion({ stated, owner }: StoredEntry): boolean {
   return stated === null ? owner !== null : stated.includes('version')
 }

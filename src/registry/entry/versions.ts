@@ -14,11 +14,14 @@ import type { Views } from './view.ts'
 
 type Caller = Principal | null
 
-/** Highest versions that a range is compared with. */
+/** Maximum number of versions, highest first, that a range is compared with. */
 const maxCompared = 1000
 const maxSuggestions = 3
 
-/** The versions of entries, shown to callers who see the entry, and those of deleted entries to their owners. */
+/**
+ * The versions of entries. Callers who see an entry see its versions; owners also see the versions of their deleted
+ * entries.
+ */
 export class VersionHistory {
   readonly #read: Store['read']
   readonly #versions: VersionStore
@@ -62,7 +65,7 @@ export class VersionHistory {
     }
   }
 
-  /** The agent as it was in a version. Throws Failure `not_found` with versions that exist. */
+  /** The agent as it was in a version. Throws Failure `not_found` that names existing versions. */
   async resolve(agent: string, requested: WantedVersion, caller: Caller): Promise<EntryDetail> {
     const { version, revision } = requested
     if (version === undefined && revision === undefined) return await this.#queries.get(agent, caller)

@@ -38,7 +38,9 @@ export function createViews(
     }
   }
 
-  /** The public sees what was checked and when; only the owner sees why it failed. */
+  /**
+   * Removes the reasons of failed checks. The public sees the checks and their times; only the owner sees the reasons.
+   */
   function withoutReasons(detail: EntryDetail): EntryDetail {
     const { verification, manifest } = detail
     return {
@@ -48,7 +50,7 @@ export function createViews(
     }
   }
 
-  /** Owners and admins see the owner of the entry; all others see the public view. */
+  /** The view of owners and admins, which contains the owner of the entry; undefined for all others. */
   function own(stored: StoredEntry, principal: Principal | null): Entry | undefined {
     if (stored.hosted || !mayRead(principal, stored)) return undefined
     return { ...publicEntry(stored), owner: stored.owner, suspended: stored.suspended }
@@ -107,7 +109,7 @@ function render(stored: StoredEntry, liveness: Liveness, site: Site): Entry {
   }
 }
 
-/** True where the card has changed since it was verified. */
+/** True if the card has changed since it was verified. */
 function hasChanged({ proof, card_sha256, verification_level }: StoredEntry): boolean {
   if (verification_level !== 'domain_verified' || !proof?.card_sha256) return false
   return card_sha256 !== proof.card_sha256

@@ -6,7 +6,7 @@ import { contentFlags } from '../entry/content-flags.ts'
 import { blank } from '../entry/entry-defaults.ts'
 import { type Facts, readLine } from './read-line.ts'
 
-/** The result of an import; line numbers count from 1. */
+/** The result of an import. Line numbers count from 1. */
 export interface ImportReport {
   readonly created: number
   readonly updated: number
@@ -22,7 +22,7 @@ interface ImporterOptions {
 
 /**
  * Imports each line as an ACTIVE, unclaimed entry, all in one transaction. A line with a known name and upstream URL
- * updates its entry where it differs; a name taken by another upstream gets the suffix `-2`, `-3` and so on.
+ * updates its entry if the line differs; a name taken by another upstream gets the suffix `-2`, `-3` and so on.
  */
 export async function importLines(
   { store, clock, createId }: ImporterOptions,
@@ -82,7 +82,7 @@ async function importFacts(
     if (taken.source_url !== facts.source_url) continue
     if (taken.owner) return `${package_name} is claimed; its owner publishes it.`
     if (taken.deleted) return `${package_name} was deleted here.`
-    // Fields that an admin corrected stay.
+    // An import does not change fields that an admin corrected.
     const corrected = pick(taken, taken.stated ?? [])
     const next = { ...taken, ...facts, ...corrected, package_name }
     if (

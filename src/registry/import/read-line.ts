@@ -89,7 +89,7 @@ function fromCard(document: unknown): Facts {
   }
 }
 
-/** Lists write `unknown` where they found no licence. */
+/** Lists contain `unknown` if they found no licence. */
 function licenseOf(stated: string | null | undefined): string | null {
   return stated && stated.toLowerCase() !== 'unknown' ? stated : null
 }

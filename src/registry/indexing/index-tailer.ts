@@ -7,32 +7,33 @@ import type { EntryChange, SearchDocument, SearchIndex } from '../../search/sear
 import { type Store, type StoredEntry, UnreadableEntry } from '../../store/store.ts'
 import type { LivenessCache } from '../liveness/liveness-cache.ts'
 
-/** What is derived from the store, entry by entry. */
+/** An index derived from the store, entry by entry. */
 export type Derived = Pick<SearchIndex, 'applied_revision' | 'apply'>
 
 interface IndexTailerOptions {
   /**
-   * An entry that cannot be applied is left out (`omit`), so that later changes are not blocked; or the tailer retries
-   * (`wait`), for faults that are not the entry's. `omit` when absent.
+   * With `omit` (the default), an entry that cannot be applied is left out, so that later changes are not blocked.
+   * With `wait`,
+   * the tailer retries; this is for faults that the entry does not cause.
    */
   readonly trouble?: 'omit' | 'wait'
   /** Refreshed for every change before it is applied. Without it, changes of liveness are ignored. */
   readonly livenessCache?: Pick<LivenessCache, 'of' | 'refresh'>
-  /** How long a write waits to be applied here, in milliseconds; 2000 when absent. */
+  /** Maximum time for which a write waits until this index has applied it, in milliseconds; 2000 when absent. */
   readonly write_wait_ms?: number
 }
 
-/** Applying is synchronous: a page must not block the event loop for long, and other work runs between pages. */
+/** Applying is synchronous: a page must not block the event loop for long. Other work runs between pages. */
 const pageSize = 50
 const retries = { first_ms: 500, max_ms: 30_000 }
 const defaultWriteWait = 2000
 
 /**
- * Tails the store's change log into an index until disposed. `onError` is called for faults, and the tailer tries
- * again.
+ * Tails the store's change log into an index until disposed. After a fault, `onError` is called and the tailer
+ * retries.
  */
 export class IndexTailer implements AsyncDisposable {
-  /** Resolves once the index holds everything that was committed when the process started. */
+  /** Resolves once the index holds all changes that were committed when the process started. */
   readonly ready: Promise<void>
   readonly #store: Store
   readonly #index: Derived
@@ -70,7 +71,7 @@ export class IndexTailer implements AsyncDisposable {
     const waiter = { revision, resolve }
     this.#waiting.add(waiter)
     const timer = setTimeout(resolve, this.#options.write_wait_ms ?? defaultWriteWait)
-    // Where this pass fails, the tail tries again and resolves the waiter.
+    // If this pass fails, the tail retries and resolves the waiter.
     this.#pass().catch(this.#onError)
     await promise
     clearTimeout(timer)
@@ -100,7 +101,7 @@ export class IndexTailer implements AsyncDisposable {
     }
   }
 
-  /** One pass at a time; callers share the next one, which starts after the one before it has ended. */
+  /** Runs one pass at a time. Callers share the next pass, which starts after the current one has ended. */
   #pass(): Promise<void> {
     this.#queued ??= this.#last
       .catch(() => {})
@@ -179,7 +180,7 @@ function toDocument(entry: StoredEntry, liveness: LivenessStatus = 'unknown'): S
   }
 }
 
-/** Filters compare text without case: the index has it in lower case. */
+/** Filters compare text without case, so the index has lower-case text. */
 function lowerCase(entry: StoredEntry): StoredEntry {
   const lower = mapFields(listedFields, (name) => {
     const value = entry[name]

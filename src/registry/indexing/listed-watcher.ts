@@ -3,7 +3,7 @@ import type { Derived } from './index-tailer.ts'
 
 /** Watches the set of listed agents. */
 export interface Listed {
-  /** The index to apply changes to, so that they are watched. */
+  /** The index through which changes must be applied to be noticed. */
   readonly index: Derived
   /** Calls the listener at each change of the set until the returned function is called. */
   onChange(listener: () => void): () => void

@@ -4,15 +4,15 @@ import { dirname } from 'node:path'
 import { openSections, type Parts, packSections, type Sections } from '../../common/sections.ts'
 import type { Store } from '../../store/store.ts'
 
-/** A snapshot of derived data on disk, so that a start need not derive it again. */
+/** A snapshot of derived data on disk; with it, a start does not derive the data again. */
 interface Snapshot {
-  /** The last snapshot, where it is complete, of this format and of this store. */
+  /** The last snapshot, if it is complete, of this format and of this store. */
   read(): Promise<Sections | undefined>
   /** Replaces the snapshot atomically. A snapshot is optional, so a fault is only reported. */
   write(revision: number, parts: Parts): Promise<void>
 }
 
-/** Makes a value from a snapshot, or from nothing where that fails, which is reported. */
+/** Makes a value from a snapshot. If that fails, reports the fault and makes an empty value. */
 export function restored<T>(
   saved: Sections | undefined,
   make: (saved: Sections | undefined) => T,
@@ -27,7 +27,7 @@ export function restored<T>(
   }
 }
 
-/** Writes a snapshot where at least so many changes were applied since the last one. */
+/** Writes a snapshot if at least `min` changes were applied since the last one. */
 export type Keep = (fewest: number) => Promise<void>
 
 interface Savable {
@@ -46,7 +46,7 @@ export function createKeep(snapshot: Snapshot, derived: Savable): Keep {
 }
 
 /**
- * A snapshot in the file at `path`. `format` names the code that made it: a snapshot of another format is not read.
+ * A snapshot in the file at `path`. `format` names the code that wrote it: a snapshot of another format is not read.
  * `onError` is called for a file that is damaged or cannot be written.
  */
 export function createSnapshot(
@@ -55,7 +55,7 @@ export function createSnapshot(
   store: Store,
   onError: (fault: unknown) => void,
 ): Snapshot {
-  /** Identifies this store at a revision, so that another or a restored store does not match. */
+  /** Identifies this store at a revision, so that a snapshot of another or a restored store does not match. */
   async function originAt(revision: number): Promise<string> {
     const [change] = revision > 0 ? await store.changes(revision - 1, 1) : []
     return JSON.stringify([format, revision, change ?? null])

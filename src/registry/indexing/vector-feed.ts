@@ -68,7 +68,7 @@ export function createVectorFeed(
 
 const none = new Float32Array(0)
 
-/** Each text of an entry under the hash of its content. */
+/** Each text of an entry, keyed by the hash of its content. */
 function keysOf(document: SearchDocument): [string, string][] {
   return documentTexts(document).map((text) => [hash('sha256', text, 'base64url'), text])
 }

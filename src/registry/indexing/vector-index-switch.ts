@@ -10,9 +10,9 @@ export interface DenseProgress {
   readonly next?: { readonly model: string; readonly applied_revision: number; readonly embedded: number }
 }
 
-/** The vector index that serves, and the one that takes over once it holds every entry. */
+/** The serving vector index, and the index that replaces it once it holds every entry. */
 export interface VectorIndexSwitch extends AsyncDisposable {
-  /** Resolves once the serving index holds everything that was committed at the start. */
+  /** Resolves once the serving index holds all changes that were committed at the start. */
   readonly ready: Promise<void>
   readonly meaning: Meaning
   caughtUp(revision: number): Promise<void>
@@ -25,7 +25,7 @@ interface VectorIndexSwitchOptions<Settings> {
   readonly configured: Settings
   /** The fallback model, which is built in. */
   readonly standby: Settings
-  /** Throws Failure where the model cannot be loaded. */
+  /** Throws Failure if the model cannot be loaded. */
   open(settings: Settings): Promise<VectorIndex>
   onError(fault: unknown): void
 }
@@ -33,8 +33,8 @@ interface VectorIndexSwitchOptions<Settings> {
 const note = 'dense_arm'
 
 /**
- * Opens the configured vector index. Where it has never held every entry of this store, it embeds them in the
- * background while the previous index serves, or the standby. Throws where the configured one cannot be opened.
+ * Opens the configured vector index. If it has never held every entry of this store, it embeds them in the
+ * background while the previous index, or the fallback model, serves. Throws if the configured index cannot be opened.
  */
 export async function openVectorIndexSwitch<Settings>(
   options: VectorIndexSwitchOptions<Settings>,
@@ -57,7 +57,7 @@ export async function openVectorIndexSwitch<Settings>(
     return await open(standby)
   }
 
-  /** The target serves once it holds every entry. */
+  /** Makes the target serve once it holds every entry. */
   async function takeOver(): Promise<void> {
     await target.follower.ready
     if (ended) return

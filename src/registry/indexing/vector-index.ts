@@ -12,7 +12,8 @@ export interface VectorIndex extends AsyncDisposable {
   readonly meaning: Meaning
   readonly follower: IndexTailer
   /**
-   * Resolves once it holds everything that was committed at the start, or has failed: searches by words do not wait
+   * Resolves once the index holds all changes that were committed at the start, or has failed: searches by words do
+   * not wait
    * for it.
    */
   readonly ready: Promise<void>
@@ -20,7 +21,7 @@ export interface VectorIndex extends AsyncDisposable {
   readonly embedded: number
 }
 
-/** A write waits less for the vectors than for the words, in milliseconds. */
+/** Maximum time for which a write waits for its vectors, in milliseconds; shorter than that for its words. */
 const write_wait_ms = 1000
 
 /** From this number of changes on, a snapshot saves more time than writing it costs. */

@@ -3,13 +3,14 @@ import type { Embeddings } from '../../store/store.ts'
 type Vectors = ReadonlyMap<string, Float32Array>
 
 /**
- * Stores the vectors of one model in batches, a moment later: a commit for each page of changes would cost more than
- * embedding. Vectors lost in a crash are embedded again at the next start. Disposing it stores the rest.
+ * Stores the vectors of one model in batches, after a short delay: a commit for each page of changes would cost more
+ * than
+ * embedding. Vectors lost in a crash are embedded again at the next start. Disposing it stores the queued vectors.
  */
 interface VectorKeep extends AsyncDisposable {
   /** Vectors that are stored or queued, by content hash. */
   find(hashes: readonly string[]): Promise<Vectors>
-  /** Resolves at once, unless the queue is long. */
+  /** Resolves at once unless the queue is long. */
   add(vectors: Vectors): Promise<void>
 }
 

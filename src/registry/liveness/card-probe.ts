@@ -13,9 +13,9 @@ type Card = StoredLiveness['card']
 export interface CardLook {
   readonly signals: readonly Signal[]
   readonly card: Card
-  /** Whether the card has changed. */
+  /** True if the card has changed. */
   readonly has_changed: boolean
-  /** Whether the card's host answered, with a well-formed card or not. */
+  /** True if the card's host answered, whether the card is well-formed or not. */
   readonly is_there: boolean
   readonly retry_after_s?: number | undefined
 }

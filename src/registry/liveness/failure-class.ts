@@ -29,12 +29,12 @@ export function classOf({ code, details }: Failure): FailureClass {
   return 'invalid_answer'
 }
 
-/** A code of the agent's protocol rather than of a connection. */
+/** True for a code of the agent's protocol, false for a code of a connection. */
 function isWord(reason: string): boolean {
   return reason === 'INTERNAL_ERROR' || reason === 'INVALID_AGENT_RESPONSE' || reason === 'UNAVAILABLE'
 }
 
-/** Whether an agent with this failure is alive: it asks for a credential, or to retry later. */
+/** True if an agent with this failure is alive: it asks for a credential, or for a retry later. */
 export function answers(failure: FailureClass): boolean {
   return failure === 'auth_required' || failure === 'rate_limited'
 }

@@ -5,7 +5,7 @@ type History = StoredLiveness['history']
 const dayMilliseconds = 24 * 3_600_000
 const daysKept = 30
 const latenciesKept = 50
-/** A longer gap between two probes does not count as observed, in milliseconds. */
+/** A longer gap between two probes does not count as observed. In milliseconds. */
 const maxGap = 25 * 3_600_000
 
 /** Adds the time between two probes, in milliseconds since the epoch, as up or down. */

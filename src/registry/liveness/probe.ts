@@ -11,10 +11,10 @@ import type { ProbeResult } from './status-rules.ts'
 
 /** An agent that can be probed in its own protocol. */
 export interface Askable {
-  /** Its endpoint URL. */
+  /** The URL of the agent's endpoint. */
   readonly url: string
   /**
-   * Resolves where the agent answers in its protocol, with its refusal where it refused. Has no side effects there.
+   * Resolves if the agent answers in its protocol; to its refusal if it refused. Has no side effects at the agent.
    * Throws Failure.
    */
   ask(signal: AbortSignal): Promise<Failure | undefined>
@@ -24,10 +24,10 @@ export interface LookOptions {
   readonly fetch: Fetch
   readonly clock: () => number
   readonly throttle: PerOriginThrottle
-  /** Undefined where the entry has no endpoint in a supported protocol. */
+  /** Undefined if the entry has no endpoint in a supported protocol. */
   readonly askable: (entry: EntryDetail) => Askable | undefined
   readonly detail: (stored: StoredEntry) => EntryDetail
-  /** For one request, in milliseconds. */
+  /** Time-out of one request, in milliseconds. */
   readonly timeout_ms: number
 }
 
@@ -37,8 +37,8 @@ interface Found extends ProbeResult {
 }
 
 /**
- * Probes an agent: its card by one conditional request and, where that is not enough or `thorough` is set, the agent
- * itself. Undefined where the entry has nothing to probe. Throws the signal's reason.
+ * Probes an agent: its card by one conditional request and, if that is not enough or `thorough` is set, the agent
+ * itself. Undefined if the entry has nothing to probe. Throws the signal's reason.
  */
 export async function probeEntry(
   stored: StoredEntry,
@@ -68,7 +68,7 @@ export async function probeEntry(
   }
 }
 
-/** True where the card is new, fails or has changed, where the agent did not answer last time, and once a day. */
+/** True if the card is new, fails or has changed, if the agent did not answer last time, and once a day. */
 function callsForMore(
   card: CardLook,
   { asked_at, asked_failure, ...before }: StoredLiveness,

@@ -7,9 +7,9 @@ import { createWatcher, originOf, watchOf } from './watcher.ts'
 
 /** Probes listed agents. */
 export interface Prober {
-  /** Whether any agent is due. */
+  /** True if any agent is due. */
   isDue(): Promise<boolean>
-  /** Probes the agents that are due, a few hundred at most. Returns their number. */
+  /** Probes the agents that are due, at most a few hundred. Returns their number. */
   run(signal: AbortSignal): Promise<number>
   /** Probes one agent by every signal, due or not. Returns the revision. Throws the signal's reason. */
   check(entry: StoredEntry, signal: AbortSignal): Promise<Checked>
@@ -22,18 +22,18 @@ export interface Checked {
 
 interface ProberOptions extends LookOptions {
   readonly store: Store
-  /** 0 to below 1. */
+  /** A random number from 0 to below 1. */
   readonly random: () => number
   /** Called for an entry whose card has changed. */
   readonly onCard: (id: string, signal: AbortSignal) => Promise<void>
-  /** Called for faults that are not the agent's. */
+  /** Called for faults that the agent does not cause. */
   readonly onError: (fault: unknown) => void
-  /** Milliseconds after which one run starts no more probes; 60,000 when absent. */
+  /** Milliseconds after which a run starts no more probes; 60,000 when absent. */
   readonly budget_ms?: number
 }
 
 const dayMilliseconds = 24 * 3_600_000
-/** Due agents read in one run, agents probed in it, and agents of one origin among them. */
+/** Maximum due agents read in one run; agents probed in it; agents of one origin among them. */
 const maxDue = 2000
 const maxTaken = 500
 const maxPerOrigin = 100
@@ -119,7 +119,10 @@ export function createProber(options: ProberOptions): Prober {
   }
 }
 
-/** One queue for each origin, so that an origin gets one request at a time; the longest due first. */
+/**
+ * Makes one queue for each origin, so that an origin gets one request at a time. The agents that are due longest come
+ * first.
+ */
 function inQueues(due: readonly StoredLiveness[]): StoredLiveness[][] {
   const queues = new Map<string, StoredLiveness[]>()
   let taken = 0

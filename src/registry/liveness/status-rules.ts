@@ -7,7 +7,7 @@ export interface ProbeResult {
   readonly signals: readonly Signal[]
   /** The current card, for the next probe. */
   readonly card: StoredLiveness['card']
-  /** Whether the agent answered, if only to ask for a credential. */
+  /** True if the agent answered, even if only to ask for a credential. */
   readonly is_live: boolean
   /** The agent's Retry-After, in seconds. */
   readonly retry_after_s?: number | undefined
@@ -15,7 +15,7 @@ export interface ProbeResult {
 
 const minute = 60_000
 const week = 7 * 24 * 60 * minute
-/** An agent is dead after so many failed probes in a row over so long. */
+/** An agent is dead after this many failed probes in a row, if it has not answered for the time below. */
 const looksToDie = 3
 const millisecondsToDie = 5 * minute
 
@@ -76,7 +76,8 @@ function statusOf({ is_live, signals }: ProbeResult, history: StatusHistory): Li
 }
 
 /**
- * The failure to show: first of the agent's own answer, then of its card, then a demand of an agent that is alive.
+ * The failure to show: first one of the agent's own answer, then one of its card, then the demand of an agent that is
+ * alive.
  */
 function tellingOf(signals: readonly Signal[]): FailureClass | null {
   const failing = order.flatMap((name) => signals.filter(({ signal, failure }) => signal === name && failure))

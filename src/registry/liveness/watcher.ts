@@ -40,7 +40,7 @@ type Watched = Pick<Store, 'read' | 'changes' | 'settings'> & {
   readonly liveness: Pick<LivenessStore, 'watch'>
 }
 
-/** Whether an entry is probed, and where. */
+/** Whether an entry is probed, and at which address. */
 export function watchOf(entry: StoredEntry): Watch {
   const { id, manifest_url, endpoints, hosted, deleted, state, suspended } = entry
   const isNowhere = manifest_url === null && endpoints.length === 0
@@ -48,7 +48,7 @@ export function watchOf(entry: StoredEntry): Watch {
   return { entry_id: id, place: address, active: state === 'ACTIVE' && !suspended }
 }
 
-/** The first origin that a probe of this address asks. */
+/** The first origin that a probe of this address contacts. */
 export function originOf(address: string): string {
   const [manifest_url, endpoints] = JSON.parse(address) as [string | null, { url: string }[]]
   return new URL(manifest_url ?? endpoints[0]?.url ?? '').origin

@@ -8,7 +8,10 @@ export function encodePosition(position: Position, question: unknown): string {
   return encodeCursor([position.key, position.id, digest(question)])
 }
 
-/** The position in a cursor. Throws Failure `invalid_request` for junk and for a cursor of another question. */
+/**
+ * The position in a cursor. Throws Failure `invalid_request` for an invalid cursor and for a cursor of another
+ * question.
+ */
 export function decodePosition(cursor: string, question: unknown): Position {
   const decoded = decodeCursor(cursor)
   const [key, id, owner] = Array.isArray(decoded) && decoded.length === 3 ? decoded : []
@@ -17,7 +20,7 @@ export function decodePosition(cursor: string, question: unknown): Position {
   throw unknownCursor()
 }
 
-/** The number that the id in a cursor is. Throws as decoding does: a made-up cursor can hold any id. */
+/** The number in the id of a cursor. Throws as decoding does: a forged cursor can hold any id. */
 export function numberIn(id: string): number {
   const number = Number(id)
   if (Number.isSafeInteger(number)) return number
@@ -26,7 +29,7 @@ export function numberIn(id: string): number {
 
 function unknownCursor(): Failure {
   return new Failure('invalid_request', 'The cursor does not belong to this query.', {
-    errors: [{ pointer: '/cursor', detail: 'Send next_cursor back as it was given, with the same query.' }],
+    errors: [{ pointer: '/cursor', detail: 'Send next_cursor unchanged, with the same query.' }],
   })
 }
 

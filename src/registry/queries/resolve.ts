@@ -4,8 +4,9 @@ import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 
 /**
- * Resolves hosted agents first, then a listed entry as the agent behind it. Only ACTIVE entries are called; an owner
- * gets a specific error for an entry in STAGE, others `not_found`.
+ * Resolves hosted agents first, then a listed entry as the agent that it describes. Only ACTIVE entries are called. An
+ * owner
+ * gets a specific error for an entry in STAGE; others get `not_found`.
  */
 export function createResolve(
   hosted: readonly Agent[],

@@ -1,19 +1,21 @@
 import { LRUCache } from 'lru-cache'
 
-/** Search answers of one state of the store. */
+/** Caches search answers for one state of the store. */
 interface SearchCache<Answer extends object> {
-  /** The cached answer to a question at this state. */
+  /** Returns the cached answer to a question at this state. */
   recall(question: string, state: string): Answer | undefined
-  /** Freezes and caches the answer where the question was asked recently; returns it. */
+  /** Freezes the answer, and caches it if the question was asked recently; returns it. */
   offer(question: string, state: string, answer: Answer): Answer
 }
 
 /**
- * Number of recent questions: an answer is cached from its second request on, since most questions are asked once.
+ * Number of recent questions that are remembered. An answer is cached from the second request for it on, since most
+ * questions
+ * are asked once.
  */
 const recentQuestions = 500
 
-/** `largest` is the total size of cached answers, in the unit of `sizeOf`. */
+/** `maxSize` is the maximum total size of cached answers, in the unit of `sizeOf`. */
 export function createSearchCache<Answer extends object>(
   largest: number,
   sizeOf: (answer: Answer) => number,

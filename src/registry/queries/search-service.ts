@@ -17,10 +17,10 @@ import { createSearchCache } from './search-cache.ts'
 
 type Caller = Principal | null
 
-/** Names that a completion counts at most. */
+/** Maximum number of names that a completion counts. */
 const maxCounted = 1000
 
-/** Characters of JSON in cached answers. */
+/** Maximum characters of JSON in cached answers. */
 const cachedCharacters = 16_000_000
 
 export interface SearchServiceOptions {
@@ -51,7 +51,7 @@ export class SearchService {
     this.#livenessCache = livenessCache
   }
 
-  /** Public answers are cached for as long as the store's revision is the one that the index has applied. */
+  /** Public answers are cached while the store's revision equals the revision that the index has applied. */
   async search(input: SearchInput, caller: Caller, signal: AbortSignal): Promise<SearchOutput> {
     await Promise.all([this.#follower.ready, this.#vectors?.ready])
     const revision = caller ? await this.#upToDate() : await this.#reader.revision()
@@ -65,30 +65,30 @@ export class SearchService {
     return this.#cache.offer(question, state, found)
   }
 
-  /** Throws Failure `not_found` with close names where this caller may not know of the entry. */
+  /** Throws Failure `not_found` with close names if this caller may not know of the entry. */
   async get(agent: string, caller: Caller): Promise<EntryDetail> {
     return this.#views.detail(await this.stored(agent, caller), caller)
   }
 
-  /** The same as the store holds it. */
+  /** The entry as stored. Throws as `get` does. */
   async stored(agent: string, caller: Caller): Promise<StoredEntry> {
     if (caller) await this.#reader.latest()
     return await this.#entry(agent, caller)
   }
 
-  /** The same as `get`, after a write of this process: later writes of other processes are not asked for. */
+  /** Like `get`, after a write of this process: does not check for later writes of other processes. */
   async written(id: string, caller: Caller): Promise<EntryDetail> {
     return this.#views.detail(await this.#entry(id, caller), caller)
   }
 
-  /** Listed package names that begin with a prefix, in order; `total` is null where there are very many. */
+  /** Listed package names that begin with a prefix, in order; `total` is null if there are more than `maxCounted`. */
   async completeName(prefix: string, limit: number): Promise<NameCompletion> {
     const names = await this.#reader.listedNames(prefix.toLowerCase(), maxCounted + 1)
     const total = names.length > maxCounted ? null : names.length
     return { names: names.slice(0, limit), total, more: names.length > limit }
   }
 
-  /** Callers who may have written through another gateway find what they wrote through this one. */
+  /** Waits until the index has applied every commit, so that callers find what they wrote through another gateway. */
   async #upToDate(): Promise<number> {
     const revision = await this.#reader.latest()
     await this.#follower.caughtUp(revision)
@@ -130,7 +130,7 @@ export class SearchService {
     }
   }
 
-  /** The store, not the index, decides what this caller may see. */
+  /** The store, not the index, decides which entries this caller may see. */
   async #show(hits: readonly Hit[], caller: Caller, ranked: boolean): Promise<Found[]> {
     const entries = await this.#reader.entries(hits.map((hit) => hit.id))
     const byId = new Map(entries.map((entry) => [entry.id, entry]))
@@ -165,7 +165,7 @@ export class SearchService {
   }
 }
 
-/** A best hit that scores less does not answer the intent. */
+/** Minimum score of a best hit that answers the intent. */
 const fittingScore = 0.25
 
 function noticeOf({ total, best = 0 }: Hits): string | undefined {
@@ -175,7 +175,7 @@ function noticeOf({ total, best = 0 }: Hits): string | undefined {
 
 const charactersPerToken = 4
 
-/** The first agents that fit, at least one; the same array where all fit. */
+/** The first agents whose texts fit within `tokens`, at least one; the same array if all fit. */
 function within(tokens: number, agents: Found[]): Found[] {
   let left = tokens * charactersPerToken
   const fit = agents.findIndex((agent) => {
@@ -202,7 +202,7 @@ function toFilter(input: NonNullable<SearchInput['filters']>, caller: Caller): F
 }
 
 function needsMine(): Failure {
-  return new Failure('invalid_request', 'Agents in STAGE are seen by their owner alone.', {
+  return new Failure('invalid_request', 'Only its owner sees an agent in STAGE.', {
     errors: [{ pointer: '/filters/state', detail: 'Ask with mine: true.' }],
   })
 }

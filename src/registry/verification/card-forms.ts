@@ -13,7 +13,8 @@ const shapes = [cardShape, oldCardShape, parsedCardShape]
 
 /**
  * The forms that signers use, the most complete first: the whole card; without empty values; and both again limited to
- * the members of A2A 1.0, of 0.3, and of @a2a-js/sdk's reading of 1.0. Always without `signatures`. The card has
+ * the members of A2A 1.0, of 0.3, and of @a2a-js/sdk's reading of 1.0. All forms leave out `signatures`. The card must
+ * have
  * passed `refusalOf`.
  */
 export function formsOf(card: Readonly<Record<string, unknown>>): readonly Form[] {
@@ -23,7 +24,9 @@ export function formsOf(card: Readonly<Record<string, unknown>>): readonly Form[
   return payloads.flatMap((payload) => forms.find((form) => form.payload === payload) ?? [])
 }
 
-/** The forms that the gateway signs: the two that @a2a-js/sdk verifies, and the whole card where it holds more. */
+/**
+ * The forms that the gateway signs: the two that @a2a-js/sdk verifies, and the whole card if it holds more members.
+ */
 export function formsToSign(card: Readonly<Record<string, unknown>>): readonly string[] {
   const body = bodyOf(card)
   const [, parsed] = defined(body, parsedCardShape)
@@ -31,7 +34,7 @@ export function formsToSign(card: Readonly<Record<string, unknown>>): readonly s
   return telling([parsed, raw, whole(body)].map(({ payload }) => payload))
 }
 
-/** Each payload once, and none that is empty: a signature over `{}` would fit any other card. */
+/** Returns each payload once, and no empty one: a signature over `{}` would fit any other card. */
 function telling(payloads: readonly string[]): readonly string[] {
   return [...new Set(payloads)].filter((payload) => payload !== '{}')
 }
@@ -65,7 +68,7 @@ function serialize(value: unknown): string {
 }
 
 /**
- * Selects the members that the shape defines. Other members that are not empty are left out, and their pointers
+ * Selects the members that the shape defines. Other non-empty members are left out, and their pointers are
  * recorded.
  */
 function select(value: unknown, shape: Shape, pointer: string, left: string[], dropsFalse: boolean): unknown {
@@ -101,7 +104,7 @@ function shapeOf(
   return chosen === name ? shape.members[name] : undefined
 }
 
-/** Removes empty values at any depth, as @a2a-js/sdk does; a container that had names is recorded. */
+/** Removes empty values at any depth, as @a2a-js/sdk does. The pointer of a container that had names is recorded. */
 function clean(value: unknown, pointer: string, left: string[]): unknown {
   if (value === '' || value === null || value === undefined) return undefined
   if (!isContainer(value)) return value

@@ -5,7 +5,7 @@ import type { Fetch } from '../../net/fetch/fetch.ts'
 import { httpsOrigin, readText } from './site-text.ts'
 
 /**
- * The keys that a verified domain publishes (RFC 7517), from its jwks.json, or from `jku` where that has the same
+ * The keys that a verified domain publishes (RFC 7517), from its jwks.json, or from `jku` if that has the same
  * origin. Throws Failure for keys that cannot be fetched, and the signal's reason.
  */
 export type KeysOf = (domain: string, signal: AbortSignal, jku?: string) => Promise<readonly JWK[]>
@@ -59,7 +59,7 @@ export function isAlgorithm(value: unknown): value is Algorithm {
   return typeof value === 'string' && Object.hasOwn(kinds, value)
 }
 
-/** The public keys of a set with this id that fit the algorithm; undefined where no key has the id. */
+/** The public keys of a set with this id that fit the algorithm; undefined if no key has the id. */
 export async function keysNamed(keys: readonly JWK[], kid: string, alg: Algorithm) {
   const named = keys.filter((key) => key.kid === kid).slice(0, maxOfOneName)
   if (named.length === 0) return undefined
@@ -77,7 +77,7 @@ function isFit(key: JWK, alg: Algorithm): boolean {
   return key.key_ops === undefined || (Array.isArray(key.key_ops) && key.key_ops.includes('verify'))
 }
 
-/** A set that also holds private parts is used for its public ones. */
+/** Drops the private members of a key, which some sets contain. */
 function publicPart({ kty, crv, x, y, n, e }: JWK): JWK {
   return Object.fromEntries(
     Object.entries({ kty, crv, x, y, n, e }).filter(([, value]) => value !== undefined),

@@ -76,7 +76,7 @@ export const parsedCardShape: Shape = object({ ...card, securitySchemes: { each:
 
 const oldRequirements: Shape = { list: { each: texts } }
 
-/** AgentCard of A2A 0.3 (specification/json/a2a.json); security schemes are OpenAPI's, taken whole. */
+/** AgentCard of A2A 0.3 (specification/json/a2a.json). Security schemes are OpenAPI's, taken unchanged. */
 export const oldCardShape: Shape = object({
   ...values('protocolVersion', 'name', 'description', 'url', 'preferredTransport', 'iconUrl', 'version'),
   ...values('documentationUrl', 'supportsAuthenticatedExtendedCard'),

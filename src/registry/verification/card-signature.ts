@@ -9,7 +9,7 @@ export interface CardSigner {
   /** Ed25519 (signs as EdDSA) or ECDSA over P-256 (ES256). */
   readonly private_key: CryptoKey
   readonly kid: string
-  /** URL of the key set, where it is not the domain's jwks.json. */
+  /** URL of the key set, if it is not the domain's jwks.json. */
   readonly jku?: string | undefined
 }
 
@@ -20,7 +20,8 @@ interface CardSignature {
 
 /**
  * Signs a card (A2A 1.0, 8.4: detached flattened JWS over RFC 8785), replacing its signatures. Makes one signature for
- * each form that verifiers use and one over the whole card, fewer where the bytes are equal: an A2A 1.0 card without
+ * each form that verifiers use and one over the whole card, or fewer if forms have equal bytes: an A2A 1.0 card
+ * without
  * security schemes and empty values gets one. Throws Failure `invalid_request` for another kind of key and for a card
  * that has no canonical form.
  */
@@ -52,7 +53,7 @@ export interface CardCheck {
   /** `untrusted_key`: signed by an unknown key, or by a key that cannot be fetched now. */
   readonly status: 'none' | 'valid' | 'invalid' | 'untrusted_key'
   readonly kid?: string
-  /** False where a member of the card is not covered by the signature. */
+  /** False if the signature does not cover a member of the card. */
   readonly covers_all?: boolean
   /** JSON Pointers of the members that the most complete valid signature leaves out, 100 at most. */
   readonly unsigned?: readonly string[]
@@ -60,7 +61,7 @@ export interface CardCheck {
 }
 
 interface CardTrust {
-  /** The domain that the card's owner has proved; where it is null, no key is trusted. */
+  /** The domain that the card's owner has proved. If it is null, no key is trusted. */
   readonly domain: string | null
   readonly keysOf: KeysOf
 }
@@ -82,8 +83,9 @@ const maxSignatureLength = 2048
 const refusedParameters = ['crit', 'b64', 'jwk', 'x5c', 'x5u']
 
 /**
- * Checks the signatures of a card, given as the JSON that its publisher serves. The card is valid if one signature is
- * by a key of the verified domain; other keys are neither trusted nor fetched. Throws only the signal's reason.
+ * Checks the signatures of a card, given as the JSON that its publisher serves. The card is valid if a key of the
+ * verified
+ * domain made one of the signatures; other keys are neither trusted nor fetched. Throws only the signal's reason.
  */
 export async function verifyCard(card: unknown, trust: CardTrust, signal: AbortSignal): Promise<CardCheck> {
   signal.throwIfAborted()

@@ -25,7 +25,7 @@ export function statement(token: string): string {
   return `dragoman-verify=${token}`
 }
 
-/** The lines that prove a claim: ours, and that of A2A registries. */
+/** The lines that prove a claim: this gateway's line, and that of A2A registries. */
 export function statements(token: string): readonly string[] {
   return [statement(token), `a2a-registry-verify=${token}`]
 }
@@ -36,7 +36,7 @@ interface TxtRecord {
   readonly value: string
 }
 
-/** What the owner may publish: one of the three is enough. */
+/** The records that the owner may publish: one of the three is enough. */
 interface Challenges {
   readonly dns: {
     readonly record: TxtRecord
@@ -49,7 +49,7 @@ interface Challenges {
   readonly mcp: {
     readonly record: TxtRecord
     readonly url: string
-    /** What to sign with Ed25519, in UTF-8, without a line break. */
+    /** The text to sign with Ed25519, in UTF-8, without a line break. */
     readonly sign: string
   }
 }

@@ -19,7 +19,7 @@ export interface CheckLoopOptions {
 
 const leaseMilliseconds = 10 * 60_000
 
-/** Runs the checker until disposed; of all processes that share the store, one at a time does. */
+/** Runs the checker until disposed. Of all processes that share the store, one at a time runs it. */
 export function startChecks(options: CheckLoopOptions): AsyncDisposable {
   const { checker, leases, lease = 'checks', holder, clock, onError } = options
   const { beat_ms = 2000, lease_ms = leaseMilliseconds } = options
@@ -29,7 +29,7 @@ export function startChecks(options: CheckLoopOptions): AsyncDisposable {
   async function turn(): Promise<void> {
     if (!(await checker.isDue())) return
     if (!(await leases.take(lease, holder, clock(), clock() + lease_ms))) return
-    // Work left when the lease expires is done by its next holder.
+    // The next holder does the work that is left when the lease expires.
     await checker.run(AbortSignal.any([signal, AbortSignal.timeout(lease_ms)]))
   }
 

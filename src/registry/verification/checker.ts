@@ -21,15 +21,15 @@ export interface CheckerOptions {
     domain: string | null,
     signal: AbortSignal,
   ) => Promise<SignatureReport>
-  /** How the gateway proves the domain of its own agents; null where it has none. */
+  /** How the gateway proves the domain of its own agents; null without a domain. */
   readonly own: OwnDomain | null
-  /** Called for faults that are not the entry's. */
+  /** Called for faults that the entry does not cause. */
   readonly onError: (fault: unknown) => void
-  /** For one entry, in milliseconds; 30,000 when absent. */
+  /** Time-out of one entry, in milliseconds; 30,000 when absent. */
   readonly deadline_ms?: number
 }
 
-/** The domain of the base URL, and how the gateway proves that it answers there. */
+/** The domain of the base URL, and the proof that the gateway answers there. */
 export interface OwnDomain {
   readonly domain: string
   readonly claimant: Claimant
@@ -42,10 +42,10 @@ const restMilliseconds = 3_600_000
 const maxConcurrent = 4
 const maxDue = 200
 
-/** Checks again what entries state of themselves: their cards, their proofs, their signatures. */
+/** Repeats the checks of what entries state: their cards, their proofs, their signatures. */
 export class Checker {
   readonly #options: CheckerOptions
-  /** Entries whose check failed for a fault of ours, and until when they are not tried again. */
+  /** Entries whose check failed because of an internal fault, each with the time before which it is not retried. */
   readonly #resting = new Map<string, number>()
 
   constructor(options: CheckerOptions) {
@@ -73,12 +73,12 @@ export class Checker {
     })
   }
 
-  /** Whether any entry is due. */
+  /** True if any entry is due. */
   async isDue(): Promise<boolean> {
     return (await this.#due()).length > 0
   }
 
-  /** Checks every entry that is due, a few hundred at most; their number. */
+  /** Checks every entry that is due, at most a few hundred. Returns their number. */
   async run(signal: AbortSignal): Promise<number> {
     const left = await this.#due()
     const count = left.length
@@ -102,7 +102,7 @@ export class Checker {
     }
   }
 
-  /** More are asked for than rest, so that those which rest do not hide the others. */
+  /** Reads more entries than are pausing, so that pausing entries do not hide the others. */
   async #due(): Promise<string[]> {
     const { read } = this.#options.store
     const ids = await read.due(this.#time(), this.#time(2 * dayMilliseconds), maxDue + this.#resting.size)
@@ -111,7 +111,7 @@ export class Checker {
 
   #isResting(id: string): boolean {
     const left = (this.#resting.get(id) ?? 0) - this.#options.clock()
-    // A longer rest was set by a clock that was ahead.
+    // A longer pause was set by a clock that was ahead.
     return left > 0 && left <= restMilliseconds
   }
 
@@ -120,8 +120,8 @@ export class Checker {
   }
 
   /**
-   * An entry that changed during its check stays due, and is checked again. The result of its proof is written all the
-   * same: otherwise the owner of a lost domain could keep the level by changing the entry again and again.
+   * An entry that changed during its check stays due, and is checked again. The result of its proof is still written:
+   * otherwise the owner of a lost domain could keep the level by repeated changes of the entry.
    */
   async #putVerification(
     writer: Writer,
@@ -136,7 +136,7 @@ export class Checker {
     await writer.put(after, auditActionOf(now, after))
   }
 
-  /** Null where the entry has no card of its own; a Failure where the card cannot be read. */
+  /** Null if the entry has no card of its own; a Failure if the card cannot be read. */
   async #readCard(entry: StoredEntry, signal: AbortSignal): Promise<FetchedCard | Failure | null> {
     if (entry.hosted || !entry.owner || entry.manifest_url === null) return null
     try {
@@ -178,14 +178,14 @@ export class Checker {
     signal: AbortSignal,
   ): Promise<SignatureReport | null> {
     const domain = verification_level === 'domain_verified' ? (proof?.domain ?? null) : null
-    // A refused card is not the one that the registry gives out.
+    // A refused card differs from the card that the registry serves.
     if (card === null || card instanceof Failure || manifest?.status === 'invalid') {
       return signature?.status === 'valid' && domain === null
         ? untrusted('Its domain is no longer proved.')
         : signature
     }
     return await this.#options.verifySignature(card.document, domain, signal).catch((fault) => {
-      if (signal.aborted) return untrusted('The keys of its domain did not come in time.')
+      if (signal.aborted) return untrusted('The keys of its domain did not arrive in time.')
       throw fault
     })
   }
@@ -200,7 +200,7 @@ function untrusted(detail: string): SignatureReport {
   return { status: 'untrusted_key', detail }
 }
 
-/** The entry with the address at which its card was found, after redirects. */
+/** The entry with the final address of its card, after redirects. */
 function atFinalUrl(entry: StoredEntry, card: FetchedCard | Failure | null): StoredEntry {
   if (card === null || card instanceof Failure) return entry
   return { ...entry, manifest_url: card.url }

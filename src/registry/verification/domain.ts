@@ -6,8 +6,8 @@ const maxDomainLength = 253
 
 /**
  * The domains that the owner of a package name may prove, longest first: all or the first segments before the slash,
- * reversed (`com.example.weather` → `weather.example.com`, `example.com`). None is a public suffix (`co.uk`,
- * `github.io`), an address or a name of a private network.
+ * reversed (`com.example.weather` → `weather.example.com`, `example.com`). Public suffixes (`co.uk`,
+ * `github.io`), addresses and names of a private network are excluded.
  */
 export function provableDomains(packageName: string): readonly string[] {
   const [namespace = ''] = packageName.split('/', 1)
@@ -23,8 +23,8 @@ export function provableDomains(packageName: string): readonly string[] {
 }
 
 /**
- * True for an ASCII domain that one party can hold: a registrable one (public suffix and a label; private suffixes
- * of https://publicsuffix.org count, since strangers share them) or one below it.
+ * True for an ASCII domain that one party can hold: a registrable domain (public suffix and a label; private suffixes
+ * of https://publicsuffix.org count, since unrelated parties share them) or a domain below it.
  */
 export function isProvable(domain: string): boolean {
   if (domain.length > maxDomainLength || !domain.split('.').every((part) => label.test(part))) return false
@@ -32,7 +32,7 @@ export function isProvable(domain: string): boolean {
   return registrable !== null && (isIcann === true || isPrivate === true) && !isLocalName(domain)
 }
 
-/** True where the host is the domain or below it. */
+/** True if the host is the domain or below it. */
 function isUnder(host: string, domain: string): boolean {
   return host === domain || host.endsWith(`.${domain}`)
 }
@@ -44,13 +44,13 @@ interface Claim {
   readonly domain?: string | undefined
 }
 
-/** The domain to prove, or why there is none, as a message for the owner. */
+/** The domain to prove, or the reason why there is none, as a message for the owner. */
 export type Agreement =
   | { readonly domain: string; readonly reason: null }
   | { readonly domain: null; readonly reason: string }
 
 /**
- * The domain on which a package name and the host of its manifest agree: the requested one where it fits, else the
+ * The domain on which a package name and the host of its manifest agree: the requested one if it fits, else the
  * longest one that covers the host.
  */
 export function agreement({ package_name, manifest_url, domain }: Claim): Agreement {
@@ -58,7 +58,7 @@ export function agreement({ package_name, manifest_url, domain }: Claim): Agreem
   const registrable = candidates.at(-1)
   if (registrable === undefined) {
     return refusal(
-      `The name ${package_name} names no domain that can be proved. A name such as com.example.weather belongs to example.com; a public suffix such as github.io belongs to nobody.`,
+      `The name ${package_name} names no domain that can be proved. A name such as com.example.weather belongs to example.com; a public suffix such as github.io has no single owner.`,
     )
   }
   const requested = domain?.toLowerCase().replace(/\.$/, '')

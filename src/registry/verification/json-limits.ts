@@ -5,8 +5,10 @@ const maxValues = 50_000
 const maxCharacters = 256 * 1024
 
 /**
- * Why a value from outside cannot be canonicalised: too deep, too large, or with content that RFC 8785 does not cover
- * (lone surrogates, numbers beyond a double) or that is unsafe to copy (`__proto__`). Null where it can.
+ * The reason why a value from outside cannot be canonicalised: it is too deep, too large, or has content that RFC 8785
+ * does not
+ * cover (lone surrogates, numbers beyond a double) or that is unsafe to copy (`__proto__`). Null if it can be
+ * canonicalised.
  */
 export function refusalOf(value: unknown): string | null {
   const waiting: { value: unknown; depth: number }[] = [{ value, depth: 0 }]

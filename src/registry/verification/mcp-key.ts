@@ -37,7 +37,7 @@ export function readSignature(text: string): Uint8Array | undefined {
   return bytes?.length === signatureLength ? bytes : undefined
 }
 
-/** True where the key (base64 of 32 bytes) signed the text (Ed25519 over its UTF-8, RFC 8032). */
+/** True if the key (base64 of 32 bytes) signed the text (Ed25519 over its UTF-8, RFC 8032). */
 export function isSignedBy(public_key: string, signature: Uint8Array, text: string): boolean {
   const key = readKey(public_key)
   return key !== undefined && verify(null, Buffer.from(text, 'utf8'), key, signature)
@@ -49,7 +49,10 @@ function readKey(public_key: string): KeyObject | undefined {
   return createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: x.toString('base64url') }, format: 'jwk' })
 }
 
-/** Bytes of base64 or base64url, with or without padding; undefined where Node would skip what it cannot read. */
+/**
+ * Bytes of base64 or base64url, with or without padding; undefined for text with invalid characters, which Node would
+ * skip.
+ */
 function fromBase64(text: string): Buffer | undefined {
   const plain = text
     .replaceAll('-', '+')

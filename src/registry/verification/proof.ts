@@ -3,11 +3,11 @@ import type { ResolveTxt } from '../../net/fetch/resolver.ts'
 import type { Method } from './challenge.ts'
 
 export interface ProofRequest {
-  /** A domain from `agreement`: it is not checked again. */
+  /** A domain from `agreement`, which has checked it. */
   readonly domain: string
   /** The result of `claimToken` for the owner and the domain. */
   readonly token: string
-  /** All of them when absent. */
+  /** The only method to try; all methods when absent. */
   readonly method?: Method | undefined
   /** For `mcp`: an Ed25519 signature over `dragoman-verify=TOKEN`, base64 or hexadecimal. */
   readonly signature?: string | undefined
@@ -15,7 +15,7 @@ export interface ProofRequest {
   readonly public_key?: string | undefined
 }
 
-/** What is stored of a proof: enough to check it again. */
+/** The stored part of a proof, which is enough to check the proof again. */
 export interface Proof {
   readonly method: Method
   readonly domain: string
@@ -37,7 +37,7 @@ export interface Proving {
   readonly attempts: readonly Attempt[]
 }
 
-/** Tries to prove a claim. A fault outside is a failed attempt; throws only the signal's reason. */
+/** Tries to prove a claim. An external fault is a failed attempt; throws only the signal's reason. */
 export type Prove = (request: ProofRequest, signal: AbortSignal) => Promise<Proving>
 
 /** The result of one method. */
@@ -46,7 +46,7 @@ export interface Outcome {
   readonly proof?: Pick<Proof, 'public_key' | 'signature'>
 }
 
-/** What a method may ask. */
+/** The sources that a method may read. */
 export interface ProofSources {
   readonly resolveTxt: ResolveTxt
   readonly fetch: Fetch
@@ -54,5 +54,5 @@ export interface ProofSources {
   readonly origin: string
 }
 
-/** One method of proof. Throws Failure where a source could not be read. */
+/** One method of proof. Throws Failure if a source could not be read. */
 export type Way = (request: ProofRequest, sources: ProofSources, signal: AbortSignal) => Promise<Outcome>

@@ -8,7 +8,7 @@ const maxKeys = 10
 
 /**
  * Proves a domain by the record of the official MCP registry, as TXT at the apex or as a file, and a signature by
- * its key over the claim. On a later check the key must still be the one of the proof.
+ * its key over the claim. A later check requires the key of the proof to be published still.
  */
 export async function proveByKey(
   request: ProofRequest,
@@ -51,7 +51,7 @@ interface Found {
   readonly file_fault: unknown
 }
 
-/** One source is enough, so a fault of one matters only where the other has no record. */
+/** One source is enough, so a fault of one source matters only if the other has no record. */
 async function findRecords(
   domain: string,
   { resolveTxt, fetch, origin }: ProofSources,

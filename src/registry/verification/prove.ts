@@ -15,7 +15,7 @@ interface ProverPorts {
 
 const ways: Readonly<Record<Method, Way>> = { dns: proveByRecord, http: proveByFile, mcp: proveByKey }
 
-/** Makes the prover; the methods run concurrently. */
+/** Creates the prover. It runs the methods concurrently. */
 export function createProver({ resolveTxt, fetch, originOf = httpsOrigin }: ProverPorts): Prove {
   return async (request, signal) => {
     signal.throwIfAborted()

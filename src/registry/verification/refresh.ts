@@ -9,7 +9,7 @@ import { type Manifest, namesIn } from '../cards/manifest.ts'
 const followed = ['name', 'description', 'version', 'license', 'tags', 'capabilities', 'endpoints'] as const
 
 /**
- * An entry after its card was read: fields that its owner did not state follow the card, and differences are findings.
+ * An entry after its card was read. Fields that its owner did not state follow the card, and differences are findings.
  */
 export function withCard(
   entry: StoredEntry,
@@ -34,7 +34,7 @@ export function withCard(
   }
 }
 
-/** An entry after its card could not be read: the content of the last reading stays. */
+/** An entry after its card could not be read. It keeps the content of the last reading. */
 export function withoutCard(entry: StoredEntry, failure: Failure, at: string): StoredEntry {
   return { ...entry, manifest: reportOf('unreachable', at, failure.message, entry.manifest?.findings ?? []) }
 }
@@ -65,7 +65,7 @@ function ofRedirect({ manifest_url }: StoredEntry, url: string): Finding[] {
   return [info('redirected', '', `The manifest URL leads to ${new URL(url).host}.`, 'State the final URL.')]
 }
 
-/** The owner's statement wins; a difference is a finding. */
+/** The owner's statement takes precedence over the card; a difference is a finding. */
 function ofDifferences(entry: StoredEntry, manifest: Manifest): Finding[] {
   const stated = entry.stated ?? followed
   const differs = followed.filter(
@@ -82,7 +82,10 @@ function outline(value: unknown): string {
   return JSON.stringify(value.map((item) => item?.name ?? item?.url ?? item).sort())
 }
 
-/** The content of a card from which an entry can be made. Throws Failure `upstream_invalid` with its errors. */
+/**
+ * The content of a card from which an entry can be made. Throws Failure `upstream_invalid` with the errors of the
+ * card.
+ */
 export function listable(document: unknown): Manifest {
   const { manifest, findings } = readFindings(document)
   if (manifest) return manifest

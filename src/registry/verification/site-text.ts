@@ -11,8 +11,9 @@ export function httpsOrigin(domain: string): string {
 
 /**
  * The text at a URL that only a domain's owner can write: status 200, UTF-8, a text type or none (files without an
- * extension often have none), and every redirect within its origin, since a redirect elsewhere proves nothing about
- * the domain. Throws what `fetch` throws, and Failure `upstream_invalid`.
+ * extension often have none), and every redirect within its origin, since a redirect to another origin proves nothing
+ * about
+ * the domain. Throws the errors of `fetch`, and Failure `upstream_invalid`.
  */
 export async function readText(
   fetch: Fetch,
@@ -30,7 +31,7 @@ export async function readText(
   if (elsewhere !== undefined) {
     throw new Failure(
       'upstream_invalid',
-      `${url} redirects to ${new URL(elsewhere).host}, which proves nothing.`,
+      `${url} redirects to ${new URL(elsewhere).host}, so it does not prove the domain.`,
     )
   }
   if (answer.status !== 200)

@@ -26,7 +26,7 @@ export function createValidator(fetchCard: FetchCard): Validate {
   }
 }
 
-/** A larger card would not be read at its URL either. */
+/** False for a card that is too large to be read at its URL. */
 function isFetchable(card: Record<string, unknown>): boolean {
   return Buffer.byteLength(JSON.stringify(card)) <= maxManifestBytes
 }

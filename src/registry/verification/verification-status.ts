@@ -5,12 +5,14 @@ import type { Proving } from './proof.ts'
 const failuresToDemote = 3
 /** Minimum time between the first and the third failed daily check: 48 hours less one hour of slack. */
 const failingMilliseconds = 47 * 3_600_000
-/** Checks closer together count as one, so that a clock that jumps or a repeated request does not demote an entry. */
+/**
+ * Checks closer together count as one, so that neither a clock that jumps nor a repeated request demotes an entry.
+ */
 const apartMilliseconds = 20 * 3_600_000
 
 /**
  * The domain on which the name and the manifest agree; without a manifest, the name and the source of an import, whose
- * name may look like a domain by chance (`java.redis`); without either, the domain of the name.
+ * name may look like a domain by chance (`java.redis`); without both, the domain of the name.
  */
 export function domainOf(
   {
@@ -28,7 +30,7 @@ export function domainOf(
   })
 }
 
-/** An entry whose manifest URL was changed: it is unverified at once where its domain is no longer the proved one. */
+/** An entry whose manifest URL was changed. It is unverified at once if its domain is no longer the proved one. */
 export function afterMoving(entry: StoredEntry): StoredEntry {
   const { proof } = entry
   const reason = proof && domainOf(entry, proof.domain).reason
@@ -37,8 +39,10 @@ export function afterMoving(entry: StoredEntry): StoredEntry {
 }
 
 /**
- * An entry after its proof was checked again. A proof that was not found stays valid until three checks over 72 hours
- * have failed; found again, the level is restored. `disagreement`: why the domain no longer fits the entry, if so.
+ * An entry after its proof was checked again. A missing proof stays valid until three checks over 72 hours
+ * have failed; if a later check finds it, the level is restored. `disagreement`: the reason why the domain no longer
+ * fits the
+ * entry, if it does not fit.
  */
 export function afterProving(
   entry: StoredEntry,
@@ -50,7 +54,7 @@ export function afterProving(
   if (proof && disagreement === null) {
     const held = { ...proof, checked_at: at, failures: 0, failing_since: null, detail: null }
     const proved_at = before?.proved_at ?? at
-    // Verified before the card was read: the first card read counts as the verified one.
+    // The entry was verified before its card was read: the first card read counts as the verified one.
     const card_sha256 = before?.card_sha256 ?? entry.card_sha256
     return { ...entry, verification_level: 'domain_verified', proof: { ...held, proved_at, card_sha256 } }
   }
@@ -65,7 +69,7 @@ export function afterProving(
 
 function missedAgain(proof: StoredProof, detail: string, at: string): StoredProof {
   const elapsed = Date.parse(at) - Date.parse(proof.checked_at)
-  // The clock was ahead at the last failed check: count from now.
+  // The clock was ahead at the last failed check, so the time counts from now.
   if (elapsed < 0 && proof.failures > 0) return { ...proof, detail, checked_at: at, failing_since: at }
   const counts = proof.failures === 0 || elapsed >= apartMilliseconds
   if (!counts) return { ...proof, detail }

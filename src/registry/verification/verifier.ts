@@ -17,7 +17,7 @@ import { domainOf } from './verification-status.ts'
 
 type VerifyRequest = Change & ProofRequest
 
-/** The outcome, and the change that was committed for it. */
+/** The outcome, and the change that was committed with it. */
 export interface Verified {
   readonly outcome: VerificationOutcome
   readonly committed: Committed | null
@@ -27,7 +27,7 @@ export interface Verified {
 interface Verifier {
   /** Checks for a proof of the domain by the entry's owner. */
   verify(request: VerifyRequest, caller: Principal | null, signal: AbortSignal): Promise<Verified>
-  /** Makes the caller the owner of an unowned entry, by the same proof or by their namespace claim. */
+  /** Makes the caller the owner of an unowned entry, by the same proof or by the caller's namespace claim. */
   claim(request: VerifyRequest, caller: Principal | null, signal: AbortSignal): Promise<Verified>
 }
 
@@ -113,7 +113,7 @@ export function createVerifier({ reader, editor, prove, secret }: VerifierOption
   return { verify, claim }
 }
 
-/** An entry with a proof that was found just now. */
+/** The fields of an entry whose proof was just found. */
 function earned(entry: StoredEntry, proof: Proof, at: string): Partial<StoredEntry> {
   const previous = entry.proof?.domain === proof.domain ? entry.proof : null
   return {
@@ -131,7 +131,7 @@ function earned(entry: StoredEntry, proof: Proof, at: string): Partial<StoredEnt
   }
 }
 
-/** Throws Failure `conflict` where the owner, the name or the manifest has changed during the check. */
+/** Throws Failure `conflict` if the owner, the name or the manifest has changed during the check. */
 function unchanged(now: StoredEntry, before: StoredEntry): StoredEntry {
   const same =
     now.manifest_url === before.manifest_url &&

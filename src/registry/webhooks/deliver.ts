@@ -13,7 +13,7 @@ export interface Seals {
 
 export interface Attempt {
   readonly delivery: Delivery
-  /** The target's Retry-After, in seconds; 0 where it sends none. */
+  /** The target's Retry-After, in seconds; 0 if the target sends none. */
   readonly asked_s: number
 }
 
@@ -39,7 +39,7 @@ const maxDetail = 300
 export function createDeliver({ fetch, seals, clock, timeout_ms }: DeliverOptions): Deliver {
   return async (webhook, changes, up_to, signal) => {
     const begun = clock()
-    // A repeated delivery has the same id; one with more changes has another.
+    // A repeated delivery has the same id; a delivery with more changes has another id.
     const id = `msg_${webhook.id}_${webhook.position}_${up_to}`
     const end = (
       status: number | null,

@@ -6,7 +6,7 @@ import type { ReadChanges, TaskUpdate } from '../changes/read-changes.ts'
 import type { Deliver } from './deliver.ts'
 import { afterFailure, moved } from './schedule.ts'
 
-/** Delivers changes to webhooks. Of all processes that share the store, one at a time does. */
+/** Delivers changes to webhooks. Of all processes that share the store, one at a time delivers. */
 export interface Deliverer {
   isDue(): Promise<boolean>
   /** Delivers until no webhook is due or the time of a run is over. Returns the number of attempts. */
@@ -18,19 +18,19 @@ interface DelivererOptions {
   readonly read: ReadChanges
   readonly deliver: Deliver
   readonly clock: () => number
-  /** From 0 to 1. */
+  /** A random number from 0 to 1. */
   readonly random: () => number
   readonly onError: (fault: unknown) => void
 }
 
-/** Concurrent deliveries: one that hangs does not block the others. */
+/** Maximum concurrent deliveries: a delivery that hangs does not block the others. */
 const maxConcurrent = 16
 const pageSize = 100
-/** A run starts no delivery after this time, in milliseconds, so that it ends before its lease does. */
+/** A run starts no delivery after this time, in milliseconds, so that it ends before its lease expires. */
 export const runMilliseconds = 15_000
-/** Time between two queries for due webhooks while others hang, in milliseconds. */
+/** Time between two queries for due webhooks while other deliveries hang, in milliseconds. */
 const beatMilliseconds = 500
-/** A later due time was set by a clock that has been set back since, in milliseconds. */
+/** A due time further away than this, in milliseconds, was set by a clock that has been set back since. */
 const implausible = 24 * 3_600_000
 
 export function createDeliverer(options: DelivererOptions): Deliverer {
@@ -43,7 +43,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     return await webhooks.due({ now, latest, limit, busy, revision: await store.read.revision() })
   }
 
-  /** One step of one webhook; false where there was nothing to do. */
+  /** Runs one step of one webhook; false if there was nothing to do. */
   async function step(webhook: StoredWebhook, signal: AbortSignal): Promise<boolean> {
     const { position, pending } = webhook
     const span = await read(position, pageSize)
@@ -97,7 +97,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
           rest.abort()
         }
       } finally {
-        // Deliveries of this run that still go on when the store fails: the next run must not repeat them.
+        // Waits for the deliveries that continue when the store fails: the next run must not repeat them.
         await Promise.all(busy.values())
       }
     },

@@ -9,7 +9,7 @@ const maxFailing = 5 * 24 * 3_600_000
 const maxDeliveries = 20
 const gone = 410
 
-/** Progress after every change up to a revision is delivered or not subscribed to. */
+/** Progress after all changes up to a revision are delivered or not subscribed to. */
 export function moved(
   webhook: StoredWebhook,
   position: number,
@@ -29,7 +29,7 @@ export function moved(
 
 /**
  * Progress after a failure: retried after 5 s, 15 s, 45 s and so on up to 6 hours, with jitter, or after the target's
- * Retry-After where that is longer. After five days, or where the target answers 410, the webhook is disabled.
+ * Retry-After if that is longer. After five days, or if the target answers 410, the webhook is disabled.
  */
 export function afterFailure(
   webhook: StoredWebhook,

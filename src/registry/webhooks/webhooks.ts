@@ -15,7 +15,7 @@ import type { ReadChanges } from '../changes/read-changes.ts'
 import { placeOf, type Seals } from './deliver.ts'
 import { secretOf } from './signature.ts'
 
-/** Webhooks of owners. The webhooks of others are not found. */
+/** Webhooks of owners. A caller finds only the caller's own webhooks. */
 export interface Webhooks {
   /** Throws Failure `blocked_address`, `invalid_request` and `conflict`. */
   create(input: WebhookInput, caller: Principal): Promise<NewWebhook>

@@ -18,7 +18,9 @@ interface A2aOptions {
 }
 
 const maxAnswerBytes = 10 * 1024 * 1024
-/** A message is parsed at once and blocks the event loop. Room for an output of 1 MiB and what is around it. */
+/**
+ * A message is parsed in one step, which blocks the event loop. The limit allows an output of 1 MiB and its envelope.
+ */
 const maxMessageBytes = 2 * 1024 * 1024
 const bindings = new Set(['JSONRPC', 'HTTP+JSON'])
 
@@ -36,7 +38,7 @@ export function createA2aConnect(options: A2aOptions): Connect {
 type Version = AgentInterface['version']
 type RefusedAnswer = { readonly refused: Failure }
 
-/** Versions to try, the likelier one first. */
+/** The versions to try, the likelier one first. */
 function versionsOf(version: string | undefined, { card }: RemoteFacts): readonly Version[] {
   const isNew = version === undefined ? Array.isArray(card.supportedInterfaces) : !/^0\./.test(version)
   return isNew ? ['1.0', '0.3'] : ['0.3', '1.0']
@@ -49,7 +51,7 @@ class A2aAgent implements RemoteAgent {
   readonly #who: string
   readonly #fetch: typeof globalThis.fetch
   readonly #clients = new Map<Version, Promise<A2aClient>>()
-  /** The version that answered last comes first. */
+  /** The versions to try; the one that answered last comes first. */
   #versions: readonly Version[]
 
   constructor(
@@ -80,7 +82,7 @@ class A2aAgent implements RemoteAgent {
   }
 
   async probe({ headers, signal }: Pick<RemoteCall, 'signal' | 'headers'>): Promise<Failure | undefined> {
-    // No agent has this task; an agent that answers that there is no such task speaks A2A.
+    // No agent has this task. An agent that reports the missing task speaks A2A.
     const answer = await this.#withVersion(signal, async (client) => {
       await client.task(randomUUID(), { headers, signal })
       return undefined

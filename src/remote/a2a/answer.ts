@@ -9,7 +9,7 @@ export interface ReceivedTask {
   readonly id: string
   readonly contextId?: string
   readonly state: TaskState
-  /** Parts of its status message. */
+  /** Parts of the task's status message. */
   readonly statusParts: readonly Part[]
   readonly artifacts: readonly (readonly Part[])[]
 }
@@ -25,7 +25,7 @@ export function contentOf(parts: readonly Part[]): Json {
   if (parts.length === 1 && only?.data !== undefined) return only.data
   const data = parts.filter((part) => part.data !== undefined)
   const texts = parts.flatMap(({ text }) => (typeof text === 'string' ? [text] : []))
-  // Text beside data is the same in words, for clients that cannot read data.
+  // Text beside data repeats the data in words, for clients that cannot read data.
   if (data.length === 1 && data.length + texts.length === parts.length) return data[0]?.data ?? null
   const text = texts.length > 0 ? { text: texts.join('\n') } : {}
   if (texts.length === parts.length) return { text: texts.join('\n') }
@@ -55,7 +55,7 @@ export function answerOf(task: ReceivedTask): RemoteAnswer | undefined {
   return { output: statusParts.length > 0 ? contentOf(statusParts) : null }
 }
 
-/** Why a task failed, by its status message. */
+/** The reason why a task failed, from its status message. */
 function failureOf(state: TaskState, statusParts: readonly Part[]): Failure {
   const endState = state.replace('TASK_STATE_', '').toLowerCase()
   const text = textOf(statusParts.map((part) => part.text ?? '').join('\n'))

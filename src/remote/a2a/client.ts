@@ -26,7 +26,10 @@ export interface RequestOptions {
 
 /** The SDK's client with ProtoJSON in and out. */
 export interface A2aClient {
-  /** Events `{task}`, `{message}`, `{statusUpdate}` and `{artifactUpdate}`; one where the agent does not stream. */
+  /**
+   * Events `{task}`, `{message}`, `{statusUpdate}` and `{artifactUpdate}`; only one event if the agent does not
+   * stream.
+   */
   send(message: OutgoingMessage, options: RequestOptions): AsyncIterable<object>
   task(id: string, options: RequestOptions): Promise<unknown>
   cancel(id: string, options: RequestOptions): Promise<void>

@@ -10,8 +10,9 @@ const pollPauses = { first_ms: 250, max_ms: 4_000 }
 const cancelTimeout_ms = 5_000
 
 /**
- * Sends a message and waits for its answer: by the stream if the agent streams, else, and where the stream ends too early,
- * by polling the task. A call that is aborted cancels the task.
+ * Sends a message and waits for its answer: by the stream if the agent streams; otherwise, or if the stream ends too
+ * early,
+ * by polling the task. Aborting the call cancels the task.
  */
 export async function follow(
   client: A2aClient,

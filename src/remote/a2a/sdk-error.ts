@@ -5,7 +5,7 @@ import { failureIn } from '../../net/fetch/web-fetch.ts'
 import { failureOfProblem, failureOfStatus, notCallable, textOf, wantsCredential } from '../refusal.ts'
 import { codeOfReason } from './answer.ts'
 
-/** Reasons that mean that the agent speaks another version; JSON-RPC has only method not found for it. */
+/** Reasons that mean that the agent speaks another version. JSON-RPC has only method not found for this. */
 const otherVersion = new Set(['VERSION_NOT_SUPPORTED', 'METHOD_NOT_FOUND'])
 /** Errors of the agent itself; they count against it. */
 const serverErrors = new Set(['INTERNAL_ERROR', 'INVALID_AGENT_RESPONSE', 'UNAVAILABLE'])
@@ -16,7 +16,7 @@ export interface ClassifiedError {
   readonly failure: Failure
 }
 
-/** `who` names the agent in texts of ours; a text that the agent wrote is passed on. */
+/** `who` names the agent in our own texts; a text that the agent wrote is passed on. */
 export function classify(thrown: unknown, who: string): ClassifiedError {
   const failure = failureIn(thrown)
   if (failure) {
@@ -69,7 +69,7 @@ function reasonOf(error: Error): string | undefined {
 
 const maxErrorCharacters = 64 * 1024
 
-/** Turns HTTP errors that are not A2A errors into Failures; the SDK would reduce them to text. */
+/** Turns HTTP errors that are not A2A errors into Failures; the SDK would turn them into plain text. */
 export function withHttpErrors(
   fetch: typeof globalThis.fetch,
   who: string,

@@ -8,18 +8,21 @@ type StreamEvent = Readonly<Record<string, unknown>>
 
 const maxArtifacts = 1_000
 
-/** Collects the events of a stream to the state of its task. */
+/** Collects the state of a task from the events of a stream. */
 export class TaskTracker {
   readonly #continues: boolean
   readonly #artifacts = new Map<string, Part[]>()
   #task: ReceivedTask | undefined
 
-  /** `continues`: the stream continues a task, so that it may begin with the task as it was, which is no answer. */
+  /**
+   * `continues`: the stream continues a task. It may then begin with the earlier state of the task, which is not an
+   * answer.
+   */
   constructor(continues: boolean) {
     this.#continues = continues
   }
 
-  /** The task so far; undefined before the agent named it. */
+  /** The task so far; undefined until the agent names it. */
   get task(): ReceivedTask | undefined {
     if (!this.#task || this.#artifacts.size === 0) return this.#task
     return { ...this.#task, artifacts: [...this.#artifacts.values()] }
@@ -38,13 +41,13 @@ export class TaskTracker {
       this.#addArtifact(artifactUpdate)
       return undefined
     }
-    // The state decides whether there is an answer; the artifacts are copied only then.
+    // The state decides whether there is an answer, so the artifacts are copied only for an answer.
     if (!this.#task || !answerOf(this.#task)) return undefined
     const { task } = this
     return task && answerOf(task)
   }
 
-  /** A whole task replaces what earlier events said. */
+  /** A whole task replaces the state from earlier events. */
   #replace(whole: StreamEvent): void {
     this.#task = readTask(whole)
     this.#artifacts.clear()

@@ -30,9 +30,11 @@ const ignoredKeywords = [
 ]
 
 /**
- * Validates a value against a JSON Schema (2020-12, and the keywords that draft 7 writes differently); at most 20 errors.
- * The schema is hostile input: it is interpreted, never compiled, in at most 20,000 steps; references lead only into the
- * schema itself; patterns that could take long and unknown keywords are ignored. A value passes where the steps run out or
+ * Validates a value against a JSON Schema (2020-12, and the keywords that draft 7 writes differently); at most 20
+ * errors.
+ * The schema is hostile input: it is interpreted, never compiled, in at most 20,000 steps; references lead only into
+ * the
+ * schema itself; slow patterns and unknown keywords are ignored. A value passes if the steps run out or
  * the result is uncertain: the owner of the schema validates again.
  */
 export function validate(schema: Schema, value: unknown): readonly SchemaError[] {
@@ -61,7 +63,7 @@ function check(schema: unknown, value: unknown, path: Path, run: Run, depth: num
   checkCombined(schema, value, path, run, depth)
 }
 
-/** Whether a value is valid, without error texts. */
+/** True if a value is valid; collects no error texts. */
 function match(schema: unknown, value: unknown, run: Run, depth: number): Match {
   const trial: Run = { root: run.root, errors: [], hasDetails: false, steps: run.steps, isUncertain: false }
   check(schema, value, [], trial, depth + 1)

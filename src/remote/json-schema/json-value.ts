@@ -16,7 +16,7 @@ export type Path = readonly PropertyKey[]
 export interface Run {
   readonly root: Schema
   readonly errors: SchemaError[]
-  /** False where only the result counts: one error without its text is enough. */
+  /** False if only the result counts: one error without its text is enough. */
   readonly hasDetails: boolean
   /** Steps left. */
   steps: number
@@ -25,18 +25,18 @@ export interface Run {
 }
 
 const maxErrors = 20
-/** Ways in which a pattern may match that count as one step. */
+/** Number of ways in which a pattern may match that counts as one step. */
 const waysPerStep = 1000
 const withoutDetails: SchemaError = { pointer: '', detail: '' }
 
-/** `detail` may be a function where the text is costly: it runs only if the text is needed. */
+/** `detail` may be a function if the text is costly: it runs only if the text is needed. */
 export function addError(run: Run, path: Path, detail: string | (() => string)): void {
   if (hasEnoughErrors(run)) return
   if (!run.hasDetails) run.errors.push(withoutDetails)
   else run.errors.push({ pointer: pointer(path), detail: typeof detail === 'string' ? detail : detail() })
 }
 
-/** True when further errors would not be reported. */
+/** True if further errors would not be reported. */
 export function hasEnoughErrors({ errors, hasDetails }: Run): boolean {
   return errors.length >= (hasDetails ? maxErrors : 1)
 }
@@ -113,7 +113,7 @@ export function checkText(
   }
 }
 
-/** Undefined where the pattern is not tried. */
+/** Undefined if the pattern is not tried. */
 export function matches(pattern: string, text: string, run: Run): boolean | undefined {
   const { matches, ways } = matchPattern(pattern, text)
   run.steps -= Math.ceil(ways / waysPerStep)
@@ -121,7 +121,7 @@ export function matches(pattern: string, text: string, run: Run): boolean | unde
   return matches
 }
 
-/** Code points; UTF-16 code units where there are more than `maxUnits` of them. */
+/** Code points; UTF-16 code units if there are more than `maxUnits` of them. */
 function countCharacters(text: string, maxUnits: number): number {
   return text.length > maxUnits ? text.length : [...text].length
 }

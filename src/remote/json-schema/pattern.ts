@@ -4,14 +4,14 @@ const maxWays = 1_000_000
 
 /** Repeated groups, lookarounds and back references can take exponential time. */
 const slow = /\)[*+?{]|\(\?[=!<]|\\[1-9k]/
-/** Quantifiers and alternatives: a backtracking matcher chooses there. */
+/** Quantifiers and alternatives, at which a backtracking matcher chooses. */
 const choices = /[*+?|]|\{(\d+)(,?)(\d*)\}/g
-/** Other regular expression dialects match all scripts by these, so they are tried on ASCII only. */
+/** Other regular expression dialects match characters of all scripts by these, so they are tried on ASCII only. */
 const classes = /\\[wds]/i
 const ascii = /^[\u0020-\u007e]*$/
 
 interface PatternMatch {
-  /** Undefined where the pattern was not tried or is invalid. */
+  /** Undefined if the pattern was not tried or is invalid. */
   readonly matches: boolean | undefined
   /** Upper bound for the ways that a backtracking matcher tries. */
   readonly ways: number

@@ -41,21 +41,23 @@ type DescriptionCache = Pick<LRUCache<string, Description>, 'get' | 'set'>
 
 const defaultTtl_ms = 60_000
 const maxTtl_ms = 3_600_000
-/** In place of a caller, for tool lists that are the same for all callers. */
+/** Replaces the caller in keys of tool lists that are the same for all callers. */
 const allCallers = ''
-/** Characters of tool schemas that are kept per server for the sake of headers. */
+/** Characters of tool schemas that are kept per server for the mirrored headers. */
 const maxMirroredCharacters = 64 * 1024
 /** SEP-2243: a header does not match the body, or is missing. */
 const headerMismatch = -32020
-/** 2026-07-28: the server does not speak the revision. */
+/** 2026-07-28: the server does not support the protocol version. */
 const unsupportedVersion = '-32022'
 
 /** The result of work on a connection that turned out to be stale: the work was not done. */
 const retry = Symbol('retry')
 
 /**
- * One MCP server. The revision and transport are detected once; after that a call to a server of 2026-07-28 is one
- * request. What outlasts a call (a session of the 2025 era, a socket) is kept per caller; HTTP+SSE is opened for each call.
+ * One MCP server. The protocol version and the transport are detected once; after that a call to a server of
+ * 2026-07-28 is one
+ * request. Connections that outlast a call (a session of a legacy protocol version, a socket) are kept per caller;
+ * HTTP+SSE is opened for each call.
  */
 export class McpAgent implements RemoteAgent {
   readonly #options: McpAgentOptions
@@ -63,9 +65,9 @@ export class McpAgent implements RemoteAgent {
   readonly #pool: Pool<McpConnection>
   readonly #connector: Connector
   readonly #id = randomUUID()
-  /** Counts changes of the tool list; part of the cache key, so that older lists are not found. */
+  /** Counts changes of the tool list. It is part of the cache key, so that older lists are not found. */
   #generation = 0
-  /** Tools that want some of their params in headers too (SEP-2243). */
+  /** Tools that require some of their params in headers too (SEP-2243). */
   readonly #mirrored = new Map<string, Tool>()
   #spoken: Spoken | undefined
 
@@ -117,7 +119,10 @@ export class McpAgent implements RemoteAgent {
     }).catch(refusedOr)
   }
 
-  /** Sends only `server/discover` or `initialize`, which keeps the probe cheap; an answer proves MCP. */
+  /**
+   * Sends only `server/discover` or `initialize`, which keeps the probe cheap. An answer proves that the server speaks
+   * MCP.
+   */
   async probe(call: Pick<RemoteCall, 'signal' | 'headers'>): Promise<Failure | undefined> {
     const opened = this.#exchange(call, async (sdk, exchange) => {
       await using _ = await this.#open(sdk, exchange, undefined)
@@ -151,7 +156,7 @@ export class McpAgent implements RemoteAgent {
     return `${this.#id} ${this.#generation} ${caller}`
   }
 
-  /** Connects in the name of the exchange and remembers what the server speaks. Errors here never concern the params. */
+  /** Connects for the exchange and stores the detected protocol. Errors here never concern the params. */
   async #open(sdk: Sdk, exchange: McpExchange, spoken: Spoken | undefined): Promise<McpConnection> {
     try {
       const connection = await this.#connector.connect(sdk, exchange, spoken)
@@ -167,7 +172,7 @@ export class McpAgent implements RemoteAgent {
     return this.#isSocket || kind === 'legacy'
   }
 
-  /** Does the work on a connection of its own, or on the pooled one of the caller. */
+  /** Does the work on a separate connection, or on the pooled connection of the caller. */
   async #withConnection<Value>(
     sdk: Sdk,
     call: RemoteCall,
@@ -188,7 +193,7 @@ export class McpAgent implements RemoteAgent {
     const value = await this.#pool.use(key, call.signal, start, async (connection) => {
       if (!this.#isPooled(connection.spoken)) {
         this.#pool.drop(connection)
-        // Another call detected what the server speaks, and its connection ends with that call.
+        // Another call detected the protocol of the server, and that call's connection ends with it.
         if (!isOwn) return retry
       }
       connection.headers = exchange.headers
@@ -216,7 +221,7 @@ export class McpAgent implements RemoteAgent {
         return await work(sdk, exchange)
       } catch (error) {
         const failure = failureOf(error, exchange, call.signal, sdk)
-        // The server may speak another revision by now.
+        // The server may have changed its protocol version.
         const isStale =
           failure.code === 'upstream_invalid' || failure.details.upstream?.code === unsupportedVersion
         if (isStale) this.#spoken = undefined
@@ -240,16 +245,19 @@ export class McpAgent implements RemoteAgent {
   }
 }
 
-/** Error codes of MCP for what one caller asks for: resource not found, and URL elicitation required. */
+/** Error codes of MCP that concern one call: resource not found, and URL elicitation required. */
 const aboutCall = new Set([-32002, -32042])
 
-/** Whether a code is an error of the server's own for one call; the codes that JSON-RPC reserves (5.1) mean a broken server. */
+/**
+ * True for an error code of the server's own for one call; the codes that JSON-RPC reserves (5.1) mean a broken
+ * server.
+ */
 function isCallError(code: string | undefined): boolean {
   const number = Number(code ?? Number.NaN)
   return Number.isInteger(number) && (number > -32000 || number < -32768 || aboutCall.has(number))
 }
 
-/** A server that wants a credential, or rejects a call with an error of its own, works; it refuses this caller. */
+/** A server that asks for a credential, or rejects a call with an error of its own, works; it refuses this caller. */
 function refusedOr(thrown: unknown): { readonly refused: Failure } {
   const failure = Failure.from(thrown)
   if (wantsCredential(failure) || isCallError(failure.details.upstream?.code)) return { refused: failure }

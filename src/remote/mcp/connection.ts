@@ -13,7 +13,7 @@ import { createExchangeFetch, maxMessageBytes, withoutListeningStream } from './
 import type { Sdk } from './sdk.ts'
 import { WatchedTransport } from './watched-transport.ts'
 
-/** What a server speaks: 2026-07-28, `initialize` and its sessions, or HTTP+SSE of 2024-11-05. */
+/** The protocol of a server: 2026-07-28, `initialize` with sessions, or HTTP+SSE of 2024-11-05. */
 export type Spoken =
   | { readonly kind: 'modern'; readonly discover: DiscoverResult }
   | { readonly kind: 'legacy' }
@@ -25,7 +25,7 @@ export interface McpConnection extends AsyncDisposable {
   readonly spoken: Spoken
   /** Headers of the last call: the request that ends the session carries them. */
   headers: McpExchange['headers']
-  /** True if the error says that the server does not know the session, so that the request had no effect. */
+  /** True if the error means that the server does not know the session, so that the request had no effect. */
   isExpired(error: unknown): boolean
 }
 
@@ -34,7 +34,7 @@ export interface ConnectionOptions {
   readonly dial: Dial
   readonly current: Current
   readonly clock: Clock
-  /** Name and version that the gateway states. */
+  /** Name and version of the gateway, as sent to servers. */
   readonly client: { readonly name: string; readonly version: string }
 }
 
@@ -43,10 +43,10 @@ interface ConnectionEvents {
   toolsChanged(): void
 }
 
-/** The maximum of a timer: a call ends by its signal alone. */
+/** The maximum of a timer: only its signal ends a call. */
 export const maxTimeout_ms = 2 ** 31 - 1
 
-/** HTTP+SSE streams per endpoint: each holds a connection that no POST can use. */
+/** Maximum HTTP+SSE streams per endpoint: each holds a connection that no POST can use. */
 const maxStreams = 8
 
 /** Connects to one MCP server. */
@@ -66,7 +66,7 @@ export class Connector {
     this.#fetch = createExchangeFetch(options.open, options.current, options.clock)
   }
 
-  /** Opens a connection in the name of the running exchange; `spoken` saves detecting what the server speaks. */
+  /** Opens a connection for the running exchange; with `spoken`, the protocol is not detected again. */
   async connect(sdk: Sdk, exchange: McpExchange, spoken: Spoken | undefined): Promise<McpConnection> {
     const { protocol } = this.#url
     if (protocol === 'ws:' || protocol === 'wss:') {
@@ -79,7 +79,7 @@ export class Connector {
       if (spoken || !isSseServer(error, sdk)) throw error
       const { refused, failure } = exchange
       return this.#openSse(sdk, exchange).catch(() => {
-        // Both transports failed; the error of the first one, which the address is meant for, is reported.
+        // Both transports failed. The error of the first one is reported, since the address is meant for it.
         Object.assign(exchange, { refused, failure })
         throw error
       })
@@ -108,7 +108,7 @@ export class Connector {
         signal,
         create_connection: this.#options.dial(this.#url.href),
         max_bytes: maxMessageBytes,
-        // The handshake ends with the call.
+        // The end of the call ends the handshake.
         handshake_ms: 0,
       }) as Transport
     } catch (error) {
@@ -168,7 +168,7 @@ export class Connector {
     return connection
   }
 
-  /** Ends a session, which belongs to one caller, so that the server need not find out that it is no longer used. */
+  /** Ends a session, which belongs to one caller, so that the server can release it at once. */
   async #endSession(id: string, version: string | undefined): Promise<void> {
     const headers = {
       'mcp-session-id': id,
@@ -183,7 +183,7 @@ function refuseSecret(): Failure {
   return new Failure('invalid_request', secretRefusal.message, { hint: secretRefusal.hint })
 }
 
-/** The SDK would validate output schemas; they are the server's own, and the caller of the router checks outputs. */
+/** The SDK would validate output schemas. They are the server's own, and the router's caller checks outputs. */
 const unused = {
   getValidator(): never {
     throw new Error('Output schemas are not validated here.')
@@ -195,7 +195,7 @@ function priorOf(spoken: Spoken | undefined) {
   return spoken.kind === 'modern' ? spoken : { kind: 'legacy' as const }
 }
 
-/** The result is remembered for all callers, so what was meant for one of them is left out. */
+/** The result is stored for all callers, so data for a single caller is removed. */
 function withoutCallerData({ instructions: _, _meta, ...discover }: DiscoverResult): DiscoverResult {
   return { ...discover, capabilities: {} }
 }

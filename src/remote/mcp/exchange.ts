@@ -2,9 +2,9 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Failure } from '../../../schemas/failure.ts'
 import type { RemoteCall } from '../remote-agent.ts'
 
-/** One call to a server: what all its requests carry, and the outcome of the last one. */
+/** One call to a server: the headers and the signal of all its requests, and the outcome of its last request. */
 export interface McpExchange {
-  /** Aborts when the caller goes away and when the call is over, so that nothing of it stays open. */
+  /** Aborts when the caller cancels and when the call is over, so that the call leaves no open request. */
   readonly signal: AbortSignal
   readonly headers: Readonly<Record<string, string>>
   /** The Failure of the last HTTP request; the SDK may pass on only its text. */
@@ -21,15 +21,15 @@ interface HttpRefusal {
 }
 
 /**
- * The exchange that the running code belongs to. The SDK's client of a session serves several calls at once and takes no
- * headers per call, so they follow the asynchronous context of the call down to the fetch.
+ * The exchange of the running code. The SDK's client of a session serves several calls at once and takes no
+ * headers per call. The exchange therefore follows the asynchronous context of the call down to the fetch.
  */
 export type Current = AsyncLocalStorage<McpExchange>
 
-/** Milliseconds for a message after the call (a cancellation, the end of a session). */
+/** Time-out for a message after the call (a cancellation, the end of a session), in milliseconds. */
 const afterCall_ms = 2_000
 
-/** Runs the work as the exchange of a call. */
+/** Runs `work` as the exchange of a call. */
 export async function runExchange<Value>(
   current: Current,
   { signal, headers }: Pick<RemoteCall, 'signal' | 'headers'>,
@@ -38,7 +38,7 @@ export async function runExchange<Value>(
   const over = new AbortController()
   const exchange: McpExchange = { signal: over.signal, headers }
   return current.run(exchange, async () => {
-    // The SDK sends a cancellation here, which must run in the context of this call.
+    // The SDK sends a cancellation during this abort, which must run in the context of this call.
     const abort = AsyncLocalStorage.bind(() => over.abort(signal.reason))
     if (signal.aborted) abort()
     signal.addEventListener('abort', abort, { once: true })
@@ -51,7 +51,7 @@ export async function runExchange<Value>(
   })
 }
 
-/** Sends something for a call that is over already, with its headers. */
+/** Sends a message for a call that is over, with the headers of that call. */
 export function runAfterCall<Value>(
   current: Current,
   headers: McpExchange['headers'],

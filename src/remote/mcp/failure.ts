@@ -14,7 +14,7 @@ export function failureOf(thrown: unknown, exchange: McpExchange, caller: AbortS
   if (caller.aborted) {
     return caller.reason instanceof Failure
       ? caller.reason
-      : new Failure('cancelled', 'The caller went away.', {}, thrown)
+      : new Failure('cancelled', 'The caller cancelled the call.', {}, thrown)
   }
   const own = failureIn(thrown)
   if (own) return own
@@ -46,7 +46,7 @@ function isNetworkError(thrown: unknown): boolean {
   )
 }
 
-/** An error before the call was sent is the server's, whatever its code. */
+/** An error before the call was sent counts against the server, whatever its code. */
 export function ofServer(failure: Failure): Failure {
   if (!['invalid_request', 'unknown_action'].includes(failure.code)) return failure
   return new Failure('upstream_failed', failure.message, {}, failure)

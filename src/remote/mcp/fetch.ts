@@ -8,12 +8,16 @@ import { notCallable } from '../refusal.ts'
 import type { Current } from './exchange.ts'
 
 const maxBytes = 10 * 1024 * 1024
-/** A message is parsed at once and blocks the event loop. Room for an output of 1 MiB as data and again as text. */
+/**
+ * A message is parsed in one step, which blocks the event loop. The limit allows an output of 1 MiB as data and again
+ * as text.
+ */
 export const maxMessageBytes = 3 * 1024 * 1024
 
 /**
- * The fetch of the SDK's transports. Each request carries the headers of its call beside those of the protocol, aborts with
- * the call, and records its outcome in the exchange. Throws Failure.
+ * The fetch of the SDK's transports. Each request carries the headers of its call in addition to those of the
+ * protocol,
+ * aborts with the call, and records its outcome in the exchange. Throws Failure.
  */
 export function createExchangeFetch(open: Open, current: Current, clock: Clock): typeof globalThis.fetch {
   const exchangeOpen: Open = async (request) => {

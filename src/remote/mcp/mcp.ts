@@ -8,29 +8,30 @@ import type { ConnectionOptions } from './connection.ts'
 import type { McpExchange } from './exchange.ts'
 
 export interface McpOptions extends Pick<ConnectionOptions, 'open' | 'dial' | 'client'> {
-  /** The system's when absent. */
+  /** The system clock when absent. */
   readonly clock?: Clock
-  /** Milliseconds for which an unused session of the 2025 era is kept; 5 minutes when absent. */
+  /** Milliseconds for which an unused session of a legacy protocol version is kept; 5 minutes when absent. */
   readonly session_idle_ms?: number
-  /** The same for an unused WebSocket; 1 minute when absent. */
+  /** Milliseconds for which an unused WebSocket is kept; 1 minute when absent. */
   readonly socket_idle_ms?: number
   /** Pooled sessions or sockets per endpoint; 32 when absent. */
   readonly max_pooled?: number
   /**
-   * Headers that differ from call to call of one caller, as an assertion does; names in lower case. A WebSocket sends
-   * headers only when it is opened, so calls share one if their other headers are the same.
+   * Headers that differ between calls of one caller, such as an assertion; names in lower case. A WebSocket sends
+   * headers only when it is opened, so calls share a socket if their other headers are the same.
    */
   readonly per_call_headers?: readonly string[]
 }
 
-/** Characters of all cached tool lists. */
+/** Maximum characters of all cached tool lists. */
 const maxDescriptionCharacters = 32 * 1024 * 1024
 
 const bindings: ReadonlySet<string | undefined> = new Set([undefined, 'streamable-http', 'sse'])
 
 /**
- * Calls MCP servers: 2026-07-28 and the revisions before it, over Streamable HTTP, HTTP+SSE and WebSocket. `open` and
- * `dial` come from one SafeFetch, whose `idle_ms` should cover a whole call: a tool may be silent that long.
+ * Calls MCP servers of protocol version 2026-07-28 and older ones, over Streamable HTTP, HTTP+SSE and WebSocket.
+ * `open` and
+ * `dial` come from one SafeFetch, whose `idle_ms` should cover a whole call: a tool may be silent for that time.
  */
 export function createMcpConnect({
   clock = Date.now,

@@ -32,7 +32,7 @@ export function answerOf({ structuredContent, content, isError, _meta }: CallToo
   return { output }
 }
 
-/** Bytes of JSON; infinite where it is nested too deeply to be serialised. */
+/** Bytes of JSON; infinite if the output is nested too deeply to be serialised. */
 function sizeOf(output: Json): number {
   try {
     return Buffer.byteLength(JSON.stringify(output))
@@ -102,5 +102,5 @@ function refusal(content: readonly ContentBlock[], meta: unknown): Failure {
   const text = content.flatMap((item) => (item.type === 'text' ? [item.text] : [])).join('\n')
   const [, code, message = ''] = rpcInText.exec(text) ?? []
   if (code === '-32602' || code === '-32601') return failureOfRpc({ code: Number(code), message })
-  return new Failure('upstream_failed', textOf(text) ?? 'The tool failed without saying why.')
+  return new Failure('upstream_failed', textOf(text) ?? 'The tool failed without a reason.')
 }

@@ -4,7 +4,7 @@ import { abortable } from '../../common/abort.ts'
 interface PoolEntry<Item> {
   readonly key: string
   readonly opening: Promise<Item>
-  /** Signal of the call that it is opened for. */
+  /** Signal of the call for which the item is opened. */
   readonly signal: AbortSignal
   item?: Item
   users: number
@@ -18,7 +18,7 @@ export interface PoolOptions {
   readonly idle_ms: number
 }
 
-/** Items that are expensive to open, one per key, kept while they are used and for some time after. */
+/** Items that are expensive to open, one per key. Each is kept while it is used, and for some time after. */
 export class Pool<Item extends AsyncDisposable> implements AsyncDisposable {
   readonly #idle_ms: number
   readonly #closing = new Set<Promise<void>>()
@@ -29,7 +29,7 @@ export class Pool<Item extends AsyncDisposable> implements AsyncDisposable {
     this.#entries = new LRUCache({ max: max_items, dispose: (entry) => this.#onRemoved(entry) })
   }
 
-  /** Works with the item of the key, which is opened if there is none. */
+  /** Runs the work with the item of the key, which is opened if there is none. */
   async use<Value>(
     key: string,
     signal: AbortSignal,
@@ -43,7 +43,7 @@ export class Pool<Item extends AsyncDisposable> implements AsyncDisposable {
       clearTimeout(entry.idleTimer)
       try {
         const item = await abortable(entry.opening, signal).catch((error: unknown) => {
-          // The call that it was opened for has ended: open one for this call.
+          // The call for which the item was opened has ended: opens an item for this call.
           const isOthersEnd = existing !== undefined && entry.signal.aborted && !signal.aborted
           if (!isOthersEnd) throw error
           return undefined

@@ -2,10 +2,13 @@ import type { Progress } from '@modelcontextprotocol/client'
 import { textOf } from '../refusal.ts'
 import type { RemoteCall } from '../remote-agent.ts'
 
-/** Passes progress on as fast as `emit` accepts it; of what arrives meanwhile only the latest is passed on. */
+/**
+ * Passes progress on as fast as `emit` accepts it. If several messages arrive in the meantime, only the latest is
+ * passed on.
+ */
 export function createProgress(emit: RemoteCall['emit']): {
   take(progress: Progress): void
-  /** Resolves when the latest has been passed on. */
+  /** Resolves when the latest progress has been passed on. */
   done(): Promise<void>
 } {
   let latest: Progress | undefined

@@ -4,9 +4,9 @@ import { Failure } from '../../../schemas/failure.ts'
 
 export interface ToolListing {
   readonly tools: readonly Tool[]
-  /** Milliseconds for which the list is valid, where the server states it. */
+  /** Milliseconds for which the list is valid, if the server states it. */
   readonly ttl_ms?: number
-  /** Whether it is the same for all callers. */
+  /** True if the list is the same for all callers. */
   readonly is_public: boolean
 }
 
@@ -16,7 +16,10 @@ const maxBytes = 1024 * 1024
 const maxNameLength = 200
 const maxDescriptionLength = 4_000
 
-/** All pages of `tools/list`. Throws Failure `upstream_invalid` for a list that is too long, and what the SDK throws. */
+/**
+ * Reads all pages of `tools/list`. Throws Failure `upstream_invalid` for a list that is too long, and errors of the
+ * SDK.
+ */
 export async function listTools(client: Client, options: RequestOptions): Promise<ToolListing> {
   const tools: Tool[] = []
   let cursor: string | undefined
@@ -40,7 +43,7 @@ export async function listTools(client: Client, options: RequestOptions): Promis
   )
 }
 
-/** SEP-2549; servers of the 2025 era send neither field. */
+/** SEP-2549; servers of a legacy protocol version send neither field. */
 function lifetime({ ttlMs, cacheScope }: { readonly [hint: string]: unknown }): Omit<ToolListing, 'tools'> {
   return { is_public: cacheScope === 'public', ...(typeof ttlMs === 'number' && { ttl_ms: ttlMs }) }
 }

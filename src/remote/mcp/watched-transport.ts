@@ -9,7 +9,8 @@ type SendOptions = Parameters<Transport['send']>[1]
 
 /**
  * A transport on which every request gets an answer or an error: the SDK leaves a request waiting if its stream ends,
- * breaks, or carries answers to other requests. Messages are sent in the name of a call, and their streams end with it. A
+ * breaks, or carries answers to other requests. Each message belongs to a call, whose end ends the streams of its
+ * messages. A
  * fragile transport is closed at its first error.
  */
 export class WatchedTransport implements Transport {
@@ -44,7 +45,8 @@ export class WatchedTransport implements Transport {
     inner.onerror = (error) => {
       if (isMalformed(error)) this.#failAll(invalid('The agent sent something that is not a message.'))
       this.onerror?.(error)
-      // The SDK's event source would reopen its stream and wait there for answers that were sent on the old one.
+      // The SDK's event source would reopen its stream and wait there for answers to requests on the old
+      // stream.
       if (this.#isFragile) void inner.close()
     }
     inner.onclose = () => this.onclose?.()
@@ -66,7 +68,7 @@ export class WatchedTransport implements Transport {
 
   #fail(id: Id, failure: Failure): void {
     if (!this.#pending.delete(id)) return
-    // No server can forge `data` that is a Failure: what comes over the wire is JSON.
+    // No server can forge `data` that is a Failure: data from the server is JSON.
     const error = { code: -32603, message: failure.message, data: failure }
     this.onmessage?.({ jsonrpc: '2.0', id, error })
   }
@@ -94,7 +96,7 @@ export class WatchedTransport implements Transport {
     const exchange = this.#current.getStore()
     if (!exchange) throw new Failure('internal', 'A request belongs to no call.')
     this.#pending.set(id, exchange)
-    // The SDK's first request, which detects the revision, has no signal.
+    // The SDK's first request, which detects the protocol version, has no signal.
     const onAbort = () => this.#fail(id, invalid('The call is over.'))
     exchange.signal.addEventListener('abort', onAbort, { once: true })
     if (typeof id === 'number') this.#highestId = Math.max(this.#highestId, id)

@@ -3,7 +3,9 @@ interface Limits {
   readonly characters: number
 }
 
-/** Cuts a list of texts into batches within the limits, in order. A text longer than the limit goes alone. */
+/**
+ * Splits a list of texts into batches within the limits, in order. A text longer than the limit is a batch of its own.
+ */
 export function batchesOf(texts: readonly string[], limits: Limits): readonly (readonly string[])[] {
   const batches: string[][] = []
   let batch: string[] = []
@@ -21,7 +23,7 @@ export function batchesOf(texts: readonly string[], limits: Limits): readonly (r
   return batches
 }
 
-/** About 500 word pieces of English: more than the smaller models read, and no more than they accept. */
+/** About 500 word pieces of English: more than the smaller models read, and within what they accept. */
 const maxCharacters = 2_000
 
 /** The text up to the limit. A surrogate cut in half would make some servers refuse the whole batch. */

@@ -1,4 +1,4 @@
-/** The meaning of a text as a unit vector; all zeros where the model knows no word of it. */
+/** The meaning of a text as a unit vector; all zeros if the model knows no word of the text. */
 export interface TextEmbedding {
   readonly vector: Float32Array
   /** Share of the text that the model's vocabulary covers, 0 to 1. */
@@ -7,7 +7,7 @@ export interface TextEmbedding {
 
 /** Computes vectors of texts; their cosine is the similarity of the meanings. */
 export interface Embedder extends AsyncDisposable {
-  /** Identifies the model and its content: vectors of different names are not comparable. */
+  /** Identifies the model and its content: vectors with different names are not comparable. */
   readonly model: string
   readonly dimensions: number
   /** One embedding a text, in order. Throws Failure, or the signal's reason when it has aborted. */

@@ -3,11 +3,11 @@ import { Failure } from '../../../schemas/failure.ts'
 export type Purpose = 'query' | 'document'
 
 interface PrioritySemaphoreOptions {
-  /** Holders at once. */
+  /** Maximum number of holders. */
   readonly slots: number
-  /** Slots that documents may hold at once; all when absent. */
+  /** Maximum number of slots that documents hold; all slots when absent. */
   readonly document_slots?: number
-  /** Waiting calls; further ones are refused. */
+  /** Maximum number of waiting calls; further calls are refused. */
   readonly max_waiting: number
 }
 
@@ -19,7 +19,7 @@ interface Waiter {
 /** After this many queries in a row a waiting document is next, so that indexing never stops. */
 const maxQueriesInRow = 4
 
-/** A semaphore of two classes: queries go first, and documents hold some of the slots at most. */
+/** A semaphore of two classes: queries go first, and documents hold only some of the slots. */
 export class PrioritySemaphore implements Disposable {
   readonly #slots: number
   readonly #documentSlots: number
@@ -37,7 +37,7 @@ export class PrioritySemaphore implements Disposable {
 
   /**
    * Waits for a slot; disposing it releases it. Throws the signal's reason when it aborts, and Failure `unavailable`
-   * where too many wait already or the semaphore has been disposed.
+   * if too many calls wait already or the semaphore has been disposed.
    */
   acquire(purpose: Purpose, signal: AbortSignal): Promise<Disposable> {
     return new Promise((resolve, reject) => {
@@ -81,7 +81,7 @@ export class PrioritySemaphore implements Disposable {
     }
   }
 
-  /** The class that has the next slot; undefined while none is free for those that wait. */
+  /** The class that gets the next slot; undefined if no slot is free for the classes that wait. */
   #next(): Purpose | undefined {
     const { query, document } = this.#waiting
     if (this.#held.query + this.#held.document >= this.#slots) return undefined

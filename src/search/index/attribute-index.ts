@@ -75,7 +75,7 @@ function valuesOf(document: IndexedAttributes): Value[] {
   return attributes.flatMap((attribute) => pairs(attribute, values[attribute].ofDocument(document)))
 }
 
-/** Throws RangeError for a filter without a row: it must never be ignored, or every entry would pass. */
+/** Throws RangeError for a filter without a row: an ignored filter would let every entry pass. */
 function conditionsOf(filter: Filter): Value[] {
   return Object.entries(filter).flatMap(([name, value]) => {
     if (value === undefined) return []

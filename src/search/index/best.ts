@@ -4,7 +4,8 @@ import { orders, type PositionedSlot } from './order.ts'
 import type { Scoreboard } from './scoreboard.ts'
 
 /**
- * The `limit` best scores after a position, best first. Keeps at most `limit` at a time: a score below the worst of
+ * The `limit` best scores after a position, best first. Holds at most `limit` scores at a time; a score below the
+ * lowest of
  * them costs one comparison.
  */
 export function takeBest(

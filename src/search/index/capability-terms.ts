@@ -1,13 +1,14 @@
 import type { PostingList } from '../../common/postings.ts'
 
-/** Exceeds the index of any capability with a term: no more characters than this are read of an entry. */
+/** Exceeds the index of any capability with a term: no more characters than this are read from an entry. */
 const span = 2 ** 20
-/** Per entry; further terms find the entry too, but not its best capability. */
+/** Maximum pairs for each entry. Further terms find the entry too, but not its best capability. */
 const maxPairs = 10_000
 
 /**
- * Each pair of a capability and one of its terms as one number, sorted, so that the capabilities with one term are
- * adjacent.
+ * Each pair of a capability and one of its terms is one number. The numbers are sorted, so that the capabilities with
+ * one
+ * term are adjacent.
  */
 export type CapabilityTerms = Float64Array
 
@@ -19,7 +20,7 @@ export function pairTerms(capabilities: readonly (readonly PostingList[])[]): Ca
   return new Float64Array(pairs.slice(0, maxPairs)).sort()
 }
 
-/** Adds the weight of a term to that of each capability that has it. */
+/** Adds the weight of a term to the weight of each capability that has the term. */
 export function addWeight(
   weights: Float64Array,
   pairs: CapabilityTerms,

@@ -13,7 +13,7 @@ interface KeptDocument extends IndexedAttributes {
   readonly id: string
   readonly name: string
   readonly created_at: string
-  /** Names only. */
+  /** The names of the capabilities. */
   readonly capabilities: readonly string[]
 }
 
@@ -31,11 +31,11 @@ export class DocumentTable {
   ordered = this.#order()
   #entries: (TableEntry | undefined)[] = []
   readonly #slots = new Map<string, number>()
-  /** Factors of scores by slot, where below 1. */
+  /** Factors of scores by slot; slots with the factor 1 are absent. */
   readonly weights = new Map<number, number>()
   readonly #free: number[] = []
 
-  /** Restores what `save` made. Throws for other content. */
+  /** Restores the parts that `save` returned. Throws for other content. */
   static load(sections: Sections): DocumentTable {
     const table = new DocumentTable()
     table.texts = TextIndex.load(sections)
@@ -56,8 +56,8 @@ export class DocumentTable {
         table.#free.push(slot)
         return undefined
       }
-      // Views are made when they are needed, which is rare: at a start they would cost more than all the
-      // rest.
+      // Views are made on demand, which is rare: making them all at the start would cost more than the rest
+      // of the start.
       const text: IndexedText = {
         length: lengths[slot] ?? 0,
         counts: document.state === 'ACTIVE',
@@ -99,7 +99,7 @@ export class DocumentTable {
     }
   }
 
-  /** Every slot in use is below it. */
+  /** Exceeds every slot in use. */
   get capacity(): number {
     return this.#entries.length
   }
@@ -124,7 +124,7 @@ export class DocumentTable {
     this.ordered.name.add(slot)
   }
 
-  /** Does nothing when there is no such entry. */
+  /** Has no effect for an unknown id. */
   remove(id: string): void {
     const slot = this.#slots.get(id)
     if (slot === undefined) return

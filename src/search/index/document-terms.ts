@@ -1,9 +1,9 @@
 import { analyse } from '../query/analyse.ts'
 import type { SearchDocument } from '../search-index.ts'
 
-/** A document as the text index sees it. */
+/** A document as the text index stores it. */
 interface DocumentTerms {
-  /** How often each term occurs, weighted by the fields it occurs in. */
+  /** Frequency of each term, weighted by the fields in which it occurs. */
   readonly frequencies: ReadonlyMap<string, number>
   /** Weighted number of terms that are not boilerplate. */
   readonly length: number
@@ -11,11 +11,11 @@ interface DocumentTerms {
   readonly capabilities: readonly ReadonlySet<string>[]
 }
 
-/** A name weighs more than a text; integers, so that sums are exact in any order. */
+/** A name weighs more than a text. The weights are integers, so that sums are exact in any order. */
 const nameWeight = 2
 const textWeight = 1
 
-/** Of all texts of one document: characters cost time, distinct terms cost memory. */
+/** Maximum characters of all texts of one document: characters cost time, distinct terms cost memory. */
 const maxCharacters = 100_000
 const maxTerms = 10_000
 

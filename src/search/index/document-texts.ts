@@ -1,10 +1,10 @@
 import type { SearchDocument } from '../search-index.ts'
 
-/** Characters of one text: a model reads no more than its first few hundred words. */
+/** Maximum characters of one text: a model reads no more than its first few hundred words. */
 const maxCharacters = 2000
 const joints = /[\s_\-./]+|(?<=[\p{Ll}\p{N}])(?=\p{Lu})/u
 
-/** The text of an entry, then one for each of its capabilities: each is embedded by itself. */
+/** Returns the text of an entry, then one text for each of its capabilities. Each is embedded separately. */
 export function documentTexts({ name, description, tags, capabilities }: SearchDocument): string[] {
   const labels = tags.map((tag) => ` [${tag}]`).join('')
   return [

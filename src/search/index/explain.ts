@@ -5,10 +5,10 @@ import type { TableEntry } from './document-table.ts'
 import { weightsOf } from './score-weights.ts'
 import type { WeighedTerm } from './text-index.ts'
 
-/** The explanation of a hit without a text: it met the filter. */
+/** The explanation of a hit in a query without text. */
 export const listed: Match = { terms: [], capability: null, similarity: null, scores: {} }
 
-/** Explains a hit: the words of the query that it has, its similarity in meaning, and its best capability. */
+/** Explains a hit: the query words that the entry contains, its similarity in meaning, and its best capability. */
 export function explain(
   slot: number,
   entry: TableEntry,
@@ -36,7 +36,10 @@ function nearestCapability({ document }: TableEntry, near: Near | undefined): st
   return document.capabilities[near?.capability ?? -1] ?? null
 }
 
-/** The first of those with the largest weight of terms; null when no capability has any. */
+/**
+ * Returns the capability whose terms have the largest weight in the query; the first one of equals. Null if no
+ * capability contains a term of the query.
+ */
 function bestCapability({ document, text }: TableEntry, found: readonly WeighedTerm[]): string | null {
   const weights = new Float64Array(document.capabilities.length)
   for (const { list, weight } of found) addWeight(weights, text.capabilities, list, weight)

@@ -1,11 +1,14 @@
 import type { Likeness } from './meaning.ts'
 import type { Scoreboard } from './scoreboard.ts'
 
-/** The share of meaning in a score, 0 to below 1, by the largest score that the words of the query can give. */
+/**
+ * The share of meaning in a score, 0 to below 1. `maxScore` is the largest score that the words of the query can give.
+ */
 export type MeaningShare = (most: number) => number
 
 /**
- * Informative words have up to 0.7 of the score; the fewer and the more common they are, the larger the share of
+ * Informative words contribute up to 0.7 of the score; the fewer and the more common the words are, the larger the
+ * share of
  * meaning.
  */
 export const shareOfMeaning: MeaningShare = (most) => 1 - (0.7 * most) / (most + 10)
@@ -15,13 +18,15 @@ const leastOfGreatest = 0.5
 const leastSimilarity = 0.15
 
 /**
- * Turns the lexical scores on the board into final ones, 0 to 1 (above 1 for an exact name): a share of each is
- * similarity in meaning, as far as the model understands the query, and the rest is words. Both are divided by the
- * geometric mean of the best found and the best possible (`most`; a cosine of 1): a purely relative score would
+ * Turns the lexical scores on the board into final scores, 0 to 1 (above 1 for an exact name). A share of each score
+ * is
+ * similarity in meaning, weighted by how well the model understands the query; the rest is words. Both are divided by
+ * the
+ * geometric mean of the best found and the best possible (`maxScore`; a cosine of 1): a purely relative score would
  * overrate a poor best, and a purely absolute one would underrate long queries. Entries of sufficient similarity join
  * the board without words.
  *
- * At the end each score is multiplied by its slot's weight, above 0 to 1, where it has one.
+ * At the end each score is multiplied by the weight of its slot, above 0 to 1, if it has one.
  *
  * Returns the lexical part of an entry's score, 0 to 1.
  */

@@ -6,16 +6,16 @@ import type { Near, VectorStore } from '../vectors/vector-store.ts'
 
 /** Similarities of entries to a query, by id. */
 export interface Likeness {
-  /** How far the model understands the query, 0 to 1: the weight of its similarities. */
+  /** The model's understanding of the query, 0 to 1: the weight of its similarities. */
   readonly trust: number
   readonly near: ReadonlyMap<string, Near>
 }
 
-/** The search by meaning. */
+/** The search by meaning over vectors. */
 export interface Meaning {
   /**
    * Similarities of the entries nearest to the query among those that meet the filter, and of the entries `named`.
-   * Undefined where the model does not understand the query.
+   * Undefined if the model does not understand the query.
    */
   compare(
     text: string,
@@ -25,7 +25,7 @@ export interface Meaning {
   ): Promise<Likeness | undefined>
 }
 
-/** Nearest entries taken: enough that an omitted one cannot come first. */
+/** Number of nearest entries: with so many, an omitted entry cannot come first. */
 const wholeDepth = 50
 const clauseDepth = 20
 const rememberedQueries = 1000
@@ -35,14 +35,14 @@ const maxCharacters = 1000
 const unspaced = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}]/gu
 const letters = /[\p{L}\p{N}]/gu
 const maxUnspacedShare = 0.3
-/** Below the first coverage a query is not understood; from the second on it is trusted fully. */
+/** Below the first coverage a query counts as not understood; from the second on it has full trust. */
 const leastCoverage = 0.4
 const enoughCoverage = 0.7
 
 export function createMeaning(embedder: Embedder, vectors: VectorStore): Meaning {
   const remembered = new LRUCache<string, readonly TextEmbedding[]>({ max: rememberedQueries })
 
-  /** The query's own embedding, then those of its clauses. */
+  /** Returns the query's own embedding, then the embeddings of its clauses. */
   async function embed(text: string, signal: AbortSignal): Promise<readonly TextEmbedding[]> {
     const cached = remembered.get(text)
     if (cached) return cached
@@ -88,7 +88,10 @@ function bestById(all: readonly Near[]): Map<string, Near> {
   return best
 }
 
-/** An entry's similarity to a query of several parts is the mean of that to the whole and that to its best part. */
+/**
+ * The similarity of an entry to a query of several parts: the mean of its similarity to the whole and to its best
+ * part.
+ */
 function halfway(whole: Near, part: Near): Near {
   const { capability } = part.similarity > whole.similarity ? part : whole
   return { id: whole.id, similarity: (whole.similarity + part.similarity) / 2, capability }

@@ -12,7 +12,7 @@ import { Scoreboard } from './scoreboard.ts'
 import { maxTotalOf, type WeighedTerm } from './text-index.ts'
 
 interface MemoryIndexOptions {
-  /** The search by meaning, looked up by each search; without it, words alone decide. */
+  /** The search by meaning, read at each search; without it, words alone decide. */
   readonly meaning?: () => Meaning | undefined
   /** The share of meaning in a score; the measured default when absent. */
   readonly share?: MeaningShare
@@ -24,7 +24,7 @@ interface MemoryIndexOptions {
 
 type Passes = (slot: number) => boolean
 
-/** Best entries by words whose meaning is compared even if they are not near. */
+/** Number of best entries by words whose meaning is compared even if they are not among the nearest. */
 const namedDepth = 20
 
 /** An index in memory: words, meaning and exact filters; a search sees every change applied before it. */
@@ -35,7 +35,7 @@ export function createMemoryIndex(options: MemoryIndexOptions = {}): SearchIndex
 class MemoryIndex implements SearchIndex {
   applied_revision = 0
   #table: DocumentTable
-  /** Counts changes: scores of an earlier version are outdated. */
+  /** Counts changes: scores computed at an earlier version are outdated. */
   #version = 0
   readonly #boards: Scoreboard[] = []
   readonly #meaning: () => Meaning | undefined
@@ -149,7 +149,7 @@ class MemoryIndex implements SearchIndex {
     }
   }
 
-  /** Leaves the lexical scores of the entries that meet the filter on the board. */
+  /** Puts the lexical scores of the entries that meet the filter on the board. */
   #scoreWords(text: string, filter: Filter, board: Scoreboard): WeighedTerm[] {
     const { texts, attributes, capacity } = this.#table
     const terms = texts.weigh(readQuery(text))
@@ -179,7 +179,7 @@ class MemoryIndex implements SearchIndex {
       return likeness ? { likeness } : {}
     } catch (fault) {
       signal.throwIfAborted()
-      // Another model replaced this one during the call.
+      // Another model may have replaced this one during the call.
       const now = this.#meaning()
       if (now !== meaning) return this.#compare(now, text, filter, board, signal)
       this.#onError(fault)
@@ -189,7 +189,8 @@ class MemoryIndex implements SearchIndex {
 }
 
 /**
- * The filter as far as vectors know it; entries that do not meet the rest are dropped when scores are fused. A filter
+ * The part of the filter that vectors support. Entries that do not meet the rest are dropped when scores are fused. A
+ * filter
  * that neither is named here nor is an attribute of vectors does not compile.
  */
 function toVectorFilter({ live: _, deprecated: __, ...filter }: Filter): AttributeFilter {

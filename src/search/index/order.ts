@@ -8,10 +8,13 @@ export interface PositionedSlot {
   readonly position: Position
 }
 
-/** Negative when the first position comes before the second. Total: only the same id at the same key is equal. */
+/**
+ * Negative if the first position comes before the second. The order is total: only the same id at the same key is
+ * equal.
+ */
 export type ComparePositions = (left: Position, right: Position) => number
 
-/** The one definition of each sort order. */
+/** The only definition of each sort order. */
 export const orders: Readonly<Record<Sort, ComparePositions>> = {
   relevance: (left, right) => descending(left.key, right.key) || compareAscii(left.id, right.id),
   newest: (left, right) => descending(left.key, right.key) || compareAscii(right.id, left.id),

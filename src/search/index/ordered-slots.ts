@@ -7,7 +7,7 @@ export class OrderedSlots {
   readonly #positionOf: (slot: number) => Position
   readonly #slots: number[]
 
-  /** `slots` restores a saved order. */
+  /** `slots` is a saved order to restore. */
   constructor(compare: ComparePositions, positionOf: (slot: number) => Position, slots?: Uint32Array) {
     this.#compare = compare
     this.#positionOf = positionOf
@@ -22,12 +22,12 @@ export class OrderedSlots {
     this.#slots.splice(this.#firstFrom(this.#positionOf(slot)), 0, slot)
   }
 
-  /** The slot's position must be the one that it was added with. */
+  /** The slot must still have the position with which it was added. */
   remove(slot: number): void {
     this.#slots.splice(this.#firstFrom(this.#positionOf(slot)), 1)
   }
 
-  /** The first `limit` slots after a position that pass, in order. */
+  /** The first `limit` slots after a position for which `passes` holds, in order. */
   take(limit: number, after: Position | undefined, passes: (slot: number) => boolean): PositionedSlot[] {
     const taken: PositionedSlot[] = []
     for (let index = after ? this.#firstAfter(after) : 0; index < this.#slots.length; index++) {

@@ -2,8 +2,9 @@ import type { LivenessStatus } from '../../../schemas/liveness.ts'
 import type { SearchDocument } from '../search-index.ts'
 
 /**
- * Factor of the score by liveness: a dead agent is ranked after all that match more than half as well, a degraded one
- * after those that match as well. An agent that was never probed has its full score.
+ * Factor of the score by liveness. A dead agent ranks after every agent that matches more than half as well; a
+ * degraded one
+ * ranks after every agent that matches as well. An agent that was never probed has its full score.
  */
 export const livenessWeights: Readonly<Record<LivenessStatus, number>> = {
   unknown: 1,
@@ -13,7 +14,7 @@ export const livenessWeights: Readonly<Record<LivenessStatus, number>> = {
   stale: 0.4,
 }
 
-/** Factor of the score of a deprecated agent: it is ranked after all that match more than half as well. */
+/** Factor of the score of a deprecated agent, which ranks after every agent that matches more than half as well. */
 export const deprecatedWeight = 0.5
 
 export type WeighedStatus = Pick<SearchDocument, 'liveness' | 'deprecated'>

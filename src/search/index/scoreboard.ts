@@ -1,4 +1,4 @@
-/** Scores by slot for one query at a time, reused by the next: a document costs no allocation. */
+/** Scores by slot for one query at a time. The next query reuses the board, so a document costs no allocation. */
 export class Scoreboard {
   scores: Float64Array = new Float64Array(0)
   /** The slots with a score: the first `size` are valid. */
@@ -21,7 +21,7 @@ export class Scoreboard {
     this.scores[slot] = before + score
   }
 
-  /** The highest score; 0 where there is none. */
+  /** The highest score; 0 without a score. */
   highest(): number {
     let highest = 0
     for (let index = 0; index < this.size; index++) {

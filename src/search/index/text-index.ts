@@ -7,10 +7,10 @@ import { type CapabilityTerms, pairTerms } from './capability-terms.ts'
 import { readDocument } from './document-terms.ts'
 import type { Scoreboard } from './scoreboard.ts'
 
-/** The lists that the terms of one document are in, by their numbers. */
+/** The numbers of the lists that contain the terms of one document. */
 export interface IndexedText {
   readonly length: number
-  /** Whether the document counts in the rarity of terms and the average length of texts. */
+  /** True if the document counts in the rarity of terms and the average length of texts. */
   readonly counts: boolean
   readonly terms: Uint32Array
   readonly capabilities: CapabilityTerms
@@ -31,8 +31,8 @@ const b = 0.75
 const unknown = new PostingList('', -1)
 
 /**
- * BM25F over the live documents, by slot: every change is exact at once. Only ACTIVE documents count in the statistics,
- * so that no score reveals the content of a hidden one.
+ * BM25F over the live documents, by slot. Scores are exact after every change. Only ACTIVE documents count in the
+ * statistics, so that no score reveals the content of a hidden one.
  */
 export class TextIndex {
   #terms = new Postings()
@@ -41,7 +41,7 @@ export class TextIndex {
   #totalLength = 0
   #documents = 0
 
-  /** Restores what `save` made. Throws for other content. */
+  /** Restores the parts that `save` returned. Throws for other content. */
   static load(sections: Sections): TextIndex {
     const index = new TextIndex()
     index.#terms = Postings.load(sections, 'terms')
@@ -89,7 +89,7 @@ export class TextIndex {
     for (const serial of text.names) this.#names.remove(this.#names.at(serial), slot)
   }
 
-  /** The terms with weights by rarity and by the root of their count in the query; an unknown term is the rarest. */
+  /** Weighs the terms by rarity and by the root of their count in the query; an unknown term counts as the rarest. */
   weigh(terms: readonly QueryTerm[]): WeighedTerm[] {
     return terms.map(({ term, words, count }) => {
       const list = this.#terms.get(term) ?? unknown
@@ -131,7 +131,7 @@ export class TextIndex {
   }
 }
 
-/** The upper limit of an entry's score by the words of a query, if it has them all. */
+/** The maximum score of an entry by the words of a query, reached if it has all of them. */
 export function maxTotalOf(terms: readonly WeighedTerm[]): number {
   return terms.reduce((sum, term) => sum + term.weight, 0) || 1
 }

@@ -23,7 +23,7 @@ const ascii = /^[\x20-\x7f]*$/
 const accents = /[\u0300-\u036f]/g
 
 /**
- * Cuts a text into terms, in one linear pass over its first 20,000 characters: words in lower case without accents,
+ * Splits a text into terms, in one linear pass over its first 20,000 characters: words in lower case without accents,
  * English ones stemmed (Porter); identifiers both in pieces and joined, so that `search_page`, `searchPage` and
  * `search-page` are equal; Han, kana and Hangul as pairs of characters. Terms above 64 characters are dropped.
  */

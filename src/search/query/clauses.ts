@@ -4,7 +4,7 @@ const most = 4
 
 /**
  * The parts of a query that asks for several things, at most 4: the texts between sentence ends, commas, "and", "then"
- * and "also" that have at least 3 words. Empty where there is only one part.
+ * and "also" that have at least 3 words. Empty if there is only one part.
  */
 export function clausesOf(text: string): string[] {
   const parts = text.split(ends).map((part) => part.trim())

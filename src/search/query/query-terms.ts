@@ -3,9 +3,9 @@ import { analyse } from './analyse.ts'
 /** A distinct term of a query. */
 export interface QueryTerm {
   readonly term: string
-  /** Its written forms, in lower case. */
+  /** The written forms of the term, in lower case. */
   readonly words: ReadonlySet<string>
-  /** Its number of occurrences. */
+  /** The number of occurrences of the term. */
   readonly count: number
 }
 
@@ -13,8 +13,8 @@ const maxCharacters = 4_000
 const maxTerms = 256
 
 /**
- * The distinct terms of a query in order, at most 256, without boilerplate such as "please find me a"; a query of
- * nothing but boilerplate keeps all its words.
+ * The distinct terms of a query in order, at most 256, without boilerplate such as "please find me a". A query that
+ * consists of boilerplate keeps all its words.
  */
 export function readQuery(text: string): QueryTerm[] {
   const all = new Map<string, QueryTerm>()

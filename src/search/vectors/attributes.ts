@@ -1,7 +1,7 @@
 import type { AttributeValue } from '../../common/value-index.ts'
 
 /**
- * The attributes of filters; `list`: an entry has several values, and must have every value of a filter. One more row
+ * The attributes of filters. `list`: an entry has several values, and must have every value of a filter. One more row
  * is one more column of both stores; a store on disk is then rebuilt.
  */
 const table = {
@@ -45,7 +45,7 @@ export function valuesOf(attributes: EntryAttributes): AttributeValue<AttributeN
   })
 }
 
-/** Throws RangeError for an attribute that the stores do not know: it is never ignored. */
+/** Throws RangeError for an attribute that the stores do not have: it must never be ignored. */
 export function checkFilter(filter: AttributeFilter): void {
   for (const [name, value] of Object.entries(filter)) {
     if (value !== undefined && !Object.hasOwn(table, name))

@@ -1,7 +1,10 @@
-/** `unavailable`: closed, being rebuilt or not readable now. `storage_full`: no room for more. `internal`: all else. */
+/**
+ * `unavailable`: closed, being rebuilt or not readable now. `storage_full`: no space for more. `internal`: all other
+ * errors.
+ */
 type VectorStoreErrorCode = 'unavailable' | 'storage_full' | 'internal'
 
-/** The error of vector stores. The caller translates it to an error of its own. */
+/** The error of vector stores. The caller translates it to its own error. */
 export class VectorStoreError extends Error {
   override readonly name = 'VectorStoreError'
   readonly code: VectorStoreErrorCode

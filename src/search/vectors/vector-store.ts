@@ -1,6 +1,6 @@
 import type { AttributeFilter, EntryAttributes } from './attributes.ts'
 
-/** The vectors of an entry as they now are; null says that the entry was removed. All are unit vectors, or zeros. */
+/** The current vectors of an entry; null if the entry was removed. All are unit vectors, or zeros. */
 export interface VectorChange {
   readonly id: string
   readonly entry: VectorEntry | null
@@ -8,16 +8,19 @@ export interface VectorChange {
 
 export interface VectorEntry {
   readonly attributes: EntryAttributes
-  /** The entry's own first, then one for each of its capabilities, in their order. */
+  /** The entry's own vector first, then one for each of its capabilities, in their order. */
   readonly vectors: readonly Float32Array[]
 }
 
-/** How similar an entry is to a vector. */
+/** The similarity of an entry to a vector. */
 export interface Near {
   readonly id: string
-  /** Half the cosine of the entry's own vector, half its best capability's; its own alone where it has none. */
+  /**
+   * The mean of the cosine of the entry's own vector and that of its best capability; its own cosine if it has no
+   * capability.
+   */
   readonly similarity: number
-  /** Index of the best capability among its capabilities, the first of equals; null where it has none. */
+  /** Index of the best capability among its capabilities, the first of equals; null if it has none. */
   readonly capability: number | null
 }
 
@@ -32,7 +35,7 @@ export interface VectorStore extends AsyncDisposable {
   apply(changes: readonly VectorChange[], revision: number): Promise<void>
   /**
    * The `limit` entries most similar to the vector among those that meet the filter, best first, equals by id. Throws
-   * the signal's reason when it has aborted, else as `apply`; RangeError also for a filter of other attributes.
+   * the signal's reason when it has aborted, otherwise as `apply`; RangeError also for a filter with other attributes.
    */
   nearest(
     vector: Float32Array,
@@ -40,6 +43,6 @@ export interface VectorStore extends AsyncDisposable {
     limit: number,
     signal: AbortSignal,
   ): Promise<readonly Near[]>
-  /** How similar these entries are to the vector, in their order; ids of no entry are left out. */
+  /** The similarity of these entries to the vector, in the order of the ids; unknown ids are left out. */
   compare(vector: Float32Array, ids: readonly string[], signal: AbortSignal): Promise<readonly Near[]>
 }

@@ -15,7 +15,7 @@ interface Difference {
 /** Fields that every change alters, hashes of other fields, and times of checks. */
 const unloggedFields = new Set(['revision', 'updated_at', 'card', 'check_at'])
 
-/** The fields that differ; undefined where only unlogged fields do. */
+/** The fields that differ; undefined if only unlogged fields differ. */
 export function difference(before: StoredEntry | undefined, after: StoredEntry): Difference | undefined {
   const [was, is] = [before ? loggedEntry(before) : {}, loggedEntry(after)]
   const changed = Object.keys(is).filter((key) => !isDeepStrictEqual(was[key], is[key]))

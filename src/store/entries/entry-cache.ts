@@ -12,9 +12,9 @@ export interface Loaded {
   readonly size: number
 }
 
-/** Entries as they were read and parsed. The reader's validity drops those that changed. */
+/** Caches entries as read and parsed. The reader's `Validity` removes entries that changed. */
 export interface EntryCache {
-  /** The last committed revision, where it is known. */
+  /** The last committed revision, if it is known. */
   revision: number | undefined
   find(reference: Reference): StoredEntry | undefined
   keep(loaded: Loaded): void

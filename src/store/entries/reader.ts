@@ -10,19 +10,19 @@ import { parseEntry } from './group-commit/decision-reads.ts'
 /** A row whose document is not parsed yet. */
 type EntryRow = Pick<EntryTable, 'id' | 'document'>
 
-/** Says whether cached entries are still current; each dialect has its own way to know. */
+/** Checks whether cached entries are still current; each dialect has its own method. */
 export interface Validity {
-  /** Drops outdated entries. Called before each read; undefined where nothing had to be awaited. */
+  /** Drops outdated entries. Called before each read; undefined if nothing has to be awaited. */
   settle(): Promise<void> | undefined
-  /** Learns of everything committed by now, by any process. */
+  /** Finds out what every process has committed up to now. */
   ask(): Promise<void>
-  /** Differs from its value before where another process may have committed meanwhile. */
+  /** Changes whenever another process may have committed. */
   version(): number
 }
 
 /** Reads through the cache: a repeated read costs no SQL and returns the same object. */
 export function createReader(db: Kysely<Tables>, cache: EntryCache, validity: Validity): Reader {
-  /** Reads, and caches the result only where no process has committed meanwhile. */
+  /** Reads, and caches the result only if no process committed during the read. */
   async function read<T>(work: () => Promise<T>, keep: (result: T) => void): Promise<T> {
     const before = validity.version()
     const result = await work()

@@ -1,13 +1,14 @@
 import { parse } from 'semver'
 
-/** Digits of a number of a version, so that it sorts as text; semver's numbers are below 2^53. */
+/** Digits that each number of a version is padded to, so that it sorts as text; semver's numbers are below 2^53. */
 const digits = 16
-/** Sorts after every first character of a pre-release. */
+/** Sorts after every first character of a pre-release, so that a release sorts after its pre-releases. */
 const release = '~'
 
 /**
- * A text whose byte order is the precedence of Semantic Versioning 2.0.0 section 11; empty, and so before all others,
- * for other versions. Versions that differ in build metadata alone have the same text.
+ * A text whose byte order is the precedence of Semantic Versioning 2.0.0 section 11. It is empty for other versions,
+ * which
+ * therefore sort first. Versions that differ only in build metadata have the same text.
  */
 export function precedenceOf(version: string | null): string {
   const parsed = version === null ? null : parse(version)

@@ -5,7 +5,7 @@ import type { VersionTable } from '../sql/tables.ts'
 import { StoredEntry } from '../store.ts'
 import { precedenceOf } from './semver-sort-key.ts'
 
-/** The fields that the publisher of an entry states: a version consists of them. */
+/** The fields that the publisher of an entry states. A version consists of these fields. */
 export const Content = StoredEntry.pick({
   ...mapFields(publishedFields, () => true as const),
   source_url: true,
@@ -15,14 +15,15 @@ export const Content = StoredEntry.pick({
 const fields = Object.keys(Content.shape) as (keyof typeof Content.shape)[]
 
 /**
- * Format of the digests that `digestOf` computes. Format 1 hashed `null` for each absent field, so a digest depended on
- * the list of fields of its day. A change of `digestOf` takes the next number and a migration.
+ * Format of the digests that `digestOf` computes. Format 1 hashed `null` for each absent field, so a digest depended
+ * on
+ * the list of fields at that time. A change of `digestOf` takes the next number and a migration.
  */
 export const digestFormat = 2
 
 type Listing = Pick<StoredEntry, 'state' | 'suspended' | 'deleted'>
 
-/** Whether everybody may see it. */
+/** True for a public entry. */
 export function isListed({ state, suspended, deleted }: Listing): boolean {
   return state === 'ACTIVE' && !suspended && !deleted
 }
@@ -33,15 +34,16 @@ export function contentDigest(entry: Readonly<Record<string, unknown>>): string 
 }
 
 /**
- * SHA-256, in hex, of content, whatever the order of its keys. Absent fields are left out, so that a field which the
- * code gains later leaves the digests of older content as they are.
+ * SHA-256, in hex, of content, whatever the order of its keys. Absent fields are left out, so that a field added to
+ * the
+ * code later does not change the digests of older content.
  */
 export function digestOf(content: Readonly<Record<string, unknown>>): string {
   const present = Object.entries(content).filter(([, value]) => !isAbsent(value))
   return hash('sha256', orderedText(Object.fromEntries(present)), 'hex')
 }
 
-/** The digest of a stored version; its content is read only where the digest has another format than ours. */
+/** The digest of a stored version. Its content is read only if the stored digest has another format. */
 export function storedDigest(sha256: string, contentOfOtherFormat: string | null): string {
   return contentOfOtherFormat === null ? sha256 : digestOf(JSON.parse(contentOfOtherFormat))
 }

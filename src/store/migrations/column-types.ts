@@ -1,13 +1,13 @@
 import { type Kysely, PostgresAdapter, type RawBuilder, sql } from 'kysely'
 
-/** What a text, a whole number below 2^53 and bytes are called in the dialect of `db`. */
+/** The column types of a dialect for texts, whole numbers below 2^53 and bytes. */
 interface ColumnTypes {
   readonly text: 'text' | RawBuilder<unknown>
   readonly integer: 'integer' | 'bigint'
   readonly bytes: RawBuilder<unknown>
 }
 
-/** On PostgreSQL texts sort by their bytes, as on SQLite, whatever the database's own language. */
+/** PostgreSQL sorts texts by their bytes, as SQLite does, whatever the locale of the database. */
 export function columnTypes(db: Kysely<unknown>): ColumnTypes {
   return isPostgres(db)
     ? { text: sql`text collate "C"`, integer: 'bigint', bytes: sql`bytea` }

@@ -6,16 +6,16 @@ import { isUnreachable, retries, storeFailure } from './faults.ts'
 /** Milliseconds; 0 is no limit. */
 interface Limits {
   readonly statement: number
-  /** Wait for a lock that another transaction holds. */
+  /** Maximum wait for a lock that another transaction holds. */
   readonly lock: number
 }
 
 const connectMilliseconds = 5000
-/** The client gives a statement up this much later than the server: the server itself may hang. */
+/** The client's time-out of a statement exceeds the server's by this, because the server itself may hang. */
 const graceMilliseconds = 2000
 const retryMilliseconds = 1000
 
-/** int8 and numeric, the types of counts and sums, as numbers: none of ours exceeds 2^53. */
+/** int8 and numeric, the types of counts and sums, are read as numbers: none of our values exceeds 2^53. */
 const numbers = new Set([20, 1700])
 const types: pg.CustomTypesConfig = {
   getTypeParser: (oid: number, format?: 'text' | 'binary') =>
@@ -38,7 +38,7 @@ export function clientOptions(url: string, { statement, lock }: Limits): pg.Clie
 }
 
 /**
- * At most `max` connections; a failed connection is tried again for a second. Errors are thrown as `storeFailure`
+ * At most `max` connections. A failed connection is retried for a second. Errors are thrown as `storeFailure`
  * translates them; `onError` is called for idle connections that break.
  */
 export function createPool(

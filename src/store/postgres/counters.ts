@@ -1,4 +1,4 @@
-/** Counters that every commit which others wait for increments. */
+/** Counters that a commit increments if other processes wait for such commits. */
 export interface Counters {
   readonly revision: number
   /** Commits of API keys and revocations. */

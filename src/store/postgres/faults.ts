@@ -40,7 +40,7 @@ export function storeFailure(thrown: unknown): unknown {
       thrown,
     )
   }
-  // The only character that texts of PostgreSQL cannot hold.
+  // NUL is the only character that a PostgreSQL text cannot hold.
   if (code === '22021')
     return new Failure('invalid_request', 'A text contains the character NUL.', {}, thrown)
   return thrown

@@ -76,8 +76,9 @@ export class Invalidations {
   }
 
   /**
-   * Announces the entries of a commit of this process, in the order of their revisions, which follow one another. They
-   * go straight into the cache where no other process has committed meanwhile.
+   * Announces the entries of a commit of this process, in the order of their revisions, which are consecutive. The
+   * entries
+   * go straight into the cache if no other process has committed since.
    */
   announceWritten(rows: readonly EntryTable[]): void {
     const [first, last] = [rows[0], rows.at(-1)]
@@ -95,7 +96,7 @@ export class Invalidations {
     return { at: performance.now(), announced: this.#announced }
   }
 
-  /** Announces what a read of the counters found. */
+  /** Announces the result of a read of the counters. */
   finishRead(counters: Counters, { at, announced }: ReadStart): void {
     this.#answeredAt = Math.max(this.#answeredAt, at)
     if (counters.identity !== this.#identity) this.announce()
@@ -104,7 +105,7 @@ export class Invalidations {
     else this.announceRevision(counters.revision)
   }
 
-  /** Drops from the cache what has changed since `#applied`, or everything where that is much. */
+  /** Drops from the cache the entries that changed since `#applied`, or all entries if many changed. */
   async #catchUp(): Promise<void> {
     const { at, announced } = this.startRead()
     const rows = await this.#db
@@ -136,7 +137,7 @@ export class Invalidations {
       this.#cache.keep({ entry: parseEntry(row), size: row.document.length })
     } catch (fault) {
       if (!(fault instanceof UnreadableEntry)) throw fault
-      // It is written all the same; its readers get the error.
+      // The row is written although it cannot be parsed; its readers get the error.
       this.#cache.forget([row.id])
     }
   }
@@ -146,7 +147,7 @@ export class Invalidations {
     this.finishRead(toCounters((await sql.raw<CounterTable>(selectCounters).execute(this.#db)).rows), start)
   }
 
-  /** Callers during a read share the next one: the answer of the present one may be older than their call. */
+  /** Callers during a read share the next read: the answer of the current read may be older than their call. */
   #readShared(): Promise<void> {
     if (!this.#reading) {
       this.#reading = this.#read().finally(() => {

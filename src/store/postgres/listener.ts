@@ -4,7 +4,7 @@ import { clientOptions } from './connect.ts'
 import { selectCounters, toCounters } from './counters.ts'
 import type { Invalidations } from './invalidations.ts'
 
-/** The channel on which every commit that others wait for is notified. */
+/** The channel for notifications of commits that other processes wait for. */
 export const channel = 'dragoman_changes'
 
 const pollMilliseconds = 1000
@@ -15,13 +15,13 @@ const lastRetry = 1000
 interface ListenerOptions {
   readonly url: string
   readonly invalidations: Invalidations
-  /** Called each time that the connection is lost. */
+  /** Called each time the connection is lost. */
   readonly onError: (fault: unknown) => void
 }
 
 /**
- * Listens on a connection of its own and reads the counters once a second, so that a lost notification costs one
- * second. A broken connection is opened again with growing pauses, at most one second.
+ * Listens on its own connection and reads the counters once a second, so that a lost notification costs one
+ * second. A broken connection is opened again after increasing pauses, at most one second.
  */
 export function openListener({ url, invalidations, onError }: ListenerOptions): AsyncDisposable {
   const stop = new AbortController()
@@ -40,7 +40,7 @@ export function openListener({ url, invalidations, onError }: ListenerOptions): 
     }
   }
 
-  /** One connection; resolves with the reason of its end. Calls `onAnswer` after each answer. */
+  /** Runs one connection; resolves with the reason of its end. Calls `onAnswer` after each answer. */
   async function session(onAnswer: () => void): Promise<unknown> {
     const client = new pg.Client(clientOptions(url, { statement: statementMilliseconds, lock: 0 }))
     const broken = Promise.withResolvers<never>()

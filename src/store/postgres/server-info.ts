@@ -18,7 +18,8 @@ export interface AboutPostgres {
 }
 
 /**
- * Asks a server about itself. Throws Failure `unavailable` where it does not answer, `not_configured` where it refuses
+ * Reads facts about a server. Throws Failure `unavailable` if the server does not answer, `not_configured` if it
+ * refuses
  * the credentials or cannot be used.
  */
 export async function askPostgres(url: string): Promise<AboutPostgres> {

@@ -4,7 +4,7 @@ import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible'
 import { Failure } from '../../../schemas/failure.ts'
 import { clientOptions } from './connect.ts'
 
-/** The rest of a limit that all gateways over one database count together. */
+/** What remains of a limit that all gateways over one database count together. */
 export interface SharedAllowance {
   readonly remaining: number
   readonly reset_s: number
@@ -17,7 +17,7 @@ export interface SharedAllowance {
 type TakeShared = (policy: string, caller: string, limit: number) => Promise<SharedAllowance>
 
 const connections = 2
-/** Milliseconds: after these the caller of `take` counts locally. */
+/** Time-outs in milliseconds. After a time-out the caller of `take` counts locally. */
 const limits = { statement: 1_000, lock: 500 }
 const minute = 60
 

@@ -23,9 +23,9 @@ const readers = 10
 const writers = 5
 const readLimits = { statement: 10_000, lock: 5000 }
 const writeLimits = { statement: 15_000, lock: 5000 }
-/** A migration, and waiting for another process that migrates, may take any time. */
+/** No time-outs: a migration, or the wait for another process that migrates, may take any time. */
 const noLimits = { statement: 0, lock: 0 }
-/** How long a start waits for a server that does not answer: both may be starting. */
+/** Maximum time for which a start waits for a server that does not answer: the server may be starting too. */
 const startMilliseconds = 15_000
 
 interface PostgresOptions {
@@ -33,13 +33,13 @@ interface PostgresOptions {
   readonly clock: () => number
   /** Called for broken connections; their queries fail by themselves. */
   readonly onError: (fault: unknown) => void
-  /** How long a start waits for the server. */
+  /** Maximum time for which a start waits for the server. */
   readonly start_ms?: number
 }
 
 /**
- * Opens the store in the database at `url` and brings its schema up to date. Throws Failure `unavailable` where no
- * server answers for a while, `not_configured` where the server cannot be used.
+ * Opens the store in the database at `url` and brings its schema up to date. Throws Failure `unavailable` if no
+ * server answers within that time, `not_configured` if the server cannot be used.
  */
 export async function openPostgresStore(url: string, options: PostgresOptions): Promise<Store> {
   const { clock, onError, start_ms = startMilliseconds } = options
@@ -119,7 +119,7 @@ function over(pool: PostgresPool): Kysely<Tables> {
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
 }
 
-/** Entries have their revision; other commits that processes wait for increment this counter. */
+/** Commits of entries have a revision. All other commits that processes wait for increment this counter. */
 async function countIdentity(db: Kysely<Tables>): Promise<void> {
   await db
     .insertInto('counter')

@@ -21,7 +21,7 @@ const retryMilliseconds = 1000
 
 /**
  * Transactions of one realm follow one another in all processes, as in SQLite: each holds the realm's lock from its
- * beginning, so its reads stay true until it commits. Within this process they wait without a connection.
+ * beginning, so its reads stay valid until it commits. Within this process, waiting transactions hold no connection.
  */
 export function createTransact(writer: Kysely<Tables>): (realm: Realm, telling?: boolean) => Transact {
   return (realm, telling = false) => {
@@ -38,7 +38,7 @@ export function createTransact(writer: Kysely<Tables>): (realm: Realm, telling?:
           hasBegun = true
           return await work(transaction)
         })
-      // After work has begun, a lost connection may have lost the answer to a commit.
+      // Once `work` has begun, a lost connection may hide a successful commit.
       const again = (fault: unknown) => isConflict(fault) || (isUnreachable(fault) && !hasBegun)
       return await retryFor(attempt, again, { ...retries, within_ms: retryMilliseconds })
     }

@@ -20,7 +20,7 @@ export function createEmbeddings(reader: Kysely<Tables>, writer: Kysely<Tables>)
       return found
     },
     async keep(model, vectors) {
-      // In one order everywhere, so that no two processes deadlock.
+      // Every process writes in the same order, so that no two processes deadlock.
       const ordered = [...vectors].toSorted(([left], [right]) => (left < right ? -1 : 1))
       const rows = ordered.map(([content_hash, vector]) => ({
         model,
@@ -46,7 +46,7 @@ export function createEmbeddings(reader: Kysely<Tables>, writer: Kysely<Tables>)
   }
 }
 
-/** A copy, since floats must be aligned to four bytes. */
+/** The floats are copied because they must be aligned to four bytes. */
 function toVector(bytes: Uint8Array): Float32Array {
   return new Float32Array(Uint8Array.from(bytes).buffer)
 }

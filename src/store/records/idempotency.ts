@@ -50,7 +50,7 @@ function matching(db: Kysely<Tables>, { owner, action, key }: IdempotentCall) {
     .where('key', '=', key)
 }
 
-/** Deletes the oldest finished calls of the owner until there is room for one more. */
+/** Deletes the oldest finished calls of the owner until one more call fits. */
 async function makeRoom(db: Kysely<Tables>, owner: string, most: number): Promise<void> {
   const { count } = await db
     .selectFrom('repeat')

@@ -79,7 +79,7 @@ export function createLivenessStore(reader: Database, commit: Transact, clock: (
         const first = (await nextCounterValues(db, 'liveness', current.length)) - current.length + 1
         for (const [index, result] of current.entries()) {
           const before = rows.get(result.entry_id)
-          // A probe does not decide whether the agent is probed on a schedule.
+          // The result of a probe does not decide whether the agent is probed on a schedule.
           const next_at = before?.next_at == null ? null : result.next_at
           const { entry_id, ...row } = toRow({ ...result, next_at }, first + index)
           await db.updateTable('liveness').set(row).where('entry_id', '=', entry_id).execute()
@@ -90,7 +90,7 @@ export function createLivenessStore(reader: Database, commit: Transact, clock: (
   }
 }
 
-/** True if the public status of the agent changed. */
+/** Returns true if the public status of the agent changed. */
 async function watch(db: Database, { entry_id, place, active }: Watch, at: string): Promise<boolean> {
   const [row] = await find(db, [entry_id])
   if (place === null) {

@@ -6,7 +6,7 @@ import type { Transact } from '../sql/transaction.ts'
 
 type Database = Kysely<Tables>
 
-/** Sessions that one write deletes at most. */
+/** Maximum number of sessions that one write deletes. */
 const batch = 200
 const rounds = 10
 
@@ -116,7 +116,7 @@ async function forgetThese(db: Database, ids: readonly string[]): Promise<void> 
   await db.deleteFrom('playground_step').where('session', 'in', ids).execute()
 }
 
-/** Deletes the oldest other sessions of the same owner until the rest is within the bounds. */
+/** Deletes the oldest other sessions of the same owner until the remaining ones are within the bounds. */
 async function makeRoom(
   db: Database,
   { id, owner }: Pick<StoredSession, 'id' | 'owner'>,

@@ -13,10 +13,10 @@ import type { Transact } from '../sql/transaction.ts'
 
 type Database = Kysely<Tables>
 
-/** Rows that one write deletes at most. */
+/** Maximum number of rows that one write deletes. */
 const batch = 200
 const rounds = 10
-/** Characters of the documents of one page, beyond its first task. */
+/** Maximum characters of the documents of one page, not counting its first task. */
 const maxPageCharacters = 4 * 1024 * 1024
 
 /** Reads through one connection, writes in transactions; `clock` in milliseconds since the epoch. */
@@ -113,7 +113,9 @@ async function sweep(db: Database, now: string): Promise<void> {
   await db.deleteFrom('task').where('id', 'in', over).execute()
 }
 
-/** Marks tasks as failed whose process has not renewed them in time, as of the end of that time. */
+/**
+ * Marks a task as failed if its process has not renewed it in time; the time of the failure is the end of that period.
+ */
 async function settle(db: Database, now: string): Promise<void> {
   await db
     .updateTable('task')
@@ -141,7 +143,7 @@ function lapsed(alive_until: string): Partial<TaskTable> {
   return { state: 'TASK_STATE_FAILED', unfinished: 0, updated_at: alive_until }
 }
 
-/** Usage of one caller, or of all. */
+/** Usage of one caller, or of all callers. */
 async function usage(db: Database, counted_by?: string): Promise<TaskBounds> {
   const all = db.selectFrom('task')
   const counted = counted_by === undefined ? all : all.where('counted_by', '=', counted_by)
@@ -155,7 +157,7 @@ async function usage(db: Database, counted_by?: string): Promise<TaskBounds> {
   return { total: Number(total), unfinished: Number(unfinished), characters: Number(characters) }
 }
 
-/** Deletes the oldest finished tasks until there is room for one more; returns the usage after it. */
+/** Deletes the oldest finished tasks until one more task fits; returns the usage after the deletion. */
 async function evict(
   db: Database,
   bounds: TaskBounds,

@@ -1,4 +1,4 @@
-/** The first items, at least one, whose characters fit within the limit. */
+/** Returns the first items whose characters fit within the limit, but at least one item. */
 export function within<Row extends { readonly characters: number }>(
   rows: readonly Row[],
   characters: number,

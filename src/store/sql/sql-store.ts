@@ -17,18 +17,18 @@ import type { Store } from '../store.ts'
 import type { EntryTable, Tables } from './tables.ts'
 import type { Realm, Transact } from './transaction.ts'
 
-/** What a dialect provides. */
+/** The parts of a store that a dialect provides. */
 interface Database {
   readonly reader: Kysely<Tables>
   readonly writer: Kysely<Tables>
   readonly transact: (realm: Realm) => Transact
-  /** As `transact`, and wakes those who wait for a commit. */
+  /** Like `transact`; also wakes those who wait for a commit. */
   readonly commit: (realm: Realm) => Transact
   /** Runs reads on one snapshot. */
   readonly snapshot: Snapshot
   /** Milliseconds since the epoch. */
   readonly clock: () => number
-  /** Called with the rows of each commit of entries, in the order of their revisions, which follow one another. */
+  /** Called with the rows of each commit of entries, in the order of their revisions, which are consecutive. */
   readonly wrote?: (rows: readonly EntryTable[]) => void
 }
 

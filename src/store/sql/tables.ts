@@ -1,7 +1,7 @@
 import type { RevocationKind } from '../../../schemas/identity.ts'
 import type { TaskState } from '../../../schemas/task.ts'
 
-/** Rows or ids in one statement: its parameters stay below SQLite's limit of 32,766. */
+/** Maximum rows or ids in one statement: its parameters stay below SQLite's limit of 32,766. */
 export const maxRowsPerStatement = 500
 
 /** Rows as Kysely sees them: text, integer and bytes in both dialects, JSON as text. */
@@ -15,7 +15,7 @@ export interface EntryTable {
   /** The UTS #39 skeleton of the name. */
   skeleton: string
   check_at: string | null
-  /** 1 for an entry that everybody may see, else 0. */
+  /** 1 for a public entry, else 0. */
   listed: number
   revision: number
   document: string
@@ -108,7 +108,7 @@ export interface PlaygroundSessionTable {
   owner: string | null
   created_at: string
   expires_at: string
-  /** Calls made, also those whose step was not stored. */
+  /** Calls made, including those whose step was not stored. */
   begun: number
   steps: number
   /** Length of the documents of its steps. */
@@ -147,7 +147,7 @@ export interface VersionTable {
   /** Revision of the commit that published it. */
   revision: number
   version: string | null
-  /** Sorts as versions do; empty for a version that Semantic Versioning does not define. */
+  /** Sorts in the order of versions; empty for a version that Semantic Versioning does not define. */
   precedence: string
   published_at: string
   /** Digest of the document in hex, in the format `digest_format`. */

@@ -27,7 +27,7 @@ export function isBusy(thrown: unknown): boolean {
 
 /**
  * Repeats `work` for up to five seconds while another connection writes. SQLite's own busy time-out would block the
- * event loop, and with it the other connection if this process holds that one too.
+ * event loop, and so the other connection too if this process holds it.
  */
 export function retryWhileBusy<T>(work: () => Promise<T>): Promise<T> {
   return retryFor(work, isBusy, { within_ms: 5000, first_ms: 1, max_ms: 50 })

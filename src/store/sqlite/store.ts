@@ -66,12 +66,12 @@ export async function openSqliteStore(path: string, clock: () => number = Date.n
     ...store,
     async changes(after, limit) {
       const changes = await store.changes(after, limit)
-      // A caller that knows of a change never reads the entry from before it.
+      // A caller that knows of a change must not read an older entry.
       await validity.ask()
       return changes
     },
     read: createReader(reader, cache, validity),
-    // A caller woken by a commit never reads what was there before it.
+    // A caller woken by a commit must not read data from before it.
     wake: (signal) => wakeOn(validity.version, commits, signal),
     async [Symbol.asyncDispose]() {
       await writer.destroy()

@@ -3,7 +3,7 @@ import type { EntryCache } from '../entries/entry-cache.ts'
 import type { Validity } from '../entries/reader.ts'
 
 /**
- * Cached entries are valid while SQLite's `data_version` says that no other connection has committed. It is read once a
+ * Cached entries are valid while SQLite's `data_version` shows no commit of another connection. It is read once a
  * turn of the event loop, after each commit of this store, and by callers that must see everything committed by now: a
  * request may arrive in the middle of a turn, and so may a commit of another process that the caller knows of.
  */
@@ -19,7 +19,7 @@ export function createValidity(
   }
   commits.on('commit', expire)
 
-  /** Clears the cache where another connection has committed. */
+  /** Clears the cache if another connection has committed. */
   function version(): number {
     const now = dataVersion()
     if (now !== seen) cache.clear()

@@ -14,7 +14,7 @@ import { sendEvents } from './stream.ts'
 import type { StreamEvent } from './tasks/view.ts'
 import { dialect03 } from './v0_3/dialect.ts'
 
-/** The outcome of one frame. A notification has no id. */
+/** The outcome of one frame. It has no id for a notification. */
 type Answered =
   | { readonly id: RpcId | undefined; readonly answer: Answer; readonly write: Write }
   | { readonly id: RpcId | undefined; readonly thrown: unknown; readonly code?: number; readonly http?: 200 }
@@ -26,7 +26,8 @@ interface Write {
 
 /**
  * A2A 1.0 section 9 and A2A 0.3 at `POST /a2a/v1`, one request at a time. Errors of the HTTP request as a whole
- * have their HTTP status, and so does 401 for a missing token, by which clients start to obtain one; all other
+ * have their HTTP status. A missing token has the status 401 too, since clients then start to obtain a token; all
+ * other
  * answers are 200.
  */
 export function a2aJsonRpcMount(context: TransportContext, perform: Perform): Mount {
@@ -112,7 +113,7 @@ function readFrame(text: Buffer): RpcRequest | Answered {
   return { id: read.id, thrown: read.failure, code: invalidRequest, http: 200 }
 }
 
-/** 0.3 has no tenants: each agent has a URL of its own, `/a2a/v1?tenant=NAME`. */
+/** 0.3 has no tenants: each agent has its own URL, `/a2a/v1?tenant=NAME`. */
 function withTenant({ url = '' }: IncomingMessage, params: unknown): unknown {
   const tenant = queryOf(url).get('tenant')
   return tenant && isRecord(params) ? { tenant, ...params } : params

@@ -15,7 +15,7 @@ import { sendEvents } from './stream.ts'
 
 const base = '/a2a/v1/'
 
-/** A2A 1.0 section 11: the paths under `/a2a/v1/`, each also after a tenant, the name of an agent. */
+/** A2A 1.0 section 11: the paths under `/a2a/v1/`, each also with a tenant before it, the name of an agent. */
 export function a2aRestMounts(context: TransportContext, perform: Perform): Mount[] {
   async function answer(request: IncomingMessage, response: ServerResponse, id: string): Promise<Answer> {
     const { body, call } = await readCall(context, request, response, id)

@@ -15,18 +15,19 @@ const registry = 'svc.registry'
 /** A message as an envelope for the router. */
 interface RoutedMessage {
   readonly envelope: Envelope
-  /** The message was text, so part of the answer is text. */
+  /** The message was text, so the answer contains text. */
   readonly in_words: boolean
 }
 
-/** The router behind A2A: one message is one dispatch, answered with a message or worked on as a task. */
+/** The router behind A2A: one message is one dispatch, answered with a message or processed as a task. */
 export function createRouting({ dispatch, agents }: Pick<TransportContext, 'dispatch' | 'agents'>): Work {
   const hosted = new Set(agents.map(({ package_name }) => package_name))
 
   return {
     read(params, task): Job {
       const routed = task ? readContinuation(params, task, hosted) : readMessage(params, hosted)
-      // An agent that is not hosted here may ask for input, which makes a task and not a message.
+      // A listed agent that this gateway does not host may ask for input; then its answer is a task and not a
+      // message.
       if (!hosted.has(packageNameOf(routed.envelope.to))) {
         return { run: (call, tell) => run(routed, call, tell) }
       }
@@ -45,7 +46,7 @@ export function createRouting({ dispatch, agents }: Pick<TransportContext, 'disp
     },
   }
 
-  /** A message that is refused before its action runs makes no task. */
+  /** A message that is refused before its action runs creates no task. */
   async function run(routed: RoutedMessage, call: Call, tell: Tell): Promise<void> {
     const started = () => tell({ state: 'TASK_STATE_WORKING' })
     let streamed = false
@@ -96,7 +97,7 @@ function readMessage({ tenant, message }: SendParams, hosted: ReadonlySet<string
 }
 
 /**
- * A message to an agent that is not hosted here: `{action, params}` as for hosted agents, or its skill in
+ * A message to an agent that is not hosted here: `{action, params}` as for hosted agents, or a skill in
  * `metadata.skillId` with the input as data or text.
  */
 function readForeign(to: string, { parts, metadata }: SendParams['message']): RoutedMessage {
@@ -141,7 +142,7 @@ function inputIn({ action, params, ...rest }: Record<string, unknown>): Record<s
   return { ...rest, ...(action !== undefined && { action }), ...(params !== undefined && { params }) }
 }
 
-/** The question as text, for callers that read no data, and as data to answer with. */
+/** The question as text, for callers that read no data, and as data that the answer repeats. */
 function questionOf(asking: InputRequired): Part[] {
   const { question } = asking
   const text = isRecord(question) && typeof question.text === 'string' ? question.text : undefined
@@ -169,7 +170,7 @@ function partsOf({ in_words }: RoutedMessage, output: Json): Part[] {
   return in_words ? [data, words(output)] : [data]
 }
 
-/** The same as JSON text; the text of a frozen output is cached. */
+/** The parts of the answer as JSON text; the text of a frozen output is cached. */
 function partsText({ in_words }: RoutedMessage, output: Json): string {
   const more = in_words ? `,${JSON.stringify(words(output))}` : ''
   return `[{"data":${stringify(output)},"mediaType":"application/json"}${more}]`

@@ -12,7 +12,7 @@ import type { Job, Work } from './work.ts'
 export interface SendOptions {
   readonly work: Work
   readonly taskManager: TaskManager
-  /** Turns what was thrown into an A2A error. */
+  /** Turns a thrown value into an A2A error. */
   readonly explain: (thrown: unknown, id: string) => A2aError
 }
 
@@ -24,7 +24,7 @@ interface ReadMessage {
   readonly task?: StoredTask
 }
 
-/** SendMessage as JSON text: a message if the work answers with one and the caller waits, otherwise a task. */
+/** SendMessage as JSON text: a message if the work answers with a message and the caller waits, otherwise a task. */
 export async function sendMessage(options: SendOptions, params: unknown, call: Call): Promise<string> {
   const message = await read(options, params, call)
   const { job, task, context_id } = message

@@ -17,7 +17,7 @@ export type Perform = (operation: OperationName, params: unknown, call: Call) =>
 
 const ofTasks: ReadonlySet<OperationName> = new Set(['GetTask', 'ListTasks', 'CancelTask', 'SubscribeToTask'])
 
-/** The operations of A2A 1.0, as both bindings and 0.3 have them. */
+/** The operations of A2A 1.0, for both bindings and for 0.3. */
 export function createService(
   context: Pick<TransportContext, 'onError'>,
   work: Work,

@@ -3,18 +3,18 @@ import { openEvents } from '../http/events.ts'
 import type { Headers } from '../http/respond.ts'
 import type { StreamEvent } from './tasks/view.ts'
 
-/** How one binding writes its events. */
+/** The form in which a binding writes its events. */
 export interface StreamStyle {
   readonly write: (event: StreamEvent) => string
-  /** The last event for an error after the stream has begun; undefined: none. */
+  /** The last event for an error after the stream has begun; undefined means no event. */
   readonly fault: (thrown: unknown) => string | undefined
-  /** Throws if the caller may no longer listen; called at every keep-alive. */
+  /** Throws if the caller is no longer allowed to listen; called at every keep-alive. */
   readonly check: () => Promise<unknown>
   readonly keep_alive_ms?: number
 }
 
 /**
- * Sends the events of a task as fast as the caller reads them. A caller who goes away ends the stream and not the
+ * Sends the events of a task as fast as the caller reads them. A caller who disconnects ends the stream but not the
  * task.
  */
 export async function sendEvents(

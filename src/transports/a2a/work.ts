@@ -2,29 +2,30 @@ import type { Artifact, Part, StoredTask, TaskState } from '../../../schemas/tas
 import type { Call } from '../../router/call.ts'
 import type { SendParams } from './protocol/params.ts'
 
-/** An update of a task while work on it runs. The first state that is not busy ends the work. */
+/** An update of a task during the work on it. The first state that is not busy ends the work. */
 export type WorkUpdate =
   | { readonly state: TaskState; readonly parts?: readonly Part[] }
   | { readonly artifact: Artifact; readonly append?: boolean; readonly last?: boolean }
 
-/** Resolves when the listeners can take more. Throws if the task takes no updates, or no more. */
+/** Resolves when the listeners can take more. Throws if the task takes no updates, or no further ones. */
 export type Tell = (update: WorkUpdate) => Promise<void>
 
-/** The work for one message. With neither member there is no such work; with both, the caller chooses. */
+/** The work for one message. Without both members there is no such work; with both, the caller chooses. */
 export interface Job {
   /** Answers with a message: its parts, as JSON text. Throws Failure and A2aRefusal. */
   readonly answer?: (call: Call) => Promise<string>
   /**
-   * Works on a task. The first update makes the task: an error before it is an error of the request, an error after
+   * Works on a task. The first update creates the task: an error before it is an error of the request, an error after
    * it fails the task. Returning without a final update completes the task.
    */
   readonly run?: (call: Call, tell: Tell) => Promise<void>
 }
 
-/** The work behind the bindings: the router in the product, scenarios in the conformance kit. */
+/** The work behind the bindings: the router in the product, scripted scenarios in the conformance kit. */
 export interface Work {
   /**
-   * The work for a message, and the task that it continues. Throws Failure and A2aRefusal for a message that cannot be
+   * The work for a message, and the task that the message continues. Throws Failure and A2aRefusal for a message that
+   * cannot be
    * read.
    */
   read(params: SendParams, task?: StoredTask): Job

@@ -30,20 +30,20 @@ function envelopeSchema(baseUrl: string): object {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     $id: `${baseUrl}/schemas/envelope.json`,
     title: 'Envelope',
-    description: 'A message to an agent: who is asked, to do what, with which params.',
+    description: 'A message to an agent: the agent, the action and its params.',
     ...envelopeShape.json,
     $defs: {
       Answer: {
-        description: 'What comes back over a WebSocket.',
+        description: 'A frame that the gateway sends over a WebSocket.',
         oneOf: [
-          frame('output', { description: 'What the action answers.' }),
+          frame('output', { description: 'The output of the action.' }),
           frame('error', { $ref: '#/$defs/Problem' }),
           frame('update', { $ref: '#/$defs/Update' }, ['message_id', 'update']),
         ],
       },
       Update: {
         type: 'object',
-        description: 'How far the action is, or a part of its output.',
+        description: 'The progress of the action, or a part of its output.',
         anyOf: [{ required: ['progress'] }, { required: ['part'] }],
         properties: { progress: { type: 'number' }, total: { type: 'number' }, message: { type: 'string' } },
       },

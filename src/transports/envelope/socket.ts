@@ -8,7 +8,8 @@ import type { Connection } from '../websocket/connection.ts'
 import type { SocketEndpoint } from '../websocket/upgrade.ts'
 
 /**
- * `ws://…/a2a/message`: each text frame is one envelope and gets one answer with `output` or `error`, beside its
+ * `ws://…/a2a/message`: each text frame is one envelope and gets one answer with `output` or `error`, and with the
+ * envelope's
  * `message_id` and `reply_to`. An envelope with a `message_id` may get frames with `update` first. `ending` ends
  * streams.
  */

@@ -18,13 +18,13 @@ export interface Mount {
   readonly method: HttpMethod
   readonly path: string
   readonly handler: Handler
-  /** Any web page may read it. */
+  /** Any web page may read the answer. */
   readonly open?: boolean
-  /** An exact address whose requests skip Express: the path itself, or one that it matches. */
+  /** An exact path whose requests skip Express: the path itself, or a path that it matches. */
   readonly direct?: string
 }
 
-/** Express only matches paths; bodies and answers are handled here. */
+/** Express only matches paths; this module handles bodies and answers. */
 export function createHttpApp(
   context: TransportContext,
   etags: Etags,
@@ -77,7 +77,7 @@ function mountOf(route: Route, context: TransportContext, etags: Etags, ending: 
 }
 
 /**
- * All methods of one path, whatever names the rows give its parameters; other methods get 405, OPTIONS a
+ * Serves all methods of one path, whatever parameter names the rows use; other methods get 405, OPTIONS gets a
  * preflight.
  */
 function mountPath(app: Express, context: TransportContext, mounts: readonly Mount[]): void {
@@ -142,7 +142,7 @@ function notFound(context: TransportContext): RequestHandler {
 }
 
 /**
- * A secret in an address is already in logs and histories: the request is refused, and the secret is not repeated.
+ * A secret in an address is already in logs and histories. The request is refused, and the secret is not repeated.
  */
 function refuseSecrets(context: TransportContext): RequestHandler {
   return (request, response, next) => {
@@ -152,7 +152,7 @@ function refuseSecrets(context: TransportContext): RequestHandler {
   }
 }
 
-/** Express throws URIError for a path that it cannot decode; any other error is internal and logged. */
+/** Express throws URIError for a path that it cannot decode. Every other error is internal and logged. */
 function unreadable(context: TransportContext): ErrorRequestHandler {
   return (fault, request, response, _next) => {
     const undecodable = fault instanceof URIError

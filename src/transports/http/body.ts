@@ -6,7 +6,7 @@ const drainMilliseconds = 500
 
 /**
  * Reads a JSON body of at most 1 MiB; `{}` if there is none. Throws Failure `too_large`, `unsupported_media_type`
- * or `invalid_request`. A refused body is drained for a moment, so that the caller reads the answer and not a
+ * or `invalid_request`. A refused body is drained for a short time, so that the caller reads the answer and not a
  * connection reset.
  */
 export async function readJsonBody(request: IncomingMessage): Promise<unknown> {

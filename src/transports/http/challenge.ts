@@ -5,7 +5,7 @@ import { metadataUrl, resourcePaths } from './resources.ts'
 
 /**
  * The WWW-Authenticate header of a refusal, for HTTP requests and upgrades (RFC 6750 section 3, RFC 9728 section
- * 5.1): without an error if there were no credentials, else with the reason, or the scope that is missing.
+ * 5.1). It names no error if the request had no credentials, else the reason or the missing scope.
  */
 export function challenge(
   context: Pick<TransportContext, 'site'>,
@@ -30,7 +30,7 @@ export function challenge(
   return { 'WWW-Authenticate': `Bearer ${text.join(', ')}` }
 }
 
-/** True if another token would be accepted: there was none, an invalid one, or one without the scope. */
+/** True if another token would be accepted: the request had no token, an invalid one, or one without the scope. */
 export function isChallenge({ code, details }: Failure): boolean {
   return code === 'unauthenticated' || (code === 'forbidden' && details.scope !== undefined)
 }

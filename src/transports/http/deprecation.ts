@@ -1,7 +1,7 @@
 import { Deprecation } from '../../../schemas/deprecation.ts'
 import type { Headers } from './respond.ts'
 
-/** RFC 9745, with the successor as RFC 5829 links it. Empty if the agent is not deprecated. */
+/** The headers of RFC 9745, with a link to the successor as in RFC 5829. Empty if the agent is not deprecated. */
 export function deprecationHeaders(deprecated: unknown): Headers {
   if (deprecated === undefined || deprecated === null) return {}
   const { success, data } = Deprecation.safeParse(deprecated)

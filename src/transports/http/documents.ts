@@ -17,7 +17,7 @@ interface Documented {
   readonly challenge: () => Promise<string | null>
 }
 
-/** The documents for newcomers, `/`, `/llms.txt` and `/openapi.json`, and the proof of the gateway's own domain. */
+/** The entry documents `/`, `/llms.txt` and `/openapi.json`, and the proof of the gateway's own domain. */
 export function documents({ agents, site, challenge }: Documented, version: string): Mount[] {
   const page = (path: string, type: string, render: (site: Site) => string): Mount =>
     pageMount(site, { path, type, render })

@@ -4,25 +4,27 @@ import type { Principal } from '../../../schemas/scope.ts'
 
 /**
  * Strong validators (RFC 9110 section 8.8.3) without hashing bodies: an entry's revision, or the registry's
- * revision for answers computed over all entries. `rendering` names what else a representation depends on.
+ * revision for answers computed over all entries. `rendering` identifies everything else on which a representation
+ * depends.
  */
 export interface Etags {
-  /** The tag of an answer that is one entry. */
+  /** The tag of an answer that consists of one entry. */
   ofEntry(entry: Json, principal: Principal | null): string | undefined
   /**
    * The tag of an answer computed at a revision of the registry; `variant` is a letter for another rendering of it.
    */
   ofRegistry(revision: number | undefined, principal: Principal | null, variant?: string): string | undefined
-  /** The variant of lists as they are rendered now. */
+  /** The current variant of lists. */
   listVariant(): string
   /**
-   * The latest revision in an If-Match header, the only one that may be current; 0, the revision of no entry, for
-   * none.
+   * The latest revision in an If-Match header, the only one that may be current. An absent header gives 0, the
+   * revision of no
+   * entry.
    */
   revision(header: string): number
 }
 
-/** `probes` counts the sweeps of liveness probes whose results lists show. */
+/** `probes` counts the sweeps of liveness probes whose results are in lists. */
 export function createEtags(rendering: string, probes: () => number = () => 0): Etags {
   const prefix = createHash('sha256').update(rendering).digest('base64url').slice(0, 8)
   const pattern = new RegExp(`^"${prefix}\\.e(\\d+)(?:-[a-z0-9]+)?(?:\\.[A-Za-z0-9_-]+)?"$`)
@@ -60,7 +62,7 @@ function lookOf({ liveness }: Record<string, unknown>): string {
   return typeof at === 'string' ? `-${Date.parse(at).toString(36)}` : ''
 }
 
-/** Representations for different callers differ, so their tags do. */
+/** Representations for different callers differ, so their tags must differ. */
 function digest({ issuer, subject, scopes, namespaces }: Principal): string {
   return createHash('sha256')
     .update(JSON.stringify([issuer, subject, [...scopes], namespaces]))
@@ -68,7 +70,7 @@ function digest({ issuer, subject, scopes, namespaces }: Principal): string {
     .slice(0, 6)
 }
 
-/** True where If-None-Match lists the tag (weak comparison). */
+/** True if If-None-Match lists the tag (weak comparison). */
 export function matches(header: string | undefined, etag: string | undefined): boolean {
   if (header === undefined || etag === undefined) return false
   if (header.trim() === '*') return true

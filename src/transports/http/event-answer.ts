@@ -15,7 +15,7 @@ export function streams({ events }: Route, { part, effect }: Pick<Action, 'part'
   return events !== undefined || part !== undefined || effect === 'call'
 }
 
-/** RFC 9110 section 12.5.1, reduced to order: of the two types, the one named first counts. */
+/** RFC 9110 section 12.5.1, simplified: of the two types, the first one in the header counts. */
 export function wantsEvents({ method, headers: { accept = '' } }: IncomingMessage): boolean {
   const [stream, json] = [accept.indexOf('text/event-stream'), accept.indexOf('application/json')]
   return method !== 'HEAD' && stream >= 0 && (json < 0 || stream < json)
@@ -40,7 +40,7 @@ interface EventAnswer {
 }
 
 /**
- * Answers as server-sent events: `part` and `progress` as they come, then `result` or `error`. The stream opens
+ * Answers as server-sent events: `part` and `progress` as they arrive, then `result` or `error`. The stream opens
  * with the first event; an error before that is thrown to the caller of this function.
  */
 export async function answerAsEvents(
@@ -83,7 +83,7 @@ export async function answerAsEvents(
   }
 }
 
-/** How long a client waits before it reconnects. */
+/** Time for which a client waits before it reconnects. */
 const retry_ms = 2000
 
 export function stopping(): Failure {

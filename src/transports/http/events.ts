@@ -4,21 +4,21 @@ import { eventText, type ServerSentEvent } from '../../common/sse.ts'
 import type { Headers } from './respond.ts'
 
 export interface EventStream {
-  /** Resolves when the caller can take more, or has gone. */
+  /** Resolves when the caller can take more, or has disconnected. */
   write(event: ServerSentEvent): Promise<void>
-  /** Ends the stream, after a last event if one is given. */
+  /** Ends the stream, after a last event if it is given. */
   end(last?: ServerSentEvent): void
 }
 
 export interface EventStreamOptions {
   readonly headers?: Headers
-  /** Called at every keep-alive; throws to `lapsed` if the caller may no longer listen. */
+  /** Called at every keep-alive; throws to `lapsed` if the caller is no longer allowed to listen. */
   readonly check?: () => Promise<unknown>
   readonly lapsed?: (thrown: unknown) => void
   readonly keep_alive_ms?: number
-  /** How long the client should wait before it reconnects, in milliseconds. */
+  /** Time for which the client should wait before it reconnects, in milliseconds. */
   readonly retry_ms?: number
-  /** How long a caller may leave written data unread, before its connection is closed. */
+  /** Maximum time for which written data may stay unread, before the connection is closed. */
   readonly stall_ms?: number
 }
 
@@ -49,7 +49,7 @@ export function openEvents(response: ServerResponse, options: EventStreamOptions
   const isOver = () => response.destroyed || response.writableEnded
 
   /**
-   * Resolves when the caller has read everything, or has gone; a caller that reads nothing for too long is
+   * Resolves when the caller has read everything, or has disconnected. A caller that reads nothing for too long is
    * disconnected.
    */
   async function taken(by: 'drain' | 'finish'): Promise<void> {

@@ -11,8 +11,9 @@ import type { Route } from './route.ts'
 export type ReadRequest = IncomingMessage & { readonly params: Readonly<Record<string, string | string[]>> }
 
 /**
- * The input of a row's action, from defaults, body, query, path and If-Match; later sources win. Throws Failure
- * `invalid_request`, and what reading a body throws.
+ * The input of a row's action, from defaults, body, query, path and If-Match; later sources take precedence. Throws
+ * Failure
+ * `invalid_request`, and the errors of reading the body.
  */
 export async function readInput(
   route: Route,
@@ -47,7 +48,7 @@ export async function readInput(
   return input
 }
 
-/** A key is a string of RFC 9651, in quotes; many clients leave them out. */
+/** A key is a string of RFC 9651, in quotes; many clients leave the quotes out. */
 function unquoted(key: string): string {
   return /^"(.*)"$/.exec(key.trim())?.[1] ?? key.trim()
 }
@@ -59,7 +60,7 @@ function revisionAsked({ headers }: IncomingMessage, etags: Etags): number | und
   return condition === undefined || condition === '*' ? undefined : etags.revision(condition)
 }
 
-/** A2A 1.0 section 3.6.1; a client that accepts the media type of A2A cards gets the newest version. */
+/** A2A 1.0 section 3.6.1. A client that accepts the media type of A2A cards gets the newest version. */
 function versionAsked({ headers }: IncomingMessage): { a2a_version?: string } {
   const version = headers['a2a-version']
   if (typeof version === 'string') return { a2a_version: version }

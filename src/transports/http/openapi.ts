@@ -37,7 +37,7 @@ export function openApi(agents: readonly Agent[], version: string, baseUrl: stri
   }
 }
 
-/** `POST /a2a/message`, which is not in the table: it calls any action and answers with its output. */
+/** `POST /a2a/message`, which is not in the table: it calls any action and returns the output of the action. */
 const envelope: Row = {
   route: {
     method: 'post',
@@ -49,7 +49,7 @@ const envelope: Row = {
   },
   action: {
     title: 'The output of the action',
-    description: 'Calls any action of any agent; params and answer are as the action says.',
+    description: 'Calls any action of any agent. The action defines the params and the output.',
     input: envelopeShape,
     output: { json: {} },
     access: 'public',
@@ -69,7 +69,7 @@ function rowsOf(agents: readonly Agent[]): Row[] {
   })
 }
 
-/** Rows whose paths differ only in parameter names are one path, with the names of the first row. */
+/** Rows whose paths differ only in parameter names become one path, with the names of the first row. */
 function pathsOf(rows: readonly Row[], definitions: Definitions): Record<string, unknown> {
   const groups = Map.groupBy(rows, ({ route }) => shapeOf(route.path))
   const named = [...groups.values()].flatMap((group) => {
@@ -85,7 +85,7 @@ function pathsOf(rows: readonly Row[], definitions: Definitions): Record<string,
   )
 }
 
-/** OpenAPI's Operation Object of one row; `all` are the rows that its links may name. */
+/** OpenAPI's Operation Object of one row; `all` contains the rows that its links may name. */
 function operationOf(row: NamedRow, all: readonly NamedRow[], definitions: Definitions): unknown {
   const { route, action } = row
   const operationId = operationIdOf(route)

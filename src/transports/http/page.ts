@@ -4,12 +4,12 @@ import { matches } from './etag.ts'
 import { send } from './respond.ts'
 import { corsHeaders } from './rest.ts'
 
-/** A document that is the same for all callers of one address. */
+/** A document that is equal for all callers of one address. */
 interface Page<Site> {
   readonly path: string
   readonly type: string
   readonly render: (here: Site) => string
-  /** How long caches may keep it, in seconds; a minute when absent. */
+  /** Maximum time for which caches keep the document, in seconds; a minute when absent. */
   readonly max_age_s?: number
 }
 

@@ -23,7 +23,7 @@ export const playgroundRoutes: readonly Route[] = [
     fails: ['forbidden'],
     events: { action: 'watch_session', id: 'number', after: 'after' },
   }),
-  playground('GET /api/playground/session/:id/export', 'Export a session as something that runs', {
+  playground('GET /api/playground/session/:id/export', 'Export a session as runnable code', {
     action: 'export_session',
     query: { format: 'format' },
     uncached: true,

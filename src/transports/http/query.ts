@@ -4,8 +4,8 @@ import { nearest } from '../../../schemas/nearest.ts'
 
 /**
  * Query parameters as fields of an action's input, coerced by the action's schema: numbers and booleans are
- * converted, lists may be repeated or comma-separated. A value that does not fit stays text for the schema to
- * refuse. Throws Failure `invalid_request` for unknown names (with the nearest) and for repeated scalars.
+ * converted, lists may be repeated or comma-separated. A value that cannot be converted stays text, and the schema
+ * refuses it. Throws Failure `invalid_request` for unknown names (with the nearest) and for repeated scalars.
  */
 export function readQuery(
   search: string,

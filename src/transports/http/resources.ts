@@ -1,4 +1,4 @@
-/** The protected resources (RFC 8707, RFC 9728) beside the gateway as a whole. */
+/** The protected resources (RFC 8707, RFC 9728) in addition to the gateway as a whole. */
 export const resourcePaths = ['/mcp', '/mcp/ws', '/rpc', '/a2a/message', '/a2a/v1'] as const
 
 /** Every audience of tokens for this gateway. */

@@ -12,7 +12,7 @@ const fixed: Headers = {
   'Referrer-Policy': 'no-referrer',
 }
 
-/** Sends text or bytes with the headers of every answer. HEAD gets only the headers. */
+/** Sends text or bytes with the headers that every answer has. HEAD gets only the headers. */
 export function send(
   request: IncomingMessage,
   response: ServerResponse,

@@ -20,13 +20,13 @@ import type { Route } from './route.ts'
 
 export type Handler = (request: ReadRequest, response: ServerResponse) => Promise<void>
 
-/** A2A 1.0 section 8.6 asks for a max-age on cards; this one must be revalidated each time. */
+/** A2A 1.0 section 8.6 asks for a max-age on cards; these cards must be revalidated each time. */
 const cardAge = 'max-age=0, must-revalidate'
 
 interface Served {
   readonly route: Route
   readonly action: Action
-  /** The action that answers under `Accept: text/event-stream`. */
+  /** The action that answers requests with `Accept: text/event-stream`. */
   readonly streaming?: Action
 }
 
@@ -168,7 +168,8 @@ export function isPublicRead(route: Route, action: Action): boolean {
 const remembered = 100
 
 /**
- * When a representation, named by its validator, was first sent: no earlier than its creation (RFC 9110 section
+ * The time when a representation, identified by its validator, was first sent: no earlier than its creation (RFC 9110
+ * section
  * 8.8.2).
  */
 function createLastModified(clock: () => number = Date.now): (etag: string) => string {

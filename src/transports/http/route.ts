@@ -5,8 +5,8 @@ import type { Json, JsonObject } from '../../../schemas/json.ts'
 export type HttpMethod = 'get' | 'post' | 'put' | 'delete'
 
 /**
- * One REST endpoint is one row: data, so that the server, the OpenAPI document and the interface walk of the
- * tests all read the same table.
+ * One REST endpoint is one row of data. The server, the OpenAPI document and the interface test all read the same
+ * table.
  */
 export interface Route {
   readonly method: HttpMethod
@@ -19,9 +19,9 @@ export interface Route {
   readonly parameters?: Readonly<Record<string, string>>
   /** Query parameter → field of the action's input, with a dot into objects. */
   readonly query?: Readonly<Record<string, string>>
-  /** Where the JSON body goes: it is the input, or the input is in its one field `input`. Absent: no body. */
+  /** How the JSON body becomes the input: it is the input, or its only field `input` is. Absent: no body. */
   readonly body?: 'whole' | 'input'
-  /** Values of input fields for this row, where the action has no default. */
+  /** Values of input fields for this row, if the action has no default. */
   readonly defaults?: JsonObject
   /** The answer is one entry, whose revision validates it. */
   readonly entry?: true
@@ -32,20 +32,20 @@ export interface Route {
   readonly status?: 200 | 201 | 204
   /** `A2A-Version`, or `Accept` with a media type of A2A, asks for the standard card. */
   readonly versions?: true
-  /** The answer follows no revision of the registry and must not be cached. */
+  /** The answer does not depend on a revision of the registry and must not be cached. */
   readonly uncached?: true
   /** Field of other rows' inputs that the `id` in this answer fills; `agent` if the answer is one entry. */
   readonly gives?: string
-  /** Failures beside those that are derived from the row, for the OpenAPI document. */
+  /** Failures in addition to those that are derived from the row, for the OpenAPI document. */
   readonly fails?: readonly Code[]
   readonly show?: (output: Json) => Shown
-  /** The media types of an answer that is shown as text. */
+  /** The media types of an answer that is sent as text. */
   readonly texts?: readonly string[]
-  /** The action under `Accept: text/event-stream`; absent: the same action, if it streams or is a call. */
+  /** The action for `Accept: text/event-stream`; absent: the same action, if it streams or is a call. */
   readonly events?: Events
 }
 
-/** An answer as a row shows it: JSON, or the text of a file. */
+/** The form in which a row sends an answer: JSON, or the text of a file. */
 export type Shown =
   | { readonly body: Json; readonly location?: string }
   | { readonly text: string; readonly media_type: string; readonly filename: string }
@@ -64,8 +64,9 @@ type Differences = Partial<Omit<Route, 'method' | 'path' | 'summary' | 'to'>>
 
 /**
  * Makes the rows of one agent by convention, from `POST /api/agents/:id/go-live` and a summary. The action is the last
- * part of the path (`go_live`); a parameter fills the field that is named like the part before it (`agent`); POST and PUT
- * have the input as their body; DELETE answers 204. A row states only what differs.
+ * part of the path (`go_live`). A parameter fills the field that has the name of the part before it (`agent`). POST
+ * and PUT
+ * have the input as their body. DELETE answers 204. A row states only its differences from this.
  */
 export function routesOf(to: string) {
   return (

@@ -20,12 +20,12 @@ const search = {
 
 const card = { action: 'get_card', query: { 'A2A-Version': 'a2a_version' }, versions: true } as const
 
-/** Beside A2A's own bindings no version has to be named; a client that names none may speak 0.3. */
+/** Outside of A2A's own bindings a client need not name a version, and a client that names none may speak 0.3. */
 const standardCard = { ...card, defaults: { a2a_version: '0.3', through: true } } as const
 
 const page = { limit: 'limit', cursor: 'cursor' } as const
 
-/** A hosted agent's action at an address of its own: `{"input": …}` in, `{"output": …}` out. */
+/** A hosted agent's action at its own address: `{"input": …}` in, `{"output": …}` out. */
 const utility = { body: 'input', show: (output: Json) => ({ body: { output } }) } as const
 
 const registry = routesOf('svc.registry')
@@ -58,7 +58,7 @@ export const routes: readonly Route[] = [
   registry('GET /a2a/v1/.well-known/agent-card.json', "The registry's standard A2A card", standardCard),
   registry(
     'GET /a2a/v1/:tenant/.well-known/agent-card.json',
-    'The standard A2A card by which an agent is called through here',
+    'The standard A2A card for calling an agent through this gateway',
     { ...standardCard, parameters: { tenant: 'agent' } },
   ),
   registry('GET /api/agents', 'List public agents', search),
@@ -68,7 +68,7 @@ export const routes: readonly Route[] = [
     status: 201,
     show: (entry) => ({ body: entry, location: `/api/agents/${isRecord(entry) ? String(entry.id) : ''}` }),
   }),
-  registry('POST /api/agents/validate', 'Say what is wrong with a card or a publication'),
+  registry('POST /api/agents/validate', 'Validate a card or a publication'),
   registry('GET /api/agents/:packageName', 'Get one agent', { action: 'get_agent', entry: true }),
   registry('PUT /api/agents/:id', 'Update an agent', { action: 'update', entry: true, conditional: true }),
   registry('POST /api/agents/:id/go-live', 'Publish an agent: STAGE to ACTIVE', {
@@ -88,11 +88,11 @@ export const routes: readonly Route[] = [
     action: 'list_versions',
     query: page,
   }),
-  registry('POST /api/agents/:id/claim', 'Claim an agent that nobody owns', { conditional: true }),
+  registry('POST /api/agents/:id/claim', 'Claim an agent without an owner', { conditional: true }),
   registry('POST /api/agents/:id/verify', 'Prove the domain of an agent', { conditional: true }),
-  registry('POST /api/agents/:id/check', 'Look now whether an agent is alive'),
-  registry('POST /api/agents/:id/transfer', 'Give an agent to another owner', { conditional: true }),
-  registry('POST /api/agents/:id/deprecate', 'Deprecate an agent, or take that back', {
+  registry('POST /api/agents/:id/check', 'Probe an agent now'),
+  registry('POST /api/agents/:id/transfer', 'Transfer an agent to another owner', { conditional: true }),
+  registry('POST /api/agents/:id/deprecate', 'Deprecate an agent, or end its deprecation', {
     entry: true,
     conditional: true,
   }),
@@ -101,20 +101,20 @@ export const routes: readonly Route[] = [
     conditional: true,
   }),
   registry('POST /api/agents/:id/report', 'Report an agent', { status: 204 }),
-  registry('GET /api/agents/:id/audit', 'What was done to an agent, and by whom', {
+  registry('GET /api/agents/:id/audit', 'Audit log of an agent', {
     query: page,
     uncached: true,
   }),
   registry('POST /api/keys', 'Create an API key', { action: 'create_key', status: 201, uncached: true }),
-  registry('PUT /api/agents/:id/credential', 'Store what you show an agent that you call', {
+  registry('PUT /api/agents/:id/credential', 'Store your credential for an agent', {
     action: 'set_credential',
     uncached: true,
     fails: ['not_callable'],
   }),
-  registry('DELETE /api/agents/:id/credential', 'Forget what you show an agent', {
+  registry('DELETE /api/agents/:id/credential', 'Delete your credential for an agent', {
     action: 'delete_credential',
   }),
-  registry('GET /api/credentials', 'List the agents that you keep a credential for', {
+  registry('GET /api/credentials', 'List the agents for which you have stored a credential', {
     action: 'list_credentials',
     uncached: true,
   }),
@@ -122,20 +122,20 @@ export const routes: readonly Route[] = [
   registry('DELETE /api/keys/:id', 'Delete an API key, with the tokens obtained with it', {
     action: 'delete_key',
   }),
-  registry('GET /public/changes', 'What happened since a revision, or as it happens', {
+  registry('GET /public/changes', 'Changes since a revision, as a page or as a stream', {
     action: 'watch_changes',
     query: { since: 'since', limit: 'limit' },
     uncached: true,
     events: { action: 'watch_changes', id: 'revision', after: 'since' },
   }),
-  registry('POST /api/webhooks', 'Have changes posted to an address', {
+  registry('POST /api/webhooks', 'Create a webhook for changes', {
     action: 'create_webhook',
     status: 201,
     uncached: true,
     gives: 'webhook',
   }),
   registry('GET /api/webhooks', 'List your webhooks', { action: 'list_webhooks', uncached: true }),
-  registry('GET /api/webhooks/:id', 'Read a webhook, with how its last deliveries went', {
+  registry('GET /api/webhooks/:id', 'Read a webhook and the results of its last deliveries', {
     action: 'get_webhook',
     uncached: true,
   }),

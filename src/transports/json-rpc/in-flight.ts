@@ -11,7 +11,7 @@ interface Running {
   cancel(id: unknown): boolean
 }
 
-/** `socket` aborts when it has closed. */
+/** `socket` aborts when the socket has closed. */
 export function createRunning(socket: AbortSignal): Running {
   const running = new Map<unknown, Set<AbortController>>()
   const endAll = () => {
@@ -33,7 +33,7 @@ export function createRunning(socket: AbortSignal): Running {
       }
     },
     cancel(id) {
-      // A notification and a batch have no id and cannot be cancelled.
+      // A notification and a batch have no id, so nobody can cancel them.
       const same = id === undefined ? undefined : running.get(id)
       for (const controller of same ?? []) {
         controller.abort(new Failure('cancelled', 'The caller cancelled the request.'))

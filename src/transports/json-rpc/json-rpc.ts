@@ -20,8 +20,8 @@ import { createMethods, unknownMethod } from './methods.ts'
 import { openRpc } from './openrpc.ts'
 
 /**
- * The members of a call that the requests of a batch share; each has an id of its own, and the caller is
- * identified for each.
+ * The members of a call that the requests of a batch share. Each request has its own id, and the caller is
+ * identified for each request.
  */
 interface Caller extends Omit<Call, 'id' | 'principal' | 'emit'> {
   identify(): Principal | null | Promise<Principal | null>

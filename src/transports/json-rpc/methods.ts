@@ -47,7 +47,7 @@ export function createMethods({ dispatch, agents, discover }: MethodsOptions): J
   }
 
   server.addMethod('rpc.discover', discover)
-  // As over its own WebSocket, an envelope gets updates only under a `message_id`.
+  // As over the envelope's own WebSocket, an envelope gets updates only if it has a `message_id`.
   add(
     'message.send',
     (params) => params as unknown as Envelope,

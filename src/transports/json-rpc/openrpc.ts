@@ -43,7 +43,7 @@ const errors = Object.keys(codes).map((code) => ({ $ref: `#/components/errors/${
 const send = {
   name: 'message.send',
   summary: 'Send an envelope',
-  description: 'Calls an action of any agent; the result is its output, with nothing around it.',
+  description: 'Calls an action of any agent. The result is the output of the action itself.',
   paramStructure: 'by-name',
   params: paramsOf(envelopeShape.json),
   result: { name: 'output', schema: {} },

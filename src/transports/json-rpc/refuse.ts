@@ -5,8 +5,8 @@ import { failureOf, type TransportContext } from '../shared/transport-context.ts
 import { errorFrame } from './frames.ts'
 
 /**
- * Refuses an HTTP request as a whole: the failure's status, with a JSON-RPC error as body; `rpcId` is the id in
- * it.
+ * Refuses an HTTP request as a whole: the failure's status, with a JSON-RPC error as body. `rpcId` is the id in the
+ * error.
  */
 export function refuseRequest(
   context: TransportContext,

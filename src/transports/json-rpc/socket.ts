@@ -9,7 +9,7 @@ import { createJsonRpc, readMessage } from './json-rpc.ts'
 
 /**
  * `ws://…/rpc`: each text frame is one JSON-RPC message. A subscription sends notifications before its answer,
- * which comes when `ending` aborts or the caller sends `rpc.cancel`; that overtakes queued requests.
+ * which comes when `ending` aborts or the caller sends `rpc.cancel`. `rpc.cancel` overtakes queued requests.
  */
 export function jsonRpcSocket(
   context: TransportContext,

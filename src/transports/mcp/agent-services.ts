@@ -24,7 +24,7 @@ export function createAgentServices(
     return (await context.dispatch({ to, action, params: { ...params } }, call)).output
   }
 
-  /** The tools of an agent; one without listed capabilities is asked for them, on behalf of the caller. */
+  /** The tools of an agent. An agent without listed capabilities is asked for them, on behalf of the caller. */
   async function toolsOf(entry: EntryDetail, caller: McpCaller): Promise<readonly Tool[]> {
     const { package_name, capabilities } = entry
     const hosted = context.agents.find((agent) => agent.package_name === package_name)
@@ -74,7 +74,7 @@ export function createAgentServices(
 /** The input schema of a capability without one: text, or any object that the agent understands. */
 const anyInput = {
   type: 'object',
-  properties: { text: { type: 'string', description: 'What to say, in words.' } },
+  properties: { text: { type: 'string', description: 'The message, as text.' } },
 }
 const maxNameLength = 128
 

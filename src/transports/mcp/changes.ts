@@ -1,10 +1,10 @@
 /** Minimum time between two notifications, in milliseconds. */
 const pause = 1000
 
-/** Calls the listener when the listed agents change; the returned function stops it. */
+/** Calls the listener when the listed agents change; the returned function removes the listener. */
 export type OnListed = (listener: () => void) => () => void
 
-/** The same, at once and then at most once a second. */
+/** Calls listeners as `onListed` does, at once and then at most once a second. */
 export function createPaced(onListed: OnListed): OnListed {
   const listeners = new Set<() => void>()
   let stop: (() => void) | undefined

@@ -7,13 +7,14 @@ import { PendingRequests } from './sdk/pending-requests.ts'
 import { type ChannelOptions, openSdkSession, type SdkSession } from './sdk/sdk-session.ts'
 
 /**
- * The messages of one connection on which both sides send: a socket, or a pair of pipes. Requests of 2026-07-28 are
- * answered here; all others go to the SDK, which is loaded for them.
+ * The messages of one connection on which both sides send: a socket, or a pair of pipes. This gateway answers requests
+ * of
+ * 2026-07-28 itself; all others go to the SDK, which is loaded for them.
  */
 export class McpChannel {
   readonly #options: ChannelOptions
   readonly #pending = new PendingRequests()
-  /** The SDK allows one era on a connection, so each era has a session of its own. */
+  /** The SDK allows one protocol version on a connection, so legacy and modern requests have separate sessions. */
   readonly #sessions = new Map<boolean, Promise<SdkSession>>()
   #isClosed = false
 
@@ -30,7 +31,7 @@ export class McpChannel {
     return { urgent: true, run: () => this.#notify(message) }
   }
 
-  /** The connection has closed: running requests are cancelled. */
+  /** The connection has closed: cancels the running requests. */
   closed(): void {
     if (this.#isClosed) return
     this.#isClosed = true
@@ -84,7 +85,10 @@ export class McpChannel {
     }
   }
 
-  /** The SDK receives a cancellation only where it may have the request: it would take one that comes first for 2025. */
+  /**
+   * The SDK receives a cancellation only if it may have the request: it would treat a cancellation that comes first as
+   * a legacy connection.
+   */
   async #notify(message: McpMessage): Promise<void> {
     const cancelled = cancelledBy(message)
     if (cancelled !== undefined && this.#pending.cancel(cancelled)) return

@@ -35,13 +35,14 @@ interface McpHttpOptions {
   /** Aborts when the server stops: subscriptions end then. */
   readonly ending?: AbortSignal
   /**
-   * Loads the handler for the 2025 era and the remaining methods of 2026-07-28; the SDK, without sessions, when
-   * absent.
+   * Loads the handler for legacy protocol versions and for the remaining methods of 2026-07-28; when absent, the SDK
+   * without
+   * sessions.
    */
   readonly load?: () => Promise<Serve>
 }
 
-/** MCP over Streamable HTTP, stateless, in both eras. */
+/** MCP over Streamable HTTP, stateless, for all supported protocol versions. */
 export function mcpMounts(options: McpHttpOptions): Mount[] {
   const { context, path, serviceOf, allowsOrigin } = options
   const loaded = new WeakMap<McpService, Promise<Serve>>()
@@ -128,7 +129,7 @@ async function load(service: McpService, { onError, ending }: McpHttpOptions): P
   const close = () => void handler.close().catch(onError)
   const serve = toNodeHandler(handler, { onerror: onError }) as Serve
   return (request, response, body) => {
-    // Listeners are removed after each request, so that services of deleted agents can be collected.
+    // Listeners are removed after each request, so that services of deleted agents can be garbage-collected.
     const end = () => close()
     ending?.addEventListener('abort', end, { once: true })
     response.once('close', () => ending?.removeEventListener('abort', end))

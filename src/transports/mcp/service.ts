@@ -18,8 +18,9 @@ import { createTools, type Tool } from './views/tools.ts'
 import type { McpView, McpViews } from './views/view.ts'
 
 /**
- * The MCP service behind every transport: own answers, and the SDK for the 2025 era and the remaining methods of
- * 2026-07-28.
+ * The MCP service behind every transport: the gateway's own answers, and the SDK for legacy protocol versions and the
+ * remaining
+ * methods of 2026-07-28.
  */
 export interface McpService {
   readonly modern: Modern
@@ -80,7 +81,7 @@ interface ServingOptions {
   readonly onListed: OnListed
 }
 
-/** Tools and views for every transport and both eras. */
+/** Tools and views for every transport and every protocol version. */
 export function createServing(options: ServingOptions): McpService {
   const { context, tools, info, instructions, capabilitiesOf, views, onError, onListed } = options
   const callTool = createCallTool(context, tools)

@@ -3,7 +3,7 @@ import type { SocketEndpoint } from '../websocket/upgrade.ts'
 import { McpChannel } from './channel.ts'
 import type { McpService } from './service.ts'
 
-/** `ws://…/mcp/ws`, subprotocol `mcp`: each text frame is one JSON-RPC message, in either era of MCP. */
+/** `ws://…/mcp/ws`, subprotocol `mcp`: each text frame is one JSON-RPC message, of any supported protocol version. */
 export function mcpSocket(service: McpService, onError: (fault: unknown) => void): SocketEndpoint {
   return {
     path: '/mcp/ws',

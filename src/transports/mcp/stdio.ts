@@ -12,7 +12,7 @@ import type { McpService } from './service.ts'
 interface StdioOptions {
   readonly input?: Readable
   readonly output?: Writable
-  /** How long requests may still take once the input has ended, in milliseconds. */
+  /** Maximum time for requests after the input has ended, in milliseconds. */
   readonly drain_ms?: number
 }
 

@@ -15,7 +15,7 @@ import { noStore, OAuthRefusal, refuse } from './refusal.ts'
 
 interface EndpointOptions {
   readonly context: TransportContext
-  /** Counts an attempt of this client address. Throws Failure `rate_limited`. */
+  /** Counts one request of this client address. Throws Failure `rate_limited`. */
   readonly count: (client: string) => void
 }
 
@@ -100,7 +100,7 @@ interface RevocationEndpointOptions extends EndpointOptions {
 }
 
 /**
- * `POST /oauth/revoke` (RFC 7009): a client revokes a token of its own; a token that is no longer valid is not an
+ * `POST /oauth/revoke` (RFC 7009): a client revokes one of its own tokens. A token that is no longer valid is not an
  * error.
  */
 function revocationEndpoint({ revoke, ...options }: RevocationEndpointOptions): Mount {

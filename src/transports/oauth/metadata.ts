@@ -55,7 +55,8 @@ export function metadataMounts({ context, published, external }: MetadataOptions
 }
 
 /**
- * RFC 8414. There are no response types, since users cannot sign in here; MCP clients reject metadata without the
+ * RFC 8414. There are no response types, since users cannot sign in at the gateway; MCP clients reject metadata
+ * without the
  * endpoint.
  */
 function authorizationServer(issuer: string): unknown {
@@ -73,12 +74,12 @@ function authorizationServer(issuer: string): unknown {
   }
 }
 
-/** RFC 6749 section 4.1.2.1, answered directly: nothing is redirected. */
+/** RFC 6749 section 4.1.2.1: answers directly, without a redirect. */
 function noSignIn(request: Parameters<Handler>[0], response: ServerResponse): void {
   const body = {
     error: 'unsupported_response_type',
     error_description:
-      'Users cannot sign in here: programs use the token endpoint, people an issuer of their own.',
+      'Users cannot sign in here. Programs use the token endpoint; people use the issuer of their organisation.',
   }
   send(request, response, 400, JSON.stringify(body), noStore)
 }

@@ -29,7 +29,7 @@ export const noStore: Headers = { 'Cache-Control': 'no-store', 'Content-Type': '
 const errors: Partial<Record<Code, OAuthError>> = {
   unauthenticated: 'invalid_client',
   forbidden: 'unauthorized_client',
-  // An API key of somebody else.
+  // An API key of another owner.
   not_found: 'unauthorized_client',
   rate_limited: 'temporarily_unavailable',
   unavailable: 'temporarily_unavailable',

@@ -22,7 +22,7 @@ const nowhere: readonly string[] = Object.freeze([])
 
 /**
  * The address of the peer or, behind a proxy that the operator trusts, the last address that the proxy names. An
- * IPv6 caller counts as its /64, since it can use every address in it.
+ * IPv6 caller counts as its /64, since one caller can use every address in it.
  */
 function addressOf(context: Pick<TransportContext, 'trusted_proxies'>, request: IncomingMessage): string {
   const peer = peerOf(request.socket)

@@ -1,8 +1,8 @@
 import { maxMessageBytes } from '../../../schemas/plain.ts'
 
-/** Messages of one connection that are answered at the same time. */
+/** Maximum number of messages of one connection that are processed at the same time. */
 export const maxInFlight = 16
-/** Messages of one connection that are read ahead of those, so that a cancellation among them is noticed. */
+/** Maximum number of queued messages of one connection, so that a cancellation among them is read early. */
 export const maxQueued = 64
 /** Total length of the queued messages, in characters. */
 const maxQueuedLength = maxMessageBytes
@@ -24,15 +24,16 @@ interface Ending {
 
 /** The work for one message. */
 export interface Task {
-  /** Does not queue behind others: a cancellation overtakes the requests that it cancels. */
+  /** True for a task that skips the queue: a cancellation overtakes the requests that it cancels. */
   readonly urgent?: boolean
   run(): Promise<void>
 }
 
 /**
- * The limits of one connection, for every transport that keeps one open: at most 16 messages are processed at the
- * same time, a few more are queued, and while the queue is full nothing more is read. `add` works like `write` of
- * a Node.js stream: after `false` the transport stops reading until `ready` has resolved.
+ * The limits of one connection, for every transport with open connections: at most 16 messages are processed at the
+ * same time, and a few more are queued. While the queue is full, the transport must stop reading. `add` works like
+ * `write`
+ * of a Node.js stream: after `false` the transport stops reading until `ready` has resolved.
  */
 export class FlowControl {
   readonly #onError: (fault: unknown) => void
@@ -47,7 +48,10 @@ export class FlowControl {
     this.#onError = onError
   }
 
-  /** Runs a task, or queues it. `length` is the length of its message in characters. False: the queue is full. */
+  /**
+   * Runs a task, or queues it. `length` is the length of its message in characters. Returns false if the queue is
+   * full.
+   */
   add(task: Task, length = 0): boolean {
     if (this.#inFlight < maxInFlight || task.urgent) void this.#run(task)
     else {
@@ -74,13 +78,16 @@ export class FlowControl {
     this.#settle()
   }
 
-  /** The connection has closed: drops the queued messages and ends every `drain`. */
+  /** Called when the connection has closed: drops the queued messages and ends every `drain`. */
   close(): void {
     this.clear()
     this.#release(this.#idleListeners)
   }
 
-  /** Resolves once every task has ended, the queued ones too, or after `deadline_ms`. The transport reads nothing meanwhile. */
+  /**
+   * Waits until every running and queued task has ended, at most `deadline_ms`. The transport must not add tasks
+   * during this time.
+   */
   async drain(deadline_ms: number): Promise<void> {
     if (this.#inFlight === 0) return
     const { promise, resolve } = Promise.withResolvers<void>()

@@ -13,13 +13,14 @@ export function isLoopback(hostname: string): boolean {
   )
 }
 
-/** The failure of a request for another server; undefined if the host is accepted. */
+/** Returns the failure of a request for another server; undefined if the host is accepted. */
 export type RefuseHost = (request: Pick<IncomingMessage, 'headers'>) => Failure | undefined
 
 /**
  * The host names that a server on `host` accepts. On loopback: loopback names and those of its public addresses,
- * since a page may point its own domain here (DNS rebinding). On any other address: every name, as health checks
- * need.
+ * since a web page may point its own domain to loopback (DNS rebinding). On any other address: every name, as health
+ * checks
+ * require.
  */
 export function hostRule(host: string, addresses: () => readonly string[]): RefuseHost {
   if (!isLoopback(host)) return () => undefined
@@ -34,7 +35,7 @@ export function hostRule(host: string, addresses: () => readonly string[]): Refu
       return undefined
     }
     return new Failure('forbidden', `This gateway does not serve the host ${header.slice(0, 100)}.`, {
-      hint: 'It listens on loopback only. If it is reached by another name, as through a proxy, the operator sets DRAGOMAN_BASE_URL to that address.',
+      hint: 'The gateway listens on loopback only. If clients reach it by another name, such as through a proxy, the operator sets DRAGOMAN_BASE_URL to that address.',
     })
   }
 }

@@ -16,7 +16,8 @@ export function stringify(value: Json): string {
 }
 
 /**
- * The same for an HTTP response: cached UTF-8 bytes of a frozen output, else text, which Node writes in one piece.
+ * The JSON text for an HTTP response: cached UTF-8 bytes of a frozen output, else text, which Node writes in one
+ * piece.
  */
 export function toPayload(value: Json): Buffer | string {
   return isFrozen(value) ? remember(bytes, value, (output) => Buffer.from(write(output))) : write(value)

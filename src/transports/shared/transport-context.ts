@@ -4,7 +4,7 @@ import type { Principal } from '../../../schemas/scope.ts'
 import { type Authenticate, principalOf } from '../../auth/bearer.ts'
 import type { Router } from '../../router/call.ts'
 
-/** What every transport needs from the gateway. */
+/** The parts of the gateway that every transport uses. */
 export interface TransportContext {
   readonly dispatch: Router['dispatch']
   readonly authenticate: Authenticate
@@ -16,12 +16,12 @@ export interface TransportContext {
   readonly site: () => { readonly base_url: string }
   /** Calls the listener when agents are listed or unlisted; the returned function stops it. */
   onListed(listener: () => void): () => void
-  /** Receives errors that callers see only as `internal`. */
+  /** Receives errors that callers get as `internal`. */
   onError(fault: unknown): void
 }
 
 /**
- * The caller; synchronous if the token is cached. A transport calls this before it reads a body and again after:
+ * The caller; synchronous if the token is cached. A transport calls this before and after it reads a body, because
  * the token may be revoked while a slow body arrives. Throws Failure `unauthenticated`.
  */
 export function authenticated(
@@ -31,7 +31,7 @@ export function authenticated(
   return principalOf(authorization, context.authenticate)
 }
 
-/** What was thrown, as the Failure for the caller; an unexpected error is logged first. */
+/** Turns a thrown value into the Failure for the caller; an unexpected error is logged first. */
 export function failureOf(context: Pick<TransportContext, 'onError'>, thrown: unknown): Failure {
   if (!(thrown instanceof Failure)) context.onError(thrown)
   return Failure.from(thrown)

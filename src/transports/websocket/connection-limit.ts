@@ -4,9 +4,9 @@ import { principalKey } from '../../common/principal-key.ts'
 
 export interface ConnectionLimits {
   readonly max_connections?: number
-  /** Sockets without a token from one address. */
+  /** Maximum sockets without a token from one address. */
   readonly max_per_address?: number
-  /** Sockets with tokens of one subject, from any address. */
+  /** Maximum sockets with tokens of one subject, from any address. */
   readonly max_per_subject?: number
 }
 
@@ -20,7 +20,7 @@ export class ConnectionLimit {
     this.#limits = { max_connections, max_per_address, max_per_subject }
   }
 
-  /** Throws Failure `unavailable` where the total is reached. */
+  /** Throws Failure `unavailable` if the maximum total is reached. */
   assertAvailable(): void {
     if (this.#total >= this.#limits.max_connections) throw unavailable('No more sockets are accepted now.')
   }

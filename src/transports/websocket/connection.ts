@@ -12,7 +12,7 @@ const stalledMilliseconds = 5000
 export interface SocketTimeouts {
   /** Between two pings. */
   readonly beat_ms?: number
-  /** How long a peer may leave unread what is sent to it. */
+  /** Maximum time for which sent data may stay unread by the peer. */
   readonly stall_ms?: number
 }
 
@@ -22,11 +22,11 @@ interface ConnectionOptions extends SocketTimeouts {
   readonly wire: Socket
   readonly identify: () => Principal | null | Promise<Principal>
   readonly onClose: () => void
-  /** Receives what a task throws; the socket then closes with 1011. */
+  /** Receives an error that a task throws; the socket then closes with 1011. */
   readonly onError: (fault: unknown) => void
 }
 
-/** One open socket: text in, text out, under the limits that every WebSocket endpoint has. */
+/** One open socket that receives and sends text, under the limits of every WebSocket endpoint. */
 export class Connection {
   readonly client: Client
   readonly #socket: WebSocket
@@ -63,8 +63,8 @@ export class Connection {
   }
 
   /**
-   * The caller, checked again for each message. Closes the socket with 1008 where the token is no longer valid, and with
-   * 1013 where it cannot be checked now; undefined then.
+   * The caller, checked again for each message. Closes the socket with 1008 if the token is no longer valid, and with
+   * 1013 if it cannot be checked now; returns undefined in both cases.
    */
   async identify(): Promise<Principal | null | undefined> {
     try {
@@ -93,7 +93,7 @@ export class Connection {
     socket.resume()
   }
 
-  /** Resolves when the text has left for the peer. A peer that reads nothing for a while is closed with 1013. */
+  /** Resolves when the text has left for the peer. A socket whose peer reads nothing for a while closes with 1013. */
   send(text: string): Promise<void> {
     const [socket, wire] = [this.#socket, this.#wire]
     if (socket.readyState !== socket.OPEN) return Promise.resolve()
@@ -102,7 +102,7 @@ export class Connection {
         if (wire.timeout && socket.bufferedAmount === 0) wire.setTimeout(0)
         resolve()
       })
-      // Node counts each byte that the peer reads as activity, within one long text too.
+      // Node counts each byte that the peer reads as activity, even within one long text.
       if (!wire.timeout && socket.bufferedAmount > 0) wire.setTimeout(this.#stall_ms)
     })
   }
@@ -116,7 +116,7 @@ export class Connection {
     this.#closeListeners.push(listener)
   }
 
-  /** Finishes the messages that have been read, then closes with 1001. */
+  /** Finishes the messages that were read before, then closes the socket with 1001. */
   async drain(): Promise<void> {
     const socket = this.#socket
     this.#isDraining = true

@@ -14,7 +14,7 @@ import { failureOf, type TransportContext } from '../shared/transport-context.ts
 import { Connection, type SocketTimeouts } from './connection.ts'
 import { ConnectionLimit, type ConnectionLimits, unavailable } from './connection-limit.ts'
 
-/** A path that is served over WebSocket. A client must offer the `subprotocol` where `required`. */
+/** A path that is served over WebSocket. A client must offer the `subprotocol` if `required` is set. */
 export interface SocketEndpoint {
   readonly path: string
   readonly subprotocol: string
@@ -25,7 +25,7 @@ export interface SocketEndpoint {
 export interface UpgradeOptions extends ConnectionLimits, SocketTimeouts {
   readonly context: Pick<TransportContext, 'authenticate' | 'onError' | 'site' | 'trusted_proxies'>
   readonly sockets: readonly SocketEndpoint[]
-  /** Refuses requests for other host names; absent: every name is accepted. */
+  /** Refuses requests for other host names; when absent, every name is accepted. */
   readonly refuseHost?: RefuseHost
   /** True if a page of this origin may connect; other clients send no origin. */
   readonly allowsOrigin: (origin: string) => boolean
@@ -40,14 +40,14 @@ const tokenPrefix = 'bearer.'
 
 /**
  * Decides every upgrade before the handshake, in this order: Host, path, Origin, subprotocol, total number of sockets,
- * token, number of sockets of this caller. A refusal is a plain HTTP answer. The token comes in the Authorization header
- * or, from browsers, as a subprotocol `bearer.TOKEN`, never in the query.
+ * token, number of sockets of this caller. A refusal is a plain HTTP answer. The token is in the Authorization header
+ * or, from browsers, in a subprotocol `bearer.TOKEN`, never in the query.
  */
 export class Upgrades {
   readonly #options: UpgradeOptions
   readonly #server: WebSocketServer
   readonly #limit: ConnectionLimit
-  /** TCP sockets, accepted or not. */
+  /** All TCP sockets, before and after the upgrade. */
   readonly #wires = new Set<Duplex>()
   readonly #connections = new Set<Connection>()
   #isClosing = false
@@ -87,7 +87,7 @@ export class Upgrades {
     }
   }
 
-  /** Checks the caller of each open socket again; one whose token is no longer valid closes with 1008. */
+  /** Checks the caller of each open socket again; a socket whose token is no longer valid closes with 1008. */
   async identify(): Promise<void> {
     await Promise.all([...this.#connections].map((connection) => connection.identify()))
   }
@@ -98,7 +98,7 @@ export class Upgrades {
     await Promise.all([...this.#connections].map((connection) => connection.drain()))
   }
 
-  /** Ends every socket at once, accepted or not. */
+  /** Destroys every socket at once, before and after the upgrade. */
   destroy(): void {
     for (const wire of this.#wires) wire.destroy()
   }
@@ -119,7 +119,7 @@ export class Upgrades {
     const token = offered.find(isToken)?.slice(tokenPrefix.length)
     if (!offered.includes(endpoint.subprotocol) && (endpoint.required || isOnlyTokens(offered))) {
       throw new Failure('invalid_request', `Offer the subprotocol ${endpoint.subprotocol}.`, {
-        ...(token !== undefined && { hint: 'Offer it beside the token, which is never echoed.' }),
+        ...(token !== undefined && { hint: 'Offer it in addition to the token, which is never echoed.' }),
       })
     }
     this.#assertOpen()
@@ -166,7 +166,9 @@ function isToken(protocol: string): boolean {
   return protocol.startsWith(tokenPrefix)
 }
 
-/** A browser closes a socket that selects none of the offered subprotocols, and a token is never selected. */
+/**
+ * A browser closes a socket if the server selects none of the offered subprotocols, and a token is never selected.
+ */
 function isOnlyTokens(offered: readonly string[]): boolean {
   return offered.length > 0 && offered.every(isToken)
 }
@@ -195,7 +197,7 @@ function refuse(
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   const linger = setTimeout(() => socket.destroy(), lingerMilliseconds)
   socket.once('close', () => clearTimeout(linger))
-  // Discards what the peer still sends: closing with unread data would reset the answer.
+  // Discards further data of the peer: closing with unread data would reset the answer.
   socket.resume()
   socket.end(`HTTP/1.1 ${http} ${failure.code}\r\n${lines.join('')}\r\n${body}`)
 }

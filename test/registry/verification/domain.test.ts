@@ -72,7 +72,7 @@ describe('a name and a manifest agree', () => {
     ],
     ['com.bücher', 'https://bücher.com/x', undefined, 'no domain that can be proved'],
     ['com.xn--bcher-kva', 'https://bücher.com/x', 'bücher.com', 'xn--'],
-    ['io.github', 'https://github.io/x', 'github.io', 'belongs to nobody'],
+    ['io.github', 'https://github.io/x', 'github.io', 'has no single owner'],
     ['com.example', 'https://127.0.0.1/x', undefined, 'at 127.0.0.1'],
     ['com.example', 'https://[::1]/x', undefined, 'at ::1'],
     ['com.example', 'no url', undefined, 'at no host'],

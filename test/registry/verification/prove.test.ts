@@ -134,7 +134,7 @@ describe('by a file', () => {
     site.put('/back', line)
     const { proof, attempts } = await site.prove({ domain, token, method }, signal)
     expect(proof).toBeNull()
-    expect(attempts[0]?.detail).toContain('which proves nothing')
+    expect(attempts[0]?.detail).toContain('so it does not prove the domain')
     expect(elsewhere.hits()).toBe(1)
   })
 

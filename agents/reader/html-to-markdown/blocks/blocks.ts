@@ -9,7 +9,7 @@ export interface Block {
   readonly text: string
   /** Characters without white space; an ideograph or a syllable counts twice. */
   readonly chars: number
-  /** Characters of these inside links. */
+  /** Characters of the block that are inside links. */
   readonly linked: number
   readonly sentences: number
   readonly container: Container
@@ -45,7 +45,7 @@ export interface Container extends Sums {
   readonly comment: NameMatch
   readonly meta: NameMatch
   readonly has_boilerplate_role: boolean
-  /** It is a link or inside one: a card that links elsewhere as a whole. */
+  /** The container is a link or inside one: a card whose whole area links to another page. */
   readonly is_linked: boolean
 }
 
@@ -71,7 +71,7 @@ export interface PageLayout {
   readonly containers: readonly Container[]
 }
 
-/** Cuts a page into blocks and the elements around them, in time linear in blocks times depth. */
+/** Splits a page into blocks and the elements around them, in time linear in blocks times depth. */
 export function layoutOf(root: Root): PageLayout {
   const holders = new Set<Node>()
   findHolders(root, holders)
@@ -101,7 +101,7 @@ export function layoutOf(root: Root): PageLayout {
   return { blocks, containers }
 }
 
-/** Collects block elements and the elements that contain one. */
+/** Collects block elements and the elements that contain a block. */
 function findHolders(node: Node, holders: Set<Node>): boolean {
   let holds = node.type === 'root' || (isElement(node) && blockNames.has(node.tagName))
   for (const child of childrenOf(node)) if (findHolders(child, holders)) holds = true

@@ -11,7 +11,7 @@ interface Choice {
 /** Metadata of a page that the choice uses. */
 export interface PageFacts {
   readonly title: string
-  /** The text of the article as the page states it in JSON-LD; empty if it does not. */
+  /** The text of the article in the page's JSON-LD; empty if there is none. */
   readonly stated: string
   /** The page declares that it is one article. */
   readonly is_article: boolean
@@ -19,14 +19,13 @@ export interface PageFacts {
 
 /**
  * The body is the element whose own paragraphs have the most prose. If it has this share of the expected content, the
- * page
- * is one text and doubtful blocks are left out; on other pages they are taken for completeness. A page that declares
- * itself
- * an article needs a smaller share.
+ * page is one text and doubtful blocks are left out; on other pages they are taken for completeness. A page that
+ * declares
+ * itself an article needs a smaller share.
  */
 const bodyShare = { undeclared: 0.4, declared: 0.1 }
 const certain = { of_article: 0.55, of_lead: 0.85, of_comment: 0.9 }
-/** Characters of certain content that make a text; less may be a headline. */
+/** Minimum characters of certain content for a text; fewer may be a headline. */
 const minCertainCharacters = 200
 /** Probability from which a quotation within the text counts as part of it. */
 const likelyQuotation = 0.25
@@ -129,7 +128,7 @@ function leaveOutComments(chosen: Set<Block>, scored: readonly Scored[]): void {
   for (const { block, probability } of comments) if (probability < certain.of_comment) chosen.delete(block)
 }
 
-/** Leaves out of an article its headline, captions of pictures and links to other articles. */
+/** Leaves the headline, captions of pictures and links to other articles out of an article. */
 function leaveOut(chosen: Set<Block>, scored: readonly Scored[], { title, is_article }: PageFacts): void {
   for (const { block, probability } of scored) {
     const { text, chars, linked, container } = block

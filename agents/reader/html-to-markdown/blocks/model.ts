@@ -4,13 +4,12 @@ interface TreeModel {
   readonly features: readonly string[]
   /**
    * A table of splits in base64, little-endian, tree after tree: feature (uint16), threshold (float32), and the next
-   * node at
-   * or below the threshold and above it (int16 each: a split of the same tree, or a leaf as -1 - its number).
+   * node at or below the threshold and above it (int16 each: a split of the same tree, or a leaf as -1 - its number).
    */
   readonly splits: string
   /** The values of the leaves, float32 in base64, tree after tree. */
   readonly leaves: string
-  /** Number of leaves of each tree; it has one split less. */
+  /** Number of leaves of each tree; a tree has one split less. */
   readonly sizes: readonly number[]
 }
 

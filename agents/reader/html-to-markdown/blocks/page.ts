@@ -73,7 +73,7 @@ export function pageOf({ blocks, containers }: PageLayout): PageStructure {
   }
 }
 
-/** How much prose each element's own paragraphs have; those of its children count half. */
+/** The prose of each element's own paragraphs; paragraphs of its children count half. */
 function scoresOf(blocks: readonly Block[]): Map<Container, number> {
   const scores = new Map<Container, number>()
   const add = (container: Container | null | undefined, score: number) => {

@@ -8,8 +8,7 @@ const parts = new Set(['table', 'thead', 'tbody', 'tfoot', 'tr', 'td', 'th', 'ca
 
 /**
  * The page with only these blocks and their containers. A data table stays whole; a layout table becomes divisions.
- * Pictures
- * and rules stay if the blocks before and after them stay.
+ * Pictures and rules stay if the blocks before and after them stay.
  */
 export function prune({ blocks, containers, whole }: PageStructure, chosen: ReadonlySet<Block>): Root {
   const indexes = new Map<Node, number>(

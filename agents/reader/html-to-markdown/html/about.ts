@@ -4,7 +4,7 @@ import type { Head } from './head.ts'
 import { isA, type Thing, thingsIn } from './linked-data.ts'
 import { parse } from './parse.ts'
 
-/** Metadata of a page; null where the page states none. */
+/** Metadata of a page; null if the page states none. */
 export interface About {
   readonly title: string | null
   readonly byline: string | null
@@ -14,7 +14,7 @@ export interface About {
   readonly excerpt: string | null
   /** The whole text of the article, if JSON-LD has it. */
   readonly stated: string | null
-  /** The page declares that it is one article, not a list of them. */
+  /** The page declares that it is one article, not a list of articles. */
   readonly is_article: boolean
 }
 

@@ -69,10 +69,10 @@ const hiddenClass =
 /** React streams content as hidden elements with such an id until a script moves them. */
 const streamed = /^S:[\da-f]{1,8}$/i
 
-/** What hides an element by its own attributes; `never`: no script will show it. */
+/** The attribute that hides an element; `never` means that no script will show the element. */
 export type HiddenBy = 'noscript' | 'hidden' | 'aria-hidden' | 'display' | 'visibility' | 'opacity' | 'never'
 
-/** What hides an element from readers of the page; null where it is visible. */
+/** The attribute that hides an element from readers of the page; null if it is visible. */
 export function hiddenBy(name: string, attributes: TagAttributes): HiddenBy | null {
   if (name === 'noscript') return 'noscript'
   if (attributes.has('hidden') && attributes.get('hidden') !== 'until-found') {

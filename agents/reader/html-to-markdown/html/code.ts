@@ -8,7 +8,7 @@ function languageOf(node: Element): string | undefined {
   return /^[\w+#.-]{1,30}$/.test(stated) ? stated : language.exec(attribute(node, 'className'))?.[1]
 }
 
-/** One `<code>` inside `<pre>`, which has the language whichever of the two stated it. */
+/** One `<code>` inside `<pre>`. It has the language that either of the two stated. */
 export function tidyCode(pre: Element): Element {
   const inner = pre.children.find((child) => isElement(child, 'code'))
   const name = languageOf(pre) ?? (inner && isElement(inner) ? languageOf(inner) : undefined)

@@ -20,7 +20,7 @@ export interface MainContent {
   readonly about: About
 }
 
-/** A page with fewer characters is returned whole: there is too little to choose from. */
+/** A page with fewer characters is returned whole, since there is too little to choose from. */
 const fewest = 250
 
 const probability = compile(model)

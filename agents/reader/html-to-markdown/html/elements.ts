@@ -7,7 +7,7 @@ export const dropped = list(
   'script style textarea xmp iframe noembed noframes svg template object applet audio video canvas map select button datalist progress meter title',
 )
 
-/** Elements that are written. Of any other element only the content is written. */
+/** Elements that are written. Of all other elements only the content is written. */
 export const passed = list(
   'a abbr address article aside b blockquote br caption cite code dd del details dfn div dl dt em figcaption figure footer h1 h2 h3 h4 h5 h6 header hr i img input ins kbd li main mark math semantics annotation mfrac mi mn mo mover mroot mrow msqrt msub msubsup msup mtable mtd mtext mtr munder munderover nav ol p picture pre q rp rt s samp section strong sub summary sup table tbody td tfoot th thead time tr tt ul var',
 )
@@ -62,7 +62,7 @@ const implied = new Map<string, Implied>([
 const paragraph: Implied = { closes: list('p'), upTo: new Set([...blocks].filter((name) => name !== 'p')) }
 
 /**
- * How many of the open elements stay open when `name` starts: `<li>` ends a `<li>`, a block ends a `<p>`
+ * Number of the open elements that stay open when `name` starts: `<li>` ends a `<li>`, a block ends a `<p>`
  * (HTML Standard, 13.1.2.4, optional tags).
  */
 export function openBefore(name: string, open: readonly { readonly name: string }[]): number {

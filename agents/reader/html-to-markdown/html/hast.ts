@@ -19,7 +19,7 @@ export function element(
   return { type: 'element', tagName, properties, children: [...children] }
 }
 
-/** An attribute as a string, '' where it is absent. */
+/** An attribute as a string; '' if it is absent. */
 export function attribute(element: Element, name: string): string {
   const value = element.properties[name]
   return Array.isArray(value)
@@ -40,14 +40,14 @@ const blocks = new Set(
   ),
 )
 
-/** True for elements on lines of their own. */
+/** True for elements that occupy their own lines. */
 export function isBlock(node: Node): boolean {
   return node.type === 'element' && blocks.has(node.tagName)
 }
 
 const visibleElements = new Set(['img', 'input', 'raw', 'footnote', 'hr'])
 
-/** True for a node with text, or something else that is visible. */
+/** True for a node with text or other visible content. */
 export function hasContent(node: Node): boolean {
   if (node.type === 'text') return node.value.trim() !== ''
   return (isElement(node) && visibleElements.has(node.tagName)) || childrenOf(node).some(hasContent)

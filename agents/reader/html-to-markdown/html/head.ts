@@ -1,7 +1,7 @@
 import { isBoundedLinkedData } from './linked-data.ts'
 import type { OpenTag } from './tokenizer.ts'
 
-/** Metadata of a page, wherever in the page it is. */
+/** Metadata of a page, from any position in the page. */
 export interface Head {
   readonly title: string | null
   readonly base: string | null

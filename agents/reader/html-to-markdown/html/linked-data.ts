@@ -48,7 +48,7 @@ function parseLoosely(json: string): unknown {
   }
 }
 
-/** Whether the name of one of its types matches; `Article$` matches `NewsArticle` too. */
+/** True if the name of one of the object's types matches; `Article$` matches `NewsArticle` too. */
 export function isA(thing: Thing, ending: RegExp): boolean {
   const types = Array.isArray(thing['@type']) ? thing['@type'] : [thing['@type']]
   return types.some((type) => typeof type === 'string' && ending.test(type))

@@ -16,7 +16,10 @@ const read = (html: string, manner: Partial<ReadingOptions> = {}, head = '') =>
     ...manner,
   }).content
 
-/** The shape that Markdown parses to, written small: `paragraph(text link(text))`, with what tells nodes apart. */
+/**
+ * The nodes that Markdown parses to, in short form: `paragraph(text link(text))`, with the properties that distinguish
+ * nodes.
+ */
 function shape(markdown: string): string {
   const root: Root = unified().use(remarkParse).use(remarkGfm).parse(markdown)
   return root.children.map(written).join(' ')
@@ -62,7 +65,7 @@ function written(node: Nodes): string {
   }
 }
 
-/** A feature, the HTML that has it, the Markdown it becomes, and what that Markdown parses back to. */
+/** A feature, HTML with the feature, the expected Markdown, and the nodes that this Markdown parses to. */
 const features: readonly (readonly [feature: string, html: string, markdown: string, shape: string])[] = [
   [
     'headings of six depths',
@@ -463,7 +466,7 @@ describe('Markdown keeps', () => {
     expect(read('<p>See <a href="c">c</a></p>', {}, head)).toBe('See [c](https://example.com/docs/&/c)')
   })
 
-  test('words alone where links are not wanted, and no images where they are not', () => {
+  test('words alone without links, and no images if they are turned off', () => {
     const html =
       '<p>A <a href="/x">link</a> and <img src="i.png" alt="I"> <a href="/y"><img src="j.png"></a></p>'
     expect(read(html, { include_links: false, include_images: false })).toBe('A link and')

@@ -6,7 +6,7 @@ export interface Filtered {
   readonly head: Head
   /** The visible part of the page, well-formed and bounded. */
   readonly body: string
-  /** The cap that the page exceeded, if it did. */
+  /** The cap that the page exceeded, if any. */
   readonly cut: Sanitizer['cut']
   /** `body` contains text that the page hides until its script runs. */
   readonly is_revealed: boolean
@@ -17,9 +17,10 @@ const maxPasses = 3
 const minRevealedCharacters = 200
 
 /**
- * Rewrites any HTML as small, well-formed HTML without scripts, styles, comments and hidden text, in linear time. Hidden
- * text is taken for the page itself where there is more of it than of visible text: pages that fade in, or that a script
- * writes beside a plain version in `<noscript>`.
+ * Rewrites any HTML as small, well-formed HTML without scripts, styles, comments and hidden text, in linear time. If
+ * there
+ * is more hidden than visible text, the hidden text counts as the page: such pages fade in, or a script
+ * writes them beside a plain version in `<noscript>`.
  */
 export function prefilter(html: string): Filtered {
   const revealed = new Set<string>()
@@ -53,7 +54,7 @@ function read(html: string, revealed: ReadonlySet<string>): { head: Head; saniti
       raw = isRaw(token.name) && !token.closed ? token : undefined
     }
     if (token.type !== 'text') continue
-    // The title of a drawing or of anything hidden is not the title of the page.
+    // The title of a drawing or of a hidden element is not the title of the page.
     if (raw && sanitizer.silentDepth <= 1) head.raw(raw, token.value)
     if (!raw) {
       if (isNoscript) head.noscriptText(token.value)

@@ -14,7 +14,7 @@ const caps = {
   tracked: 256,
   /** Consecutive `<br>`. */
   line_breaks: 2,
-  /** Sum over all lines of the lists and quotations around them: Markdown repeats those on every line. */
+  /** Sum over all lines of the lists and quotations around them: Markdown repeats these on every line. */
   indents: 200_000,
 }
 
@@ -22,15 +22,18 @@ const indenting = new Set(['blockquote', 'li', 'dd'])
 
 interface OpenElement {
   readonly name: string
-  /** As written, null where only the content is written. */
+  /** The tag as written; null if only the content is written. */
   readonly tag: string | null
-  /** Nothing inside is written. */
+  /** The content of the element is not written. */
   readonly is_silent: boolean
-  /** Key of what hides the element; null where nothing does. */
+  /** Key of the cause that hides the element; null if it is visible. */
   readonly hiding: string | null
 }
 
-/** Scripts fade in many parts of a page by these two alike; other hidden elements count one by one. */
+/**
+ * Scripts fade in many parts of a page by these two attributes, so they share a key; other hidden elements count one
+ * by one.
+ */
 const sharedHiding: ReadonlySet<HiddenBy> = new Set(['opacity', 'visibility'])
 
 /** Writes the visible part of a page as well-formed HTML within the caps. */
@@ -50,12 +53,14 @@ export class Sanitizer {
   #lineBreaks = 0
   #cut: 'elements' | 'characters' | null = null
 
-  /** `revealed` holds keys of `hiddenCharacters` from an earlier pass; what they name is treated as visible. */
+  /**
+   * `revealed` holds keys of `hiddenCharacters` from an earlier pass; elements with these keys are treated as visible.
+   */
   constructor(revealed: ReadonlySet<string> = new Set()) {
     this.#revealed = revealed
   }
 
-  /** The cap that the page exceeded; nothing more need be written then. */
+  /** The cap that the page exceeded; no further output is needed then. */
   get cut(): 'elements' | 'characters' | null {
     return this.#cut
   }
@@ -69,7 +74,7 @@ export class Sanitizer {
     return this.#total.characters
   }
 
-  /** Characters of hidden text by the key of what hides it. */
+  /** Characters of hidden text by the key of the cause that hides it. */
   get hiddenCharacters(): ReadonlyMap<string, number> {
     return this.#hiddenCharacters
   }
@@ -167,7 +172,10 @@ export class Sanitizer {
     this.#written.push(`<span data-task="${attributes.has('checked') ? 'done' : 'open'}"></span>`)
   }
 
-  /** The key of what hides an element. Hidden elements are numbered, so that a second pass finds the same keys. */
+  /**
+   * The key of the cause that hides an element. Hidden elements are numbered, so that a second pass finds the same
+   * keys.
+   */
   #hidingOf(name: string, attributes: TagAttributes): string | null {
     const kind = hiddenBy(name, attributes)
     if (kind === null || kind === 'never') return kind
@@ -179,14 +187,14 @@ export class Sanitizer {
     return this.#around.depth < caps.depth && (this.#around.lists < caps.list_depth || !isList(tag))
   }
 
-  /** Text that only hidden elements keep from being written counts for the outermost of them. */
+  /** Text that is hidden only by hidden elements counts for the outermost of them. */
   #countHidden(value: string): void {
     if (this.#around.silent !== this.#around.hidden) return
     const key = this.#outermostHiding
     this.#hiddenCharacters.set(key, (this.#hiddenCharacters.get(key) ?? 0) + value.trim().length)
   }
 
-  /** How many characters of a text fit under the caps. */
+  /** Number of characters of a text that fit under the caps. */
   #fittingLength(value: string): number {
     const total = this.#total
     const end = Math.min(value.length, caps.characters - total.characters)

@@ -24,8 +24,7 @@ const part =
 
 /**
  * Parses a selector: names, `#id`, `.class` and `[attribute]` tests, joined by the four combinators, in lists
- * (Selectors
- * Level 4, without pseudo-classes). Returns a `fault` for any other.
+ * (Selectors Level 4, without pseudo-classes). Returns a `fault` for any other.
  */
 export function parseSelector(text: string): { selector: Selector; fault?: string } {
   const ways: Step[][] = []
@@ -106,8 +105,7 @@ const nothing: Reached = new Set()
 
 /**
  * The outermost elements that a selector matches, in document order. One walk decides: each element knows which steps
- * match
- * around and before it, so the time is the size of the tree times the steps, whatever the selector.
+ * match around and before it, so the time is the size of the tree times the steps, whatever the selector.
  */
 export function select(root: Root, selector: Selector): Element[] {
   const found: Element[] = []

@@ -2,15 +2,14 @@ import type { Element, ElementContent } from 'hast'
 import { isNumbers } from './code.ts'
 import { attribute, element, find, isBlock, isElement, textOf } from './hast.ts'
 
-/** Cells above which a table is written as lines: its grid would be mostly padding. */
+/** Cells above which a table is written as lines, since its grid would be mostly padding. */
 const maxGridCells = 20_000
 /** Characters of a cell up to which it is repeated in each row that it spans. */
 const maxRepeatedCharacters = 200
 
 /**
  * A table in the form of Markdown: one head row, cells of one line, no merged cells. A row span is repeated in each
- * row, a
- * column span fills its first column. A layout table is unwrapped.
+ * row, a column span fills its first column. A layout table is unwrapped.
  */
 export function tidyTable(table: Element): readonly ElementContent[] {
   const rows = rowsOf(table)
@@ -36,7 +35,7 @@ export function tidyTable(table: Element): readonly ElementContent[] {
   ]
 }
 
-/** Its own rows, without those of nested tables. */
+/** The rows of a table itself, without those of nested tables. */
 function rowsOf(part: Element): Element[] {
   return part.children.flatMap((child) => {
     if (isElement(child, 'tr')) return [child]
@@ -59,7 +58,7 @@ function codeOf([row, second]: readonly Element[]): readonly ElementContent[] | 
 
 /** The grid of cells; undefined if there are too many. */
 function gridOf(rows: readonly Element[]): Element[][] | undefined {
-  /** By column: the cell that spans down from above, and for how many more rows. */
+  /** For each column, the cell that spans down from above, and the number of further rows that it covers. */
   const above: { cell: Element; left: number }[] = []
   const lines: Element[][] = []
   let total = 0

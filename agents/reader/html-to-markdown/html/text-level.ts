@@ -40,7 +40,7 @@ export function splitAtBreaks(parent: Element): Element {
   return { ...parent, tagName: parent.tagName === 'p' ? 'div' : parent.tagName, children }
 }
 
-/** A list item without the element that some pages put around its checkbox; nothing for an empty item. */
+/** A list item without the element that some pages put around its checkbox; an empty list for an empty item. */
 export function tidyItem(item: Element): readonly ElementContent[] {
   if (!hasContent(item)) return []
   const [first, ...rest] = item.children.filter((child) => child.type !== 'text' || child.value.trim() !== '')

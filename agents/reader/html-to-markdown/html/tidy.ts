@@ -7,7 +7,7 @@ import { tidyTable } from './tables.ts'
 import { splitAtBreaks, tidyItem, tidyList, withEdgesOut } from './text-level.ts'
 
 export interface TidyOptions {
-  /** True when absent; false leaves the text of links alone. */
+  /** False removes links and keeps their text; true when absent. */
   readonly include_links?: boolean
   /** True when absent. */
   readonly include_images?: boolean

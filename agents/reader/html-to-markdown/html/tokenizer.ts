@@ -1,4 +1,4 @@
-/** A piece of markup. Text and attribute values are as written: character references are not decoded. */
+/** One tag or text. Text and attribute values are as written: character references are not decoded. */
 type Token =
   | OpenTag
   | { readonly type: 'text'; readonly value: string }
@@ -8,7 +8,7 @@ export interface OpenTag {
   readonly type: 'open'
   readonly name: string
   readonly attributes: TagAttributes
-  /** Written `<name/>`. */
+  /** True for a tag written as `<name/>`. */
   readonly closed: boolean
 }
 
@@ -38,13 +38,12 @@ const attributeName = /[^\s/>=][^\s/>=]*|=[^\s/>=]*/y
 const equals = /\s*=\s*/y
 const bareValue = /[^\s>]*/y
 
-/** Attributes read of one element. */
+/** Maximum number of attributes that are read from one element. */
 const maxAttributes = 40
 
 /**
- * Splits HTML into tags and text, in time linear in its length for any input: every step advances and nothing is
- * searched
- * twice. Comments, doctypes and processing instructions are left out.
+ * Splits HTML into tags and text, in time linear in its length for any input: every step advances and no part is
+ * searched twice. Comments, doctypes and processing instructions are left out.
  */
 export function* tokenize(html: string): Generator<Token> {
   let position = 0

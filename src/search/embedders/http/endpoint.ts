@@ -10,9 +10,9 @@ interface EndpointOptions {
   readonly url: URL
   readonly model: string
   readonly key: string | undefined
-  /** Sent with every request, where set. */
+  /** Sent with every request, if set. */
   readonly dimensions: number | undefined
-  /** For one request, in milliseconds. */
+  /** Time-out of one request, in milliseconds. */
   readonly timeout_ms: number
   readonly fetch: EmbeddingsFetch
   readonly pause: Pause
@@ -21,8 +21,8 @@ interface EndpointOptions {
 }
 
 /**
- * Requests the vectors of one batch, with retries. Throws the signal's reason, or Failure `upstream_failed`,
- * `upstream_timeout` or `upstream_invalid`, or the Failure of `fetch` about the address.
+ * Requests the vectors of one batch, with retries. Throws the signal's reason, Failure `upstream_failed`,
+ * `upstream_timeout` or `upstream_invalid`, or the Failure of `fetch` for a forbidden address.
  */
 export type EmbeddingsClient = (
   texts: readonly string[],
@@ -32,7 +32,7 @@ export type EmbeddingsClient = (
 const attempts = 4
 const maxBytes = 16 * 1024 * 1024
 const pauses = { first_ms: 500, max_ms: 8_000 }
-/** Upper bound for the pause that a server asks for; a longer one ends in the failure of the last attempt. */
+/** Maximum pause that a server may ask for. After a request for a longer pause, the last failure is thrown. */
 const maxRetryAfter_ms = 30_000
 /** Failures of `fetch` after which the request is repeated. */
 const passing: ReadonlySet<string> = new Set(['upstream_failed', 'upstream_timeout', 'upstream_invalid'])
@@ -101,7 +101,7 @@ function read(body: Uint8Array, texts: readonly string[], address: string): read
   }
 }
 
-/** The body of the refusal is left out: it may quote the key. */
+/** The message leaves out the body of the answer, because the body may quote the key. */
 function refused(address: string, status: number): Failure {
   return new Failure('upstream_failed', `${address} answered with status ${status}.`, {
     upstream: { status },

@@ -12,35 +12,35 @@ import { probe, resourceOf } from './probe.ts'
 export interface HttpEmbedderOptions {
   /** The API's base (https://host/v1) or its `embeddings` resource. */
   readonly url: string
-  /** The endpoint's name of the model. */
+  /** The name of the model at the endpoint. */
   readonly model: string
-  /** Sent as a bearer token; in no message and no log. */
+  /** Sent as a bearer token; never part of a message or a log. */
   readonly key?: string | undefined
   /** Dimensions to request from a model that has several sizes; the model's default when absent. */
   readonly dimensions?: number | undefined
   readonly fetch: EmbeddingsFetch
-  /** For one request, 30,000 ms when absent. */
+  /** Time-out of one request; 30,000 ms when absent. */
   readonly timeout_ms?: number
   readonly pause?: Pause
   readonly clock?: Clock
-  /** 0 to 1, for the jitter of back-offs. */
+  /** A random number from 0 to 1, for the jitter of back-offs. */
   readonly random?: () => number
   /** Cancels the creation. */
   readonly signal?: AbortSignal
 }
 
-/** A small server without a GPU answers this within seconds; and 1 MB of JSON is parsed in one go. */
+/** A small server without a GPU answers such a batch within seconds, and 1 MB of JSON is parsed in one piece. */
 const batchLimits = { texts: 16, characters: 16_000 }
 /** Requests in flight; one slot is reserved for queries. */
 const slots = 4
 const maxWaiting = 256
 
 /**
- * An embedder that uses an OpenAI-compatible endpoint. A first request learns the dimensions, so that a wrong address,
+ * An embedder that uses an OpenAI-compatible endpoint. A first request learns the dimensions, so a wrong address,
  * key or model is found at once. Throws Failure `unavailable` with a hint, or the signal's reason.
  *
  * Embedding throws `upstream_failed`, `upstream_timeout` or `upstream_invalid` after the last attempt, and
- * `unavailable` where too many texts wait.
+ * `unavailable` if too many texts wait.
  */
 export async function createHttpEmbedder(options: HttpEmbedderOptions): Promise<Embedder> {
   const url = resourceOf(options.url)

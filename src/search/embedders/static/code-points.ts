@@ -40,9 +40,10 @@ interface CodePoints {
 }
 
 /**
- * What BERT's normaliser (clean_text, handle_chinese_chars, strip_accents, lowercase) and pre-tokeniser make of each
+ * The result of BERT's normaliser (clean_text, handle_chinese_chars, strip_accents, lowercase) and pre-tokeniser for
+ * each
  * code point. Code points one at a time are enough: whole strings would only add the order of combining marks that are
- * not accents, and no piece has one of those.
+ * not accents, and no piece has such a mark.
  */
 export function createCodePoints(): CodePoints {
   const readings = new Int32Array(0x110000)
@@ -75,7 +76,7 @@ export function createCodePoints(): CodePoints {
   }
 }
 
-/** Lower-cased one by one, as the reference does: no final sigma. */
+/** Lower-cases each character alone, as the reference does: no final sigma. */
 function normalise(character: string): string {
   const decomposed = character.normalize('NFD')
   if (decomposed === character) return accent.test(character) ? '' : character.toLowerCase()

@@ -10,7 +10,7 @@ export interface PieceIndex {
   idOf(piece: string): number
   /**
    * Id of the longest piece that starts at `word[from]` and ends before `word[to]`; -1 if there is none. At 0 it is a
-   * piece that begins a word, elsewhere one that continues it (`##`).
+   * piece that begins a word, elsewhere a piece that continues a word (`##`).
    */
   longest(word: Uint8Array, from: number, to: number): number
 }
@@ -19,7 +19,8 @@ const newline = 0x0a
 const sharp = 0x23
 
 /**
- * An open hash table of the first `pieces` lines, over the vocabulary's own bytes: without strings it is built in a few
+ * An open hash table of the first `pieces` lines, over the vocabulary's own bytes. Without strings it is built in a
+ * few
  * milliseconds. The hash advances byte by byte, so one pass over a word gives the keys of all its prefixes.
  */
 export function createPieceIndex(vocabulary: Uint8Array, pieces: number): PieceIndex {

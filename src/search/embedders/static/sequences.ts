@@ -10,7 +10,7 @@ export interface Sequences {
 export function createSequences(pairs: Int32Array, pieces: number): Sequences {
   const byPair = new Map<number, number>()
   const lengths = new Uint32Array(pairs.length / 2)
-  /** In pieces, which is also the maximum number of features that end at one piece. */
+  /** Maximum length of a sequence in pieces, which is also the maximum number of features that end at one piece. */
   let longest = 1
   for (let j = 0; j < lengths.length; j++) {
     const left = pairs[2 * j] as number

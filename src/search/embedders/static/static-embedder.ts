@@ -10,8 +10,9 @@ const maxPieces = 254
 const sliceMilliseconds = 5
 
 /**
- * An embedder that sums the vectors of a text's word pieces and sequences of pieces, from the table in `folder`. Throws
- * Failure `unavailable` where a file of the table is missing or contradicts its manifest.
+ * An embedder that sums the vectors of a text's word pieces and sequences of pieces, from the table in `folder`.
+ * Throws
+ * Failure `unavailable` if a file of the table is missing or contradicts its manifest.
  */
 export async function createStaticEmbedder(folder: string): Promise<Embedder> {
   const table = await readTable(folder)
@@ -49,7 +50,7 @@ function createEmbedOne({
   const weights = scales.with(unknown, 0)
   const sum = new Float64Array(dimensions)
 
-  /** Four rows at a time, so that the sum is read and written a quarter as often. */
+  /** Adds four rows at a time, so that the sum is read and written a quarter as often. */
   function addRows(a: number, b: number, c: number, d: number): void {
     const [rowA, rowB, rowC, rowD] = [a * dimensions, b * dimensions, c * dimensions, d * dimensions]
     const weightA = weights[a] as number

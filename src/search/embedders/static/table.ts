@@ -42,7 +42,7 @@ interface Content {
   readonly sha256: string
 }
 
-/** Small enough to be in the processor's cache when it is hashed. */
+/** Small enough to stay in the processor's cache while it is hashed. */
 const chunk = 1 << 20
 
 /** Reads and checks the table in `folder`. Throws Failure `unavailable`, which names the file at fault. */
@@ -107,7 +107,9 @@ function parseJson({ path, bytes }: Content): unknown {
   }
 }
 
-/** Throws unless a file is what the manifest says and has the length that the manifest's numbers require. */
+/**
+ * Throws unless a file has the length and SHA-256 in the manifest, and the length that the manifest's numbers require.
+ */
 function check({ path, bytes, sha256 }: Content, file: z.infer<typeof File>, length = file.bytes): void {
   if (bytes.length !== file.bytes)
     throw faulty(path, `has ${bytes.length} bytes where the manifest says ${file.bytes}`)

@@ -4,7 +4,7 @@ import { Word } from './word.ts'
 
 export const unknownPiece = '[UNK]'
 
-/** Pieces that the reference takes whole out of the raw text, at any position. */
+/** Pieces that the reference recognises as a whole in the raw text, at any position. */
 const special = ['[PAD]', unknownPiece, '[CLS]', '[SEP]', '[MASK]']
 /** Upper bound for the pieces of a word. */
 const maxPiecesOfWord = 100
@@ -12,13 +12,14 @@ const maxPiecesOfWord = 100
 interface Pieces {
   readonly ids: Int32Array
   /**
-   * Share of the letters and digits that are Latin or ASCII and lie in a piece that is a whole word or has at least 3
-   * characters; 0 where there are none.
+   * Share of the letters and digits that are Latin or ASCII and belong to a piece that is a whole word or has at least
+   * 3
+   * characters; 0 for a text without such letters and digits.
    */
   readonly coverage: number
 }
 
-/** Cuts a text into word pieces, without [CLS] and [SEP]. */
+/** Splits a text into word pieces, without [CLS] and [SEP]. */
 type WordPiece = (text: string) => Pieces
 
 /**
@@ -31,7 +32,7 @@ export function createWordPiece(index: PieceIndex, maxPieces = 254): WordPiece {
   const specialIds = special.map((piece) => ({ piece, id: index.idOf(piece) })).filter(({ id }) => id !== -1)
 
   const word = new Word()
-  /** Room for the word that exceeds the limit, and for the punctuation that ends it. */
+  /** Includes space for the word that exceeds the limit, and for the punctuation that ends it. */
   const ids = new Int32Array(maxPieces + maxPiecesOfWord + 1)
   let count = 0
   let letters = 0
@@ -79,7 +80,9 @@ export function createWordPiece(index: PieceIndex, maxPieces = 254): WordPiece {
     word.clear()
   }
 
-  /** Greedy, longest piece first. Returns false, and adds nothing, if the word cannot be cut to its end. */
+  /**
+   * Splits the word greedily, longest piece first. Returns false, and adds nothing, if no pieces cover the whole word.
+   */
   function cutWord(): boolean {
     const before = count
     let coveredInWord = 0

@@ -1,17 +1,17 @@
-/** Longer words are not cut into pieces. */
+/** Longer words are not split into pieces. */
 const maxCharacters = 100
-/** A piece of a word says what the word means if it has at least so many characters. */
+/** A piece of a word counts as covered if it has at least this many characters. */
 const tellingLength = 3
 
 const startsCharacter = 1
 const countsForCoverage = 2
 
-/** A word as it is being read, in UTF-8; used again for the next one. */
+/** The word that is being read, in UTF-8; reused for the next word. */
 export class Word {
-  /** What has been added, unless the word is too long. */
+  /** The bytes added so far, unless the word is too long. */
   readonly bytes = new Uint8Array(4 * maxCharacters)
   size = 0
-  /** In characters; goes on growing when the word is too long. */
+  /** In characters; counts on when the word is too long. */
   length = 0
   readonly #marks = new Uint8Array(4 * maxCharacters)
 
@@ -19,7 +19,7 @@ export class Word {
     return this.length > maxCharacters
   }
 
-  /** `known` says whether the character is one that coverage can count. */
+  /** `isCountable` says whether coverage counts the character. */
   add(point: number, isCountable: boolean): void {
     this.length++
     if (this.tooLong) return
@@ -29,7 +29,7 @@ export class Word {
     this.#marks[start] = isCountable ? startsCharacter | countsForCoverage : startsCharacter
   }
 
-  /** How many characters of its piece [start, end) are covered. */
+  /** Number of covered characters of the piece [start, end). */
   coveredIn(start: number, end: number): number {
     let characters = 0
     let countable = 0

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { env } from 'node:process'
 import { Failure } from '../../../../schemas/failure.ts'
 
-/** What this embedder uses of @huggingface/transformers 4. */
+/** The part of @huggingface/transformers 4 that this embedder uses. */
 export interface TransformersLibrary {
   readonly env: {
     readonly version?: string
@@ -27,7 +27,7 @@ interface PipelineOptions {
 export interface ExtractFeatures {
   (text: string, options: { pooling: 'mean'; normalize: true }): Promise<{ readonly data: Float32Array }>
   readonly tokenizer: {
-    /** Word pieces that texts are cut to; Infinity where the folder does not say. */
+    /** Word pieces to which texts are truncated; Infinity if the folder does not state it. */
     readonly model_max_length: number
     get_vocab(): ReadonlyMap<string, number> | Readonly<Record<string, number>>
   }
@@ -35,12 +35,13 @@ export interface ExtractFeatures {
 
 const packageName = '@huggingface/transformers'
 const version = '4.3.1'
-/** The package's LogLevel.NONE: what it cannot do, it throws. */
+/** The package's LogLevel.NONE: its errors are thrown. */
 const silent = 50
 
 /**
- * Loads the optional package, from `extras` where that is set and has it, else from beside this program, and keeps it
- * off the network. Throws Failure `unavailable` with the command that installs it.
+ * Loads the optional package and disables its network access. The package is loaded from `extras` if that is set and
+ * has
+ * it, else from beside this program. Throws Failure `unavailable` with the command that installs the package.
  */
 export function loadLibrary(extras: string | undefined): TransformersLibrary {
   // onnxruntime sends telemetry unless the process's own environment forbids it before the library is loaded.

@@ -1,4 +1,4 @@
-/** The start data of the embedder's thread. */
+/** The data with which the embedder's thread starts. */
 export interface Setup {
   /** Folder of the model. */
   readonly folder: string
@@ -14,12 +14,13 @@ export interface LoadedModel {
   readonly dimensions: number
 }
 
-/** A message to the thread: texts to embed, or null for the end. */
+/** A message to the thread: texts to embed, or null to end the thread. */
 export type Order = readonly string[] | null
 
 /**
- * A message of the thread: first that its model is loaded or why not, then for each list of texts their vectors, one
- * after another in one array, or the error.
+ * A message of the thread. The first one reports that the model is loaded, or the error. Each later one holds the
+ * vectors of
+ * one list of texts, concatenated in one array, or the error.
  */
 export type ThreadAnswer =
   | { readonly model: LoadedModel }

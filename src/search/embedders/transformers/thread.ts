@@ -7,18 +7,18 @@ interface ThreadOptions {
   /** The entry: worker.ts, or its build output. */
   readonly worker: URL
   readonly setup: Setup
-  /** How long loading the model may take, in milliseconds. */
+  /** Time-out for loading the model, in milliseconds. */
   readonly start_ms: number
-  /** How long one list of texts may take, in milliseconds. */
+  /** Time-out for one list of texts, in milliseconds. */
   readonly embed_ms: number
 }
 
 /** A thread with its model loaded. It takes one list of texts at a time, and does not keep the process alive. */
 export interface Thread {
   readonly model: LoadedModel
-  /** True after it has crashed, missed its time limit or been ended. */
+  /** True after the thread has crashed, exceeded its time limit or been ended. */
   readonly has_ended: boolean
-  /** Throws Failure `unavailable` where the thread ends during the call, `internal` where the model fails. */
+  /** Throws Failure `unavailable` if the thread ends during the call, `internal` if the model fails. */
   embed(texts: readonly string[]): Promise<Float32Array>
   /** Waits for the current list; no further calls are allowed. */
   end(): Promise<void>
@@ -28,10 +28,10 @@ export interface Thread {
 const maxEnd_ms = 5_000
 
 /**
- * Starts a thread. Throws Failure `unavailable`, with a hint where the model cannot be loaded.
+ * Starts a thread. Throws Failure `unavailable`, with a hint if the model cannot be loaded.
  *
  * A thread is never terminated: termination while onnxruntime works crashes the whole process. A thread is asked to
- * end, and one that does not respond is abandoned.
+ * end, and a thread that does not respond is abandoned.
  */
 export async function startThread(options: ThreadOptions): Promise<Thread> {
   const { worker: entry, setup, start_ms, embed_ms } = options
@@ -40,7 +40,7 @@ export async function startThread(options: ThreadOptions): Promise<Thread> {
   let hasEnded = false
   const worker = new Worker(entry, {
     workerData: setup,
-    // The package's telemetry switch must reach the environment of the process itself.
+    // The package reads its telemetry switch from the environment of the process itself.
     env: SHARE_ENV,
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: 1024 },
@@ -51,8 +51,8 @@ export async function startThread(options: ThreadOptions): Promise<Thread> {
     giveUp(crashed(new Error('the thread ended')))
     gone.resolve()
   })
-  // After the listeners, which reference the worker. Time limits keep the process alive while a call is
-  // pending.
+  // Follows the listeners, since they reference the worker. Time limits keep the process alive while a call
+  // is pending.
   worker.unref()
 
   function giveUp(failure: Failure): void {

@@ -23,21 +23,22 @@ export interface TransformersEmbedderOptions {
   readonly waiting_limit?: number
 }
 
-/** The thread's work, some 50 ms, between two checks for waiting queries. */
+/** Limits the thread's work between two checks for waiting queries to some 50 ms. */
 const batchLimits = { texts: 8, characters: 8_000 }
 
 /**
- * An embedder that runs a local sentence model in a thread of its own, with the optional package
- * @huggingface/transformers. Throws Failure `unavailable` with a hint where the package or the model is missing or does
+ * An embedder that runs a local sentence model in a separate thread, with the optional package
+ * @huggingface/transformers. Throws Failure `unavailable` with a hint if the package or the model is missing or does
  * not work.
  *
- * A crash of the thread fails the current call, and the next call starts another thread; if that one crashes too before
+ * A crash of the thread fails the current call, and the next call starts another thread. If that thread crashes too
+ * before
  * it has embedded a text, no further thread is started. Embedding throws Failure `unavailable` or `internal`.
  */
 export async function createTransformersEmbedder(options: TransformersEmbedderOptions): Promise<Embedder> {
   const { worker, threads = 1 } = options
   const { start_ms = 60_000, batch_ms = 30_000, waiting_limit = 256 } = options
-  // The package would take a path of the form NAME/NAME for a model of its hub.
+  // The package would read a path of the form NAME/NAME as a model of its hub.
   const folder = resolve(options.folder)
   const setup = { folder, extras: options.extras && resolve(options.extras), threads }
   const start = () => startThread({ worker, setup, start_ms, embed_ms: batch_ms })
@@ -71,7 +72,7 @@ export async function createTransformersEmbedder(options: TransformersEmbedderOp
     return texts.map((_, index) => vectors.slice(index * model.dimensions, (index + 1) * model.dimensions))
   }
 
-  /** Holds the slot until the thread has done its work, even if the caller aborts before. */
+  /** Holds the slot until the thread has finished, even if the caller aborts earlier. */
   async function ask(batch: readonly string[], as: Purpose, signal: AbortSignal) {
     const slot = await semaphore.acquire(as, signal)
     return abortable(

@@ -6,12 +6,12 @@ import type { Order, Setup, ThreadAnswer } from './messages.ts'
 import { type Encode, loadModel } from './model.ts'
 import { readModelFolder } from './model-folder.ts'
 
-// Standard output may carry a protocol: the output of the package is dropped.
+// Standard output may carry a protocol, so the output of the package is dropped.
 stdout.write = () => true
 
 if (parentPort) await serve(parentPort, workerData)
 
-/** Loads the model and embeds texts until the message null: see messages.ts. */
+/** Loads the model and embeds texts until the message null; see messages.ts. */
 async function serve(port: MessagePort, { folder: path, extras, threads }: Setup): Promise<void> {
   try {
     const folder = await readModelFolder(path)

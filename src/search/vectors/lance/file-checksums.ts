@@ -18,7 +18,7 @@ const listName = 'sums'
 
 /** Checksums of files that never change after they are written; LanceDB itself has none. */
 export class FileChecksums {
-  /** True if there are files whose process ended before it sealed them. */
+  /** True if a process ended before it sealed its files. */
   hasStrangers = false
   readonly #folder: string
   #sealed = new Map<string, DatedChecksum>()
@@ -27,14 +27,14 @@ export class FileChecksums {
     this.#folder = folder
   }
 
-  /** For a new folder. */
+  /** Creates the checksums of a new folder. */
   static async start(folder: string): Promise<FileChecksums> {
     const sums = new FileChecksums(folder)
     await sums.seal()
     return sums
   }
 
-  /** Throws DamageError unless every sealed file is unchanged. Missing files are found by reading the table. */
+  /** Throws DamageError unless every sealed file is unchanged. Reading the table finds missing files. */
   static async verified(folder: string, checked_bytes: number): Promise<FileChecksums> {
     const sums = new FileChecksums(folder)
     const listed = await readList(folder)
@@ -65,7 +65,7 @@ export class FileChecksums {
     await rename(draft, path)
   }
 
-  /** Throws DamageError where a sealed file has changed; reads only files with a new date. */
+  /** Throws DamageError if a sealed file has changed; reads only files with a new date. */
   async verifyUntouched(): Promise<void> {
     for (const [name, sealed] of this.#sealed) {
       const changed = this.#changed(name)
@@ -85,11 +85,11 @@ export class FileChecksums {
       .filter((name) => name.includes('/'))
   }
 
-  /** Undefined where the file is missing. */
+  /** Undefined if the file is missing. */
   async #checksum(name: string, crc?: number): Promise<DatedChecksum | undefined> {
     const path = join(this.#folder, name)
     try {
-      // In this order, so that a change during the read is noticed later.
+      // The date is read before the content, so that a change during the read is noticed later.
       const { size, ctimeMs } = await stat(path)
       return { size, changed: ctimeMs, crc: crc ?? (await sumOf(path)) }
     } catch (error) {
@@ -109,7 +109,7 @@ async function sumOf(path: string): Promise<number> {
   return crc
 }
 
-/** Empty where the list is damaged. */
+/** Empty if the list is damaged. */
 async function readList(folder: string): Promise<Map<string, Checksum>> {
   const text = await readFile(join(folder, listName), 'utf8').catch(() => '')
   const [sum, list] = text.split('\n', 2)
@@ -118,7 +118,7 @@ async function readList(folder: string): Promise<Map<string, Checksum>> {
   return new Map(files.map(([name, size, crc]) => [name, { size, crc }]))
 }
 
-/** Files that are rewritten at every commit as a hint, or read only to resolve conflicts of commits. */
+/** True for files that every commit rewrites as a hint, or that are read only to resolve conflicts of commits. */
 function isPassing(name: string): boolean {
   return name === 'latest_version_hint.json' || name.endsWith('.txn')
 }

@@ -1,9 +1,9 @@
 import { type AttributeFilter, conditionsOf, isList } from '../attributes.ts'
 
-/** The filter in LanceDB's SQL, undefined for an empty one. Every value is a quoted literal. */
+/** The filter in LanceDB's SQL; undefined for an empty filter. Every value is a quoted literal. */
 export function renderFilter(filter: AttributeFilter): string | undefined {
   const conditions = conditionsOf(filter).map(([column, value]) =>
-    // A value of a list is compared whole, so that it never matches a part of another.
+    // A value of a list is compared as a whole, so that it never matches a part of another value.
     isList(column) ? `array_has(${column}, ${quote(value)})` : `${column} = ${quote(value)}`,
   )
   return conditions.length === 0 ? undefined : conditions.join(' AND ')

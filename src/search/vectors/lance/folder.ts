@@ -1,12 +1,12 @@
 import { link, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** To be incremented when the format of rows changes; folders of another format are ignored. */
+/** Incremented when the format of rows changes; folders of another format are ignored. */
 const format = 1
 const pointerName = 'current'
 const recentMilliseconds = 10 * 60_000
 
-/** A folder with a folder for each generation of a store, and a file that names the one in use. */
+/** A folder that holds a folder for each generation of a store, and a file that names the current generation. */
 export class Folder {
   readonly #path: string
   readonly #prefix: string
@@ -20,20 +20,22 @@ export class Folder {
     return join(this.#path, generation)
   }
 
-  /** The generation in use; undefined where there is none of this format and number of dimensions. */
+  /** The current generation; undefined if none has this format and number of dimensions. */
   async current(): Promise<string | undefined> {
     const name = await readFile(join(this.#path, pointerName), 'utf8').catch(() => '')
     return name.startsWith(this.#prefix) && /^[\w-]+$/.test(name) ? name : undefined
   }
 
-  /** Makes the folder of a new generation, without putting it in use. */
+  /** Creates the folder of a new generation, without making it current. */
   async add(): Promise<string> {
     const name = this.#prefix + crypto.randomUUID()
     await mkdir(this.pathOf(name), { recursive: true })
     return name
   }
 
-  /** Puts a generation in use instead of `before`, unless another process was faster. Returns the one in use. */
+  /**
+   * Makes a generation current instead of `before`, unless another process was faster. Returns the current generation.
+   */
   async swap(generation: string, before: string | undefined): Promise<string> {
     const pointer = join(this.#path, pointerName)
     const draft = `${pointer}-${crypto.randomUUID()}`
@@ -43,7 +45,7 @@ export class Folder {
       await rm(draft)
       return now
     }
-    // Only a link to an absent file fails if another process came first.
+    // Only the creation of a link fails if another process was faster.
     if (now === undefined) {
       await rm(pointer, { force: true, recursive: true })
       const isFirst = await linked(draft, pointer)
@@ -59,7 +61,9 @@ export class Folder {
     return generation
   }
 
-  /** Removes all other generations, except those that another process may be making. What cannot be removed stays. */
+  /**
+   * Removes all other generations, except those that another process may be creating. Ignores errors of the removal.
+   */
   async clean(generation: string, replaced?: string): Promise<void> {
     for (const name of await readdir(this.#path)) {
       const isOurs = name.startsWith('GENERATION-') || name.startsWith(`${pointerName}-`)

@@ -10,16 +10,16 @@ import { nameColumns, named, revisionKey, rowColumns, schemaOf, toTable, verifyS
 
 export interface GenerationOptions {
   readonly dimensions: number
-  /** Above this number of bytes only the sizes of files are verified at the start. */
+  /** Above this number of bytes, only the sizes of files are verified at the start. */
   readonly checked_bytes: number
-  /** Bytes of LanceDB's caches. */
+  /** Size of LanceDB's caches in bytes. */
   readonly index_cache: number
   readonly metadata_cache: number
-  /** Minimum time for which replaced files are kept for their readers, here and in other processes. */
+  /** Minimum time for which replaced files are kept for their readers, in this process and others. */
   readonly grace_ms: number
 }
 
-/** The rows as they were after one commit. */
+/** The rows after one commit. */
 interface Snapshot {
   readonly table: Table
   readonly version: number
@@ -27,10 +27,10 @@ interface Snapshot {
 }
 
 const tableName = 'vectors'
-/** Ids in one condition. */
+/** Maximum ids in one condition. */
 const idsAtOnce = 1000
 
-/** A LanceDB table in a folder of its own, with the checksums of its files. */
+/** A LanceDB table in its own folder, with the checksums of its files. */
 export class Generation {
   readonly sums: FileChecksums
   snapshot: Snapshot
@@ -52,7 +52,7 @@ export class Generation {
     this.snapshot = snapshot
   }
 
-  /** Creates one without entries, at revision 0. */
+  /** Creates a generation without entries, at revision 0. */
   static async create(
     library: LanceLibrary,
     folder: string,
@@ -62,14 +62,15 @@ export class Generation {
     const connection = await connect(library, folder, options)
     const schema = schemaOf(library, dimensions)
     const table = await connection.createEmptyTable(tableName, schema)
-    // Makes concurrent inserts of one row a conflict, as writes of the revision's row already are.
+    // Makes concurrent inserts of one row a conflict; concurrent writes of the revision's row already are
+    // one.
     await table.setUnenforcedPrimaryKey('key')
     await table.add(toTable(library, schema, dimensions, [], 0))
     const sums = await FileChecksums.start(folder)
     return new Generation(library, connection, options, sums, await snapshotOf(connection))
   }
 
-  /** Throws where anything differs from what was written. */
+  /** Throws if anything differs from what was written. */
   static async open(library: LanceLibrary, folder: string, options: GenerationOptions): Promise<Generation> {
     const sums = await FileChecksums.verified(folder, options.checked_bytes)
     const connection = await connect(library, folder, options)
@@ -85,7 +86,7 @@ export class Generation {
     const expected = schemaOf(this.#library, dimensions).fields.map(String).join()
     if ((await table.schema()).fields.map(String).join() !== expected)
       throw new DamageError('The table has other columns.')
-    // Reads from every file of rows and of deletions; throws where one is missing.
+    // Reads from every file of rows and of deletions; throws if a file is missing.
     for await (const _ of table.query().select(['key']));
     const vector = new Float32Array(dimensions).fill(1)
     await this.#source(table, vector, {}).top(1)
@@ -97,7 +98,7 @@ export class Generation {
     await this.sums.seal()
   }
 
-  /** The rows of the present snapshot that meet the filter. */
+  /** The rows of the current snapshot that meet the filter. */
   source(vector: Float32Array, filter: AttributeFilter): RowSource {
     return this.#source(this.snapshot.table, vector, filter)
   }
@@ -136,7 +137,7 @@ export class Generation {
     }
   }
 
-  /** Takes the latest snapshot, of any process. */
+  /** Takes the latest snapshot that any process has committed. */
   async refresh(): Promise<void> {
     this.snapshot = await snapshotOf(this.#connection, this.snapshot)
   }
@@ -180,12 +181,12 @@ async function connect(
 ): Promise<Connection> {
   const { Session, connect } = library.lance
   const session = new Session(BigInt(options.index_cache), BigInt(options.metadata_cache))
-  // Without a readConsistencyInterval a table stays at the version it was opened at, so that no query sees
-  // half a change; every refresh opens it again.
+  // Without a readConsistencyInterval a table stays at the version at which it was opened, so that no query
+  // sees half a change; every refresh opens it again.
   return connect(folder, {}, session)
 }
 
-/** The latest version, `previous` if it is the same. A replaced version may be removed while it is read. */
+/** The latest version, or `previous` if it is the latest. A replaced version may be removed while it is read. */
 async function snapshotOf(connection: Connection, previous?: Snapshot, attempts = 5): Promise<Snapshot> {
   try {
     const table = await connection.openTable(tableName)

@@ -17,12 +17,12 @@ export interface LanceVectorStoreOptions extends Partial<Omit<GenerationOptions,
   readonly dimensions: number
   /** Milliseconds since the epoch. */
   readonly clock?: () => number
-  /** Interval of compactions, where there were commits; many commits start one too. */
+  /** Interval of compactions if there were commits. Many commits start a compaction too. */
   readonly optimize_every_ms?: number
-  /** Maximum delay until commits of other processes are seen. */
+  /** Maximum delay until commits of other processes are visible. */
   readonly refresh_ms?: number
   /**
-   * Called with the cause when all rows were dropped; `applied_revision` is then 0, and everything must be applied
+   * Called with the cause when all rows were dropped. `applied_revision` is then 0, and all entries must be applied
    * again.
    */
   readonly on_rebuild?: (cause: unknown) => void
@@ -31,7 +31,7 @@ export interface LanceVectorStoreOptions extends Partial<Omit<GenerationOptions,
 const commitsUntilOptimized = 64
 const mebibyte = 2 ** 20
 
-/** Opens the store in the folder; a damaged one is replaced by an empty one at revision 0. */
+/** Opens the store in the folder; a damaged store is replaced by an empty one at revision 0. */
 export async function openLanceVectorStore(options: LanceVectorStoreOptions): Promise<VectorStore> {
   const library = await loadLibrary()
   const store = new LanceVectorStore(library, options)
@@ -48,7 +48,7 @@ class LanceVectorStore implements VectorStore {
   #name: string | undefined
   #isClosed = false
   #isSuspected = false
-  /** The caller's next changes may build on rows that were dropped. */
+  /** True while the caller's next changes may build on rows that were dropped. */
   #isReset = false
   #refreshed = Number.NEGATIVE_INFINITY
   #refreshing: Promise<void> | undefined
@@ -157,7 +157,7 @@ class LanceVectorStore implements VectorStore {
           return near
         } catch (fault) {
           signal.throwIfAborted()
-          // The files of a snapshot are removed once there are newer ones.
+          // The files of a snapshot are removed once newer ones exist.
           await this.#opened().refresh()
           if (fault instanceof DamageError || this.#opened().snapshot === snapshot) throw fault
         }
@@ -173,7 +173,7 @@ class LanceVectorStore implements VectorStore {
     }
   }
 
-  /** Sees the commits of other processes, and their rebuilds. */
+  /** Makes the commits and rebuilds of other processes visible. */
   async #refresh(): Promise<void> {
     if (this.#options.clock() - this.#refreshed < this.#options.refresh_ms) return
     this.#refreshing ??= this.#catchUp().finally(() => {
@@ -189,7 +189,7 @@ class LanceVectorStore implements VectorStore {
     else this.#suspect(new Error('Another generation is in use.'))
   }
 
-  /** The generation to write to. Throws where it is not the one that the caller's changes build on. */
+  /** The generation to write to. Throws if it is not the generation that the caller's changes build on. */
   async #writable(before: Generation | undefined): Promise<Generation> {
     const generation = this.#opened()
     const { revision } = generation.snapshot
@@ -206,7 +206,7 @@ class LanceVectorStore implements VectorStore {
     )
   }
 
-  /** After an error: checks the files in its turn, and rebuilds the store if they are damaged. */
+  /** Called after an error: queues a check of the files, and rebuilds the store if they are damaged. */
   #suspect(cause: unknown): void {
     if (this.#isSuspected || this.#isClosed) return
     this.#isSuspected = true
@@ -255,7 +255,7 @@ class LanceVectorStore implements VectorStore {
   }
 
   #replace(generation: Generation, name: string): void {
-    // Running reads keep the generation before open.
+    // Running reads keep the previous generation open.
     this.#generation = generation
     this.#name = name
     this.#commits = 0

@@ -14,7 +14,7 @@ export interface LanceLibrary {
 
 let loaded: Promise<LanceLibrary> | undefined
 
-/** LanceDB, loaded on first use: it is large and has a native part for some platforms only. */
+/** Loads LanceDB on first use: it is large and has a native part for some platforms only. */
 export function loadLibrary(): Promise<LanceLibrary> {
   loaded ??= load()
   return loaded
@@ -24,7 +24,7 @@ async function load(): Promise<LanceLibrary> {
   // LanceDB otherwise logs warnings for every query; it reads this variable only while it is loaded.
   env.LANCE_LOG ??= 'error'
   const lance = await import('@lancedb/lancedb')
-  // The copy of Arrow that LanceDB itself uses: it takes no batches of another copy.
+  // The copy of Arrow that LanceDB itself uses: LanceDB accepts no batches of another copy.
   const require = createRequire(import.meta.url)
   const arrow: Arrow = require('apache-arrow')
   return { lance, arrow }

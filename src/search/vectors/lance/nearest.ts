@@ -6,9 +6,7 @@ import type { RowName, VectorRow } from './rows.ts'
 
 /** Reads of the rows that meet a filter. */
 export interface RowSource {
-  /**
-   * The rows most similar to the vector, and the maximum cosine of all other rows; null where there are no others.
-   */
+  /** The rows most similar to the vector, and the maximum cosine of all other rows; null if there are no others. */
   top(depth: number): Promise<{ readonly rows: Iterable<VectorRow>; readonly others: number | null }>
   /** All rows of these entries, in no order. */
   rowsOf(ids: readonly string[]): Promise<Iterable<VectorRow>>
@@ -18,7 +16,7 @@ export interface RowSource {
 
 /** Factor of the depth from one read to the next. */
 const widening = 4
-/** Rows of the first read beyond the limit. */
+/** Rows of the first read in excess of the limit. */
 const spare = 32
 /** Maximum error of cosines in single precision. */
 const slack = 1e-5
@@ -72,7 +70,7 @@ function group(rows: Iterable<VectorRow>): Map<string, VectorRow[]> {
   return groups
 }
 
-/** From all rows of an entry. Throws DamageError where rows are missing or duplicate. */
+/** Computed from all rows of an entry. Throws DamageError if rows are missing or duplicate. */
 function likeness(id: string, rows: readonly VectorRow[], vector: Float32Array): Near {
   const ordered = rows.toSorted((left, right) => left.place - right.place)
   if (ordered.some(({ place, width }, index) => place !== index || width !== ordered.length))
@@ -83,7 +81,7 @@ function likeness(id: string, rows: readonly VectorRow[], vector: Float32Array):
   return { id, similarity: (own + best) / 2, capability: others.indexOf(best) }
 }
 
-/** All entries are equally similar to a vector of zeros. */
+/** The first entries by id: all entries are equally similar to a vector of zeros. */
 function firstById(names: Iterable<RowName>, limit: number): Near[] {
   function* entries() {
     for (const { id, place, width } of names)

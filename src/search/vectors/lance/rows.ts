@@ -25,7 +25,7 @@ export type RowName = Omit<VectorRow, 'vector'>
 export const nameColumns = ['id', 'place', 'width']
 export const rowColumns = [...nameColumns, 'vector']
 
-/** The row with the revision of the others; it is written in the same commit, so it is never ahead of them. */
+/** The row that holds the revision of the others. The same commit writes it, so it is never ahead of them. */
 export const revisionKey = 'revision'
 const revisionPlace = -1
 
@@ -107,7 +107,7 @@ function sumOf(cells: Cells, { buffer, byteOffset, byteLength }: Float32Array): 
   return crc32(new Uint8Array(buffer, byteOffset, byteLength), crc32(text.toWellFormed())) | 0
 }
 
-/** Throws DamageError where a row differs from what was written. */
+/** Throws DamageError if a row differs from what was written. */
 export function verifySums(batch: RecordBatch): void {
   const children = cellColumns.map((name) => [name, batch.getChild(name)] as const)
   const sums = batch.getChild('sum')

@@ -1,24 +1,25 @@
-/** Vectors in a slab, and so the maximum for one entry. */
+/** Vectors in a slab, and so the maximum number of vectors of one entry. */
 export const slabRows = 512
 
 const maxDimensions = 16_384
 
 /**
- * Offsets in the kernel's memory, in bytes. It begins with `scratch`, the data of one query; the slabs follow, each
- * with room for `slabRows` vectors in several forms.
+ * Offsets in the kernel's memory, in bytes. The memory begins with `scratch`, the data of one query. The slabs follow,
+ * each
+ * with space for `slabRows` vectors in several forms.
  */
 export interface MemoryLayout {
   readonly dimensions: number
-  /** A vector as integers of 8 bits. */
+  /** Bytes of a vector as integers of 8 bits. */
   readonly codeBytes: number
   readonly floatBytes: number
-  /** A vector as the signs of its numbers. */
+  /** Bytes of a vector as the signs of its numbers. */
   readonly sketchBytes: number
   readonly scratch: Sections<'query' | 'floats' | 'sketch' | 'uppers' | 'chosen' | 'narrowed' | 'histogram'>
   readonly slab: Sections<'codes' | 'scales' | 'centers' | 'list' | 'distances' | 'sketches' | 'floats'>
 }
 
-/** Start of each section, and the bytes of all. */
+/** The start of each section, and the total bytes. */
 type Sections<Name extends string> = Readonly<Record<Name | 'bytes', number>>
 
 /** Throws RangeError for an unsupported number of dimensions. */
@@ -28,7 +29,7 @@ export function layoutOf(dimensions: number): MemoryLayout {
   const codeBytes = roundUp(dimensions, 32)
   const floatBytes = roundUp(dimensions * 4, 16)
   const sketchBytes = roundUp(dimensions, 256) / 8
-  // The kernel reads lists by fours, beyond their end.
+  // The kernel reads lists four items at a time, beyond their end.
   const listBytes = (slabRows + 4) * 2
   return {
     dimensions,

@@ -16,7 +16,7 @@ import { VectorTable } from './vector-table.ts'
 
 export interface MemoryVectorStoreOptions {
   readonly dimensions: number
-  /** The entry of the thread for long scans: worker.ts, or its build output. Without it there is no thread. */
+  /** The entry of the thread for long scans: worker.ts, or its build output. Without it, no thread is started. */
   readonly worker?: URL
   /** Scans of this many rows run in that thread; by default scans of some 10 ms. */
   readonly worker_rows?: number
@@ -27,18 +27,18 @@ export interface MemoryVectorStoreOptions {
 }
 
 export interface MemoryVectorStore extends VectorStore {
-  /** The whole store, to be restored later. */
+  /** The whole store, for a later restore. */
   save(): Promise<Parts>
 }
 
-/** Bytes of integers that are scanned in some 10 ms on slow memory. */
+/** Bytes of integers that a scan on slow memory reads in some 10 ms. */
 const quickBytes = 64 * 2 ** 20
 const exactRows = 400_000
-/** Share of the entries that sketches choose in a store too large to be scanned. */
+/** Share of the entries that sketches choose in a store too large for a whole scan. */
 const sketchedShare = 0.02
-/** Minimum of entries that sketches choose, as a multiple of the limit. */
+/** Minimum number of entries that sketches choose, as a multiple of the limit. */
 const sketchedDepth = 100
-/** Sketches compared in the time of one row. */
+/** Number of sketches that are compared in the time of one row. */
 const sketchSpeed = 3
 
 /**
@@ -117,14 +117,14 @@ class VectorsInMemory implements MemoryVectorStore {
     })
   }
 
-  /** Refuses waiting calls; the current one ends first. */
+  /** Refuses waiting calls; the current call ends first. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#open = undefined
     await this.#thread?.[Symbol.asyncDispose]()
     await this.#turns.take(async () => undefined)
   }
 
-  /** Does the work in its turn, unless the signal aborts before. */
+  /** Runs the work in its turn, unless the signal aborts before. */
   #ask<T>(vector: Float32Array, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     signal.throwIfAborted()
     checkVector(vector, this.#layout.dimensions)

@@ -5,10 +5,10 @@ import type { MemoryViews } from './views.ts'
 
 /** The rows that meet a filter, listed in their slabs until another plan is listed; valid until the next change. */
 export interface ScanPlan {
-  /** Three numbers for each slab: its address, the width of its entries and how many of them are listed. */
+  /** Three numbers for each slab: its address, the width of its entries and the number of listed entries. */
   readonly numbers: Uint32Array
   readonly slabs: readonly Slab[]
-  /** The list of each slab, to be listed again. */
+  /** The list of each slab, for listing it again. */
   readonly lists: readonly Uint16Array[]
   readonly rows: number
   readonly entries: number
@@ -54,7 +54,7 @@ export function slotOf({ slabs }: ScanPlan, entry: number): number {
   return slabs[Math.floor(entry / slabRows)]?.slots[entry % slabRows] ?? 0
 }
 
-/** Returns how many entries are listed. */
+/** Returns the number of listed entries. */
 function listSlab(
   { slots }: Slab,
   size: number,

@@ -9,7 +9,7 @@ export interface ErrorBounds {
   readonly longest: number
 }
 
-/** A query as the kernel takes it: dot product = scale * (unit * integers ± margin) ± slack. */
+/** A query in the form that the kernel takes: dot product = scale * (unit * integers ± margin) ± slack. */
 export interface Terms {
   readonly unit: number
   readonly margin: number
@@ -78,7 +78,7 @@ export function writeQuery(
   writeSketch(views, scratch.sketch, sketchBytes, vector)
   views.floats.set(vector, scratch.floats / 4)
   const length = Math.sqrt(square)
-  // The additions cover the kernel's own rounding: below 2^-24 of each number, or numbers too small for
+  // The additions cover the kernel's own rounding: below 2^-24 of each number, and numbers too small for
   // floats.
   return {
     unit,

@@ -9,8 +9,8 @@ export interface Slab {
 }
 
 /**
- * The entries with the same number of vectors, without gaps: each has a place, and the last one moves into the place of
- * a removed one.
+ * The entries with the same number of vectors, without gaps. Each entry has a position; the last entry moves into the
+ * position of a removed one.
  */
 export class RowGroup {
   /** Vectors of each entry. */
@@ -30,25 +30,25 @@ export class RowGroup {
     this.#layout = layout
   }
 
-  /** Slabs that this number of entries fills. */
+  /** Number of slabs that this number of entries fills. */
   slabsFor(size: number): number {
     return Math.ceil(size / this.#perSlab)
   }
 
-  /** Entries of the slab with this number. */
+  /** Number of entries in the slab with this number. */
   entriesIn(slab: number): number {
     return Math.min(this.size - slab * this.#perSlab, this.#perSlab)
   }
 
-  /** The slab of a place, the place's index in it and its first row. */
+  /** The slab of a position, the index within the slab and its first row. */
   at(place: number): { readonly slab: Slab; readonly index: number; readonly row: number } {
     const slab = this.slabs[Math.floor(place / this.#perSlab)]
-    if (!slab) throw new RangeError(`There is no place ${place}.`)
+    if (!slab) throw new RangeError(`There is no position ${place}.`)
     const index = place % this.#perSlab
     return { slab, index, row: index * this.width }
   }
 
-  /** Returns a place for the entry; its vectors are not written yet. */
+  /** Returns a position for the entry; its vectors are not written yet. */
   add(slot: number): number {
     const place = this.size
     if (place === this.slabs.length * this.#perSlab)
@@ -69,7 +69,7 @@ export class RowGroup {
     return bounds
   }
 
-  /** Returns the slot of the entry that moved to this place, if one did. */
+  /** Returns the slot of the entry that moved to this position, if one did. */
   remove(place: number): number | undefined {
     const last = this.size - 1
     const moved = place === last ? undefined : this.#move(last, place)

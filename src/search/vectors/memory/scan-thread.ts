@@ -13,7 +13,7 @@ interface Waiting {
   reject(reason: unknown): void
 }
 
-/** A thread that scans the same memory, started at first use; a broken one is replaced. */
+/** A thread that scans the same memory. It is started at first use, and replaced if it breaks. */
 export class ScanThread implements AsyncDisposable {
   readonly #entry: URL
   readonly #shared: Shared
@@ -25,7 +25,7 @@ export class ScanThread implements AsyncDisposable {
     this.#shared = shared
   }
 
-  /** One search at a time. */
+  /** Runs one search at a time. */
   search(scan: Scan): Promise<ScanResult> {
     this.#worker ??= this.#start()
     const worker = this.#worker

@@ -4,14 +4,14 @@ import { type MemoryLayout, slabRows } from './layout.ts'
 import { type ErrorBounds, type Terms, writeQuery } from './quantise.ts'
 import { type MemoryViews, viewsOf } from './views.ts'
 
-/** A search over rows that are listed in their slabs; can be sent to another thread. */
+/** A search over rows that are listed in their slabs. It can be sent to another thread. */
 export interface Scan {
-  /** Three numbers for each slab: its address, the width of its entries and how many of them are listed. */
+  /** Three numbers for each slab: its address, the width of its entries and the number of listed entries. */
   readonly plan: Uint32Array
   readonly vector: Float32Array
   readonly limit: number
   readonly bounds: ErrorBounds
-  /** Entries that the sketches choose; null scans all, which is exact. */
+  /** Number of entries that the sketches choose; null scans all entries, which is exact. */
   readonly sketched: number | null
 }
 
@@ -20,13 +20,13 @@ export interface ScanResult {
   /** Number of the slab in the plan * slabRows + index in the slab. */
   readonly entries: Uint32Array
   readonly similarities: Float64Array
-  /** -1 where an entry has no capabilities. */
+  /** -1 for an entry without capabilities. */
   readonly capabilities: Int16Array
 }
 
-/** Searches one memory, in any thread. One search at a time: the memory has room for one query. */
+/** Searches one memory, in any thread. Only one search runs at a time: the memory has space for one query. */
 export class Scanner {
-  /** Index of the best capability of the entry last compared, the first of equals; -1 where it has none. */
+  /** Index of the best capability of the entry last compared, the first of equals; -1 if the entry has none. */
   capability = -1
   readonly #memory: WebAssembly.Memory
   readonly #layout: MemoryLayout
@@ -74,7 +74,7 @@ export class Scanner {
     return similarity
   }
 
-  /** Distance of the sketches within which the nearest `entries` entries are. */
+  /** The sketch distance within which the nearest `entries` entries lie. */
   #furthest(plan: Uint32Array, entries: number): number {
     const { scratch, slab: sections } = this.#layout
     const start = scratch.histogram / 4
@@ -90,7 +90,7 @@ export class Scanner {
     return distance - start
   }
 
-  /** Adds the entries of a slab that may be among the best, by the bounds of the integers. */
+  /** Adds the entries of a slab that may be among the best, according to the bounds of the integers. */
   #choose(
     slab: number,
     width: number,
@@ -117,7 +117,10 @@ export class Scanner {
     }
   }
 
-  /** The best by their floats: first the entries that certainly qualify, then those that may still be better. */
+  /**
+   * Returns the best entries by their floats: first the entries that certainly qualify, then those that may still be
+   * better.
+   */
   #best(plan: Uint32Array, candidates: Candidates, sure: number, limit: number): ScanResult {
     const { entries, uppers, lowers, size } = candidates
     const similarities = new Float64Array(size).fill(Number.NEGATIVE_INFINITY)
@@ -151,7 +154,7 @@ export class Scanner {
   }
 }
 
-/** Entries that may be among the best, without an object for each. */
+/** Entries that may be among the best, stored without an object for each. */
 class Candidates {
   size = 0
   /** Number of the slab in the plan * slabRows + index in the slab. */

@@ -3,7 +3,7 @@ import type { MemoryLayout } from './layout.ts'
 import { type MemoryViews, viewsOf } from './views.ts'
 
 const pageBytes = 65_536
-/** All but the last page that 32 bits can address, so that no end of a section wraps around. */
+/** All pages but the last that 32 bits can address, so that no end of a section wraps around. */
 const maxPages = 65_535
 
 /** Slabs of one memory that threads share. It never shrinks; released slabs are reused. */
@@ -28,14 +28,14 @@ export class Slabs {
     this.views = viewsOf(this.memory)
   }
 
-  /** Makes sure that this number of slabs can be taken. Throws VectorStoreError `storage_full`. */
+  /** Ensures that this number of slabs can be taken. Throws VectorStoreError `storage_full`. */
   reserve(count: number): void {
     const missing = count - this.#free.length
     const bytes = this.#end + missing * this.#slabBytes - this.views.bytes.length
     if (missing <= 0 || bytes <= 0) return
     const pages = Math.ceil(bytes / pageBytes)
     const present = this.views.bytes.length / pageBytes
-    // More than needed, since each growth makes new views.
+    // Requests more than needed, since each growth makes new views.
     const wished = Math.min(Math.max(pages, Math.ceil(present / 8)), maxPages - present)
     try {
       this.memory.grow(Math.max(pages, wished))

@@ -24,7 +24,7 @@ interface Stored {
   readonly place: number
 }
 
-/** Everything but the vectors themselves; a removed entry is null in JSON. */
+/** All data but the vectors; a removed entry is null in JSON. */
 interface Saved {
   readonly bounds: ErrorBounds
   readonly groups: readonly {
@@ -42,7 +42,7 @@ interface Rows {
   readonly width: number
 }
 
-/** The live entries, each in a slot of its own, with their vectors and attributes. */
+/** The live entries, each in its own slot, with their vectors and attributes. */
 export class VectorTable {
   bounds: ErrorBounds = { spread: 0, longest: 0 }
   readonly pool: Slabs
@@ -52,7 +52,9 @@ export class VectorTable {
   readonly #free: number[] = []
   readonly #groups = new Map<number, RowGroup>()
   readonly #attributes = new ValueIndex(attributeNames)
-  /** By the selection, which is the same object until an entry is added, removed or changes its attributes. */
+  /**
+   * Plans by selection: a selection is the same object until an entry is added, removed or changes its attributes.
+   */
   readonly #plans = new WeakMap<Selection, ScanPlan>()
   #listed: ScanPlan | undefined
 
@@ -61,7 +63,7 @@ export class VectorTable {
     this.pool = new Slabs(layout)
   }
 
-  /** Restores what `save` made, of the same layout. Throws for other content. */
+  /** Restores the parts that `save` returned for the same layout. Throws for other content. */
   static load(layout: MemoryLayout, sections: Sections): VectorTable {
     const table = new VectorTable(layout)
     const { bounds, groups, entries } = JSON.parse(sections.text('table')) as Saved
@@ -126,13 +128,13 @@ export class VectorTable {
     return { ...group.at(place), width: group.width }
   }
 
-  /** Number of the entry's vectors, 0 when there is no such entry. */
+  /** Number of the entry's vectors; 0 for an unknown entry. */
   widthOf(id: string): number {
     const slot = this.#slots.get(id)
     return slot === undefined ? 0 : this.at(slot).group.width
   }
 
-  /** Reserves room for these entries, so that `put` cannot fail. Throws VectorStoreError `storage_full`. */
+  /** Reserves space for these entries, so that `put` cannot fail. Throws VectorStoreError `storage_full`. */
   reserve(widths: Iterable<readonly [id: string, width: number]>): void {
     const growth = new Map<number, number>()
     const grow = (width: number, by: number) => growth.set(width, (growth.get(width) ?? 0) + by)
@@ -149,14 +151,14 @@ export class VectorTable {
     this.pool.reserve(slabs)
   }
 
-  /** Adds the entry, or replaces it if it has as many vectors as before; else it must be removed first. */
+  /** Adds the entry, or replaces it if its number of vectors is unchanged; otherwise it must be removed first. */
   put(id: string, { attributes, vectors }: VectorEntry): void {
     const slot = this.#slots.get(id)
     if (slot === undefined) this.#add(id, attributes, vectors)
     else this.#replace(slot, attributes, vectors)
   }
 
-  /** Does nothing when there is no such entry. */
+  /** Has no effect for an unknown id. */
   remove(id: string): void {
     const slot = this.#slots.get(id)
     if (slot === undefined) return

@@ -1,9 +1,9 @@
-/** The part of WebAssembly that is used here; TypeScript declares it for browsers only. */
+/** The part of WebAssembly that this folder uses; TypeScript declares it for browsers only. */
 declare namespace WebAssembly {
   class Memory {
     constructor(limits: { initial: number; maximum: number; shared: true })
     readonly buffer: SharedArrayBuffer
-    /** Adds pages of 64 KiB. Throws RangeError when there is no room. */
+    /** Adds pages of 64 KiB. Throws RangeError if the memory cannot grow. */
     grow(pages: number): number
   }
   class Module {

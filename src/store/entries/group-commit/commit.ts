@@ -14,7 +14,7 @@ import { actorKey, difference } from '../audit.ts'
 import { lookalikeKey } from '../confusables.ts'
 import { contentDigest, isListed, versionRow } from '../version-content.ts'
 
-/** The entry before a change, where there was one and it can be read, and whether everybody saw it. */
+/** The entry before a change, if it existed and can be read, and whether it was public. */
 export interface PreviousEntry {
   readonly entry?: StoredEntry
   readonly listed: boolean
@@ -30,7 +30,7 @@ export interface Put {
 interface Committed {
   /** The last revision after the commit. */
   readonly revision: number
-  /** The written rows in the order of their revisions, which follow one another. */
+  /** The written rows in the order of their revisions, which are consecutive. */
   readonly rows: readonly EntryTable[]
 }
 

@@ -154,7 +154,7 @@ function digestLoader(db: Kysely<Tables>, options: LoaderOptions) {
   )
 }
 
-/** The claims of an entry's row: the namespace given to its owner, and the one that the owner has proved. */
+/** The claims of an entry's row: the namespace given to its owner, and the namespace that the owner has proved. */
 export function claimsIn({
   owner,
   owner_namespace,

@@ -25,7 +25,7 @@ interface PendingChange {
 
 /** The change is decided again in the next batch: an earlier change of its batch invalidated what it read. */
 interface Conflict {
-  /** The entry that both touch; undefined where only a wider read, such as one of claims, was invalidated. */
+  /** The entry that both changes touch; undefined if only a wider read, such as one of claims, was invalidated. */
   readonly entry_id: string | undefined
 }
 
@@ -75,7 +75,8 @@ export function createGroupCommit(
     } catch (fault) {
       const isOfAll = isDecided || (fault instanceof Failure && storeCodes.has(fault.code))
       if (batch.length > 1 && !isOfAll) {
-        // Nothing was written, and a single change caused it.
+        // Writes nothing of the failed batch: a single change caused its failure, so each change is tried
+        // alone.
         for (const change of batch) await attempt([change])
         return
       }
@@ -97,7 +98,7 @@ export function createGroupCommit(
     })
 }
 
-/** Of the changes with a conflict on one entry only the first: the others would conflict with it again. */
+/** Takes only the first of the changes with a conflict on one entry: the others would conflict with it again. */
 function nextBatch(pending: ReadonlyMap<PendingChange, string | undefined>): PendingChange[] {
   const batch: PendingChange[] = []
   const entries = new Set<string>()

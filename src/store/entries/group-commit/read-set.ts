@@ -13,7 +13,7 @@ interface ReadSet extends DecisionReads {
   readonly fault: unknown
 }
 
-/** The write set of a change: what others may have read of it. */
+/** The write set of a change: the values that other changes may have read. */
 export interface WriteSet {
   readonly id: string
   readonly package_name: string

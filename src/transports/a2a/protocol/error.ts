@@ -2,7 +2,7 @@ import { type A2aReason, a2aCodes, a2aErrors } from '../../../../schemas/a2a-cod
 import { codes, Failure, problem } from '../../../../schemas/failure.ts'
 import { failureOf, type TransportContext } from '../../shared/transport-context.ts'
 
-/** An error that A2A itself defines (section 3.3.2) and that no action can have. */
+/** An error that A2A itself defines (section 3.3.2) and that no action can cause. */
 class A2aRefusal extends Error {
   override readonly name = 'A2aRefusal'
   readonly reason: A2aReason
@@ -33,7 +33,7 @@ export function invalidField(pointer: string, detail: string): Failure {
   return new Failure('invalid_request', `${pointer}: ${detail}`, { errors: [{ pointer, detail }] })
 }
 
-/** An error as both bindings write it: `details` are objects with an `@type`, as ProtoJSON writes Any. */
+/** An error in the form of both bindings: `details` are objects with an `@type`, as ProtoJSON writes Any. */
 export interface A2aError {
   readonly http: number
   readonly rpc: number
@@ -46,7 +46,7 @@ export interface A2aError {
 
 const a2aDomain = 'a2a-protocol.org'
 
-/** What was thrown, as the error that the caller receives; `id` is the request's. */
+/** Turns a thrown value into the error that the caller receives; `id` is the request's id. */
 export function errorOf(context: Pick<TransportContext, 'onError'>, thrown: unknown, id: string): A2aError {
   if (thrown instanceof A2aRefusal) {
     const { reason, message } = thrown
@@ -73,7 +73,7 @@ function violations({ details: { errors = [] } }: Failure): object[] {
   return [{ '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations }]
 }
 
-/** The problem details that every transport returns, in the one type of Any that holds free JSON. */
+/** The problem details that every transport returns, in the only type of Any that holds free JSON. */
 function problemIn(failure: Failure, id: string): object {
   return { '@type': 'type.googleapis.com/google.protobuf.Struct', value: problem(failure, id) }
 }

@@ -3,7 +3,7 @@ import { isRecord } from '../../../../schemas/json.ts'
 import { input } from '../../../../schemas/shape.ts'
 import { TaskState } from '../../../../schemas/task.ts'
 
-/** ProtoJSON: an absent field, null and the empty text are the same. */
+/** ProtoJSON: an absent field, null and the empty text are equal. */
 const name = z.string().max(256).nullish()
 const id = z.string().min(1).max(256)
 
@@ -26,7 +26,7 @@ const Part = z.object({
 })
 
 /**
- * The fields of a SendMessageRequest (section 3.2.1) that are used here; other fields are ignored, as section 5.7
+ * The fields of a SendMessageRequest (section 3.2.1) that the gateway uses; other fields are ignored, as section 5.7
  * requires.
  */
 export const sendParams = input(

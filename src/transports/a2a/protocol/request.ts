@@ -8,7 +8,7 @@ import { clientOf } from '../../shared/client-address.ts'
 import { authenticated, type TransportContext } from '../../shared/transport-context.ts'
 import { refusal } from './error.ts'
 
-/** The body of a request and the call that it makes. Throws the Failure of the HTTP request as a whole. */
+/** The body of a request and the call that it requests. Throws the Failure of the HTTP request as a whole. */
 export async function readCall(
   context: TransportContext,
   request: IncomingMessage,
@@ -44,7 +44,7 @@ export function queryOf(url: string): URLSearchParams {
 
 /**
  * The extensions that the caller requests and that are active (section 4.6.2): only the one that cards declare,
- * which needs nothing from either side.
+ * which requires no action of either side.
  */
 export function extensionHeaders({ headers }: IncomingMessage): Headers {
   const requested = String(headers['a2a-extensions'] ?? '').split(',')

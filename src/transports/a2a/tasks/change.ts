@@ -4,7 +4,7 @@ import type { Artifact, StoredTask } from '../../../../schemas/task.ts'
 import type { WorkUpdate } from '../work.ts'
 import { artifactEvent, fromAgent, type StreamEvent, statusEvent } from './view.ts'
 
-/** Limits of a task's artifacts: their parts, and the characters of these as JSON. */
+/** Limits of a task's artifacts: their number of parts, and the characters of the parts as JSON. */
 const maxParts = 10_000
 const maxCharacters = 2 * 1024 * 1024
 
@@ -13,7 +13,7 @@ interface UpdatedTask {
   readonly event: StreamEvent
 }
 
-/** The task after an update at this time (ISO 8601), and the event that tells of it. */
+/** The task after an update at this time (ISO 8601), and the event that reports the update. */
 export function update(task: StoredTask, change: WorkUpdate, at: string): UpdatedTask {
   if ('state' in change) {
     const { state, parts } = change
@@ -34,7 +34,7 @@ function withArtifact(artifacts: readonly Artifact[], artifact: Artifact, append
   return artifacts.with(index, { ...existing, ...artifact, parts })
 }
 
-/** Adds up the artifacts of a task. The function throws Failure `too_large` where they are too much to store. */
+/** Adds up the artifacts of a task. The function throws Failure `too_large` if they exceed the limits. */
 export function createMeter(): (change: WorkUpdate) => void {
   let parts = 0
   let characters = 0

@@ -4,12 +4,12 @@ import { differences } from './change.ts'
 import { EventQueue } from './event-queue.ts'
 import { type StreamEvent, showTask } from './view.ts'
 
-/** Events that a listener may have queued. */
+/** Maximum number of queued events of a listener. */
 const maxQueued = 256
-/** How long work waits for a listener with a full queue, before the listener is dropped. */
+/** Maximum time for which work waits for a listener with a full queue, before the listener is dropped. */
 const stallMilliseconds = 5000
 
-/** One task as this process sees it: its latest state and its listeners, who all get the same events in the same order. */
+/** One task in this process: its latest state and its listeners, who all get the same events in the same order. */
 export class TaskChannel {
   readonly #queues = new Set<EventQueue<StreamEvent>>()
   readonly #onLeave: () => void
@@ -31,7 +31,7 @@ export class TaskChannel {
     return this.#queues.size
   }
 
-  /** Adds a listener; its first event is the task as it is now. */
+  /** Adds a listener; its first event is the current task. */
   follow(): EventQueue<StreamEvent> {
     const queue = new EventQueue<StreamEvent>(maxQueued, () => {
       this.#queues.delete(queue)
@@ -42,19 +42,19 @@ export class TaskChannel {
     return queue
   }
 
-  /** Replaces the task, and sends the events that say what changed. */
+  /** Replaces the task, and sends the events that describe the change. */
   publish(task: StoredTask, events: readonly StreamEvent[]): void {
     this.#task = task
     for (const queue of this.#queues) for (const event of events) queue.push(event)
   }
 
-  /** Resolves when no listener has a full queue; one that does not read is dropped. */
+  /** Resolves when no listener has a full queue. A listener that does not read is dropped. */
   async ready(): Promise<void> {
     const full = [...this.#queues].filter((queue) => queue.isFull)
     await Promise.all(full.map((queue) => this.#roomIn(queue)))
   }
 
-  /** Ends the streams of the present listeners. */
+  /** Ends the streams of the current listeners. */
   end(): void {
     for (const queue of this.#queues) queue.end()
   }
@@ -67,7 +67,7 @@ export class TaskChannel {
   }
 }
 
-/** Publishes what another process, or another message, does to the task, until the signal aborts. */
+/** Publishes the changes of the task by another process, or by another message, until the signal aborts. */
 export async function watch(
   channel: TaskChannel,
   read: () => Promise<StoredTask | undefined>,

@@ -25,7 +25,7 @@ export class EventQueue<T> implements AsyncIterable<T> {
     this.#signal()
   }
 
-  /** Ends the queue at once: the listener went away, or did not keep up. */
+  /** Ends the queue at once: the listener disconnected, or did not keep up. */
   leave(): void {
     if (this.#isLeft) return
     this.#isLeft = true

@@ -1,6 +1,6 @@
 import type { TaskBounds } from '../../../../schemas/task.ts'
 
-/** How many tasks may exist: of one owner, of one network address without a token, and in all. */
+/** Maximum number of tasks of one owner, of one network address without a token, and in total. */
 export interface TaskLimits {
   readonly owner: TaskBounds
   readonly address: TaskBounds
@@ -25,7 +25,7 @@ export interface TaskTimes {
   readonly heartbeat: number
   /** Between two reads of a task that another process works on. */
   readonly poll: number
-  /** How long running tasks may take when the gateway stops. */
+  /** Maximum time for running tasks after the gateway begins to stop. */
   readonly shutdown: number
 }
 

@@ -47,16 +47,16 @@ interface NewWork {
 
 export interface StartedTask {
   readonly task: StoredTask
-  /** The events of the task from its start. */
+  /** The events of the task from its start on. */
   readonly events: EventQueue<StreamEvent>
-  /** The task when the work has ended: over or interrupted. */
+  /** Resolves with the task when the work has ended: the task is over or interrupted. */
   readonly ended: Promise<StoredTask>
 }
 
 const maxMessages = 100
 const maxListeners = 32
 
-/** The tasks of A2A: started and worked on in this process, stored in the database. */
+/** The tasks of A2A. This process starts them and works on them; the database stores them. */
 export class TaskManager implements AsyncDisposable {
   readonly #options: TaskManagerOptions
   readonly #limits: TaskLimits
@@ -72,7 +72,7 @@ export class TaskManager implements AsyncDisposable {
     this.#times = { ...standardTimes, ...options.times }
   }
 
-  /** The number of tasks in memory: those that this process works on, or that have a listener. */
+  /** The number of tasks in memory: those that this process works on, and those that have a listener. */
   get size(): number {
     return this.#channels.size
   }
@@ -82,7 +82,10 @@ export class TaskManager implements AsyncDisposable {
     return this.#options.count?.(call)
   }
 
-  /** Starts the work. Resolves once its first update has made the task; rejects with what is thrown before that. */
+  /**
+   * Starts the work. Resolves once its first update has created the task; rejects with an error that is thrown before
+   * that.
+   */
   async begin(work: NewWork): Promise<StartedTask> {
     if (this.#isClosed) throw new Failure('unavailable', 'The gateway is shutting down.')
     const { onError } = this.#options
@@ -109,7 +112,7 @@ export class TaskManager implements AsyncDisposable {
     return await promise
   }
 
-  /** Throws A2aRefusal TASK_NOT_FOUND, also for a task that the caller may not see. */
+  /** Throws A2aRefusal TASK_NOT_FOUND for an unknown task, and for a task that the caller is not allowed to see. */
   async get(id: string, caller: Principal | null): Promise<StoredTask> {
     const task = this.#workers.has(id) ? this.#channels.get(id)?.task : await this.#options.store.get(id)
     if (!task || !isVisible(task, caller)) throw refusal('TASK_NOT_FOUND')
@@ -120,7 +123,7 @@ export class TaskManager implements AsyncDisposable {
     return await this.#options.store.list(filter)
   }
 
-  /** Throws A2aRefusal TASK_NOT_CANCELABLE too. */
+  /** Throws as `get` does, and A2aRefusal TASK_NOT_CANCELABLE. */
   async cancel(id: string, caller: Principal | null): Promise<StoredTask> {
     const task = await this.get(id, caller)
     if (isTerminal(task.state)) throw refusal('TASK_NOT_CANCELABLE')
@@ -129,7 +132,7 @@ export class TaskManager implements AsyncDisposable {
     return cancelled
   }
 
-  /** Throws A2aRefusal UNSUPPORTED_OPERATION too, for a task that is over. */
+  /** Throws as `get` does, and A2aRefusal UNSUPPORTED_OPERATION for a task that is over. */
   async subscribe(id: string, caller: Principal | null): Promise<EventQueue<StreamEvent>> {
     const task = await this.get(id, caller)
     if (isTerminal(task.state)) {
@@ -210,14 +213,14 @@ export class TaskManager implements AsyncDisposable {
     }
     if (before) {
       if (await store.save(task, [before.state])) return task
-      throw refusal('UNSUPPORTED_OPERATION', 'Another message has continued the task meanwhile.')
+      throw refusal('UNSUPPORTED_OPERATION', 'Another message has continued the task in the meantime.')
     }
     const result = await store.add(task, owner ? this.#limits.owner : this.#limits.address, this.#limits.all)
     if (result !== 'added') throw queueFull(result)
     return task
   }
 
-  /** There is one channel for each task, so that all its listeners see the same. */
+  /** Each task has one channel, so that all its listeners see the same events. */
   #channelOf(task: StoredTask): TaskChannel {
     const existing = this.#channels.get(task.id)
     if (existing) return existing
@@ -245,7 +248,10 @@ export class TaskManager implements AsyncDisposable {
     })
   }
 
-  /** A task without a worker here waits for its caller, or belongs to another process, which reads this at its heartbeat. */
+  /**
+   * A task without a worker here waits for its caller, or belongs to another process, which reads this change at its
+   * heartbeat.
+   */
   async #cancelElsewhere(task: StoredTask): Promise<StoredTask> {
     const { store } = this.#options
     const cancelled: StoredTask = {
@@ -265,7 +271,7 @@ export class TaskManager implements AsyncDisposable {
   }
 }
 
-/** An anonymous task is visible to everybody who knows its id. */
+/** An anonymous task is visible to every caller who knows its id. */
 function isVisible({ owner }: StoredTask, caller: Principal | null): boolean {
   return owner === null || (caller !== null && owner === principalKey(caller))
 }
@@ -277,7 +283,7 @@ function queueFull(result: 'busy' | 'full'): Failure {
     : new Failure('unavailable', 'The gateway has no capacity for another task.', { hint, retry_after_s: 30 })
 }
 
-/** Throws A2aRefusal where the task takes no message, and Failure where the message names another context. */
+/** Throws A2aRefusal if the task takes no message, and Failure if the message names another context. */
 export function assertTakesMessage(task: StoredTask, context_id: string | null | undefined): void {
   if (context_id && context_id !== task.context_id) {
     const detail = 'The task belongs to another context; leave contextId out.'

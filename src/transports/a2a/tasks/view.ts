@@ -15,7 +15,7 @@ export interface A2aTask {
   readonly artifacts?: readonly Artifact[]
 }
 
-/** Section 3.2.3: one of these is one event of a stream. */
+/** Section 3.2.3: one event of a stream is one of these. */
 export type StreamEvent =
   | { readonly task: A2aTask }
   | { readonly message: Message }
@@ -33,12 +33,12 @@ export type StreamEvent =
     }
 
 interface Shown {
-  /** How many of the latest messages; absent: all. */
+  /** Maximum number of the latest messages; absent: all messages. */
   readonly historyLength?: number | null | undefined
   readonly artifacts?: boolean
 }
 
-/** A task as its caller sees it (section 3.2.4 for its history). */
+/** A task in the form for its caller (section 3.2.4 for its history). */
 export function showTask(stored: StoredTask, { historyLength, artifacts = true }: Shown = {}): A2aTask {
   const { id, context_id, history } = stored
   const latest = historyLength == null ? history : historyLength === 0 ? [] : history.slice(-historyLength)
@@ -51,7 +51,7 @@ export function showTask(stored: StoredTask, { historyLength, artifacts = true }
   }
 }
 
-/** A worker whose process ended could not store a message. */
+/** The message for a worker whose process ended: it could not store a message itself. */
 const gone = 'The process that worked on the task ended.'
 
 function showStatus({ id, context_id, state, message, updated_at, alive_until }: StoredTask): Status {

@@ -20,8 +20,8 @@ interface WorkerOptions {
 }
 
 /**
- * The work on one task in this process. Updates are applied one after the other: listeners get them at once, the
- * database at each heartbeat and at the end.
+ * The work on one task in this process. Updates are applied one after the other. Listeners get them at once; the
+ * database gets them at each heartbeat and at the end.
  */
 export class TaskWorker {
   readonly #options: WorkerOptions
@@ -29,7 +29,7 @@ export class TaskWorker {
   readonly #ended = Promise.withResolvers<StoredTask>()
   readonly #heartbeat: NodeJS.Timeout
   #isOver = false
-  /** The update that the next one waits for. */
+  /** The last update; the next one waits for it. */
   #last: Promise<unknown> = Promise.resolve()
 
   constructor(options: WorkerOptions) {
@@ -38,7 +38,7 @@ export class TaskWorker {
     this.#heartbeat = setInterval(beat, options.times.heartbeat).unref()
   }
 
-  /** Resolves with the task as it ended. */
+  /** Resolves with the final state of the task. */
   get ended(): Promise<StoredTask> {
     return this.#ended.promise
   }
@@ -49,7 +49,7 @@ export class TaskWorker {
     await this.#options.channel.ready()
   }
 
-  /** Ends the task in this state unless it has ended already; resolves with the task as it ended. */
+  /** Ends the task in this state unless it has ended already; resolves with the final state of the task. */
   end(state: TaskState, parts?: readonly Part[]): Promise<StoredTask> {
     return this.#inTurn(async () =>
       this.#isOver ? this.#options.channel.task : await this.#finish({ state, ...(parts && { parts }) }),
@@ -81,7 +81,7 @@ export class TaskWorker {
     try {
       if (!(await save(task, busyStates))) return await this.#lose()
     } catch (fault) {
-      // The listeners still get the end; the row expires by itself.
+      // The listeners still get the final event; the row expires by itself.
       onError(fault)
     }
     return this.#close(task, [event])
@@ -98,7 +98,7 @@ export class TaskWorker {
     if (!(await save(alive, busyStates))) await this.#lose()
   }
 
-  /** Another process has cancelled the task, or given it up: its row is what counts. */
+  /** Another process has cancelled the task, or marked it as failed: the stored row decides. */
   async #lose(): Promise<StoredTask> {
     const { channel, read } = this.#options
     const task = (await read()) ?? { ...channel.task, state: 'TASK_STATE_FAILED' as const }

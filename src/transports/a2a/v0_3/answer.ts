@@ -2,7 +2,7 @@ import { isRecord } from '../../../../schemas/json.ts'
 import { type Artifact, isBusy, type Message, type Part, type TaskState } from '../../../../schemas/task.ts'
 import type { A2aTask, StreamEvent } from '../tasks/view.ts'
 
-/** The objects of 1.0 in the form of 0.3: each has a `kind`, and states and roles are in lower case. */
+/** Writes the objects of 1.0 in the form of 0.3: each has a `kind`, and states and roles are in lower case. */
 export function fromEvent(event: StreamEvent): object {
   if ('task' in event) return fromTask(event.task)
   if ('message' in event) return fromMessage(event.message)

@@ -5,7 +5,7 @@ import type { Dialect } from '../protocol/dialect.ts'
 import type { OperationName } from '../protocol/operations.ts'
 import { fromEvent, fromTask } from './answer.ts'
 
-/** The methods of A2A 0.3 (its section 7) and the operations of 1.0 that they are. */
+/** The methods of A2A 0.3 (its section 7) and the operations of 1.0 to which they map. */
 const methods: Readonly<Record<string, OperationName>> = {
   'message/send': 'SendMessage',
   'message/stream': 'SendStreamingMessage',

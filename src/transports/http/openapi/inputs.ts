@@ -41,15 +41,15 @@ function conditions({ route, action }: Row): unknown[] {
   ]
   if (route.events) return header('Last-Event-ID', 'Number of the last event that the caller has.')
   if (route.method === 'get' && !route.uncached)
-    return header('If-None-Match', 'ETags that the caller has: 304 where one holds.')
+    return header('If-None-Match', 'ETags that the caller has; 304 if one of them matches.')
   if (action.idempotency === 'key')
     return header(
       'Idempotency-Key',
-      'Names this call: sent again within a day it is not made again. Needs a token.',
+      'Names this call. The gateway runs it once and repeats the answer for a day. Needs a token.',
       { type: 'string', pattern: '^[!-~]{1,200}$' },
     )
   if (route.conditional)
-    return header('If-Match', 'ETag of the entry as last read: 412 where it has changed.')
+    return header('If-Match', 'ETag of the entry as last read; 412 if the entry has changed.')
   return []
 }
 

@@ -22,7 +22,7 @@ export function responsesOf(row: Row, output: unknown, links: object): Record<st
     ...(Object.keys(links).length > 0 && { links }),
   }
   const unchanged = {
-    description: 'As it was when the caller had that ETag.',
+    description: 'The caller has the current representation.',
     headers: { ...common, ...etag },
   }
   const failures = statusesOf(failuresOf(row)).map((code) => [
@@ -41,7 +41,7 @@ function contentOf({ route, action }: Row, output: unknown): Record<string, obje
   }
 }
 
-/** The possible failures of a row, derived from the row; `fails` adds the others. */
+/** The possible failures of a row, derived from the row; `fails` adds further ones. */
 function failuresOf({ route, action }: Row): Code[] {
   if (action.effect === 'call') return Object.keys(codes) as Code[]
   const isWrite = action.effect === 'write'
@@ -67,7 +67,7 @@ function asks(access: Access): string | undefined {
   return typeof access === 'object' ? access.scope : access === 'bearer' ? access : undefined
 }
 
-/** `cancelled` has no reader, and `method_not_allowed` belongs to methods without an operation. */
+/** No caller receives `cancelled`, and `method_not_allowed` belongs to methods without an operation. */
 const unanswered = new Set<number>([codes.cancelled.http, codes.method_not_allowed.http])
 
 function statusesOf(failures: readonly Code[]): number[] {
@@ -86,18 +86,18 @@ const allowance = {
 }
 const etag = { ETag: header('Validates this representation (RFC 9110 section 8.8.3).', text, true) }
 const deprecation = {
-  Deprecation: header('Since when nobody should begin to use the agent (RFC 9745).', text),
-  Link: header('The agent that takes its place, as successor-version.', text),
+  Deprecation: header('The time since which nobody should begin to use the agent (RFC 9745).', text),
+  Link: header('The agent that replaces it, as successor-version.', text),
 }
 const location = {
-  Location: header('Where the new entry is.', { type: 'string', format: 'uri-reference' }, true),
+  Location: header('URL of the new entry.', { type: 'string', format: 'uri-reference' }, true),
 }
 const retryAfter = (required: boolean) => ({
   'Retry-After': header('Seconds to wait before trying again.', seconds, required),
 })
 const challenge = (required: boolean) => ({
   'WWW-Authenticate': header(
-    'What is wrong with the token, or missing (RFC 6750 section 3).',
+    'The error of the token, or the missing scope (RFC 6750 section 3).',
     text,
     required,
   ),
@@ -117,7 +117,7 @@ export const problemComponents = {
   schemas: {
     Problem: {
       type: 'object',
-      description: 'What was wrong, where, and what to do (RFC 9457).',
+      description: 'The error, its location, and how to correct it (RFC 9457).',
       required: ['type', 'title', 'status', 'detail', 'code', 'instance', 'retryable'],
       properties: {
         type: text,
@@ -137,7 +137,7 @@ export const problemComponents = {
         },
         hint: text,
         nearest: { type: 'array', items: text },
-        revision: { type: 'integer', description: 'That the entry is at.' },
+        revision: { type: 'integer', description: 'Current revision of the entry.' },
       },
     },
   },
@@ -153,7 +153,7 @@ export const problemComponents = {
   ),
 }
 
-/** `conflict: This clashes with what is there.` */
+/** For example `conflict: Conflict with existing data.` */
 function meaningOf(status: number): string {
   const matching = Object.entries(codes).filter(([, { http }]) => http === status)
   return matching.map(([code, { title }]) => `${code}: ${title}.`).join(' ')

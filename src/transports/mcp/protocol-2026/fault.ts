@@ -11,7 +11,7 @@ export const faults = {
   unsupportedVersion: -32022,
 } as const
 
-/** A request that is answered with a JSON-RPC error. `status` is the answer's over HTTP. */
+/** A request that is answered with a JSON-RPC error. `status` is the HTTP status of the answer. */
 export class Fault extends Error {
   override readonly name = 'Fault'
   readonly code: number

@@ -4,7 +4,7 @@ import { modernVersion, nameMember, namesRevision, versionKey } from '../../../c
 import { Fault, faults } from './fault.ts'
 import type { Meta } from './meta.ts'
 
-/** True for a request of 2026-07-28, by its params or, without a revision in them, by its headers. */
+/** True for a request of 2026-07-28, by its params or, if they state no protocol version, by its headers. */
 export function isModern({ params }: McpRequest, headers?: IncomingHttpHeaders): boolean {
   return namesRevision(params) || (single(headers?.['mcp-protocol-version']) ?? '') >= modernVersion
 }

@@ -63,7 +63,7 @@ export interface Meta {
 export function readMeta(params: unknown): Meta {
   const meta = isRecord(params) && isRecord(params._meta) ? params._meta : undefined
   const missing = meta ? [versionKey, capabilitiesKey].filter((key) => !(key in meta)) : ['_meta']
-  if (missing.length > 0) throw invalidMeta(`${missing.join(' and ')} must be there`, missing)
+  if (missing.length > 0) throw invalidMeta(`${missing.join(' and ')} must be present`, missing)
   const parsed = shape.safeParse(meta)
   if (parsed.success) return meta as unknown as Meta
   const [issue] = parsed.error.issues
@@ -79,7 +79,7 @@ function invalidMeta(detail: string, keys: readonly string[]): Fault {
   )
 }
 
-/** Throws Fault -32022 for an unsupported revision. */
+/** Throws Fault -32022 for an unsupported protocol version. */
 export function assertVersion(requested: string): void {
   if (requested === modernVersion) return
   throw new Fault(faults.unsupportedVersion, `Unsupported protocol version: ${requested}`, {

@@ -14,12 +14,12 @@ export interface McpCaller {
   identify(): Principal | null | Promise<Principal | null>
 }
 
-/** One request in progress, as its transport sees it. */
+/** One request in progress, as its transport provides it. */
 export interface Exchange {
   readonly caller: McpCaller
-  /** Aborts when the caller cancels or disconnects: nothing more is sent then. */
+  /** Aborts when the caller cancels or disconnects; after that, nothing is sent. */
   readonly signal: AbortSignal
-  /** The transport itself can ask for a token or a scope: HTTP, with 401 and 403. */
+  /** True if the transport itself can ask for a token or a scope: HTTP, with 401 and 403. */
   readonly challenges?: boolean
   /** Sends a notification that belongs to this request; resolves when the caller can take more. */
   notify(method: string, params: object): Promise<void>
@@ -46,14 +46,14 @@ interface Answer {
   readonly failure?: Failure
 }
 
-/** MCP 2026-07-28 for every transport: which requests are answered here, and how. */
+/** MCP 2026-07-28 for every transport: selects the requests that the gateway answers itself, and answers them. */
 export interface Modern {
   takes(request: McpRequest, headers?: IncomingHttpHeaders): boolean
-  /** Never throws. `headers` are those of the HTTP request, where there was one. */
+  /** Never throws. `headers` are those of the HTTP request, if there was one. */
   answer(request: McpRequest, exchange: Exchange, headers?: IncomingHttpHeaders): Promise<Answer>
 }
 
-/** Checks in the order of precedence: `_meta`, headers against body, revision, headers, method, params. */
+/** Checks in the order of precedence: `_meta`, headers against body, protocol version, headers, method, params. */
 export function createModern({ methods, others, onError }: ModernOptions): Modern {
   const methodsByName = new Map(Object.entries(methods))
 

@@ -1,7 +1,9 @@
 import type { JsonObject } from '../../../../schemas/json.ts'
 import { serverInfoKey } from '../../../common/mcp/protocol.ts'
 
-/** How long a client may cache a list, in milliseconds, and for whom (server/utilities/caching). */
+/**
+ * Maximum time for which a client may cache a list, in milliseconds, and for which callers (server/utilities/caching).
+ */
 export interface Freshness {
   readonly ttlMs: number
   readonly cacheScope: 'public' | 'private'

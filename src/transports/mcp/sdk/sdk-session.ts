@@ -9,7 +9,7 @@ export interface SdkSession {
   closed(): void
 }
 
-/** The channel that a session belongs to. */
+/** The channel to which a session belongs. */
 export interface ChannelOptions {
   readonly service: McpService
   readonly caller: McpCaller
@@ -51,7 +51,7 @@ export async function openSdkSession(options: SdkSessionOptions): Promise<SdkSes
   }
 }
 
-/** A subscription is answered by its acknowledgement; its result comes only with its end. */
+/** The acknowledgement of a subscription counts as its answer; its result comes only at its end. */
 function answeredBy(message: JSONRPCMessage): McpId | undefined {
   if (!('method' in message)) return message.id
   if (message.method !== 'notifications/subscriptions/acknowledged') return undefined

@@ -7,7 +7,10 @@ import { type CallTool, failedResult, succeeded } from '../views/calls.ts'
 import { freshness } from '../views/listing.ts'
 import type { McpViews } from '../views/view.ts'
 
-/** The era of a server of the SDK, and whether its connection lasts. */
+/**
+ * Whether an SDK server serves a legacy or a modern protocol version (the SDK's "era"), and whether its connection
+ * lasts.
+ */
 interface Serving {
   readonly era: 'legacy' | 'modern'
   readonly lasting: boolean
@@ -75,7 +78,7 @@ interface Context {
   }
 }
 
-/** In the 2025 era a client gets notifications once it has sent `initialized`. */
+/** A legacy client gets notifications only after it has sent `initialized`. */
 function tellChanges(server: Server, onListed: OnListed, era: Serving['era']): void {
   const begin = () => {
     const stop = onListed(() => void server.sendResourceListChanged().catch(() => {}))
@@ -85,7 +88,7 @@ function tellChanges(server: Server, onListed: OnListed, era: Serving['era']): v
   else server.oninitialized = begin
 }
 
-/** An unknown resource is -32002 in the 2025 era; the SDK writes its later code (SEP-2164). */
+/** In legacy protocol versions the code of an unknown resource is -32002; the SDK sends its later code (SEP-2164). */
 function saysNotFound(server: Server): Server {
   const connect = server.connect.bind(server)
   server.connect = (transport) => {

@@ -24,7 +24,7 @@ export function createAsk(context: TransportContext): Ask {
   }
 }
 
-/** The call that an exchange makes. */
+/** The call of the router for an exchange. */
 export async function callOf({ caller, signal }: Exchange, id: string): Promise<Call> {
   return { principal: await caller.identify(), client: caller.client, signal, id }
 }

@@ -12,7 +12,7 @@ import type { Tool } from './tools.ts'
 /** The outcome of a tool: the output of its action, or the failure with the id of the call. */
 type Outcome = { readonly output: Json } | { readonly failure: Failure; readonly id: string }
 
-/** Calls tools, for both eras. Throws Fault -32602 for an unknown tool. */
+/** Calls tools, for every protocol version. Throws Fault -32602 for an unknown tool. */
 export type CallTool = (params: Readonly<Record<string, unknown>>, exchange: Exchange) => Promise<Outcome>
 
 export function createCallTool(context: TransportContext, tools: ReadonlyMap<string, Tool>): CallTool {
@@ -57,8 +57,9 @@ function structured(output: Json): Json {
 const written = new WeakMap<object, string>()
 
 /**
- * The same as JSON without braces. A frozen output never changes, so its text is cached while the output is in
- * use.
+ * The result of a successful tool as JSON without braces. A frozen output never changes, so its text is cached while
+ * the
+ * output is in use.
  */
 export function writeSucceeded(output: Json): string {
   if (typeof output !== 'object' || output === null || !Object.isFrozen(output)) return membersOf(output)

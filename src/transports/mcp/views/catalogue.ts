@@ -18,7 +18,8 @@ const fresh = 10_000
 const timeout = 1000
 const maxCategories = 6
 /**
- * Publishers choose the categories, and models read this text as ours: categories with few agents or long names
+ * Publishers choose the categories, and models read this text as the gateway's own: categories with few agents or long
+ * names
  * are left out.
  */
 const minAgents = 10
@@ -44,7 +45,7 @@ export function createCatalogue({ tools, ask, clock }: CatalogueOptions): Catalo
       notify: async () => {},
     }
     const input = { sort: 'name', limit: 1, facets: true }
-    // If the read fails, the previous description stays.
+    // If the read fails, the previous description is used.
     const found = await ask('search_agents', input, exchange).catch(() => undefined)
     const now = found === undefined ? undefined : wordsOf(found as SearchOutput)
     if (now === undefined || now === words) return
@@ -67,7 +68,7 @@ export function createCatalogue({ tools, ask, clock }: CatalogueOptions): Catalo
   }
 }
 
-/** Two significant digits: the text of a prompt must not change with each new agent. */
+/** Rounds to two significant digits: the text of a prompt must not change with each new agent. */
 function wordsOf({ total, facets }: SearchOutput): string {
   const rounded = (count: number) => Number(count.toPrecision(2))
   const largest = Object.entries(facets?.categories ?? {})

@@ -30,11 +30,11 @@ const all: readonly Prompt[] = [
     title: 'Find an agent for a task',
     description: 'Searches the registry for an agent that can do a task, and says how to call it.',
     arguments: [
-      { name: 'task', title: 'Task', description: 'What is to be done, in plain words.', required: true },
+      { name: 'task', title: 'Task', description: 'The task, in plain words.', required: true },
       {
         name: 'category',
         title: 'Category',
-        description: 'Look among agents of this category alone.',
+        description: 'Search only agents of this category.',
         required: false,
       },
     ],
@@ -56,10 +56,10 @@ ${wary}`,
       {
         name: 'package_name',
         title: 'Package name',
-        description: 'Of the agent, such as svc.utility.wiki.',
+        description: 'Package name of the agent, such as svc.utility.wiki.',
         required: true,
       },
-      { name: 'goal', title: 'Goal', description: 'What the call is to achieve.', required: true },
+      { name: 'goal', title: 'Goal', description: 'The goal of the call.', required: true },
     ],
     text: ({ package_name, goal }) => `Use the agent ${package_name} to reach this goal:
 

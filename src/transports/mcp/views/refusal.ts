@@ -7,7 +7,7 @@ import { isChallenge } from '../../http/challenge.ts'
 import type { TransportContext } from '../../shared/transport-context.ts'
 import type { Tool } from './tools.ts'
 
-/** The failure of a `tools/call` whose token or scope is missing, before the call is made. */
+/** The failure of a `tools/call` without the required token or scope, computed before the call. */
 export type CheckAccess = (
   params: Readonly<Record<string, unknown>>,
   principal: Principal | null,
@@ -26,8 +26,7 @@ export function createRefusal(
     const action = agent?.actions.find(
       (candidate) => candidate.name === actionName || candidate.aliases?.includes(actionName),
     )
-    // A tool of a listed agent states its scope. Whether the agent that call_agent names exists is not
-    // checked here.
+    // A tool of a listed agent states its scope. This check does not look up the agent that call_agent names.
     const scope = tool.listing._meta?.['dragoman/scope']
     if (!(agent && action) && scope === undefined) return undefined
     try {

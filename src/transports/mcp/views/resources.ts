@@ -84,7 +84,7 @@ async function read(ask: Ask, uri: string, exchange: Exchange): Promise<string> 
   }
 }
 
-/** The name in an address, with or without a percent-encoded slash; undefined for another kind of address. */
+/** The name in an address, with or without a percent-encoded slash; undefined for other addresses. */
 function nameIn(uri: string): string | undefined {
   const [, name] = /^agent:\/\/([^?#]{1,700})$/i.exec(uri) ?? []
   try {

@@ -4,7 +4,7 @@ import type { Mount } from '../../http/app.ts'
 import { pageMount } from '../../http/page.ts'
 import type { TransportContext } from '../../shared/transport-context.ts'
 
-/** The supported revisions, newest first. */
+/** The supported protocol versions, newest first. */
 export const supportedVersions = [
   modernVersion,
   '2025-11-25',
@@ -19,7 +19,7 @@ const type = 'application/mcp-server-card+json'
 /** The path of SEP-2127, and older ones that clients still request. */
 const paths = ['/mcp/server-card', '/.well-known/mcp/server-card.json', '/.well-known/mcp.json'] as const
 
-/** The MCP Server Card (SEP-2127): the server, its address and its revisions. */
+/** The MCP Server Card (SEP-2127): the server, its address and its protocol versions. */
 export function serverCardMounts(context: Pick<TransportContext, 'site'>, version: string): Mount[] {
   const render = ({ base_url }: { readonly base_url: string }) => JSON.stringify(cardOf(base_url, version))
   return paths.map((path) => pageMount(context.site, { path, type, render, max_age_s: 3600 }))
@@ -38,7 +38,7 @@ function cardOf(base_url: string, version: string): object {
   }
 }
 
-/** The domain as a namespace; an address has none. */
+/** The domain as a namespace; undefined for an IP address. */
 function reversed(hostname: string): string {
   const address = hostname.startsWith('[') || isIP(hostname) !== 0
   return address ? 'localhost' : hostname.split('.').reverse().join('.')

@@ -13,7 +13,7 @@ export interface Tool {
     readonly inputSchema: JsonSchema
     readonly outputSchema?: JsonSchema
     readonly annotations: Annotations
-    /** `dragoman/scope`: the scope that a token needs; absent if the tool needs none of its own. */
+    /** `dragoman/scope`: the scope that a token needs; absent if the tool needs no scope of its own. */
     readonly _meta?: { readonly 'dragoman/scope': Scope }
   }
   toEnvelope(input: Record<string, unknown>): Envelope
