@@ -195,19 +195,41 @@ function mcpHttpTransport({ url }: TestGateway): TestTransport {
 
 const command = resolve(import.meta.dirname, '../../bin/dragoman.js')
 
-/** One server for each token: over stdio a server has one caller. */
+/** MCP over stdio in this process. */
 function stdioTransport({ gateway }: TestGateway): TestTransport {
   const service = createMcpService(gateway, '1', () => {})
-  const peers = new Map<string | undefined, ReturnType<typeof openStdio>>()
-  let id = 0
+  return overStdio((token) =>
+    openStdio(service, () => (token === undefined ? null : gateway.authenticate(token))),
+  )
+}
 
-  function peer(token: string | undefined): ReturnType<typeof openStdio> {
-    const existing = peers.get(token)
-    if (existing) return existing
-    const made = openStdio(service, () => (token === undefined ? null : gateway.authenticate(token)))
-    peers.set(token, made)
-    return made
-  }
+/** MCP over stdio of processes, each with a gateway of its own over the same data folder. */
+export function stdioProcess({ data, url, environment }: TestGateway): TestTransport {
+  return overStdio((token) => {
+    const peer = startLines(process.execPath, [command, 'mcp'], {
+      ...environment,
+      DRAGOMAN_DATA: data,
+      DRAGOMAN_BASE_URL: '',
+      DRAGOMAN_LOG: 'silent',
+      PATH: process.env.PATH ?? '',
+      PORT: new URL(url).port,
+      ...(token && { DRAGOMAN_TOKEN: token }),
+    })
+    return { ...peer, leave: () => void peer.end() }
+  })
+}
+
+interface StdioPeer extends AsyncDisposable {
+  send(message: object): void
+  answer(id: number): Promise<Message>
+  /** Goes away without waiting for answers. */
+  leave(): void
+}
+
+/** One server for each token: over stdio a server has one caller. */
+function overStdio(open: (token: string | undefined) => StdioPeer): TestTransport {
+  const peers = new Map<string | undefined, StdioPeer>()
+  let id = 0
   return {
     name: 'MCP over stdio',
     kind: 'connection',
@@ -215,50 +237,14 @@ function stdioTransport({ gateway }: TestGateway): TestTransport {
     isLocal: true,
     async call(envelope, token, signal) {
       id += 1
-      const mine = peer(token)
-      signal?.addEventListener('abort', () => mine.leave())
-      mine.send(toolCall(envelope, id))
-      return fromTool(await mine.answer(id))
+      const peer = peers.get(token) ?? open(token)
+      peers.set(token, peer)
+      signal?.addEventListener('abort', () => peer.leave())
+      peer.send(toolCall(envelope, id))
+      return fromTool(await peer.answer(id))
     },
     async [Symbol.asyncDispose]() {
-      for (const opened of peers.values()) await opened[Symbol.asyncDispose]()
-    },
-  }
-}
-
-/** One process for each token, which has a gateway of its own over the same data folder. */
-export function stdioProcess({ data, url, environment: settings }: TestGateway): TestTransport {
-  const peers = new Map<string | undefined, ReturnType<typeof startLines>>()
-  let id = 0
-
-  function peer(token: string | undefined): ReturnType<typeof startLines> {
-    const existing = peers.get(token)
-    if (existing) return existing
-    const environment = {
-      ...settings,
-      DRAGOMAN_DATA: data,
-      DRAGOMAN_BASE_URL: '',
-      DRAGOMAN_LOG: 'silent',
-      PATH: process.env.PATH ?? '',
-    }
-    const shared = { ...environment, PORT: new URL(url).port, ...(token && { DRAGOMAN_TOKEN: token }) }
-    const made = startLines(process.execPath, [command, 'mcp'], shared)
-    peers.set(token, made)
-    return made
-  }
-  return {
-    name: 'MCP over stdio',
-    kind: 'connection',
-    connect: connectMcpStdio,
-    isLocal: true,
-    async call(envelope, token) {
-      id += 1
-      const mine = peer(token)
-      mine.send(toolCall(envelope, id))
-      return fromTool(await mine.answer(id))
-    },
-    async [Symbol.asyncDispose]() {
-      for (const opened of peers.values()) await opened[Symbol.asyncDispose]()
+      for (const peer of peers.values()) await peer[Symbol.asyncDispose]()
     },
   }
 }
