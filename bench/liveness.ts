@@ -10,14 +10,17 @@ const hour_us = 3_600_000_000
  */
 export async function liveness(): Promise<Row[]> {
   await using site = await startSubject(new URL('./support/card-site.ts', import.meta.url))
-  const [ours, theirs] = [await measured('liveness-looks', site.url), await measured('bare-looks', site.url)]
+  const [ours, theirs] = [
+    await measured('liveness-probes', site.url),
+    await measured('bare-probes', site.url),
+  ]
   const share = (cpu_us: number) => Number(((100 * cpu_us * agents) / hour_us).toPrecision(3))
   const rounded = (value: number) => Number(value.toPrecision(4))
   const ratio = Number((ours / theirs).toPrecision(3))
   return [
-    { name: 'a look: CPU', value: rounded(ours), unit: 'us', baseline: rounded(theirs), ratio },
+    { name: 'a probe: CPU', value: rounded(ours), unit: 'us', baseline: rounded(theirs), ratio },
     {
-      name: `${agents} looks an hour: of a core`,
+      name: `${agents} probes an hour: of a core`,
       value: share(ours),
       unit: '%',
       baseline: share(theirs),

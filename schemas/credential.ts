@@ -49,7 +49,7 @@ export interface CredentialStore {
   find(owner: string, entryId: string): Promise<StoredCredential | undefined>
   list(owner: string): Promise<readonly StoredCredential[]>
   /** Adds or replaces a credential; false if its owner has `max` others. */
-  put(credential: StoredCredential, most: number): Promise<boolean>
+  put(credential: StoredCredential, max: number): Promise<boolean>
   /** False if the credential does not exist. */
   remove(owner: string, entryId: string): Promise<boolean>
 }

@@ -33,7 +33,7 @@ export interface IdempotencyStore {
    * Undefined if the call is new: it then belongs to `holder` until `until`. At most `max` calls of one owner are
    * stored; the oldest finished ones are removed.
    */
-  begin(call: IdempotentCall, holder: string, until: number, most: number): Promise<EarlierCall | undefined>
+  begin(call: IdempotentCall, holder: string, until: number, max: number): Promise<EarlierCall | undefined>
   /** Stores the output. Has no effect if the call no longer belongs to the holder. */
   keep(call: IdempotentCall, holder: string, output: string, until: number): Promise<void>
   /** Removes the call. Has no effect if it no longer belongs to the holder. */

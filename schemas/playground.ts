@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-const TaskUpdate = z.looseObject({
+const StepProblem = z.looseObject({
   code: z.string().describe('The stable code of the failure.'),
   detail: z.string(),
 })
@@ -20,7 +20,7 @@ export const Step = z.object({
     .object({ text: z.string().describe('The beginning of the answer, as JSON.'), bytes: z.int() })
     .optional()
     .describe('Replaces an answer that is too long to store; bytes is its length.'),
-  failure: TaskUpdate.optional().describe('The problem that the caller received.'),
+  failure: StepProblem.optional().describe('The problem that the caller received.'),
 })
 export type Step = z.infer<typeof Step>
 
@@ -61,7 +61,7 @@ export interface SessionStore {
   add(session: Session, pool: PoolBounds): Promise<void>
   get(id: string): Promise<StoredSession | undefined>
   /** Reserves one more step, once for each call. */
-  reserve(id: string, most: SessionBounds): Promise<'reserved' | 'full' | 'gone'>
+  reserve(id: string, bounds: SessionBounds): Promise<'reserved' | 'full' | 'gone'>
   /**
    * Stores a step and returns its number; undefined if the session no longer exists. If the steps of its owner are
    * then too

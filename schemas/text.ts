@@ -25,10 +25,10 @@ export function hidesCharacters(text: string): boolean {
 }
 
 /** JSON Pointers of the strings and keys within a value that hide characters, at most `max`. */
-export function hiddenIn(value: unknown, most = 20): string[] {
+export function hiddenIn(value: unknown, max = 20): string[] {
   const found: string[] = []
   const left: [string, unknown][] = [['', value]]
-  while (left.length > 0 && found.length < most) {
+  while (left.length > 0 && found.length < max) {
     const [at, next] = left.pop() as [string, unknown]
     if (typeof next === 'string' && hidesCharacters(next)) found.push(at)
     if (Array.isArray(next)) for (const [index, item] of next.entries()) left.push([`${at}/${index}`, item])

@@ -1,6 +1,6 @@
 const gateway = 'dragoman'
 const member = /^\s*1\.1\s+dragoman(?:\s+\(([a-z0-9._/-]{1,220})\))?\s*$/
-const longest = 8192
+const maxLength = 8192
 
 /**
  * The header `Via` (RFC 9110, 7.6.3) of a call to another agent: one member for each gateway that the call passed,
@@ -13,7 +13,7 @@ export function viaOf(agents: readonly string[]): string {
 /** The agents that a call has passed, from its `Via`; '' if a proxy dropped the comment. */
 export function passedAgents(via: string): string[] {
   const members = via
-    .slice(0, longest)
+    .slice(0, maxLength)
     .split(',')
     .map((text) => member.exec(text))
   return members.flatMap((match) => (match ? [match[1] ?? ''] : []))

@@ -131,7 +131,7 @@ export type WebhookSettings = Partial<
 
 export interface WebhookStore {
   /** False, without adding the webhook, if the owner already has `max`. */
-  add(webhook: StoredWebhook, most: number): Promise<boolean>
+  add(webhook: StoredWebhook, max: number): Promise<boolean>
   get(id: string): Promise<StoredWebhook | undefined>
   /** The owner's webhooks, the newest first. */
   list(owner: string): Promise<readonly StoredWebhook[]>

@@ -128,7 +128,7 @@ function warningsOf(
   facts: { readonly currency: string; readonly is_old: boolean; readonly trouble_s: number | null },
 ): string[] {
   const { name, time, currency } = found
-  const warnings = [...(found.settings ?? [])]
+  const warnings = [...(found.source_warnings ?? [])]
   if (facts.trouble_s !== null) {
     warnings.push(`No source answers now; this price is ${facts.trouble_s} seconds old.`)
   }

@@ -7,7 +7,7 @@ import { provenance, provenanceOf } from './fields.ts'
 import type { MediaWiki } from './mediawiki.ts'
 import { clip } from './text.ts'
 
-const longest = 8_000
+const maxCharacters = 8_000
 
 export const Summary = z.object({
   page_id: z.int().positive(),
@@ -60,7 +60,7 @@ export async function summarise(
   const page = whole(found)
   const revision = page.revisions?.[0]
   if (!revision) throw new Failure('upstream_invalid', 'The wiki sent a page without its revision.')
-  const { text, truncated } = clip(page.extract ?? '', { sentences, characters: longest })
+  const { text, truncated } = clip(page.extract ?? '', { sentences, characters: maxCharacters })
   const is_disambiguation = isDisambiguation(page)
   return {
     page_id: page.pageid,

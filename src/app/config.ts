@@ -151,7 +151,10 @@ export interface Config extends Settings {
 }
 
 /** The database of the configuration. */
-export function storePlace({ data, DATABASE_URL: url }: Config): { path: string; url: string | undefined } {
+export function storeLocation({ data, DATABASE_URL: url }: Config): {
+  path: string
+  url: string | undefined
+} {
   return { path: join(data, 'registry.sqlite'), url }
 }
 

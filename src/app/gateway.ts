@@ -14,7 +14,7 @@ import type { TaskManager } from '../transports/a2a/tasks/task-manager.ts'
 import { openAgents } from './agents.ts'
 import { license, version } from './assets.ts'
 import type { ChangeServices } from './change-feed.ts'
-import { type Config, storePlace } from './config.ts'
+import { type Config, storeLocation } from './config.ts'
 import { type Identity, openIdentity, secretKey } from './identity.ts'
 import type { LivenessService } from './liveness.ts'
 import { createOutbound } from './outbound.ts'
@@ -70,7 +70,7 @@ async function assemble(
 ): Promise<Gateway> {
   const runtime = createRuntime(stack, config, options)
   const { clock, log, createId, site, reachedAt } = runtime
-  const store = stack.use(await openStore(storePlace(config), clock, runtime.onError('store', 'warn')))
+  const store = stack.use(await openStore(storeLocation(config), clock, runtime.onError('store', 'warn')))
   const outbound = createOutbound(runtime)
   const identity = await openIdentity(runtime, store, outbound)
   const vault = createVault(await secretKey(config))

@@ -2,7 +2,7 @@ import type { EntryDetail } from '../../schemas/card.ts'
 import { createViews } from '../registry/entry/view.ts'
 import { createLivenessCache, type LivenessCache } from '../registry/liveness/liveness-cache.ts'
 import { createPerOriginThrottle } from '../registry/liveness/per-origin-throttle.ts'
-import type { Askable } from '../registry/liveness/probe.ts'
+import type { Probeable } from '../registry/liveness/probe.ts'
 import { createProber, type Prober } from '../registry/liveness/prober.ts'
 import { createReprobe, type Reprobe } from '../registry/liveness/reprobe.ts'
 import type { Store } from '../store/store.ts'
@@ -21,7 +21,7 @@ export interface LivenessService {
 
 interface LivenessPorts {
   /** The entry as an agent that can be probed in its own protocol. */
-  readonly askable: (entry: EntryDetail) => Askable | undefined
+  readonly probeable: (entry: EntryDetail) => Probeable | undefined
   /** Called when a probe finds that an agent's card has changed. */
   readonly onCard: (id: string, signal: AbortSignal) => Promise<void>
 }
@@ -33,7 +33,7 @@ export function openLiveness(
   runtime: Runtime,
   store: Store,
   outbound: Outbound,
-  { askable, onCard }: LivenessPorts,
+  { probeable, onCard }: LivenessPorts,
 ): LivenessService {
   const { stack, config, options, clock, wait, site } = runtime
   const { random = Math.random, timeout_ms = 8_000, gap_ms = 250 } = options.liveness ?? {}
@@ -44,7 +44,7 @@ export function openLiveness(
     store,
     clock,
     fetch: outbound.public.fetch,
-    askable,
+    probeable,
     onCard,
     onError,
     random,

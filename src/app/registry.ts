@@ -10,7 +10,7 @@ import { type ChangeServices, openChangeServices } from './change-feed.ts'
 import type { Identity } from './identity.ts'
 import { type LivenessService, openLiveness } from './liveness.ts'
 import type { Outbound } from './outbound.ts'
-import { askableBy } from './remote.ts'
+import { probeableBy } from './remote.ts'
 import type { Runtime } from './runtime.ts'
 import type { Search } from './search.ts'
 import { openVerification, type Verification } from './verification.ts'
@@ -45,7 +45,7 @@ export function openRegistryServices(runtime: Runtime, ports: RegistryPorts): Re
   const verification = openVerification(runtime, store, outbound, fetchCard)
   const { checker, prove, secret } = verification
   const liveness = openLiveness(runtime, store, outbound, {
-    askable: askableBy(remotes),
+    probeable: probeableBy(remotes),
     onCard: (id, signal) => checker.check(id, signal),
   })
   const { livenessCache } = liveness

@@ -3,7 +3,7 @@ import type { EntryDetail } from '../../schemas/card.ts'
 import { createAssert } from '../auth/assertion.ts'
 import { type Credentials, createCredentials } from '../auth/upstream-credentials.ts'
 import type { Vault } from '../auth/vault.ts'
-import type { Askable } from '../registry/liveness/probe.ts'
+import type { Probeable } from '../registry/liveness/probe.ts'
 import type { Registry } from '../registry/registry.ts'
 import { createA2aConnect } from '../remote/a2a/a2a.ts'
 import { createEnvelopeConnect } from '../remote/envelope.ts'
@@ -45,7 +45,7 @@ export function openRemotes({ stack, config, options, clock, wait }: Runtime, ou
 }
 
 /** The entry as an agent that can be probed: each probe connects for itself. */
-export function askableBy(remotes: Remotes): (entry: EntryDetail) => Askable | undefined {
+export function probeableBy(remotes: Remotes): (entry: EntryDetail) => Probeable | undefined {
   return (entry) => {
     const connected = remotes.fresh(entry)
     if (!connected) return undefined

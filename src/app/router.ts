@@ -12,7 +12,7 @@ import type { Store } from '../store/store.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { createObserver } from '../telemetry/observe.ts'
 import { TaskManager } from '../transports/a2a/tasks/task-manager.ts'
-import { storePlace } from './config.ts'
+import { storeLocation } from './config.ts'
 import type { ListedAgents } from './remote.ts'
 import type { Runtime } from './runtime.ts'
 
@@ -58,7 +58,7 @@ export async function openRouter(runtime: Runtime, ports: RouterPorts): Promise<
 /** The rate limits of the configuration; gateways over one database may share the counts. */
 async function openRateLimits(runtime: Runtime): Promise<RouterOptions['admit']> {
   const { stack, config, clock } = runtime
-  const { url } = storePlace(config)
+  const { url } = storeLocation(config)
   if (config.DRAGOMAN_RATE_LIMIT === 'off') return () => undefined
   if (config.DRAGOMAN_RATE_LIMIT === 'on' || url === undefined) return createLimiter(clock)
   const onError = runtime.onError('rate limits', 'warn')

@@ -12,7 +12,7 @@ import { holds, type Principal, type Scope, scopes } from '../../schemas/scope.t
 import { refused, type Verify } from './verify.ts'
 
 /** An API key as stored, with only the hash of its secret. Times in milliseconds since the epoch. */
-interface KeptKey {
+interface StoredApiKey {
   readonly id: string
   readonly sha256: string
   readonly issuer: string
@@ -25,10 +25,10 @@ interface KeptKey {
 }
 
 interface KeyStore {
-  key(id: string): Promise<KeptKey | undefined>
-  keys(owner?: { readonly issuer: string; readonly subject: string }): Promise<readonly KeptKey[]>
+  key(id: string): Promise<StoredApiKey | undefined>
+  keys(owner?: { readonly issuer: string; readonly subject: string }): Promise<readonly StoredApiKey[]>
   /** False, and not added, if its owner has `most` valid keys. */
-  addKey(key: KeptKey, most: number): Promise<boolean>
+  addKey(key: StoredApiKey, max: number): Promise<boolean>
 }
 
 interface ApiKeysOptions {
@@ -55,7 +55,7 @@ const maxKeys = 100
  * Time for which the revocation of a key's tokens is stored: twice the longest lifetime of a token obtained with a
  * key.
  */
-const endedMilliseconds = 7_200_000
+const revocationMilliseconds = 7_200_000
 
 export function createApiKeys({ store, endKey, clock, random }: ApiKeysOptions): ApiKeys {
   return {
@@ -65,7 +65,7 @@ export function createApiKeys({ store, endKey, clock, random }: ApiKeysOptions):
       const id = `drg_${letters(random(8))}`
       const whole = `${id}_${Buffer.from(random(32)).toString('base64url')}`
       const now = clock()
-      const stored: KeptKey = {
+      const stored: StoredApiKey = {
         id,
         sha256: digest(whole),
         issuer,
@@ -94,7 +94,7 @@ export function createApiKeys({ store, endKey, clock, random }: ApiKeysOptions):
         issuer: '',
         name: id,
         before,
-        expires_at: before + endedMilliseconds,
+        expires_at: before + revocationMilliseconds,
         reason: reason ?? null,
       })
     },
@@ -141,11 +141,11 @@ function ownScopes(caller: Principal): Scope[] {
   return scopes.filter((scope) => scope !== 'admin' && holds(caller, scope))
 }
 
-function mayEnd(key: KeptKey, caller: Principal): boolean {
+function mayEnd(key: StoredApiKey, caller: Principal): boolean {
   return holds(caller, 'admin') || (key.issuer === caller.issuer && key.subject === caller.subject)
 }
 
-function shown({ sha256: _, created_at, expires_at, ...rest }: KeptKey): ApiKey {
+function shown({ sha256: _, created_at, expires_at, ...rest }: StoredApiKey): ApiKey {
   return {
     ...rest,
     created_at: new Date(created_at).toISOString(),

@@ -34,7 +34,7 @@ interface CredentialsOptions {
 
 const maxPerOwner = 100
 /** Maximum time for which another process may still use a deleted credential, in milliseconds. */
-const believed = 2_000
+const maxStaleMilliseconds = 2_000
 const maxCached = 10_000
 
 export function createCredentials(options: CredentialsOptions): Credentials {
@@ -48,7 +48,7 @@ export function createCredentials(options: CredentialsOptions): Credentials {
     const cached = cache.get(key)
     if (cached && cached.until > clock()) return cached.row
     const row = await store.find(owner, entryId)
-    cache.set(key, { until: clock() + believed, row })
+    cache.set(key, { until: clock() + maxStaleMilliseconds, row })
     return row
   }
 
@@ -65,7 +65,7 @@ export function createCredentials(options: CredentialsOptions): Credentials {
       const { origin } = new URL(url)
       const owner = principalKey(caller)
       const row = { owner, entry_id: entry.id, origin, header, created_at: new Date(clock()).toISOString() }
-      const sealed = vault.seal(value, placeOf(row, url))
+      const sealed = vault.seal(value, secretBinding(row, url))
       if (!(await store.put({ ...row, sealed }, maxPerOwner))) {
         throw new Failure('conflict', `You have credentials for ${maxPerOwner} agents.`, {
           hint: 'Delete one first.',
@@ -94,7 +94,7 @@ export function createCredentials(options: CredentialsOptions): Credentials {
     async headersFor(entryId, url, caller) {
       const row = await find(principalKey(caller), entryId)
       if (!row || row.origin !== new URL(url).origin) return {}
-      const value = vault.open(row.sealed, placeOf(row, url))
+      const value = vault.open(row.sealed, secretBinding(row, url))
       if (value !== undefined) return { [row.header]: value }
       throw new Failure('not_configured', 'The credential for this agent cannot be decrypted.', {
         hint: 'The address of the agent or the secret key has changed. Store the credential again.',
@@ -104,6 +104,6 @@ export function createCredentials(options: CredentialsOptions): Credentials {
 }
 
 /** Bound to the whole address: agents that share a host do not get each other's credentials. */
-function placeOf({ owner, entry_id, header }: Omit<StoredCredential, 'sealed'>, url: string): string {
+function secretBinding({ owner, entry_id, header }: Omit<StoredCredential, 'sealed'>, url: string): string {
   return JSON.stringify([owner, entry_id, new URL(url).href, header])
 }

@@ -1,5 +1,5 @@
 import { mkdir, stat, statfs } from 'node:fs/promises'
-import { type Config, isWildcard, keysPath, storePlace } from '../app/config.ts'
+import { type Config, isWildcard, keysPath, storeLocation } from '../app/config.ts'
 import { keyMismatch } from '../app/identity.ts'
 import { openKeyRing } from '../auth/key-ring.ts'
 import { aboutStore, nameOf, openStore } from '../store/open-store.ts'
@@ -55,11 +55,11 @@ async function dataCheck({ data }: Config): Promise<Check> {
 }
 
 async function storeChecks(config: Config): Promise<Check[]> {
-  const place = storePlace(config)
+  const location = storeLocation(config)
   const startedAt = Date.now()
   try {
-    const { version, now, connections, is_read_only = false } = await aboutStore(place)
-    const store = { check: 'store', ok: !is_read_only, detail: `${nameOf(place)}, version ${version}` }
+    const { version, now, connections, is_read_only = false } = await aboutStore(location)
+    const store = { check: 'store', ok: !is_read_only, detail: `${nameOf(location)}, version ${version}` }
     if (is_read_only) store.detail += ', which refuses writes; it may be a replica'
     return [
       store,
@@ -79,9 +79,9 @@ function clockCheck(ahead: number): Check {
   return { check: 'clock', ok: Math.abs(ahead) < apartMilliseconds, detail: apart }
 }
 
-function connectionCheck({ most, used }: { most: number; used: number }): Check {
-  const left = most - used
-  const detail = `${left} of ${most} connections are free; a gateway takes up to ${connectionsOfOne}`
+function connectionCheck({ max, used }: { max: number; used: number }): Check {
+  const left = max - used
+  const detail = `${left} of ${max} connections are free; a gateway takes up to ${connectionsOfOne}`
   return { check: 'connections', ok: left >= connectionsOfOne, detail: detail }
 }
 
@@ -113,7 +113,7 @@ async function keyCheck(config: Config): Promise<Check> {
 
 /** Whether gateways over the same registry accept each other's tokens. */
 async function issuerCheck(config: Config): Promise<Check[]> {
-  await using store = await openStore(storePlace(config), Date.now, () => {})
+  await using store = await openStore(storeLocation(config), Date.now, () => {})
   const ring = await openKeyRing(keysPath(config), Date.now)
   const mismatch = await keyMismatch(store, ring)
   return [{ check: 'issuer', ok: mismatch === undefined, detail: mismatch ?? ring.name }]

@@ -1,6 +1,6 @@
 import { version } from '../app/assets.ts'
 import { readConfig, settings } from '../app/config.ts'
-import { placeOf } from '../store/postgres/redact-url.ts'
+import { databaseAddress } from '../store/postgres/redact-url.ts'
 import { checkDeployment } from './checks.ts'
 import { print } from './output.ts'
 
@@ -27,6 +27,6 @@ export async function doctor(json: boolean): Promise<void> {
 function shown(name: string, value: unknown): string {
   if (value === undefined) return ''
   if (secret.test(name)) return '(set)'
-  if (name === 'DATABASE_URL') return placeOf(String(value))
+  if (name === 'DATABASE_URL') return databaseAddress(String(value))
   return Array.isArray(value) ? value.join(',') : String(value)
 }

@@ -12,7 +12,7 @@ export async function exportRegistry(file: string, json: boolean): Promise<void>
   await using store = await openOwnStore()
   const part = `${file}.${randomUUID()}.part`
   try {
-    const { revision, rows } = await store.dumpRestore.out(async ({ migrations, revision, rows }) => {
+    const { revision, rows } = await store.dumpRestore.dump(async ({ migrations, revision, rows }) => {
       await using handle = await open(part, 'wx', 0o600)
       const hash = createHash('sha256')
       const write = async (lines: string) => {

@@ -6,15 +6,15 @@ import { runMilliseconds } from '../registry/webhooks/deliverer.ts'
 type Job = Pick<CheckLoopOptions, 'checker' | 'beat_ms' | 'lease_ms'> & { readonly lease: string }
 
 /** Milliseconds between two runs of liveness probes. */
-const looksEvery = 10_000
+const probeInterval = 10_000
 /** Milliseconds between two runs of webhook deliveries. */
-const deliversEvery = 1000
+const deliveryInterval = 1000
 /**
  * Lease of a delivery run, in milliseconds. A run starts no delivery in the second half of its lease, and no attempt
  * takes
  * longer than half of the lease.
  */
-const deliversFor = 2 * runMilliseconds
+const deliveryLease = 2 * runMilliseconds
 
 /**
  * The background jobs of a gateway. Each job runs under a lease: of all processes that share the store, one at a time
@@ -22,10 +22,10 @@ const deliversFor = 2 * runMilliseconds
  * the job.
  */
 export function startJobs({ verification, changes, liveness, store, log, config }: Gateway): AsyncDisposable {
-  const probes: Job = { lease: 'liveness', checker: liveness.prober, beat_ms: looksEvery }
+  const probes: Job = { lease: 'liveness', checker: liveness.prober, beat_ms: probeInterval }
   const jobs: Job[] = [
     { lease: 'checks', checker: verification.checker },
-    { lease: 'webhooks', checker: changes.deliverer, beat_ms: deliversEvery, lease_ms: deliversFor },
+    { lease: 'webhooks', checker: changes.deliverer, beat_ms: deliveryInterval, lease_ms: deliveryLease },
     ...(config.DRAGOMAN_LIVENESS === 'on' ? [probes] : []),
   ]
   const stack = new AsyncDisposableStack()

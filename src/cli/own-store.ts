@@ -1,5 +1,5 @@
 import { Failure } from '../../schemas/failure.ts'
-import { readConfig, storePlace } from '../app/config.ts'
+import { readConfig, storeLocation } from '../app/config.ts'
 import { openStore } from '../store/open-store.ts'
 import type { Store } from '../store/store.ts'
 import { say } from './output.ts'
@@ -16,5 +16,5 @@ export async function openOwnStore(): Promise<Store> {
       },
     )
   }
-  return await openStore(storePlace(config), Date.now, (fault) => say(String(fault)))
+  return await openStore(storeLocation(config), Date.now, (fault) => say(String(fault)))
 }

@@ -30,7 +30,7 @@ export async function restore(file: string, replace: boolean, json: boolean): Pr
   const first = await lines.next()
   const head = parse(Head, 1, first.value ?? '')
   const hash = createHash('sha256').update(`${first.value}\n`)
-  const rows = await store.dumpRestore.in(
+  const rows = await store.dumpRestore.restore(
     { migrations: head.migrations, rows: () => rowsOf(lines, hash) },
     replace,
   )

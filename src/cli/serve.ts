@@ -1,9 +1,9 @@
 import { command, version } from '../app/assets.ts'
-import { type Config, isWildcard, readConfig, storePlace } from '../app/config.ts'
+import { type Config, isWildcard, readConfig, storeLocation } from '../app/config.ts'
 import { openGateway } from '../app/gateway.ts'
 import { startServer } from '../app/server.ts'
 import { nameOf } from '../store/open-store.ts'
-import { placeOf } from '../store/postgres/redact-url.ts'
+import { databaseAddress } from '../store/postgres/redact-url.ts'
 import { createLogger } from '../telemetry/log.ts'
 import { startJobs } from './jobs.ts'
 import { print, say } from './output.ts'
@@ -16,7 +16,7 @@ export async function serve(json: boolean): Promise<void> {
   await gateway.ready
   await using server = await startServer(gateway)
   await using _jobs = startJobs(gateway)
-  const store = nameOf(storePlace(config))
+  const store = nameOf(storeLocation(config))
   if (json) print({ version, url: server.url, data: config.data, store, mcp: snippet(config) })
   else {
     print(`Dragoman ${version} is listening on ${server.url}`)
@@ -34,7 +34,7 @@ export async function serve(json: boolean): Promise<void> {
  * The configuration for an MCP host, without secrets. It names the running Node, since the host's own may be too old.
  */
 function snippet({ data, DATABASE_URL: url }: Config): unknown {
-  const database = url && { DATABASE_URL: `postgresql://USER:PASSWORD@${placeOf(url)}` }
+  const database = url && { DATABASE_URL: `postgresql://USER:PASSWORD@${databaseAddress(url)}` }
   return {
     mcpServers: {
       dragoman: {

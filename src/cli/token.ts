@@ -78,13 +78,13 @@ function split(words: string): string[] {
 }
 
 const units = { s: 1, m: 60, h: 3600, d: 86_400 }
-const longest = 365 * 86_400
+const maxSeconds = 365 * 86_400
 
 /** Seconds in `900s`, `12h` or `30d`. Throws Failure `invalid_request`. */
 export function seconds(text: string): number {
   const [, number, unit = 's'] = /^(\d+)([smhd])?$/.exec(text) ?? []
   const value = Number(number) * units[unit as keyof typeof units]
-  if (value >= 1 && value <= longest) return value
+  if (value >= 1 && value <= maxSeconds) return value
   throw new Failure('invalid_request', `${text} is not a lifetime.`, {
     hint: 'Use 900s, 12h or 30d; at most 365d.',
   })

@@ -1,5 +1,5 @@
 /** Maximum length of a line, in bytes. */
-const longest = 10 * 1024 * 1024
+const maxLineBytes = 10 * 1024 * 1024
 
 /**
  * Splits a stream of bytes into lines of UTF-8. A line longer than 10 MiB is `undefined`; empty lines are left
@@ -13,14 +13,14 @@ export async function* linesOf(input: AsyncIterable<Buffer>): AsyncGenerator<(st
     let start = 0
     for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {
       const tail = chunk.subarray(start, end)
-      lines.push(length + tail.length > longest ? undefined : textOf(pending, tail))
+      lines.push(length + tail.length > maxLineBytes ? undefined : textOf(pending, tail))
       pending = []
       length = 0
       start = end + 1
     }
     const rest = chunk.subarray(start)
     length += rest.length
-    if (length > longest) pending = []
+    if (length > maxLineBytes) pending = []
     else if (rest.length > 0) pending.push(rest)
     yield lines.filter((line) => line !== '')
   }

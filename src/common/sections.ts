@@ -16,7 +16,7 @@ export interface Sections {
 }
 
 /** Offset of a part behind the header, its bytes and their checksum (CRC-32). */
-type Place = readonly [offset: number, length: number, checksum: number]
+type PartRange = readonly [offset: number, length: number, checksum: number]
 
 const magic = 0x44524732
 const prefixBytes = 16
@@ -25,13 +25,13 @@ const alignment = 8
 /** Packs parts one after another, behind a header with their offsets. */
 export function packSections(parts: Parts): Uint8Array {
   const contents = Object.entries(parts).map(([name, part]) => [name, bytesOf(part)] as const)
-  const places: Record<string, Place> = {}
+  const ranges: Record<string, PartRange> = {}
   let end = 0
   for (const [name, content] of contents) {
-    places[name] = [end, content.length, crc32(content)]
+    ranges[name] = [end, content.length, crc32(content)]
     end = aligned(end + content.length)
   }
-  const header = new TextEncoder().encode(JSON.stringify(places))
+  const header = new TextEncoder().encode(JSON.stringify(ranges))
   const start = aligned(prefixBytes + header.length)
   const packed = new Uint8Array(start + end)
   const prefix = new DataView(packed.buffer)
@@ -39,7 +39,7 @@ export function packSections(parts: Parts): Uint8Array {
   prefix.setUint32(4, crc32(header))
   prefix.setUint32(8, header.length)
   packed.set(header, prefixBytes)
-  for (const [name, content] of contents) packed.set(content, start + (places[name]?.[0] ?? 0))
+  for (const [name, content] of contents) packed.set(content, start + (ranges[name]?.[0] ?? 0))
   return packed
 }
 
@@ -51,23 +51,23 @@ export function openSections(path: string): Sections {
   const header = new Uint8Array(prefix.getUint32(8))
   read(path, prefixBytes, header)
   if (crc32(header) !== prefix.getUint32(4)) throw new Error(`${path} is damaged.`)
-  const places = JSON.parse(new TextDecoder().decode(header)) as Record<string, Place>
+  const ranges = JSON.parse(new TextDecoder().decode(header)) as Record<string, PartRange>
   const start = aligned(prefixBytes + header.length)
 
-  function placeOf(name: string): Place {
-    const place = places[name]
-    if (!place) throw new Error(`${path} has no part ${name}.`)
-    return place
+  function rangeOf(name: string): PartRange {
+    const range = ranges[name]
+    if (!range) throw new Error(`${path} has no part ${name}.`)
+    return range
   }
 
   function fill(name: string, target: Uint8Array): void {
-    const [offset, , checksum] = placeOf(name)
+    const [offset, , checksum] = rangeOf(name)
     read(path, start + offset, target)
     if (crc32(target) !== checksum) throw new Error(`${path} is damaged in its part ${name}.`)
   }
 
   function bufferOf(name: string): ArrayBuffer {
-    const buffer = new ArrayBuffer(placeOf(name)[1])
+    const buffer = new ArrayBuffer(rangeOf(name)[1])
     fill(name, new Uint8Array(buffer))
     return buffer
   }
@@ -75,7 +75,7 @@ export function openSections(path: string): Sections {
     text: (name) => new TextDecoder().decode(bufferOf(name)),
     integers: (name) => new Uint32Array(bufferOf(name)),
     doubles: (name) => new Float64Array(bufferOf(name)),
-    length: (name) => placeOf(name)[1],
+    length: (name) => rangeOf(name)[1],
     fill,
   }
 }

@@ -34,7 +34,7 @@ export function createEnvelopeConnect(fetch: Fetch, clock: () => number): Connec
         signal,
         max_bytes: maxAnswerBytes,
         timeout_ms: 'none',
-        stays: true,
+        same_origin_only: true,
       }).catch((thrown) => {
         if (!(thrown instanceof Failure)) throw thrown
         if (thrown.code !== 'too_large') throw notCallable(thrown)

@@ -20,12 +20,12 @@ interface Contents {
 /** Copies a whole registry from one store to another, with all ids, versions, owners, proofs and revisions. */
 export interface DumpRestore {
   /** Calls `work` with the contents of one snapshot. */
-  out<T>(work: (contents: Contents) => Promise<T>): Promise<T>
+  dump<T>(work: (contents: Contents) => Promise<T>): Promise<T>
   /**
    * Writes the contents, all or nothing; returns the number of rows. Throws Failure `conflict` if the store has
    * other migrations, or has rows and `replace` is false, and `invalid_request` for rows of an unknown table.
    */
-  in(contents: Omit<Contents, 'revision'>, replace: boolean): Promise<number>
+  restore(contents: Omit<Contents, 'revision'>, replace: boolean): Promise<number>
 }
 
 /** Runs reads in one transaction, on one snapshot. */
@@ -57,12 +57,12 @@ const page = 500
 
 export function createDumpRestore(snapshot: Snapshot, transact: Transact): DumpRestore {
   return {
-    out: (work) =>
+    dump: (work) =>
       snapshot(async (db) =>
         work({ migrations: migrationNames, revision: await currentRevision(db), rows: () => rowsOf(db) }),
       ),
 
-    async in({ migrations, rows }, replace) {
+    async restore({ migrations, rows }, replace) {
       assertSameSchema(migrations)
       return await transact(async (db) => {
         if (!replace && (await currentRevision(db)) > 0) throw notEmpty()

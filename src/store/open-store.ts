@@ -1,9 +1,9 @@
-import { placeOf } from './postgres/redact-url.ts'
+import { databaseAddress } from './postgres/redact-url.ts'
 import type { AboutPostgres } from './postgres/server-info.ts'
 import { openSqliteStore } from './sqlite/store.ts'
 import type { Store } from './store.ts'
 
-interface StorePlace {
+interface StoreLocation {
   /** Path of the embedded database. */
   readonly path: string
   /** URL of the PostgreSQL database that replaces it. */
@@ -11,14 +11,14 @@ interface StorePlace {
 }
 
 /** The location for operators, without secrets. */
-export function nameOf({ path, url }: StorePlace): string {
-  return url === undefined ? `SQLite in ${path}` : `PostgreSQL at ${placeOf(url)}`
+export function nameOf({ path, url }: StoreLocation): string {
+  return url === undefined ? `SQLite in ${path}` : `PostgreSQL at ${databaseAddress(url)}`
 }
 
 /** The server of the store; for SQLite its version alone. Throws as opening the store does. */
 export async function aboutStore({
   url,
-}: StorePlace): Promise<Pick<AboutPostgres, 'version'> & Partial<AboutPostgres>> {
+}: StoreLocation): Promise<Pick<AboutPostgres, 'version'> & Partial<AboutPostgres>> {
   if (url === undefined) return { version: process.versions.sqlite ?? '' }
   const { askPostgres } = await import('./postgres/server-info.ts')
   return await askPostgres(url)
@@ -32,7 +32,7 @@ export async function openRates(url: string, onError: (fault: unknown) => void) 
 
 /** Opens the store; `onError` is called for broken connections, `clock` is in milliseconds since the epoch. */
 export async function openStore(
-  { path, url }: StorePlace,
+  { path, url }: StoreLocation,
   clock: () => number,
   onError: (fault: unknown) => void,
 ): Promise<Store> {

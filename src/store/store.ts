@@ -238,7 +238,7 @@ export interface IdentityStore {
    * Deletes the owner's keys that expired before `key` begins, then adds `key`; false, without adding it, if `max`
    * keys remain.
    */
-  addKey(key: StoredKey, most: number): Promise<boolean>
+  addKey(key: StoredKey, max: number): Promise<boolean>
   /** Deletes the key, if it exists, and stores the revocation, in one transaction. Deletes expired revocations. */
   endKey(id: string, revocation: Revocation, now: number): Promise<void>
   /** The revocations in force at `now`. */

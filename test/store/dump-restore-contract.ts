@@ -34,7 +34,7 @@ async function fill(store: Store): Promise<void> {
 }
 
 async function rowsOf(store: Store): Promise<DumpedRow[]> {
-  return await store.dumpRestore.out(({ rows }) => all(rows()))
+  return await store.dumpRestore.dump(({ rows }) => all(rows()))
 }
 
 async function all(pages: AsyncIterable<readonly DumpedRow[]>): Promise<DumpedRow[]> {
@@ -69,9 +69,9 @@ export function dumpRestoreContract(name: string, open: () => Promise<StoreHome>
       await fill(home.store)
       const rows = await rowsOf(home.store)
       expect(rows.length).toBeGreaterThan(1200)
-      expect(await sqlite.store.dumpRestore.in(contentsOf(rows), false)).toBe(rows.length)
+      expect(await sqlite.store.dumpRestore.restore(contentsOf(rows), false)).toBe(rows.length)
       expect(await rowsOf(sqlite.store)).toEqual(rows)
-      await third.store.dumpRestore.in(contentsOf(await rowsOf(sqlite.store)), false)
+      await third.store.dumpRestore.restore(contentsOf(await rowsOf(sqlite.store)), false)
       expect(await rowsOf(third.store)).toEqual(rows)
       expect(await third.store.read.revision()).toBe(602)
       expect(await third.store.read.entry({ package_name: 'com.staged' })).toEqual(
@@ -84,7 +84,7 @@ export function dumpRestoreContract(name: string, open: () => Promise<StoreHome>
       await using home = await open()
       await home.store.write((writer) => writer.put(sampleEntry()))
       const other = await home.another()
-      const [revision, rows] = await home.store.dumpRestore.out(async (contents) => {
+      const [revision, rows] = await home.store.dumpRestore.dump(async (contents) => {
         await other.write((writer) => writer.put(sampleEntry({ package_name: 'com.late' })))
         return [contents.revision, await all(contents.rows())] as const
       })
@@ -96,10 +96,10 @@ export function dumpRestoreContract(name: string, open: () => Promise<StoreHome>
     test('is not restored into a store with rows, unless they may be replaced', async () => {
       await using home = await open()
       await home.store.write((writer) => writer.put(sampleEntry({ package_name: 'com.old' })))
-      const refused = home.store.dumpRestore.in(contentsOf([]), false)
+      const refused = home.store.dumpRestore.restore(contentsOf([]), false)
       await expect(refused).rejects.toMatchObject({ code: 'conflict' })
       expect(await home.store.read.entry({ package_name: 'com.old' })).toBeDefined()
-      await home.store.dumpRestore.in(contentsOf([['counter', { name: 'revision', value: 7 }]]), true)
+      await home.store.dumpRestore.restore(contentsOf([['counter', { name: 'revision', value: 7 }]]), true)
       expect((await rowsOf(home.store)).filter(([table]) => table === 'entry')).toEqual([])
       const other = await home.another()
       expect(await other.read.revision()).toBe(7)
@@ -111,9 +111,11 @@ export function dumpRestoreContract(name: string, open: () => Promise<StoreHome>
       const before = await rowsOf(home.store)
       const unknown: DumpedRow = ['kysely_migration', { name: 'x' }]
       await expect(
-        home.store.dumpRestore.in(contentsOf([['note', { name: 'n', value: 'v' }], unknown]), true),
+        home.store.dumpRestore.restore(contentsOf([['note', { name: 'n', value: 'v' }], unknown]), true),
       ).rejects.toMatchObject({ code: 'invalid_request' })
-      await expect(home.store.dumpRestore.in(contentsOf([], ['0001-entries']), true)).rejects.toMatchObject({
+      await expect(
+        home.store.dumpRestore.restore(contentsOf([], ['0001-entries']), true),
+      ).rejects.toMatchObject({
         code: 'conflict',
       })
       expect(await rowsOf(home.store)).toEqual(before)

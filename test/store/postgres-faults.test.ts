@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Failure } from '../../schemas/failure.ts'
 import { isConflict, isUnreachable, storeFailure } from '../../src/store/postgres/faults.ts'
-import { placeOf } from '../../src/store/postgres/redact-url.ts'
+import { databaseAddress } from '../../src/store/postgres/redact-url.ts'
 
 const withCode = (code: string) => Object.assign(new Error('x'), { code })
 
@@ -54,4 +54,6 @@ test.each([
   ['postgresql://db/registry?password=secret', 'db/registry'],
   ['postgresql:///registry?host=/run/postgresql', '/run/postgresql/registry'],
   ['postgres://', 'localhost'],
-])('a database URL is shown without its secrets: %s', (url, shown) => expect(placeOf(url)).toBe(shown))
+])('a database URL is shown without its secrets: %s', (url, shown) =>
+  expect(databaseAddress(url)).toBe(shown),
+)

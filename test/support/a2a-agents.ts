@@ -19,13 +19,13 @@ import express from 'express'
 import { serve, type TestServer } from '../net/support.ts'
 
 export interface A2aAgent extends TestServer {
-  /** The messages that it got, as JSON. */
+  /** The messages that the agent received, as JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into messages freely
   readonly received: any[]
   readonly cancelled: string[]
 }
 
-/** The skills that both agents have: each says in its description what it does with `{name}` or `{text}`. */
+/** The skills of both agents. Each skill's description states what it does with `{name}` or `{text}`. */
 export const skills = [
   { id: 'greet', name: 'greet', description: 'Greets by name, at once.', tags: ['greeting'] },
   { id: 'work', name: 'work', description: 'Greets by name in parts, as a task.', tags: ['greeting'] },

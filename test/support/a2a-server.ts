@@ -8,7 +8,7 @@ import { createHttpApp } from '../../src/transports/http/app.ts'
 import { createEtags } from '../../src/transports/http/etag.ts'
 import type { TestGateway } from './gateway.ts'
 
-/** The bindings, tasks and cards of a gateway, before other work; where they are reached. */
+/** Serves the bindings, tasks and cards of a gateway over the given work; returns their URLs. */
 export async function serveWork(
   { gateway }: Pick<TestGateway, 'gateway'>,
   work: Work,
@@ -36,7 +36,7 @@ export async function serveWork(
 // biome-ignore lint/suspicious/noExplicitAny: tests look into events freely
 export type Event = any
 
-/** Reads a stream of events to its end, or until it is left. */
+/** Reads a stream of events to its end, or until the reader stops. */
 export async function* eventsOf(answer: Response): AsyncGenerator<Event> {
   let rest = ''
   for await (const text of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
@@ -50,7 +50,7 @@ export async function* eventsOf(answer: Response): AsyncGenerator<Event> {
   }
 }
 
-/** What each event is, in a word: a task's state, a status, an artifact. */
+/** One word for each event: a task's state, a status, an artifact. */
 export function gist(event: Event): string {
   if (event.task) return `task ${state(event.task.status)}`
   if (event.statusUpdate) return state(event.statusUpdate.status)

@@ -6,14 +6,14 @@ import { startGateway } from './gateway.ts'
 
 type Options = NonNullable<Parameters<typeof startGateway>[1]>
 
-/** What the test itself does for a task that was asked for with this text. */
+/** The test's control of a task that was requested with this text. */
 interface Running {
   readonly tell: Tell
   readonly signal: AbortSignal
   readonly end: (state: TaskState, parts?: readonly Part[]) => Promise<void>
 }
 
-/** A gateway whose tasks are worked on by the test: each message is a task, which runs until the test ends it. */
+/** A gateway whose tasks are controlled by the test: each message is a task, which runs until the test ends it. */
 export async function openSession(options: Options = {}, environment: Record<string, string> = {}) {
   const stack = new AsyncDisposableStack()
   const { limits, times } = options.tasks ?? {}
@@ -66,21 +66,21 @@ export async function openSession(options: Options = {}, environment: Record<str
   return {
     home,
     url: served.url,
-    /** The work on the task that was asked for with this text, once it runs. */
+    /** Resolves with the work on the task that was requested with this text, once it runs. */
     work: (text: string) => running(text).promise,
-    /** One operation over HTTP+JSON; its status and answer. */
+    /** Sends one operation over HTTP+JSON; returns its status and answer. */
     async ask(method: string, path: string, token?: string, body?: unknown) {
       const answer = await fetchWith(method, `/a2a/v1/${path}`, token, body)
       return { status: answer.status, headers: answer.headers, json: (await answer.json()) as Event }
     },
-    /** Asks for a task at once, with a text. */
+    /** Sends a message with a text, and requests an immediate answer with the task. */
     async begin(text: string, token?: string, extra: object = {}) {
       const body = { ...message([{ text }], extra), configuration: { returnImmediately: true } }
       const { status, json } = await this.ask('POST', 'message:send', token, body)
       if (status !== 200) throw new Error(JSON.stringify(json))
       return json.task
     },
-    /** Opens a stream; what comes of it as it comes. */
+    /** Opens a stream; its events are collected as they arrive. */
     async open(method: string, path: string, token?: string, body?: unknown, signal?: AbortSignal) {
       const answer = await fetchWith(method, `/a2a/v1/${path}`, token, body, signal)
       if (answer.status !== 200) throw new Error(await answer.text())

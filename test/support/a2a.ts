@@ -14,7 +14,7 @@ export function dataMessage(envelope: unknown): object {
   return message([{ data: envelope }])
 }
 
-/** What a SendMessageResponse, its task, or the details of an error, comes to. */
+/** The result in a SendMessageResponse: a message, the task, or the details of an error. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
 export function fromA2a(result: any, details: any): Outcome {
   if (details) return { code: details[0].metadata.code }

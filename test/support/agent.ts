@@ -16,7 +16,7 @@ export async function runAction(
   return action.output.parse(await action.run(action.input.parse(params), context))
 }
 
-/** The Failure that a promise is expected to end in. */
+/** The Failure with which a promise is expected to reject. */
 export async function failureOf(promise: Promise<unknown>): Promise<Failure> {
   const thrown = await promise.then(
     () => undefined,

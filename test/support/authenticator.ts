@@ -4,12 +4,12 @@ import { openKeyRing } from '../../src/auth/key-ring.ts'
 import { createLocalVerifier } from '../../src/auth/local.ts'
 import type { Revocations } from '../../src/auth/revocations.ts'
 
-/** The key that signs now in the ring at a path. */
+/** The current signing key of the ring at a path. */
 export async function loadSigningKey(path: string): Promise<SigningKey> {
   return await (await openKeyRing(path, Date.now)).signing()
 }
 
-/** Takes the tokens of one local key, and nothing else; nothing is revoked unless told. */
+/** Accepts only the tokens of one local key; no token is revoked unless `revoked` says so. */
 export function authenticatorOf(
   key: SigningKey,
   issuer: string,

@@ -11,12 +11,12 @@ export interface CommandResult {
   readonly stderr: string
 }
 
-/** The environment and the streams of this process belong to one run at a time. */
+/** Only one run at a time may use the environment and the streams of this process. */
 let last: Promise<unknown> = Promise.resolve()
 
 /**
- * Runs the command line to its end within this process, in an environment of its own: a process of its own would spend
- * a second loading modules. `run` of processes.ts starts one, for what only a process shows.
+ * Runs the command line to its end within this process, in a separate environment: a separate process would spend
+ * a second loading modules. `run` of processes.ts starts one, for tests that need a process.
  */
 export function run(args: readonly string[], environment: Record<string, string>): Promise<CommandResult> {
   const result = last.then(() => runAlone(args, environment))

@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { type Answer, decode, encode, type Packet } from 'dns-packet'
 
-/** What the server does with a question: records, or a way to misbehave. */
+/** The server's reaction to a question: records, or a fault. */
 export type Reply =
   | { readonly txt: readonly (string | readonly string[])[] }
   | { readonly cname: string }
@@ -18,9 +18,9 @@ export type Reply =
 export interface DnsServer extends AsyncDisposable {
   /** `127.0.0.1:PORT`. */
   readonly address: string
-  /** Names asked for, in order. */
+  /** The names in questions, in order. */
   readonly questions: readonly string[]
-  /** What the name answers from now on; several replies are used up one by one, of which the last one stays. */
+  /** Sets the replies for a name. Several replies are used one by one; the last one is repeated. */
   set(name: string, ...replies: readonly Reply[]): void
   /** Shorthand for TXT records of one string each. */
   txt(name: string, ...records: readonly string[]): void
@@ -84,7 +84,7 @@ function packet(
   return { ...base, id, answers: chain(name, replies) }
 }
 
-/** A CNAME and what it leads to, as a recursive server puts them; a loop is given as it stands. */
+/** A CNAME and its target, in the order of a recursive server; a loop is returned unchanged. */
 function chain(name: string, replies: ReadonlyMap<string, readonly Reply[]>): Answer[] {
   const answers: Answer[] = []
   const seen = new Set<string>()

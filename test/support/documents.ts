@@ -8,7 +8,7 @@ export function blocks(text: string): { info: string; code: string }[] {
   }))
 }
 
-/** Runs a script with bash; resolves to its output and rejects if a command fails. */
+/** Runs a script with bash; resolves to its output, and rejects if a command fails. */
 export function shell(script: string): Promise<string> {
   return new Promise((done, fail) => {
     execFile('bash', ['-euc', script], { maxBuffer: 16 * 1024 * 1024 }, (fault, stdout, stderr) =>

@@ -3,7 +3,7 @@ import type { StoredEntry } from '../../src/store/store.ts'
 
 let made = 0
 
-/** An ACTIVE entry of nobody's, under a name and an id of its own unless told. */
+/** An ACTIVE entry without an owner; name and id are unique unless they are given. */
 export function sampleEntry(overrides: Partial<StoredEntry> = {}): StoredEntry {
   made += 1
   return {

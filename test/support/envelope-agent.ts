@@ -13,7 +13,7 @@ export interface EnvelopeAgent extends TestServer {
   readonly received: Received[]
 }
 
-/** An agent that takes envelopes at `/a2a/message`, as anybody would write one. It echoes unless told otherwise. */
+/** An agent that takes envelopes at `/a2a/message`, as a third party would write it. It echoes by default. */
 export async function serveEnvelopes(
   answer: (received: Received, response: ServerResponse) => void | Promise<void> = echo,
 ): Promise<EnvelopeAgent> {

@@ -1,4 +1,4 @@
-/** A server-sent event as it came; `data` is read as JSON. */
+/** A received server-sent event; `data` is parsed as JSON. */
 export interface ReceivedEvent {
   readonly event: string | undefined
   readonly id: string | undefined
@@ -6,7 +6,7 @@ export interface ReceivedEvent {
   readonly data: any
 }
 
-/** The events of an answer as they come; comments and times to retry are left out. */
+/** The events of an answer as they arrive; comments and retry times are left out. */
 export async function* eventsOf(answer: Response): AsyncGenerator<ReceivedEvent> {
   let text = ''
   for await (const chunk of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
@@ -22,7 +22,7 @@ function eventIn(block: string): ReceivedEvent {
   return { event: fields.get('event'), id: fields.get('id'), data: JSON.parse(fields.get('data') ?? '') }
 }
 
-/** The next so many events. */
+/** The next `count` events. */
 export async function take(events: AsyncGenerator<ReceivedEvent>, count: number): Promise<ReceivedEvent[]> {
   const taken: ReceivedEvent[] = []
   while (taken.length < count) {

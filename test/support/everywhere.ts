@@ -4,7 +4,7 @@ import type { Case } from '../transports/cases.ts'
 import type { TestGateway } from './gateway.ts'
 import type { Outcome, TestTransport } from './transports.ts'
 
-/** What each transport says to one case, REST among them where it has a row for it. */
+/** The outcome of one case on every transport; on REST only if REST has a row for the case. */
 export async function askEverywhere(
   home: TestGateway,
   transports: readonly TestTransport[],
@@ -18,7 +18,7 @@ export async function askEverywhere(
   return Object.fromEntries(await Promise.all([...outcomes, ...byRest]))
 }
 
-/** Fails, naming the transport, where one of them says something else than the first. */
+/** Fails, naming the transport, if the outcome of a transport differs from that of the first. */
 export function expectAlike(outcomes: Record<string, Outcome>): Outcome {
   const [first] = Object.values(outcomes)
   for (const [context, outcome] of Object.entries(outcomes)) {

@@ -9,7 +9,7 @@ export type Format = (typeof formats)[number]
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely
 type Answer = any
 
-/** Runs what was exported, as it is, and gives the answers in the order of the calls. */
+/** Runs an exported program unchanged, and returns its answers in the order of the calls. */
 export async function runExported(
   format: Format,
   text: string,

@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { serve, type TestServer } from '../net/support.ts'
 
-/** What a server does with a request instead of answering it. The body of the request has been read. */
+/** The server's fault instead of an answer. The body of the request has been read. */
 export type Misdeed = (request: IncomingMessage, response: ServerResponse) => void
 
 export interface FaultyAgent extends TestServer {
-  /** What it does from now on. */
+  /** Changes the fault from now on. */
   become(misdeed: Misdeed): void
 }
 
-/** A server that does to every request what it is told, once it has read it. */
+/** A server that reads each request and then commits the current fault. */
 export async function serveFaults(first: Misdeed): Promise<FaultyAgent> {
   let now = first
   const server = await serve((request, response) => {
@@ -35,7 +35,7 @@ function flood(response: ServerResponse, left: number): void {
   else response.once('drain', () => flood(response, left - 1))
 }
 
-/** Each fault, the code by which callers are told of it, and whether it counts against the agent. */
+/** Each fault, the code that callers get, and whether it counts against the agent. */
 export const faults: readonly (readonly [name: string, misdeed: Misdeed, code: string])[] = [
   ['hangs', () => {}, 'upstream_timeout'],
   ['breaks off', (request) => void request.socket.destroy(), 'upstream_failed'],

@@ -22,7 +22,7 @@ export function krakenTrade(price: string, name = 'XXBTZUSD'): Answer {
   return json({ error: [], result: { [name]: { a: ['1', '1', '1'], c: [price, '0.002'], o: '1' } } })
 }
 
-/** JSON as it is written, since JSON.stringify would drop the zeros at the end of a number. */
+/** JSON as written, since JSON.stringify would drop the zeros at the end of a number. */
 export function written(body: string, status = 200): Answer {
   return { status, headers: { 'content-type': 'application/json' }, body }
 }
@@ -38,14 +38,14 @@ const nothing: Routes = {
   'GET /v1/latest': json({ message: 'not found' }, 404),
 }
 
-/** Stands for the address of the replay server. */
+/** A placeholder for the address of the replay server. */
 export const here = 'here'
 
 export const noKeys = { finnhub_key: undefined, twelve_data_key: undefined, alpha_vantage_key: undefined }
 
 /**
- * The finance agent against a replay server that plays every source, in time that stands still. Unless told, Finnhub's
- * key is there and no other, Binance, CoinGecko and Frankfurter know nothing, Yahoo
+ * The finance agent against a replay server that plays every source, with a stopped clock. By default only Finnhub's
+ * key is set, Binance, CoinGecko and Frankfurter know no symbol, and Yahoo
  * is off.
  */
 export async function openFinance(routes: Routes, settings: Partial<FinanceConfig> = {}) {

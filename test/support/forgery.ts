@@ -13,7 +13,7 @@ type Claims = Record<string, unknown>
 const encode = (value: unknown) =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
 
-/** Every token of the attack table, none of which may be taken; `now` in milliseconds since the epoch. */
+/** Every token of the attack table, none of which may be accepted; `now` in milliseconds since the epoch. */
 export async function forgeries(key: SigningKey, issuer: string, now: number): Promise<Forgery[]> {
   const seconds = Math.floor(now / 1000)
   const valid = {
@@ -30,7 +30,7 @@ export async function forgeries(key: SigningKey, issuer: string, now: number): P
 
   const signed = (claims: Claims, changes: Claims = {}, by = key.private_key) =>
     new SignJWT(claims).setProtectedHeader({ ...header, ...changes }).sign(by)
-  /** Ours in all but what changes; an undefined claim is left out. */
+  /** A valid token except for the changes; an undefined claim is left out. */
   const ours = (changes: Claims, headerChanges: Claims = {}) =>
     signed({ ...valid, ...changes }, headerChanges)
   const without = (...names: string[]) =>
@@ -113,7 +113,7 @@ export async function forgeries(key: SigningKey, issuer: string, now: number): P
     'the whole as JSON': JSON.stringify({ token: good }),
   }
 
-  /** Signs what SignJWT would not. */
+  /** Signs a payload that SignJWT would refuse. */
   async function signedRaw(payload: unknown, changes: Claims = {}): Promise<string> {
     const text = `${encode({ ...header, ...changes })}.${encode(payload)}`
     const signatureBytes = await crypto.subtle.sign('Ed25519', key.private_key, Buffer.from(text))
@@ -122,7 +122,7 @@ export async function forgeries(key: SigningKey, issuer: string, now: number): P
   return Promise.all(Object.entries(table).map(async ([name, token]) => ({ name, token: await token })))
 }
 
-/** The other spellings of a sound token: an Ed25519 signature leaves four bits of its last character unused. */
+/** Other encodings of a valid token: an Ed25519 signature leaves four bits of its last character unused. */
 export async function spellings(key: SigningKey, issuer: string, clock: () => number): Promise<string[]> {
   const grant = { subject: 'ada', scopes: ['agents:read'], namespaces: ['com.ada'], ttl_s: 600 } as const
   const token = await mintToken(key, issuer, grant, clock)

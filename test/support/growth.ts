@@ -1,7 +1,7 @@
 /**
  * How many times longer the larger work takes, each at its best of several runs in turn: about 4 for four times
- * the work in linear time, 16 in quadratic. Time is that of the processor, which a busy machine does not stretch; work
- * of less than five milliseconds counts as five, since below that noise decides.
+ * the work in linear time, 16 in quadratic. Measures CPU time, which a busy machine does not increase. Work
+ * of less than five milliseconds counts as five, since noise dominates below that.
  */
 export async function growth(smaller: () => unknown, larger: () => unknown, rounds = 5): Promise<number> {
   let small = Number.POSITIVE_INFINITY

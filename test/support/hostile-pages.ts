@@ -1,6 +1,6 @@
 const row = (cells: number) => `<tr>${'<td>x</td>'.repeat(cells)}</tr>`
 
-/** Pages made to take time and memory, each with its size in its name, and how to make it. */
+/** Pages that take much time and memory. Each name contains the size; each function makes the page. */
 export const hostilePages: [name: string, html: () => string][] = [
   ['700,000 lines of code inside 48 lists', () => `${'<ul><li>'.repeat(48)}<pre>${'x\n'.repeat(700_000)}`],
   ['19,000 paragraphs inside 90 quotations', () => `${'<blockquote>'.repeat(90)}${'<p>x'.repeat(19_000)}`],

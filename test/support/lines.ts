@@ -7,11 +7,11 @@ export interface LinePeer extends AsyncDisposable {
   /** The answer with this id. */
   answer(id: string | number): Promise<Record<string, unknown>>
   readonly process: ChildProcess
-  /** Closes its input and waits for its end. */
+  /** Closes the input of the process and waits for its end. */
   end(): Promise<number | null>
 }
 
-/** A process that speaks JSON lines over stdin and stdout. */
+/** A process that exchanges JSON lines over stdin and stdout. */
 export function startLines(
   command: string,
   args: readonly string[],
@@ -37,7 +37,7 @@ export function startLines(
   }
 }
 
-/** Matches answers to ids, in whichever order they come. */
+/** Matches answers to ids, in any order of arrival. */
 export function mailbox() {
   const arrived = new Map<unknown, Record<string, unknown>>()
   const waiters = new Map<unknown, (message: Record<string, unknown>) => void>()

@@ -11,7 +11,7 @@ export interface Listed {
   readonly manifest_url?: string
 }
 
-/** Publishes an agent and goes live with it; its id. */
+/** Publishes an agent and takes it live; returns its id. */
 export async function list(gateway: TestGateway, agent: Listed, token?: string): Promise<string> {
   const owner = token ?? (await gateway.token('owner'))
   const { package_name } = agent

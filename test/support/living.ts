@@ -4,7 +4,7 @@ import { serve, type TestServer } from '../net/support.ts'
 
 type Answer = (response: ServerResponse) => void
 
-/** How an agent behaves, and what is to be said of it once it has been looked at again and again. */
+/** The behaviour of an agent, and the liveness to expect after repeated probes. */
 export interface Behaviour {
   readonly card: Answer | TestAgentSite
   readonly endpoint: Answer | TestAgentSite | null
@@ -12,7 +12,7 @@ export interface Behaviour {
   readonly failure: FailureClass | null
 }
 
-/** Somewhere that is not at the server. */
+/** An address outside of the server. */
 export interface TestAgentSite {
   readonly url: (server: TestServer) => string
 }
@@ -40,7 +40,7 @@ const plain: TestAgentSite = { url: ({ port }) => `https://127.0.0.1:${port}/age
 
 const whole = { card: soundCard, endpoint: soundAnswer, status: 'alive', failure: null } as const
 
-/** Each way to live and to fail. */
+/** Every kind of healthy and faulty agent. */
 export const behaviours: Readonly<Record<string, Behaviour>> = {
   sound: whole,
   'sound, without an endpoint': { ...whole, endpoint: null },
@@ -98,15 +98,15 @@ export const behaviours: Readonly<Record<string, Behaviour>> = {
 }
 
 export interface LivingAgents extends TestServer {
-  /** Where agent `name` has its card and takes envelopes. */
+  /** The addresses at which agent `name` has its card and takes envelopes. */
   readonly siteOf: (name: string) => { readonly manifest_url: string; readonly endpoint_url: string | null }
-  /** Adds an agent, or changes how it behaves. */
+  /** Adds an agent, or changes its behaviour. */
   become(name: string, behaviour: Pick<Behaviour, 'card' | 'endpoint'>): void
   /** Requests so far, as `METHOD /path`. */
   readonly requests: readonly { readonly line: string; readonly headers: Record<string, unknown> }[]
 }
 
-/** A server of agents: `/NAME/card` and `/NAME/agent`. */
+/** A server of agents with `/NAME/card` and `/NAME/agent`. */
 export async function serveLiving(): Promise<LivingAgents> {
   const agents = new Map<string, Pick<Behaviour, 'card' | 'endpoint'>>()
   const requests: LivingAgents['requests'][number][] = []

@@ -8,13 +8,13 @@ import type { RemoteAgent, RemoteCall } from '../../src/remote/remote-agent.ts'
 
 export interface TestAgent extends AsyncDisposable {
   readonly agent: RemoteAgent
-  /** What a call of nobody special takes along. */
+  /** The context of a call by an ordinary caller. */
   call(overrides?: Partial<RemoteCall>): RemoteCall
   /** The output of one call. */
   ask(action: string, params?: object, overrides?: Partial<RemoteCall>): Promise<unknown>
 }
 
-/** An MCP agent of ours at a URL whose origin is allowed. */
+/** An MCP agent of this gateway at a URL whose origin is allowed. */
 export function agentAt(
   url: string,
   {
@@ -52,7 +52,7 @@ export function agentAt(
   }
 }
 
-/** Keeps what a call told of its progress. */
+/** Collects the progress of a call. */
 export function collect(): { readonly updates: Update[]; emit(update: Update): Promise<void> } {
   const updates: Update[] = []
   return {
@@ -63,7 +63,7 @@ export function collect(): { readonly updates: Update[]; emit(update: Update): P
   }
 }
 
-/** Expects what comes to be in a while: the machine may be busy. */
+/** Expects the value to become correct within a while: the machine may be busy. */
 export function eventually<Value>(read: () => Value) {
   return expect.poll(read, { interval: 5, timeout: 15_000 })
 }

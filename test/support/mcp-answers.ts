@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-/** A server that answers as it is told, by the path or as one listener; `body` is the parsed message. */
+/** A server that answers with `misbehave`, by the path or as one listener; `body` is the parsed message. */
 export type Misbehave = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -14,7 +14,7 @@ export function answerJson(response: ServerResponse, body: { id?: unknown }, res
   response.end(JSON.stringify({ jsonrpc: '2.0', id: body.id, ...rest }))
 }
 
-/** What a server of 2026-07-28 says of itself. */
+/** The answer of a 2026-07-28 server to `server/discover`. */
 export const discovered = {
   resultType: 'complete',
   supportedVersions: ['2026-07-28'],
@@ -23,14 +23,14 @@ export const discovered = {
   cacheScope: 'public',
 }
 
-/** The head of a stream of server-sent events, and one of them. */
+/** The headers of a stream of server-sent events, and one event. */
 export const events = { 'content-type': 'text/event-stream' }
 export const event = (message: object) => `event: message\ndata: ${JSON.stringify(message)}\n\n`
 
-/** The result of a tool in 2026-07-28 that has nothing to say. */
+/** The empty result of a tool in 2026-07-28. */
 export const nothing = { resultType: 'complete', content: [] }
 
-/** A server of 2026-07-28 that is well-behaved until a tool is called. */
+/** A server of 2026-07-28 that is correct until a tool is called. */
 export const untilCalled =
   (misbehave: Misbehave): Misbehave =>
   (request, response, body) =>
@@ -38,7 +38,7 @@ export const untilCalled =
       ? answerJson(response, body, { result: discovered })
       : misbehave(request, response, body)
 
-/** What a server of the 2025 era answers to `initialize`. */
+/** The answer of a legacy server (before 2026-07-28) to `initialize`. */
 export const begun = {
   protocolVersion: '2025-06-18',
   capabilities: { tools: {} },

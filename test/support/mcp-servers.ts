@@ -18,12 +18,12 @@ import { type CallToolResult, createMcpHandler, Server, type Tool } from '@model
 import { WebSocketServer } from 'ws'
 import type { Misbehave } from './mcp-answers.ts'
 
-/** One HTTP request as the server saw it. */
+/** One HTTP request as the server received it. */
 export interface Seen {
   readonly method: string
   readonly path: string
   readonly headers: IncomingMessage['headers']
-  /** The JSON-RPC method, where the body is a message. */
+  /** The JSON-RPC method, if the body is a message. */
   readonly rpc?: string
   // biome-ignore lint/suspicious/noExplicitAny: tests look into messages freely
   readonly params?: any
@@ -38,9 +38,9 @@ export interface McpServer extends AsyncDisposable {
   readonly sockets: () => number
   /** Sessions that are open now. */
   readonly sessions: () => number
-  /** Forgets every session, as a restart does. */
+  /** Drops every session, as a restart does. */
   forget(): void
-  /** Calls of `hang` that were told to stop. */
+  /** Number of calls of `hang` that were cancelled. */
   readonly stopped: () => number
 }
 
@@ -114,7 +114,7 @@ function toolbox({ tools = sampleTools, answers = {} }: Toolbox, stop: () => voi
 
 const info = { name: 'sample', version: '1' }
 
-/** The official server of v2: 2026-07-28, and without sessions the revisions before it unless they are rejected. */
+/** The official server of v2: 2026-07-28, and legacy protocol versions without sessions unless they are rejected. */
 export async function startModernServer(
   options: Toolbox & { readonly legacy?: 'stateless' | 'reject' } = {},
 ): Promise<McpServer> {
@@ -219,7 +219,7 @@ export async function startSseServer(options: Toolbox = {}): Promise<McpServer> 
   )
 }
 
-/** The official server of v1 over WebSocket, by a transport of a few lines. */
+/** The official server of v1 over WebSocket, with a minimal transport. */
 export async function startSocketServer(options: Toolbox = {}): Promise<McpServer> {
   let stopped = 0
   const { tools, respond } = toolbox(options, () => stopped++)
@@ -247,7 +247,7 @@ export async function startSocketServer(options: Toolbox = {}): Promise<McpServe
   return { ...home, url: home.url.replace(/^http/, 'ws') }
 }
 
-/** A hand-made server for what no library would say. */
+/** A hand-made server for answers that no library sends. */
 export function startHostileServer(misbehave: Misbehave): Promise<McpServer> {
   return listen(misbehave, {})
 }

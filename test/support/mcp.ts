@@ -1,4 +1,4 @@
-/** A request of MCP's 2026-07-28 era, as it stands on every transport. */
+/** A request of MCP 2026-07-28, for every transport. */
 export function modernRequest(id: string | number, method: string, params: Record<string, unknown>): object {
   const meta = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
@@ -8,7 +8,7 @@ export function modernRequest(id: string | number, method: string, params: Recor
   return { jsonrpc: '2.0', id, method, params: { ...params, _meta: meta } }
 }
 
-/** The headers that repeat such a request's facts over HTTP. */
+/** The headers that repeat members of such a request over HTTP. */
 export function modernHeaders(method: string, name?: string): Record<string, string> {
   return {
     'Content-Type': 'application/json',

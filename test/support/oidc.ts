@@ -5,19 +5,19 @@ import { exportJWK, generateKeyPair, type JWK } from 'jose'
 import Provider from 'oidc-provider'
 
 export interface Issuer extends AsyncDisposable {
-  /** Its name, and where it answers. */
+  /** The name and the address of the issuer. */
   readonly issuer: string
-  /** Paths that were asked for, in order. */
+  /** The paths of requests, in order. */
   readonly requests: string[]
   /** A token by client credentials, for a resource. */
   token(resource: string, scope: string): Promise<string>
-  /** From here on it signs with a fresh key, and publishes no other. */
+  /** Replaces the signing key by a new one, and publishes only the new one. */
   rotate(): Promise<void>
-  /** Answers nothing but this status, until told 0. */
+  /** Answers every request with this status; 0 ends this. */
   fail(status: number): void
 }
 
-/** oidc-provider on loopback, with one client and JWT access tokens for whatever resource is asked for. */
+/** oidc-provider on loopback, with one client and JWT access tokens for any requested resource. */
 export async function startIssuer(): Promise<Issuer> {
   const requests: string[] = []
   let failing = 0

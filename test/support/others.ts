@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Where `.ci/run` installs the clients that other people wrote. */
+/** The folder into which `.ci/run` installs third-party clients. */
 const folder = process.env.DRAGOMAN_TEST_CLIENTS
 
-/** The path of such a client, or undefined where it is not installed: its tests are skipped then. */
+/** The path of such a client, or undefined if it is not installed; its tests are then skipped. */
 export function installed(name: string): string | undefined {
   if (folder === undefined) return undefined
   const path = join(folder, name)

@@ -1,4 +1,4 @@
-/** A PDF of our own: pages of lines in Helvetica, what is said of it, and more entries for its trailer. */
+/** A minimal PDF: pages of lines in Helvetica, metadata, and further entries for its trailer. */
 export function pdfOf(
   pages: readonly (readonly string[])[],
   about: Readonly<Record<string, string>> = {},
@@ -35,5 +35,5 @@ export function pdfOf(
   return Buffer.from(`${written}${table}${end}\nstartxref\n${written.length}\n%%EOF\n`, 'latin1')
 }
 
-/** What makes a PDF one that needs a password. */
+/** The trailer entry of a PDF that needs a password. */
 export const locked = `/Encrypt << /Filter /Standard /V 1 /R 2 /O (${'a'.repeat(32)}) /U (${'a'.repeat(32)}) /P -4 >> /ID [(${'b'.repeat(16)}) (${'b'.repeat(16)})]`

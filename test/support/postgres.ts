@@ -7,9 +7,9 @@ import { temporaryFolder } from './command.ts'
 
 const execute = promisify(execFile)
 
-/** A PostgreSQL server of our own, in a temporary folder; gone when it is disposed of. */
+/** A PostgreSQL server in a temporary folder, which is removed when the server is disposed. */
 export interface TestPostgres extends AsyncDisposable {
-  /** The address of a fresh database, which sorts texts as a human would: empty, or a copy of another one. */
+  /** The address of a fresh database, which sorts texts by a human language: empty, or a copy of another one. */
   createDatabase(copied?: string): Promise<string>
   /** Runs SQL in a database. */
   query(
@@ -21,7 +21,7 @@ export interface TestPostgres extends AsyncDisposable {
   start(): Promise<void>
 }
 
-/** Where `initdb` and its kind are; undefined where there is no PostgreSQL. */
+/** The folder of `initdb` and the other PostgreSQL programs; undefined without PostgreSQL. */
 export const postgresFolder = findFolder()
 
 if (!postgresFolder) console.error('No PostgreSQL is installed here: its tests are skipped.')
@@ -39,10 +39,10 @@ function findFolder(): string | undefined {
   })
 }
 
-/** PostgreSQL refuses to be run by root: then it is run by nobody. Undefined where it is run as we are. */
+/** PostgreSQL refuses to run as root: it then runs as the user `nobody`. Undefined if it runs as the current user. */
 export const postgresUser = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined
 
-/** `changed` are settings by the names of postgresql.conf; without them nothing is synced to the disk. */
+/** `changed` are settings by the names of postgresql.conf. By default the server does not sync to the disk. */
 export async function startPostgres(changed: Record<string, string> = {}): Promise<TestPostgres> {
   const stack = new AsyncDisposableStack()
   const folder = stack.use(await temporaryFolder())
@@ -68,7 +68,7 @@ export async function startPostgres(changed: Record<string, string> = {}): Promi
     '--no-sync',
     '--no-instructions',
   )
-  // One socket in the folder and no port: nothing to collide with.
+  // One socket in the folder and no port, so that servers do not collide.
   const settings = {
     listen_addresses: "''",
     unix_socket_directories: folder.path,

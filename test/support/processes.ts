@@ -12,13 +12,16 @@ export interface Ended {
 export interface Running extends AsyncDisposable {
   readonly process: ChildProcess
   readonly pid: number
-  /** Resolves with the first match in what the process prints, standard output and error alike. */
+  /** Resolves with the first match in the output of the process, standard output and error alike. */
   printed(pattern: RegExp): Promise<RegExpExecArray>
-  /** Closes its input, and waits for its end. */
+  /** Closes the input of the process, and waits for its end. */
   readonly ended: Promise<Ended>
 }
 
-/** A process of our own; killed with the test where it still runs. `environment` is all that it gets beside PATH and the cache of compiled modules. */
+/**
+ * Starts a process, which is killed at the end of the test if it still runs. `environment` is its whole environment,
+ * except for PATH and the cache of compiled modules.
+ */
 export function run(
   command: string,
   args: readonly string[],

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 export interface Proxy extends AsyncDisposable {
   readonly port: number
-  /** From now on it passes nothing on and tells neither side, as a network that has gone. */
+  /** From now on the proxy drops all data without notice to either side, as a broken network does. */
   silence(): void
 }
 

@@ -6,7 +6,7 @@ import { openRegistry } from './registry.ts'
 const folder = resolve(import.meta.dirname, '../../../shared/data')
 const files = ['mcp-servers.jsonl', 'a2a-cards.jsonl'] as const
 
-/** The first lines of each list that people published, of which at least so many can be listed. */
+/** The first lines of each published list, of which at least `least` can be listed. */
 export function publishedLists(most: number, least: readonly [servers: number, cards: number]): void {
   const read = (file: string) =>
     readFileSync(`${folder}/${file}`, 'utf8').trimEnd().split('\n').slice(0, most)

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { clientFrame } from './frames.ts'
 import { askByHand } from './upgrades.ts'
 
-/** How one connection of a storm begins and ends. */
+/** The course of one connection of a storm. */
 export type Visit = (port: number, frame: string) => Promise<unknown>
 
 async function opened(port: number): Promise<Socket> {
@@ -18,7 +18,9 @@ async function reset(socket: Socket): Promise<void> {
   await closed
 }
 
-/** Each as somebody's network or program may do it; the last answers no ping, and is over when the server ends it. */
+/**
+ * Connections as networks and programs may cause them. The last one answers no ping, and ends when the server ends it.
+ */
 export const visits: Readonly<Record<string, Visit>> = {
   async politely(port, frame) {
     const socket = await opened(port)

@@ -8,7 +8,7 @@ import { mcpMounts } from '../../src/transports/mcp/http.ts'
 import { createMcpService } from '../../src/transports/mcp/service.ts'
 import { transportOver } from './transport-context.ts'
 
-/** What an HTTP caller sees of an answer. */
+/** An answer as an HTTP caller sees it. */
 export interface Seen {
   readonly status: number
   readonly type: string
@@ -18,9 +18,9 @@ export interface Seen {
 export interface Pair extends AsyncDisposable {
   /** Our transport. */
   readonly url: string
-  /** One POST to our transport, and to the SDK's own handler. */
+  /** Sends one POST to our transport, and to the SDK's own handler. */
   ask(body: string, headers: Record<string, string>): Promise<{ readonly ours: Seen; readonly sdks: Seen }>
-  /** One message on a connection of its own to each, and what each sent until it answered. */
+  /** Sends one message on a separate connection to each, and collects what each sends until it answers. */
   say(message: object): Promise<{ readonly ours: readonly unknown[]; readonly sdks: readonly unknown[] }>
 }
 
@@ -101,7 +101,7 @@ function until(id: unknown) {
   }
 }
 
-/** Words of errors are each one's own, and the id of a call is made again; all else counts. */
+/** Removes the texts of errors, which differ, and the random id of a call; all else is compared. */
 function comparable(message: unknown): unknown {
   const text = JSON.stringify(message).replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'made-id')
   const { error, ...rest } = JSON.parse(text)

@@ -16,11 +16,11 @@ import { temporaryFolder } from './command.ts'
 export interface TestRegistry extends Registry, AsyncDisposable {
   readonly store: Store
   readonly follower: IndexTailer
-  /** Names, in order, that a search finds; `total` beside them. */
+  /** Names, in order, that a search finds, and `total`. */
   find(input: Partial<SearchInput>, caller?: Principal | null): Promise<{ names: string[]; total: number }>
-  /** Publishes and goes live. */
+  /** Publishes an entry and takes it live. */
   list(publication: Parameters<Registry['publish']>[0], owner: Principal): Promise<void>
-  /** What the follower complained of. */
+  /** The faults that the follower reported. */
   readonly faults: unknown[]
 }
 
@@ -28,7 +28,7 @@ const site = { base_url: 'https://registry.test', site_url: 'https://site.test' 
 export const signal = new AbortController().signal
 
 interface Options {
-  /** A database that others share; a fresh one when left out. */
+  /** A database that others share; a fresh one when absent. */
   readonly path?: string
   readonly fetchCard?: EditorOptions['fetchCard']
   readonly prove?: Prove
@@ -103,7 +103,7 @@ export function publication(package_name: string, more: object = {}) {
   }
 }
 
-/** The code of the failure that work ends in, or `ok`. */
+/** The code of the failure with which the work ends, or `ok`. */
 export async function codeOf(work: Promise<unknown>): Promise<string> {
   return await work.then(
     () => 'ok',

@@ -6,7 +6,10 @@ export interface Answer {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
-  /** How it goes wrong: nothing comes, the socket dies, the body stops half-way, or comes byte by byte for ever. */
+  /**
+   * The fault: no answer, a reset socket, a body that stops half-way, or a body that comes byte by byte without an
+   * end.
+   */
   readonly fault?: 'hang' | 'reset' | 'truncate' | 'drip'
 }
 
@@ -17,15 +20,16 @@ export interface Seen {
   readonly query: URLSearchParams
   readonly headers: IncomingMessage['headers']
   readonly body: string
-  /** Resolves when its caller goes away before it has all of the answer. */
+  /** Resolves when the caller disconnects before it has the whole answer. */
   readonly dropped: Promise<void>
 }
 
 type Reply = Answer | ((seen: Seen) => Answer | Promise<Answer>)
 
 /**
- * What to answer, by `METHOD /path` or `METHOD /path?name=value`: each value named must be in the request, others
- * may be too, and the route that names most of them wins. A list is given one after the other, its last for ever.
+ * Answers by `METHOD /path` or `METHOD /path?name=value`. The request must have each named value, and
+ * may have others; the route with the most matching values is used. The answers of a list are given one after the
+ * other; the last one is repeated.
  */
 export type Routes = Record<string, Reply | readonly Reply[]>
 
@@ -35,11 +39,11 @@ export interface Replay extends AsyncDisposable {
   readonly requests: readonly Seen[]
   /** Adds routes, or replaces them. */
   set(routes: Routes): void
-  /** Resolves once so many requests have come in. */
+  /** Resolves once `count` requests have arrived. */
   arrived(count: number): Promise<void>
 }
 
-/** An HTTP server on a free loopback port that answers as it is told. A request without a route gets a 404. */
+/** An HTTP server on a free loopback port with the given answers. A request without a route gets a 404. */
 export async function replay(initial: Routes = {}): Promise<Replay> {
   let routes = parse(initial)
   const requests: Seen[] = []
@@ -108,8 +112,8 @@ export const garbage: Answer = { body: new Uint8Array([0xff, 0xfe, 0x00, 0x7b, 0
 export const serverError: Answer = text('Internal Server Error', 500)
 
 /**
- * Milliseconds to wait for a server with these routes: few where one of them never ends, so that a test of that is
- * short, and more than a busy machine needs where all of them do.
+ * Milliseconds to wait for a server with these routes: few if one of them never ends, so that its test is
+ * short, and more than a busy machine needs if all of them end.
  */
 export function fetchTimeout(routes: Routes): number {
   const replies = Object.values(routes).flat()
@@ -117,7 +121,7 @@ export function fetchTimeout(routes: Routes): number {
   return replies.some(endless) ? 1000 : 20_000
 }
 
-/** Sends half of the body, then cuts the connection. */
+/** Sends half of the body, then closes the connection. */
 export function truncated(answer: Answer): Answer {
   return { ...answer, fault: 'truncate' }
 }

@@ -6,7 +6,7 @@ import type { TestTransport } from './transports.ts'
 
 type Params = Readonly<Record<string, Json>>
 
-/** REST as a transport for envelopes: the row of the table that has the action; what has none goes as an envelope. */
+/** REST as a transport for envelopes: uses the row of the action; an action without a row is sent as an envelope. */
 export function restTransport(home: TestGateway): TestTransport {
   return {
     name: 'REST',

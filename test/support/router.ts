@@ -4,10 +4,10 @@ import type { Shape } from '../../schemas/shape.ts'
 import type { Call, Observation, RouterOptions } from '../../src/router/call.ts'
 import { createRouter } from '../../src/router/router.ts'
 
-/** A shape that takes whatever comes. */
+/** A shape that accepts every value. */
 export const anything: Shape<unknown> = { json: {}, parse: (value) => value }
 
-/** A public read that echoes its input, under the name given, unless told otherwise. */
+/** A public read that echoes its input, with the given name; `overrides` changes it. */
 export function sampleAction(name: string, overrides: Partial<Action> = {}): Action {
   return {
     name,
@@ -27,7 +27,7 @@ export function sampleAgent(package_name: string, actions: readonly Action[], ta
   return { package_name, name: package_name, description: package_name, tags, actions }
 }
 
-/** A router over these agents, and what it was seen to do. */
+/** A router over these agents, and its observations. */
 export function routerOver(agents: readonly Agent[], options: Partial<RouterOptions> = {}) {
   const observations: Observation[] = []
   const router = createRouter({

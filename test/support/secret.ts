@@ -4,7 +4,7 @@ import { askEverywhere } from './everywhere.ts'
 import { startGateway } from './gateway.ts'
 import { openTransports } from './transports.ts'
 
-/** Names that are public when they are first asked for, and private ever after. */
+/** Names with a public address in the first answer, and a private one in all later answers. */
 const rebinding = Object.fromEntries(
   Array.from({ length: 40 }, (_, number) => [`rebound-${number}.test`, [['127.0.0.2'], ['127.0.0.1']]]),
 )
@@ -41,16 +41,16 @@ export async function besideSecret({ isGuarded = true } = {}) {
   let rebound = 0
   return {
     transports,
-    /** P in a URL is the secret's port. */
+    /** `:P` in a URL is replaced by the port of the secret. */
     at: (url: string) => url.replace(':P', `:${secret.port}`),
     through: (to: string, status = 302) =>
       `http://public.test:${open.port}/?status=${status}&to=${encodeURIComponent(to)}`,
-    /** A public page that leads to the same name, private by then. */
+    /** A public page that redirects to the same name, which is then private. */
     rebinding() {
       const host = `rebound-${rebound++}.test`
       return `http://${host}:${open.port}/?to=${encodeURIComponent(`http://${host}:${secret.port}/`)}`
     },
-    /** What every transport says to a URL that the reader is to read. */
+    /** The outcome of reading a URL with the reader, on every transport. */
     ask(url: string) {
       const envelope = { to: 'svc.utility.reader', action: 'extract_content', params: { url } }
       const rest = { method: 'POST', path: '/a2a/utility/reader', body: { input: { url } } }

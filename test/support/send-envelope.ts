@@ -1,4 +1,4 @@
-/** Sends an envelope to a gateway; `ok`, or the code of the refusal. */
+/** Sends an envelope to a gateway; returns `ok`, or the code of the refusal. */
 export async function sendEnvelope(url: string, token: string, to: string): Promise<string> {
   const answer = await fetch(`${url}/a2a/message`, {
     method: 'POST',

@@ -5,7 +5,7 @@ export interface Served extends Running {
   readonly url: string
 }
 
-/** `dragoman serve` as a process of its own, on a free port over a folder, once it answers. */
+/** Runs `dragoman serve` as a separate process on a free port over a folder; resolves once it answers. */
 export async function serve(data: string, environment: Record<string, string> = {}): Promise<Served> {
   const running = run(process.execPath, [command, 'serve'], {
     PORT: '0',
@@ -15,12 +15,12 @@ export async function serve(data: string, environment: Record<string, string> = 
     ...environment,
   })
   const [, url = ''] = await running.printed(/listening on (http:\S+)\n/)
-  // It says where it listens a moment before it minds signals.
+  // The process prints its address shortly before it handles signals.
   await fetch(`${url}/healthz`)
   return { ...running, url }
 }
 
-/** `dragoman mcp` over a folder, at work until its input ends. */
+/** Runs `dragoman mcp` over a folder, until its input ends. */
 export function stdio(data: string, environment: Record<string, string> = {}): Running {
   return run(process.execPath, [command, 'mcp'], {
     DRAGOMAN_DATA: data,

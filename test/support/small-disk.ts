@@ -3,16 +3,16 @@ import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { temporaryFolder } from './command.ts'
 
-/** A folder whose disk can be filled up. */
+/** A folder on a small disk that tests can fill. */
 export interface SmallDisk extends AsyncDisposable {
   readonly path: string
-  /** Until not a byte is left. */
+  /** Fills the disk to the last byte. */
   fill(): Promise<void>
-  /** Gives back what `fill` took. */
+  /** Removes the data that `fill` wrote. */
   free(): Promise<void>
 }
 
-/** A disk in memory of so many megabytes; undefined where none can be mounted. */
+/** A disk in memory with this many megabytes; undefined if none can be mounted. */
 export async function mountSmallDisk(megabytes: number): Promise<SmallDisk | undefined> {
   await using stack = new AsyncDisposableStack()
   const { path } = stack.use(await temporaryFolder())

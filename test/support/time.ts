@@ -3,13 +3,16 @@ import type { Clock, Wait } from '../../src/common/clock.ts'
 export interface Time {
   readonly clock: Clock
   readonly wait: Wait
-  /** How many wait now. */
+  /** Number of waiting timers. */
   readonly waiting: () => number
-  /** Lets so many milliseconds pass: whoever waits for no longer wakes. Negative sets the clock back. */
+  /**
+   * Advances the clock by this many milliseconds and wakes the timers that are due. A negative value sets the clock
+   * back.
+   */
   pass(milliseconds: number): void
 }
 
-/** Time that stands still until it is told to pass; `now` in milliseconds since the epoch. */
+/** A clock that advances only by `pass`; `now` in milliseconds since the epoch. */
 export function createTime(now: number): Time {
   let time = now
   const sleepers = new Set<{ readonly at: number; wake(): void }>()

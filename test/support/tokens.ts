@@ -2,7 +2,7 @@ import { SignJWT } from 'jose'
 import type { Credentials } from '../transports/cases.ts'
 import { signerOf, type TestGateway } from './gateway.ts'
 
-/** A token for each kind of caller; undefined for none. */
+/** A token for each kind of caller; undefined for the anonymous caller. */
 export async function makeTokens(home: TestGateway): Promise<Record<Credentials, string | undefined>> {
   const { key, issuer } = await signerOf(home)
   const good = await home.token('stranger')

@@ -2,7 +2,7 @@ import type { Agent } from '../../schemas/action.ts'
 import type { TransportContext } from '../../src/transports/shared/transport-context.ts'
 import { routerOver } from './router.ts'
 
-/** What a transport is a view of, over these agents alone; nobody has a token. */
+/** The context of a transport over these agents alone; no token is valid. */
 export function transportOver(agents: readonly Agent[]): TransportContext {
   return {
     ...routerOver(agents),

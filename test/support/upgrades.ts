@@ -6,15 +6,15 @@ import type { Connection } from '../../src/transports/websocket/connection.ts'
 import { type UpgradeOptions, Upgrades } from '../../src/transports/websocket/upgrade.ts'
 
 export interface TestUpgrades extends AsyncDisposable {
-  /** Of the one transport, `/test`, subprotocol `test`. */
+  /** URL of the only endpoint, `/test`, subprotocol `test`. */
   readonly url: string
   readonly port: number
   readonly upgrades: Upgrades
-  /** The next socket that is upgraded, accepted or not, as the server has it. */
+  /** The next socket that is upgraded, accepted or not, on the server's side. */
   upgraded(): Promise<Socket>
 }
 
-/** A WebSocket server with one transport that prepares each text as told, on a free port. */
+/** A WebSocket server on a free port, with one endpoint whose texts are handled by `prepare`. */
 export async function listenForSockets(
   prepare: (connection: Connection, text: string) => Task,
   {
@@ -57,7 +57,7 @@ export async function listenForSockets(
   }
 }
 
-/** Asks for an upgrade by hand, and keeps its own half of the connection open whatever comes. */
+/** Sends an upgrade request by hand, and keeps its half of the connection open. */
 export async function askByHand(port: number, path: string, protocols = ''): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
   socket.on('error', () => {})

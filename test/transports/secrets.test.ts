@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => home[Symbol.asyncDispose]())
 
 const storedRows = async () =>
-  await home.gateway.store.dumpRestore.out(async ({ rows }) => {
+  await home.gateway.store.dumpRestore.dump(async ({ rows }) => {
     const found: unknown[] = []
     for await (const page of rows())
       found.push(...page.filter(([table]) => table === 'task' || table === 'playground_step'))

@@ -74,7 +74,7 @@ export function alphaVantage({ ask, url: base, key }: KeyedSource): Provider<Pai
       currency: instrument.currency,
       time: Date.parse(found['07. latest trading day']),
       url: under(base, '/query', query),
-      settings: ['Alpha Vantage states the day of the trade, not its time.'],
+      source_warnings: ['Alpha Vantage states the day of the trade, not its time.'],
     }
   }
 

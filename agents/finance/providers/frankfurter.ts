@@ -33,7 +33,9 @@ export function frankfurter({ ask, url: base }: PriceSource): Provider<Pair> {
           url,
           delay_min: minutesOfADay,
           market_state: 'REFERENCE',
-          settings: [`A reference rate of the European Central Bank, fixed on ${date}: not a market price.`],
+          source_warnings: [
+            `A reference rate of the European Central Bank, fixed on ${date}: not a market price.`,
+          ],
         }
       })
     },

@@ -18,7 +18,7 @@ export interface Quote {
   readonly delay_min?: number
   readonly market_state?: string
   /** Warnings about this price. */
-  readonly settings?: readonly string[]
+  readonly source_warnings?: readonly string[]
 }
 
 /** A source of prices. */

@@ -58,7 +58,7 @@ export function yahoo({ ask, url: base }: PriceSource, clock: Clock): Provider<P
           time: meta.regularMarketTime,
           url,
           ...(periods && { market_state: stateOf(periods, clock()) }),
-          settings: [
+          source_warnings: [
             "Yahoo's interface is unofficial, and its terms do not allow its prices to be passed on.",
           ],
         }

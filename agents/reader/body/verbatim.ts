@@ -18,8 +18,8 @@ export function verbatim(content: string): Reading {
 
 /** Text in a fence longer than any run of backticks inside. */
 export function fenced(text: string, language: string): string {
-  let longest = 2
-  for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length)
-  const fence = '`'.repeat(longest + 1)
+  let maxRun = 2
+  for (const [run] of text.matchAll(/`+/g)) maxRun = Math.max(maxRun, run.length)
+  const fence = '`'.repeat(maxRun + 1)
   return `${fence}${language}\n${text}\n${fence}`
 }

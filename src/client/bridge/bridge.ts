@@ -54,7 +54,7 @@ export async function bridge({
       await write(faultText(id, fault))
       settle(JSON.stringify(id))
     },
-    trouble: say,
+    onMessage: say,
     onSessionLost(words) {
       say(words)
       isComplete = false

@@ -22,7 +22,7 @@ export interface RemoteEvents {
   /** Called if the remote will not answer this request. */
   onError(request: McpRequest, fault: unknown): Promise<void>
   /** Receives a text for the user that belongs to no message. */
-  trouble(words: string): void
+  onMessage(words: string): void
   /** Called when a session of a legacy protocol version has ended. It accepts no further requests. */
   onSessionLost(words: string): void
 }

@@ -41,7 +41,7 @@ function encoded(value: string): string {
  */
 interface Parameters {
   /** Reads the annotations in the result of a `tools/list`. */
-  learn(result: unknown): void
+  read(result: unknown): void
   /** The headers for the params of a `tools/call`. */
   headersOf(params: Readonly<Record<string, unknown>>): Record<string, string>
 }
@@ -52,12 +52,12 @@ interface Declared {
 }
 
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
-const deepest = 20
+const maxDepth = 20
 
 export function createParameters(): Parameters {
   const tools = new Map<string, readonly Declared[]>()
   return {
-    learn(result) {
+    read(result) {
       const listed = isRecord(result) && Array.isArray(result.tools) ? result.tools : []
       for (const tool of listed) {
         if (isRecord(tool) && typeof tool.name === 'string') tools.set(tool.name, declared(tool.inputSchema))
@@ -66,15 +66,15 @@ export function createParameters(): Parameters {
     headersOf({ name, arguments: input }) {
       const headers = typeof name === 'string' ? (tools.get(name) ?? []) : []
       const pairs = headers.map(({ header, path }) => [`Mcp-Param-${header}`, at(input, path)] as const)
-      const stated = pairs.filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value))
-      return Object.fromEntries(stated.map(([header, value]) => [header, encoded(String(value))]))
+      const scalars = pairs.filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value))
+      return Object.fromEntries(scalars.map(([header, value]) => [header, encoded(String(value))]))
     },
   }
 }
 
 /** Finds annotated properties on paths of property names. The specification allows the annotation nowhere else. */
 function declared(schema: unknown, path: readonly string[] = []): readonly Declared[] {
-  if (!isRecord(schema) || path.length > deepest) return []
+  if (!isRecord(schema) || path.length > maxDepth) return []
   const header = schema['x-mcp-header']
   const own = typeof header === 'string' && token.test(header) && path.length > 0 ? [{ header, path }] : []
   const properties = isRecord(schema.properties) ? Object.entries(schema.properties) : []

@@ -118,7 +118,7 @@ class HttpRemote implements Remote {
   #learn({ method }: McpRequest, text: string): void {
     if (method !== 'initialize' && method !== 'tools/list') return
     const { result } = JSON.parse(text)
-    if (method === 'tools/list') this.#parameters.learn(result)
+    if (method === 'tools/list') this.#parameters.read(result)
     else if (this.#session && isRecord(result) && typeof result.protocolVersion === 'string')
       this.#session = { ...this.#session, version: result.protocolVersion }
   }
@@ -133,7 +133,7 @@ class HttpRemote implements Remote {
         void this.#listen().catch(() => {})
     } catch (fault) {
       if (this.#closed.signal.aborted) return
-      this.#events.trouble(`Not sent: ${fault instanceof Error ? fault.message : fault}`)
+      this.#events.onMessage(`Not sent: ${fault instanceof Error ? fault.message : fault}`)
     }
   }
 

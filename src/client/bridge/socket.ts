@@ -45,7 +45,7 @@ export function createSocketRemote(url: URL, options: McpSocketOptions, events: 
     waiting.clear()
     for (const request of left) await events.onError(request, why)
     if (session) events.onSessionLost(why.message)
-    else if (left.length === 0) events.trouble(why.message)
+    else if (left.length === 0) events.onMessage(why.message)
   }
 
   async function send(line: Line): Promise<void> {
@@ -57,7 +57,7 @@ export function createSocketRemote(url: URL, options: McpSocketOptions, events: 
       connection ??= open()
       await (await connection).send(text)
     } catch (fault) {
-      if (!isRequest(message)) events.trouble(`Not sent: ${fault instanceof Error ? fault.message : fault}`)
+      if (!isRequest(message)) events.onMessage(`Not sent: ${fault instanceof Error ? fault.message : fault}`)
       else if (waiting.delete(JSON.stringify(message.id))) await events.onError(message, fault)
     }
   }

@@ -13,9 +13,9 @@ export interface FetchRequest {
   /** Maximum bytes of the body after decompression; 5 MiB when absent. */
   readonly max_bytes?: number
   /** Refuse a redirect to another origin or with another method: the request is meant for this origin alone. */
-  readonly stays?: boolean
+  readonly same_origin_only?: boolean
   /** Refuse every redirect. */
-  readonly unmoved?: boolean
+  readonly refuse_redirects?: boolean
   /** Milliseconds for everything: DNS, connections, redirects, body; 10,000 when absent. `none`: only the signal ends it. */
   readonly timeout_ms?: number | 'none'
 }
@@ -54,5 +54,5 @@ export interface OpenResponse {
  * Only the caller's signal and an idle connection end it. Throws as Fetch does.
  */
 export type Open = (
-  request: Omit<FetchRequest, 'max_bytes' | 'timeout_ms' | 'stays' | 'unmoved'>,
+  request: Omit<FetchRequest, 'max_bytes' | 'timeout_ms' | 'same_origin_only' | 'refuse_redirects'>,
 ) => Promise<OpenResponse>

@@ -95,8 +95,8 @@ class GuardedFetch implements SafeFetch {
         const answer = await client.exchange(hop, deadline.signal, request.max_bytes ?? defaultBytes)
         if ('status' in answer) return { ...answer, url: hop.url.href, redirects }
         if (redirects.length === maxRedirects) throw tooManyRedirects(hop)
-        if (request.unmoved) throw redirected(hop, answer)
-        if (request.stays) assertStays(hop, answer)
+        if (request.refuse_redirects) throw redirected(hop, answer)
+        if (request.same_origin_only) assertSameOrigin(hop, answer)
         redirects.push(hop.url.href)
         hop = answer
       }
@@ -147,7 +147,7 @@ class GuardedFetch implements SafeFetch {
   #nextHop(hop: Hop, { status, headers, body }: StreamedAnswer): Hop | undefined {
     try {
       const next = nextHop(hop, status, headers.location, this.#rules)
-      if (next) assertStays(hop, next)
+      if (next) assertSameOrigin(hop, next)
       return next
     } catch (refused) {
       body.destroy()
@@ -160,7 +160,7 @@ function tooManyRedirects({ url }: Hop): Failure {
   return new Failure('upstream_invalid', `${url.host} redirects more than ${maxRedirects} times.`)
 }
 
-function assertStays(from: Hop, to: Hop): void {
+function assertSameOrigin(from: Hop, to: Hop): void {
   if (to.method === from.method && to.url.origin === from.url.origin) return
   throw new Failure('upstream_invalid', `${from.url.host} redirects to ${to.url.origin}.`, {
     hint: 'The request is meant for one origin and is not sent to another. Publish the URL that it redirects to.',

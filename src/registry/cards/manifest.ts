@@ -103,8 +103,8 @@ export function readCard(document: unknown): Manifest {
 }
 
 /** The first characters of a text. The cut never splits a surrogate pair. */
-export function cut(text: string, most: number): string {
-  return text.slice(0, most).replace(/[\uD800-\uDBFF]$/, '')
+export function cut(text: string, maxLength: number): string {
+  return text.slice(0, maxLength).replace(/[\uD800-\uDBFF]$/, '')
 }
 
 /** The package names that a card states for its agent, in any spelling that callers may use. */

@@ -5,14 +5,14 @@ import type { Views } from '../entry/view.ts'
 import type { LivenessCache } from '../liveness/liveness-cache.ts'
 
 /** A change as the public sees it, and the owner of the agent. */
-export interface TaskUpdate {
+export interface FeedChange {
   readonly change: RegistryChange
   readonly owner: StoredEntry['owner']
 }
 
 /** The changes between two revisions. */
 export interface Span {
-  readonly updates: readonly TaskUpdate[]
+  readonly updates: readonly FeedChange[]
   /** The last revision read: every public change up to it is included. */
   readonly up_to: number
   /** True if the log ends at `up_to`. */
@@ -52,7 +52,7 @@ export function createReadChanges({ store, views, livenessCache, onError }: Read
     }
   }
 
-  function tell(row: StoreChange, entry: StoredEntry): RegistryChange | undefined {
+  function toChange(row: StoreChange, entry: StoredEntry): RegistryChange | undefined {
     const { revision, at } = row
     const facts = { revision, at, id: entry.id, package_name: entry.package_name }
     if (row.seen === 'gone')
@@ -74,12 +74,12 @@ export function createReadChanges({ store, views, livenessCache, onError }: Read
     ]
     await livenessCache.refresh(ids)
     const entries = new Map((await read(ids)).map((entry) => [entry.id, entry]))
-    const updates: TaskUpdate[] = []
+    const updates: FeedChange[] = []
     let length = 0
     let up_to = after
     for (const row of newestRows) {
       const entry = entries.get(row.entry_id)
-      const change = row.seen === 'unseen' || !entry ? undefined : tell(row, entry)
+      const change = row.seen === 'unseen' || !entry ? undefined : toChange(row, entry)
       if (change && entry) {
         length += JSON.stringify(change).length
         if (updates.length > 0 && length > maxSpanCharacters) return { updates, up_to, complete: false }

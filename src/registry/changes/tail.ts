@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Store } from '../../store/store.ts'
-import type { ReadChanges, Span, TaskUpdate } from './read-changes.ts'
+import type { FeedChange, ReadChanges, Span } from './read-changes.ts'
 
 /** The newest changes, read once for all followers. */
 export interface Tail extends AsyncDisposable {
@@ -31,7 +31,7 @@ export function startTail({ store, read, onError, restarted }: TailOptions): Tai
   const stop = new AbortController()
   const { signal } = stop
   const listeners = new Set<() => void>()
-  const buffered: TaskUpdate[] = []
+  const buffered: FeedChange[] = []
   /** All changes after this revision are buffered. */
   let floor = 0
   let revision: number | undefined
@@ -39,7 +39,7 @@ export function startTail({ store, read, onError, restarted }: TailOptions): Tai
   async function advance(): Promise<void> {
     if (revision === undefined) {
       revision = floor = await store.read.revision()
-      tell()
+      notify()
     }
     for (;;) {
       const span = await read(revision, pageSize)
@@ -49,7 +49,7 @@ export function startTail({ store, read, onError, restarted }: TailOptions): Tai
       const over = buffered.splice(0, Math.max(0, buffered.length - maxBuffered)).at(-1)
       if (over) floor = over.change.revision
       revision = span.up_to
-      tell()
+      notify()
       if (span.complete) return
     }
   }
@@ -58,10 +58,10 @@ export function startTail({ store, read, onError, restarted }: TailOptions): Tai
     buffered.length = 0
     revision = undefined
     restarted()
-    tell()
+    notify()
   }
 
-  function tell(): void {
+  function notify(): void {
     for (const listener of listeners) listener()
   }
 

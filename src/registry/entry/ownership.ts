@@ -83,7 +83,7 @@ export function createOwnershipService(store: Store, editor: Editor, clock: () =
     if (!caller) throw new Failure('unauthenticated', 'This needs a bearer token.')
     const yesterday = new Date(clock() - dayMilliseconds).toISOString()
     await store.write(async (writer) => {
-      const entry = seen(await writer.entry(toReference(agent)), caller, agent)
+      const entry = visibleEntry(await writer.entry(toReference(agent)), caller, agent)
       const last = await writer.lastDone(entry.id, 'report', caller)
       if (last !== undefined && last > yesterday) return
       const text = detail === undefined ? reason : `${reason}: ${detail}`
@@ -114,7 +114,7 @@ function anonymised(event: AuditEvent, caller: Principal): AuditEvent {
   return event.action === 'report' && !isAdmin(caller) ? { ...event, actor: null } : event
 }
 
-function seen(entry: StoredEntry | undefined, caller: Principal, agent: string): StoredEntry {
+function visibleEntry(entry: StoredEntry | undefined, caller: Principal, agent: string): StoredEntry {
   if (entry && isVisible(entry, caller)) return entry
   throw unlisted(agent)
 }

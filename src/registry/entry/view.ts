@@ -51,15 +51,15 @@ export function createViews(
   }
 
   /** The view of owners and admins, which contains the owner of the entry; undefined for all others. */
-  function own(stored: StoredEntry, principal: Principal | null): Entry | undefined {
+  function ownerView(stored: StoredEntry, principal: Principal | null): Entry | undefined {
     if (stored.hosted || !mayRead(principal, stored)) return undefined
     return { ...publicEntry(stored), owner: stored.owner, suspended: stored.suspended }
   }
 
   return {
-    entry: (stored, principal) => own(stored, principal) ?? publicEntry(stored),
+    entry: (stored, principal) => ownerView(stored, principal) ?? publicEntry(stored),
     detail(stored, principal) {
-      const mine = own(stored, principal)
+      const mine = ownerView(stored, principal)
       return mine ? detailed(stored, mine) : publicDetail(stored)
     },
   }

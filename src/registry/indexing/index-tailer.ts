@@ -16,7 +16,7 @@ interface IndexTailerOptions {
    * With `wait`,
    * the tailer retries; this is for faults that the entry does not cause.
    */
-  readonly trouble?: 'omit' | 'wait'
+  readonly onEntryFault?: 'omit' | 'wait'
   /** Refreshed for every change before it is applied. Without it, changes of liveness are ignored. */
   readonly livenessCache?: Pick<LivenessCache, 'of' | 'refresh'>
   /** Maximum time for which a write waits until this index has applied it, in milliseconds; 2000 when absent. */
@@ -133,7 +133,7 @@ export class IndexTailer implements AsyncDisposable {
     try {
       await this.#index.apply(changes, revision)
     } catch (fault) {
-      if (this.#options.trouble === 'wait') throw fault
+      if (this.#options.onEntryFault === 'wait') throw fault
       const before = this.#index.applied_revision
       for (const change of changes) {
         await this.#index.apply([change], before).catch(async (thrown) => {

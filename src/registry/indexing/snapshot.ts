@@ -28,7 +28,7 @@ export function restored<T>(
 }
 
 /** Writes a snapshot if at least `min` changes were applied since the last one. */
-export type Keep = (fewest: number) => Promise<void>
+export type Keep = (min: number) => Promise<void>
 
 interface Savable {
   readonly applied_revision: number
@@ -37,8 +37,8 @@ interface Savable {
 
 export function createKeep(snapshot: Snapshot, derived: Savable): Keep {
   let savedRevision = derived.applied_revision
-  return async (fewest) => {
-    if (derived.applied_revision - savedRevision < fewest) return
+  return async (min) => {
+    if (derived.applied_revision - savedRevision < min) return
     const parts = await derived.save()
     savedRevision = derived.applied_revision
     await snapshot.write(savedRevision, parts)

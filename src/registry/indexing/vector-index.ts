@@ -42,7 +42,7 @@ export function createVectorIndex(
     onError(fault)
     giveUp()
   }
-  const follower = new IndexTailer(store, feed, onFault, { trouble: 'wait', write_wait_ms })
+  const follower = new IndexTailer(store, feed, onFault, { onEntryFault: 'wait', write_wait_ms })
   return {
     model: embedder.model,
     meaning: createMeaning(embedder, vectors),

@@ -14,7 +14,7 @@ interface VectorKeep extends AsyncDisposable {
   add(vectors: Vectors): Promise<void>
 }
 
-const most = 200
+const maxBatch = 200
 const latestMilliseconds = 250
 
 /** `onError` is called for vectors that could not be stored. */
@@ -51,7 +51,7 @@ export function createVectorKeep(
     },
     async add(vectors) {
       for (const [hash, vector] of vectors) waiting.set(hash, vector)
-      if (waiting.size >= most) return await write()
+      if (waiting.size >= maxBatch) return await write()
       timer ??= setTimeout(write, latestMilliseconds).unref()
     },
     [Symbol.asyncDispose]: write,

@@ -10,29 +10,29 @@ import { answers, classOf } from './failure-class.ts'
 type Card = StoredLiveness['card']
 
 /** The result of the conditional request for a card. */
-export interface CardLook {
+export interface CardProbe {
   readonly signals: readonly Signal[]
   readonly card: Card
   /** True if the card has changed. */
   readonly has_changed: boolean
   /** True if the card's host answered, whether the card is well-formed or not. */
-  readonly is_there: boolean
+  readonly is_reachable: boolean
   readonly retry_after_s?: number | undefined
 }
 
-interface CardLookOptions {
+interface CardProbeOptions {
   readonly fetch: Fetch
   readonly clock: () => number
   readonly timeout_ms: number
 }
 
 /** Reads the card at a URL by a conditional request (RFC 9110 section 13). Throws the signal's reason. */
-export async function lookAtCard(
+export async function probeCard(
   url: string,
   previous: Card,
-  { fetch, clock, timeout_ms }: CardLookOptions,
+  { fetch, clock, timeout_ms }: CardProbeOptions,
   signal: AbortSignal,
-): Promise<CardLook> {
+): Promise<CardProbe> {
   const started = performance.now()
   const took = () => Math.round(performance.now() - started)
   try {
@@ -47,7 +47,7 @@ export async function lookAtCard(
     signal.throwIfAborted()
     const failure = thrown.code === 'too_large' ? 'card_invalid' : classOf(thrown)
     const card: Signal = { signal: 'card', ok: false, failure, detail: thrown.message, ms: null }
-    return { signals: [card], card: previous, has_changed: false, is_there: false }
+    return { signals: [card], card: previous, has_changed: false, is_reachable: false }
   }
 }
 
@@ -58,11 +58,16 @@ function validatorsOf(previous: Card): Record<string, string> {
   }
 }
 
-function unchanged(card: Signal, previous: NonNullable<Card>): CardLook {
-  return { signals: [card, formOf(previous.malformed)], card: previous, has_changed: false, is_there: true }
+function unchanged(card: Signal, previous: NonNullable<Card>): CardProbe {
+  return {
+    signals: [card, formOf(previous.malformed)],
+    card: previous,
+    has_changed: false,
+    is_reachable: true,
+  }
 }
 
-function refused({ status, headers }: FetchResponse, card: Signal, previous: Card, now: number): CardLook {
+function refused({ status, headers }: FetchResponse, card: Signal, previous: Card, now: number): CardProbe {
   const upstream = new Failure('upstream_failed', `The card answers ${status}.`, { upstream: { status } })
   const found = classOf(upstream)
   const isThere = answers(found)
@@ -71,12 +76,12 @@ function refused({ status, headers }: FetchResponse, card: Signal, previous: Car
     signals: [{ ...card, ok: isThere, failure, detail: upstream.message }],
     card: previous,
     has_changed: false,
-    is_there: isThere,
+    is_reachable: isThere,
     retry_after_s: retryAfter(headers['retry-after'], now),
   }
 }
 
-function read({ body, headers }: FetchResponse, card: Signal, previous: Card): CardLook {
+function read({ body, headers }: FetchResponse, card: Signal, previous: Card): CardProbe {
   const sha256 = hash('sha256', body, 'hex')
   const validators = { etag: headerOf(headers.etag), last_modified: headerOf(headers['last-modified']) }
   if (previous?.sha256 === sha256) return unchanged(card, { ...previous, ...validators })
@@ -85,10 +90,10 @@ function read({ body, headers }: FetchResponse, card: Signal, previous: Card): C
     const { findings } = readFindings(parseManifest(body))
     const malformed = findings.find(({ severity }) => severity === 'error')?.message ?? null
     const found = { ...validators, sha256, malformed }
-    return { signals: [card, formOf(malformed)], card: found, has_changed, is_there: true }
+    return { signals: [card, formOf(malformed)], card: found, has_changed, is_reachable: true }
   } catch (thrown) {
     if (!(thrown instanceof Failure)) throw thrown
-    return { signals: [card, formOf(thrown.message)], card: null, has_changed, is_there: false }
+    return { signals: [card, formOf(thrown.message)], card: null, has_changed, is_reachable: false }
   }
 }
 

@@ -3,14 +3,14 @@ import { Failure } from '../../../schemas/failure.ts'
 import type { Signal, StoredLiveness } from '../../../schemas/liveness.ts'
 import type { Fetch } from '../../net/fetch/fetch.ts'
 import type { StoredEntry } from '../../store/store.ts'
-import { type CardLook, lookAtCard } from './card-probe.ts'
+import { type CardProbe, probeCard } from './card-probe.ts'
 import { answers, classOf } from './failure-class.ts'
 import type { PerOriginThrottle } from './per-origin-throttle.ts'
-import { askedEvery } from './schedule.ts'
+import { maxProtocolGap } from './schedule.ts'
 import type { ProbeResult } from './status-rules.ts'
 
 /** An agent that can be probed in its own protocol. */
-export interface Askable {
+export interface Probeable {
   /** The URL of the agent's endpoint. */
   readonly url: string
   /**
@@ -20,12 +20,12 @@ export interface Askable {
   ask(signal: AbortSignal): Promise<Failure | undefined>
 }
 
-export interface LookOptions {
+export interface ProbeOptions {
   readonly fetch: Fetch
   readonly clock: () => number
   readonly throttle: PerOriginThrottle
   /** Undefined if the entry has no endpoint in a supported protocol. */
-  readonly askable: (entry: EntryDetail) => Askable | undefined
+  readonly probeable: (entry: EntryDetail) => Probeable | undefined
   readonly detail: (stored: StoredEntry) => EntryDetail
   /** Time-out of one request, in milliseconds. */
   readonly timeout_ms: number
@@ -44,7 +44,7 @@ export async function probeEntry(
   stored: StoredEntry,
   before: StoredLiveness,
   thorough: boolean,
-  options: LookOptions,
+  options: ProbeOptions,
   signal: AbortSignal,
 ): Promise<Found | undefined> {
   const { throttle } = options
@@ -52,17 +52,17 @@ export async function probeEntry(
   const card =
     manifest_url === null
       ? undefined
-      : await throttle(manifest_url, signal, () => lookAtCard(manifest_url, before.card, options, signal))
+      : await throttle(manifest_url, signal, () => probeCard(manifest_url, before.card, options, signal))
   const isEnough = card && !thorough && !callsForMore(card, before, options.clock())
-  const askable = isEnough ? undefined : options.askable(options.detail(stored))
+  const probeable = isEnough ? undefined : options.probeable(options.detail(stored))
   const answer =
-    askable && (await throttle(askable.url, signal, () => ask(askable, options.timeout_ms, signal)))
+    probeable && (await throttle(probeable.url, signal, () => ask(probeable, options.timeout_ms, signal)))
   if (!card && !answer) return undefined
   const signals = [...(card?.signals ?? []), ...(answer ? [answer.signal] : [])]
   return {
     signals,
     card: card?.card ?? null,
-    is_live: answer ? answer.signal.ok : (card?.is_there ?? false),
+    is_live: answer ? answer.signal.ok : (card?.is_reachable ?? false),
     has_changed: card?.has_changed ?? false,
     retry_after_s: Math.max(card?.retry_after_s ?? 0, answer?.retry_after_s ?? 0),
   }
@@ -70,14 +70,14 @@ export async function probeEntry(
 
 /** True if the card is new, fails or has changed, if the agent did not answer last time, and once a day. */
 function callsForMore(
-  card: CardLook,
+  card: CardProbe,
   { asked_at, asked_failure, ...before }: StoredLiveness,
   now: number,
 ): boolean {
   if (before.card === null || card.has_changed || card.signals.some(({ ok }) => !ok)) return true
   if (asked_at === null || asked_failure !== null) return true
   const since = now - Date.parse(asked_at)
-  return since >= askedEvery || since < 0
+  return since >= maxProtocolGap || since < 0
 }
 
 interface Answer {
@@ -85,7 +85,7 @@ interface Answer {
   readonly retry_after_s?: number | undefined
 }
 
-async function ask({ url, ask }: Askable, timeout_ms: number, signal: AbortSignal): Promise<Answer> {
+async function ask({ url, ask }: Probeable, timeout_ms: number, signal: AbortSignal): Promise<Answer> {
   const started = performance.now()
   const failed = (failure: Signal['failure'], detail: string | null, retry_after_s?: number): Answer => {
     const ok = failure === null || answers(failure)

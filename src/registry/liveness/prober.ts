@@ -1,6 +1,6 @@
 import { type Signal, type StoredLiveness, unseen } from '../../../schemas/liveness.ts'
 import type { Store, StoredEntry } from '../../store/store.ts'
-import { type LookOptions, probeEntry } from './probe.ts'
+import { type ProbeOptions, probeEntry } from './probe.ts'
 import { nextAt } from './schedule.ts'
 import { judge } from './status-rules.ts'
 import { createWatcher, originOf, watchOf } from './watcher.ts'
@@ -20,7 +20,7 @@ export interface Checked {
   readonly revision: number
 }
 
-interface ProberOptions extends LookOptions {
+interface ProberOptions extends ProbeOptions {
   readonly store: Store
   /** A random number from 0 to below 1. */
   readonly random: () => number
@@ -89,7 +89,7 @@ export function createProber(options: ProberOptions): Prober {
     signal: AbortSignal,
   ) {
     const found = await probeEntry(entry, before, thorough, options, signal)
-    if (!found) return { after: nowhere(before), signals: [] }
+    if (!found) return { after: withoutEndpoint(before), signals: [] }
     const { card } = found
     const hasChanged =
       card !== null && entry.owner && entry.card_sha256 !== null && card.sha256 !== entry.card_sha256
@@ -98,7 +98,7 @@ export function createProber(options: ProberOptions): Prober {
   }
 
   /** The entry has endpoints, but none in a supported protocol. */
-  function nowhere(before: StoredLiveness): StoredLiveness {
+  function withoutEndpoint(before: StoredLiveness): StoredLiveness {
     const shown = { ...unseen, checked_at: time(), failure: 'no_endpoint' as const }
     return { ...before, shown, next_at: time(dayMilliseconds) }
   }

@@ -23,7 +23,7 @@ const restMilliseconds = 60_000
 
 export function createReprobe({ read, prober, clock, onError }: ReprobeOptions): Reprobe {
   const stop = new AbortController()
-  const looked = new LRUCache<string, number>({ max: maxRemembered })
+  const lastProbes = new LRUCache<string, number>({ max: maxRemembered })
   const underway = new Set<Promise<void>>()
 
   async function probe(package_name: string): Promise<void> {
@@ -38,9 +38,9 @@ export function createReprobe({ read, prober, clock, onError }: ReprobeOptions):
   return {
     observe(packageName, code) {
       if (!trouble.has(code) || underway.size >= maxConcurrent || stop.signal.aborted) return
-      const since = clock() - (looked.get(packageName) ?? Number.NEGATIVE_INFINITY)
+      const since = clock() - (lastProbes.get(packageName) ?? Number.NEGATIVE_INFINITY)
       if (since >= 0 && since < restMilliseconds) return
-      looked.set(packageName, clock())
+      lastProbes.set(packageName, clock())
       const work = probe(packageName).finally(() => underway.delete(work))
       underway.add(work)
     },

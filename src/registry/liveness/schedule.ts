@@ -25,4 +25,4 @@ function delayOf(failures: number): number {
 }
 
 /** Maximum time between two probes in the agent's own protocol, in milliseconds. */
-export const askedEvery = day - hour
+export const maxProtocolGap = day - hour

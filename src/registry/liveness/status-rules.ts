@@ -16,8 +16,8 @@ export interface ProbeResult {
 const minute = 60_000
 const week = 7 * 24 * 60 * minute
 /** An agent is dead after this many failed probes in a row, if it has not answered for the time below. */
-const looksToDie = 3
-const millisecondsToDie = 5 * minute
+const minFailures = 3
+const minSilence = 5 * minute
 
 /** The liveness of an agent after a probe at `now`; `random` is 0 to below 1. */
 export function judge(
@@ -53,7 +53,7 @@ export function judge(
       checked_at: at,
       last_ok,
       ...figuresOf(history, now),
-      failure: tellingOf(result.signals),
+      failure: shownFailure(result.signals),
     },
   }
 }
@@ -72,14 +72,14 @@ function statusOf({ is_live, signals }: ProbeResult, history: StatusHistory): Li
   const silent = (time: string | null) => now - Date.parse(time ?? silent_since ?? '')
   if (silent(last_ok) >= week) return 'stale'
   if (before === 'dead' || before === 'stale') return 'dead'
-  return failures >= looksToDie && silent(silent_since) >= millisecondsToDie ? 'dead' : 'degraded'
+  return failures >= minFailures && silent(silent_since) >= minSilence ? 'dead' : 'degraded'
 }
 
 /**
  * The failure to show: first one of the agent's own answer, then one of its card, then the demand of an agent that is
  * alive.
  */
-function tellingOf(signals: readonly Signal[]): FailureClass | null {
+function shownFailure(signals: readonly Signal[]): FailureClass | null {
   const failing = order.flatMap((name) => signals.filter(({ signal, failure }) => signal === name && failure))
   return (failing.find(({ ok }) => !ok) ?? failing[0])?.failure ?? null
 }

@@ -17,10 +17,10 @@ const recentQuestions = 500
 
 /** `maxSize` is the maximum total size of cached answers, in the unit of `sizeOf`. */
 export function createSearchCache<Answer extends object>(
-  largest: number,
+  maxSize: number,
   sizeOf: (answer: Answer) => number,
 ): SearchCache<Answer> {
-  const answers = new LRUCache<string, Answer>({ maxSize: largest, sizeCalculation: sizeOf })
+  const answers = new LRUCache<string, Answer>({ maxSize: maxSize, sizeCalculation: sizeOf })
   const recent = new LRUCache<string, true>({ max: recentQuestions })
   let current: string | undefined
 

@@ -20,7 +20,7 @@ const shapes = [cardShape, oldCardShape, parsedCardShape]
 export function formsOf(card: Readonly<Record<string, unknown>>): readonly Form[] {
   const body = bodyOf(card)
   const forms = [whole(body), cleaned(body), ...shapes.flatMap((shape) => defined(body, shape))]
-  const payloads = telling(forms.map(({ payload }) => payload))
+  const payloads = distinctPayloads(forms.map(({ payload }) => payload))
   return payloads.flatMap((payload) => forms.find((form) => form.payload === payload) ?? [])
 }
 
@@ -31,11 +31,11 @@ export function formsToSign(card: Readonly<Record<string, unknown>>): readonly s
   const body = bodyOf(card)
   const [, parsed] = defined(body, parsedCardShape)
   const [, raw] = defined(body, cardShape)
-  return telling([parsed, raw, whole(body)].map(({ payload }) => payload))
+  return distinctPayloads([parsed, raw, whole(body)].map(({ payload }) => payload))
 }
 
 /** Returns each payload once, and no empty one: a signature over `{}` would fit any other card. */
-function telling(payloads: readonly string[]): readonly string[] {
+function distinctPayloads(payloads: readonly string[]): readonly string[] {
   return [...new Set(payloads)].filter((payload) => payload !== '{}')
 }
 

@@ -53,7 +53,7 @@ export function createVerifier({ reader, editor, prove, secret }: VerifierOption
       throw new Failure('wrong_state', `${entry.package_name} has no owner.`, { hint: 'Claim it first.' })
     }
     return await attempt(entry, owner, request, signal, (proof) => {
-      const edit: Edit = (now, _, at) => ({ ...unchanged(now, entry), ...earned(now, proof, at) })
+      const edit: Edit = (now, _, at) => ({ ...unchanged(now, entry), ...verifiedFields(now, proof, at) })
       return editor.change(request, caller, { action: 'verify' }, edit)
     })
   }
@@ -76,7 +76,9 @@ export function createVerifier({ reader, editor, prove, secret }: VerifierOption
       const committed = await take((_, at) => ({ verification_level: 'unverified', check_at: at }))
       return { outcome: outcomeOf(entry, { verification_level: 'unverified' }), committed }
     }
-    return await attempt(entry, caller, request, signal, (proof) => take((now, at) => earned(now, proof, at)))
+    return await attempt(entry, caller, request, signal, (proof) =>
+      take((now, at) => verifiedFields(now, proof, at)),
+    )
   }
 
   /** The entry is not locked during outside requests: `commit` checks that it is unchanged. */
@@ -114,7 +116,7 @@ export function createVerifier({ reader, editor, prove, secret }: VerifierOption
 }
 
 /** The fields of an entry whose proof was just found. */
-function earned(entry: StoredEntry, proof: Proof, at: string): Partial<StoredEntry> {
+function verifiedFields(entry: StoredEntry, proof: Proof, at: string): Partial<StoredEntry> {
   const previous = entry.proof?.domain === proof.domain ? entry.proof : null
   return {
     verification_level: 'domain_verified',

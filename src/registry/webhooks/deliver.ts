@@ -54,7 +54,7 @@ export function createDeliver({ fetch, seals, clock, timeout_ms }: DeliverOption
       detail: detail?.slice(0, maxDetail) ?? null,
       ms: Math.max(0, Math.round(clock() - begun)),
     })
-    const secret = seals.open(webhook.sealed, placeOf(webhook))
+    const secret = seals.open(webhook.sealed, secretContext(webhook))
     if (secret === undefined) return { delivery: end(null, 'secret', unopened), asked_s: 0 }
     const timestamp = changes.at(-1)?.at
     const body = JSON.stringify({ type: 'registry.changes', timestamp, data: { changes, next_since: up_to } })
@@ -69,7 +69,7 @@ export function createDeliver({ fetch, seals, clock, timeout_ms }: DeliverOption
         headers,
         body,
         signal,
-        unmoved: true,
+        refuse_redirects: true,
         max_bytes: maxBytes,
         timeout_ms,
       })
@@ -89,7 +89,7 @@ const unopened =
   'The secret cannot be decrypted: the key of the gateway has changed. Create the webhook again.'
 
 /** The context of a webhook's secret. */
-export function placeOf({ owner, id }: Pick<StoredWebhook, 'owner' | 'id'>): string {
+export function secretContext({ owner, id }: Pick<StoredWebhook, 'owner' | 'id'>): string {
   return JSON.stringify(['webhook', owner, id])
 }
 

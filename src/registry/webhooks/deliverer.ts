@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { StoredWebhook, WebhookStore } from '../../../schemas/webhook.ts'
 import { principalKey } from '../../common/principal-key.ts'
 import type { Store } from '../../store/store.ts'
-import type { ReadChanges, TaskUpdate } from '../changes/read-changes.ts'
+import type { FeedChange, ReadChanges } from '../changes/read-changes.ts'
 import type { Deliver } from './deliver.ts'
 import { afterFailure, moved } from './schedule.ts'
 
@@ -104,7 +104,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   }
 }
 
-function wantedBy({ kinds, mine, owner }: StoredWebhook, up_to: number): (update: TaskUpdate) => boolean {
+function wantedBy({ kinds, mine, owner }: StoredWebhook, up_to: number): (update: FeedChange) => boolean {
   return ({ change, owner: own }) =>
     change.revision <= up_to &&
     kinds.includes(change.kind) &&

@@ -12,7 +12,7 @@ import type {
 import { principalKey } from '../../common/principal-key.ts'
 import type { Store } from '../../store/store.ts'
 import type { ReadChanges } from '../changes/read-changes.ts'
-import { placeOf, type Seals } from './deliver.ts'
+import { type Seals, secretContext } from './deliver.ts'
 import { secretOf } from './signature.ts'
 
 /** Webhooks of owners. A caller finds only the caller's own webhooks. */
@@ -71,7 +71,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
         id,
         owner,
         url,
-        sealed: seals.seal(secret, placeOf({ owner, id })),
+        sealed: seals.seal(secret, secretContext({ owner, id })),
         kinds: [...new Set(kinds)],
         mine,
         created_at: now(),

@@ -9,7 +9,7 @@ import { type WeighedStatus, weightsOf } from './score-weights.ts'
 import { type IndexedText, TextIndex } from './text-index.ts'
 
 /** The stored part of a document, without its terms. */
-interface KeptDocument extends IndexedAttributes {
+interface StoredDocument extends IndexedAttributes {
   readonly id: string
   readonly name: string
   readonly created_at: string
@@ -18,7 +18,7 @@ interface KeptDocument extends IndexedAttributes {
 }
 
 export interface TableEntry {
-  readonly document: KeptDocument
+  readonly document: StoredDocument
   readonly text: IndexedText
   readonly newest: Position
   readonly name: Position
@@ -39,7 +39,7 @@ export class DocumentTable {
   static load(sections: Sections): DocumentTable {
     const table = new DocumentTable()
     table.texts = TextIndex.load(sections)
-    const documents = JSON.parse(sections.text('documents')) as (KeptDocument | null)[]
+    const documents = JSON.parse(sections.text('documents')) as (StoredDocument | null)[]
     const lengths = sections.integers('lengths')
     const ragged = (name: string) => ({
       values: sections.integers(name),
@@ -117,7 +117,7 @@ export class DocumentTable {
   add(document: SearchDocument): void {
     const slot = this.#free.pop() ?? this.#entries.length
     this.#slots.set(document.id, slot)
-    this.#entries[slot] = entryOf(toKept(document), this.texts.add(slot, document))
+    this.#entries[slot] = entryOf(toStored(document), this.texts.add(slot, document))
     this.attributes.add(slot, document)
     this.#weigh(slot, document)
     this.ordered.newest.add(slot)
@@ -152,12 +152,12 @@ export class DocumentTable {
   }
 }
 
-function entryOf(document: KeptDocument, text: IndexedText): TableEntry {
+function entryOf(document: StoredDocument, text: IndexedText): TableEntry {
   const { id, name, created_at } = document
   return { document, text, newest: { key: Date.parse(created_at), id }, name: { key: name, id } }
 }
 
-function toKept(document: SearchDocument): KeptDocument {
+function toStored(document: SearchDocument): StoredDocument {
   const { id, name, created_at, state, owner, capabilities } = document
   const { liveness, deprecated } = document
   return {

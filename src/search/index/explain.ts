@@ -43,6 +43,6 @@ function nearestCapability({ document }: TableEntry, near: Near | undefined): st
 function bestCapability({ document, text }: TableEntry, found: readonly WeighedTerm[]): string | null {
   const weights = new Float64Array(document.capabilities.length)
   for (const { list, weight } of found) addWeight(weights, text.capabilities, list, weight)
-  const most = weights.reduce((left, right) => Math.max(left, right), 0)
-  return most > 0 ? (document.capabilities[weights.indexOf(most)] ?? null) : null
+  const maxWeight = weights.reduce((left, right) => Math.max(left, right), 0)
+  return maxWeight > 0 ? (document.capabilities[weights.indexOf(maxWeight)] ?? null) : null
 }

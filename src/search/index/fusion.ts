@@ -4,7 +4,7 @@ import type { Scoreboard } from './scoreboard.ts'
 /**
  * The share of meaning in a score, 0 to below 1. `maxScore` is the largest score that the words of the query can give.
  */
-export type MeaningShare = (most: number) => number
+export type MeaningShare = (maxScore: number) => number
 
 /**
  * Informative words contribute up to 0.7 of the score; the fewer and the more common the words are, the larger the
@@ -14,7 +14,7 @@ export type MeaningShare = (most: number) => number
 export const shareOfMeaning: MeaningShare = (most) => 1 - (0.7 * most) / (most + 10)
 
 /** Thresholds for entries found by meaning alone: relative to the greatest similarity found, and absolute. */
-const leastOfGreatest = 0.5
+const minShareOfMaximum = 0.5
 const leastSimilarity = 0.15
 
 /**
@@ -32,22 +32,22 @@ const leastSimilarity = 0.15
  */
 export function fuse(
   board: Scoreboard,
-  most: number,
+  maxScore: number,
   likeness: Likeness | undefined,
   slotOf: (id: string) => number | undefined,
   shareOf: MeaningShare,
   weights: ReadonlyMap<number, number> = new Map(),
 ): (slot: number, id: string) => number {
-  const share = likeness ? shareOf(most) * likeness.trust : 0
+  const share = likeness ? shareOf(maxScore) * likeness.trust : 0
   const found = [...(likeness?.near.values() ?? [])].flatMap(({ id, similarity }) => {
     const slot = slotOf(id)
     return slot === undefined || similarity <= 0 ? [] : { slot, similarity }
   })
-  const greatest = found.reduce((highest, { similarity }) => Math.max(highest, similarity), 0)
-  const least = Math.max(leastSimilarity, leastOfGreatest * greatest)
-  const partOf = (similarity: number) => (share * Math.max(0, similarity)) / Math.sqrt(greatest || 1)
+  const maxSimilarity = found.reduce((highest, { similarity }) => Math.max(highest, similarity), 0)
+  const least = Math.max(leastSimilarity, minShareOfMaximum * maxSimilarity)
+  const partOf = (similarity: number) => (share * Math.max(0, similarity)) / Math.sqrt(maxSimilarity || 1)
 
-  board.scale((1 - share) / Math.sqrt(most * Math.min(board.highest() || most, most)))
+  board.scale((1 - share) / Math.sqrt(maxScore * Math.min(board.highest() || maxScore, maxScore)))
   for (const { slot, similarity } of found) {
     if (similarity >= least || board.scores[slot] !== 0) board.add(slot, partOf(similarity))
   }

@@ -69,7 +69,7 @@ export function createMeaning(embedder: Embedder, vectors: VectorStore): Meaning
       const ids = [...near.keys()]
       const parts: Near[] = []
       for (const { vector } of clauses) parts.push(...(await vectors.compare(vector, ids, signal)))
-      for (const [id, part] of bestById(parts)) near.set(id, halfway(near.get(id) ?? part, part))
+      for (const [id, part] of bestById(parts)) near.set(id, meanOf(near.get(id) ?? part, part))
       return { trust: Math.min(1, whole.coverage / enoughCoverage), near }
     },
   }
@@ -92,7 +92,7 @@ function bestById(all: readonly Near[]): Map<string, Near> {
  * The similarity of an entry to a query of several parts: the mean of its similarity to the whole and to its best
  * part.
  */
-function halfway(whole: Near, part: Near): Near {
+function meanOf(whole: Near, part: Near): Near {
   const { capability } = part.similarity > whole.similarity ? part : whole
   return { id: whole.id, similarity: (whole.similarity + part.similarity) / 2, capability }
 }

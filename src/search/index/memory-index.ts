@@ -114,14 +114,14 @@ class MemoryIndex implements SearchIndex {
     const { likeness, degraded } = await this.#compare(meaning, text, filter, board, signal)
     if (version !== this.#version) terms = this.#scoreWords(text, filter, board)
 
-    const most = maxTotalOf(terms)
+    const maxScore = maxTotalOf(terms)
     const { attributes, ordered, capacity, weights } = this.#table
     const { marks, mark } = attributes.select(filter, capacity)
     const slotOf = (id: string) => {
       const slot = this.#table.slotOf(id)
       return slot !== undefined && marks[slot] === mark ? slot : undefined
     }
-    const lexical = fuse(board, most, likeness, slotOf, this.#share, weights)
+    const lexical = fuse(board, maxScore, likeness, slotOf, this.#share, weights)
     if (min_score > 0) board.keepFrom(min_score)
     const passes: Passes = (slot) => board.scores[slot] !== 0
     const page =

@@ -46,12 +46,12 @@ export class Scoreboard {
   }
 
   /** Keeps the slots with at least this score; clears the others. */
-  keepFrom(least: number): void {
+  keepFrom(minScore: number): void {
     const { slots, scores } = this
     let size = 0
     for (let index = 0; index < this.size; index++) {
       const slot = slots[index] ?? 0
-      if ((scores[slot] ?? 0) >= least) slots[size++] = slot
+      if ((scores[slot] ?? 0) >= minScore) slots[size++] = slot
       else scores[slot] = 0
     }
     this.size = size

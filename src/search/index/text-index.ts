@@ -104,9 +104,10 @@ export class TextIndex {
     for (const term of terms) this.#scoreTerm(term, average, board, among)
     const named = this.#names.get(exactName(text))
     if (!named) return
-    const most = maxTotalOf(terms)
+    const maxTotal = maxTotalOf(terms)
     const { marks, mark } = among
-    for (const slot of named.slots.subarray(0, named.size)) if (marks[slot] === mark) board.add(slot, most)
+    for (const slot of named.slots.subarray(0, named.size))
+      if (marks[slot] === mark) board.add(slot, maxTotal)
   }
 
   #scoreTerm({ list, weight }: WeighedTerm, average: number, board: Scoreboard, among: Selection): void {

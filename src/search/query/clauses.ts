@@ -1,6 +1,6 @@
 const ends = /(?<=[.!?;])\s+|[,;\n]|\b(?:and|then|also)\b/i
 const minWords = 3
-const most = 4
+const maxClauses = 4
 
 /**
  * The parts of a query that asks for several things, at most 4: the texts between sentence ends, commas, "and", "then"
@@ -9,5 +9,5 @@ const most = 4
 export function clausesOf(text: string): string[] {
   const parts = text.split(ends).map((part) => part.trim())
   const clauses = parts.filter((part) => part.split(/\s+/).length >= minWords)
-  return clauses.length > 1 ? clauses.slice(0, most) : []
+  return clauses.length > 1 ? clauses.slice(0, maxClauses) : []
 }

@@ -18,12 +18,12 @@ const maxTerms = 256
  */
 export function readQuery(text: string): QueryTerm[] {
   const all = new Map<string, QueryTerm>()
-  const telling = new Map<string, QueryTerm>()
+  const informative = new Map<string, QueryTerm>()
   analyse(text.slice(0, maxCharacters), (term, word, boilerplate) => {
     note(all, term, word)
-    if (!boilerplate) note(telling, term, word)
+    if (!boilerplate) note(informative, term, word)
   })
-  return [...(telling.size > 0 ? telling : all).values()].slice(0, maxTerms)
+  return [...(informative.size > 0 ? informative : all).values()].slice(0, maxTerms)
 }
 
 function note(terms: Map<string, QueryTerm>, term: string, word: string): void {

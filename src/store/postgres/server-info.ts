@@ -2,7 +2,7 @@ import pg from 'pg'
 import { Failure } from '../../../schemas/failure.ts'
 import { clientOptions } from './connect.ts'
 import { storeFailure } from './faults.ts'
-import { placeOf } from './redact-url.ts'
+import { databaseAddress } from './redact-url.ts'
 
 const oldest = 150_000
 const statementMilliseconds = 5000
@@ -13,7 +13,7 @@ export interface AboutPostgres {
   readonly version: string
   /** By the server's clock, in milliseconds since the epoch. */
   readonly now: number
-  readonly connections: { readonly most: number; readonly used: number }
+  readonly connections: { readonly max: number; readonly used: number }
   readonly is_read_only: boolean
 }
 
@@ -23,7 +23,7 @@ export interface AboutPostgres {
  * the credentials or cannot be used.
  */
 export async function askPostgres(url: string): Promise<AboutPostgres> {
-  const address = placeOf(url)
+  const address = databaseAddress(url)
   const client = new pg.Client(clientOptions(url, { statement: statementMilliseconds, lock: 0 }))
   client.on('error', () => {})
   try {
@@ -43,7 +43,7 @@ export async function askPostgres(url: string): Promise<AboutPostgres> {
     return {
       version: version.split(' ')[0] ?? version,
       now: now * 1000,
-      connections: { most, used: used - 1 },
+      connections: { max: most, used: used - 1 },
       is_read_only,
     }
   } catch (fault) {

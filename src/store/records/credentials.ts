@@ -14,7 +14,7 @@ export function createCredentialStore(reader: Kysely<Tables>, transact: Transact
         .executeTakeFirst(),
     list: (owner) =>
       reader.selectFrom('credential').selectAll().where('owner', '=', owner).orderBy('entry_id').execute(),
-    put: (row, most) =>
+    put: (row, max) =>
       transact(async (db) => {
         const { owner, entry_id, ...values } = row
         const { count } = await db
@@ -23,7 +23,7 @@ export function createCredentialStore(reader: Kysely<Tables>, transact: Transact
           .where('owner', '=', owner)
           .where('entry_id', '!=', entry_id)
           .executeTakeFirstOrThrow()
-        if (Number(count) >= most) return false
+        if (Number(count) >= max) return false
         await db
           .insertInto('credential')
           .values(row)

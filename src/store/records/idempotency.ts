@@ -5,12 +5,12 @@ import type { Transact } from '../sql/transaction.ts'
 
 export function createIdempotencyStore(transact: Transact, clock: () => number): IdempotencyStore {
   return {
-    begin: (call, holder, until, most) =>
+    begin: (call, holder, until, max) =>
       transact(async (db) => {
         await db.deleteFrom('repeat').where('expires_at', '<=', clock()).execute()
         const existing = await matching(db, call).select(['digest', 'output']).executeTakeFirst()
         if (existing) return existing
-        await makeRoom(db, call.owner, most)
+        await makeRoom(db, call.owner, max)
         await db
           .insertInto('repeat')
           .values({ ...call, holder, output: null, expires_at: until })
@@ -51,13 +51,13 @@ function matching(db: Kysely<Tables>, { owner, action, key }: IdempotentCall) {
 }
 
 /** Deletes the oldest finished calls of the owner until one more call fits. */
-async function makeRoom(db: Kysely<Tables>, owner: string, most: number): Promise<void> {
+async function makeRoom(db: Kysely<Tables>, owner: string, max: number): Promise<void> {
   const { count } = await db
     .selectFrom('repeat')
     .select(({ fn }) => fn.countAll().as('count'))
     .where('owner', '=', owner)
     .executeTakeFirstOrThrow()
-  const excess = Number(count) + 1 - most
+  const excess = Number(count) + 1 - max
   if (excess <= 0) return
   const oldest = await db
     .selectFrom('repeat')

@@ -17,7 +17,7 @@ export function createIdentityStore(reader: Kysely<Tables>, commit: Commit): Ide
       const query = owner ? all.where('issuer', '=', owner.issuer).where('subject', '=', owner.subject) : all
       return (await query.execute()).map(toKey)
     },
-    async addKey(key, most) {
+    async addKey(key, max) {
       const { scopes, namespaces, ...plain } = key
       const row = { ...plain, scopes: JSON.stringify(scopes), namespaces: JSON.stringify(namespaces) }
       return await commit(async (transaction) => {
@@ -34,7 +34,7 @@ export function createIdentityStore(reader: Kysely<Tables>, commit: Commit): Ide
           .where(...own('issuer'))
           .where(...own('subject'))
           .executeTakeFirstOrThrow()
-        if (Number(count) >= most) return false
+        if (Number(count) >= max) return false
         await transaction.insertInto('api_key').values(row).execute()
         return true
       })

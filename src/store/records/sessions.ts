@@ -30,15 +30,15 @@ export function createSessionStore(reader: Database, transact: Transact, clock: 
       return row && toSession(row)
     },
 
-    reserve: (id, most) =>
+    reserve: (id, bounds) =>
       transact(async (db) => {
         const { numUpdatedRows } = await db
           .updateTable('playground_session')
           .set((row) => ({ begun: row('begun', '+', 1) }))
           .where('id', '=', id)
           .where('expires_at', '>', now())
-          .where('begun', '<', most.steps)
-          .where('characters', '<', most.characters)
+          .where('begun', '<', bounds.steps)
+          .where('characters', '<', bounds.characters)
           .executeTakeFirst()
         if (numUpdatedRows > 0n) return 'reserved'
         const there = await living(db, id, now()).select('id').executeTakeFirst()

@@ -5,14 +5,14 @@ import type { Transact } from '../sql/transaction.ts'
 
 export function createWebhookStore(reader: Kysely<Tables>, transact: Transact): WebhookStore {
   return {
-    add: (webhook, most) =>
+    add: (webhook, max) =>
       transact(async (db) => {
         const { count } = await db
           .selectFrom('webhook')
           .select(({ fn }) => fn.countAll().as('count'))
           .where('owner', '=', webhook.owner)
           .executeTakeFirstOrThrow()
-        if (Number(count) >= most) return false
+        if (Number(count) >= max) return false
         await db.insertInto('webhook').values(toRow(webhook)).execute()
         return true
       }),

@@ -7,7 +7,7 @@ import type { Call } from '../../router/call.ts'
 import { stringify } from '../shared/stringify.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
 import { invalidField, refusal } from './protocol/error.ts'
-import type { AskedPart, SendParams } from './protocol/params.ts'
+import type { RequestPart, SendParams } from './protocol/params.ts'
 import type { Job, Tell, Work, WorkUpdate } from './work.ts'
 
 const registry = 'svc.registry'
@@ -51,7 +51,7 @@ export function createRouting({ dispatch, agents }: Pick<TransportContext, 'disp
     const started = () => tell({ state: 'TASK_STATE_WORKING' })
     let streamed = false
     const emit = async (update: Update) => {
-      await tell(toldOf(update, streamed))
+      await tell(workUpdateOf(update, streamed))
       streamed ||= 'part' in update
     }
     const { output } = await dispatch(routed.envelope, { ...call, emit, receives: 'kept', accepted: started })
@@ -68,7 +68,7 @@ export function createRouting({ dispatch, agents }: Pick<TransportContext, 'disp
   }
 }
 
-function toldOf(update: Update, streamed: boolean): WorkUpdate {
+function workUpdateOf(update: Update, streamed: boolean): WorkUpdate {
   if ('part' in update) {
     const parts = [{ data: update.part as Json, mediaType: 'application/json' }]
     return { artifact: { artifactId: 'parts', parts }, append: streamed }
@@ -149,7 +149,7 @@ function questionOf(asking: InputRequired): Part[] {
   return [...(text === undefined ? [] : [{ text }]), { data: asking, mediaType: 'application/json' }]
 }
 
-function dataOf({ text, data, raw, url }: AskedPart, index: number): Record<string, unknown>[] {
+function dataOf({ text, data, raw, url }: RequestPart, index: number): Record<string, unknown>[] {
   const at = `/message/parts/${index}`
   if ([text, data, raw, url].filter((field) => field !== undefined).length !== 1) {
     throw invalidField(at, 'A part holds either text or data.')

@@ -24,25 +24,25 @@ export function hasBody({ headers }: IncomingMessage): boolean {
 interface BodyRule {
   readonly type: RegExp
   readonly name: string
-  readonly most: number
+  readonly maxBytes: number
 }
 
 const jsonBody: BodyRule = {
   type: /^application\/(?:[a-z0-9.+-]+\+)?json *(?:; *charset="?utf-8"?)? *$/i,
   name: 'application/json',
-  most: maxMessageBytes,
+  maxBytes: maxMessageBytes,
 }
 
 export const formBody: BodyRule = {
   type: /^application\/x-www-form-urlencoded *(?:; *charset="?utf-8"?)? *$/i,
   name: 'application/x-www-form-urlencoded',
-  most: 16 * 1024,
+  maxBytes: 16 * 1024,
 }
 
 export async function readBody(request: IncomingMessage, rule = jsonBody): Promise<Buffer> {
   const { headers } = request
   if (!hasBody(request)) return Buffer.alloc(0)
-  if (Number(headers['content-length']) > rule.most) throw refuse(request, tooLarge(rule))
+  if (Number(headers['content-length']) > rule.maxBytes) throw refuse(request, tooLarge(rule))
   const fault = mediaTypeFault(rule, headers['content-type'], headers['content-encoding'])
   if (fault) throw refuse(request, fault)
   return await collect(request, rule)
@@ -54,7 +54,7 @@ function collect(request: IncomingMessage, rule: BodyRule): Promise<Buffer> {
     let length = 0
     request.on('data', (chunk: Buffer) => {
       length += chunk.length
-      if (length <= rule.most) {
+      if (length <= rule.maxBytes) {
         chunks.push(chunk)
         return
       }
@@ -91,8 +91,8 @@ function mediaTypeFault(
   return new Failure('unsupported_media_type', `Send ${rule.name}, not ${type ?? 'a body without a type'}.`)
 }
 
-function tooLarge({ most }: BodyRule): Failure {
-  return new Failure('too_large', `The body is larger than ${most} bytes.`)
+function tooLarge({ maxBytes }: BodyRule): Failure {
+  return new Failure('too_large', `The body is larger than ${maxBytes} bytes.`)
 }
 
 function refuse(request: IncomingMessage, failure: Failure): Failure {

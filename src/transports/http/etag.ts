@@ -44,7 +44,7 @@ export function createEtags(rendering: string, probes: () => number = () => 0): 
   return {
     ofEntry(entry, principal) {
       if (!isRecord(entry) || typeof entry.revision !== 'number') return undefined
-      return tag('e', `${entry.revision}${lookOf(entry)}`, principal)
+      return tag('e', `${entry.revision}${livenessTag(entry)}`, principal)
     },
     listVariant: () => (probes() > 0 ? `l${probes()}.r` : 'r'),
     ofRegistry: (revision, principal, variant = 'r') =>
@@ -57,7 +57,7 @@ export function createEtags(rendering: string, probes: () => number = () => 0): 
 }
 
 /** The liveness in an entry changes with each probe, and the entry's revision does not. */
-function lookOf({ liveness }: Record<string, unknown>): string {
+function livenessTag({ liveness }: Record<string, unknown>): string {
   const at = isRecord(liveness) ? liveness.checked_at : null
   return typeof at === 'string' ? `-${Date.parse(at).toString(36)}` : ''
 }

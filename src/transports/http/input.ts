@@ -27,7 +27,7 @@ export async function readInput(
   const input: Record<string, unknown> = {
     ...route.defaults,
     ...body,
-    ...(route.versions && versionAsked(request)),
+    ...(route.versions && requestedVersion(request)),
     ...readQuery(search, route.query ?? {}, action.input.json),
   }
   for (const [name, field] of Object.entries(route.parameters ?? {})) {
@@ -43,7 +43,7 @@ export async function readInput(
     const key = request.headers['idempotency-key']
     if (typeof key === 'string') input.idempotency_key = unquoted(key)
   }
-  const revision = route.conditional ? revisionAsked(request, etags) : undefined
+  const revision = route.conditional ? requestedRevision(request, etags) : undefined
   if (revision !== undefined) input.expected_revision = revision
   return input
 }
@@ -54,14 +54,14 @@ function unquoted(key: string): string {
 }
 
 /** RFC 9110 section 13.1: the revision that must be current; `If-None-Match: *` never holds for an existing entry. */
-function revisionAsked({ headers }: IncomingMessage, etags: Etags): number | undefined {
+function requestedRevision({ headers }: IncomingMessage, etags: Etags): number | undefined {
   if (headers['if-none-match']?.trim() === '*') return 0
   const condition = headers['if-match']?.trim()
   return condition === undefined || condition === '*' ? undefined : etags.revision(condition)
 }
 
 /** A2A 1.0 section 3.6.1. A client that accepts the media type of A2A cards gets the newest version. */
-function versionAsked({ headers }: IncomingMessage): { a2a_version?: string } {
+function requestedVersion({ headers }: IncomingMessage): { a2a_version?: string } {
   const version = headers['a2a-version']
   if (typeof version === 'string') return { a2a_version: version }
   return /\bapplication\/a2a(?:-agent-card)?\+json\b/.test(headers.accept ?? '') ? { a2a_version: '1.0' } : {}

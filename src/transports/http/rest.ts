@@ -83,7 +83,7 @@ export function serve(
       }
       answer(route, reply.output, headers, request, response)
     } catch (thrown) {
-      sendFailure(context, request, response, asAsked(route, failureOf(context, thrown)), id, cors)
+      sendFailure(context, request, response, withQueryNames(route, failureOf(context, thrown)), id, cors)
     }
   }
 }
@@ -108,7 +108,7 @@ function variantOf({ a2a_version }: Record<string, unknown>): string {
 }
 
 /** Replaces pointers to input fields by the query parameters that the caller sent. */
-function asAsked({ query = {} }: Route, failure: Failure): Failure {
+function withQueryNames({ query = {} }: Route, failure: Failure): Failure {
   const names = new Map(
     Object.entries(query).map(([name, field]) => [`/${field.replaceAll('.', '/')}`, `/${name}`]),
   )

@@ -11,18 +11,18 @@ export function createPaced(onListed: OnListed): OnListed {
   let waiting: NodeJS.Timeout | undefined
   let missed = false
 
-  function tell(): void {
+  function notify(): void {
     missed = false
     for (const listener of listeners) listener()
     waiting = setTimeout(() => {
       waiting = undefined
-      if (missed) tell()
+      if (missed) notify()
     }, pause).unref()
   }
 
   function onChange(): void {
     if (waiting) missed = true
-    else tell()
+    else notify()
   }
 
   return (listener) => {

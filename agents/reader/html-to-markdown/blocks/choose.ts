@@ -40,7 +40,7 @@ const maxBlocksForGap = 60
 /**
  * Minimum width of the gap, minimum probability above it, and the maximum share of certain content that it may add.
  */
-const gapThatTells = { width: 0.12, floor: 0.25, share: 1 }
+const clearGap = { width: 0.12, floor: 0.25, share: 1 }
 
 /** Chooses the blocks that are content, by the probability of each. */
 export function choose(
@@ -150,10 +150,10 @@ function isCaption(container: Container): boolean {
 function clearThreshold(scored: readonly Scored[], threshold: number): number {
   const sorted = scored.toSorted((a, b) => b.probability - a.probability)
   const size = sizeOf(sorted.filter(({ probability }) => probability >= threshold))
-  let [more, widest, clear] = [0, gapThatTells.width, threshold]
+  let [more, widest, clear] = [0, clearGap.width, threshold]
   for (const [index, { block, probability }] of sorted.entries()) {
     if (probability < threshold) more += block.chars
-    if (probability < gapThatTells.floor || more > gapThatTells.share * size) break
+    if (probability < clearGap.floor || more > clearGap.share * size) break
     const gap = probability - (sorted[index + 1]?.probability ?? 0)
     if (probability > threshold || gap < widest) continue
     widest = gap

@@ -21,7 +21,7 @@ export interface MainContent {
 }
 
 /** A page with fewer characters is returned whole, since there is too little to choose from. */
-const fewest = 250
+const minCharacters = 250
 
 const probability = compile(model)
 
@@ -31,7 +31,7 @@ export function mainContent({ head, body }: Filtered): MainContent {
   const page = pageOf(layoutOf(root))
   const about = aboutOf(head, root)
   const length = lengthOf(page)
-  if (page.whole.chars < fewest) return { root, extractor: 'whole', confidence: null, length, about }
+  if (page.whole.chars < minCharacters) return { root, extractor: 'whole', confidence: null, length, about }
   const probabilities = featuresOf(page).map((row) =>
     probability(Float32Array.from(row, ([, value]) => value)),
   )

@@ -14,18 +14,18 @@ const backMark = /^(?:[\s↩↑⤴⏎^[\]←«]|\u{FE0E})*$/u
 export function markFootnotes(root: Root): Root {
   const references = find(root, 'a').filter(isReference).slice(0, maxReferences)
   if (references.length === 0) return root
-  const settings = new Map<string, string>()
+  const notes = new Map<string, string>()
   const ids = new Set(find(root, ...holders).map((node) => attribute(node, 'id')))
   for (const reference of references) {
     const id = targetOf(reference)
-    if (ids.has(id) && !settings.has(id)) settings.set(id, `${settings.size + 1}`)
+    if (ids.has(id) && !notes.has(id)) notes.set(id, `${notes.size + 1}`)
   }
-  if (settings.size === 0) return root
+  if (notes.size === 0) return root
   return rewrite(root, (node) => {
-    const number = settings.get(attribute(node, 'id'))
+    const number = notes.get(attribute(node, 'id'))
     if (node.tagName === 'sup') return onlyFootnotes(node) ?? [node]
-    if (node.tagName === 'a' && isReference(node) && settings.has(targetOf(node))) {
-      return [element('footnote', [], { dataNumber: settings.get(targetOf(node)) ?? '' })]
+    if (node.tagName === 'a' && isReference(node) && notes.has(targetOf(node))) {
+      return [element('footnote', [], { dataNumber: notes.get(targetOf(node)) ?? '' })]
     }
     if (number !== undefined && holders.has(node.tagName)) {
       return [element('note', withoutWayBack(node).children, { dataNumber: number })]

@@ -64,10 +64,10 @@ export async function createHttpEmbedder(options: HttpEmbedderOptions): Promise<
     async embed(texts, as, signal) {
       signal.throwIfAborted()
       using both = linkSignals(signal, closing.signal)
-      const batches = batchesOf(texts.filter(saysSomething).map(cut), batchLimits)
+      const batches = batchesOf(texts.filter(hasMeaning).map(cut), batchLimits)
       const vectors = (await inTurns(batches, both, (batch) => ask(batch, as, both.signal))).flat().values()
       return texts.map((text) => {
-        const vector = saysSomething(text) ? vectors.next().value : undefined
+        const vector = hasMeaning(text) ? vectors.next().value : undefined
         return { vector: vector ?? new Float32Array(dimensions), coverage: vector ? 1 : 0 }
       })
     },
@@ -113,6 +113,6 @@ function endpointOf(options: HttpEmbedderOptions, url: URL): EmbeddingsClient {
 }
 
 /** Texts without a letter or digit are not sent. */
-function saysSomething(text: string): boolean {
+function hasMeaning(text: string): boolean {
   return /[\p{L}\p{N}]/u.test(text)
 }

@@ -31,7 +31,7 @@ export function createPieceIndex(vocabulary: Uint8Array, pieces: number): PieceI
   const continuing = new Uint8Array(pieces)
   let count = 0
   let repeated = -1
-  let most = 0
+  let maxSize = 0
 
   /** The slot of the piece with these bytes, or the empty slot for it. */
   function find(hash: number, kind: number, bytes: Uint8Array, from: number, size: number): number {
@@ -65,9 +65,9 @@ export function createPieceIndex(vocabulary: Uint8Array, pieces: number): PieceI
     starts[count] = from
     sizes[count] = end - from
     continuing[count] = kind
-    most = Math.max(most, end - from)
+    maxSize = Math.max(maxSize, end - from)
   }
-  const hashes = new Int32Array(most)
+  const hashes = new Int32Array(maxSize)
 
   return {
     count,
@@ -82,7 +82,7 @@ export function createPieceIndex(vocabulary: Uint8Array, pieces: number): PieceI
     },
     longest(word, from, to) {
       const kind = from === 0 ? 0 : 1
-      const size = Math.min(to - from, most)
+      const size = Math.min(to - from, maxSize)
       let hash = kind
       for (let index = 0; index < size; index++) {
         hash = hashOn(hash, word[from + index] as number)

@@ -11,20 +11,20 @@ export function createSequences(pairs: Int32Array, pieces: number): Sequences {
   const byPair = new Map<number, number>()
   const lengths = new Uint32Array(pairs.length / 2)
   /** Maximum length of a sequence in pieces, which is also the maximum number of features that end at one piece. */
-  let longest = 1
+  let maxLength = 1
   for (let j = 0; j < lengths.length; j++) {
     const left = pairs[2 * j] as number
     const length = left < pieces ? 2 : (lengths[left - pieces] as number) + 1
     lengths[j] = length
-    longest = Math.max(longest, length)
+    maxLength = Math.max(maxLength, length)
     byPair.set(left * pieces + (pairs[2 * j + 1] as number), pieces + j)
   }
-  let features = new Int32Array(256 * longest)
+  let features = new Int32Array(256 * maxLength)
 
   return {
     count: byPair.size,
     find(ids) {
-      if (features.length < ids.length * longest) features = new Int32Array(2 * ids.length * longest)
+      if (features.length < ids.length * maxLength) features = new Int32Array(2 * ids.length * maxLength)
       let count = 0
       let before = 0
       for (const piece of ids) {

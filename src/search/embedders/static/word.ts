@@ -1,7 +1,7 @@
 /** Longer words are not split into pieces. */
 const maxCharacters = 100
 /** A piece of a word counts as covered if it has at least this many characters. */
-const tellingLength = 3
+const minCoveredLength = 3
 
 const startsCharacter = 1
 const countsForCoverage = 2
@@ -38,7 +38,7 @@ export class Word {
       characters += flags & startsCharacter
       countable += flags >> 1
     }
-    return characters === this.length || characters >= tellingLength ? countable : 0
+    return characters === this.length || characters >= minCoveredLength ? countable : 0
   }
 
   clear(): void {

@@ -19,7 +19,7 @@ const listName = 'sums'
 /** Checksums of files that never change after they are written; LanceDB itself has none. */
 export class FileChecksums {
   /** True if a process ended before it sealed its files. */
-  hasStrangers = false
+  hasUnsealedFiles = false
   readonly #folder: string
   #sealed = new Map<string, DatedChecksum>()
 
@@ -44,7 +44,7 @@ export class FileChecksums {
       const seen = await sums.#checksum(name, bytes > checked_bytes ? expected?.crc : undefined)
       if (!seen) continue
       sums.#sealed.set(name, seen)
-      if (!expected) sums.hasStrangers = true
+      if (!expected) sums.hasUnsealedFiles = true
       else if (!isSame(seen, expected)) throw new DamageError(`The file ${name} has changed.`)
     }
     return sums

@@ -76,7 +76,7 @@ export class Generation {
     const connection = await connect(library, folder, options)
     const generation = new Generation(library, connection, options, sums, await snapshotOf(connection))
     await generation.#probe()
-    if (sums.hasStrangers) await generation.#verifyRows()
+    if (sums.hasUnsealedFiles) await generation.#verifyRows()
     return generation
   }
 

@@ -99,8 +99,8 @@ class VectorsInMemory implements MemoryVectorStore {
       const { table } = this.#opened()
       const plan = table.plan(filter)
       if (plan.entries === 0 || limit < 1) return []
-      const most = Math.min(limit, plan.entries)
-      return this.#named(plan, await this.#search(plan, vector, most), most)
+      const count = Math.min(limit, plan.entries)
+      return this.#named(plan, await this.#search(plan, vector, count), count)
     })
   }
 

@@ -41,26 +41,26 @@ export class RowGroup {
   }
 
   /** The slab of a position, the index within the slab and its first row. */
-  at(place: number): { readonly slab: Slab; readonly index: number; readonly row: number } {
-    const slab = this.slabs[Math.floor(place / this.#perSlab)]
-    if (!slab) throw new RangeError(`There is no position ${place}.`)
-    const index = place % this.#perSlab
+  at(position: number): { readonly slab: Slab; readonly index: number; readonly row: number } {
+    const slab = this.slabs[Math.floor(position / this.#perSlab)]
+    if (!slab) throw new RangeError(`There is no position ${position}.`)
+    const index = position % this.#perSlab
     return { slab, index, row: index * this.width }
   }
 
   /** Returns a position for the entry; its vectors are not written yet. */
   add(slot: number): number {
-    const place = this.size
-    if (place === this.slabs.length * this.#perSlab)
+    const position = this.size
+    if (position === this.slabs.length * this.#perSlab)
       this.slabs.push({ address: this.#pool.take(), slots: new Uint32Array(this.#perSlab) })
     this.size++
-    const { slab, index } = this.at(place)
+    const { slab, index } = this.at(position)
     slab.slots[index] = slot
-    return place
+    return position
   }
 
-  write(place: number, vectors: readonly Float32Array[]): ErrorBounds {
-    const { slab, row } = this.at(place)
+  write(position: number, vectors: readonly Float32Array[]): ErrorBounds {
+    const { slab, row } = this.at(position)
     let bounds: ErrorBounds = { spread: 0, longest: 0 }
     vectors.forEach((vector, number) => {
       const written = writeRow(this.#pool.views, this.#layout, slab.address, row + number, vector)
@@ -70,9 +70,9 @@ export class RowGroup {
   }
 
   /** Returns the slot of the entry that moved to this position, if one did. */
-  remove(place: number): number | undefined {
+  remove(position: number): number | undefined {
     const last = this.size - 1
-    const moved = place === last ? undefined : this.#move(last, place)
+    const moved = position === last ? undefined : this.#move(last, position)
     this.size = last
     if (this.slabsFor(last) === this.slabs.length) return moved
     const emptied = this.slabs.pop()

@@ -36,9 +36,9 @@ export class Slabs {
     const pages = Math.ceil(bytes / pageBytes)
     const present = this.views.bytes.length / pageBytes
     // Requests more than needed, since each growth makes new views.
-    const wished = Math.min(Math.max(pages, Math.ceil(present / 8)), maxPages - present)
+    const growth = Math.min(Math.max(pages, Math.ceil(present / 8)), maxPages - present)
     try {
-      this.memory.grow(Math.max(pages, wished))
+      this.memory.grow(Math.max(pages, growth))
     } catch (error) {
       throw new VectorStoreError('storage_full', 'There is no memory left for more vectors.', {
         cause: error,

@@ -8,10 +8,10 @@ const name = z.string().max(256).nullish()
 const id = z.string().min(1).max(256)
 
 /** ProtoJSON allows numbers as text, and a query holds only text. */
-function integer(least: number, most: number) {
+function integer(min: number, max: number) {
   const read = (value: unknown) =>
     typeof value === 'string' && /^-?\d{1,10}$/.test(value) ? Number(value) : value
-  return z.preprocess(read, z.int().min(least).max(most).nullish())
+  return z.preprocess(read, z.int().min(min).max(max).nullish())
 }
 const historyLength = integer(0, 2 ** 31 - 1)
 
@@ -53,7 +53,7 @@ export const sendParams = input(
   }),
 )
 export type SendParams = ReturnType<typeof sendParams.parse>
-export type AskedPart = SendParams['message']['parts'][number]
+export type RequestPart = SendParams['message']['parts'][number]
 
 export const taskParams = input(z.object({ id, historyLength }))
 

@@ -52,13 +52,13 @@ export function showTask(stored: StoredTask, { historyLength, artifacts = true }
 }
 
 /** The message for a worker whose process ended: it could not store a message itself. */
-const gone = 'The process that worked on the task ended.'
+const lostWorker = 'The process that worked on the task ended.'
 
 function showStatus({ id, context_id, state, message, updated_at, alive_until }: StoredTask): Status {
   if (state === 'TASK_STATE_FAILED' && alive_until !== null) {
     return {
       state,
-      message: fromAgent(id, context_id, `${id}-gone`, [{ text: gone }]),
+      message: fromAgent(id, context_id, `${id}-gone`, [{ text: lostWorker }]),
       timestamp: updated_at,
     }
   }

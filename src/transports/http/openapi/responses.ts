@@ -7,14 +7,14 @@ import type { Row } from './row.ts'
 export function responsesOf(row: Row, output: unknown, links: object): Record<string, unknown> {
   const { route, action } = row
   const status = route.status ?? 200
-  const isKept = route.method === 'get' && !route.uncached
+  const isCacheable = route.method === 'get' && !route.uncached
   const content = contentOf(row, output)
   const success = {
     description: status === 204 ? 'Done.' : action.title,
     headers: {
       ...common,
       ...allowance,
-      ...((isKept || route.entry) && etag),
+      ...((isCacheable || route.entry) && etag),
       ...(route.entry && deprecation),
       ...(status === 201 && route.entry && location),
     },
@@ -29,7 +29,7 @@ export function responsesOf(row: Row, output: unknown, links: object): Record<st
     code,
     { $ref: `#/components/responses/${code}` },
   ])
-  return { [status]: success, ...(isKept && { 304: unchanged }), ...Object.fromEntries(failures) }
+  return { [status]: success, ...(isCacheable && { 304: unchanged }), ...Object.fromEntries(failures) }
 }
 
 /** The output as JSON, as the text of a file, or as server-sent events. */
@@ -45,7 +45,7 @@ function contentOf({ route, action }: Row, output: unknown): Record<string, obje
 function failuresOf({ route, action }: Row): Code[] {
   if (action.effect === 'call') return Object.keys(codes) as Code[]
   const isWrite = action.effect === 'write'
-  const reachesOutside = isWrite || asks(action.access) === 'a2a:call'
+  const reachesOutside = isWrite || requiredScope(action.access) === 'a2a:call'
   return [
     'invalid_request',
     'unauthenticated',
@@ -53,7 +53,7 @@ function failuresOf({ route, action }: Row): Code[] {
     'internal',
     'unavailable',
     'deadline_exceeded',
-    ...(isWrite || asks(route.access ?? action.access) ? ['forbidden' as const] : []),
+    ...(isWrite || requiredScope(route.access ?? action.access) ? ['forbidden' as const] : []),
     ...(reachesOutside || route.parameters ? ['not_found' as const] : []),
     ...(reachesOutside ? ['upstream_failed' as const] : []),
     ...(isWrite ? (['conflict', 'storage_full'] as const) : []),
@@ -63,7 +63,7 @@ function failuresOf({ route, action }: Row): Code[] {
   ]
 }
 
-function asks(access: Access): string | undefined {
+function requiredScope(access: Access): string | undefined {
   return typeof access === 'object' ? access.scope : access === 'bearer' ? access : undefined
 }
 

@@ -64,8 +64,8 @@ export function createMcpServers(options: McpServersOptions): CreateMcpServer {
         return ('failure' in outcome ? failedResult(outcome) : succeeded(outcome.output)) as CallToolResult
       }),
     )
-    if (lasting) tellChanges(server, onListed, era)
-    return era === 'legacy' ? saysNotFound(server) : server
+    if (lasting) notifyOfChanges(server, onListed, era)
+    return era === 'legacy' ? withLegacyNotFound(server) : server
   }
 }
 
@@ -79,7 +79,7 @@ interface Context {
 }
 
 /** A legacy client gets notifications only after it has sent `initialized`. */
-function tellChanges(server: Server, onListed: OnListed, era: Serving['era']): void {
+function notifyOfChanges(server: Server, onListed: OnListed, era: Serving['era']): void {
   const begin = () => {
     const stop = onListed(() => void server.sendResourceListChanged().catch(() => {}))
     server.onclose = stop
@@ -89,7 +89,7 @@ function tellChanges(server: Server, onListed: OnListed, era: Serving['era']): v
 }
 
 /** In legacy protocol versions the code of an unknown resource is -32002; the SDK sends its later code (SEP-2164). */
-function saysNotFound(server: Server): Server {
+function withLegacyNotFound(server: Server): Server {
   const connect = server.connect.bind(server)
   server.connect = (transport) => {
     const send = transport.send.bind(transport)

@@ -34,11 +34,11 @@ export function createCatalogue({ tools, ask, clock }: CatalogueOptions): Catalo
   const search = tools.get('search_agents')?.listing
   let words: string | undefined
   let current = Object.freeze({ tools: listings as readonly object[] })
-  let looked = Number.NEGATIVE_INFINITY
-  let looking: Promise<void> | undefined
+  let readAt = Number.NEGATIVE_INFINITY
+  let reading: Promise<void> | undefined
 
   async function refresh(): Promise<void> {
-    looked = clock()
+    readAt = clock()
     const exchange = {
       caller: { client: 'local' as const, identify: () => null },
       signal: AbortSignal.timeout(timeout),
@@ -58,12 +58,12 @@ export function createCatalogue({ tools, ask, clock }: CatalogueOptions): Catalo
 
   return async () => {
     if (!search) return current
-    if (clock() - looked >= fresh) {
-      looking ??= refresh().finally(() => {
-        looking = undefined
+    if (clock() - readAt >= fresh) {
+      reading ??= refresh().finally(() => {
+        reading = undefined
       })
     }
-    await looking
+    await reading
     return current
   }
 }

@@ -19,7 +19,7 @@ const Params = z.object({
 
 type Complete = (value: string, ask: Ask, exchange: Exchange) => Promise<object>
 
-const most = 100
+const maxValues = 100
 
 /** The arguments that can be completed; free text cannot. */
 const completions: Readonly<Record<string, Complete>> = { package_name: packageNames, category: categories }
@@ -53,7 +53,7 @@ function argumentsOf(ref: z.infer<typeof Params>['ref']): readonly string[] {
 }
 
 async function packageNames(prefix: string, ask: Ask, exchange: Exchange): Promise<object> {
-  const found = (await ask('complete_name', { prefix, limit: most }, exchange)) as NameCompletion
+  const found = (await ask('complete_name', { prefix, limit: maxValues }, exchange)) as NameCompletion
   const { names, total, more } = found
   return { values: names, ...(total !== null && { total }), hasMore: more }
 }
@@ -62,8 +62,8 @@ async function categories(prefix: string, ask: Ask, exchange: Exchange): Promise
   const { facets } = (await ask('search_agents', { limit: 1, facets: true }, exchange)) as SearchOutput
   const all = Object.keys(facets?.categories ?? {}).filter((name) => name.startsWith(prefix.toLowerCase()))
   return {
-    values: all.toSorted().slice(0, most),
+    values: all.toSorted().slice(0, maxValues),
     total: all.length,
-    hasMore: all.length > most,
+    hasMore: all.length > maxValues,
   }
 }

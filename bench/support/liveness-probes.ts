@@ -8,22 +8,22 @@ import { join } from 'node:path'
 import { readConfig } from '../../src/app/config.ts'
 import { openGateway } from '../../src/app/gateway.ts'
 import { sampleEntry } from '../../test/support/entries.ts'
-import { cardPlaces } from './card-places.ts'
+import { cardAddresses } from './card-addresses.ts'
 import { announce } from './measure.ts'
 
 const [site = '', count = '0'] = process.argv.slice(2)
 const data = mkdtempSync(join(tmpdir(), 'dragoman-bench-'))
 process.on('exit', () => rmSync(data, { recursive: true, force: true }))
-const positions = cardPlaces(site, Number(count))
+const addresses = cardAddresses(site, Number(count))
 const config = readConfig({
   PORT: '0',
   DRAGOMAN_DATA: data,
-  DRAGOMAN_ALLOW_ORIGINS: [...new Set(positions.map(({ origin }) => origin))].join(),
+  DRAGOMAN_ALLOW_ORIGINS: [...new Set(addresses.map(({ origin }) => origin))].join(),
 })
 let now = Date.now()
 const gateway = await openGateway(config, { clock: () => now, liveness: { gap_ms: 1 } })
 await gateway.store.write(async (writer) => {
-  for (const { origin, path } of positions) {
+  for (const { origin, path } of addresses) {
     const url = `${origin}${path}`
     await writer.put(
       sampleEntry({

@@ -2,14 +2,14 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { request } from 'undici'
-import { cardPlaces } from './card-places.ts'
+import { cardAddresses } from './card-addresses.ts'
 import { announce } from './measure.ts'
 
 const [site = '', count = '0'] = process.argv.slice(2)
 const atOnce = 32
 
 async function all(): Promise<void> {
-  const left = cardPlaces(site, Number(count))
+  const left = cardAddresses(site, Number(count))
   async function work(): Promise<void> {
     for (let url = left.pop(); url; url = left.pop()) {
       const headers = { accept: 'application/json', 'if-none-match': '"1"' }
