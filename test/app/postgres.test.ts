@@ -5,6 +5,7 @@ import { serveTargets } from '../registry/webhooks/targets.ts'
 import { command, run, temporaryFolder } from '../support/command.ts'
 import { eventsOf, take } from '../support/events.ts'
 import { startGateway } from '../support/gateway.ts'
+import { startRevision } from '../support/hosted.ts'
 import { list } from '../support/listed.ts'
 import { postgresFolder, startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { run as runProcess } from '../support/processes.ts'
@@ -140,17 +141,17 @@ describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => 
       const [first] = await take(received, 1)
       if (first?.event === 'part') parts.push(Number(first.id))
     }
-    while (parts.length < 4) await receive()
+    while (parts.length < startRevision) await receive()
     for (let count = 0; count < 5; count++) {
       const writer = count % 2 === 0 ? first : second
       const other = count % 2 === 0 ? second : first
       await list(writer, { package_name: `com.example.a${count}`, endpoints }, token)
-      const { revision } = (await writer.request('GET', '/public/changes?since=4')).json
+      const { revision } = (await writer.request('GET', `/public/changes?since=${startRevision}`)).json
       // What one has told of the other takes at once, whatever it has heard by then.
       const page = await other.request('GET', `/public/changes?since=${revision}`)
       expect(page.status).toBe(200)
     }
-    const { changes } = (await first.request('GET', '/public/changes?since=4')).json
+    const { changes } = (await first.request('GET', `/public/changes?since=${startRevision}`)).json
     while ((parts.at(-1) ?? 0) < changes.at(-1).revision) await receive()
     expect(parts).toEqual([...new Set(parts)].sort((a, b) => a - b))
     const { signal } = new AbortController()

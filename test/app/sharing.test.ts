@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { command, run as runCommand, temporaryFolder } from '../support/command.ts'
+import { hostedNames } from '../support/hosted.ts'
 import { startLines } from '../support/lines.ts'
 import { modernRequest } from '../support/mcp.ts'
 import { run } from '../support/processes.ts'
@@ -58,8 +59,11 @@ test('a server, an import and two MCP processes share one folder and lose nothin
 
   await using store = await openSqliteStore(join(folder.path, 'registry.sqlite'))
   const log = await store.changes(0, 1000)
-  expect(log.map((change) => change.revision)).toEqual(Array.from({ length: 334 }, (_, index) => index + 1))
-  expect(new Set(log.map((change) => change.entry_id)).size).toBe(334)
+  const entries = hostedNames.length + 330
+  expect(log.map((change) => change.revision)).toEqual(
+    Array.from({ length: entries }, (_, index) => index + 1),
+  )
+  expect(new Set(log.map((change) => change.entry_id)).size).toBe(entries)
 
   const overHttp = async () => {
     const answer = await fetch(`${gateway.url}/public/agents?limit=1`)
@@ -72,11 +76,12 @@ test('a server, an import and two MCP processes share one folder and lose nothin
   }
   const started = performance.now()
   const seen = { http: 0, stdio: 0 }
-  for (let turn = 0; Math.min(seen.http, seen.stdio) < 304 && performance.now() - started < 2000; turn++) {
+  const total = hostedNames.length + 300
+  for (let turn = 0; Math.min(seen.http, seen.stdio) < total && performance.now() - started < 2000; turn++) {
     seen.http = await overHttp()
     seen.stdio = await overStdio(`total ${turn}`)
   }
-  expect(seen).toEqual({ http: 304, stdio: 304 })
+  expect(seen).toEqual({ http: total, stdio: total })
   expect([await first.end(), await second.end()]).toEqual([0, 0])
 })
 

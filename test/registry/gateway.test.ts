@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { temporaryFolder } from '../support/command.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { hostedNames, startRevision } from '../support/hosted.ts'
 import { codeOf, openRegistry, person, publication } from '../support/registry.ts'
 import { type Replay, replay } from '../support/replay.ts'
 
@@ -111,12 +112,7 @@ describe('hosted agents', () => {
   test('are listed, the playground is not, and nobody changes one', async () => {
     const { json } = await home.request('GET', '/public/agents?target=developer&category=utilities')
     const names = json.agents.map((agent: { package_name: string }) => agent.package_name)
-    expect(names.toSorted()).toEqual([
-      'svc.registry',
-      'svc.utility.finance',
-      'svc.utility.reader',
-      'svc.utility.wiki',
-    ])
+    expect(names.toSorted()).toEqual(hostedNames)
     expect((await home.request('GET', '/public/agents/svc.playground')).status).toBe(404)
     const token = await home.token('root', { scopes: ['admin'] })
     for (const [method, path] of [
@@ -144,8 +140,8 @@ describe('hosted agents', () => {
     }
     const first = await visit()
     const second = await visit()
-    expect(first.revision).toBe(4)
-    expect(second.revision).toBe(4)
+    expect(first.revision).toBe(startRevision)
+    expect(second.revision).toBe(startRevision)
     for (const { manifest, url } of [first, second]) expect(manifest.startsWith(url)).toBe(true)
   })
 
@@ -155,7 +151,7 @@ describe('hosted agents', () => {
     const gateways = await Promise.all(
       [1, 2, 3].map(async () => stack.use(await startGateway({ DRAGOMAN_DATA: folder.path }))),
     )
-    for (const gateway of gateways) expect(await gateway.gateway.store.read.revision()).toBe(4)
+    for (const gateway of gateways) expect(await gateway.gateway.store.read.revision()).toBe(startRevision)
     const token = await gateways[0]?.token('ada')
     expect((await gateways[2]?.request('GET', '/api/agents?mine=true', { token: token ?? '' }))?.status).toBe(
       200,

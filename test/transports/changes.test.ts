@@ -6,6 +6,7 @@ import { WebSocket } from 'ws'
 import { a2aVersion, dataMessage } from '../support/a2a.ts'
 import { eventsOf, take } from '../support/events.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { startRevision } from '../support/hosted.ts'
 import { list } from '../support/listed.ts'
 import { modernHeaders, modernRequest } from '../support/mcp.ts'
 
@@ -221,10 +222,10 @@ describe('the change feed', () => {
 
   test('ends with a reason when the gateway stops, at every transport that streams', async () => {
     const other = await startGateway()
-    const answer = await fetch(`${other.url}/public/changes?since=4`, { headers: events })
+    const answer = await fetch(`${other.url}/public/changes?since=${startRevision}`, { headers: events })
     const received = eventsOf(answer)
     await take(received, 2)
-    const call = { jsonrpc: '2.0', id: 1, method: 'registry.watch_changes', params: { since: 4 } }
+    const call = { jsonrpc: '2.0', id: 1, method: 'registry.watch_changes', params: { since: startRevision } }
     await using peer = await opened('/rpc', 'jsonrpc', call, other.url)
     await peer.first
     await peer.next()

@@ -6,6 +6,7 @@ import { StreamableHTTPClientTransport as OldHttp } from '@modelcontextprotocol/
 import { WebSocketClientTransport } from '@modelcontextprotocol/sdk/client/websocket.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { toolNames } from '../support/hosted.ts'
 import { messageIn, modernHeaders, modernRequest } from '../support/mcp.ts'
 
 let home: TestGateway
@@ -15,15 +16,6 @@ beforeAll(async () => {
 afterAll(() => home[Symbol.asyncDispose]())
 
 const info = { name: 'test', version: '1' }
-const expected = [
-  'search_agents',
-  'resolve_package',
-  'wiki_search_page',
-  'wiki_get_summary',
-  'finance_get_current_price',
-  'reader_extract_content',
-  'call_agent',
-]
 
 const stdio = () =>
   new StdioClientTransport({
@@ -73,7 +65,7 @@ describe.each(Object.entries(clients))('the client %s', (_, open) => {
     const client = await open()
     try {
       const { tools } = await client.listTools()
-      expect(tools.map((tool) => tool.name)).toEqual(expected)
+      expect(tools.map((tool) => tool.name)).toEqual(toolNames)
       const found = await client.callTool({
         name: 'search_agents',
         arguments: { query: 'encyclopedia', limit: 2 },

@@ -6,6 +6,7 @@ import { startChecks } from '../../../src/registry/verification/check-loop.ts'
 import type { StoredEntry } from '../../../src/store/store.ts'
 import { sampleEntry } from '../../support/entries.ts'
 import { startGateway, type TestGateway } from '../../support/gateway.ts'
+import { startRevision } from '../../support/hosted.ts'
 import { list } from '../../support/listed.ts'
 import { createTime, type Time } from '../../support/time.ts'
 import { serveTargets, type Targets } from './targets.ts'
@@ -125,7 +126,9 @@ describe('a delivery', () => {
     await create('/hook', { since: 0 })
     await put(...Array.from({ length: 250 }, () => sampleEntry()))
     await deliver()
-    expect(targets.revisions('/hook')).toEqual(Array.from({ length: 254 }, (_, index) => index + 1))
+    expect(targets.revisions('/hook')).toEqual(
+      Array.from({ length: startRevision + 250 }, (_, index) => index + 1),
+    )
     expect(targets.received).toHaveLength(3)
   })
 
