@@ -19,8 +19,7 @@ const support = (name: string) => new URL(`./support/${name}.ts`, import.meta.ur
 
 /**
  * tools/call of protocol version 2026-07-28 on all three transports, and JSON-RPC, each against its bare counterpart;
- * over
- * HTTP also against the official SDK with a server for each request.
+ * over HTTP also against the official SDK with a server for each request.
  */
 export async function mcp(): Promise<Row[]> {
   await using product = await startSubject(support('product'), ['100'])

@@ -12,8 +12,7 @@ const shotOf = (query: string): Shot => ({
 
 /**
  * Searches in process at 1,000, 10,000 and 100,000 agents, compared with other engines (BENCH_SIZES names other
- * sizes), then
- * over 10,000 entries by HTTP against a bare server that serialises such an answer for each request.
+ * sizes), then over 10,000 entries by HTTP against a bare server that serialises such an answer for each request.
  */
 export async function search(): Promise<Row[]> {
   const { engines } = await import('./engines.ts')

@@ -35,8 +35,7 @@ export interface Action<Input = unknown, Output = unknown, Part = unknown> {
   run(input: Input, context: Context<Part>): Promise<Output>
   /**
    * The answer of a subscription for callers that cannot receive a stream or would store the whole stream, under the
-   * usual
-   * deadline. Without a fallback they get `not_callable`.
+   * usual deadline. Without a fallback they get `not_callable`.
    */
   fallback?(input: Input, context: Context<Part>): Promise<Output>
 }

@@ -5,8 +5,7 @@ import { mixesScripts, visible } from './text.ts'
 
 /**
  * The filter of lists and searches on a field. The REST query, filters of messages, the command-line option and the
- * index
- * are derived from it.
+ * index are derived from it.
  */
 interface FieldFilter {
   /** `equals`: the field is this value. `every`: the field holds each of these values. Text is compared without case. */
@@ -52,9 +51,8 @@ function textLength(capabilities: readonly Capability[]): number {
 
 /**
  * The only definition of an entry's fields: publications, stored entries, versions, filters, the REST query, the
- * command line,
- * the search index and the vector stores are derived from these rows or checked against them (docs/adding-a-field.md).
- * Fields that are managed and not filtered are defined in `StoredEntry` alone.
+ * command line, the search index and the vector stores are derived from these rows or checked against them
+ * (docs/adding-a-field.md). Fields that are managed and not filtered are defined in `StoredEntry` alone.
  */
 export const entryFields = {
   package_name: { published: PackageName, stored: z.string() },

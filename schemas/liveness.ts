@@ -2,8 +2,7 @@ import { z } from 'zod'
 
 /**
  * The liveness status of an agent. `unknown`: never probed, or it has no endpoint. `degraded`: a signal fails, or a
- * few
- * probes had no answer. `dead`: many probes in a row had no answer. `stale`: no answer for a week.
+ * few probes had no answer. `dead`: many probes in a row had no answer. `stale`: no answer for a week.
  */
 export const LivenessStatus = z.enum(['unknown', 'alive', 'degraded', 'dead', 'stale'])
 export type LivenessStatus = z.infer<typeof LivenessStatus>

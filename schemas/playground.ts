@@ -55,8 +55,7 @@ export interface SessionBounds {
 export interface SessionStore {
   /**
    * Adds a session. If its owner has too many, deletes other sessions of the owner: those with the fewest steps, the
-   * oldest
-   * first.
+   * oldest first.
    */
   add(session: Session, pool: PoolBounds): Promise<void>
   get(id: string): Promise<StoredSession | undefined>
@@ -64,8 +63,7 @@ export interface SessionStore {
   reserve(id: string, bounds: SessionBounds): Promise<'reserved' | 'full' | 'gone'>
   /**
    * Stores a step and returns its number; undefined if the session no longer exists. If the steps of its owner are
-   * then too
-   * long, other sessions are deleted, the largest first.
+   * then too long, other sessions are deleted, the largest first.
    */
   append(id: string, step: Omit<Step, 'number'>, pool: PoolBounds): Promise<number | undefined>
   /** Steps after number `after`, in order; at least one, and fewer than exist if they are long. */

@@ -40,8 +40,8 @@ export type WebhookEdit = z.output<typeof WebhookEdit>
 
 /**
  * The reason why a delivery failed: the target must not be called, timed out, cannot be reached, sent an invalid
- * answer,
- * redirected or answered other than 2xx; or the secret cannot be decrypted, since the gateway's key has changed.
+ * answer, redirected or answered other than 2xx; or the secret cannot be decrypted, since the gateway's key has
+ * changed.
  */
 export const DeliveryFailure = z.enum([
   'blocked_address',
@@ -145,8 +145,7 @@ export interface WebhookStore {
   remove(id: string): Promise<boolean>
   /**
    * Webhooks behind `revision` whose attempt is due by `now`, or due implausibly late; the one that is due longest
-   * comes first,
-   * without those in `busy`.
+   * comes first, without those in `busy`.
    */
   due(query: WebhooksDue): Promise<readonly StoredWebhook[]>
 }

@@ -16,8 +16,8 @@ const maxGap = 0.02
 
 /**
  * The quote of the best source that has one, compared with a second quote if there is one. Null if no source knows the
- * symbol. Throws Failure `upstream_timeout` (all sources too late), `circuit_open` (all circuits open) or `upstream_failed`
- * with the error of each source if there is no price and a source failed.
+ * symbol. Throws Failure `upstream_timeout` (all sources too late), `circuit_open` (all circuits open) or
+ * `upstream_failed` with the error of each source if there is no price and a source failed.
  */
 export async function firstQuote<Requested extends Instrument>(
   providers: readonly Provider<Requested>[],

@@ -13,7 +13,7 @@ export interface SourceResult {
 export interface Hedge {
   readonly clock: Clock
   readonly wait: Wait
-  /** Quotes to wait for; this many sources are asked at once. */
+  /** Quotes to wait for; this many sources are asked concurrently. */
   readonly min_quotes: number
 }
 

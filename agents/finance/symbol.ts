@@ -45,10 +45,8 @@ const index = /^\^[A-Z0-9]{1,12}([.-][A-Z0-9]{1,4})?$/
 
 /**
  * Reads the instrument of a symbol. `symbol` is in upper case and consists of [A-Z0-9.^=/-] only. A stated asset class
- * takes precedence; then
- * exchange rates (`EURUSD=X`, `EUR/USD`, `EURUSD`), indices (`^GSPC`), pairs of crypto assets, the tickers of
- * well-known
- * crypto assets, and shares. Throws Failure `invalid_request`.
+ * takes precedence; then exchange rates (`EURUSD=X`, `EUR/USD`, `EURUSD`), indices (`^GSPC`), pairs of crypto assets,
+ * the tickers of well-known crypto assets, and shares. Throws Failure `invalid_request`.
  */
 export function readSymbol(
   symbol: string,

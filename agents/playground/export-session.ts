@@ -35,7 +35,7 @@ export function exportSession(
   return defineAction({
     name: 'export_session',
     title: 'Export a session',
-    description: 'Writes the calls of a session as a program that runs as it is.',
+    description: 'Writes the calls of a session as a runnable program.',
     input: input(Input),
     output: output(Exported),
     access: 'public',

@@ -27,7 +27,7 @@ export function readCursor(text: string, request: string): Cursor {
   return result.data
 }
 
-/** The error for a page that is no longer the one that the cursor continues. */
+/** The error for a page that has changed since the cursor was issued. */
 export function pageChanged(): Failure {
   return invalidCursor('The page has changed since the cursor was issued. Read it again without a cursor.')
 }

@@ -35,8 +35,8 @@ interface Thread {
 const resourceLimits = { maxOldGenerationSizeMb: 384, stackSizeMb: 4 }
 
 /**
- * Reads documents in worker threads, which are started on demand. A document that exceeds its deadline is answered at once
- * and its thread replaced, so that no task waits for the end of a thread. Callers take turns.
+ * Reads documents in worker threads, which are started on demand. A document that exceeds its deadline is answered at
+ * once and its thread replaced, so that no task waits for the end of a thread. Callers take turns.
  */
 class WorkerExtractor implements Extractor {
   readonly #entry: URL

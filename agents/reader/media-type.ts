@@ -40,8 +40,7 @@ const html = /^(?:text\/html|application\/xhtml\+xml)$/
 
 /**
  * Chooses the reader of a body, by its header and its first bytes. Throws Failure `upstream_invalid`, naming the type,
- * if either
- * says that the body is not text.
+ * if either says that the body is not text.
  */
 export function kindOf({ essence }: MediaType, body: Uint8Array): Kind {
   const start = Buffer.from(body.subarray(0, 1024)).toString('latin1')

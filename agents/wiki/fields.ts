@@ -16,7 +16,7 @@ const License = z.object({ name: z.string(), url: z.string() })
 export const provenance = {
   source: z.object({ name: z.string(), url: z.url(), provider: z.literal('mediawiki') }),
   license: License.nullable().describe("The wiki's licence; null if it states none."),
-  attribution: z.string().describe('A line to show beside the text.'),
+  attribution: z.string().describe('The attribution to show beside the text.'),
   fetched_at: z.iso.datetime(),
   cache: z.object({ hit: z.boolean(), age_s: z.int().nonnegative(), stale: z.boolean() }),
   warnings: z.array(z.string()),

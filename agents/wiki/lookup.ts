@@ -26,8 +26,7 @@ interface Best {
 /**
  * Action `lookup`: the page that a title or a search term means, and the other hits. One round trip returns the hits
  * with their summaries and the title closest to the words. A second one is made if the page of that title is not among
- * the
- * hits. Used by POST /a2a/utility/wiki. Throws the errors of the wiki's client.
+ * the hits. Used by POST /a2a/utility/wiki. Throws the errors of the wiki's client.
  */
 export function lookup(wiki: MediaWiki): Action<z.output<typeof Input>, z.output<typeof Output>> {
   return defineAction({

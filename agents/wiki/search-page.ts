@@ -7,7 +7,7 @@ import type { MediaWiki } from './mediawiki.ts'
 
 const Input = z.strictObject({
   query: Words.describe('Words to search for.'),
-  limit: z.int().min(1).max(20).default(5).describe('How many pages, at most.'),
+  limit: z.int().min(1).max(20).default(5).describe('Maximum number of pages.'),
   lang: Lang,
 })
 

@@ -42,8 +42,7 @@ export const summaryParams = {
 /**
  * The summary of a page in an answer to `summaryParams`, reached by a redirect from `from` or directly. The options of
  * a disambiguation page need a second request. Throws Failure `upstream_invalid` for an incomplete page, and the
- * errors of the
- * wiki's client.
+ * errors of the wiki's client.
  */
 export async function summarise(
   wiki: MediaWiki,

@@ -24,9 +24,8 @@ import { createWiki } from './index.ts'
 
 /**
  * Faults of a wiki, and features that only Wikipedia's wikis have (the extension Disambiguator, descriptions, a wiki
- * for each
- * language), written by hand in the form of MediaWiki's answers (formatversion 2); the texts are our own. Answers of
- * a real wiki are tested in test/mediawiki.
+ * for each language), written by hand in the form of MediaWiki's answers (formatversion 2); the texts are our own.
+ * Answers of a real wiki are tested in test/mediawiki.
  */
 const site = {
   general: { sitename: 'Testopedia', base: 'https://en.wiki.example/wiki/Main_Page', lang: 'en' },

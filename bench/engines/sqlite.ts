@@ -8,8 +8,7 @@ const smoothing = 60
 
 /**
  * SQLite FTS5 and sqlite-vec in one database in memory; both rankings are fused by reciprocal ranks, as in the guides
- * of
- * sqlite-vec.
+ * of sqlite-vec.
  */
 export function openSqlite(corpus: Corpus): Engine {
   const started = performance.now()

@@ -11,9 +11,8 @@ const shortest = 20
 
 /**
  * Measures the benefit of indexing capabilities on a list of MCP servers. Of each server with tools, one tool is held
- * out
- * and its description is the query for the server. Two sets: with the other tools as capabilities, and with entries
- * alone.
+ * out and its description is the query for the server. Two sets: with the other tools as capabilities, and with
+ * entries alone.
  */
 export function heldOut(path: string): RetrievalSet[] {
   const lines = readFileSync(path, 'utf8').split('\n').filter(Boolean)

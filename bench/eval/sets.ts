@@ -30,8 +30,8 @@ export interface RetrievalSet {
 }
 
 /**
- * Reads a folder of corpus.jsonl ({id, name, description, tags?, capabilities? or tools?}), queries.jsonl ({id, text}) and
- * qrels.tsv (query, document, gain). Questions without an answer are left out.
+ * Reads a folder of corpus.jsonl ({id, name, description, tags?, capabilities? or tools?}), queries.jsonl ({id, text})
+ * and qrels.tsv (query, document, gain). Questions without an answer are left out.
  */
 export function readSet(folder: string): RetrievalSet {
   const documents = linesOf(folder, 'corpus.jsonl').map((line) => Line.parse(JSON.parse(line)))

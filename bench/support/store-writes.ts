@@ -23,9 +23,8 @@ const rounds = 7
 
 /**
  * Publishes a second by 6 concurrent callers, against the bare driver with as many: one that commits one row a
- * transaction,
- * and one that writes the rows of a publish (the entry, its change, its row in the audit log, two counters, its
- * vectors).
+ * transaction, and one that writes the rows of a publish (the entry, its change, its row in the audit log, two
+ * counters, its vectors).
  */
 export async function writes(name: string, database?: string, same?: string): Promise<Row[]> {
   await using folder = await temporaryFolder()

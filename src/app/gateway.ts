@@ -55,14 +55,13 @@ export interface Gateway extends AsyncDisposable {
 
 /**
  * Opens the gateway over its data folder. Several processes may do so at once. A failed start closes the resources
- * that it
- * opened. A start is retried while the store is unavailable.
+ * that it opened. A start is retried while the store is unavailable.
  */
 export function openGateway(config: Config, options: GatewayOptions = {}): Promise<Gateway> {
   return retryStart((stack) => assemble(stack, config, options))
 }
 
-/** Each phase is given what the phases before it made, so nothing is used before it exists. */
+/** Each phase receives the results of earlier phases, so no part is used before it exists. */
 async function assemble(
   stack: AsyncDisposableStack,
   config: Config,

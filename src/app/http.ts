@@ -34,7 +34,7 @@ export interface Shutdown {
   readonly ending: AbortSignal
 }
 
-/** What the mounts and the sockets share. */
+/** The parts that the mounts and the sockets share. */
 interface Parts extends Shutdown {
   readonly gateway: Gateway
   readonly mcpService: McpService

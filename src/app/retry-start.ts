@@ -9,8 +9,7 @@ const startMilliseconds = 15_000
 
 /**
  * Runs `assemble` with a stack for the resources that it opens. A failure disposes the stack, since open resources
- * would
- * keep the process alive. After a failure `unavailable`, `assemble` is retried for up to `startMilliseconds`.
+ * would keep the process alive. After a failure `unavailable`, `assemble` is retried for up to `startMilliseconds`.
  */
 export function retryStart<T>(assemble: (stack: AsyncDisposableStack) => Promise<T>): Promise<T> {
   const attempt = async () => {

@@ -15,7 +15,7 @@ export interface GatewayOptions {
   readonly clock?: Clock
   readonly wait?: Wait
   readonly log?: Logger
-  /** The shipped model, where it is loaded already. */
+  /** The shipped model, if it is loaded already. */
   readonly static_embedder?: Embedder
   readonly lookup?: SafeFetchOptions['lookup']
   readonly is_public?: SafeFetchOptions['is_public']
@@ -45,7 +45,7 @@ export interface GatewayOptions {
 
 /** The argument of every phase of the start. */
 export interface Runtime {
-  /** Closes what the phases open, the last one first. */
+  /** Closes the resources that the phases open, in reverse order. */
   readonly stack: AsyncDisposableStack
   readonly config: Config
   readonly options: GatewayOptions

@@ -7,9 +7,8 @@ import { refused, type Verify } from './verify.ts'
 
 /**
  * The caller behind a bearer token. The result is cached, so a transport can check each call, and expiry and
- * revocation
- * take effect on open sockets. Throws Failure `unauthenticated`, or `unavailable` if the keys of the token's issuer
- * cannot be fetched.
+ * revocation take effect on open sockets. Throws Failure `unauthenticated`, or `unavailable` if the keys of the
+ * token's issuer cannot be fetched.
  */
 export type Authenticate = (token: string) => Principal | Promise<Principal>
 

@@ -91,7 +91,7 @@ export class Revocations implements AsyncDisposable {
     this.#begun += 1
     const number = this.#begun
     const rows = await store.revocations(clock())
-    // A read that a newer one has overtaken lacks what has been revoked since.
+    // A read that finishes after a newer one lacks later revocations.
     if (number < this.#applied) return
     this.#applied = number
     const text = JSON.stringify(rows)

@@ -6,7 +6,7 @@ import { print } from './output.ts'
 
 const secret = /TOKEN|KEY/
 
-/** Checks what a deployment needs and lists every setting. The exit code is 1 where a check fails. */
+/** Checks what a deployment needs and lists every setting. The exit code is 1 if a check fails. */
 export async function doctor(json: boolean): Promise<void> {
   const config = readConfig()
   const checks = await checkDeployment(config)

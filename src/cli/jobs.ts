@@ -11,15 +11,13 @@ const probeInterval = 10_000
 const deliveryInterval = 1000
 /**
  * Lease of a delivery run, in milliseconds. A run starts no delivery in the second half of its lease, and no attempt
- * takes
- * longer than half of the lease.
+ * takes longer than half of the lease.
  */
 const deliveryLease = 2 * runMilliseconds
 
 /**
  * The background jobs of a gateway. Each job runs under a lease: of all processes that share the store, one at a time
- * runs
- * the job.
+ * runs the job.
  */
 export function startJobs({ verification, changes, liveness, store, log, config }: Gateway): AsyncDisposable {
   const probes: Job = { lease: 'liveness', checker: liveness.prober, beat_ms: probeInterval }

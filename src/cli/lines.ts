@@ -3,7 +3,7 @@ import { Failure } from '../../schemas/failure.ts'
 
 /**
  * The lines of a file of JSON lines. Only LF and CRLF end a line: JSON texts may hold U+2028 and U+2029, at which
- * `node:readline` splits too. Throws Failure `invalid_request` where the file cannot be read.
+ * `node:readline` splits too. Throws Failure `invalid_request` if the file cannot be read.
  */
 export async function* linesOf(file: string): AsyncGenerator<string> {
   const input = createReadStream(file, { encoding: 'utf8' })

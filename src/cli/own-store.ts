@@ -10,7 +10,7 @@ export async function openOwnStore(): Promise<Store> {
   if (config.DRAGOMAN_URL) {
     throw new Failure(
       'invalid_request',
-      'A registry can be exported and imported only where its store is, not through a gateway.',
+      'A registry is exported and imported directly in its store, not through a gateway.',
       {
         hint: 'Unset DRAGOMAN_URL, and set DRAGOMAN_DATA or DATABASE_URL.',
       },

@@ -1,7 +1,7 @@
 /** A signal that aborts with the first of several signals, or by `abort`. Disposing removes the listeners. */
 export interface LinkedSignal extends Disposable {
   readonly signal: AbortSignal
-  /** With an AbortError where there is no reason. */
+  /** Uses an AbortError if no reason is given. */
   abort(reason?: unknown): void
 }
 

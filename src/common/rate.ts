@@ -3,7 +3,7 @@ import type { Clock, Wait } from './clock.ts'
 export interface Rate {
   /** Milliseconds between two requests, on average. */
   readonly gap_ms: number
-  /** Requests that may go at once after a pause. */
+  /** Maximum number of requests without delay after a pause. */
   readonly burst: number
 }
 

@@ -43,7 +43,7 @@ export function packSections(parts: Parts): Uint8Array {
   return packed
 }
 
-/** Opens the parts in the file at `path`; each is read on demand. Throws where the file is no snapshot. */
+/** Opens the parts in the file at `path`; each is read on demand. Throws if the file is not a snapshot. */
 export function openSections(path: string): Sections {
   const prefix = new DataView(new ArrayBuffer(prefixBytes))
   read(path, 0, new Uint8Array(prefix.buffer))

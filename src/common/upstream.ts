@@ -33,9 +33,9 @@ export type AskUpstream = <Value>(
 
 /** Limits that an upstream sets for its clients. */
 export interface UpstreamLimits extends Rate {
-  /** Requests in flight at once; further ones wait. */
+  /** Maximum concurrent requests; further requests wait. */
   readonly max_in_flight: number
-  /** Requests in flight at once for one caller, where callers are distinguished; no limit when absent. */
+  /** Maximum concurrent requests of one caller, if callers are distinguished; no limit when absent. */
   readonly max_in_flight_per_caller?: number
   /** Upper bound for the pause that the upstream asks for by `Retry-After`, in milliseconds; a day when absent. */
   readonly max_rest_ms?: number

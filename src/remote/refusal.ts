@@ -38,9 +38,8 @@ interface RefusalContext {
 
 /**
  * A problem (RFC 9457) with a `code` of Dragoman's catalogue, from another gateway or an agent with the same
- * interface.
- * Codes whose cause the caller can correct are kept; every other code becomes `upstream_failed`. Undefined for other
- * bodies.
+ * interface. Codes whose cause the caller can correct are kept; every other code becomes `upstream_failed`. Undefined
+ * for other bodies.
  */
 export function failureOfProblem(problem: unknown, context: RefusalContext): Failure | undefined {
   if (!isRecord(problem) || typeof problem.code !== 'string') return undefined

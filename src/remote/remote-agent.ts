@@ -25,8 +25,7 @@ export interface RemoteTask {
 
 /**
  * The output; a task with a question that the caller must answer before the task continues; or a refusal of the call,
- * which
- * does not count against the agent.
+ * which does not count against the agent.
  */
 export type RemoteAnswer =
   | { readonly output: Json }
@@ -42,8 +41,7 @@ export interface RemoteAgent extends AsyncDisposable {
   call(action: string, params: JsonObject, call: RemoteCall): Promise<RemoteAnswer>
   /**
    * Resolves if the agent answers in its protocol, even with an error about the request; resolves to the refusal if
-   * the agent
-   * refused. Has no side effects.
+   * the agent refused. Has no side effects.
    */
   probe(call: Pick<RemoteCall, 'signal' | 'headers'>): Promise<Failure | undefined>
   /** The agent's own list of capabilities, in protocols that have one. */

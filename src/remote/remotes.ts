@@ -40,8 +40,7 @@ interface RemotesOptions {
 const maxAgents = 1_000
 /**
  * Maximum concurrent calls to one agent, and of one caller; a hundred more wait, further ones are refused. The agent's
- * own
- * Retry-After is capped at five minutes, since it applies to all callers.
+ * own Retry-After is capped at five minutes, since it applies to all callers.
  */
 const limits = {
   max_in_flight: 16,

@@ -10,8 +10,7 @@ interface TaskHolder {
 
 /**
  * A reference to a task at a remote agent: the agent's ids and an HMAC, so that only the same caller can use the
- * reference. The
- * gateway stores nothing, so every node can read the reference.
+ * reference. The gateway stores nothing, so every node can read the reference.
  */
 export function sealTask(task: RemoteTask, holder: TaskHolder, secret: Uint8Array): string {
   const { task_id, context_id } = task

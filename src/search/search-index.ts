@@ -29,8 +29,7 @@ export interface EntryChange {
 
 /**
  * Every condition must hold. Text is compared without case. An entry must have every tag. An entry of unknown liveness
- * meets
- * neither value of `live`.
+ * meets neither value of `live`.
  */
 export type Filter = FilterValues
 

@@ -3,7 +3,7 @@ import { Migrator } from 'kysely/migration'
 import { Failure } from '../../schemas/failure.ts'
 import { migrations } from './migrations/index.ts'
 
-/** Brings the schema up to date, forward only. Throws what the failing migration threw. */
+/** Brings the schema up to date, forward only. Throws the error of the failing migration. */
 export async function migrate<Tables>(db: Kysely<Tables>): Promise<void> {
   const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...migrations }) } })
   const { error } = await migrator.migrateToLatest()

@@ -270,14 +270,12 @@ export interface Store extends AsyncDisposable {
   readonly webhooks: WebhookStore
   /**
    * One transaction: all of `work` or none of it. `work` awaits only the writer and changes no state outside the
-   * transaction,
-   * because the database may require `work` to be repeated.
+   * transaction, because the database may require `work` to be repeated.
    */
   write<T>(work: (transaction: Writer) => Promise<T>): Promise<{ result: T; revision: number }>
   /**
    * One change of one entry; `decide` may be called more than once and follows the rules of `write`. Concurrent
-   * changes
-   * are committed together, with the same result as one after another.
+   * changes are committed together, with the same result as one after another.
    */
   change(
     decide: (reads: DecisionReads) => Promise<Decision>,

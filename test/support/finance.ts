@@ -45,8 +45,7 @@ export const noKeys = { finnhub_key: undefined, twelve_data_key: undefined, alph
 
 /**
  * The finance agent against a replay server that plays every source, with a stopped clock. By default only Finnhub's
- * key is set, Binance, CoinGecko and Frankfurter know no symbol, and Yahoo
- * is off.
+ * key is set, Binance, CoinGecko and Frankfurter know no symbol, and Yahoo is off.
  */
 export async function openFinance(routes: Routes, settings: Partial<FinanceConfig> = {}) {
   const server = await replay({ ...nothing, ...routes })

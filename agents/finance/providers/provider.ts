@@ -27,8 +27,7 @@ export interface Provider<Requested extends Instrument> {
   readonly name: string
   /**
    * Null for an instrument that the source does not know or does not cover. Throws Failure `upstream_…` for an
-   * unexpected
-   * answer, `circuit_open` while the circuit of the source is open.
+   * unexpected answer, `circuit_open` while the circuit of the source is open.
    */
   quote(instrument: Requested, signal: AbortSignal): Promise<Quote | null>
 }

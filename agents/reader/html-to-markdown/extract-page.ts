@@ -50,8 +50,7 @@ export interface PageContent {
 
 /**
  * Converts a page to Markdown or text and reads its metadata. Pure, and bounded by the caps of the pre-filter. An
- * invalid
- * selector matches nothing: check it with `parseSelector` first.
+ * invalid selector matches nothing: check it with `parseSelector` first.
  */
 export function extractPage(page: HtmlPage): PageContent {
   const filtered = prefilter(unpackEmbedded(page.html))

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { isRecord } from '../is-record.ts'
 import { retryAfter } from '../retry-after.ts'
 
-/** A server refused to open a socket; the message is the server's own where it sends a problem (RFC 9457). */
+/** A server refused to open a socket; the message is the server's own if it sends a problem (RFC 9457). */
 export class UpgradeRefused extends Error {
   override readonly name = 'UpgradeRefused'
   /** HTTP status: 401 and 403 need another token, 503 may be retried later. */
@@ -29,7 +29,7 @@ export class UpgradeRefused extends Error {
 /** The server or the network closed a socket, with another code than 1000. */
 export class SocketClosed extends Error {
   override readonly name = 'SocketClosed'
-  /** RFC 6455 section 7.4; 1006 where the connection broke. */
+  /** RFC 6455 section 7.4; 1006 if the connection broke. */
   readonly code: number
   readonly reason: string
 

@@ -5,8 +5,8 @@ import ipaddr from 'ipaddr.js'
 const azureHost = '168.63.129.16'
 
 /**
- * True for a literal IP address that is globally reachable: addresses of IANA's special-purpose registries (RFC 6890) and
- * IPv6 outside 2000::/3 are not. An IPv4-mapped address counts as its IPv4 address.
+ * True for a literal IP address that is globally reachable: addresses of IANA's special-purpose registries (RFC 6890)
+ * and IPv6 outside 2000::/3 are not. An IPv4-mapped address counts as its IPv4 address.
  */
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 0) return false

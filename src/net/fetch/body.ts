@@ -11,9 +11,9 @@ const decoders = new Map([
 ])
 
 /**
- * Decodes a body with at most one content coding (RFC 9110, 8.4). Stops at `max_bytes` of decoded bytes, which bounds a
- * decompression bomb. Throws Failure `upstream_invalid` for an unknown coding or stacked codings, and `too_large`; errors of
- * the decoder pass through.
+ * Decodes a body with at most one content coding (RFC 9110, 8.4). Stops at `max_bytes` of decoded bytes, which bounds
+ * a decompression bomb. Throws Failure `upstream_invalid` for an unknown coding or stacked codings, and `too_large`;
+ * errors of the decoder pass through.
  */
 export async function decoded(
   body: Uint8Array,

@@ -17,9 +17,9 @@ type Options = buildConnector.Options
 const connectTimeout = 5_000
 
 /**
- * Opens sockets to public addresses only. An address is checked if it is a literal (no lookup runs for those), if a name
- * resolves to it (one private answer blocks the name; the checked answers are the ones connected to, which prevents DNS
- * rebinding), and once more on the open socket.
+ * Opens sockets to public addresses only. An address is checked if it is a literal (no lookup runs for those), if a
+ * name resolves to it (one private answer blocks the name; the checked answers are the ones connected to, which
+ * prevents DNS rebinding), and once more on the open socket.
  */
 export function guardedConnector(lookup: Lookup, rules: Rules): Connector {
   const common = { timeout: connectTimeout, allowH2: false, maxCachedSessions: 0 }

@@ -22,8 +22,9 @@ const crossOriginHeaders = new Set([
 ])
 
 /**
- * The next hop of a redirect, checked like the first one; undefined for any other answer. Methods change as in the Fetch
- * Standard's HTTP-redirect fetch. Throws Failure `blocked_address`, and `upstream_invalid` for an invalid target.
+ * The next hop of a redirect, checked like the first one; undefined for any other answer. Methods change as in the
+ * Fetch Standard's HTTP-redirect fetch. Throws Failure `blocked_address`, and `upstream_invalid` for an invalid
+ * target.
  */
 export function nextHop(
   hop: Hop,

@@ -4,7 +4,7 @@ import { Failure } from '../../../schemas/failure.ts'
 import { startDeadline } from '../../common/deadline.ts'
 
 /**
- * The TXT records of a name, the strings of each joined (RFC 7208, 3.3); none where the name or the type does
+ * The TXT records of a name, the strings of each joined (RFC 7208, 3.3); an empty list if the name or the type does
  * not exist. Throws Failure `upstream_timeout`, `upstream_failed`, `too_large`, and what the signal aborts with.
  */
 export type ResolveTxt = (name: string, signal: AbortSignal) => Promise<readonly string[]>
@@ -23,9 +23,9 @@ const maxAliases = 8
 const repetitions = 2
 
 /**
- * A resolver that trusts only what all servers agree on: all of them must answer, and a record counts if every answer has
- * it. A lying server can hide a record and never invent one. Nothing is cached. Throws Failure `not_configured` for a
- * server that is not an address.
+ * A resolver that trusts only records on which all servers agree: all of them must answer, and a record counts if
+ * every answer has it. A lying server can hide a record and never invent one. Nothing is cached. Throws Failure
+ * `not_configured` for a server that is not an address.
  */
 export function createTxtResolver({ servers, timeout_ms }: TxtResolverOptions): ResolveTxt {
   for (const server of servers) checkServer(server)
@@ -44,7 +44,7 @@ export function createTxtResolver({ servers, timeout_ms }: TxtResolverOptions): 
   }
 }
 
-/** One query to one server, with a resolver of its own so that it can be cancelled alone. */
+/** One query to one server. Each query has a separate resolver, so that it can be cancelled alone. */
 async function ask(
   name: string,
   servers: readonly string[],

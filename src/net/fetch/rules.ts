@@ -18,8 +18,9 @@ const maxUrlLength = 2048
 const hint = "The operator may allow this URL's origin in DRAGOMAN_ALLOW_ORIGINS."
 
 /**
- * Checks the URL itself: scheme, user information, host, port. The connector checks what its name resolves to. Throws
- * Failure `invalid_request` for a URL that no rule could allow, and `blocked_address` for one that is not public.
+ * Checks the URL itself: scheme, user information, host, port. The connector checks the addresses to which its name
+ * resolves. Throws Failure `invalid_request` for a URL that no rule could allow, and `blocked_address` for one that is
+ * not public.
  */
 export function checkUrl(text: string, rules: Rules): URL {
   if (text.length > maxUrlLength) throw invalidUrl(`The URL is longer than ${maxUrlLength} characters.`)

@@ -59,8 +59,8 @@ const reservedHeaders = new Set([
 const noDeadline = { has_passed: false }
 
 /**
- * Creates a fetch that reaches public addresses only, whatever a URL, a name server or a redirect says. It uses no proxy,
- * no cookies and no HTTP/2, and keeps its own connections until it is disposed.
+ * Creates a fetch that reaches public addresses only, whatever a URL, a name server or a redirect says. It uses no
+ * proxy, no cookies and no HTTP/2, and keeps its own connections until it is disposed.
  */
 export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
   return new GuardedFetch(options)

@@ -79,8 +79,8 @@ async function whole(
 }
 
 /**
- * Reads a whole body. Rejects as the body does, or with the error of `tooLarge` at the first byte beyond `max_bytes`; the
- * rest is then not read.
+ * Reads a whole body. Rejects as the body does, or with the error of `tooLarge` at the first byte beyond `max_bytes`;
+ * the rest is then not read.
  */
 function readWhole(body: Readable, max_bytes: number, tooLarge: () => Error): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {

@@ -17,10 +17,9 @@ const trouble: ReadonlySet<Code> = new Set<Code>(['upstream_failed', 'upstream_t
 
 /**
  * A circuit breaker. It opens for as long as the upstream asks for (`retry_after_s` of a failure; `max_rest_ms` at
- * most),
- * and for half a minute after five failures in a row; then one attempt decides. Cockatiel's breaker reads only
- * Date.now, so
- * Cockatiel only counts failures and sees the circuit as half-open at once; this module keeps the time with `clock`.
+ * most), and for half a minute after five failures in a row; then one attempt decides. Cockatiel's breaker reads only
+ * Date.now, so Cockatiel only counts failures and sees the circuit as half-open at once; this module keeps the time
+ * with `clock`.
  */
 export function createCircuit(host: string, clock: Clock, max_rest_ms = day): Circuit {
   let closedUntil = Number.NEGATIVE_INFINITY

@@ -18,8 +18,7 @@ const standard: FollowerLimits = { all: 4000, address: 16, subject: 64 }
 
 /**
  * Counts one more follower until disposed. Throws Failure `unavailable` at the limit of all followers, `rate_limited`
- * at the
- * caller's own limit.
+ * at the caller's own limit.
  */
 export function createFollowerLimit(
   limits: Partial<FollowerLimits> = {},

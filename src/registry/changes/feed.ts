@@ -12,9 +12,8 @@ export interface ChangeFeed extends AsyncDisposable {
   page(since: number, limit: number): Promise<ChangePage>
   /**
    * All changes after a revision, in order, then new ones until the signal aborts. Each span is read after the
-   * previous one was
-   * consumed. Throws as `page` does, and Failure `rate_limited` or `unavailable` if too many clients follow, or if the
-   * registry was restored to an earlier revision.
+   * previous one was consumed. Throws as `page` does, and Failure `rate_limited` or `unavailable` if too many clients
+   * follow, or if the registry was restored to an earlier revision.
    */
   follow(since: number, who: Follower, signal: AbortSignal): AsyncGenerator<FollowedSpan>
 }

@@ -191,8 +191,7 @@ function stated<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], u
 
 /**
  * Checks the fields that a new entry or its manifest must state. Throws Failure `invalid_request` that names each
- * missing
- * field.
+ * missing field.
  */
 function complete(facts: { [Name in keyof Facts]?: Exclude<Facts[Name], undefined> }): Facts {
   const { name, description, capabilities, endpoints, manifest_url } = facts

@@ -93,8 +93,7 @@ export function assertMayClaim(
 /**
  * Throws Failure `invalid_request` if no caller may take the name, `forbidden` if this caller may not. A namespace
  * claim reserves the namespace for tokens that have the claim. A proved namespace is reserved for the callers who
- * proved it
- * or a namespace within it that covers the name.
+ * proved it or a namespace within it that covers the name.
  */
 export function assertMayCreate(principal: Principal, packageName: string, claims: readonly Claim[]): void {
   if (packageName.startsWith(addressPrefix)) {

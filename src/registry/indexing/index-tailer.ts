@@ -13,8 +13,7 @@ export type Derived = Pick<SearchIndex, 'applied_revision' | 'apply'>
 interface IndexTailerOptions {
   /**
    * With `omit` (the default), an entry that cannot be applied is left out, so that later changes are not blocked.
-   * With `wait`,
-   * the tailer retries; this is for faults that the entry does not cause.
+   * With `wait`, the tailer retries; this is for faults that the entry does not cause.
    */
   readonly onEntryFault?: 'omit' | 'wait'
   /** Refreshed for every change before it is applied. Without it, changes of liveness are ignored. */

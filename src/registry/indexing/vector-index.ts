@@ -6,15 +6,14 @@ import { IndexTailer } from './index-tailer.ts'
 import type { Keep } from './snapshot.ts'
 import { createVectorFeed } from './vector-feed.ts'
 
-/** The vectors of every entry by one model, kept in step with the store, and the search over them. */
+/** The vectors of every entry by one model, synchronised with the store, and the search over them. */
 export interface VectorIndex extends AsyncDisposable {
   readonly model: string
   readonly meaning: Meaning
   readonly follower: IndexTailer
   /**
    * Resolves once the index holds all changes that were committed at the start, or has failed: searches by words do
-   * not wait
-   * for it.
+   * not wait for it.
    */
   readonly ready: Promise<void>
   /** Texts embedded since the start. */

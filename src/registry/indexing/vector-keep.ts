@@ -4,8 +4,8 @@ type Vectors = ReadonlyMap<string, Float32Array>
 
 /**
  * Stores the vectors of one model in batches, after a short delay: a commit for each page of changes would cost more
- * than
- * embedding. Vectors lost in a crash are embedded again at the next start. Disposing it stores the queued vectors.
+ * than embedding. Vectors lost in a crash are embedded again at the next start. Disposing it stores the queued
+ * vectors.
  */
 interface VectorKeep extends AsyncDisposable {
   /** Vectors that are stored or queued, by content hash. */

@@ -10,8 +10,7 @@ const jitter = 0.1
 
 /**
  * The time of the next probe, RFC 3339: in an hour, or later with each failed probe in a row, up to a day; not before
- * the
- * agent's Retry-After. `random` is 0 to below 1.
+ * the agent's Retry-After. `random` is 0 to below 1.
  */
 export function nextAt(now: number, failures: number, retry_after_s = 0, random: number): string {
   const delay = delayOf(failures) * (1 - jitter + 2 * jitter * random)

@@ -5,8 +5,7 @@ import type { Principal } from '../../../schemas/scope.ts'
 
 /**
  * Resolves hosted agents first, then a listed entry as the agent that it describes. Only ACTIVE entries are called. An
- * owner
- * gets a specific error for an entry in STAGE; others get `not_found`.
+ * owner gets a specific error for an entry in STAGE; others get `not_found`.
  */
 export function createResolve(
   hosted: readonly Agent[],

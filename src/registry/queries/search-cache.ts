@@ -10,8 +10,7 @@ interface SearchCache<Answer extends object> {
 
 /**
  * Number of recent questions that are remembered. An answer is cached from the second request for it on, since most
- * questions
- * are asked once.
+ * questions are asked once.
  */
 const recentQuestions = 500
 

@@ -88,7 +88,7 @@ export class SearchService {
     return { names: names.slice(0, limit), total, more: names.length > limit }
   }
 
-  /** Waits until the index has applied every commit, so that callers find what they wrote through another gateway. */
+  /** Waits until the index has applied every commit, so that callers find entries that they wrote through another gateway. */
   async #upToDate(): Promise<number> {
     const revision = await this.#reader.latest()
     await this.#follower.caughtUp(revision)

@@ -14,8 +14,7 @@ const shapes = [cardShape, oldCardShape, parsedCardShape]
 /**
  * The forms that signers use, the most complete first: the whole card; without empty values; and both again limited to
  * the members of A2A 1.0, of 0.3, and of @a2a-js/sdk's reading of 1.0. All forms leave out `signatures`. The card must
- * have
- * passed `refusalOf`.
+ * have passed `refusalOf`.
  */
 export function formsOf(card: Readonly<Record<string, unknown>>): readonly Form[] {
   const body = bodyOf(card)

@@ -21,9 +21,8 @@ interface CardSignature {
 /**
  * Signs a card (A2A 1.0, 8.4: detached flattened JWS over RFC 8785), replacing its signatures. Makes one signature for
  * each form that verifiers use and one over the whole card, or fewer if forms have equal bytes: an A2A 1.0 card
- * without
- * security schemes and empty values gets one. Throws Failure `invalid_request` for another kind of key and for a card
- * that has no canonical form.
+ * without security schemes and empty values gets one. Throws Failure `invalid_request` for another kind of key and for
+ * a card that has no canonical form.
  */
 export async function signCard<Card extends Readonly<Record<string, unknown>>>(
   card: Card,
@@ -84,8 +83,8 @@ const refusedParameters = ['crit', 'b64', 'jwk', 'x5c', 'x5u']
 
 /**
  * Checks the signatures of a card, given as the JSON that its publisher serves. The card is valid if a key of the
- * verified
- * domain made one of the signatures; other keys are neither trusted nor fetched. Throws only the signal's reason.
+ * verified domain made one of the signatures; other keys are neither trusted nor fetched. Throws only the signal's
+ * reason.
  */
 export async function verifyCard(card: unknown, trust: CardTrust, signal: AbortSignal): Promise<CardCheck> {
   signal.throwIfAborted()

@@ -21,7 +21,7 @@ export interface CheckerOptions {
     domain: string | null,
     signal: AbortSignal,
   ) => Promise<SignatureReport>
-  /** How the gateway proves the domain of its own agents; null without a domain. */
+  /** The gateway's proof of the domain of its own agents; null without a domain. */
   readonly own: OwnDomain | null
   /** Called for faults that the entry does not cause. */
   readonly onError: (fault: unknown) => void

@@ -6,8 +6,7 @@ const maxCharacters = 256 * 1024
 
 /**
  * The reason why a value from outside cannot be canonicalised: it is too deep, too large, or has content that RFC 8785
- * does not
- * cover (lone surrogates, numbers beyond a double) or that is unsafe to copy (`__proto__`). Null if it can be
+ * does not cover (lone surrogates, numbers beyond a double) or that is unsafe to copy (`__proto__`). Null if it can be
  * canonicalised.
  */
 export function refusalOf(value: unknown): string | null {

@@ -5,7 +5,7 @@ const signatureLength = 64
 const version = /^v=MCPv1(?:;|$)/i
 const form = /^v=MCPv1\s*;\s*k=([^;\s]{1,40})\s*;\s*p=([A-Za-z0-9+/_=-]{1,200})\s*;?$/i
 
-/** A record of the official MCP registry: an Ed25519 public key in canonical base64, or what is wrong with it. */
+/** A record of the official MCP registry: an Ed25519 public key in canonical base64, or the reason why it is invalid. */
 export type McpRecord = { readonly public_key: string } | { readonly fault: string }
 
 /**

@@ -12,8 +12,7 @@ export function httpsOrigin(domain: string): string {
 /**
  * The text at a URL that only a domain's owner can write: status 200, UTF-8, a text type or none (files without an
  * extension often have none), and every redirect within its origin, since a redirect to another origin proves nothing
- * about
- * the domain. Throws the errors of `fetch`, and Failure `upstream_invalid`.
+ * about the domain. Throws the errors of `fetch`, and Failure `upstream_invalid`.
  */
 export async function readText(
   fetch: Fetch,

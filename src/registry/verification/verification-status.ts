@@ -39,10 +39,9 @@ export function afterMoving(entry: StoredEntry): StoredEntry {
 }
 
 /**
- * An entry after its proof was checked again. A missing proof stays valid until three daily checks in a row
- * have failed; if a later check finds it, the level is restored. `disagreement`: the reason why the domain no longer
- * fits the
- * entry, if it does not fit.
+ * An entry after its proof was checked again. A missing proof stays valid until three daily checks in a row have
+ * failed; if a later check finds it, the level is restored. `disagreement`: the reason why the domain no longer fits
+ * the entry, if it does not fit.
  */
 export function afterProving(
   entry: StoredEntry,

@@ -11,8 +11,7 @@ const cancelTimeout_ms = 5_000
 
 /**
  * Sends a message and waits for its answer: by the stream if the agent streams; otherwise, or if the stream ends too
- * early,
- * by polling the task. Aborting the call cancels the task.
+ * early, by polling the task. Aborting the call cancels the task.
  */
 export async function follow(
   client: A2aClient,

@@ -10,9 +10,9 @@ interface MessageContent {
 }
 
 /**
- * A call as a message. For another Dragoman gateway: `{action, params}` as data. For others: params as data if the skill
- * reads JSON, except that `text` alone is sent as text. If the skill reads only text: the only string value, else the JSON
- * of the params.
+ * A call as a message. For another Dragoman gateway: `{action, params}` as data. For others: params as data if the
+ * skill reads JSON, except that `text` alone is sent as text. If the skill reads only text: the only string value,
+ * else the JSON of the params.
  */
 export function messageOf(
   action: string,

@@ -31,10 +31,8 @@ const ignoredKeywords = [
 
 /**
  * Validates a value against a JSON Schema (2020-12, and the keywords that draft 7 writes differently); at most 20
- * errors.
- * The schema is hostile input: it is interpreted, never compiled, in at most 20,000 steps; references lead only into
- * the
- * schema itself; slow patterns and unknown keywords are ignored. A value passes if the steps run out or
+ * errors. The schema is hostile input: it is interpreted, never compiled, in at most 20,000 steps; references lead
+ * only into the schema itself; slow patterns and unknown keywords are ignored. A value passes if the steps run out or
  * the result is uncertain: the owner of the schema validates again.
  */
 export function validate(schema: Schema, value: unknown): readonly SchemaError[] {

@@ -18,8 +18,8 @@ interface PatternMatch {
 }
 
 /**
- * Matches a pattern of a JSON Schema (ECMA-262 with `u`) of hostile origin: it is tried only if the product of the choices
- * of a backtracking matcher is at most a million for this text.
+ * Matches a pattern of a JSON Schema (ECMA-262 with `u`) of hostile origin: it is tried only if the product of the
+ * choices of a backtracking matcher is at most a million for this text.
  */
 export function matchPattern(pattern: string, text: string): PatternMatch {
   const untried = { matches: undefined, ways: 1 }

@@ -55,9 +55,8 @@ const retry = Symbol('retry')
 
 /**
  * One MCP server. The protocol version and the transport are detected once; after that a call to a server of
- * 2026-07-28 is one
- * request. Connections that outlast a call (a session of a legacy protocol version, a socket) are kept per caller;
- * HTTP+SSE is opened for each call.
+ * 2026-07-28 is one request. Connections that outlast a call (a session of a legacy protocol version, a socket) are
+ * kept per caller; HTTP+SSE is opened for each call.
  */
 export class McpAgent implements RemoteAgent {
   readonly #options: McpAgentOptions

@@ -16,8 +16,7 @@ export const maxMessageBytes = 3 * 1024 * 1024
 
 /**
  * The fetch of the SDK's transports. Each request carries the headers of its call in addition to those of the
- * protocol,
- * aborts with the call, and records its outcome in the exchange. Throws Failure.
+ * protocol, aborts with the call, and records its outcome in the exchange. Throws Failure.
  */
 export function createExchangeFetch(open: Open, current: Current, clock: Clock): typeof globalThis.fetch {
   const exchangeOpen: Open = async (request) => {
@@ -54,8 +53,8 @@ export function createExchangeFetch(open: Open, current: Current, clock: Clock):
 }
 
 /**
- * For Streamable HTTP: answers 405 for the listening stream (GET) of a session, which would hold a connection per caller. A GET
- * that resumes a broken stream (`Last-Event-ID`) passes.
+ * For Streamable HTTP: answers 405 for the listening stream (GET) of a session, which would hold a connection per
+ * caller. A GET that resumes a broken stream (`Last-Event-ID`) passes.
  */
 export function withoutListeningStream(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   return async (input, init) => {

@@ -10,8 +10,7 @@ type SendOptions = Parameters<Transport['send']>[1]
 /**
  * A transport on which every request gets an answer or an error: the SDK leaves a request waiting if its stream ends,
  * breaks, or carries answers to other requests. Each message belongs to a call, whose end ends the streams of its
- * messages. A
- * fragile transport is closed at its first error.
+ * messages. A fragile transport is closed at its first error.
  */
 export class WatchedTransport implements Transport {
   onmessage?: NonNullable<Transport['onmessage']>

@@ -4,7 +4,7 @@ interface Limits {
 }
 
 /**
- * Splits a list of texts into batches within the limits, in order. A text longer than the limit is a batch of its own.
+ * Splits a list of texts into batches within the limits, in order. A text longer than the limit is a separate batch.
  */
 export function batchesOf(texts: readonly string[], limits: Limits): readonly (readonly string[])[] {
   const batches: string[][] = []

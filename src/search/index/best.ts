@@ -5,8 +5,7 @@ import type { Scoreboard } from './scoreboard.ts'
 
 /**
  * The `limit` best scores after a position, best first. Holds at most `limit` scores at a time; a score below the
- * lowest of
- * them costs one comparison.
+ * lowest of them costs one comparison.
  */
 export function takeBest(
   board: Scoreboard,

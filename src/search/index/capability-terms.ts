@@ -7,8 +7,7 @@ const maxPairs = 10_000
 
 /**
  * Each pair of a capability and one of its terms is one number. The numbers are sorted, so that the capabilities with
- * one
- * term are adjacent.
+ * one term are adjacent.
  */
 export type CapabilityTerms = Float64Array
 

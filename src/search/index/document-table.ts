@@ -24,7 +24,7 @@ export interface TableEntry {
   readonly name: Position
 }
 
-/** The live entries, each in a slot of its own, with all data derived from them. */
+/** The live entries, each in its own slot, with all data derived from them. */
 export class DocumentTable {
   texts = new TextIndex()
   readonly attributes = new AttributeIndex()

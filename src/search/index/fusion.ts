@@ -8,8 +8,7 @@ export type MeaningShare = (maxScore: number) => number
 
 /**
  * Informative words contribute up to 0.7 of the score; the fewer and the more common the words are, the larger the
- * share of
- * meaning.
+ * share of meaning.
  */
 export const shareOfMeaning: MeaningShare = (most) => 1 - (0.7 * most) / (most + 10)
 
@@ -19,12 +18,10 @@ const leastSimilarity = 0.15
 
 /**
  * Turns the lexical scores on the board into final scores, 0 to 1 (above 1 for an exact name). A share of each score
- * is
- * similarity in meaning, weighted by how well the model understands the query; the rest is words. Both are divided by
- * the
- * geometric mean of the best found and the best possible (`maxScore`; a cosine of 1): a purely relative score would
- * overrate a poor best, and a purely absolute one would underrate long queries. Entries of sufficient similarity join
- * the board without words.
+ * is similarity in meaning, weighted by how well the model understands the query; the rest is words. Both are divided
+ * by the geometric mean of the best found and the best possible (`maxScore`; a cosine of 1): a purely relative score
+ * would overrate a poor best, and a purely absolute one would underrate long queries. Entries of sufficient similarity
+ * join the board without words.
  *
  * At the end each score is multiplied by the weight of its slot, above 0 to 1, if it has one.
  *

@@ -190,8 +190,7 @@ class MemoryIndex implements SearchIndex {
 
 /**
  * The part of the filter that vectors support. Entries that do not meet the rest are dropped when scores are fused. A
- * filter
- * that neither is named here nor is an attribute of vectors does not compile.
+ * filter that neither is named here nor is an attribute of vectors does not compile.
  */
 function toVectorFilter({ live: _, deprecated: __, ...filter }: Filter): AttributeFilter {
   return filter satisfies {

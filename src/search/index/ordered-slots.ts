@@ -1,7 +1,7 @@
 import type { Position } from '../search-index.ts'
 import type { ComparePositions, PositionedSlot } from './order.ts'
 
-/** Slots kept in order through every change. */
+/** Slots that stay in order through every change. */
 export class OrderedSlots {
   readonly #compare: ComparePositions
   readonly #positionOf: (slot: number) => Position

@@ -3,8 +3,7 @@ import type { SearchDocument } from '../search-index.ts'
 
 /**
  * Factor of the score by liveness. A dead agent ranks after every agent that matches more than half as well; a
- * degraded one
- * ranks after every agent that matches as well. An agent that was never probed has its full score.
+ * degraded one ranks after every agent that matches as well. An agent that was never probed has its full score.
  */
 export const livenessWeights: Readonly<Record<LivenessStatus, number>> = {
   unknown: 1,

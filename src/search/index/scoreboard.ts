@@ -5,7 +5,7 @@ export class Scoreboard {
   slots: Uint32Array = new Uint32Array(0)
   size = 0
 
-  /** Clears every score and makes room for slots below `capacity`. */
+  /** Clears every score and allocates slots below `capacity`. */
   reset(capacity: number): void {
     for (let index = 0; index < this.size; index++) this.scores[this.slots[index] ?? 0] = 0
     this.size = 0

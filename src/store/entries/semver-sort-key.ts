@@ -7,8 +7,7 @@ const release = '~'
 
 /**
  * A text whose byte order is the precedence of Semantic Versioning 2.0.0 section 11. It is empty for other versions,
- * which
- * therefore sort first. Versions that differ only in build metadata have the same text.
+ * which therefore sort first. Versions that differ only in build metadata have the same text.
  */
 export function precedenceOf(version: string | null): string {
   const parsed = version === null ? null : parse(version)

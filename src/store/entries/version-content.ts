@@ -16,8 +16,7 @@ const fields = Object.keys(Content.shape) as (keyof typeof Content.shape)[]
 
 /**
  * Format of the digests that `digestOf` computes. Format 1 hashed `null` for each absent field, so a digest depended
- * on
- * the list of fields at that time. A change of `digestOf` takes the next number and a migration.
+ * on the list of fields at that time. A change of `digestOf` takes the next number and a migration.
  */
 export const digestFormat = 2
 
@@ -35,8 +34,7 @@ export function contentDigest(entry: Readonly<Record<string, unknown>>): string 
 
 /**
  * SHA-256, in hex, of content, whatever the order of its keys. Absent fields are left out, so that a field added to
- * the
- * code later does not change the digests of older content.
+ * the code later does not change the digests of older content.
  */
 export function digestOf(content: Readonly<Record<string, unknown>>): string {
   const present = Object.entries(content).filter(([, value]) => !isAbsent(value))

@@ -17,7 +17,7 @@ const retry = { retry_after_s: 1 }
 /** Pauses between attempts. */
 export const retries = { first_ms: 25, max_ms: 1000 }
 
-/** Translates an error of PostgreSQL or of its connection to a Failure where a caller can act on it. */
+/** Translates an error of PostgreSQL or of its connection to a Failure if a caller can act on it. */
 export function storeFailure(thrown: unknown): unknown {
   if (thrown instanceof Failure) return thrown
   const code = codeOf(thrown)

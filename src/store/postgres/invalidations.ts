@@ -15,7 +15,7 @@ interface ReadStart {
 
 /** Cached entries are served without a query for this long after the last answer of the database. */
 const maxSilence_ms = 2000
-/** Changes read at once; where there are more, the whole cache is dropped. */
+/** Maximum changes of one read; if there are more, the whole cache is dropped. */
 const maxCatchUp = 1000
 
 /**
@@ -77,8 +77,7 @@ export class Invalidations {
 
   /**
    * Announces the entries of a commit of this process, in the order of their revisions, which are consecutive. The
-   * entries
-   * go straight into the cache if no other process has committed since.
+   * entries go straight into the cache if no other process has committed since.
    */
   announceWritten(rows: readonly EntryTable[]): void {
     const [first, last] = [rows[0], rows.at(-1)]

@@ -19,8 +19,7 @@ export interface AboutPostgres {
 
 /**
  * Reads facts about a server. Throws Failure `unavailable` if the server does not answer, `not_configured` if it
- * refuses
- * the credentials or cannot be used.
+ * refuses the credentials or cannot be used.
  */
 export async function askPostgres(url: string): Promise<AboutPostgres> {
   const address = databaseAddress(url)

@@ -12,5 +12,5 @@ export type Realm =
   | 'idempotency'
   | 'webhooks'
 
-/** Runs one transaction; it is repeated from the start where the database requires it. */
+/** Runs one transaction; it is repeated from the start if the database requires it. */
 export type Transact = <T>(work: (transaction: Transaction<Tables>) => Promise<T>) => Promise<T>

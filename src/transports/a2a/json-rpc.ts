@@ -25,9 +25,8 @@ interface Write {
 }
 
 /**
- * A2A 1.0 section 9 and A2A 0.3 at `POST /a2a/v1`, one request at a time. Errors of the HTTP request as a whole
- * have their HTTP status. A missing token has the status 401 too, since clients then start to obtain a token; all
- * other
+ * A2A 1.0 section 9 and A2A 0.3 at `POST /a2a/v1`, one request at a time. Errors of the HTTP request as a whole have
+ * their HTTP status. A missing token has the status 401 too, since clients then start to obtain a token; all other
  * answers are 200.
  */
 export function a2aJsonRpcMount(context: TransportContext, perform: Perform): Mount {

@@ -120,7 +120,7 @@ function operationOf(
   if (rows.length > 0) {
     throw new Failure('method_not_allowed', `${path} takes ${allowed(path)}, not ${method}.`)
   }
-  throw new Failure('not_found', `A2A 1.0 has nothing at ${path}.`, {
+  throw new Failure('not_found', `A2A 1.0 defines no operation at ${path}.`, {
     hint: `POST ${base}message:send sends a message.`,
   })
 }

@@ -25,8 +25,7 @@ export interface Job {
 export interface Work {
   /**
    * The work for a message, and the task that the message continues. Throws Failure and A2aRefusal for a message that
-   * cannot be
-   * read.
+   * cannot be read.
    */
   read(params: SendParams, task?: StoredTask): Job
   /** The card for this caller, as JSON text. Throws Failure. */

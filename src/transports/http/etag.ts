@@ -18,8 +18,7 @@ export interface Etags {
   listVariant(): string
   /**
    * The latest revision in an If-Match header, the only one that may be current. An absent header gives 0, the
-   * revision of no
-   * entry.
+   * revision of no entry.
    */
   revision(header: string): number
 }

@@ -65,8 +65,7 @@ type Differences = Partial<Omit<Route, 'method' | 'path' | 'summary' | 'to'>>
 /**
  * Makes the rows of one agent by convention, from `POST /api/agents/:id/go-live` and a summary. The action is the last
  * part of the path (`go_live`). A parameter fills the field that has the name of the part before it (`agent`). POST
- * and PUT
- * have the input as their body. DELETE answers 204. A row states only its differences from this.
+ * and PUT have the input as their body. DELETE answers 204. A row states only its differences from this.
  */
 export function routesOf(to: string) {
   return (

@@ -8,8 +8,7 @@ import { type ChannelOptions, openSdkSession, type SdkSession } from './sdk/sdk-
 
 /**
  * The messages of one connection on which both sides send: a socket, or a pair of pipes. This gateway answers requests
- * of
- * 2026-07-28 itself; all others go to the SDK, which is loaded for them.
+ * of 2026-07-28 itself; all others go to the SDK, which is loaded for them.
  */
 export class McpChannel {
   readonly #options: ChannelOptions

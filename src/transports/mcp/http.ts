@@ -36,8 +36,7 @@ interface McpHttpOptions {
   readonly ending?: AbortSignal
   /**
    * Loads the handler for legacy protocol versions and for the remaining methods of 2026-07-28; when absent, the SDK
-   * without
-   * sessions.
+   * without sessions.
    */
   readonly load?: () => Promise<Serve>
 }

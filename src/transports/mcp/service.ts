@@ -19,8 +19,7 @@ import type { McpView, McpViews } from './views/view.ts'
 
 /**
  * The MCP service behind every transport: the gateway's own answers, and the SDK for legacy protocol versions and the
- * remaining
- * methods of 2026-07-28.
+ * remaining methods of 2026-07-28.
  */
 export interface McpService {
   readonly modern: Modern

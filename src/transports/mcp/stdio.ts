@@ -54,7 +54,7 @@ export async function serveMcpStdio(
   } catch (fault) {
     if (!ended.signal.aborted) onError(fault)
   }
-  // Nobody reads answers after an abort.
+  // After an abort, answers have no reader.
   if (!ended.signal.aborted) await flow.drain(drain_ms)
   channel.closed()
   ended.abort()

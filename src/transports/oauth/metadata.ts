@@ -56,8 +56,7 @@ export function metadataMounts({ context, published, external }: MetadataOptions
 
 /**
  * RFC 8414. There are no response types, since users cannot sign in at the gateway; MCP clients reject metadata
- * without the
- * endpoint.
+ * without the endpoint.
  */
 function authorizationServer(issuer: string): unknown {
   return {

@@ -14,7 +14,7 @@ const closeMilliseconds = 1000
 
 /** How a transport ends one of its connections. */
 interface Ending {
-  /** Closes when the peer has read what was sent. */
+  /** Closes when the peer has read all sent data. */
   close(): void
   /** Closes at once. */
   terminate(): void
@@ -97,7 +97,7 @@ export class FlowControl {
     clearTimeout(timer)
   }
 
-  /** Drains, closes the connection and resolves once it has closed. The transport reads nothing meanwhile. */
+  /** Drains, closes the connection and resolves once it has closed. The transport must not read during this time. */
   async end({ close, terminate, closed }: Ending): Promise<void> {
     await this.drain(drainMilliseconds)
     close()

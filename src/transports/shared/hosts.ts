@@ -17,9 +17,8 @@ export function isLoopback(hostname: string): boolean {
 export type RefuseHost = (request: Pick<IncomingMessage, 'headers'>) => Failure | undefined
 
 /**
- * The host names that a server on `host` accepts. On loopback: loopback names and those of its public addresses,
- * since a web page may point its own domain to loopback (DNS rebinding). On any other address: every name, as health
- * checks
+ * The host names that a server on `host` accepts. On loopback: loopback names and those of its public addresses, since
+ * a web page may point its own domain to loopback (DNS rebinding). On any other address: every name, as health checks
  * require.
  */
 export function hostRule(host: string, addresses: () => readonly string[]): RefuseHost {

@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import type { Writable } from 'node:stream'
 
 /**
- * Writes lines to a stream. Each write resolves when the stream takes more, or when the signal aborts; after that
- * nothing is written. Concurrent writes share one listener: a stream warns of eleven.
+ * Writes lines to a stream. Each write resolves when the stream takes more, or when the signal aborts; after that, no
+ * line is written. Concurrent writes share one listener: a stream warns of eleven.
  */
 export function createLineWriter(output: Writable, signal: AbortSignal): (line: string) => Promise<void> {
   let drained: Promise<unknown> | undefined

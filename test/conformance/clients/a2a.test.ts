@@ -6,8 +6,9 @@ import { run } from '../../support/processes.ts'
 const script = (name: string) => `${import.meta.dirname}/${name}.py`
 
 /**
- * Clients of A2A in other languages, beside those in JavaScript of test/transports: a program, what goes before the address,
- * and whether it can read what stands at the root, where capabilities are a list unless a client says its version.
+ * Clients of A2A in other languages, beside those in JavaScript of test/transports: a program, what goes before the
+ * address, and whether it can read what stands at the root, where capabilities are a list unless a client says its
+ * version.
  */
 const clients: readonly [string, string | undefined, string[], boolean][] = [
   ['Python 1.3.0, A2A 1.0', installed('a2a-1.3.0/bin/python'), [script('a2a_1')], true],

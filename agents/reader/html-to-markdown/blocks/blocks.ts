@@ -49,7 +49,7 @@ export interface Container extends Sums {
   readonly is_linked: boolean
 }
 
-/** How many of the element and its ancestors have a matching name, and the depth of the nearest; -1 without one. */
+/** Number of matches among the names of the element and its ancestors, and the depth of the nearest match; -1 without one. */
 export interface NameMatch {
   readonly count: number
   readonly depth: number

@@ -20,8 +20,7 @@ export interface PageFacts {
 /**
  * The body is the element whose own paragraphs have the most prose. If it has this share of the expected content, the
  * page is one text and doubtful blocks are left out; on other pages they are taken for completeness. A page that
- * declares
- * itself an article needs a smaller share.
+ * declares itself an article needs a smaller share.
  */
 const bodyShare = { undeclared: 0.4, declared: 0.1 }
 const certain = { of_article: 0.55, of_lead: 0.85, of_comment: 0.9 }

@@ -18,9 +18,8 @@ const minRevealedCharacters = 200
 
 /**
  * Rewrites any HTML as small, well-formed HTML without scripts, styles, comments and hidden text, in linear time. If
- * there
- * is more hidden than visible text, the hidden text counts as the page: such pages fade in, or a script
- * writes them beside a plain version in `<noscript>`.
+ * there is more hidden than visible text, the hidden text counts as the page: such pages fade in, or a script writes
+ * them beside a plain version in `<noscript>`.
  */
 export function prefilter(html: string): Filtered {
   const revealed = new Set<string>()

@@ -14,8 +14,8 @@ export interface TidyOptions {
 }
 
 /**
- * Prepares a tree for output: absolute URLs, links only to the web and mail, the sources of lazy images, the language of
- * code, formulas as TeX, tables as grids, footnotes marked.
+ * Prepares a tree for output: absolute URLs, links only to the web and mail, the sources of lazy images, the language
+ * of code, formulas as TeX, tables as grids, footnotes marked.
  */
 export function tidy(root: Root, base: string, options: TidyOptions): Root {
   const { include_links = true, include_images = true } = options

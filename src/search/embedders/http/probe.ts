@@ -18,8 +18,7 @@ export function resourceOf(text: string): URL {
 
 /**
  * Learns the dimensions of the endpoint. Throws Failure `unavailable` with a hint if the endpoint gives no vectors, or
- * vectors
- * of other dimensions than configured; or the signal's reason.
+ * vectors of other dimensions than configured; or the signal's reason.
  */
 export async function probe(
   endpoint: EmbeddingsClient,

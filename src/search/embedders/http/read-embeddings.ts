@@ -5,8 +5,8 @@ export class InvalidEmbeddings extends Error {
 
 /**
  * Reads the answer to `count` texts: a vector for each text, in the order in which they were sent, of length 1, or
- * zeros if the
- * model gave zeros. Throws InvalidEmbeddings; its message names the defect and quotes no part of the answer.
+ * zeros if the model gave zeros. Throws InvalidEmbeddings; its message names the defect and quotes no part of the
+ * answer.
  */
 export function readEmbeddings(body: Uint8Array, count: number): readonly Float32Array[] {
   const rows = rowsOf(parse(body))

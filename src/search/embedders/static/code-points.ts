@@ -3,7 +3,7 @@ export const pointBits = 0x1fffff
 /** The character is removed. */
 export const gone = 1 << 21
 export const blank = 1 << 22
-/** The character is a word of its own: punctuation, a Chinese character. */
+/** The character is a separate word: punctuation, a Chinese character. */
 export const apart = 1 << 23
 /** The character becomes several characters, those of `expansions`. */
 export const several = 1 << 24
@@ -41,9 +41,8 @@ interface CodePoints {
 
 /**
  * The result of BERT's normaliser (clean_text, handle_chinese_chars, strip_accents, lowercase) and pre-tokeniser for
- * each
- * code point. Code points one at a time are enough: whole strings would only add the order of combining marks that are
- * not accents, and no piece has such a mark.
+ * each code point. Code points one at a time are enough: whole strings would only add the order of combining marks
+ * that are not accents, and no piece has such a mark.
  */
 export function createCodePoints(): CodePoints {
   const readings = new Int32Array(0x110000)

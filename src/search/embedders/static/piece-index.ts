@@ -20,8 +20,7 @@ const sharp = 0x23
 
 /**
  * An open hash table of the first `pieces` lines, over the vocabulary's own bytes. Without strings it is built in a
- * few
- * milliseconds. The hash advances byte by byte, so one pass over a word gives the keys of all its prefixes.
+ * few milliseconds. The hash advances byte by byte, so one pass over a word gives the keys of all its prefixes.
  */
 export function createPieceIndex(vocabulary: Uint8Array, pieces: number): PieceIndex {
   const bits = 33 - Math.clz32(pieces)

@@ -11,8 +11,7 @@ const sliceMilliseconds = 5
 
 /**
  * An embedder that sums the vectors of a text's word pieces and sequences of pieces, from the table in `folder`.
- * Throws
- * Failure `unavailable` if a file of the table is missing or contradicts its manifest.
+ * Throws Failure `unavailable` if a file of the table is missing or contradicts its manifest.
  */
 export async function createStaticEmbedder(folder: string): Promise<Embedder> {
   const table = await readTable(folder)

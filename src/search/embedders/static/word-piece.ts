@@ -13,8 +13,7 @@ interface Pieces {
   readonly ids: Int32Array
   /**
    * Share of the letters and digits that are Latin or ASCII and belong to a piece that is a whole word or has at least
-   * 3
-   * characters; 0 for a text without such letters and digits.
+   * 3 characters; 0 for a text without such letters and digits.
    */
   readonly coverage: number
 }

@@ -40,8 +40,7 @@ const silent = 50
 
 /**
  * Loads the optional package and disables its network access. The package is loaded from `extras` if that is set and
- * has
- * it, else from beside this program. Throws Failure `unavailable` with the command that installs the package.
+ * has it, else from beside this program. Throws Failure `unavailable` with the command that installs the package.
  */
 export function loadLibrary(extras: string | undefined): TransformersLibrary {
   // onnxruntime sends telemetry unless the process's own environment forbids it before the library is loaded.
@@ -105,7 +104,7 @@ function unusable(path: string, fault: unknown): Failure {
   return new Failure('unavailable', `${path} cannot be loaded: ${why}`, { hint }, fault)
 }
 
-/** onnxruntime-node's own install script downloads GPU libraries, which nothing here needs. */
+/** onnxruntime-node's own install script downloads GPU libraries, which this embedder does not need. */
 function install(extras: string | undefined): string {
   const prefix = extras ? `--prefix ${extras} ` : ''
   return `ONNXRUNTIME_NODE_INSTALL=skip ONNXRUNTIME_NODE_INSTALL_CUDA=skip npm install ${prefix}${packageName}@${version}`

@@ -19,8 +19,7 @@ export type Order = readonly string[] | null
 
 /**
  * A message of the thread. The first one reports that the model is loaded, or the error. Each later one holds the
- * vectors of
- * one list of texts, concatenated in one array, or the error.
+ * vectors of one list of texts, concatenated in one array, or the error.
  */
 export type ThreadAnswer =
   | { readonly model: LoadedModel }

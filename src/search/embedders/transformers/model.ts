@@ -48,8 +48,7 @@ function checkTokenizer({ tokenizer }: ExtractFeatures, { path, positions, piece
 
 /**
  * Embeds one text at a time: without padding this is three times as fast as a batch on a CPU, and the other texts
- * cannot change
- * a vector, as they would in an int8 model, whose activations are scaled per batch.
+ * cannot change a vector, as they would in an int8 model, whose activations are scaled per batch.
  */
 function createEncode(extract: ExtractFeatures, dimensions: number): Encode {
   return async (texts) => {

@@ -101,7 +101,7 @@ class LanceVectorStore implements VectorStore {
         await generation.write(entries, revision)
       } catch (fault) {
         if (isFull(fault))
-          throw new VectorStoreError('storage_full', 'There is no room left for vectors.', { cause: fault })
+          throw new VectorStoreError('storage_full', 'No space is left for vectors.', { cause: fault })
         this.#suspect(fault)
         throw new VectorStoreError('unavailable', 'The vectors could not be written.', { cause: fault })
       }

@@ -5,8 +5,7 @@ const maxDimensions = 16_384
 
 /**
  * Offsets in the kernel's memory, in bytes. The memory begins with `scratch`, the data of one query. The slabs follow,
- * each
- * with space for `slabRows` vectors in several forms.
+ * each with space for `slabRows` vectors in several forms.
  */
 export interface MemoryLayout {
   readonly dimensions: number

@@ -8,7 +8,7 @@ import { digestFormat, storedDigest } from '../version-content.ts'
 import type { PreviousEntry } from './commit.ts'
 
 interface CachedDecisionReads extends DecisionReads {
-  /** The entry of an id as it is stored. */
+  /** The stored entry with this id. */
   previous(id: string): Promise<PreviousEntry>
 }
 
@@ -118,7 +118,7 @@ function claimLoader(db: Kysely<Tables>, options: LoaderOptions) {
   }, options)
 }
 
-/** Loads the digests of what was published under a version. */
+/** Loads the digests of content that was published under a version. */
 function digestLoader(db: Kysely<Tables>, options: LoaderOptions) {
   return new DataLoader(
     async (versions: readonly { entry_id: string; version: string }[]) => {

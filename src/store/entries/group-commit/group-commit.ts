@@ -23,7 +23,7 @@ interface PendingChange {
   readonly reject: (fault: unknown) => void
 }
 
-/** The change is decided again in the next batch: an earlier change of its batch invalidated what it read. */
+/** The change is decided again in the next batch: an earlier change of its batch invalidated one of its reads. */
 interface Conflict {
   /** The entry that both changes touch; undefined if only a wider read, such as one of claims, was invalidated. */
   readonly entry_id: string | undefined

@@ -3,7 +3,7 @@ import { lookalikeKey } from '../confusables.ts'
 import { type Put, toRow } from './commit.ts'
 import { claimKey, claimsIn } from './decision-reads.ts'
 
-/** Reads that record what they read. */
+/** Reads that record their read set. */
 interface ReadSet extends DecisionReads {
   /** Whether the change invalidates a recorded read. */
   conflictsWith(writeSet: WriteSet): boolean

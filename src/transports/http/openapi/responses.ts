@@ -81,7 +81,7 @@ const seconds = { type: 'integer', minimum: 0 }
 
 const common = { 'X-Request-Id': header('Names the request in the log.', text, true) }
 const allowance = {
-  RateLimit: header('What is left of the limit (draft-ietf-httpapi-ratelimit-headers).', text),
+  RateLimit: header('The remaining calls of the limit (draft-ietf-httpapi-ratelimit-headers).', text),
   'RateLimit-Policy': header('The limit that applies.', text),
 }
 const etag = { ETag: header('Validates this representation (RFC 9110 section 8.8.3).', text, true) }

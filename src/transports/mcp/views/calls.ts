@@ -58,8 +58,7 @@ const written = new WeakMap<object, string>()
 
 /**
  * The result of a successful tool as JSON without braces. A frozen output never changes, so its text is cached while
- * the
- * output is in use.
+ * the output is in use.
  */
 export function writeSucceeded(output: Json): string {
   if (typeof output !== 'object' || output === null || !Object.isFrozen(output)) return membersOf(output)

@@ -19,8 +19,7 @@ const timeout = 1000
 const maxCategories = 6
 /**
  * Publishers choose the categories, and models read this text as the gateway's own: categories with few agents or long
- * names
- * are left out.
+ * names are left out.
  */
 const minAgents = 10
 const maxCategoryLength = 20

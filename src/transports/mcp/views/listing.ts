@@ -9,8 +9,7 @@ export const instructions =
 
 /**
  * The capabilities. The gateway notifies of changes of the listed agents if the transport allows it: on a connection,
- * or in a
- * subscription.
+ * or in a subscription.
  */
 export function capabilitiesOf(tells: boolean) {
   return { tools: {}, resources: tells ? { listChanged: true } : {}, prompts: {}, completions: {} }
