@@ -33,7 +33,7 @@ describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => 
     return { first, second, [Symbol.asyncDispose]: () => stack.disposeAsync() }
   }
 
-  test('show a writer at once what was written at another', async () => {
+  test('show a write at once to a caller who wrote at another gateway', async () => {
     await using pair = await startPair()
     const { first, second } = pair
     const token = await first.token('ada')
@@ -49,7 +49,7 @@ describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => 
     }
   })
 
-  test('count calls together where they are told to, and each for itself while the database is away', async () => {
+  test('share the counts of calls if configured, and count separately while the database is unavailable', async () => {
     await using own = await startPostgres()
     const shared = { DATABASE_URL: await own.createDatabase(), DRAGOMAN_RATE_LIMIT: 'shared' }
     await using first = await startGateway(shared)
@@ -71,7 +71,7 @@ describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => 
     expect((await search(second)).headers.get('ratelimit')).toMatch(/r=119/)
   })
 
-  test('share agents, tokens, keys, sessions and tasks, each with a data folder of its own', async () => {
+  test('share agents, tokens, keys, sessions and tasks, with separate data folders', async () => {
     await using pair = await startPair()
     const { first, second } = pair
     const token = await first.token('ada')
@@ -231,7 +231,7 @@ test('an address of another kind of database is refused, and not repeated', asyn
   expect(stderr).not.toContain('hush-hush')
 })
 
-test('a database that nobody serves is a failure of one line to doctor', async () => {
+test('doctor reports an unreachable database in one line', async () => {
   await using folder = await temporaryFolder()
   const DATABASE_URL = 'postgresql://ada:hush-hush@127.0.0.1:1/registry'
   const { code, stdout, stderr } = await run(['doctor'], { DATABASE_URL, DRAGOMAN_DATA: folder.path })

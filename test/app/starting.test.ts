@@ -23,20 +23,20 @@ function failing(times: number, fault: Error) {
   return { state, start }
 }
 
-test('a start that fails closes what it opened, and says why', async () => {
+test('a failed start closes the resources that it opened, and reports the reason', async () => {
   const fault = new Failure('invalid_request', 'Not so.')
   const { state, start } = failing(1, fault)
   await expect(start()).rejects.toBe(fault)
   expect(state).toEqual({ begun: 1, open: 0 })
 })
 
-test('a start whose store goes away in the middle of it is made again, over nothing of the one before', async () => {
+test('a start whose store becomes unavailable is repeated with new resources', async () => {
   const { state, start } = failing(2, new Failure('unavailable', 'The store cannot be reached.'))
   await using _ = await start()
   expect(state).toEqual({ begun: 3, open: 1 })
 })
 
-test('a server that cannot serve a REST row names the row and listens no more', async () => {
+test('a server that cannot serve a REST row names the row and stops listening', async () => {
   await using folder = await temporaryFolder()
   const port = await freePort()
   const config = readConfig({ DRAGOMAN_DATA: folder.path, PORT: String(port), DRAGOMAN_LIVENESS: 'off' })

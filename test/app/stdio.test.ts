@@ -12,7 +12,7 @@ function toolsIn(line: string): string[] {
   return result.tools.map((tool) => tool.name)
 }
 
-test('MCP over stdio ends with its input, with 0, having said nothing but its answers', async () => {
+test('MCP over stdio exits with 0 at the end of its input, after printing only its answers', async () => {
   await using folder = await temporaryFolder()
   await using peer = stdio(folder.path)
   peer.process.stdin?.write(list)

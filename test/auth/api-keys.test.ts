@@ -22,7 +22,7 @@ async function keyOf(subject: string, input: object = {}, grant: Parameters<Test
 }
 
 describe('an API key', () => {
-  test('acts as its creator, with what the creator may, for ninety days', async () => {
+  test('acts as its creator, with the creator’s rights, for ninety days', async () => {
     const made = await keyOf('ada', { label: 'ci' }, { namespaces: ['com.ada'] })
     expect(made.key).toMatch(/^drg_[A-Za-z0-9]{8}_[\w-]{43}$/)
     expect(made.key.startsWith(`${made.id}_`)).toBe(true)
@@ -128,7 +128,7 @@ describe('an API key', () => {
     expect((await home.request('GET', '/api/keys', { token })).json.keys).toHaveLength(1)
   })
 
-  test('is not made by a playground session, nor a hundred and first by anybody', async () => {
+  test('cannot be created by a playground session, and no owner can have more than a hundred', async () => {
     const session = await home.request('POST', '/api/playground/session')
     const refused = await home.request('POST', `/api/playground/session/${session.json.id}/execute`, {
       body: { agent: 'svc.registry', capability: 'create_key', input: {} },

@@ -44,7 +44,7 @@ describe('an authenticator', () => {
     expect(verdicts).toEqual(Object.fromEntries(forged.map(({ name }) => [name, 'unauthenticated'])))
   })
 
-  test('takes nothing that is forged from a header either', async () => {
+  test('refuses every forged token in a header too', async () => {
     const authenticate = authenticatorOf(key, issuer, () => start)
     const verdicts: Record<string, string> = {}
     for (const { name, token } of forged) {
@@ -53,7 +53,7 @@ describe('an authenticator', () => {
     expect(verdicts).toEqual(Object.fromEntries(forged.map(({ name }) => [name, 'unauthenticated'])))
   })
 
-  test('takes what it signed, for whom it was signed, with what it allows', async () => {
+  test('accepts its own tokens, with their subject and their rights', async () => {
     const authenticate = authenticatorOf(key, issuer, () => start)
     const principal = await authenticate(await mint(600, ['agents:read', 'a2a:call']))
     expect(principal).toEqual({
@@ -140,7 +140,7 @@ describe('time', () => {
     expect(await judge(() => authenticate(token))).toBe('unauthenticated')
   })
 
-  test('an expired token is reported as expired, and nothing more', async () => {
+  test('an expired token is reported as expired, without further details', async () => {
     const authenticate = authenticatorOf(key, issuer, () => start + 3_600_000)
     await expect(authenticate(await mint(1))).rejects.toMatchObject({
       code: 'unauthenticated',

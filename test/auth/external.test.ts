@@ -107,7 +107,7 @@ describe('an issuer that the operator trusts', () => {
     expect(await status(two)).toBe(401)
   })
 
-  test('is asked for its metadata not before the first token, and for its keys once', async () => {
+  test('gets a request for its metadata only at the first token, and one request for its keys', async () => {
     await using fresh = await startIssuer()
     await using home = await trust(entry(fresh.issuer))
     const tokens = [
@@ -257,7 +257,7 @@ test('an external token valid for more than a year is refused: revocations are n
 })
 
 describe('the attack table through an external issuer', () => {
-  test('is refused, row by row, and nothing that a token names is fetched', async () => {
+  test('is refused, row by row, and no address in a token is fetched', async () => {
     const pair = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true })
     const key: SigningKey = { kid: 'theirs', private_key: pair.privateKey, public_key: pair.publicKey }
     const jwks = JSON.stringify({ keys: [{ ...(await exportJWK(pair.publicKey)), kid: 'theirs' }] })

@@ -84,7 +84,7 @@ describe('a challenge', () => {
   })
 })
 
-test('a token that names a key address is checked with our keys, and nothing is fetched', async () => {
+test('a token that names a key address is checked with the gateway’s own keys, without a fetch', async () => {
   const { key, issuer } = await signerOf(home)
   let calls = 0
   const listener = createServer((socket) => {

@@ -29,7 +29,7 @@ const open = () => openKeyRing(path, clock)
 const kids = (keys: readonly { kid?: string | undefined }[]) => keys.map(({ kid }) => kid)
 
 describe('a key ring', () => {
-  test('takes the single key of before as its first, and keeps its name for ever', async () => {
+  test('adopts the single key of older versions as its first key, and never changes its name', async () => {
     const jwk = await generateJwk()
     const first = await open()
     await writeFile(path, JSON.stringify(jwk))

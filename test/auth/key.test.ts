@@ -7,7 +7,7 @@ import { run } from '../support/processes.ts'
 
 const fixture = resolve(import.meta.dirname, 'load-key.ts')
 
-test('the key is made once, for its owner alone, and leaves nothing else behind', async () => {
+test('the key is created once, readable only by its owner, without other files', async () => {
   await using folder = await temporaryFolder()
   const path = join(folder.path, 'data', 'keys', 'signing.json')
   const first = await loadSigningKey(path)

@@ -128,7 +128,7 @@ describe('a challenge', () => {
     expect(await (await fetch(at)).json()).toMatchObject({ resource: `${home.url}${resource}` })
   })
 
-  test('without credentials has no error, and names the scope that is asked for', async () => {
+  test('without credentials has no error, and names the required scope', async () => {
     const { headers } = await home.request('POST', '/a2a/discover', { body: { query: 'x' } })
     expect(headers.get('www-authenticate')).toBe(
       `Bearer realm="dragoman", scope="agents:read", resource_metadata="${home.url}/.well-known/oauth-protected-resource"`,
@@ -157,7 +157,7 @@ describe('a challenge', () => {
     )
   })
 
-  test('names the base URL where there is one, path and all', async () => {
+  test('names the base URL with its path, if it is set', async () => {
     const { headers } = await deep.request('POST', '/mcp', { token: 'bad', body: mcpCall })
     expect(headers.get('www-authenticate')).toContain(
       'resource_metadata="https://registry.example/.well-known/oauth-protected-resource/base/mcp"',

@@ -27,7 +27,7 @@ describe('a revoked token', () => {
     expect([await holds(first), await holds(two)]).toEqual([false, true])
   })
 
-  test('may be the very one that asks, by its id', async () => {
+  test('may be the token of the request itself, by its id', async () => {
     const token = await home.token('self')
     const { jti, exp = 0 } = decodeJwt(token)
     expect((await revoke(token, { jti })).status).toBe(200)
@@ -115,7 +115,7 @@ describe('a revoked token', () => {
 })
 
 describe('a revoked subject', () => {
-  test('loses the tokens and keys issued before, and nothing issued after', async () => {
+  test('loses the tokens and keys issued before, and keeps those issued after', async () => {
     let now = Date.now()
     await using dated = await startGateway({}, { clock: () => now })
     const before = await dated.token('ada')

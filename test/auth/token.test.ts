@@ -17,7 +17,7 @@ async function create(words: string, environment: Record<string, string> = {}) {
 }
 
 describe('dragoman token create', () => {
-  test('prints a token and nothing else, good for thirty days and all but admin', async () => {
+  test('prints only a token, valid for thirty days and for every scope but admin', async () => {
     const { code, stdout, stderr, token } = await create('--sub ada')
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/)
@@ -42,7 +42,7 @@ describe('dragoman token create', () => {
     expect(exp - iat).toBe(900)
   })
 
-  test('issues in the name of the base URL where there is one', async () => {
+  test('issues with the base URL as issuer if it is set', async () => {
     const { token } = await create('--sub ada', { DRAGOMAN_BASE_URL: 'https://registry.example/' })
     expect(decodeJwt(token)).toMatchObject({
       iss: 'https://registry.example',

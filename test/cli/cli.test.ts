@@ -30,7 +30,7 @@ const publication = {
 }
 
 describe('the command line over a data folder', () => {
-  test('imports, reports bad lines, and changes nothing the second time', async () => {
+  test('imports, reports bad lines, and makes no changes the second time', async () => {
     await using folder = await temporaryFolder()
     const environment = { DRAGOMAN_DATA: folder.path }
     const file = join(folder.path, 'list.jsonl')
@@ -110,7 +110,7 @@ describe('the command line over a data folder', () => {
     expect(ended.stderr).toMatch(/PORT.*DRAGOMAN_BASE_URL/s)
   })
 
-  test('says nothing when its reader has had enough', async () => {
+  test('prints no error when its reader stops reading', async () => {
     await using folder = await temporaryFolder()
     const script = `DRAGOMAN_DATA=${folder.path} ${process.execPath} ${command} doctor | head -1`
     const { stdout, stderr } = await promisify(execFile)('bash', ['-c', script])
@@ -123,7 +123,7 @@ describe('the command line over a data folder', () => {
     expect(JSON.parse(stdout).agents[0].package_name).toBe('svc.utility.wiki')
   })
 
-  test('doctor lists every setting and hides what is secret', async () => {
+  test('doctor lists every setting and hides secrets', async () => {
     await using folder = await temporaryFolder()
     const ended = await run(['doctor', '--json'], {
       DRAGOMAN_DATA: folder.path,
@@ -136,7 +136,7 @@ describe('the command line over a data folder', () => {
     expect(settings.map((setting: { name: string }) => setting.name)).toContain('DRAGOMAN_CONTACT')
   })
 
-  test('doctor says that callers would be told an address that is none', async () => {
+  test('doctor reports a host that callers cannot use', async () => {
     await using folder = await temporaryFolder()
     const { code, stdout } = await run(['doctor'], { DRAGOMAN_DATA: folder.path, HOST: '0.0.0.0' })
     expect(code).toBe(1)

@@ -60,13 +60,13 @@ describe.each(Object.entries(transports))('connect over %s', (_, url) => {
     }
   })
 
-  test('ends with its input, with 0, having said nothing', async () => {
+  test('exits with 0 at the end of its input, without output', async () => {
     await using peer = start(process.execPath, [command, 'connect', url()])
     peer.process.stdin?.end()
     expect(await peer.ended).toMatchObject({ code: 0, stdout: '', stderr: '' })
   })
 
-  test('tells a bad token as an error with its code', async () => {
+  test('reports a bad token as an error with its code', async () => {
     await using peer = start(process.execPath, [command, 'connect', url(), '--token', 'bad'])
     peer.process.stdin?.end(`${JSON.stringify(modernRequest(7, 'tools/list', {}))}\n`)
     const { code, stdout } = await peer.ended

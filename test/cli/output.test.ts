@@ -97,7 +97,7 @@ test.each(
     [line.join(' '), line],
     [`${line.join(' ')} --json`, [...line, '--json']],
   ]) as [string, string[]][],
-)('dragoman %s prints nothing that would command the terminal', async (_, line) => {
+)('dragoman %s prints no terminal control characters', async (_, line) => {
   const { port } = server.address() as AddressInfo
   const words = line.map((word) => word.replace('{file}', join(folder, 'agent.json')))
   const environment = { DRAGOMAN_URL: `http://127.0.0.1:${port}`, DRAGOMAN_TOKEN: 'any' }

@@ -311,7 +311,7 @@ describe('a bridge to Streamable HTTP', () => {
     expect(await host.ended).toBe(false)
   })
 
-  test('closes a cancelled request of 2026-07-28, and sends nothing more for it', async () => {
+  test('closes a cancelled request of 2026-07-28, and sends no further message for it', async () => {
     const arrived = Promise.withResolvers<ServerResponse>()
     let count = 0
     await using server = await startHttp((_, response, body) => {

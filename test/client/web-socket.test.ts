@@ -110,7 +110,7 @@ describe('a transport', () => {
     })
   })
 
-  test('tells a refusal that is not in our words, and a server that is not there', async () => {
+  test('reports a refusal in another form, and a server that cannot be reached', async () => {
     await using server = await startServer('HTTP/1.1 403 No\r\nContent-Length: 4\r\n\r\n<p>n')
     await expect(createWebSocketTransport(server.url).start()).rejects.toMatchObject({
       status: 403,
@@ -129,7 +129,7 @@ describe('a transport', () => {
     expect(() => createWebSocketTransport(url)).toThrow(/address/)
   })
 
-  test('offers mcp and nothing else, and sends its headers', async () => {
+  test('offers only mcp, and sends its headers', async () => {
     await using server = await startServer()
     const seen = once(server.sockets, 'connection')
     const transport = createWebSocketTransport(server.url, { token: 't', headers: { 'X-Own': '1' } })
@@ -172,7 +172,7 @@ describe('a transport', () => {
     await expect(transport.send({})).rejects.toThrow(/not open/)
   })
 
-  test('waits with what it sends until the server reads', async () => {
+  test('waits before it sends more until the server reads', async () => {
     await using server = await startServer()
     const paused = once(server.sockets, 'connection')
     const transport = createWebSocketTransport(server.url)

@@ -25,7 +25,7 @@ describe('figures of one question', () => {
     }
   })
 
-  test('the interval of differences holds their mean, and is narrow where they agree', () => {
+  test('the interval of differences contains their mean, and is narrow if they agree', () => {
     const [low, high] = bootstrap(Array.from({ length: 200 }, (_, at) => (at % 2 === 0 ? 0.1 : -0.05)))
     expect(low).toBeLessThan(0.025)
     expect(high).toBeGreaterThan(0.025)
@@ -33,7 +33,7 @@ describe('figures of one question', () => {
   })
 })
 
-test('a folder is imported, asked and measured: words, meaning and both', async () => {
+test('a folder is imported, queried and measured: words, meaning and both', async () => {
   await using folder = await temporaryFolder()
   const set = join(folder.path, 'tiny')
   await mkdir(set)

@@ -148,7 +148,7 @@ test('a socket whose remote address is not the checked one is closed', async () 
   expect(secret.hits()).toBe(before)
 })
 
-test('proxy settings in the environment change nothing', async () => {
+test('proxy settings in the environment have no effect', async () => {
   await using proxy = await serve((_request, response) => response.end('through the proxy'))
   const source = `
     import { createSafeFetch } from '${new URL('../../src/net/fetch/safe-fetch.ts', import.meta.url)}'

@@ -28,7 +28,7 @@ describe('TXT records', () => {
     expect(await patient(server)('chunks.test', signal)).toEqual(['dragoman-verify=abc', 'two'])
   })
 
-  test('are none where the name or the type does not exist', async () => {
+  test('are empty if the name or the type does not exist', async () => {
     server.set('no-data.test', { rcode: 'NOERROR' })
     expect(await patient(server)('no-such-name.test', signal)).toEqual([])
     expect(await patient(server)('no-data.test', signal)).toEqual([])
@@ -110,7 +110,7 @@ describe('several name servers', () => {
     expect(await patient(server, other)('shared.test', signal)).toEqual(['both'])
   })
 
-  test('of which one lies prove nothing by its lie', async () => {
+  test('of which one lies do not accept the false record', async () => {
     server.txt('victim.test', 'lie')
     expect(await patient(server, other)('victim.test', signal)).toEqual([])
     server.set('victim.test', { txt_of: 'elsewhere.test', txt: ['lie'] })

@@ -289,7 +289,7 @@ describe('a faulty upstream', () => {
   })
 })
 
-describe('a caller that goes away', () => {
+describe('a caller that disconnects', () => {
   test.each(['/hang', '/drip'])('cancels %s', async (path) => {
     const caller = new AbortController()
     const pending = rejection(get(path, { signal: caller.signal }))

@@ -27,7 +27,7 @@ describe('the agents hosted here', () => {
     await dns[Symbol.asyncDispose]()
   })
 
-  test('are verified once the domain of the base URL says what the gateway says', async () => {
+  test('are verified once the domain of the base URL publishes the gateway’s proof', async () => {
     const check = async () => {
       const { store, follower, verification } = home.gateway
       const { json: wiki } = await home.request('GET', '/public/agents/svc.utility.wiki')
@@ -46,7 +46,7 @@ describe('the agents hosted here', () => {
     })
   })
 
-  test('are due by themselves, and only where there is a domain to prove', async () => {
+  test('become due automatically, and only if there is a domain to prove', async () => {
     expect(await home.gateway.verification.checker.isDue()).toBe(true)
     await using local = await startGateway()
     expect(await local.gateway.verification.checker.isDue()).toBe(false)
@@ -55,7 +55,7 @@ describe('the agents hosted here', () => {
 })
 
 describe('checks that run by themselves', () => {
-  test('look at what is published soon after, in one process of all that share the store', async () => {
+  test('check new entries soon after they are published, in one of all processes that share the store', async () => {
     await using site = await replay({ 'GET /card.json': json({ name: 'Sun', description: 'Shines.' }) })
     await using home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: site.url })
     const { verification, store } = home.gateway

@@ -41,7 +41,7 @@ describe('pages', () => {
     expect(names).toEqual((await registry.find({ sort, ...query })).names)
   })
 
-  test('skip and double nothing that stays, while others come, change and go', async () => {
+  test('neither skip nor repeat unchanged entries while others are added, changed and removed', async () => {
     const coming = [name(1), 'com.pages.agent-19z', 'com.pages.agent-99']
     const names = await pages({}, async (page) => {
       if (page < 3) await registry.list(titled(coming[page] ?? ''), owner)

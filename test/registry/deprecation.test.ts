@@ -19,7 +19,7 @@ const deprecate = (agent: string, more: { message?: string; successor?: string }
   registry.deprecate({ agent, deprecated: true, ...more }, ada)
 
 describe('a deprecated agent', () => {
-  test('says so to everybody, with what takes its place, until that is taken back', async () => {
+  test('is shown as deprecated to all callers, with its successor, until the deprecation ends', async () => {
     const [old, better] = [await live(), await live()]
     const entry = await deprecate(old, { message: 'It is slow.', successor: `custom.${better}` })
     const result = { message: 'It is slow.', successor: better, at: entry.updated_at }
@@ -68,7 +68,7 @@ describe('a deprecated agent', () => {
 })
 
 describe('a successor', () => {
-  test('is an agent that everybody sees', async () => {
+  test('is visible to all callers', async () => {
     const name = await live()
     const hidden = 'com.deprecation.hidden'
     await registry.publish(publication(hidden), ada, new AbortController().signal)

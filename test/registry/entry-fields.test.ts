@@ -110,7 +110,7 @@ test('the command line has an option for each filter that names one', async () =
   for (const { option } of Object.values(filters)) if (option) expect(stdout).toContain(option[0])
 })
 
-test('a filter by characters that no publication may hold matches nothing, and is no error', async () => {
+test('a filter with characters that no publication may contain matches no entry, without an error', async () => {
   await using home = await startGateway()
   const { status, json } = await home.request(
     'GET',

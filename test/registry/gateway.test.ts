@@ -81,7 +81,7 @@ describe('the life of an agent over REST', () => {
     )
   })
 
-  test('by a manifest alone keeps the publisher’s own card, and serves it as it was written', async () => {
+  test('by a manifest alone keeps the publisher’s own card, and serves it unchanged', async () => {
     const token = await home.token('ada')
     const made = await home.request('POST', '/api/agents/publish', {
       token,
@@ -98,7 +98,7 @@ describe('the life of an agent over REST', () => {
     expect(resolved.json).toMatchObject({ manifest_url: `${outside.url}/card`, card })
   })
 
-  test('hides a card in STAGE from everybody but its own', async () => {
+  test('hides a card in STAGE from all callers but its owner', async () => {
     const token = await home.token('ada')
     await home.request('POST', '/api/agents/publish', { token, body: publication('com.hidden.card') })
     const path = '/agents/com.hidden.card/.well-known/agent-card.json'
@@ -109,7 +109,7 @@ describe('the life of an agent over REST', () => {
 })
 
 describe('hosted agents', () => {
-  test('are listed, the playground is not, and nobody changes one', async () => {
+  test('are listed, except the playground, and no caller can change one', async () => {
     const { json } = await home.request('GET', '/public/agents?target=developer&category=utilities')
     const names = json.agents.map((agent: { package_name: string }) => agent.package_name)
     expect(names.toSorted()).toEqual(hostedNames)
@@ -126,7 +126,7 @@ describe('hosted agents', () => {
     }
   })
 
-  test('are written once, and again only where they change; at another address they say the new one', async () => {
+  test('are written once, and again only after a change; at another address they state the new one', async () => {
     await using folder = await temporaryFolder()
     const environment = { DRAGOMAN_DATA: folder.path }
     async function visit(): Promise<{ revision: number; manifest: string; url: string }> {

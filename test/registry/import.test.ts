@@ -33,7 +33,7 @@ const counts = (report: {
 const store = (registry: TestRegistry, package_name: string) => registry.store.read.entry({ package_name })
 
 describe('an import', () => {
-  test('lists a server as an ACTIVE, unclaimed entry of nobody', async () => {
+  test('lists a server as an ACTIVE, unclaimed entry without an owner', async () => {
     await using registry = await openRegistry()
     expect(counts(await registry.importLines([server()], 1))).toEqual([1, 0, 0, 0])
     expect(await registry.get('npm.acme/mail_server', null)).toMatchObject({
@@ -76,7 +76,7 @@ describe('an import', () => {
     expect((await registry.find({})).names).toEqual([name])
   })
 
-  test('again changes nothing, and bumps no revision', async () => {
+  test('again makes no change and takes no revision', async () => {
     await using registry = await openRegistry()
     const lines = [server(), card(), server({ url: 'https://github.com/other/mail' })]
     expect(counts(await registry.importLines(lines, 1))).toEqual([3, 0, 0, 0])
@@ -156,14 +156,14 @@ describe('an import', () => {
     expect((await registry.find({})).total).toBe(2)
   })
 
-  test('brings nobody’s script in as an address', async () => {
+  test('imports no script as an address', async () => {
     await using registry = await openRegistry()
     await registry.importLines([card({ wellKnownURI: 'javascript:alert(1)' })], 1)
     const entry = await registry.get('com.example.weather/weather-now', null)
     expect(entry.manifest_url).toBe('https://weather.example.com/a2a')
   })
 
-  test('leaves alone what was deleted here, and what an owner has', async () => {
+  test('does not change entries that were deleted here or that have an owner', async () => {
     await using registry = await openRegistry()
     await registry.importLines([server(), card()], 1)
     await registry.remove({ agent: 'npm.acme/mail_server' }, admin)

@@ -49,7 +49,7 @@ async function openHome(failFirst = 0, ...entries: ReturnType<typeof sampleEntry
   }
 }
 
-test('a fault at the start is told, and made good a moment later', async () => {
+test('a fault at the start is reported, and repaired by a retry', async () => {
   await using home = await openHome(2, sampleEntry())
   await home.follower.ready
   expect(home.faults.map(String)).toEqual(['Error: The disk is asleep.', 'Error: The disk is asleep.'])
@@ -57,7 +57,7 @@ test('a fault at the start is told, and made good a moment later', async () => {
   expect(home.follower.applied_revision).toBe(1)
 })
 
-test('a fault after a commit delays whoever waits for it, and is no failure of theirs', async () => {
+test('a fault after a commit delays the waiting callers, and does not fail their calls', async () => {
   await using home = await openHome()
   await home.follower.ready
   home.fail(2)
@@ -92,7 +92,7 @@ test('more changes than a page, among them several of one entry, leave the index
   expect((await search('xerus')).total).toBe(0)
 })
 
-test('an entry that cannot be read is told and left out; all others are found', async () => {
+test('an unreadable entry is reported and left out; all others are found', async () => {
   await using home = await openHome()
   const [spoilt, valid] = [sampleEntry({ name: 'Spoilt' }), sampleEntry({ name: 'Sound' })]
   await put(home.store, spoilt, valid)
@@ -125,7 +125,7 @@ test('one that stops does so at once, whatever it waits for', async () => {
   expect(performance.now() - started).toBeLessThan(900)
 })
 
-test('what knows nothing of liveness is left alone by looks at agents, and keeps up all the same', async () => {
+test('an index without liveness ignores probes, and stays current', async () => {
   await using home = await openHome()
   const entry = sampleEntry()
   await put(home.store, entry)
@@ -150,7 +150,7 @@ test('what knows nothing of liveness is left alone by looks at agents, and keeps
   ])
 })
 
-test('what another process commits while a page is applied is applied too, though it is the last for ever', async () => {
+test('a commit of another process while a page is applied is applied too, even if no commit follows', async () => {
   await using home = await openHome(0, sampleEntry())
   await using other = await openSqliteStore(home.path)
   await using index = createMemoryIndex()

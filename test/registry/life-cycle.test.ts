@@ -77,7 +77,7 @@ describe('a new agent', () => {
     expect(await codeOf(registry.publish({ ...bare, endpoints }, ada, signal))).toBe('ok')
   })
 
-  test('needs somebody to own it', async () => {
+  test('needs an owner', async () => {
     expect(await codeOf(registry.publish(publication(fresh()), null, signal))).toBe('unauthenticated')
   })
 })
@@ -92,7 +92,7 @@ describe('going live and back', () => {
     expect(back).toMatchObject({ state: 'STAGE', revision: staged.revision + 2 })
   })
 
-  test('from the wrong state is wrong_state, names the state, and changes nothing', async () => {
+  test('from the wrong state is wrong_state, names the state, and leaves the entry unchanged', async () => {
     const { id } = await stage()
     await expect(registry.unpublish({ agent: id }, ada)).rejects.toMatchObject({
       code: 'wrong_state',
@@ -115,7 +115,7 @@ describe('going live and back', () => {
 })
 
 describe('an update', () => {
-  test('changes what it states and leaves the rest, and is found by its new words at once', async () => {
+  test('changes the stated fields only, and is found by its new words at once', async () => {
     const staged = await stage()
     await registry.goLive({ agent: staged.id }, ada)
     const changed = await registry.update(
@@ -141,7 +141,7 @@ describe('an update', () => {
     )
   })
 
-  test('that expects another revision is precondition_failed and changes nothing', async () => {
+  test('that expects another revision is precondition_failed and leaves the entry unchanged', async () => {
     const { id, revision } = await stage()
     const update = (expected_revision: number, name: string) =>
       codeOf(registry.update({ agent: id, expected_revision }, { name }, ada))
@@ -228,7 +228,7 @@ describe('names', () => {
     ['custom.mine', 'invalid_request', 'invalid_request'],
     ['01900000-0000-7000-8000-000000000001', 'invalid_request', 'invalid_request'],
     ['svcs.mine', 'ok', 'conflict'],
-  ])('%s is %s to anybody, %s to an admin', async (name, anybody, operator) => {
+  ])('%s is %s to ordinary callers, %s to an admin', async (name, anybody, operator) => {
     expect(await codeOf(registry.publish(publication(name), ada, signal))).toBe(anybody)
     expect(await codeOf(registry.publish(publication(name), admin, signal))).toBe(operator)
   })
@@ -248,7 +248,7 @@ describe('names', () => {
 })
 
 describe('the tag test', () => {
-  test('is set by admins alone, and kept where it stands', async () => {
+  test('is set only by admins, and kept if it is already set', async () => {
     const name = fresh()
     expect(await codeOf(registry.publish(publication(name, { tags: ['test'] }), ada, signal))).toBe(
       'reserved_tag',

@@ -136,7 +136,7 @@ describe('a card', () => {
     expect(readFindings(document).findings).toContainEqual(expect.objectContaining({ severity, code, field }))
   })
 
-  test('of the newest form that has everything needs nothing but a signature', () => {
+  test('of the newest form that is complete lacks only a signature', () => {
     const card = {
       name: 'Agent',
       description: 'Does.',
@@ -197,7 +197,7 @@ describe('a card', () => {
     ['a url that is none', { url: 'not a url' }, []],
     ['a url of another kind', { url: 'javascript:alert(1)' }, []],
     ['no url', {}, []],
-  ])('of version %s says where it answers', (_, more, endpoints) => {
+  ])('of version %s states its endpoint', (_, more, endpoints) => {
     const card = {
       name: 'A',
       description: 'B',
@@ -315,7 +315,7 @@ describe('publishing by a manifest', () => {
     expect((await publish({ manifest_url, name: 'Elsewhere' })).package_name).toBe('1.0.0.127/elsewhere')
   })
 
-  test('lets what the body states win', async () => {
+  test('gives precedence to fields of the body', async () => {
     const entry = await publish({
       ...publication('com.stated.agent'),
       description: undefined,
@@ -329,7 +329,7 @@ describe('publishing by a manifest', () => {
     })
   })
 
-  test('does not ask for it where the body says enough', async () => {
+  test('is not fetched if the body is complete', async () => {
     const before = outside.requests.length
     const manifest_url = `${outside.url}/gone`
     const { capabilities: _, ...facts } = publication('com.enough.agent')
@@ -345,7 +345,7 @@ describe('publishing by a manifest', () => {
     ['/gone', 'upstream_failed'],
     ['/reset', 'upstream_failed'],
     ['/nowhere', 'upstream_failed'],
-  ])('that cannot be had (%s) is %s, and writes nothing', async (path, code) => {
+  ])('that cannot be fetched (%s) is %s, and writes no entry', async (path, code) => {
     const before = await registry.store.read.revision()
     expect(await codeOf(publish({ manifest_url: `${outside.url}${path}` }))).toBe(code)
     expect(await registry.store.read.revision()).toBe(before)

@@ -29,7 +29,7 @@ const names = (found: { agents: { package_name: string }[] }) =>
   found.agents.map((agent) => agent.package_name)
 
 test.each(['memory', 'lance'])(
-  'an agent is found by what it means as soon as it is live, and after a start, with vectors in %s',
+  'an agent is found by its meaning as soon as it is live, and after a start, with vectors in %s',
   async (where) => {
     await using folder = await temporaryFolder()
     const settings = { DRAGOMAN_VECTORS: where, DRAGOMAN_DATA: folder.path }
@@ -76,7 +76,7 @@ test('a page ends where its budget does, and the next one goes on from there', a
   expect(seen).toEqual(all)
 })
 
-test('what scores less than asked is left out, and where nothing fits that is said', async () => {
+test('agents below the minimum score are left out, and a note says if none fits', async () => {
   await using home = await startGateway()
   await publish(home)
   const all = await find(home, 'weather')

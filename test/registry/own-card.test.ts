@@ -63,7 +63,7 @@ describe("the gateway's own card, as A2A has it", () => {
     },
   )
 
-  test('is asked for by header, by query or by media type; others get the shape of the interface', async () => {
+  test('is requested by header, by query or by media type; other requests get the registry’s own form', async () => {
     const shapes = await Promise.all([
       home.request('GET', own, version),
       home.request('GET', `${own}?A2A-Version=1.0`),
@@ -119,7 +119,7 @@ describe("the gateway's own card, as A2A has it", () => {
     expect(byRest.json.error.details[0].metadata.code).toBe('unauthenticated')
   })
 
-  test('says how old it may become and since when it stands', async () => {
+  test('states its maximum age and its last modification', async () => {
     const { headers } = await home.request('GET', own, version)
     expect(headers.get('cache-control')).toBe('public, max-age=0, must-revalidate')
     expect(Date.parse(headers.get('last-modified') ?? '')).toBeLessThanOrEqual(Date.now())

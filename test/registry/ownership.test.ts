@@ -207,7 +207,7 @@ async function tableOf(
 }
 
 // Before any matrixRow is done: what is hidden is in nothing that anybody reads.
-describe('of what is in STAGE, suspended or deleted', () => {
+describe('of entries that are in STAGE, suspended or deleted', () => {
   const strangers: Caller[] = ['anonymous', 'other', 'owner', 'admin']
   const questions: Record<string, Record<string, Json>> = {
     'a list': { limit: 100, facets: true },
@@ -221,7 +221,7 @@ describe('of what is in STAGE, suspended or deleted', () => {
   }
 
   test.each(Object.entries(questions))(
-    'nothing is in %s, whoever asks at any transport',
+    'no entry is in %s, for any caller at any transport',
     async (_, params) => {
       for (const transport of transports) {
         for (const caller of strangers) {
@@ -238,7 +238,7 @@ describe('of what is in STAGE, suspended or deleted', () => {
     },
   )
 
-  test('nothing is counted, on no page and behind no cursor', async () => {
+  test('no entry is counted, on any page or behind any cursor', async () => {
     const active = transports.length * matrix.length * callers.length
     const names: string[] = []
     let cursor: string | null = null
@@ -255,7 +255,7 @@ describe('of what is in STAGE, suspended or deleted', () => {
     expect(Object.keys(json.facets.targets).sort()).toEqual(['developer', 'open'])
   })
 
-  test('nothing is suggested for a misspelt name', async () => {
+  test('no entry is suggested for a misspelt name', async () => {
     const answer = await home.request('GET', '/public/agents/com.held.d0.update-stage-owne')
     expect(answer.status).toBe(404)
     expect(answer.text).not.toMatch(/nearest.*-stage-/)
@@ -273,7 +273,7 @@ describe('of what is in STAGE, suspended or deleted', () => {
     expect(suspended.suspended).toMatchObject({ reason: 'It lied.' })
   })
 
-  test('a taken name is taken in every state, and says nothing of who has it', async () => {
+  test('a taken name is taken in every state, and does not reveal its owner', async () => {
     for (const state of states) {
       const package_name = nameOf(0, matrix[0] as AuditAction, state, 'other')
       const body = {

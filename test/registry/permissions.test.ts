@@ -46,7 +46,7 @@ describe('an agent in STAGE', () => {
     }
   })
 
-  test('is not there for somebody without a token, who is asked for one before anything is changed', async () => {
+  test('is not found without a token, and a change without a token asks for one first', async () => {
     expect(await codeOf(registry.get(name, null))).toBe('not_found')
     for (const operation of changes) {
       const code = await codeOf(operations[operation](name, null))
@@ -83,7 +83,7 @@ describe('an ACTIVE agent', () => {
   const name = 'com.permit.active'
   beforeAll(() => registry.list(publication(name), owner))
 
-  test('is everybody’s to read; only its own may change it, and others are told so', async () => {
+  test('is readable for all; only its owner may change it, and others get forbidden', async () => {
     for (const caller of [null, outsider, namesake, claimant, owner, admin]) {
       expect((await registry.get(name, caller)).package_name).toBe(name)
     }
@@ -94,7 +94,7 @@ describe('an ACTIVE agent', () => {
     expect((await registry.get(name, null)).state).toBe('ACTIVE')
   })
 
-  test('shows its owner to its own alone, and the namespace to everybody', async () => {
+  test('shows its owner only to the owner, and the namespace to all', async () => {
     const claimed = 'com.permit.owned'
     await registry.list(publication(claimed), claimant)
     for (const caller of [null, outsider, namesake]) {
@@ -119,7 +119,7 @@ describe('a claimed namespace', () => {
   const attempt = (name: string, ...namespaces: string[]) =>
     codeOf(registry.publish(publication(name), person('somebody', namespaces), signal))
 
-  test('is closed to whoever does not claim it, however they come near', async () => {
+  test('is closed to callers who do not claim it, on every path', async () => {
     expect(await attempt('net.corp.claimed.x')).toBe('forbidden')
     expect(await attempt('net.corp.claimed')).toBe('forbidden')
     expect(await attempt('net.corp.claimed/x')).toBe('forbidden')
@@ -129,7 +129,7 @@ describe('a claimed namespace', () => {
     expect(await attempt('net.corp.claimed.y', 'net.corp.claime')).toBe('forbidden')
   })
 
-  test('is open to whoever claims it, or what it stands under, and to admins', async () => {
+  test('is open to callers who claim it or a namespace above it, and to admins', async () => {
     expect(await attempt('net.corp.claimed.second', 'net.corp.claimed')).toBe('ok')
     expect(await attempt('net.corp.claimed.third', 'net.x', 'net.corp')).toBe('ok')
     expect(await codeOf(registry.publish(publication('net.corp.claimed.fourth'), admin, signal))).toBe('ok')
@@ -144,7 +144,7 @@ describe('a claimed namespace', () => {
   })
 })
 
-test('a namespace covers what stands under it by a dot or a slash', () => {
+test('a namespace covers names under it, separated by a dot or a slash', () => {
   expect(isUnder('com.example.weather', 'com.example')).toBe(true)
   expect(isUnder('com.example/weather', 'com.example')).toBe(true)
   expect(isUnder('com.example', 'com.example')).toBe(true)

@@ -23,7 +23,7 @@ test('a new revision forgets them all, and an answer of an older one is not kept
   expect(answers.recall('q', '2')).toBeUndefined()
 })
 
-test('no more is kept than fits', () => {
+test('stores at most what fits', () => {
   const answers = createCache()
   for (const question of ['a', 'b', 'c']) {
     answers.recall(question, '1')

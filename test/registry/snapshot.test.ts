@@ -28,7 +28,7 @@ async function everything({ snapshot, faults }: Awaited<ReturnType<typeof openHo
   return restored(await snapshot().read(), read, (fault) => void faults.push(fault))
 }
 
-test('what is written is read as it was', async () => {
+test('content is read as it was written', async () => {
   await using home = await openHome()
   await home.snapshot().write(1, parts)
   const sections = await home.snapshot().read()
@@ -38,7 +38,7 @@ test('what is written is read as it was', async () => {
   expect(home.faults).toEqual([])
 })
 
-test('nothing is read where nothing was written, by another version, or of another store', async () => {
+test('no snapshot is read if none was written, or if it is of another version or store', async () => {
   await using home = await openHome()
   await using other = await openHome()
   expect(await home.snapshot().read()).toBeUndefined()
@@ -51,7 +51,7 @@ test('nothing is read where nothing was written, by another version, or of anoth
   expect(home.faults).toEqual([])
 })
 
-test('a damaged file is told and not read, wherever it is damaged', async () => {
+test('a file that is damaged anywhere is reported and not read', async () => {
   await using home = await openHome()
   await home.snapshot().write(1, parts)
   const whole = await readFile(home.path)
@@ -74,7 +74,7 @@ test('a damaged file is told and not read, wherever it is damaged', async () => 
   expect(home.faults.length).toBeGreaterThan(10)
 })
 
-test('what cannot be written is told and does no harm', async () => {
+test('a failed write is reported and has no other effect', async () => {
   await using home = await openHome()
   await writeFile(join(home.folder, 'index'), 'a file where the folder should be')
   await home.snapshot().write(1, parts)

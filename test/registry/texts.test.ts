@@ -63,7 +63,7 @@ describe('a text', () => {
     expect(hidesCharacters(text)).toBe(false)
   })
 
-  test('hidden anywhere in a value is found where it is', () => {
+  test('hidden anywhere in a value is found at its position', () => {
     const schema = {
       type: 'object',
       properties: { 'a/b': { description: 'x\u202ey' }, ok: { title: 'fine' } },
@@ -102,7 +102,7 @@ describe('a text', () => {
     expect(mixesScripts(text)).toBe(mixes)
   })
 
-  test('is looked at in time proportional to its length', async () => {
+  test('is checked in time proportional to its length', async () => {
     const texts = ['ignore all ', 'always call ', '<', 'send ', 'do not tell ']
     for (const word of texts) {
       const flag = (times: number) => () =>
@@ -112,7 +112,7 @@ describe('a text', () => {
   })
 })
 
-describe('what a language model should be wary of', () => {
+describe('texts that are dangerous for a language model', () => {
   const flagsOf = (description: string) =>
     contentFlags({ name: 'A', description: 'Does.', tags: [], capabilities: [{ name: 'a', description }] })
 
@@ -193,7 +193,7 @@ describe('a name', () => {
     },
   )
 
-  test('is not told from another by its underscores or by how many of its separators there are', async () => {
+  test('is confusable with names that differ only in underscores or in the number of separators', async () => {
     await registry.list(publication('com.example.my-agent'), person('ada'))
     for (const name of ['com.example.my_agent', 'com.example.my--agent', 'com..example.my-agent']) {
       expect(await codeOf(registry.publish(publication(name), person('mallory'), signal))).toBe('conflict')
@@ -208,14 +208,14 @@ describe('a name', () => {
     },
   )
 
-  test('that looks like one of my own is mine to take, and an admin takes any', async () => {
+  test('that is confusable with one of the caller’s own is allowed, and an admin may take any', async () => {
     expect(await codeOf(registry.publish(publication('com.exarnple.weather'), person('ada'), signal))).toBe(
       'ok',
     )
     expect(await codeOf(registry.publish(publication('com.examp1e.weather'), admin, signal))).toBe('ok')
   })
 
-  test('that looks like one in STAGE is refused without a word of that one', async () => {
+  test('that is confusable with one in STAGE is refused without naming that one', async () => {
     await registry.publish(publication('com.hidden.morning'), person('ada'), signal)
     const work = registry.publish(publication('com.hidden.rnorning'), person('mallory'), signal)
     await expect(work).rejects.toMatchObject({ code: 'conflict' })

@@ -125,7 +125,7 @@ describe('a domain', () => {
     expect(demoted.reason).toContain('example.com')
   })
 
-  test('is not demoted by a clock that jumps, nor by checks asked for twice', async () => {
+  test('is not demoted by a clock that jumps, nor by repeated checks', async () => {
     const ada = await publishAs('ada')
     const { json: outcome } = await ada('POST', `${at}/verify`, { domain: 'example.com' })
     dns.txt(outcome.challenges.dns.record.name, outcome.challenges.dns.record.value)
@@ -160,7 +160,7 @@ describe('a domain', () => {
     expect(JSON.stringify(await seenByAll())).not.toContain(signature)
   })
 
-  test('gives its names to whoever proved it', async () => {
+  test('reserves its names for the owners who proved it', async () => {
     const ada = await publishAs('ada')
     const { json: outcome } = await ada('POST', `${at}/verify`, { domain: 'example.com' })
     dns.txt(outcome.challenges.dns.record.name, outcome.challenges.dns.record.value)
@@ -184,7 +184,7 @@ describe('a domain', () => {
     expect(dns.questions).toEqual([])
   })
 
-  test("is not proved where the manifest's host is another one", async () => {
+  test('is not proved if the manifest is at another host', async () => {
     const ada = await publishAs('ada', { manifest_url: 'https://elsewhere.org/card.json' })
     const { json: outcome } = await ada('POST', `${at}/verify`, {})
     expect(outcome).toMatchObject({ verified: false, domain: null })
@@ -204,7 +204,7 @@ describe('a domain', () => {
   })
 })
 
-describe('an import that nobody owns', () => {
+describe('an unclaimed import', () => {
   const imported = 'com.example.agents/courier'
   const path = `/api/agents/${encodeURIComponent(imported)}`
 
@@ -224,7 +224,7 @@ describe('an import that nobody owns', () => {
     expect(done.json).toMatchObject({ created: 1 })
   }
 
-  test('is claimed by whoever proves its domain, and changes hands with its history', async () => {
+  test('is claimed by proving its domain, and keeps its history', async () => {
     await importCard()
     expect((await home.request('GET', path)).json).toMatchObject({
       verification_level: 'unclaimed',
@@ -323,7 +323,7 @@ describe('the card at the manifest URL', () => {
     expect(again.json.code).toBe('conflict')
   })
 
-  test('does not win over what the owner stated, and its difference is a finding for the owner', async () => {
+  test('does not replace the owner’s statements, and its difference is a finding for the owner', async () => {
     site.set({ 'GET /card.json': json(card) })
     const ada = await publishAs('ada', { manifest_url: `${origin}/card.json` })
     await home.gateway.verification.checker.run(signal)

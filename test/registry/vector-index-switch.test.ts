@@ -95,7 +95,7 @@ test('a new model takes over once it knows every entry; until then the old one s
   expect(home.faults.map(String)).toContain('Error: The model is asleep.')
 })
 
-test('the standby serves where the model before can no longer be opened', async () => {
+test('the fallback model serves if the previous model can no longer be opened', async () => {
   await using home = await openHome()
   await put(home.store, 'weather')
   {
@@ -111,13 +111,13 @@ test('the standby serves where the model before can no longer be opened', async 
   expect(home.faults.map(String)).toContain('Error: old is gone.')
 })
 
-test('a model that cannot be opened is told at the start, and nothing stands in for it', async () => {
+test('a model that cannot be opened fails the start, without a fallback', async () => {
   await using home = await openHome()
   home.gone.add('new')
   await expect(home.openArms('new')).rejects.toThrow('new is gone.')
 })
 
-test('a model out of order leaves no entry out: it is asked again', async () => {
+test('a failing model leaves no entry out: its requests are retried', async () => {
   await using home = await openHome()
   await using arms = await home.openArms('standby')
   await arms.ready

@@ -48,7 +48,7 @@ test('what waits for a write that is under way is found', async () => {
   await Promise.all([first, second])
 })
 
-test('many that wait are written at once, and whoever brings them waits for that', async () => {
+test('a long queue is written at once, and its caller waits for the write', async () => {
   const { embeddings, stored } = slowStore()
   await using keep = createVectorKeep(embeddings, 'model', () => {})
   await keep.add(vectorsBetween(0, 300))
@@ -64,7 +64,7 @@ test('what waits is written at the end', async () => {
   expect(stored.size).toBe(2)
 })
 
-test('what cannot be kept is told, and hurts nobody', async () => {
+test('a failed write is reported, without another effect', async () => {
   const { embeddings, state } = slowStore()
   const onError = vi.fn()
   await using keep = createVectorKeep(embeddings, 'model', onError)

@@ -13,7 +13,7 @@ const blocks = [...guide.matchAll(/^```(sh|json)\n([\s\S]*?)^```$/gm)].map(([, k
   text,
 }))
 
-test('docs/versions.md: the requests are answered as it says, twice where they are made once', async () => {
+test('docs/versions.md: the requests are answered as documented, also when repeated', async () => {
   await using home = await startGateway()
   const token = await home.token('ada')
   const first = { description: 'Forecasts for any town.', version: '1.0.0' }

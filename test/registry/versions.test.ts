@@ -24,7 +24,7 @@ const strings = async (agent: string, caller = ada as typeof ada | null) =>
   (await registry.versions(agent, 20, undefined, caller)).versions.map(({ version }) => version)
 
 describe('the history of an agent', () => {
-  test('begins when it goes live, and goes on with each change of what it says', async () => {
+  test('begins when the entry goes live, and continues with each change of its content', async () => {
     const name = fresh()
     await registry.publish(publication(name, { version: '1.0.0' }), ada, new AbortController().signal)
     await change(name, { description: 'Better, and seen by nobody yet.' })
@@ -95,7 +95,7 @@ describe('the history of an agent', () => {
   })
 })
 
-test.each(['NaN', '1e300', '1.5', 'x'])('a cursor that somebody made up of %s is refused', async (id) => {
+test.each(['NaN', '1e300', '1.5', 'x'])('a cursor forged from %s is refused', async (id) => {
   const agent = await registry.get(await live(), null)
   const cursor = encodePosition({ key: '', id }, ['versions', agent.id])
   expect(await codeOf(registry.versions(agent.id, 20, cursor, null))).toBe('invalid_request')
@@ -130,7 +130,7 @@ describe('a version that its owner states', () => {
     expect(versions[1]).toMatchObject({ revision: back.revision, sha256: versions[2]?.sha256 })
   })
 
-  test('does not keep anybody from what is no content of it', async () => {
+  test('does not prevent changes of fields outside the content', async () => {
     const name = await live({ version: '1.0.0' })
     expect(await codeOf(change(name, {}))).toBe('ok')
     expect(await codeOf(registry.transfer({ agent: name }, { subject: 'eve' }, ada))).toBe('ok')

@@ -85,7 +85,7 @@ describe('an agent in STAGE', () => {
     }
   })
 
-  test('is suggested to nobody who misspells it, and an ACTIVE one is', async () => {
+  test('is not suggested for a misspelt name, and an ACTIVE one is', async () => {
     for (const caller of [null, outsider, owner]) {
       const failure = await registry.get('com.hidden.quokkas', caller).catch((thrown: unknown) => thrown)
       expect(failure).toMatchObject({ code: 'not_found' })
@@ -96,7 +96,7 @@ describe('an agent in STAGE', () => {
     })
   })
 
-  test('is in the list of one’s own, in the state asked for, and of nobody else', async () => {
+  test('is in its owner’s list, in the requested state, and in no other list', async () => {
     const mine = (state?: 'STAGE' | 'ACTIVE') => ({ filters: { mine: true, ...(state && { state }) } })
     expect((await registry.find(mine('STAGE'), owner)).names).toEqual([hidden])
     expect((await registry.find(mine(), owner)).total).toBe(6)

@@ -40,7 +40,7 @@ const clients: readonly (readonly [string, (url: URL, token: string) => Promise<
   ],
 ]
 
-describe.each(agents)('an agent of %s, as an MCP server of its own', (_, start) => {
+describe.each(agents)('an agent of %s, as a separate MCP server', (_, start) => {
   let agent: A2aAgent
   let gateway: TestGateway
   let token: string
@@ -85,7 +85,7 @@ describe.each(agents)('an agent of %s, as an MCP server of its own', (_, start) 
   })
 })
 
-test('a hosted agent is an MCP server of its own too, and an unlisted one is not', async () => {
+test('a hosted agent is a separate MCP server too, and an unlisted one is not', async () => {
   await using gateway = await startGateway()
   const client = new Client(info, { versionNegotiation: { mode: 'auto' } })
   await client.connect(

@@ -49,7 +49,7 @@ describe.each(Object.entries(servers))('the official server of %s', (_, start) =
     expect(await rejection(remote.ask('nothing'))).toMatchObject({ code: 'unknown_action' })
   })
 
-  test('receives a cancellation when its caller goes away', async () => {
+  test('receives a cancellation when its caller disconnects', async () => {
     await using server = await start()
     await using remote = agentAt(server.url)
     await remote.ask('echo')

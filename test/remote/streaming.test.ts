@@ -80,7 +80,7 @@ test('its progress arrives as progress of MCP', async () => {
   expect(text).toContain('"greeting":"Hello Ada"')
 })
 
-test('a caller that goes away cancels the task', async () => {
+test('a caller that disconnects cancels the task', async () => {
   const leaving = new AbortController()
   const answer = await post(
     '/a2a/message',

@@ -89,7 +89,7 @@ describe('the input and the output', () => {
   })
   const agents = [sampleAgent(to, [strict])]
 
-  test('the action gets what its schema made of the params', async () => {
+  test('the action gets the params as its schema parsed them', async () => {
     const { output } = await routerOver(agents).dispatch(
       { to, action: 'count', params: { to: 3 } },
       anonymous(),
@@ -281,7 +281,7 @@ describe('an action that calls another', () => {
     expect(router.observations).toHaveLength(2)
   })
 
-  test('is answered with the output, and with the failure of the other as it is', async () => {
+  test('is answered with the output, and with the unchanged failure of the other agent', async () => {
     const agents = [sampleAgent(to, [around]), sampleAgent('com.test.inner', [sampleAction('look')])]
     expect((await routerOver(agents).dispatch({ to, action: 'around' }, anonymous())).output).toEqual({
       seen: true,

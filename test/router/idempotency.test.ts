@@ -117,7 +117,7 @@ test('the output is returned although it cannot be stored, which is reported', a
   expect(faults).toEqual([full])
 })
 
-test('an action that creates nothing reads its input as it is', async () => {
+test('an action without a key gets its input unchanged', async () => {
   const { send } = open(async (input) => input)
   const input = { idempotency_key: 'a' }
   expect(await send(input, anonymous(), 'plain')).toEqual(input)

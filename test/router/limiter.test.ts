@@ -77,13 +77,13 @@ test.each([
   },
 )
 
-test('each class has a bucket of its own', () => {
+test('each class has its own bucket', () => {
   const { passed } = limiter()
   expect(passed('search', caller)).toBe(120)
   expect(passed('get_agent', caller)).toBe(600)
 })
 
-test('each address has buckets of its own; a token has them wherever it calls from', () => {
+test('each address has its own buckets; a token has the same buckets at every address', () => {
   const { passed } = limiter()
   expect(passed('search', caller)).toBe(120)
   expect(passed('search', { client: at('192.0.2.2') })).toBe(120)
@@ -93,7 +93,7 @@ test('each address has buckets of its own; a token has them wherever it calls fr
   expect(passed('search', { client: at('192.0.2.1'), principal: principal('eve') })).toBe(1200)
 })
 
-test('a session has no more than the address it comes from', () => {
+test('a session shares the limit of its address', () => {
   const { passed } = limiter()
   const session: Principal = { ...principal('playground:1'), confined_to: 'test' }
   expect(passed('execute', { ...caller, principal: session }, {}, playground)).toBe(20)
@@ -125,7 +125,7 @@ test('a clock that is set back takes no allowance away', () => {
   expect(passed('search', caller)).toBe(60)
 })
 
-test('the refusal has a retry time, and the allowance what is left', () => {
+test('the refusal has a retry time, and the allowance the remaining calls', () => {
   const { ask, passed } = limiter()
   expect(ask('search', caller)).toEqual({ policy: 'search', limit: 120, remaining: 119, reset_s: 1 })
   passed('search', caller)

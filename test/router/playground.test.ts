@@ -80,7 +80,7 @@ async function openPlayground(limits: Partial<PlaygroundLimits> = {}, poll_ms = 
 }
 
 describe('a session', () => {
-  test('can be created by everybody, has an end time, and finds agents', async () => {
+  test('can be created by every caller, has an end time, and finds agents', async () => {
     await using home = await openPlayground()
     const { call } = home
     const { output } = await call('create_session', {})
@@ -280,7 +280,7 @@ describe('a session made with a token', () => {
     delete_session: {},
   }
 
-  test.each(actions)('is not there for anybody else: %s', async (action) => {
+  test.each(actions)('is not found by other callers: %s', async (action) => {
     await using home = await openPlayground()
     const { output } = await home.call('create_session', {}, ada)
     const { id } = output as { id: string }
@@ -341,7 +341,7 @@ describe('watching a session', () => {
     expect(seen).toEqual([3])
   })
 
-  test('costs a watcher that takes nothing one step in memory, and others nothing', async () => {
+  test('costs one step in memory for a watcher that does not read, and no other caller waits', async () => {
     await using home = await openPlayground({ watchers: 1 })
     const session = await home.session()
     for (let count = 0; count < 3; count++) await home.execute(session)
@@ -364,7 +364,7 @@ describe('watching a session', () => {
     expect(await codeOf(watching)).toBe('cancelled')
   })
 
-  test('is refused where it could not be streamed', async () => {
+  test('is refused if it cannot be streamed', async () => {
     await using home = await openPlayground()
     const session = await home.session()
     expect(await codeOf(home.call('watch_session', { session }))).toBe('not_callable')

@@ -85,7 +85,7 @@ describe('the nearest names', () => {
     expect(nearest(word, names).slice(0, expected.length || 3)).toEqual(expected)
   })
 
-  test('are at most as many as asked for, the best first', () => {
+  test('are at most the requested number, the best first', () => {
     expect(nearest('publish', names, 1)).toEqual(['publish'])
     expect(nearest('a', ['ab', 'abc', 'b', 'abcdefgh'])).toEqual(['ab', 'b', 'abc'])
   })

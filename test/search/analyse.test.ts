@@ -70,7 +70,7 @@ describe('a query', () => {
     expect(words('Can you please help me find an agent to send emails?')).toEqual(['send', 'email'])
   })
 
-  it('of nothing but boilerplate keeps its words', () => {
+  it('of boilerplate only keeps its words', () => {
     expect(words('find me a tool')).toEqual(['find', 'me', 'a', 'tool'])
     expect(words('mcp-server')).toEqual(['mcp', 'server', 'mcpserver'])
   })

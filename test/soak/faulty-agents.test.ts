@@ -16,7 +16,7 @@ interface Held {
   readonly handles: number
 }
 
-test('agents that fail in every way leave nothing behind', async () => {
+test('agents that fail in every way leave no resources behind', async () => {
   // Circuits heal in a moment, so that nearly every call reaches its agent.
   await using outside = await openFaultyWorld(2000)
   const { gateway, send } = outside

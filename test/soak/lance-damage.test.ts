@@ -140,7 +140,7 @@ describe('a damaged lance store', () => {
   })
 
   describe.each(Object.entries(damages))('%s each file', (_, damage) => {
-    it('while it is closed: what it then says is right', { timeout: 120_000 }, async () => {
+    it('while it is closed: later answers are correct', { timeout: 120_000 }, async () => {
       for (const file of files) {
         const folder = await copied()
         await damage(join(folder, file))
@@ -150,7 +150,7 @@ describe('a damaged lance store', () => {
       }
     })
 
-    it('while it is open: what it then says is right, or nothing', { timeout: 120_000 }, async () => {
+    it('while it is open: later answers are correct or an error', { timeout: 120_000 }, async () => {
       for (const file of files) {
         const folder = await copied()
         await using store = await open(folder)

@@ -586,7 +586,7 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
     })
 
     describe('many writers', () => {
-      test('in one process lose and duplicate nothing', async () => {
+      test('in one process lose and duplicate no change', async () => {
         const other = await home.another()
         const entries = Array.from({ length: 40 }, () => sampleEntry())
         const acknowledged = await Promise.all(
@@ -614,7 +614,7 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
         expect((await store.read.entry({ id: entry.id }))?.description).toBe('25')
       })
 
-      test('in three processes lose and duplicate nothing', async () => {
+      test('in three processes lose and duplicate no change', async () => {
         const acknowledged = await Promise.all(
           ['com.one', 'com.two', 'com.three'].map((prefix) => home.elsewhere(prefix, 15)),
         )

@@ -94,7 +94,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('the client of the A2A SDK, over %s', (b
     }
   })
 
-  test('streams what a search comes to', async () => {
+  test('streams the result of a search', async () => {
     const client = await clientAt('/')
     const events = await collect(client.sendMessageStream(text('weather')))
     expect(events.map(({ payload }) => payload?.$case)).toEqual([
@@ -111,7 +111,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('the client of the A2A SDK, over %s', (b
     expect(card.skills.map(({ id }) => id)).toContain('publish')
   })
 
-  test('begins a task at once, listens to it, asks for it, lists it and cancels it', async () => {
+  test('begins a task at once, subscribes to it, gets it, lists it and cancels it', async () => {
     const name = `cancelled by ${binding}`
     const client = await worker()
     const task = (await client.sendMessage(text(name, { returnImmediately: true }))) as Task
@@ -134,7 +134,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('the client of the A2A SDK, over %s', (b
     await expect(again).rejects.toBeInstanceOf(TaskNotCancelableError)
   })
 
-  test('goes on with a task that asks it something, in one stream and another', async () => {
+  test('continues a task that asks for input, in separate streams', async () => {
     const [first, second] = [`asked by ${binding}`, `answered by ${binding}`]
     const client = await worker()
     const stream = client.sendMessageStream(text(first))

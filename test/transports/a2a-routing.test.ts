@@ -79,7 +79,7 @@ describe('an action behind a stream', () => {
     ])
   })
 
-  test('loses nothing on a caller who takes its time', async () => {
+  test('loses no event for a slow caller', async () => {
     const events = await stream('flood')
     const parts = events.filter((event) => gist(event) === 'artifact parts')
     expect(parts.map(({ artifactUpdate }) => artifactUpdate.artifact.parts[0].data.n)).toEqual(

@@ -107,7 +107,7 @@ describe('a channel to several listeners', () => {
     expect(channel.listeners).toBe(2)
   })
 
-  test('drops a listener that reads nothing for too long', async () => {
+  test('drops a listener that does not read for too long', async () => {
     const channel = new TaskChannel(task, () => {}, 1)
     channel.follow()
     const quick = channel.follow()[Symbol.asyncIterator]()

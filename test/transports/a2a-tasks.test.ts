@@ -181,7 +181,7 @@ describe('ownership of tasks', () => {
     expect((await session.ask('POST', `tasks/${id}:cancel`, ada)).status).toBe(200)
   })
 
-  test('an anonymous task is visible to everybody who knows its id, and in no list', async () => {
+  test('an anonymous task is visible to every caller who knows its id, and in no list', async () => {
     const { id } = await session.begin('nobody')
     expect((await session.ask('GET', `tasks/${id}`)).status).toBe(200)
     const cy = await session.home.token('cy')

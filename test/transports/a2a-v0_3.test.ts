@@ -66,7 +66,7 @@ describe('the client of the SDK of A2A 0.3', () => {
     expect(card.skills.map(({ id }) => id)).toContain('publish')
   })
 
-  test('begins a task at once, listens to it, asks for it and cancels it', async () => {
+  test('begins a task at once, subscribes to it, gets it and cancels it', async () => {
     const client = await clientAt(`${session.url}/a2a/v1/`, await session.home.token('ada'))
     const task = (await client.sendMessage(text('cancelled', false))) as Task
     expect(task).toMatchObject({ kind: 'task', status: { state: 'submitted' } })
@@ -87,7 +87,7 @@ describe('the client of the SDK of A2A 0.3', () => {
     await expect(client.cancelTask({ id: task.id })).rejects.toThrow('cannot be canceled')
   })
 
-  test('goes on in another stream with a task that asks it something', async () => {
+  test('continues a task that asks for input, in another stream', async () => {
     const client = await clientAt(`${session.url}/a2a/v1/`, await session.home.token('ada'))
     const stream = client.sendMessageStream(text('asked'))
     const first = (await stream.next()).value as Task
@@ -123,7 +123,7 @@ describe('a frame of 0.3', () => {
     expect([json.error?.code, headers.get('content-type')]).toEqual([code, 'application/json'])
   })
 
-  test('is one where it says so, and none where it says 1.0', async () => {
+  test('is of 0.3 if its header says so, and not if it says 1.0', async () => {
     expect((await post('tasks/get', { id: 't' }, { 'A2A-Version': '0.3.0' })).json.error.code).toBe(-32001)
     expect((await post('tasks/get', { id: 't' }, { 'A2A-Version': '1.0' })).json.error.code).toBe(-32601)
     expect((await post('tasks/get', { id: 't' }, { 'A2A-Version': '0.2' })).json.error.code).toBe(-32009)

@@ -205,7 +205,7 @@ describe('the change feed', () => {
     await expect.poll(async () => (await open()).answer.status).toBe(200)
   })
 
-  test('costs nothing more once a follower has broken off in the middle of a word', async () => {
+  test('uses no resources once a follower has disconnected in the middle of an event', async () => {
     await using small = await startGateway({}, { changes: { followers: { address: 1 } } })
     const peer = connect(Number(new URL(small.url).port), '127.0.0.1')
     peer.write('GET /public/changes HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n')

@@ -88,7 +88,7 @@ describe('the envelope over WebSocket', () => {
     },
   )
 
-  test('tells how far an action is, where the message has a name', async () => {
+  test('sends progress if the message has an id', async () => {
     const count = defineAction({
       name: 'count',
       title: 'Count',
@@ -135,7 +135,7 @@ describe('the envelope over WebSocket', () => {
 describe('GET /schemas/envelope.json', () => {
   const page = readFileSync(join(import.meta.dirname, '../../docs/envelope.md'), 'utf8')
 
-  test('is the schema of what is taken', async () => {
+  test('is the schema of accepted envelopes', async () => {
     const { json, headers } = await home.request('GET', '/schemas/envelope.json')
     expect(headers.get('content-type')).toBe('application/schema+json')
     expect(json.$id).toBe(`${home.url}/schemas/envelope.json`)

@@ -32,7 +32,7 @@ describe('a stream of server-sent events', () => {
     expect(await answer.text()).toBe('event: part\nid: 1\ndata: {}\n\ndata: []\n\n')
   })
 
-  test('waits for a caller who takes nothing, holds no more than was written, and cuts off in the end', async () => {
+  test('waits for a caller who does not read, buffers only the written data, and finally disconnects', async () => {
     const cut = Promise.withResolvers<{ waited: number }>()
     const style: EventStreamOptions = { keep_alive_ms: 1, stall_ms: 50 }
     const big = 'x'.repeat(1024 * 1024)
@@ -97,7 +97,7 @@ describe('a row that streams', () => {
     return home.request('POST', `/api/playground/session/${json.id}/execute`, { headers, body })
   }
 
-  test('answers a call with its result as an event, to whoever asks for events', async () => {
+  test('answers a call with its result as an event if the caller accepts events', async () => {
     const { status, headers, text } = await execute(events)
     expect([status, headers.get('content-type')]).toEqual([200, 'text/event-stream'])
     expect(text).toMatch(/^event: result\ndata: \{.*"step":1\}\n\n$/)
@@ -112,7 +112,7 @@ describe('a row that streams', () => {
     expect((await execute(headers)).headers.get('content-type')).toBe(type)
   })
 
-  test('refuses as a problem with its status where nothing has been told yet', async () => {
+  test('refuses with a problem and its status before the first event', async () => {
     expect((await price(events)).status).toBe(401)
     const { status, headers, json } = await price(events, await home.token('ada'))
     expect([status, headers.get('content-type')]).toEqual([400, 'application/problem+json'])
@@ -153,7 +153,7 @@ describe('a row that streams', () => {
     await stopped
   })
 
-  test('ends by itself where it has an end, though the gateway stops', async () => {
+  test('completes a finite stream although the gateway stops', async () => {
     const requested = Promise.withResolvers<void>()
     await using page = await replay({
       'GET /': async () => {

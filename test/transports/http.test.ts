@@ -235,7 +235,7 @@ describe('caching', () => {
 })
 
 describe('browsers', () => {
-  test('any page may read what is public, and nothing else', async () => {
+  test('any page may read public resources only', async () => {
     const open = await home.request('OPTIONS', '/public/agents', {
       headers: { Origin: 'https://page.example', 'Access-Control-Request-Method': 'GET' },
     })

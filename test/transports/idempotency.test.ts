@@ -164,7 +164,7 @@ describe('a conditional call', () => {
 })
 
 describe('a deprecated agent over HTTP', () => {
-  test('is told of in headers, when it is read and when it is called, and answers', async () => {
+  test('is announced in headers, on reads and on calls, and still answers', async () => {
     await using agent = await serveEnvelopes()
     const calling = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: new URL(agent.url).origin })
     await using _ = calling

@@ -56,7 +56,7 @@ test('requests of a batch beyond 4 MiB of answers are too large, and its notific
   expect(answers[48]).toMatchObject({ id: null, error: { code: -32600 } })
 })
 
-test('the caller is checked for each member: a token that is revoked during a batch does no more', async () => {
+test('the caller is checked for each member: a token revoked during a batch is refused for the rest', async () => {
   const { seen, ask } = box()
   const answers = await ask(50, 1, [], () => {
     if (seen.runs < 8) return caller

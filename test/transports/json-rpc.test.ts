@@ -102,7 +102,7 @@ describe.each(Object.entries(transports))('JSON-RPC 2.0 over %s', (_, send) => {
 })
 
 describe('notifications', () => {
-  test('over HTTP are answered 204 and nothing else', async () => {
+  test('over HTTP are answered 204 without a body', async () => {
     const { status, text } = await home.request('POST', '/rpc', {
       body: { jsonrpc: '2.0', method: 'registry.search_agents' },
     })

@@ -57,7 +57,7 @@ describe('the OpenAPI document', () => {
     expect(new Set(shapes).size).toBe(shapes.length)
   })
 
-  test('names every operation once and refers to nothing that is not there', () => {
+  test('names every operation once and contains no broken reference', () => {
     const ids = [...operations()].map(({ operationId }) => operationId)
     expect(new Set(ids).size).toBe(ids.length)
     const all = [...references(document)]

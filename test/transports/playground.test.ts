@@ -113,7 +113,7 @@ describe('the way from finding to calling', () => {
     }
   })
 
-  test('what a hostile caller sent does nothing but be sent again', async () => {
+  test('the input of a hostile caller is only sent again', async () => {
     await using empty = await temporaryFolder()
     const session = await createSession()
     const evil = [
@@ -263,7 +263,7 @@ describe('watching a session over HTTP', () => {
     expect(answer.status).toBe(400)
   })
 
-  test('ends when the caller goes away, and another may have the place', async () => {
+  test('ends when the caller disconnects, which frees its slot', async () => {
     await using gateway = await startGateway({}, { sessions: { limits: { watchers: 1 } } })
     const session = await createSession(gateway)
     await search(session, 'x', gateway)

@@ -21,7 +21,7 @@ const callers = [
   'http://169.254.169.254/latest/meta-data/',
 ]
 
-describe('the reader reaches nothing private at any transport', () => {
+describe('the reader reaches no private address at any transport', () => {
   test.each(callers)('%s', async (url) => {
     expect(expectAlike(await home.ask(home.at(url)))).toEqual({ code: 'blocked_address' })
     expect(home.leaks()).toBe(0)

@@ -113,7 +113,7 @@ test('a first frame that comes while the token is checked is not lost', async ()
   peer.destroy()
 })
 
-test('compression is not negotiated, so nothing small unpacks to something large', async () => {
+test('compression is not negotiated, so no small message unpacks to a large one', async () => {
   const peer = await openSocket(`${home.url}/mcp/ws`, ['mcp'])
   // The client of this test offers it.
   expect(peer.socket.extensions).toBe('')

@@ -32,7 +32,7 @@ const cancel = (requestId: number) => ({
   params: { requestId },
 })
 
-describe('a hundred requests in one piece, of a client that reads nothing', () => {
+describe('a hundred requests in one piece, of a client that does not read', () => {
   const long = 'x'.repeat(1024 * 1024 - 100)
 
   test('never buffer more than 16 answers, and all are answered when it reads', async () => {

@@ -18,7 +18,7 @@ async function refusal(opening: Promise<unknown>): Promise<Refused> {
 }
 
 describe('a refused upgrade', () => {
-  test('leaves nothing that a shutdown waits for, though its peer never closes', async () => {
+  test('does not delay a shutdown although its peer never closes', async () => {
     await using home = await startGateway()
     const peer = await askByHand(Number(new URL(home.url).port), '/elsewhere')
     const [answer] = await once(peer, 'data')

@@ -79,7 +79,7 @@ describe.each(paths)('the upgrade of %s', (path, protocol) => {
   })
 })
 
-test('MCP asks for its subprotocol', async () => {
+test('MCP requires its subprotocol', async () => {
   expect((await refusal('/mcp/ws', [])).status).toBe(400)
 })
 

@@ -81,7 +81,7 @@ async function collect(from: AsyncGenerator<FollowedSpan>, up_to: number): Promi
 }
 
 describe('a page of changes', () => {
-  test('tells of each listed entry once, as it is now, at its newest revision', async () => {
+  test('reports each listed entry once, in its current state, at its newest revision', async () => {
     const [first, second] = [sampleEntry(), sampleEntry()]
     await put(first, second)
     await put({ ...first, name: 'Changed' })
@@ -93,7 +93,7 @@ describe('a page of changes', () => {
     ])
   })
 
-  test('says nothing of what nobody but its owner has ever seen', async () => {
+  test('does not report entries that were never public', async () => {
     const entry = sampleEntry({ state: 'STAGE' })
     await put(entry)
     await put({ ...entry, name: 'Secret' })
@@ -101,7 +101,7 @@ describe('a page of changes', () => {
     expect(await feed.page(0, 100)).toEqual({ changes: [], next_since: 3, revision: 3, more: false })
   })
 
-  test('says that what was seen has gone, and not what becomes of it in hiding', async () => {
+  test('reports that a public entry was hidden, and no changes while it is hidden', async () => {
     const entry = sampleEntry()
     await put(entry)
     await put({ ...entry, state: 'STAGE' })
@@ -119,7 +119,7 @@ describe('a page of changes', () => {
     expect(JSON.stringify(gone)).not.toContain('Secret')
   })
 
-  test('tells a suspension from a deletion, and a return from both', async () => {
+  test('distinguishes a suspension, a deletion, and the return from each', async () => {
     const entry = sampleEntry()
     await put(entry)
     await put({ ...entry, suspended: { reason: 'spam', at: entry.created_at } })
@@ -133,7 +133,7 @@ describe('a page of changes', () => {
     ])
   })
 
-  test('tells of liveness, of what is listed and of the newest alone', async () => {
+  test('reports liveness only for listed entries, and only the newest', async () => {
     const [shown, hidden] = [sampleEntry(), sampleEntry({ state: 'STAGE' })]
     await put(shown, hidden)
     for (const { id } of [shown, hidden]) {
@@ -174,7 +174,7 @@ describe('a page of changes', () => {
 })
 
 describe('a follower', () => {
-  test('gets what there is and then what comes, each change once and in order', async () => {
+  test('gets existing and then new changes, each once and in order', async () => {
     await put(sampleEntry(), sampleEntry())
     const stop = new AbortController()
     const following = feed.follow(0, follower, stop.signal)
@@ -206,7 +206,7 @@ describe('a follower', () => {
     await Promise.all(all.map((item) => item.return(undefined)))
   })
 
-  test('that takes nothing for a long while misses nothing when it goes on', async () => {
+  test('that reads no changes for a long time misses none when it continues', async () => {
     const stop = new AbortController()
     const following = feed.follow(0, follower, stop.signal)
     const close = feed.follow(0, follower, stop.signal)
@@ -222,7 +222,7 @@ describe('a follower', () => {
     await Promise.all([following.return(undefined), close.return(undefined)])
   })
 
-  test('misses nothing that is written before the tail has begun', async () => {
+  test('misses no change that is written before the tail has started', async () => {
     const begin = Promise.withResolvers<void>()
     barrier = begin.promise
     const stop = new AbortController()
@@ -238,7 +238,7 @@ describe('a follower', () => {
     await following.return(undefined)
   })
 
-  test('misses nothing that is written while it begins', async () => {
+  test('misses no change that is written while it starts', async () => {
     for (let round = 0; round < 20; round++) {
       const since = await store.read.revision()
       const stop = new AbortController()
@@ -254,7 +254,7 @@ describe('a follower', () => {
     }
   })
 
-  test('hears where the database is that of an earlier day, and goes on from there without a restart', async () => {
+  test('learns that the database was restored to an earlier state, and continues from there without a restart', async () => {
     await put(sampleEntry(), sampleEntry())
     const stop = new AbortController()
     const following = feed.follow(2, follower, stop.signal)

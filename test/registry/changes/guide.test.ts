@@ -82,7 +82,7 @@ test('docs/changes.md: the requests are answered as it says', async () => {
   expect(await parts).toMatchObject(update)
 })
 
-test('docs/changes.md: a follower that does what it says has the registry', async () => {
+test('docs/changes.md: a follower that follows its steps has a copy of the registry', async () => {
   await using home = await startGateway()
   const owner = await home.token('owner')
   await using example = await load(following)
@@ -98,7 +98,7 @@ test('docs/changes.md: a follower that does what it says has the registry', asyn
   await expect(example.module.catchUp(home.url, agents, 1000)).rejects.toThrow('at revision')
 })
 
-test('docs/changes.md: its verifier takes what the gateway signs, and nothing else', async () => {
+test('docs/changes.md: its verifier accepts deliveries that the gateway signed, and no others', async () => {
   await using targets = await serveTargets()
   await using home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: targets.url })
   const body = { url: `${targets.url}/hook` }

@@ -3,7 +3,7 @@ import { behaviours, type LivingAgents, serveLiving } from '../../support/living
 import { minute, openHome } from './home.ts'
 
 describe('liveness', () => {
-  test('of 200 agents with known faults is told without an error', async () => {
+  test('of 200 agents with known faults is reported without an error', async () => {
     await using stack = new AsyncDisposableStack()
     const servers: LivingAgents[] = []
     for (let number = 0; number < 8; number++) servers.push(stack.use(await serveLiving()))

@@ -86,7 +86,7 @@ describe('an agent that stops answering', () => {
     expect(await first()).toBe('email')
   })
 
-  test('is left out or asked for by live, on every way to a list; of what nobody looked at nobody knows', async () => {
+  test('is filtered by live on every way to a list; an agent that was never probed is unknown', async () => {
     agents.become('weather two', behaviours['has nothing but a lost card'] ?? sound)
     await home.list(agents, 'weather one', 'weather two')
     for (const pause of [0, 2 * minute, 6 * minute]) await look(pause)
@@ -102,7 +102,7 @@ describe('an agent that stops answering', () => {
     expect((await home.gateway.request('GET', '/public/agents?live=yes')).status).toBe(400)
   })
 
-  test('is asked ever more rarely, and stale after a week, never deleted', async () => {
+  test('is probed at growing intervals, becomes stale after a week, and is never deleted', async () => {
     agents.become('weather one', behaviours['has nothing but a lost card'] ?? sound)
     await home.list(agents, 'weather one')
     const probes: number[] = []
@@ -128,7 +128,7 @@ describe('an agent that stops answering', () => {
     expect(await again.cycle()).toBe(0)
   })
 
-  test('is looked at when a call to it fails, though its card stands', async () => {
+  test('is probed when a call to it fails, although its card is unchanged', async () => {
     await using far = await openHome([agents], { DRAGOMAN_LIVENESS: 'on' })
     await far.list(agents, 'weather one')
     await far.cycle()
@@ -166,7 +166,7 @@ describe('an agent that stops answering', () => {
   })
 })
 
-describe('a look', () => {
+describe('a probe', () => {
   let agents: LivingAgents
   let home: Home
   beforeEach(async () => {
@@ -199,7 +199,7 @@ describe('a look', () => {
     expect((await home.entry('sun')).liveness.status).toBe('alive')
   })
 
-  test('changes neither the entry nor the log of changes but where the status does', async () => {
+  test('changes the entry and the change log only if the status changes', async () => {
     agents.become('sun', sound)
     const [listed] = await home.list(agents, 'sun')
     const { store } = home.gateway.gateway
@@ -214,7 +214,7 @@ describe('a look', () => {
     expect(await store.read.audit(listed?.id ?? '', 10)).toHaveLength(1)
   })
 
-  test('is not made of what is hosted, in STAGE, suspended, deleted, or nowhere', async () => {
+  test('skips entries that are hosted, in STAGE, suspended, deleted, or without an address', async () => {
     agents.become('sun', sound)
     const owner = await home.gateway.token('owner')
     const { manifest_url } = agents.siteOf('sun')
@@ -246,7 +246,7 @@ describe('a look', () => {
     )
   })
 
-  test('is made once, though several processes look at what is due', async () => {
+  test('is made once, although several processes probe due agents', async () => {
     for (const name of ['sun', 'moon']) agents.become(name, sound)
     await home.list(agents, 'sun', 'moon')
     await using other = await openHome([agents], { DRAGOMAN_DATA: home.gateway.data }, home.time)
@@ -302,7 +302,7 @@ describe('a look', () => {
     expect(json.liveness.status).toBe('alive')
   })
 
-  test('leaves an agent alone for as long as it asks, up to a day', async () => {
+  test('respects an agent’s Retry-After, up to a day', async () => {
     agents.become('sun', {
       ...sound,
       card: (response) => void response.writeHead(503, { 'retry-after': '7200' }).end(),
@@ -315,7 +315,7 @@ describe('a look', () => {
     expect(await home.cycle()).toBe(1)
   })
 
-  test('leaves it alone as well where the agent itself asks for it', async () => {
+  test('respects the Retry-After of the agent’s own protocol too', async () => {
     agents.become('sun', {
       ...sound,
       endpoint: (response) => void response.writeHead(429, { 'retry-after': '7200' }).end(),
@@ -329,7 +329,7 @@ describe('a look', () => {
     expect(await home.cycle()).toBe(1)
   })
 
-  test('at a fault of ours is put off and holds up nobody', async () => {
+  test('is postponed after an internal fault, without delaying others', async () => {
     for (const name of ['moon', 'sun']) agents.become(name, sound)
     const [broken] = await home.list(agents, 'moon', 'sun')
     await home.cycle()
@@ -343,7 +343,7 @@ describe('a look', () => {
     expect(await home.cycle()).toBe(0)
   })
 
-  test('tells agents of A2A 1.0 and 0.3 from what is none', async () => {
+  test('recognises agents of A2A 1.0 and 0.3', async () => {
     await using modern = await serveA2a()
     await using old = await serveLegacyA2a()
     const allowed = [modern.origin, old.origin, agents.origin].join()
@@ -370,8 +370,8 @@ describe('a look', () => {
   })
 })
 
-describe('a check that somebody asks for', () => {
-  test('answers with each signal, is shown at once, and kills nobody however often it is made', async () => {
+describe('a check on request', () => {
+  test('answers with each signal, is shown at once, and marks no agent as dead however often it is repeated', async () => {
     await using agents = await serveLiving()
     await using home = await openHome([agents])
     agents.become('sun', sound)
@@ -430,7 +430,7 @@ describe('a check that somebody asks for', () => {
     expect(changed.status).toBe(200)
   })
 
-  test('of an agent of ours or of one without a place asks nobody', async () => {
+  test('of a hosted agent or of one without an address sends no request', async () => {
     await using home = await openHome([])
     const token = await home.gateway.token('anybody')
     const check = async (name: string) =>

@@ -185,7 +185,7 @@ describe('a change of any member', () => {
     }
   })
 
-  test('in the security schemes is told even where a signature for the client of the SDK stands', async () => {
+  test('in the security schemes is reported even if a signature for the client of the SDK is valid', async () => {
     const key = await makeKey('EdDSA')
     const card = await signCard(fullCard, key)
     for (const path of leaves.filter(([root]) => root === 'securitySchemes')) {
@@ -197,7 +197,7 @@ describe('a change of any member', () => {
     }
   })
 
-  test('a member put in is unsigned where A2A does not define it, and refused where it does', async () => {
+  test('an added member is unsigned if A2A does not define it, and refused if it does', async () => {
     const key = await makeKey('EdDSA')
     const card = await signCard(
       altered(fullCard, ['iconUrl'], () => undefined),
@@ -214,7 +214,7 @@ describe('a change of any member', () => {
   })
 })
 
-test('a signature that covers nothing is none', async () => {
+test('a signature that covers no member is not accepted', async () => {
   const key = await makeKey('EdDSA')
   const nothing = await signText('{}', key.private_key, { alg: 'EdDSA', kid: key.kid, typ: 'JOSE' })
   for (const card of [{}, { own: 1 }, { name: '' }]) {

@@ -90,7 +90,7 @@ const packageName = fc
   .map(([head, rest, tail]) => [head, ...rest].join('.') + (tail === null ? '' : `/${tail}`))
 
 describe('for every package name', () => {
-  test('what it can prove is a prefix of it read backwards, longest first, and provable by itself', async () => {
+  test('the domains that a name can prove are its reversed prefixes, longest first, each provable', async () => {
     await fc.assert(
       fc.property(packageName, (name) => {
         const domains = provableDomains(name)
@@ -117,7 +117,7 @@ describe('for every package name', () => {
     )
   })
 
-  test('nobody is proved by whatever text', async () => {
+  test('no random text proves a domain', async () => {
     await fc.assert(
       fc.property(fc.string(), fc.string(), fc.string(), (package_name, manifest_url, domain) => {
         const answer = agreement({ package_name, manifest_url, domain })

@@ -83,14 +83,14 @@ describe('by DNS', () => {
     expect((await site.prove({ domain, token, method: 'dns' }, signal)).proof).toBeNull()
   })
 
-  test("a record with another owner's token is told from none", async () => {
+  test("a record with another owner's token is distinguished from no record", async () => {
     await using site = await startSite()
     site.dns.txt(domain, `dragoman-verify=${other}`)
     const { attempts } = await site.prove({ domain, token, method: 'dns' }, signal)
     expect(attempts[0]?.detail).toContain("another owner's token")
   })
 
-  test('one place is enough while the other fails, and a failure is told', async () => {
+  test('one source is enough while the other fails, and a failure is reported', async () => {
     await using site = await startSite()
     site.dns.set(domain, { rcode: 'SERVFAIL' })
     const failure = await site.prove({ domain, token, method: 'dns' }, signal)
@@ -99,7 +99,7 @@ describe('by DNS', () => {
     expect((await site.prove({ domain, token, method: 'dns' }, signal)).proof).not.toBeNull()
   })
 
-  test('a name server that says nothing is an attempt that failed', async () => {
+  test('a name server that does not answer is a failed attempt', async () => {
     await using site = await startSite({ timeout_ms: 200 })
     site.dns.set(domain, 'silence')
     const { proof, attempts } = await site.prove({ domain, token, method: 'dns' }, signal)
@@ -107,7 +107,7 @@ describe('by DNS', () => {
     expect(attempts[0]?.detail).toContain('in time')
   })
 
-  test('a record that is gone on the second look proves nothing then', async () => {
+  test('a record that is missing at the second check does not prove the domain', async () => {
     await using site = await startSite()
     site.dns.set(domain, { txt: [line] }, { rcode: 'NXDOMAIN' })
     expect((await site.prove({ domain, token, method: 'dns' }, signal)).proof).not.toBeNull()
@@ -125,7 +125,7 @@ describe('by a file', () => {
     expect((await site.prove({ domain, token, method }, signal)).proof).toEqual({ method, domain })
   })
 
-  test('a redirect to another host proves nothing, even where it leads back', async () => {
+  test('a redirect to another host does not prove the domain, even if it leads back', async () => {
     let back = ''
     await using elsewhere = await serve((_, response) => response.writeHead(302, { location: back }).end())
     await using site = await startSite({ allow_origins: [elsewhere.origin] })
@@ -255,7 +255,7 @@ describe("by the MCP registry's record", () => {
     expect((await site.prove({ domain, token, method, signature: renewed }, signal)).proof).not.toBeNull()
   })
 
-  test('a name server that fails is told, unless the file has the key', async () => {
+  test('a failing name server is reported, unless the file has the key', async () => {
     await using site = await startSite()
     site.dns.set(domain, { rcode: 'SERVFAIL' })
     const failure = await site.prove({ domain, token, method, signature }, signal)
@@ -265,7 +265,7 @@ describe("by the MCP registry's record", () => {
   })
 })
 
-test('a caller who leaves ends it, and nothing else does', async () => {
+test('only an abort by the caller ends it', async () => {
   await using site = await startSite()
   site.dns.set(domain, 'silence')
   site.put(file, () => {})

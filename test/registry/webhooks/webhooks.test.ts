@@ -132,7 +132,7 @@ describe('a delivery', () => {
     expect(targets.received).toHaveLength(3)
   })
 
-  test('brings what was asked for alone: kinds, and agents of one’s own', async () => {
+  test('delivers only the subscribed kinds, and only own agents if requested', async () => {
     await create('/gone', { kinds: ['deleted', 'unlisted'] })
     await create('/mine', { mine: true, kinds: ['liveness'] })
     const endpoints = [{ protocol: 'envelope' as const, url: 'https://example.com/' }]
@@ -154,7 +154,7 @@ describe('a delivery', () => {
     expect(targets.received).toHaveLength(2)
   })
 
-  test('that fails is made again under the same name, later each time, and loses nothing meanwhile', async () => {
+  test('that fails is repeated with the same id at growing intervals, and loses no changes', async () => {
     const { id } = await create('/hook')
     targets.answers.set('/hook', (response) => response.writeHead(500).end())
     const first = await put(sampleEntry())
@@ -188,7 +188,7 @@ describe('a delivery', () => {
     expect(deliveries.map(({ ok }: Delivery) => ok)).toEqual([true, true, false, false])
   })
 
-  test('waits as long as its target asks', async () => {
+  test('respects the Retry-After of its target', async () => {
     const { id } = await create('/hook')
     targets.answers.set('/hook', (response) => response.writeHead(429, { 'Retry-After': '600' }).end())
     await put(sampleEntry())
@@ -196,7 +196,7 @@ describe('a delivery', () => {
     expect((await read(id)).next_attempt_at).toBe('2026-11-01T00:10:00.000Z')
   })
 
-  test('is given up after five days, and goes on from where it stood once it is enabled again', async () => {
+  test('is disabled after five days, and continues at its position once it is enabled again', async () => {
     const { id } = await create('/hook')
     targets.answers.set('/hook', (response) => response.writeHead(503).end())
     const { revision } = await put(sampleEntry())
@@ -218,7 +218,7 @@ describe('a delivery', () => {
     expect(targets.revisions('/hook').slice(-2)).toEqual([revision, last.revision])
   })
 
-  test('is given up at once where the target says that it is gone', async () => {
+  test('is disabled at once if the target answers 410', async () => {
     const { id } = await create('/hook')
     targets.answers.set('/hook', (response) => response.writeHead(410).end())
     await put(sampleEntry())
@@ -252,7 +252,7 @@ describe('a delivery', () => {
       (response: Answer) => response.writeHead(200).end('x'.repeat(2 * 1024 * 1024)),
     ],
     ['what is no HTTP', 'invalid', (response: Answer) => response.socket?.end('nonsense\r\n\r\n')],
-  ])('that meets %s fails as %s, and nobody else waits for it', async (_, failure, answer) => {
+  ])('that meets %s fails as %s, without delaying others', async (_, failure, answer) => {
     const { id } = await create('/hook')
     await create('/sound')
     targets.answers.set('/hook', answer)
@@ -315,7 +315,7 @@ describe('a delivery', () => {
     expect(targets.revisions('/hook')).toEqual([revision])
   })
 
-  test('is waited for where the store cannot be asked what else is due, or the next run would make it too', async () => {
+  test('is awaited if the store fails, since the next run would repeat it', async () => {
     const { id } = await create('/slow')
     await create('/quick')
     const storeError = new Error('The store is away.')

@@ -47,7 +47,7 @@ export function vectorStoreContract(
     }
 
     describe('finding', () => {
-      it('finds nothing in an empty store', async () => {
+      it('finds no entries in an empty store', async () => {
         await using store = await opened()
         expect(await store.nearest(east, {}, 10, signal)).toEqual([])
         expect(await store.nearest(east, { state: 'ACTIVE' }, 10, signal)).toEqual([])

@@ -49,7 +49,7 @@ function memoryOf(pid: number): number {
   return Number(found?.[1]) * 1024
 }
 
-test('hostile pages are answered or refused in three seconds, and nobody else notices', async () => {
+test('hostile pages are answered or refused in three seconds, without an effect on other callers', async () => {
   await using site = await serveHere((request, response) => {
     response.writeHead(200, { 'content-type': 'text/html' }).end(pages.get(request.url ?? ''))
   })

@@ -15,7 +15,7 @@ test.each([
   { circuits: 'with circuits that open', clockRate: 1, most: 1.5 },
   // As though there were none: each of twenty calls a second reaches an agent that fails.
   { circuits: 'with circuits that heal at once', clockRate: 2000, most: 2 },
-])('agents that fail, $circuits, hold up nobody else', attempts, async ({ circuits, clockRate, most }) => {
+])('agents that fail, $circuits, delay no other call', attempts, async ({ circuits, clockRate, most }) => {
   await using outside = await openFaultyWorld(clockRate)
 
   /** Milliseconds that each call of an agent that is well takes, one after another. */
