@@ -168,7 +168,7 @@ type FieldsWith<Column extends keyof EntryField> = {
 }[keyof Table]
 
 /** The fields of a publication, of which versions consist. */
-type PublishedField = FieldsWith<'published'>
+export type PublishedField = FieldsWith<'published'>
 /** The fields by which lists and searches filter. */
 export type FilterField = FieldsWith<'filter'>
 /** Fields that publishers state, lists show and searches filter by. */

@@ -63,6 +63,13 @@ describe('the README', () => {
     }
   })
 
+  test('every filter of lists is in its table', () => {
+    const row = readme.split('\n').find((line) => line.startsWith('| `GET /public/agents`'))
+    const [, listed = ''] = /search: `([^`]*)`/.exec(row ?? '') ?? []
+    const route = routes.find(({ method, path }) => method === 'get' && path === '/public/agents')
+    expect(listed.split(', ').toSorted()).toEqual(Object.keys(route?.query ?? {}).toSorted())
+  })
+
   test('its token command prints a token that works', async () => {
     await using folder = await temporaryFolder()
     const { stdout } = await run(['token', 'create', '--sub', 'me'], { DRAGOMAN_DATA: folder.path })

@@ -4,6 +4,7 @@ import type { Json } from '../../schemas/json.ts'
 import type { SearchOutput } from '../../schemas/search.ts'
 import { createMemoryIndex } from '../../src/search/index/memory-index.ts'
 import type { Filter } from '../../src/search/search-index.ts'
+import { conditionsOf, isList } from '../../src/search/vectors/attributes.ts'
 import { run, temporaryFolder } from '../support/command.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { postgresFolder, startPostgres, type TestPostgres } from '../support/postgres.ts'
@@ -157,4 +158,13 @@ test('an index refuses a filter that it does not know', async () => {
 
 test('every field that lists show has a value where its publisher states none', () => {
   for (const field of listedFields) expect(entryFields[field]).toHaveProperty('initial')
+})
+
+test('the vector stores filter by each field of lists, and compare it as the table says', () => {
+  for (const field of listedFields) {
+    const isEvery = filters[field].compare === 'every'
+    expect([field, isList(field)]).toEqual([field, isEvery])
+    const filter = { [field]: isEvery ? ['Mixed'] : 'Mixed' }
+    expect(conditionsOf(filter)).toEqual([[field, 'mixed']])
+  }
 })

@@ -1,3 +1,4 @@
+import type { PublishedField } from '../../../schemas/entry-fields.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Finding, ManifestReport } from '../../../schemas/trust.ts'
 import type { StoredEntry } from '../../store/store.ts'
@@ -5,8 +6,29 @@ import { error, info, readFindings } from '../cards/card-findings.ts'
 import type { FetchedCard } from '../cards/fetch-card.ts'
 import { type Manifest, namesIn } from '../cards/manifest.ts'
 
-/** Fields that follow the manifest unless the owner stated them. */
-const followed = ['name', 'description', 'version', 'license', 'tags', 'capabilities', 'endpoints'] as const
+/** Whether a field follows the manifest unless the owner stated it; the findings are in this order. */
+const follows = {
+  name: true,
+  description: true,
+  version: true,
+  license: true,
+  tags: true,
+  capabilities: true,
+  endpoints: true,
+  category: false,
+  manifest_url: false,
+  package_name: false,
+  packages: false,
+  target: false,
+} as const satisfies Record<PublishedField, boolean>
+
+type FollowedField = {
+  [Name in PublishedField]: (typeof follows)[Name] extends true ? Name : never
+}[PublishedField]
+
+const followed = (Object.keys(follows) as PublishedField[]).filter(
+  (name): name is FollowedField => follows[name],
+)
 
 /**
  * An entry after its card was read. Fields that its owner did not state follow the card, and differences are findings.

@@ -1,5 +1,11 @@
 import fc from 'fast-check'
-import { initialValues, listedValues } from '../../../schemas/entry-fields.ts'
+import {
+  filters,
+  initialValues,
+  listedFields,
+  listedValues,
+  mapFields,
+} from '../../../schemas/entry-fields.ts'
 import { createMemoryIndex } from '../../../src/search/index/memory-index.ts'
 import type { Hits, IndexQuery, SearchDocument, SearchIndex } from '../../../src/search/search-index.ts'
 
@@ -58,26 +64,27 @@ const phrase = fc.array(fc.constantFrom(...vocabulary), { maxLength: 4 }).map((w
 const slug = fc.constantFrom('red', 'green', 'blue')
 
 /** Few words and values, so that scores and keys are often equal. */
-export const someDocument: fc.Arbitrary<SearchDocument> = fc.record({
+export const someDocument = fc.record({
   id: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'),
   package_name: fc.constantFrom('com.example.weather', 'npm.send-mail', 'mcp.server'),
   name: phrase,
   description: phrase,
-  tags: fc.uniqueArray(slug),
-  category: fc.option(slug),
-  target: fc.option(slug),
-  license: fc.option(slug),
+  ...mapFields(listedFields, (name) =>
+    filters[name].compare === 'every' ? fc.uniqueArray(slug) : fc.option(slug),
+  ),
   state: fc.constantFrom('STAGE', 'ACTIVE'),
   owner: fc.option(fc.constantFrom('ann', 'bob')),
   created_at: fc.constantFrom('2026-01-01T00:00:00Z', '2026-01-01T00:00:00.500Z', '2026-02-01T00:00:00Z'),
   capabilities: fc.array(fc.record({ name: phrase, description: phrase }), { maxLength: 3 }),
-})
+}) as fc.Arbitrary<SearchDocument>
 
 export const someDocuments: fc.Arbitrary<SearchDocument[]> = fc.uniqueArray(someDocument, {
   selector: ({ id }) => id,
 })
 
-export const someQuery: fc.Arbitrary<Partial<IndexQuery>> = fc.record(
+const anyCase = fc.constantFrom('red', 'Green', 'BLUE')
+
+export const someQuery = fc.record(
   {
     text: phrase,
     sort: fc.constantFrom('relevance', 'newest', 'name'),
@@ -86,13 +93,12 @@ export const someQuery: fc.Arbitrary<Partial<IndexQuery>> = fc.record(
       {
         state: fc.constantFrom('STAGE', 'ACTIVE'),
         owner: fc.constantFrom('ann', 'bob', 'nobody'),
-        target: fc.constantFrom('red', 'Green'),
-        category: fc.constantFrom('RED', 'blue'),
-        license: fc.constantFrom('Red', 'green'),
-        tags: fc.array(fc.constantFrom('red', 'BLUE'), { maxLength: 2 }),
+        ...mapFields(listedFields, (name) =>
+          filters[name].compare === 'every' ? fc.array(anyCase, { maxLength: 2 }) : anyCase,
+        ),
       },
       { requiredKeys: [] },
     ),
   },
   { requiredKeys: [] },
-)
+) as fc.Arbitrary<Partial<IndexQuery>>

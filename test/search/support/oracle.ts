@@ -1,3 +1,4 @@
+import { listedFields } from '../../../schemas/entry-fields.ts'
 import { analyse } from '../../../src/search/query/analyse.ts'
 import type { Filter, SearchDocument } from '../../../src/search/search-index.ts'
 
@@ -44,13 +45,14 @@ export function bruteForceScores(
   return { scores, most }
 }
 
-export function meets(document: SearchDocument, filter: Filter): boolean {
-  if (filter.state !== undefined && document.state !== filter.state) return false
-  if (filter.owner !== undefined && document.owner !== filter.owner) return false
-  if (filter.target !== undefined && document.target !== filter.target.toLowerCase()) return false
-  if (filter.category !== undefined && document.category !== filter.category.toLowerCase()) return false
-  if (filter.license !== undefined && document.license !== filter.license.toLowerCase()) return false
-  return (filter.tags ?? []).every((tag) => document.tags.includes(tag.toLowerCase()))
+/** Text that publishers state is compared without case; a state and an owner are exact. */
+export function meets(document: SearchDocument, { state, owner, ...filter }: Filter): boolean {
+  if (state !== undefined && document.state !== state) return false
+  if (owner !== undefined && document.owner !== owner) return false
+  return listedFields.every((name) => {
+    const filtered: readonly string[] = [filter[name] ?? []].flat()
+    return filtered.every((value) => [document[name]].flat().includes(value.toLowerCase()))
+  })
 }
 
 /** A term of the names counts twice; the length leaves out boilerplate and terms of the package name alone. */

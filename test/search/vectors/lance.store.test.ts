@@ -13,7 +13,7 @@ import {
 import type { VectorStore } from '../../../src/search/vectors/vector-store.ts'
 import { hostileFilters } from './hostile-filters.ts'
 import { Oracle, Pair } from './oracle.ts'
-import { clusteredVectors, expectExact, gone, idsOf, put, signal, unit } from './support.ts'
+import { attributesOf, clusteredVectors, expectExact, gone, idsOf, put, signal, unit } from './support.ts'
 
 const east = unit(1, 0)
 const north = unit(0, 1)
@@ -228,7 +228,7 @@ describe('a lance store whose process is killed', () => {
     const store = await openLanceVectorStore({ folder: ${JSON.stringify(folder)}, dimensions: 2, optimize_every_ms: 50 })
     for (let revision = store.applied_revision + 1; ; revision++) {
       const vectors = [new Float32Array([1, 0]), new Float32Array([0, 1])]
-      const attributes = { state: 'ACTIVE', owner: null, target: null, category: null, license: null, tags: [] }
+      const attributes = ${JSON.stringify(attributesOf())}
       await store.apply([{ id: String(revision % 50), entry: { attributes, vectors } }], revision)
       console.log(revision)
     }`

@@ -1,4 +1,9 @@
-import type { AttributeFilter, EntryAttributes } from '../../../src/search/vectors/attributes.ts'
+import { listedFields } from '../../../schemas/entry-fields.ts'
+import type {
+  AttributeFilter,
+  AttributeName,
+  EntryAttributes,
+} from '../../../src/search/vectors/attributes.ts'
 import type {
   Near,
   VectorChange,
@@ -66,14 +71,12 @@ function dot(left: Float32Array, right: Float32Array): number {
   return sum
 }
 
-function meets(
-  attributes: EntryAttributes,
-  { state, owner, target, category, license, tags = [] }: AttributeFilter,
-): boolean {
-  if (state !== undefined && attributes.state !== state) return false
-  if (owner !== undefined && attributes.owner !== owner) return false
-  if (target !== undefined && attributes.target !== target.toLowerCase()) return false
-  if (category !== undefined && attributes.category !== category.toLowerCase()) return false
-  if (license !== undefined && attributes.license !== license.toLowerCase()) return false
-  return tags.every((tag) => attributes.tags.includes(tag.toLowerCase()))
+/** Text that publishers state is compared without case; a state and an owner are exact. */
+function meets(attributes: EntryAttributes, filter: AttributeFilter): boolean {
+  return Object.entries(filter).every(([name, filtered]) => {
+    if (filtered === undefined) return true
+    const values = [attributes[name as AttributeName]].flat()
+    const isStated = (listedFields as readonly string[]).includes(name)
+    return [filtered].flat().every((value) => values.includes(isStated ? value.toLowerCase() : value))
+  })
 }

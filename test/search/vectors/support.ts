@@ -1,6 +1,12 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
-import type { AttributeFilter, EntryAttributes } from '../../../src/search/vectors/attributes.ts'
+import { listedFields, mapFields } from '../../../schemas/entry-fields.ts'
+import {
+  type AttributeFilter,
+  attributeNames,
+  type EntryAttributes,
+  isList,
+} from '../../../src/search/vectors/attributes.ts'
 import type { Near, VectorChange } from '../../../src/search/vectors/vector-store.ts'
 import type { Pair } from './oracle.ts'
 
@@ -10,7 +16,8 @@ export const { signal } = new AbortController()
 const tie = 1e-6
 
 export function attributesOf(fields: Partial<EntryAttributes> = {}): EntryAttributes {
-  return { state: 'ACTIVE', owner: null, target: null, category: null, license: null, tags: [], ...fields }
+  const empty = Object.fromEntries(attributeNames.map((name) => [name, isList(name) ? [] : null]))
+  return { ...(empty as unknown as EntryAttributes), state: 'ACTIVE', ...fields }
 }
 
 export function put(
@@ -106,14 +113,11 @@ export const someVector: fc.Arbitrary<Float32Array> = fc
   )
   .map((numbers) => unit(...numbers))
 
-const someAttributes: fc.Arbitrary<EntryAttributes> = fc.record({
+const someAttributes = fc.record({
+  ...mapFields(listedFields, (name) => (isList(name) ? fc.uniqueArray(slug) : fc.option(slug))),
   state: fc.constantFrom('STAGE', 'ACTIVE'),
   owner: fc.option(fc.constantFrom('ann', 'bob')),
-  target: fc.option(slug),
-  category: fc.option(slug),
-  license: fc.option(slug),
-  tags: fc.uniqueArray(slug),
-})
+}) as unknown as fc.Arbitrary<EntryAttributes>
 
 export const someChange: fc.Arbitrary<VectorChange> = fc.record({
   id: fc.integer({ min: 0, max: 20 }).map((number) => `entry-${number}`),
@@ -123,14 +127,13 @@ export const someChange: fc.Arbitrary<VectorChange> = fc.record({
   ),
 })
 
-export const someFilter: fc.Arbitrary<AttributeFilter> = fc.record(
+const anyCase = fc.constantFrom('red', 'Green', 'BLUE')
+
+export const someFilter = fc.record(
   {
     state: fc.constantFrom('STAGE', 'ACTIVE'),
     owner: fc.constantFrom('ann', 'bob', 'nobody'),
-    target: fc.constantFrom('red', 'Green'),
-    category: fc.constantFrom('RED', 'blue'),
-    license: fc.constantFrom('Red', 'green'),
-    tags: fc.array(fc.constantFrom('red', 'BLUE'), { maxLength: 2 }),
+    ...mapFields(listedFields, (name) => (isList(name) ? fc.array(anyCase, { maxLength: 2 }) : anyCase)),
   },
   { requiredKeys: [] },
-)
+) as fc.Arbitrary<AttributeFilter>
