@@ -193,7 +193,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
   return { ...values, data: resolve(values.DRAGOMAN_DATA) }
 }
 
-/** True for an address that stands for all addresses of the machine, which callers cannot use. */
+/** True for a wildcard address, which means all addresses of the machine; callers cannot use it. */
 export function isWildcard(host: string): boolean {
   return host === '0.0.0.0' || host === '::'
 }

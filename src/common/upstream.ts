@@ -24,7 +24,7 @@ export interface UpstreamAnswer {
 /**
  * Sends a request once the limits of the upstream allow it, and reads the answer. A Failure `upstream_…` that `read`
  * throws counts against the upstream, and its `retry_after_s` is respected. Throws Failure `circuit_open` with
- * `retry_after_s` while the circuit is open, `upstream_failed` for 429 and 5xx, and what the fetch throws.
+ * `retry_after_s` while the circuit is open, `upstream_failed` for 429 and 5xx, and the errors of the fetch.
  */
 export type AskUpstream = <Value>(
   request: UpstreamRequest,

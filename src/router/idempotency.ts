@@ -7,7 +7,7 @@ import { principalKey } from '../common/principal-key.ts'
 import type { Idempotency } from './call.ts'
 
 /**
- * How long a call may run before it counts as lost with its process; longer than every deadline of an action with
+ * Maximum time of a call before it counts as lost with its process; longer than every deadline of an action with
  * keys.
  */
 const leaseMilliseconds = 60_000

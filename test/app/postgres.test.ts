@@ -18,7 +18,7 @@ describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => 
   })
   afterAll(() => postgres?.[Symbol.asyncDispose]())
 
-  /** Two gateways over one database, each with a folder of its own; the keys are the operator's to hand on. */
+  /** Two gateways over one database, with separate data folders; the operator copies the keys. */
   async function startPair(settings: Record<string, string> = {}) {
     const stack = new AsyncDisposableStack()
     const { path } = stack.use(await temporaryFolder())
@@ -67,7 +67,7 @@ describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => 
     expect((await search(first)).headers.get('ratelimit')).toMatch(/r=119/)
     expect((await search(second)).headers.get('ratelimit')).toMatch(/r=118/)
     await own.stop()
-    // Nobody is let through unlimited, and nobody is refused for it.
+    // The limit still applies to all callers, and the fault refuses no call.
     expect((await search(second)).headers.get('ratelimit')).toMatch(/r=119/)
   })
 
@@ -147,7 +147,7 @@ describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => 
       const other = count % 2 === 0 ? second : first
       await list(writer, { package_name: `com.example.a${count}`, endpoints }, token)
       const { revision } = (await writer.request('GET', `/public/changes?since=${startRevision}`)).json
-      // What one has told of the other takes at once, whatever it has heard by then.
+      // A revision that one gateway reported is accepted by the other at once.
       const page = await other.request('GET', `/public/changes?since=${revision}`)
       expect(page.status).toBe(200)
     }

@@ -279,7 +279,7 @@ describe('the attack table through an external issuer', () => {
     const rows = await forgeries(key, at, Date.now())
     const verdicts: Record<string, string> = {}
     for (const { name, token } of rows) verdicts[name] = await codeOf(home.authenticate(token))
-    // What concerns claims of ours alone says nothing in a token of theirs.
+    // Rows about this gateway's own claims do not apply to tokens of other issuers.
     const theirs = ['a scope that is a list', 'namespaces that are text']
     expect(verdicts).toEqual(
       Object.fromEntries(rows.map(({ name }) => [name, theirs.includes(name) ? 'taken' : 'unauthenticated'])),

@@ -30,7 +30,7 @@ interface TokenRequest {
   readonly at?: TestGateway
 }
 
-/** Asks with the credentials of the client unless told otherwise. */
+/** Asks with the credentials of the client by default. */
 function ask({ fields = {}, authorization, path = '/oauth/token', at = home }: TokenRequest = {}) {
   const header = authorization === undefined ? basic(client.id, client.key) : authorization
   return at.request('POST', path, {

@@ -53,7 +53,7 @@ describe.each(Object.entries(clients))('the SDK’s client %s', (_, connect) => 
     ['a function', async () => ({ authorize: () => home.token('ada') })],
   ])('calls with a token from %s', async (__, options) => {
     const client = await connect(createWebSocketTransport(address(), await options()))
-    // The action itself refuses the symbol: who calls was known.
+    // The action itself refuses the symbol, so the caller was authenticated.
     expect(await client.callTool(call)).toMatchObject({
       _meta: { 'dragoman/problem': { code: 'invalid_request' } },
     })

@@ -1,6 +1,6 @@
 import { isPublicAddress } from '../../src/net/fetch/address.ts'
 
-/** 127.0.0.2 stands for the public Internet, so that only the guard protects the secret. */
+/** 127.0.0.2 represents the public Internet, so that only the guard protects the secret. */
 export const isPublic = (address: string): boolean => address === '127.0.0.2' || isPublicAddress(address)
 
 /** Answers of a name server. */
@@ -19,7 +19,7 @@ export const names = {
   '127.0.0.1.nip.test': [['127.0.0.1']],
 }
 
-/** P stands for the port of the secret. Every URL here reaches the secret if no rule is applied. */
+/** `P` is replaced by the port of the secret. Every URL here reaches the secret if no rule is applied. */
 export const reachable = [
   'http://127.0.0.1:P/',
   'http://127.1:P/',

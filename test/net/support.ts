@@ -25,7 +25,7 @@ export async function serve(listener: RequestListener, host = '127.0.0.1', port 
   )
 }
 
-/** A TCP server that sends what no HTTP library would. */
+/** A TCP server for answers that no HTTP library sends. */
 export async function serveRaw(answer: (socket: Socket) => void): Promise<TestServer> {
   const sockets = new Set<Socket>()
   const server = createRawServer((socket) => {

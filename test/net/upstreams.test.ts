@@ -12,7 +12,7 @@ const second = 1_000
 const ample: UpstreamLimits = { gap_ms: 1, burst: 1_000, max_in_flight: 100 }
 const ok = text('ok')
 
-/** An upstream on a replay server, with a clock that stands still; an answer of HTML counts against it. */
+/** An upstream on a replay server, with a stopped clock; an answer of HTML counts against it. */
 async function open(routes: Routes, limits: UpstreamLimits = ample) {
   const server = await replay(routes)
   const safe = createSafeFetch({ user_agent: 'test', allow_origins: [server.url] })

@@ -48,5 +48,5 @@ const { output } = await again.dispatch(
 )
 const { total } = output as { total: number }
 process.stdout.write(JSON.stringify({ ...full, after_restart: total }))
-// The folder stays full, so what still waits to be embedded would wait for ever.
+// The folder stays full, so queued texts would wait without end.
 process.exit()

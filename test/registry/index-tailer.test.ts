@@ -14,7 +14,7 @@ const put = (store: Store, ...entries: ReturnType<typeof sampleEntry>[]) =>
     for (const entry of entries) await writer.put(entry)
   })
 
-/** A store that fails when told, over a fresh file with these entries, and an index that follows it. */
+/** A store with switchable failures, over a fresh file with these entries, and an index that follows it. */
 async function openHome(failFirst = 0, ...entries: ReturnType<typeof sampleEntry>[]) {
   const stack = new AsyncDisposableStack()
   const folder = stack.use(await temporaryFolder())

@@ -19,7 +19,7 @@ afterAll(async () => {
   await home[Symbol.asyncDispose]()
 })
 
-/** The key that a card's signature names, from where the card says. */
+/** The key that a card's signature names, from the address in the card. */
 async function keyOf(card: { signatures: { protected: string }[] }): Promise<JWK> {
   const { kid, jku } = JSON.parse(Buffer.from(card.signatures[0]?.protected ?? '', 'base64url').toString())
   const { keys } = (await (await fetch(jku)).json()) as { keys: (JWK & { kid: string })[] }

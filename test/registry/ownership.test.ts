@@ -24,14 +24,14 @@ const no = 'not_found'
 const who = 'unauthenticated'
 const hiddenFromAll = row(no, no, no, no, no)
 const nobodySigned = row(who, no, no, no, no)
-/** For everybody; for whoever may see it; for nobody. */
+/** Outcomes of reads: public entries; entries visible to some callers; hidden entries. */
 const reads: Readonly<Record<State, Row>> = {
   STAGE: row(no, 'ok', no, 'ok', 'ok'),
   ACTIVE: row('ok', 'ok', 'ok', 'ok', 'ok'),
   suspended: row(no, 'ok', no, 'ok', 'ok'),
   deleted: hiddenFromAll,
 }
-/** What only its owner, a holder of its namespace and admins may do; `mine` says what comes of it. */
+/** Writes for the owner, a holder of the namespace and admins only; `mine` is their outcome. */
 const writes = (stage: string, active: string, suspended: string): Readonly<Record<State, Row>> => ({
   STAGE: row(who, stage, no, stage, stage),
   ACTIVE: row(who, active, 'forbidden', active, active),
@@ -51,7 +51,7 @@ interface AuditAction {
 const matrix: readonly AuditAction[] = [
   { action: 'get_agent', expected: reads },
   { action: 'get_card', expected: reads },
-  // Nobody's, since none of them is hosted here.
+  // Refused for all callers, since none of the entries is hosted here.
   {
     action: 'get_extended_card',
     expected: { STAGE: nobodySigned, ACTIVE: nobodySigned, suspended: nobodySigned, deleted: nobodySigned },
@@ -206,7 +206,7 @@ async function tableOf(
   return table
 }
 
-// Before any matrixRow is done: what is hidden is in nothing that anybody reads.
+// Runs before all rows of the matrix: hidden entries appear in no public read.
 describe('of entries that are in STAGE, suspended or deleted', () => {
   const strangers: Caller[] = ['anonymous', 'other', 'owner', 'admin']
   const questions: Record<string, Record<string, Json>> = {

@@ -21,7 +21,7 @@ afterAll(() => registry[Symbol.asyncDispose]())
 const owner = person('owner')
 const outsider = person('stranger', ['com.elsewhere'])
 const claimant = person('claimant', ['com.permit'])
-/** Same subject, another issuer: somebody else. */
+/** Same subject, another issuer: another caller. */
 const namesake: Principal = { ...owner, issuer: 'urn:else' }
 
 const operations = {

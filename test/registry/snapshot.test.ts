@@ -61,7 +61,7 @@ test('a file that is damaged anywhere is reported and not read', async () => {
     damaged[at] = (damaged[at] ?? 0) ^ 0x10
     await writeFile(home.path, damaged)
     const read = await everything(home)
-    // Between the parts there are bytes that mean nothing.
+    // The bytes between the parts are padding.
     if (read) expect(read).toEqual(['weather', parts.numbers, parts.revision])
     else refused += 1
   }

@@ -137,7 +137,7 @@ describe('a domain', () => {
     expect((await ada('GET', at)).json.verification).toMatchObject({ failures: 1 })
     expect((await seenByAll()).verification_level).toBe('domain_verified')
 
-    // Set back by a year: what was put off for a year is looked at within two days.
+    // The clock is set back by a year: an entry due in a year is checked within two days.
     now -= 365 * day
     expect(await home.gateway.verification.checker.isDue()).toBe(true)
   })

@@ -7,7 +7,7 @@ const vector = (number: number) => new Float32Array([number])
 const vectorsBetween = (from: number, to: number) =>
   new Map(Array.from({ length: to - from }, (_, at) => [`text-${from + at}`, vector(from + at)]))
 
-/** A store of vectors that takes a moment, and fails when told. */
+/** A slow vector store with switchable failures. */
 function slowStore() {
   const stored = new Map<string, Float32Array>()
   const state = { writes: 0, failing: false }

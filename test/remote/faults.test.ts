@@ -32,7 +32,7 @@ describe.each(protocols)('an agent that speaks %s', (_, endpointAt) => {
   let hasty: TestGateway
 
   beforeAll(async () => {
-    // Each fault has a path of its own, so that all can run at once.
+    // Each fault has its own path, so that all can run concurrently.
     faulty = await serveFaults((request, response) => {
       const slug = request.url?.split('/')[1] ?? ''
       misdeeds.get(slug)?.(request, response)

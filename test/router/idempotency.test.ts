@@ -24,7 +24,7 @@ function rememberedCalls(): IdempotencyStore {
   }
 }
 
-/** A router with one creating action, whose calls end when told. */
+/** A router with one creating action, whose calls the test ends. */
 function open(run: (input: unknown) => Promise<unknown>, store = rememberedCalls()) {
   const faults: unknown[] = []
   let made = 0

@@ -60,7 +60,7 @@ export async function expectAgreement(nodes: Nodes, { agents, unsure }: Book): P
     expect(stateOf(answers[0] as Answer)).toEqual(expectedState(agent))
   }
 
-  /** What each node answers to the owner, once it is known to be the same. */
+  /** The answers of each node to the owner, once they are equal. */
   async function everywhere(name: string): Promise<Answer[]> {
     const ask = (node: Served) => expectAnswered(node, 'GET', `/api/agents/${name}`, { token })
     const answers = await Promise.all(nodes.up().map(ask))
@@ -81,7 +81,7 @@ function expectListed(
   expect([...names].filter((name) => name.startsWith('com.soak.') && !possible.has(name))).toEqual([])
 }
 
-/** The log has neither gaps nor doubles, and every write that was acknowledged stands in it under its number. */
+/** The log has neither gaps nor duplicates, and contains every acknowledged write under its number. */
 export async function expectLog(store: Store, book: Book, before: number): Promise<number> {
   const log = await store.changes(0, 1_000_000)
   expect(log.map(({ revision }) => revision)).toEqual(log.map((_, at) => at + 1))
@@ -104,7 +104,7 @@ interface Page {
   readonly next_cursor: string | null
 }
 
-/** All that everybody may see, page after page, as it is answered. */
+/** All public entries, page by page, as answered. */
 async function list(node: Served) {
   const agents: Page['agents'][number][] = []
   const totals = new Set<number>()

@@ -13,7 +13,7 @@ import { ask, expectAnswered, type Nodes, startNodes } from './nodes.ts'
 const refusedWrites = 20
 const maxUntilFull = 5000
 
-/** Publishes over a disk that is filled up and freed; what was refused must not be there, and all else must. */
+/** Publishes while the disk is filled and freed; refused writes must be absent, and all others present. */
 async function prove(nodes: Nodes, disk: SmallDisk, openStore: () => Promise<Store>): Promise<void> {
   const { token } = nodes
   const acknowledged: string[] = []

@@ -25,7 +25,7 @@ test('agents that fail in every way leave no resources behind', async () => {
     gateway.send('count')
     return await firstMessage<Held>(gateway)
   }
-  /** Calls agents that fail, so many at once, and counts what comes of it. */
+  /** Calls failing agents with this concurrency, and counts the outcomes. */
   async function misery(calls: number, concurrency: number): Promise<Map<string, number>> {
     const codes = new Map<string, number>()
     let left = calls

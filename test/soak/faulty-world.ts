@@ -29,7 +29,7 @@ export async function openFaultyWorld(clockRate: number) {
   const stack = new AsyncDisposableStack()
   const { child: others } = stack.use(start('agents'))
   const { faulty } = await firstMessage<{ faulty: string }>(others)
-  // Elsewhere they would have a machine of their own: here they take what the gateway leaves.
+  // In production these processes have their own machine; in the test they run at low priority.
   setPriority(others.pid ?? 0, constants.priority.PRIORITY_LOW)
   const healthy = stack.use(await serveEnvelopes())
   const args = [faulty, healthy.origin, String(faults.length), String(clockRate)]

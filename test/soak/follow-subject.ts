@@ -1,4 +1,4 @@
-// A gateway that changes when its parent says so, and tells what it holds.
+// A gateway that changes its entries on request of its parent process, and reports its resources.
 import { setTimeout as pause } from 'node:timers/promises'
 import { sampleEntry } from '../support/entries.ts'
 import { startGateway } from '../support/gateway.ts'

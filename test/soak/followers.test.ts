@@ -16,7 +16,7 @@ const megabyte = 1024 * 1024
 
 type Agents = Map<string, Record<string, unknown>>
 
-/** What docs/changes.md tells a follower to do. */
+/** The steps of a follower in docs/changes.md. */
 function apply(agents: Agents, change: RegistryChange): void {
   if (change.kind === 'listed') agents.set(change.id, { ...change.agent })
   else if (change.kind === 'liveness')
@@ -24,7 +24,7 @@ function apply(agents: Agents, change: RegistryChange): void {
   else agents.delete(change.id)
 }
 
-/** Changes some of 40 agents in any way, until told to stop; answers with the last revision. */
+/** Changes some of 40 agents at random until it is stopped; resolves to the last revision. */
 async function stir({ gateway }: TestGateway, random: () => number, stop: AbortSignal): Promise<number> {
   const { store } = gateway
   const entries = Array.from({ length: 40 }, () => sampleEntry({ state: 'STAGE' }))
@@ -58,7 +58,7 @@ async function stir({ gateway }: TestGateway, random: () => number, stop: AbortS
   return revision
 }
 
-/** Everything that anybody finds, as it is followed: without what only searches add, and figures of liveness. */
+/** All public entries in the form of the change feed: without fields that only searches add, and without liveness figures. */
 async function registryOf(home: TestGateway): Promise<unknown[]> {
   const agents: Record<string, unknown>[] = []
   for (let cursor: string | null = ''; cursor !== null; ) {
@@ -122,7 +122,7 @@ test(`a follower that is cut off ${isShort ? 100 : 2000} times ends with exactly
     const many = 1 + Math.floor(random() * 30)
     if (random() < 0.5) await follow((received) => received >= many)
     else await follow(() => false, random() * 40)
-    // Much may happen to one agent while nobody looks.
+    // Several changes of one agent may happen between two reads.
     await pause(random() * 40)
   }
   stop.abort()

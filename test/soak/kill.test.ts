@@ -24,7 +24,7 @@ const roundsOfImport = Number(process.env.SOAK_ROUNDS ?? 20)
 const list = resolve(import.meta.dirname, '../../../shared/data/mcp-servers.jsonl')
 const upTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1)
 
-/** Opens the database as SQLite itself does after a crash, and looks at it whole. */
+/** Opens the database as SQLite does after a crash, and checks its integrity. */
 async function inspect(folder: string) {
   const path = join(folder, 'registry.sqlite')
   await using store = await openSqliteStore(path)

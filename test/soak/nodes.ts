@@ -6,7 +6,7 @@ import { type Served, serve } from '../support/serve.ts'
 
 export interface Answer {
   readonly status: number
-  /** Empty where there was no body. */
+  /** Empty without a body. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
   readonly json: any
 }
@@ -77,14 +77,14 @@ async function ready(served: Served): Promise<void> {
   }
 }
 
-/** Throws where a node has ended by itself, with its last words. */
+/** Throws if a node has ended by itself, with its last output. */
 export async function expectRunning({ process, ended }: Served): Promise<void> {
   if (process.exitCode === null && process.signalCode === null) return
   const { code, signal, stderr } = await ended
   throw new Error(`A node ended by ${code ?? signal}: ${stderr}`)
 }
 
-/** As `ask`; throws where nobody answers. */
+/** Like `ask`, but throws without an answer. */
 export async function expectAnswered(node: Served, ...request: RequestArguments): Promise<Answer> {
   const answer = await ask(node, ...request)
   if (answer) return answer
@@ -94,7 +94,7 @@ export async function expectAnswered(node: Served, ...request: RequestArguments)
 
 type RequestArguments = [method: string, path: string, options?: { token?: string; body?: unknown }]
 
-/** Undefined where the connection broke, before an answer or amid it. Without the number that each problem has. */
+/** Undefined if the connection broke before or during the answer. The id of a problem is removed. */
 export async function ask(
   { url }: Served,
   ...[method, path, { token, body } = {}]: RequestArguments

@@ -8,7 +8,7 @@ const redirects = (home: Awaited<ReturnType<typeof besideSecret>>) =>
     reachable.slice(0, 12).map((url) => home.through(home.at(url), status)),
   )
 
-/** The transport over stdio is a process of its own, whose name server is the system's: what that cannot find is none of the secret's. */
+/** The transport over stdio is a separate process with the system's name server. A name that it cannot resolve does not lead to the secret. */
 const refusals = ['blocked_address', 'upstream_failed']
 
 test('every spelling of a private place, direct and through redirects, is refused at every transport', async () => {

@@ -68,9 +68,9 @@ async function settled(subject: Subject, sockets: number): Promise<Held> {
 }
 
 describe('a storm of connections', () => {
-  // The first so many are the warm-up: until then the process takes from the system what it will go on with.
+  // The first calls are the warm-up, during which the process allocates its lasting memory.
   const count = Math.max(400, 10_000 * share)
-  /** Bytes a connection may leave: a thousandth of what a leak of it would. */
+  /** Maximum bytes that a connection may leave behind: a thousandth of the size of a leak. */
   const each = 400
 
   test('leaves neither memory nor handles, timers or seats', async () => {
@@ -114,7 +114,7 @@ describe.each([
   test(`leave memory flat, however many: ${whole}`, async () => {
     await using subject = await start(name === 'stdio' ? 'stdio' : 'calls')
     const load = await loadOf(name, subject)
-    // Until then the process takes from the system what it will go on with.
+    // During this warm-up the process allocates its lasting memory.
     await load(Math.min(count, 200_000))
     const before = await subject.held()
     await load(count)

@@ -1,4 +1,4 @@
-// A gateway over agents that fail in every way and one that is well; it tells its parent what it holds.
+// A gateway over agents with every fault and one healthy agent; it reports its resources to its parent process.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// A gateway that tells its parent what it holds: sockets in short beats, so that the silent are found soon.
+// A gateway that reports its resources to its parent process. Its heartbeat is short, so that silent sockets are found soon.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -23,7 +23,7 @@ const gateway = await openGateway(
 const onError = () => {}
 const service = createMcpService(gateway, '1', onError)
 
-/** Collects garbage, and counts what is left. Seats are those of the socket transport. */
+/** Collects garbage, and counts the remaining resources and sockets. */
 process.on('message', async () => {
   for (let round = 0; round < 3; round++) {
     globalThis.gc?.()

@@ -7,7 +7,7 @@ import { createMemoryVectorStore } from '../../src/search/vectors/memory/memory-
 import { vectorStoreContract } from '../search/vectors/contract.ts'
 import { hostileFilters } from '../search/vectors/hostile-filters.ts'
 
-/** What `npm test` asks of each vector store, asked far more often. */
+/** The checks of each vector store in `npm test`, with far more rounds. */
 const rounds = Number(process.env.SOAK_ROUNDS ?? 20)
 const worker = new URL('../../src/search/vectors/memory/worker.ts', import.meta.url)
 

@@ -7,7 +7,7 @@ import { type Answer, ask, expectRunning, type Nodes } from './nodes.ts'
 /** An agent as its writer knows it to stand. */
 export interface KnownAgent {
   readonly package_name: string
-  /** Of its last write; what a search for it finds first. */
+  /** The word of the last write; a search for it finds this agent first. */
   readonly word: string
   readonly state: 'STAGE' | 'ACTIVE' | 'DELETED'
   readonly id: string
@@ -19,12 +19,12 @@ export interface Acknowledged {
   readonly revision: number | undefined
 }
 
-/** What writers remember of what was answered. */
+/** The writers' record of acknowledged answers. */
 export interface Book {
   readonly acknowledged: Acknowledged[]
   /** As they stand now, by name. */
   readonly agents: Map<string, KnownAgent>
-  /** Whose last write may have happened or not, and how they stand in either case; nobody writes them again. */
+  /** Agents whose last write may or may not have been committed, with their state in both cases; no writer changes them again. */
   readonly unsure: { readonly before: KnownAgent | undefined; readonly after: KnownAgent }[]
   /** Reads at another node right after a write, that were answered. */
   read_elsewhere: number
@@ -110,7 +110,7 @@ export function startWriters(nodes: Nodes, writers: number, count: number) {
   return { book, done }
 }
 
-/** Publishes, or does to an agent of its own what may be done to it. */
+/** Publishes an agent, or changes one of the writer's own agents at random. */
 function choose(mine: readonly KnownAgent[], word: string): Write {
   const chance = Math.random()
   const before = mine.length > 0 ? pick(mine) : undefined
@@ -136,7 +136,7 @@ function expectedStatus({ method, before }: Write): number {
   return method === 'DELETE' ? 204 : 200
 }
 
-/** How an agent stands by an answer to its owner. */
+/** The state of an agent in an answer to its owner. */
 export function stateOf({ status, json }: Answer): object {
   if (status !== 200) return { status }
   return { status, state: json.state, name: json.name, revision: json.revision }

@@ -4,7 +4,7 @@ import { Failure } from '../../schemas/failure.ts'
 import type { Store, StoreChange, StoredEntry } from '../../src/store/store.ts'
 import { sampleEntry } from '../support/entries.ts'
 
-/** A store over fresh data, and the ways to reach the same data from elsewhere. */
+/** A store over fresh data, and ways to reach the same data from other connections and processes. */
 export interface StoreHome extends AsyncDisposable {
   readonly store: Store
   /** Another instance over the same data; disposed with the home. */

@@ -189,7 +189,7 @@ export function invalidationContract(
     })
     const ids = [unchanged.id, changed.id]
     const [before] = await home.store.read.entries(ids)
-    // With the same document a query and a cache hit could not be told apart.
+    // With the same document, the test could not distinguish a query from a cache hit.
     await home.spoil(unchanged.id, '{}')
     expect((await home.store.read.entries(ids))[0]).toBe(before)
     await home.store.write((writer) => writer.put({ ...changed, name: 'Changed' }))

@@ -25,7 +25,7 @@ export function outageContract(server: () => TestPostgres, openHome: () => Promi
         await entered.promise
         const busy = { code: 'unavailable', details: { retry_after_s: 1 } }
         await expect(put(store)).rejects.toMatchObject(busy)
-        // Other realms have locks of their own.
+        // Other realms have their own locks.
         expect(await store.credentials.remove('nobody', 'nothing')).toBe(false)
         leave.resolve()
         await holding

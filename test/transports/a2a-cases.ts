@@ -7,7 +7,7 @@ export interface A2aRequest {
   readonly params?: unknown
   readonly headers?: Record<string, string>
   readonly token?: string
-  /** Instead of what the rest makes. */
+  /** Replaces the body that the other fields would give. */
   readonly body?: string
 }
 

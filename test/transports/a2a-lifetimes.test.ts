@@ -19,7 +19,7 @@ async function finish(session: Session, text: string, token?: string): Promise<s
   return id
 }
 
-/** Until the work of a task shows where it is looked at. */
+/** Polls until the work of a task is visible. */
 async function until<T>(read: () => Promise<T>, is: (seen: T) => boolean): Promise<T> {
   for (;;) {
     const seen = await read()

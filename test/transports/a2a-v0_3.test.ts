@@ -27,7 +27,7 @@ function asking(part: Part, blocking = true, taskId?: string): MessageSendParams
 }
 const text = (words: string, ...more: [boolean?, string?]) => asking({ kind: 'text', text: words }, ...more)
 
-/** A client of the SDK of A2A 0.3, which finds what it needs on the card. */
+/** A client of the SDK of A2A 0.3, which configures itself from the card. */
 async function clientAt(url: string, token?: string): Promise<Client> {
   const fetchImpl: typeof fetch = (input, init) => {
     const headers = new Headers(init?.headers)

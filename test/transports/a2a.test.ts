@@ -10,18 +10,18 @@ beforeAll(async () => {
 })
 afterAll(() => home[Symbol.asyncDispose]())
 
-/** An error as either binding tells it. */
+/** An error in the form of both bindings. */
 interface TaskUpdate {
   readonly http: number
   readonly type: string | null
   readonly reason: string
   readonly domain: string
-  /** JSON-RPC's number; over HTTP the status that stands in the body too. */
+  /** JSON-RPC's number; over HTTP the status, which is in the body too. */
   readonly code: number
   readonly details: Record<string, unknown>[]
 }
 
-/** The same, asked over either binding. */
+/** The same requests over both bindings. */
 const bindings = {
   JSONRPC: ({ method = 'SendMessage', params = search, headers = a2aVersion, token, body }: A2aRequest) =>
     home.request('POST', '/a2a/v1', {

@@ -18,10 +18,10 @@ export interface Case {
   readonly name: string
   readonly envelope: Record<string, unknown>
   readonly as?: Credentials
-  /** The stable code of the failure, or what the output must be. */
+  /** The stable code of the failure, or the expected output. */
   readonly code?: string
   readonly output?: (output: Json) => void
-  /** The same as a REST row, where one can carry it. */
+  /** The same call as a REST row, if a row can express it. */
   readonly rest?: { readonly method: string; readonly path: string; readonly body?: unknown }
 }
 

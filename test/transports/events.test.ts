@@ -67,7 +67,7 @@ describe('a stream of server-sent events', () => {
   })
 })
 
-/** Whether anybody takes connections there: a gateway that stops does not, once it ends what would not end. */
+/** Whether the port accepts connections. A stopping gateway accepts none once it ends its endless streams. */
 function isListening(url: string): Promise<boolean> {
   return new Promise((resolve) => {
     const peer = connect(Number(new URL(url).port), '127.0.0.1')

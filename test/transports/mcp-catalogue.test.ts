@@ -6,7 +6,7 @@ import { sampleAction, sampleAgent } from '../support/router.ts'
 import { transportOver } from '../support/transport-context.ts'
 
 describe('the description of search_agents', () => {
-  /** A service over a registry that lists this, and how often it was looked at. */
+  /** A service over a registry with these listed agents, and the number of reads. */
   function serviceOver(listed: { total: number; categories: Record<string, number> }) {
     const seen = { reads: 0, now: 0, broken: false }
     const search = sampleAction('search_agents', {

@@ -271,7 +271,7 @@ const request = fc.constantFrom(...methods).chain((method) =>
   }),
 )
 
-/** The same without what is absent. */
+/** The same value without absent members. */
 function present(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   const defined = Object.entries(value).filter(([, entry]) => entry !== absent)

@@ -99,7 +99,7 @@ describe('nesting', () => {
 })
 
 describe('the place of a request in flight', () => {
-  /** A channel that sends nowhere, over one action that ends when it is told to. */
+  /** A channel without a peer, over one action that the test ends. */
   function start() {
     const sent: { id?: unknown }[] = []
     const release = Promise.withResolvers<object>()

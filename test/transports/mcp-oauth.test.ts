@@ -131,7 +131,7 @@ describe('the SDK’s client with an API key of ours', () => {
   })
 })
 
-// The one literal list of what a gateway hosts: a tool that is lost by accident is noticed here.
+// The only literal list of the hosted tools, which notices a tool that is lost by accident.
 test('each tool names the scope that it needs', async () => {
   const answer = await home.request('POST', '/mcp', {
     headers: modernHeaders('tools/list'),

@@ -209,7 +209,7 @@ describe('that agents come and go', () => {
     })
     const acknowledged = next(peer, 'notifications/subscriptions/acknowledged')
     peer.send(listen)
-    // Only what is really sent is promised.
+    // Only notifications that are really sent are promised.
     expect((await acknowledged).params).toMatchObject({ notifications: { resourcesListChanged: true } })
     expect((await acknowledged).params).not.toHaveProperty('notifications.toolsListChanged')
 

@@ -48,7 +48,7 @@ describe('a hundred requests in one piece, of a client that does not read', () =
     peer.pause()
     peer.write(Buffer.concat(requests.map((id) => clientFrame(JSON.stringify(call(id))))))
 
-    // The text stands twice in an answer: as text and as an object.
+    // An answer contains the text twice: as text and as an object.
     const answer = 2 * long.length + 1000
     let peak = 0
     let quiet = 0
@@ -99,7 +99,7 @@ test('a client is not read on while it has as much waiting as it may', async () 
   const wire = await upgraded
   const megabyte = 'x'.repeat(1024 * 1024)
   for (let sent = 0; sent < maxInFlight + maxQueued; sent++) peer.send(megabyte)
-  // All in work and one that waits; what else came lies unread, and the client keeps the rest.
+  // All slots are busy and one message is queued; further messages are unread, and the client keeps the rest.
   while (!wire.isPaused()) await turn()
   const unsent = peer.socket.bufferedAmount
   expect(prepare).toHaveBeenCalledTimes(maxInFlight + 1)

@@ -145,7 +145,7 @@ describe.each(paths)('frames on %s', (path, protocol) => {
 
 test('cancelled MCP calls give their places back', async () => {
   await using stack = new AsyncDisposableStack()
-  // One host is asked for few pages at once.
+  // The reader makes few concurrent requests to one host.
   const hosts: Replay[] = []
   for (let host = 0; host < 4; host++) hosts.push(stack.use(await replay({ 'GET /': { fault: 'hang' } })))
   const origins = hosts.map(({ url }) => url).join(',')
@@ -156,7 +156,7 @@ test('cancelled MCP calls give their places back', async () => {
   peer.socket.on('message', (data) => answered.push(JSON.parse(String(data)).id))
   const ids = Array.from({ length: 16 }, (_, id) => id + 1)
   for (const id of ids) {
-    // Each call has a page of its own, so that none shares another's fetch.
+    // Each call has its own page, so that no calls share a fetch.
     const url = `${hosts[id % 4]?.url}/?page=${id}`
     peer.send(modernRequest(id, 'tools/call', { name: 'reader_extract_content', arguments: { url } }))
   }

@@ -5,7 +5,7 @@ import { startDeadline } from '../../common/deadline.ts'
 
 /**
  * The TXT records of a name, the strings of each joined (RFC 7208, 3.3); an empty list if the name or the type does
- * not exist. Throws Failure `upstream_timeout`, `upstream_failed`, `too_large`, and what the signal aborts with.
+ * not exist. Throws Failure `upstream_timeout`, `upstream_failed`, `too_large`, and the reason of the signal.
  */
 export type ResolveTxt = (name: string, signal: AbortSignal) => Promise<readonly string[]>
 

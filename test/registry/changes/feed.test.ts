@@ -20,9 +20,9 @@ let store: Store
 let feed: ChangeFeed
 /** How often the log was read. */
 let reads: number
-/** Opens once the tail may learn where the log ends. */
+/** Resolves once the tail may read the end of the log. */
 let barrier: Promise<void>
-/** What the log seems to be where a database was restored. */
+/** The apparent revision of the log after a restore of the database. */
 let restoredTo: number
 const faults: unknown[] = []
 
@@ -229,7 +229,7 @@ describe('a follower', () => {
     const following = feed.follow(0, follower, stop.signal)
     expect((await following.next()).value).toMatchObject({ changes: [], complete: true })
     const next = following.next()
-    // By then it has found nothing more, and waits.
+    // By then it has found no further change, and waits.
     while (reads < 2) await nextTurn()
     await put(sampleEntry())
     begin.resolve()
@@ -260,7 +260,7 @@ describe('a follower', () => {
     const following = feed.follow(2, follower, stop.signal)
     await following.next()
     const next = following.next()
-    // The tail has begun once it has told of this.
+    // The tail has started once it reports this change.
     await put(sampleEntry())
     await next
     restoredTo = 1

@@ -10,15 +10,15 @@ export const minute = 60_000
 export const hour = 60 * minute
 export const day = 24 * hour
 
-/** A gateway whose clock stands still until told, over agents that live and fail as they are told. */
+/** A gateway with a stopped clock, over agents with the given behaviours. */
 export interface Home extends AsyncDisposable {
   readonly gateway: TestGateway
   readonly time: Time
   /** Lists agents of these names as the server has them. */
   list(agents: LivingAgents, ...names: string[]): Promise<StoredEntry[]>
-  /** One run over what is due, seen by searches. */
+  /** Runs the due probes, and waits until searches see the results. */
   cycle(): Promise<number>
-  /** The entry as everybody sees it. */
+  /** The public view of the entry. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
   entry(name: string): Promise<any>
 }

@@ -45,7 +45,7 @@ describe('an agent that stops answering', () => {
     const whole = await score()
 
     agents.become('weather one', dead)
-    // Its card stands: only once a day is it asked whether it answers.
+    // Its card is unchanged, so the agent itself is probed only once a day.
     await look(day)
     expect((await home.entry('weather one')).liveness).toMatchObject({
       status: 'degraded',

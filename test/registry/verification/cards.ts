@@ -75,7 +75,7 @@ export const fullCard = {
 const { securitySchemes: _, ...withoutSchemes } = fullCard
 export const openCard = withoutSchemes
 
-/** A card of A2A 1.0 with fields of 0.3 and one of nobody's. */
+/** A card of A2A 1.0 with fields of 0.3 and one unknown field. */
 export const mixedCard = {
   ...fullCard,
   agent_id: 'custom.com.example.weather',

@@ -4,7 +4,7 @@ import type { makeKey } from './cards.ts'
 
 type Key = Awaited<ReturnType<typeof makeKey>>
 
-/** Does the SDK accept the card, given as it is on the wire? Its types ask for one that is parsed. */
+/** Whether the SDK accepts the card in its wire form. The SDK's types require a parsed card. */
 export async function sdkAccepts(card: unknown, key: JWK): Promise<boolean> {
   return verifyAgentCardSignature(async () => key)(structuredClone(card) as AgentCard).then(
     () => true,

@@ -8,7 +8,7 @@ export interface Received {
   readonly body: string
 }
 
-/** A server that webhooks post to, and how it answers each path; 204 unless told. */
+/** A target server for webhooks, and its answer for each path; 204 by default. */
 export async function serveTargets() {
   const received: Received[] = []
   const answers = new Map<string, (response: ServerResponse) => void>()

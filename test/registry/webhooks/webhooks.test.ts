@@ -302,7 +302,7 @@ describe('a delivery', () => {
     const { webhooks } = home.gateway.store
     const get = webhooks.get
     const { revision } = await put(sampleEntry())
-    // Between what the owner's change reads and what it writes, the delivery comes to its end.
+    // The delivery ends between the read and the write of the owner's change.
     const reading = vi.spyOn(webhooks, 'get').mockImplementationOnce(async (request) => {
       const read = await get(request)
       await deliver()

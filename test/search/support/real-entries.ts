@@ -5,7 +5,7 @@ import type { SearchDocument } from '../../../src/search/search-index.ts'
 
 const data = fileURLToPath(new URL('../../../../shared/data/', import.meta.url))
 
-/** Real lists lie beside the repository on some machines; tests that need them are skipped elsewhere. */
+/** Real lists are beside the repository on some machines; on others, the tests that need them are skipped. */
 export const haveRealEntries = existsSync(`${data}mcp-servers.jsonl`)
 
 const Tool = z.object({ name: z.string(), description: z.string().nullish() })

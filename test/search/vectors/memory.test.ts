@@ -38,7 +38,7 @@ describe('the vectors in memory', () => {
     await using store = createMemoryVectorStore({ dimensions })
     const vector = new Float32Array(dimensions).fill(1 / 128)
     await store.apply([put('a', [vector])], 1)
-    // Each width takes a slab of its own, of some 40 MB.
+    // Each width takes a separate slab of some 40 MB.
     const many = Array.from({ length: 110 }, (_, index) =>
       put(
         `${index}`,

@@ -107,7 +107,7 @@ test('hostile pages are answered or refused in three seconds, without an effect 
     }
     for (const { path, ms } of answers) fastest.set(path, Math.min(ms, fastest.get(path) ?? ms))
   }
-  // A machine that others use makes single figures jump; the best round tells what the gateway does.
+  // On a shared machine single figures vary; the best round shows the speed of the gateway.
   for (const [path, ms] of fastest) expect(ms, path).toBeLessThan(3_000 + 20 * slowness)
   expect(Math.min(...ratios)).toBeLessThan(2)
   expect((await read('/warm')).code).toBe('content')

@@ -19,7 +19,7 @@ export const vectors = Vectors.parse(
   JSON.parse(readFileSync(new URL('vectors.json', import.meta.url), 'utf8')),
 )
 
-/** The vocabulary of the vectors, with a line that no text can match where a piece is not needed. */
+/** The vocabulary of the vectors; an unneeded piece is replaced by a line that no text can match. */
 export function vocabularyOfVectors(): string[] {
   const ids = Object.keys(vectors.vocabulary).map(Number)
   return Array.from({ length: Math.max(...ids) + 1 }, (_, id) => vectors.vocabulary[id] ?? `no piece ${id}`)

@@ -198,7 +198,7 @@ describe('coverage', () => {
   })
 })
 
-/** WordPiece as it is specified. */
+/** WordPiece as specified, without optimisations. */
 function cutPlainly(word: string, vocabulary: readonly string[]): number[] {
   const characters = Array.from(word)
   const ids: number[] = []
