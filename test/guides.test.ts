@@ -17,6 +17,7 @@ describe('a project to which the guides have added an agent, a field and a trans
     for (const guide of guides) {
       for (const { info, code } of blocks(await readFile(join(root, guide), 'utf8'))) {
         if (info.startsWith('ts ')) touched.add(await applyBlock(project.path, info, code))
+        if (info === 'md README.md') await addRequest(project.path, code)
       }
     }
   }, 60_000)
@@ -106,13 +107,13 @@ describe('a project to which the guides have added an agent, a field and a trans
     })
   }, 60_000)
 
-  test('passes the tests that every transport passes', async () => {
+  test('passes the tests that every transport and every path passes', async () => {
     const path = join(project.path, 'test/transports/transports.test.ts')
     const table = await readFile(path, 'utf8')
     // A process for each caller of MCP over stdio would take seconds.
     await writeFile(path, table.replace('openTransports(home, stdioProcess)', 'openTransports(home)'))
-    const run = 'npx vitest run --reporter=json --outputFile=report.json test/transports/transports.test.ts'
-    await shell(`cd ${project.path}; ${run}`)
+    const files = 'test/transports/transports.test.ts test/transports/interface.test.ts'
+    await shell(`cd ${project.path}; npx vitest run --reporter=json --outputFile=report.json ${files}`)
     const report = await readFile(join(project.path, 'report.json'), 'utf8')
     const { numTotalTests, numPassedTests, success } = JSON.parse(report)
     expect(success).toBe(true)
@@ -125,6 +126,7 @@ async function copyOfProject() {
   const folder = await temporaryFolder()
   const folders = ['agents', 'bin', 'schemas', 'src', 'test']
   const files = [
+    'README.md',
     'package.json',
     'biome.json',
     'tsconfig.json',
@@ -179,4 +181,13 @@ async function applyBlock(folder: string, info: string, code: string): Promise<s
     text.replace(anchor, () => `${code}${anchor}`),
   )
   return name
+}
+
+/** Adds a row to the table of requests in the README. */
+async function addRequest(folder: string, row: string): Promise<void> {
+  const path = join(folder, 'README.md')
+  const text = await readFile(path, 'utf8')
+  const anchor = '| `POST /rpc`'
+  expect(text).toContain(anchor)
+  await writeFile(path, text.replace(anchor, `${row}${anchor}`))
 }

@@ -1,3 +1,4 @@
+import { initialValues, listedValues } from '../../schemas/entry-fields.ts'
 import type { SearchDocument } from '../../src/search/search-index.ts'
 
 export interface Corpus {
@@ -58,14 +59,13 @@ export function createCorpus(size: number): Corpus {
       package_name: `com.example.agent-${at}`,
       name: `${word()} ${word()}`,
       description: Array.from({ length: wordsEach }, word).join(' '),
+      ...listedValues(initialValues),
       tags: [
         ...new Set(
           Array.from({ length: 1 + Math.floor(random() * 4) }, () => `t${Math.floor(random() * tags)}`),
         ),
       ],
       category: `c${Math.floor(random() * categories)}`,
-      target: null,
-      license: null,
       state: random() < 0.1 ? 'STAGE' : 'ACTIVE',
       owner: null,
       created_at: new Date(Date.UTC(2026, 0, 1) + at * 1000).toISOString(),

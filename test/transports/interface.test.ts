@@ -1,4 +1,8 @@
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { JsonSchema } from '../../schemas/json.ts'
+import type { Route } from '../../src/transports/http/route.ts'
 import { routes } from '../../src/transports/http/routes.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { publication } from './cases.ts'
@@ -152,6 +156,53 @@ const steps: readonly Step[] = [
   { method: 'DELETE', path: () => `/api/playground/session/${session}`, open: 204, signed: 404 },
 ]
 
+const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8')
+
+/** Fields that a path says without a parameter: whose card it is, and in which form. */
+const fixed: Readonly<Record<string, readonly string[]>> = {
+  '/.well-known/agent-card.json': ['agent', 'through'],
+  '/agents/:name/.well-known/agent-card.json': ['through'],
+  '/a2a/v1/.well-known/agent-card.json': ['agent'],
+}
+
+function inputOf({ to, action }: Route): JsonSchema {
+  const agent = home.gateway.agents.find(({ package_name }) => package_name === to)
+  const found = agent?.actions.find(({ name }) => name === action)
+  if (!found) throw new Error(`${to} has no action ${action}.`)
+  return found.input.json
+}
+
+function isRequestRow(line: string): boolean {
+  return /^\| `[^`]*\//.test(line) || /^\| `(?:GET|POST|PUT|DELETE)` and/.test(line)
+}
+
+/** `GET /path/:` for each request that a row of the README names, where `…` repeats the path before it or its parent. */
+function requestsOf(row: string): string[] {
+  const [, cell = ''] = row.split('|')
+  let methods: string[] = []
+  let base = ''
+  let isOpen = false
+  return [...cell.matchAll(/`([^`]+)`/g)].flatMap(([, text = '']) => {
+    const [, method, path] = /^(?:(GET|POST|PUT|DELETE)(?: |$))?(.*)$/.exec(text) ?? []
+    if (method) {
+      methods = isOpen ? [...methods, method] : [method]
+      isOpen = path === ''
+    }
+    if (!path) return []
+    isOpen = false
+    if (!path.startsWith('…')) base = path
+    const bases = path.startsWith('…') ? [base, dirname(base)] : ['']
+    const paths = bases.flatMap((start) => alternativesOf(start + path.replace(/^…/, '')))
+    return paths.flatMap((each) => methods.map((name) => `${name} ${each.replace(/:\w+/g, ':')}`))
+  })
+}
+
+/** `/a/{b,c}` is `/a/b` and `/a/c`. */
+function alternativesOf(path: string): string[] {
+  const [whole, names] = /\{([^}]*)\}/.exec(path) ?? []
+  return whole && names ? names.split(',').map((name) => path.replace(whole, name)) : [path]
+}
+
 describe('the interface, path by path', () => {
   test.each(
     steps.map((step) => [`${step.method} ${step.path().replace('undefined', ':id')}`, step] as const),
@@ -181,6 +232,26 @@ describe('the interface, path by path', () => {
         !steps.some((step) => step.method === method && pattern.test(step.path().split('?')[0] ?? '')),
     )
     expect(unwalked).toEqual([])
+  })
+
+  test('every field of the input of a GET row is in its path, its query or its defaults', () => {
+    const unreachable = routes.flatMap((route) => {
+      if (route.method !== 'get') return []
+      const { parameters = {}, query = {}, defaults = {}, path } = route
+      const stated = [...Object.values(parameters), ...Object.values(query), ...Object.keys(defaults)]
+      const reachable = new Set([...stated.map((field) => field.split('.')[0]), ...(fixed[path] ?? [])])
+      const fields = Object.keys(inputOf(route).properties ?? {})
+      return fields.filter((field) => !reachable.has(field)).map((field) => `${field} of ${path}`)
+    })
+    expect(unreachable).toEqual([])
+  })
+
+  test('every row is in the table of the README', () => {
+    const documented = new Set(readme.split('\n').filter(isRequestRow).flatMap(requestsOf))
+    const missing = routes
+      .map(({ method, path }) => `${method.toUpperCase()} ${path.replace(/:\w+/g, ':')}`)
+      .filter((request) => !documented.has(request))
+    expect(missing).toEqual([])
   })
 
   test('a search answers with the fields of section 2.1, a card with those of 2.2', async () => {

@@ -5,6 +5,7 @@ import type { VectorChange, VectorStore } from '../../../src/search/vectors/vect
 import { rounds } from '../../support/rounds.ts'
 import { Pair } from './oracle.ts'
 import {
+  attributesOf,
   clusteredVectors,
   expectExact,
   expectSame,
@@ -181,14 +182,13 @@ export function vectorStoreContract(
     })
 
     describe('filtering', () => {
-      const attributes: EntryAttributes = {
-        state: 'ACTIVE',
+      const attributes = attributesOf({
         owner: 'ann',
         target: 'desktop',
         category: 'weather',
         license: 'mit',
         tags: ['rain', 'snow', 'wind'],
-      }
+      })
       const others: [string, AttributeFilter, Partial<EntryAttributes>][] = [
         ['state', { state: 'ACTIVE' }, { state: 'STAGE' }],
         ['owner', { owner: 'ann' }, { owner: 'bob' }],
