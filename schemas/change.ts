@@ -4,8 +4,7 @@ import { Liveness } from './liveness.ts'
 
 /**
  * The effect of a change on the public view. `listed`: the entry is new or changed. `unlisted`: it is hidden.
- * `deleted`: it is
- * removed. `liveness`: its liveness status changed.
+ * `deleted`: it is removed. `liveness`: its liveness status changed.
  */
 export const ChangeKind = z.enum(['listed', 'unlisted', 'deleted', 'liveness'])
 export type ChangeKind = z.infer<typeof ChangeKind>

@@ -141,8 +141,7 @@ export interface TaskStore {
   /**
    * Adds a task. Deletes the oldest finished tasks if its key, or all anonymous callers together, have too many.
    * `busy`: the key has too many unfinished tasks; `full`: all keys together have too many. In both cases the task is
-   * not
-   * added.
+   * not added.
    */
   add(task: StoredTask, each: TaskBounds, all: TaskBounds): Promise<'added' | 'busy' | 'full'>
   get(id: string): Promise<StoredTask | undefined>

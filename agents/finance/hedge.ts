@@ -38,9 +38,8 @@ const maxClockSkew_ms = 2 * 60_000
 
 /**
  * Asks sources in order until there are enough quotes. The next source is asked when a source has no quote, and when
- * nothing
- * arrived for 800 ms. Requests still running at the end are cancelled. A source that lost its head start fails with
- * `upstream_timeout`, which counts against it. Returns the results in order of arrival.
+ * nothing arrived for 800 ms. Requests still running at the end are cancelled. A source that lost its head start fails
+ * with `upstream_timeout`, which counts against it. Returns the results in order of arrival.
  */
 export async function hedgedQuotes<Requested extends Instrument>(
   providers: readonly Provider<Requested>[],

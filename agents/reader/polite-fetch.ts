@@ -14,8 +14,7 @@ const maxHosts = 10_000
 
 /**
  * A fetch with few concurrent requests per host. It sends no request to a host before the time in the host's
- * `Retry-After`
- * (with status 429 or 503), and throws Failure `circuit_open` until then.
+ * `Retry-After` (with status 429 or 503), and throws Failure `circuit_open` until then.
  */
 export function createPoliteFetch(fetch: FetchPage, clock: Clock): FetchPage {
   const until = new LRUCache<string, number>({ max: maxHosts })

@@ -40,12 +40,10 @@ const common: Params = {
 }
 
 /**
- * A client of MediaWiki's action API (https://www.mediawiki.org/wiki/API:Query). Answers are fresh for ten minutes
- * (one minute if a page is missing), are served as stale for fifty more while a new one is fetched, and for a day
- * while the
- * wiki fails. Throws Failure `not_configured`, `invalid_request`, `circuit_open`, `upstream_failed`,
- * `upstream_invalid` and
- * network errors.
+ * A client of MediaWiki's action API (https://www.mediawiki.org/wiki/API:Query). Answers are fresh for ten minutes (one
+ * minute if a page is missing), are served as stale for fifty more while a new one is fetched, and for a day while the
+ * wiki fails. Throws Failure `not_configured`, `invalid_request`, `circuit_open`, `upstream_failed`, `upstream_invalid`
+ * and network errors.
  */
 export function createMediaWiki({ create_upstream, create_cache, ...settings }: WikiPorts): MediaWiki {
   const { url, contact, languages } = settings

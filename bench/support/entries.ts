@@ -53,10 +53,8 @@ const vocabulary = 4000
 
 /**
  * `count` synthetic MCP servers, the same at every call: name and description state the server's purpose, with some
- * twenty
- * words whose frequencies fall as in natural language (Zipf), and three tools. A three-word intent meets about a fifth
- * of
- * the servers, as "query a postgres database" does in real lists.
+ * twenty words whose frequencies fall as in natural language (Zipf), and three tools. A three-word intent meets about a
+ * fifth of the servers, as "query a postgres database" does in real lists.
  */
 export function entryLines(count: number): string[] {
   const random = numbers(42)

@@ -7,8 +7,7 @@ import { isRecord } from '../../schemas/json.ts'
 export interface Vault {
   /**
    * `binding` names the owner and use of the secret (additional authenticated data). The secret decrypts only with the
-   * same
-   * binding.
+   * same binding.
    */
   seal(secret: string, binding: string): string
   /** Undefined if it was sealed with another key or binding, or has been changed. */

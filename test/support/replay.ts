@@ -27,9 +27,9 @@ export interface Seen {
 type Reply = Answer | ((seen: Seen) => Answer | Promise<Answer>)
 
 /**
- * Answers by `METHOD /path` or `METHOD /path?name=value`. The request must have each named value, and
- * may have others; the route with the most matching values is used. The answers of a list are given one after the
- * other; the last one is repeated.
+ * Answers by `METHOD /path` or `METHOD /path?name=value`. The request must have each named value, and may have others;
+ * the route with the most matching values is used. The answers of a list are given one after the other; the last one is
+ * repeated.
  */
 export type Routes = Record<string, Reply | readonly Reply[]>
 

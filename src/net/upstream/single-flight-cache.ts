@@ -31,10 +31,8 @@ const maxBackgroundFetches = 16
 const maxBackground_ms = 30_000
 
 /**
- * Keeps the most recently used values. Concurrent callers of one key share one fetch. A caller whose signal aborts
- * gets
- * `cancelled`; the fetch is aborted when the last caller has left. A value past its lifetime is served at once as
- * stale
+ * Keeps the most recently used values. Concurrent callers of one key share one fetch. A caller whose signal aborts gets
+ * `cancelled`; the fetch is aborted when the last caller has left. A value past its lifetime is served at once as stale
  * while a background fetch refreshes it (RFC 5861).
  */
 export class SingleFlightCache<Value extends object> {

@@ -9,8 +9,7 @@ export type StandardShape = '1.0' | 'any'
  * The A2A 1.0 card of an agent that is called through this gateway (section 4.4.1), optionally with the fields that a
  * 0.3 client needs. The agent's address and the input schemas of its actions are in an extension's params, so that a
  * signature covers them. All agents share one URL; the tenant selects the agent. Without a tenant, the URL is that of
- * the
- * registry, which also reads plain text.
+ * the registry, which also reads plain text.
  */
 export function renderStandardCard(
   stored: StoredEntry,

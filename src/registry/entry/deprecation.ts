@@ -18,8 +18,7 @@ const maxChain = 100
 
 /**
  * Deprecates an entry, or ends its deprecation. Throws Failure `wrong_state` if the entry is not deprecated,
- * `not_found`
- * for a successor that is not listed, `conflict` for a successor whose chain leads back to the entry.
+ * `not_found` for a successor that is not listed, `conflict` for a successor whose chain leads back to the entry.
  */
 export function createDeprecate(editor: Pick<Editor, 'change'>) {
   return async function deprecate(

@@ -32,8 +32,7 @@ export interface Task {
 /**
  * The limits of one connection, for every transport with open connections: at most 16 messages are processed at the
  * same time, and a few more are queued. While the queue is full, the transport must stop reading. `add` works like
- * `write`
- * of a Node.js stream: after `false` the transport stops reading until `ready` has resolved.
+ * `write` of a Node.js stream: after `false` the transport stops reading until `ready` has resolved.
  */
 export class FlowControl {
   readonly #onError: (fault: unknown) => void

@@ -32,8 +32,7 @@ const batchLimits = { texts: 8, characters: 8_000 }
  * not work.
  *
  * A crash of the thread fails the current call, and the next call starts another thread. If that thread crashes too
- * before
- * it has embedded a text, no further thread is started. Embedding throws Failure `unavailable` or `internal`.
+ * before it has embedded a text, no further thread is started. Embedding throws Failure `unavailable` or `internal`.
  */
 export async function createTransformersEmbedder(options: TransformersEmbedderOptions): Promise<Embedder> {
   const { worker, threads = 1 } = options
