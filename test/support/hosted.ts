@@ -1,7 +1,7 @@
 import { createAgents } from '../../agents/index.ts'
 import { createTools } from '../../src/transports/mcp/views/tools.ts'
 
-/** Stands for what an agent needs: the names of its actions do not depend on it. */
+/** A placeholder for any part that an agent needs: the names of its actions do not depend on it. */
 const absent: never = new Proxy(() => {}, {
   get: (target, property) =>
     property in target || typeof property === 'symbol' ? Reflect.get(target, property) : absent,
@@ -10,15 +10,15 @@ const absent: never = new Proxy(() => {}, {
 
 type Needs = Parameters<typeof createAgents>[0]
 
-/** Only the wiki agent looks at what it is given before it is called. */
+/** Only the wiki agent reads its settings when it is created. */
 const wiki = { create_upstream: absent, create_cache: absent, url: 'https://wiki.test', languages: [] }
 
-/** Every need, those of agents to come too. */
+/** All that agents need, present and future ones. */
 const needs = new Proxy({ wiki } as unknown as Needs, {
-  get: (given, name: keyof Needs) => given[name] ?? absent,
+  get: (target, name: keyof Needs) => target[name] ?? absent,
 })
 
-/** The agents that a gateway hosts, to look at and not to call. */
+/** The agents that a gateway hosts; they cannot be called. */
 const hostedAgents = createAgents(needs)
 
 /** The names of the hosted agents that the registry lists, sorted. */
