@@ -32,12 +32,13 @@ export async function startServer(
   const port = await listen(server, { host, port: PORT, hint: 'Set PORT or HOST.' })
   // An open server would keep the process alive after a failed start.
   await using opened = new AsyncDisposableStack()
-  opened.use(server)
+  opened.defer(() => closeNow(server))
   const url = `http://${hostName(host)}:${port}`
   gateway.reachedAt(url)
   let isDraining = false
   const ending = new AbortController()
   const upgrades = serveHttp(server, gateway, { isDraining: () => isDraining, ending: ending.signal })
+  opened.defer(() => upgrades.destroy())
   opened.move()
   return {
     url,
@@ -62,6 +63,11 @@ function createHttpServer(): Server {
     // RFC 9110 section 7.8: an unsupported upgrade is ignored and the request answered.
     shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
   })
+}
+
+function closeNow(server: Server): void {
+  server.close()
+  server.closeAllConnections()
 }
 
 /** The host name for callers on this machine: a wildcard address cannot be called. */

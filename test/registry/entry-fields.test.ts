@@ -41,7 +41,7 @@ describe.each(stores)('a filterable field over %s', (store) => {
       expect(json).toMatchObject(valuesOf(word))
       await home.request('POST', `/api/agents/${json.id}/go-live`, { token })
     }
-  })
+  }, 60_000)
   afterAll(async () => {
     for (const transport of transports ?? []) await transport[Symbol.asyncDispose]()
     await home?.[Symbol.asyncDispose]()
