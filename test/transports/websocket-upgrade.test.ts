@@ -137,7 +137,7 @@ describe('the subprotocol', () => {
     expect(JSON.parse(body)).toMatchObject({
       code: 'invalid_request',
       detail: 'Offer the subprotocol jsonrpc.',
-      hint: expect.stringContaining('beside the token'),
+      hint: expect.stringContaining('in addition to the token'),
     })
   })
 })
