@@ -112,6 +112,12 @@ export class Failure extends Error {
     this.details = details
   }
 
+  /** The Failure of a call whose signal aborted: the signal's reason if that is a Failure, else `cancelled`. */
+  static cancelled({ reason }: AbortSignal): Failure {
+    if (reason instanceof Failure) return reason
+    return new Failure('cancelled', 'The caller cancelled the call.', {}, reason)
+  }
+
   /** Turns anything thrown into a Failure; an unexpected error becomes `internal`, and its text is not sent. */
   static from(thrown: unknown): Failure {
     if (thrown instanceof Failure) return thrown

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Found } from './card.ts'
-import { facetNames, filterShape } from './entry-fields.ts'
+import { type FacetName, facetNames, filterShape } from './entry-fields.ts'
 import { notBlank } from './names.ts'
 
 /** The filters, one for each filterable field of an entry, by the names that callers use. */
@@ -37,12 +37,16 @@ export type SearchInput = z.output<typeof SearchInput>
 export const IntentInput = z.strictObject({ query: intent, ...fields })
 
 const Counts = z.record(z.string(), z.int())
+const facetCounts = Object.fromEntries(facetNames.map((name) => [name, Counts])) as Record<
+  FacetName,
+  typeof Counts
+>
 
 export const SearchOutput = z.object({
   agents: z.array(Found),
   total: z.int().describe('Number of matching agents, on all pages.'),
   next_cursor: z.string().nullable().describe('Null on the last page.'),
-  facets: z.record(z.enum(facetNames), Counts).optional(),
+  facets: z.object(facetCounts).optional(),
   notice: z.string().optional().describe('Present if no agent fits, or none fits well.'),
   degraded: z.string().optional().describe('The part of the search that was not available.'),
 })

@@ -60,12 +60,12 @@ class WorkerExtractor implements Extractor {
 
   readonly extract: ExtractDocument = (job, signal, caller = '') =>
     new Promise((resolve, reject) => {
-      if (signal.aborted) return reject(cancelled(signal))
+      if (signal.aborted) return reject(Failure.cancelled(signal))
       if (this.#isClosed) return reject(busy())
       const abort = () => {
         // A document that is being read continues to its end or deadline: stopping it would cost a thread.
         this.#waiting.remove(task)
-        reject(cancelled(signal))
+        reject(Failure.cancelled(signal))
       }
       const task: Task = {
         job,
@@ -163,10 +163,6 @@ function late(milliseconds: number): Failure {
 
 function busy(): Failure {
   return new Failure('unavailable', 'Too many pages wait to be read.', { retry_after_s: 5 })
-}
-
-function cancelled({ reason }: AbortSignal): Failure {
-  return reason instanceof Failure ? reason : new Failure('cancelled', 'The caller cancelled the call.')
 }
 
 function failureOf(answer: Exclude<WorkerMessage, { ready: true } | { extracted: Extracted }>): Failure {

@@ -36,8 +36,8 @@ export function createPoliteFetch(fetch: FetchPage, clock: Clock): FetchPage {
   return async (request) => {
     const host = URL.canParse(request.url) ? new URL(request.url).host : ''
     refuseUntilRested(host)
-    using _slot = await acquire(host, request.signal).catch((reason: unknown) => {
-      throw reason instanceof Failure ? reason : new Failure('cancelled', 'The caller cancelled the call.')
+    using _slot = await acquire(host, request.signal).catch((thrown: unknown) => {
+      throw thrown instanceof Failure ? thrown : Failure.cancelled(request.signal)
     })
     refuseUntilRested(host)
     const response = await fetch(request)

@@ -61,7 +61,7 @@ export function openGateway(config: Config, options: GatewayOptions = {}): Promi
   return retryStart((stack) => assemble(stack, config, options))
 }
 
-/** Each phase receives the results of earlier phases, so no part is used before it exists. */
+/** Each phase receives the results of earlier phases, so no part is used before it exists; only `hosted` is filled later. */
 async function assemble(
   stack: AsyncDisposableStack,
   config: Config,

@@ -82,7 +82,7 @@ function clockCheck(ahead: number): Check {
 function connectionCheck({ max, used }: { max: number; used: number }): Check {
   const left = max - used
   const detail = `${left} of ${max} connections are free; a gateway takes up to ${connectionsOfOne}`
-  return { check: 'connections', ok: left >= connectionsOfOne, detail: detail }
+  return { check: 'connections', ok: left >= connectionsOfOne, detail }
 }
 
 function wordsOf(fault: unknown): string {

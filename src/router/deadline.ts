@@ -12,7 +12,7 @@ export function startCallDeadline(parent: AbortSignal, milliseconds: number): Ca
   const controller = new AbortController()
   const { signal } = controller
   let stop = () => {}
-  const cancel = () => end(cancelled(parent))
+  const cancel = () => end(Failure.cancelled(parent))
   if (parent.aborted) cancel()
   parent.addEventListener('abort', cancel)
   const timer = Number.isFinite(milliseconds) ? setTimeout(expire, milliseconds) : undefined
@@ -38,9 +38,4 @@ export function startCallDeadline(parent: AbortSignal, milliseconds: number): Ca
       parent.removeEventListener('abort', cancel)
     },
   }
-}
-
-function cancelled(parent: AbortSignal): Failure {
-  if (parent.reason instanceof Failure) return parent.reason
-  return new Failure('cancelled', 'The caller cancelled the call.')
 }

@@ -14,7 +14,7 @@ const defaultDeadline = 10_000
 const maxHops = 8
 const maxNameLength = 220
 
-/** Dispatches every call: resolves, authorises, parses, runs under a deadline, observes. */
+/** Dispatches every call: admits, resolves, authorises, parses, runs under a deadline, observes. */
 export function createRouter(options: RouterOptions): Router {
   return new ActionRouter(options)
 }

@@ -86,6 +86,16 @@ describe('a cursor', () => {
     )
   })
 
+  test('does not depend on the order of the filters, nor on a filter that states the default', async () => {
+    const cursor = await next({ filters: { deprecated: false } })
+    for (const filters of [
+      { state: 'ACTIVE', deprecated: false },
+      { deprecated: false, state: 'ACTIVE' },
+    ] satisfies SearchInput['filters'][]) {
+      expect(await codeOf(registry.search({ ...whole, filters, cursor }, null, signal))).toBe('ok')
+    }
+  })
+
   test('may be used with another limit, and with facets', async () => {
     const cursor = await next()
     const found = await registry.search({ ...whole, limit: 1, facets: true, cursor }, null, signal)

@@ -22,11 +22,7 @@ export function translate(
   caller: AbortSignal,
   deadline: Pick<Deadline, 'has_passed'>,
 ): Failure {
-  if (caller.aborted) {
-    return caller.reason instanceof Failure
-      ? caller.reason
-      : new Failure('cancelled', 'The caller cancelled the call.', {}, error)
-  }
+  if (caller.aborted) return Failure.cancelled(caller)
   if (error instanceof Failure) return error
   const code = codeOf(error)
   const details = { upstream: { code } }

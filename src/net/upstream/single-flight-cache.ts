@@ -57,7 +57,7 @@ export class SingleFlightCache<Value extends object> {
     const { lifetime, refresh } = this.#settings
     const fresh = this.#recall(key, lifetime, false)
     if (fresh) return fresh
-    if (signal.aborted) throw cancelled(signal)
+    if (signal.aborted) throw Failure.cancelled(signal)
     const stale = this.#recall(key, (value) => lifetime(value) + refresh(value), true)
     if (stale) {
       this.#refresh(key, fetch)
@@ -139,17 +139,11 @@ export class SingleFlightCache<Value extends object> {
 
 async function orCancelled<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
   const { promise: leaving, reject } = Promise.withResolvers<never>()
-  const leave = () => reject(cancelled(signal))
+  const leave = () => reject(Failure.cancelled(signal))
   signal.addEventListener('abort', leave, { once: true })
   try {
     return await Promise.race([promise, leaving])
   } finally {
     signal.removeEventListener('abort', leave)
   }
-}
-
-function cancelled({ reason }: AbortSignal): Failure {
-  return reason instanceof Failure
-    ? reason
-    : new Failure('cancelled', 'The caller cancelled the call.', {}, reason)
 }

@@ -49,7 +49,7 @@ export function createUpstreamPolicy(
       return await circuit.run(attempt)
     } catch (thrown) {
       if (!signal.aborted || thrown instanceof Failure) throw thrown
-      throw new Failure('cancelled', 'The caller cancelled the call.', {}, thrown)
+      throw Failure.cancelled(signal)
     }
   }
 }

@@ -1,5 +1,5 @@
 import { setTimeout as pause, setImmediate } from 'node:timers/promises'
-import { listedFields, listedValues, mapFields } from '../../../schemas/entry-fields.ts'
+import { type ListedValues, listedFields, mapFields } from '../../../schemas/entry-fields.ts'
 import type { LivenessStatus } from '../../../schemas/liveness.ts'
 import { principalKey } from '../../common/principal-key.ts'
 import { backoff } from '../../common/retry.ts'
@@ -169,7 +169,7 @@ function toDocument(entry: StoredEntry, liveness: LivenessStatus = 'unknown'): S
     package_name,
     name,
     description,
-    ...listedValues(lowerCase(entry)),
+    ...lowerCase(entry),
     state: entry.suspended ? 'SUSPENDED' : entry.state,
     owner: entry.owner && principalKey(entry.owner),
     created_at,
@@ -180,10 +180,9 @@ function toDocument(entry: StoredEntry, liveness: LivenessStatus = 'unknown'): S
 }
 
 /** Filters compare text without case, so the index has lower-case text. */
-function lowerCase(entry: StoredEntry): StoredEntry {
-  const lower = mapFields(listedFields, (name) => {
+function lowerCase(entry: StoredEntry): ListedValues {
+  return mapFields(listedFields, (name) => {
     const value = entry[name]
     return Array.isArray(value) ? value.map((text) => text.toLowerCase()) : (value?.toLowerCase() ?? null)
-  })
-  return { ...entry, ...lower } as StoredEntry
+  }) as ListedValues
 }

@@ -19,7 +19,7 @@ export function createSearchCache<Answer extends object>(
   maxSize: number,
   sizeOf: (answer: Answer) => number,
 ): SearchCache<Answer> {
-  const answers = new LRUCache<string, Answer>({ maxSize: maxSize, sizeCalculation: sizeOf })
+  const answers = new LRUCache<string, Answer>({ maxSize, sizeCalculation: sizeOf })
   const recent = new LRUCache<string, true>({ max: recentQuestions })
   let current: string | undefined
 

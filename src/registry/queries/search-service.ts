@@ -1,5 +1,5 @@
 import type { EntryDetail, Found } from '../../../schemas/card.ts'
-import { filterFields, filters, mapFields } from '../../../schemas/entry-fields.ts'
+import { type FilterField, filterFields, filters, mapFields } from '../../../schemas/entry-fields.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import type { NameCompletion, SearchInput, SearchOutput } from '../../../schemas/search.ts'
@@ -189,16 +189,18 @@ function within(tokens: number, agents: Found[]): Found[] {
  * The filters of a search by index field: the owner by principal key, and `ACTIVE` unless callers ask for their own.
  */
 function toFilter(input: NonNullable<SearchInput['filters']>, caller: Caller): Filter {
+  if (!input.mine && input.state === 'STAGE') throw needsMine()
+  if (input.mine && !caller)
+    throw new Failure('unauthenticated', 'Asking for your own agents needs a bearer token.')
   const values: Readonly<Record<string, unknown>> = input
-  const present = filterFields.filter((field) => values[filters[field].name] !== undefined)
-  const filter: Filter = mapFields(present, (field) => values[filters[field].name]) as Filter
-  const { owner: _, ...common } = filter
-  if (!input.mine) {
-    if (input.state === 'STAGE') throw needsMine()
-    return { ...common, state: 'ACTIVE' }
+  const filterValue = (field: FilterField) => {
+    if (field === 'owner') return input.mine && caller ? principalKey(caller) : undefined
+    if (field === 'state' && !input.mine) return 'ACTIVE'
+    return values[filters[field].name]
   }
-  if (!caller) throw new Failure('unauthenticated', 'Asking for your own agents needs a bearer token.')
-  return { ...common, owner: principalKey(caller) }
+  // Always in the order of the table: equal filters have equal cursors and cache keys.
+  const present = filterFields.filter((field) => filterValue(field) !== undefined)
+  return mapFields(present, filterValue) as Filter
 }
 
 function needsMine(): Failure {

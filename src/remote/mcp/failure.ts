@@ -11,11 +11,7 @@ const who = 'The agent'
 
 /** The error that ended an exchange as the Failure that the caller sees. `caller` is the signal of the call. */
 export function failureOf(thrown: unknown, exchange: McpExchange, caller: AbortSignal, sdk: Sdk): Failure {
-  if (caller.aborted) {
-    return caller.reason instanceof Failure
-      ? caller.reason
-      : new Failure('cancelled', 'The caller cancelled the call.', {}, thrown)
-  }
+  if (caller.aborted) return Failure.cancelled(caller)
   const own = failureIn(thrown)
   if (own) return own
   const rpc = rpcErrorIn(thrown, sdk)

@@ -77,10 +77,12 @@ function valuesOf(document: IndexedAttributes): Value[] {
 
 /** Throws RangeError for a filter without a row: an ignored filter would let every entry pass. */
 function conditionsOf(filter: Filter): Value[] {
-  return Object.entries(filter).flatMap(([name, value]) => {
-    if (value === undefined) return []
+  for (const name of Object.keys(filter)) {
     if (!Object.hasOwn(values, name)) throw new RangeError(`The index has no filter ${name}.`)
-    const attribute = name as keyof Filter
+  }
+  return attributes.flatMap((attribute) => {
+    const value: unknown = filter[attribute]
+    if (value === undefined) return []
     const ofFilter = values[attribute].ofFilter as (filter: unknown) => readonly Text[]
     return pairs(attribute, ofFilter(value))
   })

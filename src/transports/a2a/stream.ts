@@ -40,7 +40,7 @@ export async function sendEvents(
     stream.end()
   } catch (thrown) {
     const data = fault(thrown)
-    stream.end(data === undefined ? undefined : { data: data })
+    stream.end(data === undefined ? undefined : { data })
   } finally {
     leave()
   }
