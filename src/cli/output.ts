@@ -19,20 +19,28 @@ export function say(text: string): void {
   process.stderr.write(`${withoutControls(text)}\n`)
 }
 
-/** Removes terminal control characters, except colours: printed texts may come from third parties. */
+/**
+ * Removes characters that command a terminal or are invisible in it: printed texts may come from third parties. The
+ * bold type and the three colours that this command line uses itself stay.
+ */
 export function withoutControls(text: string): string {
   return text.replace(
-    /(\p{Control}\[[\d;]*m)|[[\p{Control}\p{Bidi_Control}]--[\t\n]]/gv,
-    (_, colour: string | undefined) => colour ?? '',
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the styles of this command line begin with it
+    /(\u{1b}\[(?:1|22|31|33|36|39)m)|[[\p{Control}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}]--[\t\n]]/gv,
+    (_, style: string | undefined) => style ?? '',
   )
 }
 
-/** JSON escapes C0 controls only. Escapes the other control characters too, which does not change the data. */
+/** JSON escapes C0 controls only. Escapes the other such characters too, which does not change the data. */
 function safeJson(data: unknown): string {
   return JSON.stringify(data, null, 2).replace(
-    /[[\p{Control}\p{Bidi_Control}]--\n]/gv,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    /[[\p{Control}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}]--\n]/gv,
+    (character) => character.split('').map(escapeUnit).join(''),
   )
+}
+
+function escapeUnit(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
 /** Prints what went wrong and sets the exit code. */

@@ -13,15 +13,17 @@ test.each([
   ['moves the cursor', 'a\u001b[2Ab\rc', 'a[2Abc'],
   ['turns the text around', 'a\u202eb', 'ab'],
   ['holds C1 controls', 'a\u009b2Jb', 'a2Jb'],
+  ['hides what follows', 'a\u001b[8mb\u001b[30mc', 'a[8mb[30mc'],
+  ['holds invisible characters', 'a\u200b\u{e0041}\u00adb', 'ab'],
   ['is in several lines', 'a\n\tb', 'a\n\tb'],
   ['has colours of ours', styleText('red', 'a', { validateStream: false }), '\u001b[31ma\u001b[39m'],
 ])('a text that %s goes to the terminal without what would command it', (_, text, shown) => {
   expect(withoutControls(text)).toBe(shown)
 })
 
-/** What would command a terminal: an operating system command, a C1 control and a change of direction. */
-const hostile = 'a\u001b]0;owned\u0007b\u009b2Jc\u202ed'
-const commands = /[[\p{Control}\p{Bidi_Control}]--\n]/v
+/** An operating system command, a C1 control, a change of direction, hidden text and invisible characters. */
+const hostile = 'a\u001b]0;owned\u0007b\u009b2Jc\u202ed\u001b[8me\u200bf\u{e0041}'
+const commands = /[[\p{Control}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}]--\n]/v
 
 /** A gateway whose every answer is hostile in every field that the command line prints. */
 const agent = { id: hostile, package_name: hostile, name: hostile, description: hostile, state: hostile }
@@ -106,7 +108,7 @@ test.each(
     const { stdout, stderr } = await run(words, environment)
     expect(stdout + stderr).not.toBe('')
     // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are ours
-    const plain = `${stdout}${stderr}`.replace(/\u001b\[\d+m/g, '')
+    const plain = `${stdout}${stderr}`.replace(/\u001b\[(?:1|22|31|33|36|39)m/g, '')
     expect(plain).not.toMatch(commands)
   }
 })
