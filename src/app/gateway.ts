@@ -11,6 +11,7 @@ import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts'
 import type { TaskManager } from '../transports/a2a/tasks/task-manager.ts'
+import type { TransportContext } from '../transports/shared/transport-context.ts'
 import { openAgents } from './agents.ts'
 import { license, version } from './assets.ts'
 import type { ChangeServices } from './change-feed.ts'
@@ -42,6 +43,7 @@ export interface Gateway extends AsyncDisposable {
   readonly liveness: LivenessService
   readonly changes: ChangeServices
   readonly taskManager: TaskManager
+  readonly count: TransportContext['count']
   readonly log: Logger
   readonly metrics: Metrics
   readonly site: () => Site

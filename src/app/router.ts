@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Agent } from '../../schemas/action.ts'
 import { createResolve } from '../registry/queries/resolve.ts'
 import type { Registry } from '../registry/registry.ts'
-import type { Call, Router, RouterOptions } from '../router/call.ts'
+import type { Router, RouterOptions } from '../router/call.ts'
 import { createIdempotency } from '../router/idempotency.ts'
 import { createLimiter } from '../router/limiter.ts'
 import { createRouter } from '../router/router.ts'
@@ -12,6 +12,7 @@ import type { Store } from '../store/store.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { createObserver } from '../telemetry/observe.ts'
 import { TaskManager } from '../transports/a2a/tasks/task-manager.ts'
+import type { TransportContext } from '../transports/shared/transport-context.ts'
 import { storeLocation } from './config.ts'
 import type { ListedAgents } from './remote.ts'
 import type { Runtime } from './runtime.ts'
@@ -28,6 +29,7 @@ interface RouterPorts extends Pick<ListedAgents, 'agentOf'> {
 /** Dispatch over hosted and listed agents, and A2A tasks, which are dispatches in the background. */
 interface Routing extends Router {
   readonly taskManager: TaskManager
+  readonly count: TransportContext['count']
 }
 
 export async function openRouter(runtime: Runtime, ports: RouterPorts): Promise<Routing> {
@@ -48,11 +50,13 @@ export async function openRouter(runtime: Runtime, ports: RouterPorts): Promise<
     check_outputs: config.DRAGOMAN_CHECK_OUTPUTS === 'on',
     once: createIdempotency({ store: store.idempotency, clock, createId: randomUUID, onError }),
   })
-  const count = (call: Call) => admit({ to: 'svc.registry', action: 'task' }, call)
-  const taskManager = stack.use(
-    new TaskManager({ store: store.tasks, clock, onError, count, ...options.tasks }),
-  )
-  return { ...withSessions(router, 'svc.playground'), taskManager }
+  return {
+    ...withSessions(router, 'svc.playground'),
+    taskManager: stack.use(new TaskManager({ store: store.tasks, clock, onError, ...options.tasks })),
+    async count(call) {
+      await admit({ to: 'svc.registry', action: 'read' }, call)
+    },
+  }
 }
 
 /** The rate limits of the configuration; gateways over one database may share the counts. */

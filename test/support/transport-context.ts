@@ -7,6 +7,7 @@ export function transportOver(agents: readonly Agent[]): TransportContext {
   return {
     ...routerOver(agents),
     agents,
+    count: async () => {},
     authenticate: () => Promise.reject(new Error('Nobody has a token here.')),
     trusted_proxies: [],
     site: () => ({ base_url: 'https://registry.test' }),

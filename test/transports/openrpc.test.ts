@@ -89,3 +89,15 @@ describe('rpc.discover', () => {
     expect((await rpc('rpc.discove')).error.data.nearest).toEqual(['rpc.discover'])
   })
 })
+
+test('each rpc.discover counts as a read of its caller, each member of a batch too', async () => {
+  await using limited = await startGateway({ DRAGOMAN_RATE_LIMIT: 'on' }, { clock: () => 1_800_000_000_000 })
+  // Notifications, so that the answers cost nothing.
+  const body = Array.from({ length: 50 }, () => ({ jsonrpc: '2.0', method: 'rpc.discover' }))
+  for (let sent = 0; sent < 600; sent += body.length) {
+    expect((await limited.request('POST', '/rpc', { body })).status).toBe(204)
+  }
+  const request = { jsonrpc: '2.0', id: 1, method: 'rpc.discover' }
+  const { json } = await limited.request('POST', '/rpc', { body: request })
+  expect(json.error.data.code).toBe('rate_limited')
+})

@@ -19,7 +19,7 @@ const ofTasks: ReadonlySet<OperationName> = new Set(['GetTask', 'ListTasks', 'Ca
 
 /** The operations of A2A 1.0, for both bindings and for 0.3. */
 export function createService(
-  context: Pick<TransportContext, 'onError'>,
+  context: Pick<TransportContext, 'onError' | 'count'>,
   work: Work,
   taskManager: TaskManager,
 ): Perform {
@@ -29,7 +29,7 @@ export function createService(
     const { principal } = call
     const params = protoNames(input)
     // The router counts the other operations.
-    if (ofTasks.has(operation)) taskManager.count(call)
+    if (ofTasks.has(operation)) await context.count(call)
     switch (operation) {
       case 'SendMessage':
         return { json: await sendMessage(sending, params, call) }

@@ -1,6 +1,7 @@
 import type { JSONRPCResponse } from 'json-rpc-2.0'
 import type { Update } from '../../../schemas/action.ts'
 import { Failure } from '../../../schemas/failure.ts'
+import type { JsonObject } from '../../../schemas/json.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import type { Call } from '../../router/call.ts'
 import { stringify } from '../shared/stringify.ts'
@@ -40,9 +41,17 @@ export function createJsonRpc(
   version: string,
   createId: () => string,
 ): AnswerMessage {
-  const { dispatch, agents } = context
-  const discover = () => openRpc(agents, version, context.site().base_url)
-  const methods = createMethods({ dispatch, agents, discover })
+  const { dispatch, agents, count } = context
+  let described: { readonly at: string; readonly document: JsonObject } | undefined
+
+  /** Frozen, so that its text is made once too. */
+  function describe(): JsonObject {
+    const at = context.site().base_url
+    if (described?.at !== at) described = { at, document: Object.freeze(openRpc(agents, version, at)) }
+    return described.document
+  }
+
+  const methods = createMethods({ dispatch, agents, count, describe })
 
   async function answerOne(frame: unknown, caller: Caller, refusal?: Failure): Promise<string | undefined> {
     const requestId = createId()

@@ -6,19 +6,21 @@ import type { JsonObject } from '../../../schemas/json.ts'
 import { packageNameOf, shortName } from '../../../schemas/names.ts'
 import { nearest } from '../../../schemas/nearest.ts'
 import type { Call, Router } from '../../router/call.ts'
+import type { TransportContext } from '../shared/transport-context.ts'
 
 interface MethodsOptions {
   readonly dispatch: Router['dispatch']
   readonly agents: readonly Agent[]
+  readonly count: TransportContext['count']
   /** The result of `rpc.discover`. */
-  readonly discover: () => JsonObject
+  readonly describe: () => JsonObject
 }
 
 /**
  * The methods are `agent.action` (`registry.search_agents`, `wiki.get_summary`), `message.send` for an envelope,
  * and `rpc.discover`, which describes them (OpenRPC, service discovery).
  */
-export function createMethods({ dispatch, agents, discover }: MethodsOptions): JSONRPCServer<Call> {
+export function createMethods({ dispatch, agents, count, describe }: MethodsOptions): JSONRPCServer<Call> {
   const isSubscription = subscriptionsOf(agents)
   const server = new JSONRPCServer<Call>({ errorListener: () => {} })
   server.mapErrorToJSONRPCErrorResponse = (id, thrown) => {
@@ -46,7 +48,12 @@ export function createMethods({ dispatch, agents, discover }: MethodsOptions): J
     })
   }
 
-  server.addMethod('rpc.discover', discover)
+  server.addMethod('rpc.discover', async (_, call) => {
+    await count(call).catch((thrown) => {
+      throw exception(Failure.from(thrown), call.id ?? '')
+    })
+    return describe()
+  })
   // As over the envelope's own WebSocket, an envelope gets updates only if it has a `message_id`.
   add(
     'message.send',

@@ -2,12 +2,14 @@ import type { Agent } from '../../../schemas/action.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { type Authenticate, principalOf } from '../../auth/bearer.ts'
-import type { Router } from '../../router/call.ts'
+import type { Call, Router } from '../../router/call.ts'
 
 /** The parts of the gateway that every transport uses. */
 export interface TransportContext {
   readonly dispatch: Router['dispatch']
   readonly authenticate: Authenticate
+  /** Counts a request that no action answers, as a read of its caller. Throws Failure `rate_limited`. */
+  count(call: Call): Promise<void>
   /** The agents hosted here, for method names, tools and documents. */
   readonly agents: readonly Agent[]
   /** Addresses of proxies whose X-Forwarded-For is trusted. */

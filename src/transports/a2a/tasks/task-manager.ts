@@ -28,8 +28,6 @@ export interface TaskManagerOptions {
   /** Milliseconds since the epoch. */
   readonly clock: () => number
   readonly onError: (fault: unknown) => void
-  /** Counts an operation on tasks against its caller's rate limit. Throws Failure `rate_limited`. */
-  readonly count?: (call: Call) => unknown
   readonly limits?: TaskLimits
   readonly times?: Partial<TaskTimes>
 }
@@ -75,11 +73,6 @@ export class TaskManager implements AsyncDisposable {
   /** The number of tasks in memory: those that this process works on, and those that have a listener. */
   get size(): number {
     return this.#channels.size
-  }
-
-  /** Counts an operation on tasks against its caller's rate limit. Throws Failure `rate_limited`. */
-  count(call: Call): unknown {
-    return this.#options.count?.(call)
   }
 
   /**
