@@ -50,7 +50,7 @@ export const settings = {
   DRAGOMAN_ALLOW_ORIGINS: [list.default([]), 'Origins exempt from the public-address rule, comma-separated.'],
   DRAGOMAN_ALLOWED_WEB_ORIGINS: [
     list.default([]),
-    'Web origins whose pages may open WebSockets and MCP here, comma-separated.',
+    'Web origins whose pages may call MCP, JSON-RPC, envelopes and WebSockets here, comma-separated.',
   ],
   DRAGOMAN_DNS_SERVERS: [
     list.default([]),

@@ -22,7 +22,8 @@ import { mcpSocket } from '../transports/mcp/socket.ts'
 import { serverCardMounts } from '../transports/mcp/views/server-card.ts'
 import { oauthMounts } from '../transports/oauth/endpoints.ts'
 import { hostRule } from '../transports/shared/hosts.ts'
-import { originRule } from '../transports/shared/origins.ts'
+import { type AllowsOrigin, originRule } from '../transports/shared/origins.ts'
+import { repeatedField } from '../transports/shared/repeated-fields.ts'
 import { Upgrades } from '../transports/websocket/upgrade.ts'
 import { version } from './assets.ts'
 import type { Gateway } from './gateway.ts'
@@ -38,7 +39,7 @@ export interface Shutdown {
 interface Parts extends Shutdown {
   readonly gateway: Gateway
   readonly mcpService: McpService
-  readonly allowsOrigin: (origin: string) => boolean
+  readonly allowsOrigin: AllowsOrigin
   readonly onMcpError: (fault: unknown) => void
 }
 
@@ -63,7 +64,7 @@ export function serveHttp(server: Server, gateway: Gateway, shutdown: Shutdown):
   gateway.identity.onRevocation(() => void upgrades.identify())
   server.on('request', (request, response) => {
     if (shutdown.isDraining()) response.setHeader('Connection', 'close')
-    const failure = refuseHost(request)
+    const failure = repeatedField(request) ?? refuseHost(request)
     if (failure) sendFailure(gateway, request, response, failure, requestId(request))
     else app(request, response)
   })
@@ -78,9 +79,9 @@ function createMounts({ gateway, mcpService, allowsOrigin, onMcpError, isDrainin
   return [
     ...documents({ ...gateway, challenge: gateway.verification.challenge }, version),
     ...operations(gateway, gateway.config.DRAGOMAN_METRICS, isDraining),
-    envelopeMount(gateway, ending),
+    envelopeMount(gateway, allowsOrigin, ending),
     envelopeSchemaMount(gateway),
-    jsonRpcMount(gateway, version),
+    jsonRpcMount(gateway, version, allowsOrigin),
     a2aJsonRpcMount(gateway, perform),
     ...a2aRestMounts(gateway, perform),
     ...oauthMounts({ context: gateway, ...gateway.identity }),

@@ -1,4 +1,5 @@
 import { request as httpRequest } from 'node:http'
+import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
 import { isLoopback } from '../../src/transports/shared/hosts.ts'
@@ -76,6 +77,56 @@ describe('a gateway on loopback', () => {
     await using home = await startGateway({ DRAGOMAN_BASE_URL: 'https://agents.example.com' })
     await using peer = await openSocket(`${home.url}/mcp/ws`, ['mcp'], { Host: 'agents.example.com' })
     expect(peer.socket.protocol).toBe('mcp')
+  })
+})
+
+describe('a page of a foreign origin', () => {
+  const envelope = { to: 'svc.registry', action: 'search', params: { query: 'wiki' } }
+  test.each([
+    ['/a2a/message', envelope],
+    ['/rpc', { jsonrpc: '2.0', id: 1, method: 'message.send', params: envelope }],
+  ])('is refused at %s; an allowed page and other clients are not', async (path, body) => {
+    await using home = await startGateway({ DRAGOMAN_ALLOWED_WEB_ORIGINS: 'https://page.example' })
+    const post = (headers: Record<string, string>) => home.request('POST', path, { body, headers })
+    const refused = await post({ Origin: 'https://evil.example' })
+    expect(refused.status).toBe(403)
+    expect((refused.json.error?.data ?? refused.json).code).toBe('forbidden')
+    expect((await post({ Origin: 'https://page.example' })).status).toBe(200)
+    expect((await post({})).status).toBe(200)
+  })
+})
+
+describe('a request with a field twice', () => {
+  /** The status line and the body of a request that is written by hand. */
+  async function answerTo(url: string, lines: readonly string[]): Promise<{ status: number; body: string }> {
+    const { hostname, port } = new URL(url)
+    const socket = connect(Number(port), hostname)
+    socket.end([...lines, '', ''].join('\r\n'))
+    const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n')
+    return { status: Number(head.split(' ')[1]), body }
+  }
+
+  test.each([
+    ['Host', ['Host: localhost', 'Host: 127.0.0.1']],
+    ['Authorization', ['Host: localhost', 'Authorization: Bearer one', 'authorization: Bearer two']],
+  ])('%s is refused at every path and for sockets', async (_, fields) => {
+    await using home = await startGateway()
+    const close = 'Connection: close'
+    const upgrade = [
+      'Connection: Upgrade',
+      'Upgrade: websocket',
+      'Sec-WebSocket-Version: 13',
+      'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
+    ]
+    for (const lines of [
+      ['GET /healthz HTTP/1.1', ...fields, close],
+      ['GET /public/agents HTTP/1.1', ...fields, close],
+      ['POST /rpc HTTP/1.1', ...fields, 'Content-Length: 0', close],
+      ['GET /mcp/ws HTTP/1.1', ...fields, ...upgrade],
+    ]) {
+      const { status, body } = await answerTo(home.url, lines)
+      expect([lines[0], status, JSON.parse(body).code]).toEqual([lines[0], 400, 'invalid_request'])
+    }
   })
 })
 

@@ -10,18 +10,21 @@ import { requestId } from '../http/request-id.ts'
 import { allowanceHeaders, type Headers, send, sendFailure } from '../http/respond.ts'
 import { signalOf } from '../http/rest.ts'
 import { clientOf } from '../shared/client-address.ts'
+import { type AllowsOrigin, assertOrigin } from '../shared/origins.ts'
 import { toPayload } from '../shared/stringify.ts'
 import { authenticated, failureOf, type TransportContext } from '../shared/transport-context.ts'
 
 /** `POST /a2a/message`: the body is the envelope, the answer is the action's output; `ending` ends streams. */
 export function envelopeMount(
   context: TransportContext,
-  ending: AbortSignal = new AbortController().signal,
+  allowsOrigin: AllowsOrigin,
+  ending: AbortSignal,
 ): Mount {
   async function handler(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const id = requestId(request)
     let echo: Headers = {}
     try {
+      assertOrigin(request, allowsOrigin)
       const { authorization } = request.headers
       await authenticated(context, authorization)
       const envelope = await readJsonBody(request)

@@ -11,6 +11,7 @@ import type { Handler } from '../http/rest.ts'
 import { invalidRequest, parseError } from '../json-rpc/frames.ts'
 import { refuseRequest } from '../json-rpc/refuse.ts'
 import { clientOf } from '../shared/client-address.ts'
+import { type AllowsOrigin, assertOrigin } from '../shared/origins.ts'
 import { authenticated, type TransportContext } from '../shared/transport-context.ts'
 import { serveExchange } from './protocol-2026/exchange.ts'
 import { Fault, faultText } from './protocol-2026/fault.ts'
@@ -30,7 +31,7 @@ interface McpHttpOptions {
     params: Readonly<Record<string, string>>,
     caller: McpCaller,
   ) => McpService | Promise<McpService>
-  readonly allowsOrigin: (origin: string) => boolean
+  readonly allowsOrigin: AllowsOrigin
   readonly onError: (fault: unknown) => void
   /** Aborts when the server stops: subscriptions end then. */
   readonly ending?: AbortSignal
@@ -47,10 +48,8 @@ export function mcpMounts(options: McpHttpOptions): Mount[] {
   const loaded = new WeakMap<McpService, Promise<Serve>>()
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { origin, authorization } = request.headers
-    if (origin !== undefined && !allowsOrigin(origin)) {
-      throw new Failure('forbidden', `Pages of ${origin} may not call this endpoint.`)
-    }
+    assertOrigin(request, allowsOrigin)
+    const { authorization } = request.headers
     const principal = await authenticated(context, authorization)
     const body = request.method === 'POST' ? readMessage(await readBody(request)) : undefined
     const caller: McpCaller = {

@@ -9,6 +9,8 @@ import { challenge } from '../http/challenge.ts'
 import { requestId } from '../http/request-id.ts'
 import { clientOf } from '../shared/client-address.ts'
 import type { RefuseHost } from '../shared/hosts.ts'
+import { type AllowsOrigin, assertOrigin } from '../shared/origins.ts'
+import { repeatedField } from '../shared/repeated-fields.ts'
 import { secretInAddress } from '../shared/secrets.ts'
 import { failureOf, type TransportContext } from '../shared/transport-context.ts'
 import { Connection, type SocketTimeouts } from './connection.ts'
@@ -27,8 +29,7 @@ export interface UpgradeOptions extends ConnectionLimits, SocketTimeouts {
   readonly sockets: readonly SocketEndpoint[]
   /** Refuses requests for other host names; when absent, every name is accepted. */
   readonly refuseHost?: RefuseHost
-  /** True if a page of this origin may connect; other clients send no origin. */
-  readonly allowsOrigin: (origin: string) => boolean
+  readonly allowsOrigin: AllowsOrigin
 }
 
 interface Admission {
@@ -105,16 +106,12 @@ export class Upgrades {
 
   #admit(request: IncomingMessage): Admission {
     const { allowsOrigin, refuseHost } = this.#options
-    const refusal = refuseHost?.(request) ?? secretInAddress(request.url)
+    const refusal = repeatedField(request) ?? refuseHost?.(request) ?? secretInAddress(request.url)
     if (refusal) throw refusal
     const endpoint = this.#endpointOf(request)
     if (!endpoint) throw new Failure('not_found', `No WebSocket is served at ${pathOf(request)}.`)
-    const { origin, authorization } = request.headers
-    if (origin !== undefined && !allowsOrigin(origin)) {
-      throw new Failure('forbidden', `Pages of ${origin} may not connect.`, {
-        hint: 'The operator allows web origins with DRAGOMAN_ALLOWED_WEB_ORIGINS.',
-      })
-    }
+    assertOrigin(request, allowsOrigin)
+    const { authorization } = request.headers
     const offered = offeredBy(request)
     const token = offered.find(isToken)?.slice(tokenPrefix.length)
     if (!offered.includes(endpoint.subprotocol) && (endpoint.required || isOnlyTokens(offered))) {
