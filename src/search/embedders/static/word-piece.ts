@@ -79,9 +79,7 @@ export function createWordPiece(index: PieceIndex, maxPieces = 254): WordPiece {
     word.clear()
   }
 
-  /**
-   * Splits the word greedily, longest piece first. Returns false, and adds nothing, if no pieces cover the whole word.
-   */
+  /** Splits the word greedily, longest piece first. Returns false, and adds nothing, if no pieces cover the word. */
   function cutWord(): boolean {
     const before = count
     let coveredInWord = 0
