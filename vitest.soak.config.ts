@@ -14,6 +14,7 @@ export default defineConfig({
         test: {
           name: 'rounds',
           include: [
+            'agents/reader/html-to-markdown/html/prefilter.test.ts',
             'test/net/byte-buffer.test.ts',
             'test/remote/json-schema.test.ts',
             'test/search/memory-index.properties.test.ts',

@@ -113,6 +113,15 @@ describe('hosted agents', () => {
     const { json } = await home.request('GET', '/public/agents?target=developer&category=utilities')
     const names = json.agents.map((agent: { package_name: string }) => agent.package_name)
     expect(names.toSorted()).toEqual(hostedNames)
+    expect(names).toEqual(
+      expect.arrayContaining([
+        'svc.registry',
+        'svc.utility.finance',
+        'svc.utility.reader',
+        'svc.utility.wiki',
+      ]),
+    )
+    expect(names).not.toContain('svc.playground')
     expect((await home.request('GET', '/public/agents/svc.playground')).status).toBe(404)
     const token = await home.token('root', { scopes: ['admin'] })
     for (const [method, path] of [

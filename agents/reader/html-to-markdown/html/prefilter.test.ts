@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { growth } from '../../../../test/support/growth.ts'
+import { rounds } from '../../../../test/support/rounds.ts'
 import { prefilter } from './prefilter.ts'
 
 /** Depth and number of elements of well-formed HTML; fails on an unmatched tag. */
@@ -120,7 +121,7 @@ describe('caps hold', () => {
     ]
     for (const bit of hostile) {
       const page = (length: number) => bit.repeat(length / bit.length)
-      const [small, large] = [page(50_000), page(200_000)]
+      const [small, large] = [page(rounds(200_000)), page(rounds(800_000))]
       expect(
         await growth(
           () => prefilter(small),

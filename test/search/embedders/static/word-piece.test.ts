@@ -118,7 +118,7 @@ describe('word pieces', () => {
     '\ud800',
   ])('take time in proportion to the text: %j', async (unit) => {
     const text = (length: number) => unit.repeat(length / unit.length)
-    const [small, large] = [text(50_000), text(200_000)]
+    const [small, large] = [text(rounds(100_000)), text(rounds(400_000))]
     const times = await growth(
       () => cutWhole(small),
       () => cutWhole(large),
