@@ -6,7 +6,9 @@ enableCompileCache()
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts', 'agents/**/*.test.ts'],
-    exclude: ['test/soak/**'],
+    // Clients that other people wrote are installed by .ci/run, whose soak runs their tests.
+    exclude: ['test/soak/**', 'test/conformance/clients/**'],
+    globalSetup: 'test/support/memory-folder.ts',
     testTimeout: 30_000,
     // Files share the modules of their worker, which hold no state: importing a gateway takes longer than most tests.
     isolate: false,

@@ -6,7 +6,11 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'together', include: ['test/soak/*.test.ts'], sequence: { groupOrder: 0 } },
+        test: {
+          name: 'together',
+          include: ['test/soak/*.test.ts', 'test/conformance/clients/*.test.ts'],
+          sequence: { groupOrder: 0 },
+        },
       },
       // The files that `npm test` runs with a quarter of their rounds.
       {
@@ -15,7 +19,9 @@ export default defineConfig({
           name: 'rounds',
           include: [
             'agents/reader/html-to-markdown/html/prefilter.test.ts',
+            'test/app/callers.test.ts',
             'test/net/byte-buffer.test.ts',
+            'test/registry/ownership.test.ts',
             'test/remote/json-schema.test.ts',
             'test/search/memory-index.properties.test.ts',
             'test/search/saved.test.ts',

@@ -11,6 +11,7 @@ interface AgentNeeds {
   readonly credentials: Parameters<typeof createRegistryAgent>[2]
   readonly changes: Parameters<typeof createRegistryAgent>[3]
   readonly webhooks: Parameters<typeof createRegistryAgent>[4]
+  readonly quotas: Parameters<typeof createRegistryAgent>[5]
   readonly wiki: Parameters<typeof createWiki>[0]
   readonly finance: Parameters<typeof createFinance>[0]
   readonly reader: Parameters<typeof createReader>[0]
@@ -20,7 +21,14 @@ interface AgentNeeds {
 /** The agents that the gateway hosts, one line for each agent. */
 export function createAgents(needs: AgentNeeds): readonly Agent[] {
   return [
-    createRegistryAgent(needs.registry, needs.identity, needs.credentials, needs.changes, needs.webhooks),
+    createRegistryAgent(
+      needs.registry,
+      needs.identity,
+      needs.credentials,
+      needs.changes,
+      needs.webhooks,
+      needs.quotas,
+    ),
     createWiki(needs.wiki),
     createFinance(needs.finance),
     createReader(needs.reader),

@@ -39,6 +39,7 @@ export const a2aCodes: Readonly<Record<Code, A2aRow>> = {
   unsupported_media_type: { ...a2aErrors.CONTENT_TYPE_NOT_SUPPORTED, reason: 'CONTENT_TYPE_NOT_SUPPORTED' },
   method_not_allowed: { rpc: -32055, status: 'UNIMPLEMENTED' },
   rate_limited: { rpc: -32079, status: 'RESOURCE_EXHAUSTED' },
+  quota_exceeded: { rpc: -32095, status: 'RESOURCE_EXHAUSTED' },
   reserved_tag: { rpc: -32080, status: 'PERMISSION_DENIED' },
   hosted_agent: { rpc: -32081, status: 'FAILED_PRECONDITION' },
   suspended: { rpc: -32082, status: 'FAILED_PRECONDITION' },
@@ -54,5 +55,6 @@ export const a2aCodes: Readonly<Record<Code, A2aRow>> = {
   loop_detected: { rpc: -32092, status: 'FAILED_PRECONDITION' },
   storage_full: { rpc: -32093, status: 'RESOURCE_EXHAUSTED' },
   unavailable: { rpc: -32094, status: 'UNAVAILABLE' },
+  cursor_expired: { rpc: -32096, status: 'OUT_OF_RANGE' },
   internal: { rpc: -32603, status: 'INTERNAL' },
 }

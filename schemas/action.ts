@@ -51,6 +51,8 @@ export interface Agent {
   readonly version?: string
   /** False keeps a hosted agent out of the registry's lists; the agent stays callable. */
   readonly listed?: boolean
+  /** Its outputs come from a third party: every caller receives them with a mark. */
+  readonly third_party?: true
   /** Every caller receives this. */
   readonly deprecated?: Deprecation
   // biome-ignore lint/suspicious/noExplicitAny: an agent holds actions of every input and output; run is contravariant in both

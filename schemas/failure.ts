@@ -45,6 +45,7 @@ export const codes = {
     title: 'The path does not support this method',
   },
   rate_limited: { http: 429, rpc: -32029, retryable: true, title: 'Too many requests' },
+  quota_exceeded: { http: 429, rpc: -32045, retryable: false, title: 'A quota is used up' },
   reserved_tag: { http: 403, rpc: -32030, retryable: false, title: 'The tag is reserved' },
   hosted_agent: { http: 409, rpc: -32031, retryable: false, title: 'A hosted agent cannot be changed' },
   suspended: { http: 409, rpc: -32032, retryable: false, title: 'The entry is suspended' },
@@ -70,6 +71,7 @@ export const codes = {
   loop_detected: { http: 508, rpc: -32042, retryable: false, title: 'The call loops through gateways' },
   storage_full: { http: 507, rpc: -32043, retryable: true, title: 'Storage is full' },
   unavailable: { http: 503, rpc: -32044, retryable: true, title: 'The gateway cannot answer now' },
+  cursor_expired: { http: 410, rpc: -32046, retryable: false, title: 'The cursor is too old' },
   internal: { http: 500, rpc: -32603, retryable: true, title: 'The gateway failed' },
 } as const satisfies Record<string, Row>
 
@@ -93,6 +95,13 @@ export interface Details {
   /** The scope that is missing. */
   readonly scope?: Scope
   readonly retry_after_s?: number
+  /** The quota that is used up; a limit of null cannot be. */
+  readonly quota?: {
+    readonly quota: string
+    readonly used: number
+    readonly limit: number | null
+    readonly left: number | null
+  }
   /** Current revision of the entry. */
   readonly revision?: number
   readonly upstream?: { readonly code?: string; readonly status?: number }

@@ -29,6 +29,8 @@ export interface Session {
   readonly id: string
   /** Principal key; null for an anonymous session. */
   readonly owner: string | null
+  /** The network address that an anonymous session counts against; null for a local process and with an owner. */
+  readonly counted_by: string | null
   readonly created_at: string
   /** The time when the session is deleted. */
   readonly expires_at: string
@@ -39,10 +41,16 @@ export interface StoredSession extends Session {
   readonly steps: number
 }
 
-/** Limits of one owner: sessions, and characters of their steps. All anonymous sessions count as one owner. */
+/** Limits of the sessions of one owner, of one address or of all anonymous callers: sessions, and characters of their steps. */
 export interface PoolBounds {
   readonly sessions: number
   readonly characters: number
+}
+
+/** The pools of a session: that of its owner or its address, and, without an owner, that of all anonymous callers. */
+export interface SessionPools {
+  readonly own: PoolBounds
+  readonly anonymous: PoolBounds
 }
 
 export interface SessionBounds {
@@ -54,18 +62,20 @@ export interface SessionBounds {
 /** Playground sessions. They have no revision and are not in the change log. No method returns an expired session. */
 export interface SessionStore {
   /**
-   * Adds a session. If its owner has too many, deletes other sessions of the owner: those with the fewest steps, the
-   * oldest first.
+   * Adds a session. If a pool has too many, deletes other sessions of the pool: those with the fewest steps, the oldest
+   * first.
    */
-  add(session: Session, pool: PoolBounds): Promise<void>
+  add(session: Session, pools: SessionPools): Promise<void>
   get(id: string): Promise<StoredSession | undefined>
+  /** The number of sessions of an owner. */
+  count(owner: string): Promise<number>
   /** Reserves one more step, once for each call. */
   reserve(id: string, bounds: SessionBounds): Promise<'reserved' | 'full' | 'gone'>
   /**
-   * Stores a step and returns its number; undefined if the session no longer exists. If the steps of its owner are
-   * then too long, other sessions are deleted, the largest first.
+   * Stores a step and returns its number; undefined if the session no longer exists. If the steps of a pool are then
+   * too long, other sessions of the pool are deleted, the largest first.
    */
-  append(id: string, step: Omit<Step, 'number'>, pool: PoolBounds): Promise<number | undefined>
+  append(id: string, step: Omit<Step, 'number'>, pools: SessionPools): Promise<number | undefined>
   /** Steps after number `after`, in order; at least one, and fewer than exist if they are long. */
   steps(id: string, after: number, characters: number): Promise<readonly Step[]>
   /** Deletes the session and its steps. */

@@ -14,6 +14,7 @@ export const ContentFlag = z.enum([
   'asks_for_secrets',
   'steers_tool_choice',
   'imitates_markup',
+  'imitates_name',
 ])
 export type ContentFlag = z.infer<typeof ContentFlag>
 

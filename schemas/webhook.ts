@@ -13,7 +13,7 @@ const fields = {
     .min(1)
     .max(ChangeKind.options.length)
     .describe('Kinds of changes that are posted.'),
-  mine: z.boolean().describe('Post only changes of agents that you own.'),
+  mine: z.boolean().describe('Post only changes of agents that you own, or that were taken over from you.'),
 }
 
 /** The subscription of a webhook. */

@@ -1,4 +1,5 @@
-import { Failure } from '../../schemas/failure.ts'
+import { type Code, Failure } from '../../schemas/failure.ts'
+import type { UpstreamCall } from '../../src/common/upstream.ts'
 import { type Hedge, hedgedQuotes, isQuote, type SourceResult } from './hedge.ts'
 import type { Provider, Quote } from './providers/provider.ts'
 import type { Instrument } from './symbol.ts'
@@ -16,16 +17,17 @@ const maxGap = 0.02
 
 /**
  * The quote of the best source that has one, compared with a second quote if there is one. Null if no source knows the
- * symbol. Throws Failure `upstream_timeout` (all sources too late), `circuit_open` (all circuits open) or
- * `upstream_failed` with the error of each source if there is no price and a source failed.
+ * symbol. Throws Failure `upstream_timeout` (all sources too late), `circuit_open` (all circuits open), `rate_limited`
+ * (no source may be called now) or `upstream_failed` with the error of each source if there is no price and a source
+ * failed.
  */
 export async function firstQuote<Requested extends Instrument>(
   providers: readonly Provider<Requested>[],
   instrument: Requested,
   hedge: Hedge,
-  signal: AbortSignal,
+  call: UpstreamCall,
 ): Promise<FoundPrice | null> {
-  const results = await hedgedQuotes(providers, instrument, hedge, signal)
+  const results = await hedgedQuotes(providers, instrument, hedge, call)
   const rank = ({ id }: SourceResult) => providers.findIndex((provider) => provider.id === id)
   const quotes = results.flatMap(withQuote).toSorted((left, right) => rank(left) - rank(right))
   const failures = results.flatMap(({ id, result }) =>
@@ -73,16 +75,19 @@ function describe({ id, failure }: SourceFailure): string {
 }
 
 function allFailed(instrument: Instrument, failures: readonly SourceFailure[]): Failure {
-  const [first] = failures.map(({ failure }) => failure.code)
-  const isSame = failures.every(({ failure }) => failure.code === first)
-  const code =
-    isSame && (first === 'upstream_timeout' || first === 'circuit_open') ? first : 'upstream_failed'
   const summary = failures.map(describe).join(', ')
   const pauses = failures.flatMap(({ failure }) => failure.details.retry_after_s ?? [])
   return new Failure(
-    code,
+    codeOf(new Set(failures.map(({ failure }) => failure.code))),
     `No source gave a price of ${instrument.resolved}: ${summary}.`,
     { upstream: { code: summary }, ...(pauses.length > 0 && { retry_after_s: Math.min(...pauses) }) },
     failures.map(({ failure }) => failure),
   )
+}
+
+function codeOf(codes: ReadonlySet<Code>): Code {
+  const areAll = (...accepted: Code[]) => [...codes].every((code) => accepted.includes(code))
+  if (areAll('upstream_timeout')) return 'upstream_timeout'
+  if (areAll('circuit_open')) return 'circuit_open'
+  return areAll('circuit_open', 'rate_limited') ? 'rate_limited' : 'upstream_failed'
 }

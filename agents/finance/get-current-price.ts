@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { input, output } from '../../schemas/shape.ts'
 import type { Clock } from '../../src/common/clock.ts'
+import { upstreamCallOf } from '../../src/common/upstream.ts'
 import type { FoundPrice } from './chain.ts'
 import type { Prices } from './prices.ts'
 import { type AssetClass, alternativesOf, assetClasses, type Instrument, readSymbol } from './symbol.ts'
@@ -75,7 +76,7 @@ const maxAge: Readonly<Record<AssetClass, number>> = {
   index: 4 * day,
 }
 
-/** Action `get_current_price`. Throws Failure `invalid_request`, `not_found`, `not_configured`, `circuit_open`, `upstream_…`. */
+/** Action `get_current_price`. Throws Failure `invalid_request`, `not_found`, `not_configured`, `circuit_open`, `rate_limited`, `upstream_…`. */
 export function getCurrentPrice(
   prices: Prices,
   clock: Clock,
@@ -89,9 +90,10 @@ export function getCurrentPrice(
     access: { scope: 'a2a:call' },
     effect: 'read',
     advertised: true,
-    async run({ symbol, asset_class, currency, cross_check }, { signal }) {
+    async run({ symbol, asset_class, currency, cross_check }, context) {
       const instrument = readSymbol(symbol, asset_class, currency)
-      const { value: found, at, cache, in_trouble } = await prices.find(instrument, cross_check, signal)
+      const call = upstreamCallOf(context)
+      const { value: found, at, cache, in_trouble } = await prices.find(instrument, cross_check, call)
       const age = found.time === null ? null : Math.max(0, clock() - found.time)
       const is_old = age !== null && age > maxAge[instrument.asset_class]
       const trouble_s = in_trouble ? cache.age_s : null

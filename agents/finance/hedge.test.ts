@@ -112,7 +112,7 @@ describe('sources that are down', () => {
     await failureOf(finance.price({ symbol: 'BTC' }))
     finance.time.pass(59 * second)
     const failure = await failureOf(finance.price({ symbol: 'BTC' }))
-    expect(failure.message).toContain('coinbase (circuit_open')
+    expect(failure.message).toContain('coinbase (rate_limited')
     expect(failure.details.retry_after_s).toBe(1)
     const priced = () => finance.paths().filter((path) => path.startsWith('/products')).length
     expect(priced()).toBe(1)
@@ -121,7 +121,7 @@ describe('sources that are down', () => {
     expect(priced()).toBe(2)
   })
 
-  test('all of them are circuit_open, with the earliest time to retry', async () => {
+  test('all of them are rate_limited, with the earliest time to retry', async () => {
     const noCoin = json({}, 429, { 'retry-after': '40' })
     await using finance = await openFinance({
       [bitcoin]: tooMany(60),
@@ -132,7 +132,7 @@ describe('sources that are down', () => {
     await failureOf(finance.price({ symbol: 'BTC' }))
     finance.time.pass(second)
     expect(await failureOf(finance.price({ symbol: 'BTC' }))).toMatchObject({
-      code: 'circuit_open',
+      code: 'rate_limited',
       details: { retry_after_s: 29 },
     })
     expect(finance.server.requests).toHaveLength(4)

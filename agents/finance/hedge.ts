@@ -1,5 +1,6 @@
 import { type Code, Failure } from '../../schemas/failure.ts'
 import type { Clock, Wait } from '../../src/common/clock.ts'
+import type { UpstreamCall } from '../../src/common/upstream.ts'
 import type { Provider, Quote } from './providers/provider.ts'
 import type { Instrument } from './symbol.ts'
 
@@ -30,6 +31,7 @@ const sourceErrors: ReadonlySet<Code> = new Set<Code>([
   'too_large',
   'blocked_address',
   'circuit_open',
+  'rate_limited',
 ])
 
 const headStart_ms = 800
@@ -45,7 +47,7 @@ export async function hedgedQuotes<Requested extends Instrument>(
   providers: readonly Provider<Requested>[],
   instrument: Requested,
   { clock, wait, min_quotes }: Hedge,
-  signal: AbortSignal,
+  call: UpstreamCall,
 ): Promise<SourceResult[]> {
   const results: SourceResult[] = []
   const arrivals: SourceResult[] = []
@@ -56,7 +58,8 @@ export async function hedgedQuotes<Requested extends Instrument>(
     const provider = waiting.shift()
     if (!provider) return
     const abort = new AbortController()
-    const quote = quoteFrom(provider, instrument, clock, AbortSignal.any([signal, abort.signal]))
+    const signal = AbortSignal.any([call.signal, abort.signal])
+    const quote = quoteFrom(provider, instrument, clock, { ...call, signal })
     const done = quote.then((result) => {
       arrivals.push({ id: provider.id, name: provider.name, result })
     })
@@ -110,10 +113,10 @@ async function quoteFrom<Requested extends Instrument>(
   { quote }: Provider<Requested>,
   instrument: Requested,
   clock: Clock,
-  signal: AbortSignal,
+  call: UpstreamCall,
 ): Promise<SourceResult['result']> {
   try {
-    const found = await quote(instrument, signal)
+    const found = await quote(instrument, call)
     if (!found?.time || found.time <= clock() + maxClockSkew_ms) return found
     return new Failure('upstream_invalid', 'a trade in the future')
   } catch (thrown) {

@@ -1,5 +1,5 @@
 import { Failure } from '../../schemas/failure.ts'
-import type { Cached, Upstreams } from '../../src/common/upstream.ts'
+import type { Cached, UpstreamCall, Upstreams } from '../../src/common/upstream.ts'
 import { type FoundPrice, firstQuote } from './chain.ts'
 import { createSources, type FinanceConfig } from './sources.ts'
 import type { AssetClass, Instrument } from './symbol.ts'
@@ -9,10 +9,9 @@ export type FinancePorts = Upstreams & FinanceConfig
 export interface Prices {
   /**
    * The freshest available price; if `compared` is set, compared with that of a second source. Throws Failure
-   * `not_found`,
-   * `not_configured`, `circuit_open`, `upstream_…`, `cancelled`.
+   * `not_found`, `not_configured`, `circuit_open`, `rate_limited`, `upstream_…`, `cancelled`.
    */
-  find(instrument: Instrument, compared: boolean, signal: AbortSignal): Promise<Cached<FoundPrice>>
+  find(instrument: Instrument, compared: boolean, call: UpstreamCall): Promise<Cached<FoundPrice>>
 }
 
 type CachedPrice = { readonly found: FoundPrice | null; readonly asset_class: AssetClass }
@@ -46,23 +45,19 @@ export function createPrices(ports: FinancePorts): Prices {
     stand_in: ({ found }) => (found ? standIn : 0),
   })
 
-  function search(
-    instrument: Instrument,
-    compared: boolean,
-    signal: AbortSignal,
-  ): Promise<FoundPrice | null> {
+  function search(instrument: Instrument, compared: boolean, call: UpstreamCall): Promise<FoundPrice | null> {
     const hedge = { clock, wait, min_quotes: compared ? 2 : 1 }
-    if (instrument.asset_class === 'stock') return firstQuote(sources.stock, instrument, hedge, signal)
-    if (instrument.asset_class === 'index') return firstQuote(sources.index, instrument, hedge, signal)
-    return firstQuote(sources[instrument.asset_class], instrument, hedge, signal)
+    if (instrument.asset_class === 'stock') return firstQuote(sources.stock, instrument, hedge, call)
+    if (instrument.asset_class === 'index') return firstQuote(sources.index, instrument, hedge, call)
+    return firstQuote(sources[instrument.asset_class], instrument, hedge, call)
   }
 
   return {
-    async find(instrument, compared, signal) {
+    async find(instrument, compared, call) {
       const { asset_class, resolved } = instrument
       if (sources[asset_class].length === 0) throw notConfigured(asset_class)
       const key = `${asset_class} ${resolved} ${compared}`
-      const { value, ...freshness } = await cached(key, signal, async (shared) => ({
+      const { value, ...freshness } = await cached(key, call, async (shared) => ({
         found: await search(instrument, compared, shared),
         asset_class,
       }))

@@ -216,7 +216,7 @@ describe.each(parts)('$name', (part) => {
   test.concurrent.each(faults)('that %s is a typed failure without the key', async (_, fault) => {
     await using finance = await start(fault)
     const failure = await failureOf(finance.price(part.params))
-    expect(failure.code).toMatch(/^upstream_(failed|timeout)$/)
+    expect(failure.code).toMatch(/^upstream_(failed|timeout)$|^rate_limited$/)
     expect(inspect(failure, { depth: 20, showHidden: true })).not.toContain(key)
   })
 
@@ -243,7 +243,7 @@ describe('keys', () => {
     await using finance = await openFinance({ 'GET /query': limit }, { ...noKeys, alpha_vantage_key: key })
     const failure = await failureOf(finance.price({ symbol: 'AAPL' }))
     expect(failure).toMatchObject({
-      code: 'upstream_failed',
+      code: 'rate_limited',
       details: { retry_after_s: 60, upstream: { code: expect.stringContaining('limit of the key') } },
     })
     expect(inspect(failure, { depth: 20, showHidden: true })).not.toContain(key)
@@ -255,7 +255,7 @@ describe('keys', () => {
     await using finance = await openFinance({ 'GET /quote': limit }, { ...noKeys, twelve_data_key: key })
     const failure = await failureOf(finance.price({ symbol: 'AAPL' }))
     expect(failure.details.retry_after_s).toBe(60)
-    expect((await failureOf(finance.price({ symbol: 'AAPL' }))).code).toBe('circuit_open')
+    expect((await failureOf(finance.price({ symbol: 'AAPL' }))).code).toBe('rate_limited')
     expect(finance.server.requests).toHaveLength(1)
   })
 
@@ -270,6 +270,43 @@ describe('keys', () => {
       message: expect.stringContaining('DRAGOMAN_YAHOO_URL'),
     })
     expect(finance.server.requests).toEqual([])
+  })
+})
+
+describe('a symbol that the plan of the key does not cover', () => {
+  const plan = 'This symbol is available starting with the Grow plan. Upgrade at example.test.'
+  const refusals: [string, string, Answer, Partial<FinanceConfig>][] = [
+    ['Finnhub', 'GET /api/v1/quote', json({ error: "You don't have access to this resource." }, 403), {}],
+    ['Finnhub (429)', 'GET /api/v1/quote', json({ error: plan }, 429), {}],
+    [
+      'Twelve Data',
+      'GET /quote',
+      json({ code: 403, message: plan, status: 'error' }),
+      { ...noKeys, twelve_data_key: key },
+    ],
+    [
+      'Twelve Data (429)',
+      'GET /quote',
+      json({ code: 429, message: plan, status: 'error' }),
+      { ...noKeys, twelve_data_key: key },
+    ],
+    [
+      'Alpha Vantage',
+      'GET /query',
+      json({ Information: `${key}: This is a premium endpoint. You may subscribe to any of the plans.` }),
+      { ...noKeys, alpha_vantage_key: key },
+    ],
+  ]
+  test.each(refusals)('%s: its refusal counts for that symbol alone', async (_, route, refusal, settings) => {
+    await using finance = await openFinance({ [route]: refusal }, settings)
+    const symbols = ['AAA', 'AAB', 'AAC', 'AAD', 'AAE', 'AAF', 'AAG']
+    for (const symbol of symbols) {
+      const failure = await failureOf(finance.price({ symbol }))
+      expect(failure.code).toBe('upstream_failed')
+      expect(inspect(failure, { depth: 20 })).not.toContain(key)
+      finance.time.pass(60_000)
+    }
+    expect(finance.server.requests).toHaveLength(symbols.length)
   })
 })
 

@@ -20,9 +20,9 @@ export function createSession(sessions: Sessions): Action<z.output<typeof Input>
     effect: 'write',
     idempotency: 'key',
     advertised: false,
-    async run(_, { principal }) {
+    async run(_, { principal, counted_as = null }) {
       admit(principal)
-      const { id, expires_at } = await sessions.create(principal)
+      const { id, expires_at } = await sessions.create(principal, counted_as)
       return { id, expires_at }
     },
   })

@@ -6,8 +6,8 @@ export type PlaygroundCaller = Principal | null
 
 /** The sessions of the playground. A session is `not_found` for every caller except its owner. */
 export interface Sessions {
-  /** Creates a session: owned by the caller, or anonymous if the caller has no token. */
-  create(caller: PlaygroundCaller): Promise<StoredSession>
+  /** Creates a session: owned by the caller, or anonymous if the caller has no token; `address` is then its own. */
+  create(caller: PlaygroundCaller, address: string | null): Promise<StoredSession>
   /** Throws Failure `not_found` if the session does not exist, has expired, or belongs to another caller. */
   find(id: string, caller: PlaygroundCaller): Promise<StoredSession>
   /** Reserves one more call. Throws Failure `not_found`, `too_large`. */

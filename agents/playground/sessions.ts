@@ -14,6 +14,8 @@ export interface PlaygroundLimits {
   readonly session: SessionBounds
   /** Limits of one owner. */
   readonly owner: PoolBounds
+  /** Limits of one address without a token. */
+  readonly address: PoolBounds
   /** Limits of all callers without a token together. */
   readonly anonymous: PoolBounds
   /** Maximum watchers of one session in one process. */
@@ -23,6 +25,7 @@ export interface PlaygroundLimits {
 export const defaultLimits: PlaygroundLimits = {
   session: { steps: 200, characters: 4 * megabyte },
   owner: { sessions: 100, characters: 64 * megabyte },
+  address: { sessions: 100, characters: 32 * megabyte },
   anonymous: { sessions: 20_000, characters: 512 * megabyte },
   watchers: 16,
 }
@@ -45,7 +48,10 @@ export function createSessions({ store, clock, createId, ...options }: SessionsO
   const changes = new EventEmitter().setMaxListeners(0)
   const watchers = new Map<string, number>()
 
-  const poolOf = (owner: string | null) => (owner === null ? limits.anonymous : limits.owner)
+  const poolsOf = (owner: string | null) => ({
+    own: owner === null ? limits.address : limits.owner,
+    anonymous: limits.anonymous,
+  })
 
   async function find(id: string, caller: PlaygroundCaller) {
     const session = await store.get(id)
@@ -55,11 +61,13 @@ export function createSessions({ store, clock, createId, ...options }: SessionsO
 
   return {
     find,
-    async create(caller) {
+    async create(caller, address) {
       const owner = ownerOf(caller)
       const now = clock()
-      const session = { id: createId(), owner, created_at: iso(now), expires_at: iso(now + lifetime) }
-      await store.add(session, poolOf(owner))
+      const counted_by = owner === null ? address : null
+      const times = { created_at: iso(now), expires_at: iso(now + lifetime) }
+      const session = { id: createId(), owner, counted_by, ...times }
+      await store.add(session, poolsOf(owner))
       return { ...session, steps: 0 }
     },
     async reserve(id, caller) {
@@ -70,7 +78,7 @@ export function createSessions({ store, clock, createId, ...options }: SessionsO
     },
     async keep(id, step) {
       const session = await store.get(id)
-      const number = session && (await store.append(id, step, poolOf(session.owner)))
+      const number = session && (await store.append(id, step, poolsOf(session.owner)))
       if (number === undefined) throw gone()
       changes.emit(id)
       return number

@@ -1,6 +1,7 @@
 import type { Clock } from '../../src/common/clock.ts'
 import type { ReadingOptions } from './html-to-markdown/extract-page.ts'
-import type { ExtractDocument, Extracted, FetchPage } from './port.ts'
+import type { PoliteFetch } from './polite-fetch.ts'
+import type { ExtractDocument, Extracted } from './port.ts'
 import { throwForStatus } from './status.ts'
 
 /** A document, fetched and read as a whole. */
@@ -13,7 +14,7 @@ export interface Document extends Extracted {
 }
 
 export interface DocumentPorts {
-  readonly fetch: FetchPage
+  readonly fetch: PoliteFetch
   readonly extract: ExtractDocument
   readonly clock: Clock
 }
@@ -36,7 +37,7 @@ export async function readDocument(
   { caller, ...request }: DocumentRequest,
   signal: AbortSignal,
 ): Promise<Document> {
-  const response = await ports.fetch({ url: request.url, headers: { accept }, signal })
+  const response = await ports.fetch({ url: request.url, headers: { accept }, signal, caller })
   throwForStatus(response, ports.clock())
   const content_type = response.headers['content-type']
   const job = { ...request, url: response.url, body: response.body, content_type }

@@ -1,8 +1,6 @@
 import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
-import type { Principal } from '../../schemas/scope.ts'
 import { input, output } from '../../schemas/shape.ts'
-import { principalKey } from '../../src/common/principal-key.ts'
 import { digest, pageChanged, readCursor, writeCursor } from './cursor.ts'
 import { type CacheHit, type DocumentCache, keyOf } from './document-cache.ts'
 import { type EmptyReason, emptyReasons } from './html-to-markdown/empty-reason.ts'
@@ -100,10 +98,10 @@ export function extractContent(cache: DocumentCache): ExtractContent {
     effect: 'read',
     advertised: true,
     deadline_ms: 20_000,
-    async run({ max_chars, cursor, ...options }, { signal, principal }) {
+    async run({ max_chars, cursor, ...options }, { signal, counted_as: caller = '' }) {
       const request = digest(keyOf(options))
       const position = cursor === undefined ? undefined : readCursor(cursor, request)
-      const result = await cache.read({ ...options, caller: nameOf(principal) }, signal)
+      const result = await cache.read({ ...options, caller }, signal)
       const { content, digest: document } = result.document
       if (position && (position.document !== document || position.offset >= content.length))
         throw pageChanged()
@@ -117,11 +115,6 @@ export function extractContent(cache: DocumentCache): ExtractContent {
       }
     },
   })
-}
-
-/** Callers without a token share one lane of the queue. */
-function nameOf(principal: Principal | null): string {
-  return principal ? principalKey(principal) : ''
 }
 
 function described(url: string, { document, hit, age_s }: CacheHit) {

@@ -4,8 +4,9 @@ import type { DocumentPorts } from './document.ts'
 import { createDocumentCache } from './document-cache.ts'
 import { extractContent } from './extract-content.ts'
 import { createPoliteFetch } from './polite-fetch.ts'
+import type { FetchPage } from './port.ts'
 
-type ReaderPorts = DocumentPorts
+type ReaderPorts = Omit<DocumentPorts, 'fetch'> & { readonly fetch: FetchPage }
 
 /** Agent `svc.utility.reader`: web pages as clean Markdown. */
 export function createReader(ports: ReaderPorts): Agent {

@@ -11,14 +11,24 @@ import { getCard, getExtendedCard } from './get-card.ts'
 import { importEntries } from './import-entries.ts'
 import { listKeys } from './list-keys.ts'
 import { listVersions } from './list-versions.ts'
-import type { Changes, CredentialsPort, IdentityPort, RegistryPort, WebhooksPort } from './port.ts'
+import { deletePersonalData, getPersonalData } from './personal-data.ts'
+import type {
+  Changes,
+  CredentialsPort,
+  IdentityPort,
+  QuotasPort,
+  RegistryPort,
+  WebhooksPort,
+} from './port.ts'
 import { publish } from './publish.ts'
+import { purge } from './purge.ts'
+import { getUsage, setQuota } from './quotas.ts'
 import { report } from './report.ts'
 import { resolvePackage } from './resolve-package.ts'
 import { revoke } from './revoke.ts'
 import { search, searchAgents } from './search-agents.ts'
 import { suspend } from './suspend.ts'
-import { transfer } from './transfer.ts'
+import { acceptTransfer, listTransfers, transfer } from './transfers.ts'
 import { goLive, remove, unpublish } from './transitions.ts'
 import { update } from './update.ts'
 import { validate } from './validate.ts'
@@ -35,6 +45,7 @@ export function createRegistryAgent(
   credentials: CredentialsPort,
   changes: Changes,
   webhooks: WebhooksPort,
+  quotas: QuotasPort,
 ): Agent {
   return defineAgent({
     package_name: packageName,
@@ -62,10 +73,15 @@ export function createRegistryAgent(
       verify(registry),
       claim(registry),
       transfer(registry),
+      acceptTransfer(registry),
+      listTransfers(registry),
       suspend(registry),
       deprecate(registry),
       report(registry),
       audit(registry),
+      purge(registry),
+      getPersonalData(registry),
+      deletePersonalData(registry),
       watchChanges(changes),
       check(registry),
       importEntries(registry),
@@ -81,6 +97,8 @@ export function createRegistryAgent(
       getWebhook(webhooks),
       updateWebhook(webhooks),
       deleteWebhook(webhooks),
+      getUsage(quotas),
+      setQuota(quotas),
     ],
   })
 }

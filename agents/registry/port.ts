@@ -3,15 +3,24 @@ import type { ChangePage, RegistryChange } from '../../schemas/change.ts'
 import type { Credential, CredentialInput } from '../../schemas/credential.ts'
 import type { ApiKey, KeyInput, NewApiKey, RevocationInput, RevocationKind } from '../../schemas/identity.ts'
 import type { LivenessOutcome } from '../../schemas/liveness.ts'
+import type { PersonalDataPage, PersonalTable } from '../../schemas/personal-data.ts'
 import type { Change, Publication } from '../../schemas/publication.ts'
+import type { QuotaInput, Usage, UsageInput } from '../../schemas/quota.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import type { NameCompletion, SearchInput, SearchOutput } from '../../schemas/search.ts'
+import type { TransferPage, TransferStatus } from '../../schemas/transfer.ts'
 import type { AuditEvent, ProofRequest, VerificationOutcome } from '../../schemas/trust.ts'
 import type { Validation, ValidationRequest } from '../../schemas/validation.ts'
 import type { VersionPage, WantedVersion } from '../../schemas/version.ts'
 import type { NewWebhook, Webhook, WebhookEdit, WebhookInput } from '../../schemas/webhook.ts'
 
 type Caller = Principal | null
+
+/** A person; the caller when absent. */
+interface PersonReference {
+  readonly subject?: string | undefined
+  readonly issuer?: string | undefined
+}
 
 /** The A2A 1.0 card, or the card with the fields of 0.3 as well. */
 export type StandardShape = '1.0' | 'any'
@@ -48,9 +57,14 @@ export interface RegistryPort {
   remove(change: Change, caller: Caller): Promise<void>
   transfer(
     change: Change,
-    to: { readonly subject: string; readonly issuer?: string | undefined },
+    to: { readonly subject: string | null; readonly issuer?: string | undefined },
     caller: Caller,
-  ): Promise<{ id: string; package_name: string; revision: number }>
+  ): Promise<{ id: string; package_name: string; revision: number; status: TransferStatus }>
+  acceptTransfer(change: Change, caller: Caller): Promise<EntryDetail>
+  listTransfers(
+    query: { readonly made: boolean; readonly limit: number; readonly cursor?: string | undefined },
+    caller: Principal,
+  ): Promise<TransferPage>
   verify(request: Change & ProofRequest, caller: Caller, signal: AbortSignal): Promise<VerificationOutcome>
   claim(request: Change & ProofRequest, caller: Caller, signal: AbortSignal): Promise<VerificationOutcome>
   validate(request: ValidationRequest, caller: Caller, signal: AbortSignal): Promise<Validation>
@@ -76,6 +90,16 @@ export interface RegistryPort {
     cursor: string | undefined,
     caller: Caller,
   ): Promise<{ events: AuditEvent[]; next_cursor: string | null }>
+  /** Removes an entry from every table, index and snapshot. */
+  purge(request: { readonly agent: string; readonly reason: string }, caller: Caller): Promise<{ id: string }>
+  personalData(
+    request: PersonReference & { readonly table: PersonalTable; readonly cursor?: string | undefined },
+    caller: Caller,
+  ): Promise<PersonalDataPage>
+  deletePersonalData(
+    request: PersonReference,
+    caller: Caller,
+  ): Promise<{ pseudonym: string; deleted_agents: number }>
   /** Probes an agent now. */
   check(agent: string, caller: Caller, signal: AbortSignal): Promise<LivenessOutcome>
   importLines(lines: readonly string[], first: number, caller: Caller): Promise<ImportReport>
@@ -87,6 +111,13 @@ export interface ImportReport {
   readonly updated: number
   readonly unchanged: number
   readonly rejected: readonly { readonly line: number; readonly reason: string }[]
+}
+
+/** What owners use, and their limits. */
+export interface QuotasPort {
+  /** Throws Failure `forbidden` for a caller other than an admin who asks for another account. */
+  usage(request: UsageInput, caller: Principal): Promise<Usage>
+  setQuota(request: QuotaInput, caller: Principal): Promise<Usage>
 }
 
 /** API keys and revocations. */

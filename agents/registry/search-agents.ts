@@ -1,9 +1,17 @@
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { IntentInput, SearchInput, SearchOutput } from '../../schemas/search.ts'
 import { input, output } from '../../schemas/shape.ts'
+import { createKeyedSemaphore } from '../../src/common/keyed-semaphore.ts'
 import type { RegistryPort } from './port.ts'
 
+/**
+ * Concurrent searches of one caller; further ones wait. A caller cannot fill the queue of the embedder, which refuses
+ * the texts of all callers when it is full.
+ */
+const maxConcurrent = 8
+
 export function searchAgents(registry: RegistryPort): Action<SearchInput, SearchOutput> {
+  const acquire = createKeyedSemaphore(maxConcurrent)
   return defineAction({
     name: 'search_agents',
     title: 'Search agents',
@@ -14,7 +22,10 @@ export function searchAgents(registry: RegistryPort): Action<SearchInput, Search
     access: 'public',
     effect: 'read',
     advertised: true,
-    run: (query, { principal, signal }) => registry.search(query, principal, signal),
+    async run(query, { principal, counted_as = '', signal }) {
+      using _slot = await acquire(counted_as, signal)
+      return await registry.search(query, principal, signal)
+    },
   })
 }
 

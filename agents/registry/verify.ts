@@ -25,7 +25,7 @@ export function claim(registry: RegistryPort): Action<Input, VerificationOutcome
     name: 'claim',
     title: 'Claim an agent',
     description:
-      'Makes the caller the owner of an agent that was listed without an owner, by the same proofs as verify, or by a namespace claim that covers its name.',
+      'Makes the caller the owner of an agent that has no owner, or whose owner did not prove the domain of its name: by the same proofs as verify, or by a namespace claim that covers the name.',
     run: (request, { principal, signal }) => registry.claim(request, principal, signal),
   })
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { UpstreamCall } from '../../src/common/upstream.ts'
 import { type WikiPage, whole } from './answer.ts'
 import type { MediaWiki } from './mediawiki.ts'
 
@@ -22,9 +23,9 @@ export async function optionsOf(
   wiki: MediaWiki,
   lang: string,
   page_id: number,
-  signal: AbortSignal,
+  call: UpstreamCall,
 ): Promise<z.output<typeof Option>[]> {
-  const answer = await wiki.query(lang, { ...params, pageids: page_id }, signal)
+  const answer = await wiki.query(lang, { ...params, pageids: page_id }, call)
   return answer.value.pages
     .filter(({ pageid }) => pageid !== undefined && pageid !== page_id)
     .map(option)

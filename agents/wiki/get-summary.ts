@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { Failure } from '../../schemas/failure.ts'
 import { input, output } from '../../schemas/shape.ts'
+import { upstreamCallOf } from '../../src/common/upstream.ts'
 import type { WikiPage, WikiQuery } from './answer.ts'
 import { Lang } from './fields.ts'
 import type { MediaWiki } from './mediawiki.ts'
@@ -53,12 +54,13 @@ export function getSummary(wiki: MediaWiki): GetSummary {
     access: { scope: 'a2a:call' },
     effect: 'read',
     advertised: true,
-    async run({ page_id, title, lang, sentences }, { signal }) {
+    async run({ page_id, title, lang, sentences }, context) {
+      const call = upstreamCallOf(context)
       const reference = page_id === undefined ? { titles: title ?? '' } : { pageids: Number(page_id) }
-      const answer = await wiki.query(lang, { ...summaryParams, ...reference }, signal)
+      const answer = await wiki.query(lang, { ...summaryParams, ...reference }, call)
       const page = existing(answer.value, title ?? String(page_id))
       const from = answer.value.redirects[0]?.from
-      return summarise(wiki, answer, page, { lang, sentences, from }, signal)
+      return summarise(wiki, answer, page, { lang, sentences, from }, call)
     },
   })
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { input, output } from '../../schemas/shape.ts'
-import type { Cached } from '../../src/common/upstream.ts'
+import { type Cached, type UpstreamCall, upstreamCallOf } from '../../src/common/upstream.ts'
 import type { WikiPage, WikiQuery } from './answer.ts'
 import { Lang, provenance, provenanceOf } from './fields.ts'
 import { Hit, hit, ranked, searchParams, Words } from './hit.ts'
@@ -38,13 +38,14 @@ export function lookup(wiki: MediaWiki): Action<z.output<typeof Input>, z.output
     access: { scope: 'a2a:call' },
     effect: 'read',
     advertised: false,
-    async run({ query, lang }, { signal }) {
+    async run({ query, lang }, context) {
+      const call = upstreamCallOf(context)
       const params = { ...searchParams(query, 6), ...summaryParams, ...titleParams(query) }
-      const answer = await wiki.query(lang, params, signal)
+      const answer = await wiki.query(lang, params, call)
       const hits = ranked(answer.value)
-      const best = await bestOf(answer, hits, lang, signal)
+      const best = await bestOf(answer, hits, lang, call)
       return {
-        page: best && (await summarise(wiki, best.answer, best.page, { lang, from: best.from }, signal)),
+        page: best && (await summarise(wiki, best.answer, best.page, { lang, from: best.from }, call)),
         results: hits.filter(({ pageid }) => pageid !== best?.page.pageid).map(hit),
         ...provenanceOf(answer, 'Pages', answer.value.general.base),
       }
@@ -55,7 +56,7 @@ export function lookup(wiki: MediaWiki): Action<z.output<typeof Input>, z.output
     answer: Cached<WikiQuery>,
     hits: readonly WikiPage[],
     lang: string,
-    signal: AbortSignal,
+    call: UpstreamCall,
   ): Promise<Best | null> {
     const [first] = hits
     const fallback = first ? { answer, page: first } : null
@@ -64,11 +65,11 @@ export function lookup(wiki: MediaWiki): Action<z.output<typeof Input>, z.output
     const to = endOf(near, answer.value)
     const page = hits.find(({ title }) => title === to)
     if (page) return { answer, page, ...(to !== near && { from: near }) }
-    return (await ofTitle(near, lang, signal)) ?? fallback
+    return (await ofTitle(near, lang, call)) ?? fallback
   }
 
-  async function ofTitle(titles: string, lang: string, signal: AbortSignal): Promise<Best | null> {
-    const answer = await wiki.query(lang, { ...summaryParams, titles }, signal)
+  async function ofTitle(titles: string, lang: string, call: UpstreamCall): Promise<Best | null> {
+    const answer = await wiki.query(lang, { ...summaryParams, titles }, call)
     const [page] = answer.value.pages
     if (page?.pageid === undefined || page.missing) return null
     const from = answer.value.redirects[0]?.from

@@ -1,5 +1,5 @@
 import { Failure } from '../../schemas/failure.ts'
-import type { Cached, UpstreamAnswer, Upstreams } from '../../src/common/upstream.ts'
+import type { Cached, UpstreamAnswer, UpstreamCall, Upstreams } from '../../src/common/upstream.ts'
 import { readAnswer, type WikiQuery, type WikiRefusal } from './answer.ts'
 
 export interface WikiPorts extends Upstreams {
@@ -16,15 +16,15 @@ type Params = Readonly<Record<string, string | number>>
 export interface MediaWiki {
   /** True if each language has its own wiki. */
   readonly by_language: boolean
-  query(lang: string, params: Params, signal: AbortSignal): Promise<Cached<WikiQuery>>
+  query(lang: string, params: Params, call: UpstreamCall): Promise<Cached<WikiQuery>>
 }
 
 const minute = 60_000
 const maxUrlLength = 2_000
 const fetchLimits = { max_bytes: 2_000_000, timeout_ms: 8_000 }
 
-/** Two concurrent requests, ten per second: https://www.mediawiki.org/wiki/API:Etiquette. */
-const limits = { gap_ms: 100, burst: 10, max_in_flight: 2 }
+/** Three concurrent requests, ten per second: https://www.mediawiki.org/wiki/API:Etiquette. */
+const limits = { gap_ms: 100, burst: 10, max_in_flight: 3 }
 
 const common: Params = {
   action: 'query',
@@ -42,8 +42,8 @@ const common: Params = {
 /**
  * A client of MediaWiki's action API (https://www.mediawiki.org/wiki/API:Query). Answers are fresh for ten minutes (one
  * minute if a page is missing), are served as stale for fifty more while a new one is fetched, and for a day while the
- * wiki fails. Throws Failure `not_configured`, `invalid_request`, `circuit_open`, `upstream_failed`, `upstream_invalid`
- * and network errors.
+ * wiki fails. Throws Failure `not_configured`, `invalid_request`, `circuit_open`, `rate_limited`,
+ * `upstream_failed`, `upstream_invalid` and network errors.
  */
 export function createMediaWiki({ create_upstream, create_cache, ...settings }: WikiPorts): MediaWiki {
   const { url, contact, languages } = settings
@@ -57,7 +57,7 @@ export function createMediaWiki({ create_upstream, create_cache, ...settings }: 
 
   return {
     by_language: url.includes('{lang}'),
-    async query(lang, params, signal) {
+    async query(lang, params, call) {
       if (contact === undefined) throw notConfigured()
       if (languages.length > 0 && !languages.includes(lang)) throw notOffered(lang, languages)
       const address = addressOf(url.replaceAll('{lang}', lang), params)
@@ -65,9 +65,7 @@ export function createMediaWiki({ create_upstream, create_cache, ...settings }: 
         accept: 'application/json',
         'api-user-agent': `Dragoman (${contact})`,
       })
-      return cached(address.href, signal, (shared) =>
-        ask({ ...request, ...fetchLimits, signal: shared }, read),
-      )
+      return cached(address.href, call, (shared) => ask({ ...request, ...fetchLimits, ...shared }, read))
     },
   }
 }
@@ -126,5 +124,6 @@ function refused(refusal: WikiRefusal | undefined, retry: { retry_after_s?: numb
   const message = `The wiki refused: ${refusal?.text ?? refusal?.info ?? code}`.slice(0, 300)
   if (/^(bad|invalid)/.test(code)) return new Failure('invalid_request', message, { upstream: { code } })
   const pause = code === 'maxlag' || code === 'ratelimited' ? { retry_after_s: 5, ...retry } : retry
-  return new Failure('upstream_failed', message, { upstream: { code }, ...pause })
+  const kind = code === 'ratelimited' ? 'rate_limited' : 'upstream_failed'
+  return new Failure(kind, message, { upstream: { code }, ...pause })
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { input, output } from '../../schemas/shape.ts'
+import { upstreamCallOf } from '../../src/common/upstream.ts'
 import { Lang, provenance, provenanceOf } from './fields.ts'
 import { Hit, hit, ranked, searchParams, Words } from './hit.ts'
 import type { MediaWiki } from './mediawiki.ts'
@@ -31,9 +32,10 @@ export function searchPage(wiki: MediaWiki): Action<z.output<typeof Input>, z.ou
     access: { scope: 'a2a:call' },
     effect: 'read',
     advertised: true,
-    async run({ query, limit, lang }, { signal }) {
+    async run({ query, limit, lang }, context) {
+      const call = upstreamCallOf(context)
       const params = { ...searchParams(query, limit), prop: 'extracts|info|description' }
-      const answer = await wiki.query(lang, params, signal)
+      const answer = await wiki.query(lang, params, call)
       const { general, searchinfo } = answer.value
       return {
         pages: ranked(answer.value).map(hit),

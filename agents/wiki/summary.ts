@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Failure } from '../../schemas/failure.ts'
-import type { Cached } from '../../src/common/upstream.ts'
+import type { Cached, UpstreamCall } from '../../src/common/upstream.ts'
 import { type WikiPage, type WikiQuery, whole } from './answer.ts'
 import { isDisambiguation, Option, optionsOf } from './disambiguation.ts'
 import { provenance, provenanceOf } from './fields.ts'
@@ -53,7 +53,7 @@ export async function summarise(
     readonly sentences?: number | undefined
     readonly from?: string | undefined
   },
-  signal: AbortSignal,
+  call: UpstreamCall,
 ): Promise<z.output<typeof Summary>> {
   const { lang, sentences, from } = requested
   const page = whole(found)
@@ -74,7 +74,7 @@ export async function summarise(
     last_modified: revision.timestamp,
     ...(page.thumbnail && { thumbnail: thumbnail(page.thumbnail) }),
     is_disambiguation,
-    options: is_disambiguation ? await optionsOf(wiki, lang, page.pageid, signal) : [],
+    options: is_disambiguation ? await optionsOf(wiki, lang, page.pageid, call) : [],
     ...(from !== undefined && { redirected_from: from }),
     ...provenanceOf(answer, page.title, page.fullurl),
   }

@@ -289,7 +289,7 @@ describe('faults', () => {
     ['breaks off', truncated(answer({ pages: [berlin] })), 'upstream_', {}],
     ['answers 500', serverError, 'upstream_failed', { upstream: { status: 500 } }],
     ['answers 404', html('Not here', 404), 'upstream_failed', { upstream: { status: 404 } }],
-    ['answers 429', tooMany(17), 'upstream_failed', { upstream: { status: 429 }, retry_after_s: 17 }],
+    ['answers 429', tooMany(17), 'rate_limited', { upstream: { status: 429 }, retry_after_s: 17 }],
     [
       'answers 503 with a date',
       text('Busy', 503, { 'retry-after': 'Mon, 02 Mar 2026 15:01:00 GMT' }),
@@ -311,8 +311,8 @@ describe('faults', () => {
     [
       'refuses in the old form',
       json({ error: { code: 'ratelimited', info: 'Slow down.' } }),
-      'upstream_failed',
-      { upstream: { code: 'ratelimited' } },
+      'rate_limited',
+      { upstream: { code: 'ratelimited' }, retry_after_s: 5 },
     ],
     [
       'finds the id bad',
@@ -337,15 +337,20 @@ describe('faults', () => {
 describe('rate limits', () => {
   const lag = json({ errors: [{ code: 'maxlag', text: 'Lagged.' }] }, 200, { 'retry-after': '9' })
   test.each([
-    ['429 with seconds', tooMany(9), 9],
-    ['503 with a date', text('Busy', 503, { 'retry-after': 'Mon, 02 Mar 2026 15:00:09 GMT' }), 9],
-    ['a lag', lag, 9],
-  ])('send no request after %s until that time has passed', async (_, fault, seconds) => {
+    ['429 with seconds', tooMany(9), 9, 'rate_limited'],
+    [
+      '503 with a date',
+      text('Busy', 503, { 'retry-after': 'Mon, 02 Mar 2026 15:00:09 GMT' }),
+      9,
+      'circuit_open',
+    ],
+    ['a lag', lag, 9, 'circuit_open'],
+  ])('send no request after %s until that time has passed', async (_, fault, seconds, code) => {
     await using wiki = await open({ 'GET /en/api.php': [fault, answer({ pages: [berlin] })] })
     await failureOf(wiki.run('get_summary', { page_id: 1 }))
     wiki.time.pass((seconds - 1) * second)
     expect(await failureOf(wiki.run('get_summary', { page_id: 736 }))).toMatchObject({
-      code: 'circuit_open',
+      code,
       details: { retry_after_s: 1 },
     })
     expect(wiki.server.requests).toHaveLength(1)

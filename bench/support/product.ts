@@ -18,6 +18,7 @@ const config = readConfig({
   DRAGOMAN_DATA: data,
   DRAGOMAN_RATE_LIMIT: 'off',
   DRAGOMAN_LOG: 'info',
+  DRAGOMAN_QUOTAS: 'off',
   ...(process.env.DATABASE_URL && { DATABASE_URL: process.env.DATABASE_URL }),
   DRAGOMAN_ALLOW_ORIGINS: process.env.DRAGOMAN_ALLOW_ORIGINS,
 })
@@ -40,7 +41,7 @@ const server = await startServer(gateway)
 const { identity } = gateway
 const grant = {
   subject: 'bench',
-  scopes: ['agents:read', 'a2a:call'],
+  scopes: ['agents:read', 'agents:write', 'a2a:call'],
   namespaces: [],
   ttl_s: 86_400,
 } as const

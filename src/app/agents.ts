@@ -12,6 +12,7 @@ import type { Identity } from './identity.ts'
 import type { Outbound } from './outbound.ts'
 import type { RegistryServices } from './registry.ts'
 import type { Runtime } from './runtime.ts'
+import { openUsage } from './usage.ts'
 
 interface AgentPorts extends Pick<RegistryServices, 'registry' | 'changes'> {
   readonly store: Store
@@ -39,6 +40,7 @@ export function openAgents(runtime: Runtime, ports: AgentPorts): readonly Agent[
     credentials,
     changes: changes.feed,
     webhooks: changes.webhooks,
+    quotas: openUsage(runtime, store),
     wiki: {
       ...outbound.upstreams([originOf(config.DRAGOMAN_WIKI_URL)]),
       url: config.DRAGOMAN_WIKI_URL,

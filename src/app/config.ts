@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { Failure } from '../../schemas/failure.ts'
+import { standardQuotas } from '../../schemas/quota.ts'
 
 const origin = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''))
 const list = z.string().transform((text) =>
@@ -9,6 +10,31 @@ const list = z.string().transform((text) =>
     .map((item) => item.trim())
     .filter(Boolean),
 )
+
+const retention = { versions: 365, max_versions: 100, audit: 365, max_audit: 1000, changes: 90, deleted: 365 }
+
+/** As `name=number`, comma-separated. */
+function textOf(values: Readonly<Record<string, number>>): string {
+  return Object.entries(values)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(',')
+}
+
+/** Reads such a text; names that are left out have their standard values. */
+function readNumbers<Name extends string>(
+  text: string,
+  standard: Readonly<Record<Name, number>>,
+  min: number,
+  context: z.RefinementCtx,
+): Readonly<Record<Name, number>> {
+  const stated = text.split(',').map((item) => item.split('=').map((side) => side.trim()))
+  const wrong = stated.find(([name = '', number = '', ...more]) => {
+    const isNumber = /^\d{1,15}$/.test(number) && Number(number) >= min
+    return !isNumber || !Object.hasOwn(standard, name) || more.length > 0
+  })
+  if (wrong) context.addIssue(`${wrong.join('=')} is not one of these numbers: ${textOf(standard)}.`)
+  return { ...standard, ...Object.fromEntries(stated.map(([name, number]) => [name, Number(number)])) }
+}
 
 /** Every setting: environment variable → [schema, what it is for]. `doctor` and the README list them from here. */
 export const settings = {
@@ -42,6 +68,14 @@ export const settings = {
     z.string().min(1).optional(),
     'Other issuers whose tokens are accepted: the path of a JSON file, or the JSON.',
   ],
+  DRAGOMAN_NAMES: [
+    z.enum(['open', 'proof']).default('open'),
+    'Who may take an agent live: every owner (open), or under a registrable domain only who proved it (proof).',
+  ],
+  DRAGOMAN_PROTECTED_NAMES: [
+    list.default([]),
+    'Display names whose imitations are flagged and rank last: Google, or Google=google.com to exempt the domain.',
+  ],
   DRAGOMAN_URL: [origin.optional(), 'Running gateway that commands talk to, instead of the data folder.'],
   DRAGOMAN_CONTACT: [
     z.string().min(3).max(200).optional(),
@@ -60,9 +94,31 @@ export const settings = {
     list.default([]),
     'Addresses of reverse proxies whose X-Forwarded-For is trusted, comma-separated.',
   ],
+  DRAGOMAN_MAX_CONNECTIONS: [
+    z.coerce.number().int().min(16).default(4096),
+    'Maximum HTTP connections; half of them from one address.',
+  ],
+  DRAGOMAN_MAX_SOCKETS: [
+    z.coerce.number().int().min(2).default(1000),
+    'Maximum WebSockets; half of them are kept for callers with tokens.',
+  ],
   DRAGOMAN_RATE_LIMIT: [
     z.enum(['on', 'shared', 'off']).default('on'),
     'Count calls in each gateway, or together in PostgreSQL (shared; plain reads stay local); off for benchmarks.',
+  ],
+  DRAGOMAN_RETENTION: [
+    z
+      .string()
+      .default(textOf(retention))
+      .transform((text, context) => readNumbers(text, retention, 1, context)),
+    'Days for which old data is kept, and how many versions without a version string and audit events of an agent (docs/retention.md), of which you may name some.',
+  ],
+  DRAGOMAN_QUOTAS: [
+    z
+      .string()
+      .default(textOf(standardQuotas))
+      .transform((text, context) => (text === 'off' ? null : readNumbers(text, standardQuotas, 0, context))),
+    'Limits of what one owner may store (docs/limits.md), of which you may name some; off: no limits.',
   ],
   DRAGOMAN_LOG: [
     z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).optional(),

@@ -16,15 +16,19 @@ import { openAgents } from './agents.ts'
 import { license, version } from './assets.ts'
 import type { ChangeServices } from './change-feed.ts'
 import { type Config, storeLocation } from './config.ts'
+import { protectFiles } from './file-modes.ts'
+import type { Health } from './health.ts'
 import { type Identity, openIdentity, secretKey } from './identity.ts'
 import type { LivenessService } from './liveness.ts'
 import { createOutbound } from './outbound.ts'
-import { openRegistryServices } from './registry.ts'
+import { openRegistryServices, type RegistryServices } from './registry.ts'
 import { openListedAgents, openRemotes } from './remote.ts'
 import { retryStart } from './retry-start.ts'
 import { openRouter } from './router.ts'
 import { createRuntime, type GatewayOptions } from './runtime.ts'
 import { openSearch } from './search.ts'
+import { startFailure } from './start-failure.ts'
+import { HealthObserver } from './store-observer.ts'
 import type { Verification } from './verification.ts'
 
 /** The registry, its agents and the router, before any transport. */
@@ -41,10 +45,13 @@ export interface Gateway extends AsyncDisposable {
   readonly vectors: VectorIndexSwitch
   readonly verification: Verification
   readonly liveness: LivenessService
+  readonly sweep: RegistryServices['sweep']
   readonly changes: ChangeServices
   readonly taskManager: TaskManager
   readonly count: TransportContext['count']
+  readonly limits: TransportContext['limits']
   readonly log: Logger
+  readonly health: Health
   readonly metrics: Metrics
   readonly site: () => Site
   /** Calls the listener at each change of the set of listed agents; the returned function removes the listener. */
@@ -59,8 +66,14 @@ export interface Gateway extends AsyncDisposable {
  * Opens the gateway over its data folder. Several processes may do so at once. A failed start closes the resources
  * that it opened. A start is retried while the store is unavailable.
  */
-export function openGateway(config: Config, options: GatewayOptions = {}): Promise<Gateway> {
-  return retryStart((stack) => assemble(stack, config, options))
+export async function openGateway(config: Config, options: GatewayOptions = {}): Promise<Gateway> {
+  try {
+    return await retryStart((stack) => assemble(stack, config, options))
+  } catch (fault) {
+    const failure = startFailure(fault, config)
+    options.log?.error({ err: failure }, 'start')
+    throw failure
+  }
 }
 
 /** Each phase receives the results of earlier phases, so no part is used before it exists; only `hosted` is filled later. */
@@ -71,22 +84,30 @@ async function assemble(
 ): Promise<Gateway> {
   const runtime = createRuntime(stack, config, options)
   const { clock, log, createId, site, reachedAt } = runtime
-  const store = stack.use(await openStore(storeLocation(config), clock, runtime.onError('store', 'warn')))
+  await protectFiles(config, runtime.onError('files'))
+  const observer = new HealthObserver(runtime, config)
+  const store = stack.use(
+    await openStore(storeLocation(config), clock, runtime.onError('store', 'warn'), observer),
+  )
+  observer.watch(store)
   const outbound = createOutbound(runtime)
   const identity = await openIdentity(runtime, store, outbound)
   const vault = createVault(await secretKey(config))
   const search = await openSearch(runtime, store, outbound)
   const remotes = openRemotes(runtime, outbound)
   const hosted: Agent[] = []
-  const { registry, follower, ready, verification, liveness, changes } = openRegistryServices(runtime, {
-    store,
-    outbound,
-    identity,
-    seals: vault,
-    search,
-    remotes,
-    hosted,
-  })
+  const { registry, sweep, follower, ready, verification, liveness, changes } = openRegistryServices(
+    runtime,
+    {
+      store,
+      outbound,
+      identity,
+      seals: vault,
+      search,
+      remotes,
+      hosted,
+    },
+  )
   const metrics = createMetrics({
     dragoman_applied_revision: [
       'Registry revision that the search index has applied.',
@@ -123,8 +144,10 @@ async function assemble(
     vectors: search.vectors,
     verification,
     liveness,
+    sweep,
     changes,
     log,
+    health: runtime.health,
     metrics,
     site,
     onListed: search.listed.onChange,

@@ -8,6 +8,7 @@ import { envelopeMount } from '../transports/envelope/http.ts'
 import { envelopeSchemaMount } from '../transports/envelope/schema.ts'
 import { envelopeSocket } from '../transports/envelope/socket.ts'
 import { createHttpApp, type Mount } from '../transports/http/app.ts'
+import { chargeAtEnd } from '../transports/http/caller.ts'
 import { documents } from '../transports/http/documents.ts'
 import { createEtags } from '../transports/http/etag.ts'
 import { operations } from '../transports/http/operations.ts'
@@ -29,7 +30,7 @@ import { version } from './assets.ts'
 import type { Gateway } from './gateway.ts'
 
 /** How far the end of the server has come. */
-export interface Shutdown {
+interface Shutdown {
   readonly isDraining: () => boolean
   /** Ends streams that have no end of their own. */
   readonly ending: AbortSignal
@@ -64,6 +65,7 @@ export function serveHttp(server: Server, gateway: Gateway, shutdown: Shutdown):
   gateway.identity.onRevocation(() => void upgrades.identify())
   server.on('request', (request, response) => {
     if (shutdown.isDraining()) response.setHeader('Connection', 'close')
+    chargeAtEnd(gateway, request, response)
     const failure = repeatedField(request) ?? refuseHost(request)
     if (failure) sendFailure(gateway, request, response, failure, requestId(request))
     else app(request, response)
@@ -101,6 +103,7 @@ function createUpgrades(
 ): Upgrades {
   return new Upgrades({
     context: gateway,
+    max_connections: gateway.config.DRAGOMAN_MAX_SOCKETS,
     refuseHost,
     allowsOrigin,
     sockets: [

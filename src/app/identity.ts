@@ -20,7 +20,7 @@ import { createMinter, type Mint } from '../auth/minter.ts'
 import { Revocations } from '../auth/revocations.ts'
 import { createRevoker } from '../auth/revoker.ts'
 import { readSecretKey } from '../auth/vault.ts'
-import { createBuckets } from '../router/buckets.ts'
+import { Buckets } from '../router/buckets.ts'
 import type { Store } from '../store/store.ts'
 import { resourcesOf } from '../transports/http/resources.ts'
 import { type Config, keysPath, secretPath } from './config.ts'
@@ -116,7 +116,7 @@ export async function openIdentity(
     revocations,
     clock,
   })
-  const take = createBuckets(clock)
+  const buckets = new Buckets(clock)
   return {
     authenticate,
     ring,
@@ -125,7 +125,7 @@ export async function openIdentity(
     published: ring.published,
     external: issuers.map((issuer) => issuer.issuer),
     count(client) {
-      if (config.DRAGOMAN_RATE_LIMIT !== 'off') take('token', client, attempts)
+      if (config.DRAGOMAN_RATE_LIMIT !== 'off') buckets.take('token', client, attempts)
     },
     onRevocation: (listener) => revocations.onChange(listener),
     createKey: keys.create,

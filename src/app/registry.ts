@@ -1,8 +1,10 @@
 import type { Agent } from '../../schemas/action.ts'
 import { createManifestReader } from '../registry/cards/fetch-card.ts'
+import { readProtectedName } from '../registry/entry/imitation.ts'
 import { IndexTailer } from '../registry/indexing/index-tailer.ts'
 import { changesWorthKeeping } from '../registry/indexing/vector-index.ts'
 import { createRegistry, type Registry } from '../registry/registry.ts'
+import { createSweep } from '../registry/retention/sweep.ts'
 import type { Seals } from '../registry/webhooks/deliver.ts'
 import type { Remotes } from '../remote/remotes.ts'
 import type { Store } from '../store/store.ts'
@@ -18,6 +20,8 @@ import { openVerification, type Verification } from './verification.ts'
 /** The domain services over the store and the search: entries, verification, liveness and change feeds. */
 export interface RegistryServices {
   readonly registry: Registry
+  /** Removes what is older than the retention allows. */
+  readonly sweep: ReturnType<typeof createSweep>
   readonly follower: IndexTailer
   /** Resolves once searches see all changes that were committed before the process started. */
   readonly ready: Promise<void>
@@ -38,7 +42,7 @@ interface RegistryPorts {
 }
 
 export function openRegistryServices(runtime: Runtime, ports: RegistryPorts): RegistryServices {
-  const { stack, clock, createId, site } = runtime
+  const { stack, config, clock, createId, site } = runtime
   const { store, outbound, identity, seals, search, remotes, hosted } = ports
   const { index, listed, vectors, saveSnapshot } = search
   const fetchCard = createManifestReader(outbound.public.fetch)
@@ -65,6 +69,12 @@ export function openRegistryServices(runtime: Runtime, ports: RegistryPorts): Re
     clock,
     createId,
     fetchCard,
+    names: config.DRAGOMAN_NAMES,
+    async saveSnapshots() {
+      await Promise.all([saveSnapshot(0), vectors.saveSnapshots()])
+    },
+    protectedNames: config.DRAGOMAN_PROTECTED_NAMES.map(readProtectedName),
+    quotas: config.DRAGOMAN_QUOTAS,
     signer: identity.ring.signing,
     agents: () => hosted,
     prove,
@@ -72,5 +82,13 @@ export function openRegistryServices(runtime: Runtime, ports: RegistryPorts): Re
     liveness,
   })
   const changes = openChangeServices(runtime, store, outbound, { livenessCache, seals })
-  return { registry, follower, ready, verification, liveness, changes }
+  const sweep = createSweep({
+    store,
+    clock,
+    retention: config.DRAGOMAN_RETENTION,
+    onPruned(counts) {
+      if (Object.values(counts).some((count) => count > 0)) runtime.log.info(counts, 'retention')
+    },
+  })
+  return { registry, sweep, follower, ready, verification, liveness, changes }
 }

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import type { Agent } from '../../schemas/action.ts'
 import { createResolve } from '../registry/queries/resolve.ts'
 import type { Registry } from '../registry/registry.ts'
-import type { Router, RouterOptions } from '../router/call.ts'
+import type { Router } from '../router/call.ts'
 import { createIdempotency } from '../router/idempotency.ts'
-import { createLimiter } from '../router/limiter.ts'
+import { Limiter, noLimits } from '../router/limiter.ts'
 import { createRouter } from '../router/router.ts'
 import { withSessions } from '../router/sessions.ts'
 import { openRates } from '../store/open-store.ts'
@@ -30,19 +30,22 @@ interface RouterPorts extends Pick<ListedAgents, 'agentOf'> {
 interface Routing extends Router {
   readonly taskManager: TaskManager
   readonly count: TransportContext['count']
+  readonly limits: TransportContext['limits']
 }
 
 export async function openRouter(runtime: Runtime, ports: RouterPorts): Promise<Routing> {
   const { stack, config, options, clock, log } = runtime
   const { store, agents, registry, metrics, revision, agentOf } = ports
   const onError = runtime.onError('router')
-  const admit = await openRateLimits(runtime)
+  const limits = await openRateLimits(runtime)
+  const { admit, chargeWrite } = limits
   const hosted = new Set(
     agents.flatMap((agent) => agent.actions.map((action) => `${agent.package_name} ${action.name}`)),
   )
   const router = createRouter({
     resolve: createResolve(agents, registry.get, agentOf),
     admit,
+    chargeWrite,
     observe: createObserver(log, metrics, (to, action) => hosted.has(`${to} ${action}`)),
     revision,
     clock,
@@ -53,6 +56,7 @@ export async function openRouter(runtime: Runtime, ports: RouterPorts): Promise<
   return {
     ...withSessions(router, 'svc.playground'),
     taskManager: stack.use(new TaskManager({ store: store.tasks, clock, onError, ...options.tasks })),
+    limits,
     async count(call) {
       await admit({ to: 'svc.registry', action: 'read' }, call)
     },
@@ -60,12 +64,12 @@ export async function openRouter(runtime: Runtime, ports: RouterPorts): Promise<
 }
 
 /** The rate limits of the configuration; gateways over one database may share the counts. */
-async function openRateLimits(runtime: Runtime): Promise<RouterOptions['admit']> {
+async function openRateLimits(runtime: Runtime): Promise<typeof noLimits> {
   const { stack, config, clock } = runtime
   const { url } = storeLocation(config)
-  if (config.DRAGOMAN_RATE_LIMIT === 'off') return () => undefined
-  if (config.DRAGOMAN_RATE_LIMIT === 'on' || url === undefined) return createLimiter(clock)
+  if (config.DRAGOMAN_RATE_LIMIT === 'off') return noLimits
+  if (config.DRAGOMAN_RATE_LIMIT === 'on' || url === undefined) return new Limiter(clock)
   const onError = runtime.onError('rate limits', 'warn')
   const { take } = stack.use(await openRates(url, onError))
-  return createLimiter(clock, { take, onError })
+  return new Limiter(clock, { take, onError })
 }

@@ -9,6 +9,7 @@ import type { Embedder } from '../search/embedders/embedder.ts'
 import { createLogger, type Logger } from '../telemetry/log.ts'
 import type { TaskManagerOptions } from '../transports/a2a/tasks/task-manager.ts'
 import type { Config } from './config.ts'
+import { createHealth, type Health } from './health.ts'
 
 /** Settings for tests: replacements of the clock and the network, and shorter times and limits. */
 export interface GatewayOptions {
@@ -52,6 +53,7 @@ export interface Runtime {
   readonly clock: Clock
   readonly wait: Wait
   readonly log: Logger
+  readonly health: Health
   /** A new UUIDv7. */
   readonly createId: () => string
   readonly site: () => Site
@@ -72,6 +74,7 @@ export function createRuntime(stack: AsyncDisposableStack, config: Config, optio
     clock,
     wait,
     log,
+    health: createHealth(),
     createId: () => v7({ msecs: clock() }),
     site() {
       const base_url = config.DRAGOMAN_BASE_URL ?? reached

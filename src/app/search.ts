@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { listedFields } from '../../schemas/entry-fields.ts'
 import { Failure } from '../../schemas/failure.ts'
@@ -47,6 +48,7 @@ export async function openSearch(runtime: Runtime, store: Store, outbound: Outbo
     `${version}/3 ${listedFields}`,
     store,
     onError,
+    () => runtime.health.add('store_behind_index'),
   )
   const [vectors, saved] = await Promise.all([openVectors(runtime, store, outbound), snapshot.read()])
   stack.use(vectors)
@@ -75,7 +77,9 @@ function openVectors(runtime: Runtime, store: Store, outbound: Outbound): Promis
   async function openInMemory(embedder: Embedder): Promise<VectorIndex> {
     const { model, dimensions } = embedder
     const path = join(config.data, 'index', `vectors-${fileName(model)}`)
-    const snapshot = createSnapshot(path, `${version}/2 ${listedFields} ${model}`, store, onError)
+    const format = `${version}/2 ${listedFields} ${model}`
+    const onLater = () => runtime.health.add('store_behind_index')
+    const snapshot = createSnapshot(path, format, store, onError, onLater)
     const vectors = restored(
       await snapshot.read(),
       (saved) => openVectorsInMemory({ dimensions, worker: vectorsWorker, saved }),
@@ -88,15 +92,23 @@ function openVectors(runtime: Runtime, store: Store, outbound: Outbound): Promis
   async function openOnDisk(embedder: Embedder): Promise<VectorIndex> {
     const { model, dimensions } = embedder
     let index: VectorIndex | undefined
-    const vectors = await openVectorsOnDisk({
-      folder: join(config.data, 'vectors', fileName(model)),
+    const folder = join(config.data, 'vectors', fileName(model))
+    const options = {
+      folder,
       dimensions,
-      on_rebuild(cause) {
+      on_rebuild(cause: unknown) {
         onError(cause)
         // Derives the damaged vectors again, from the first change on.
         void index?.follower.caughtUp(Number.MAX_SAFE_INTEGER)
       },
-    })
+    }
+    let vectors = await openVectorsOnDisk(options)
+    // Vectors of entries that were purged since then must go too.
+    if (vectors.applied_revision < (await store.retention.prunedRevision())) {
+      await vectors[Symbol.asyncDispose]()
+      await rm(folder, { recursive: true, force: true })
+      vectors = await openVectorsOnDisk(options)
+    }
     index = createVectorIndex(store, embedder, vectors, onError)
     return index
   }

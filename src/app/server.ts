@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:http'
+import { type HttpLimits, limitConnections } from '../transports/http/connections.ts'
 import { stopping } from '../transports/http/event-answer.ts'
 import { listen } from '../transports/shared/listen.ts'
 import type { Upgrades } from '../transports/websocket/upgrade.ts'
@@ -17,6 +18,7 @@ const deadlineMilliseconds = 10_000
 interface ServerOptions {
   /** How long requests are still answered with `Connection: close`, in milliseconds; 300 when absent. */
   readonly drain_ms?: number
+  readonly connections?: HttpLimits
 }
 
 /**
@@ -25,7 +27,7 @@ interface ServerOptions {
  */
 export async function startServer(
   gateway: Gateway,
-  { drain_ms = defaultDrain }: ServerOptions = {},
+  { drain_ms = defaultDrain, connections }: ServerOptions = {},
 ): Promise<RunningServer> {
   const server = createHttpServer()
   const { HOST: host, PORT } = gateway.config
@@ -35,6 +37,8 @@ export async function startServer(
   opened.defer(() => closeNow(server))
   const url = `http://${hostName(host)}:${port}`
   gateway.reachedAt(url)
+  const { DRAGOMAN_MAX_CONNECTIONS: max_connections } = gateway.config
+  limitConnections(server, gateway, { max_connections, ...connections })
   let isDraining = false
   const ending = new AbortController()
   const upgrades = serveHttp(server, gateway, { isDraining: () => isDraining, ending: ending.signal })

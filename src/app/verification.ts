@@ -3,6 +3,7 @@ import { localIssuer } from '../../schemas/identity.ts'
 import type { SignatureReport } from '../../schemas/trust.ts'
 import { createTxtResolver } from '../net/fetch/resolver.ts'
 import type { FetchCard } from '../registry/cards/fetch-card.ts'
+import { readProtectedName } from '../registry/entry/imitation.ts'
 import { createKeysOf } from '../registry/verification/card-keys.ts'
 import { verifyCard } from '../registry/verification/card-signature.ts'
 import { claimToken, statement } from '../registry/verification/challenge.ts'
@@ -89,6 +90,7 @@ export function openVerification(
       prove,
       secret,
       verifySignature,
+      protectedNames: config.DRAGOMAN_PROTECTED_NAMES.map(readProtectedName),
       own: domain === null ? null : ownDomain(domain),
       onError: runtime.onError('check'),
     }),

@@ -50,7 +50,8 @@ export interface ApiKeys {
   readonly verify: Verify
 }
 
-const maxKeys = 100
+/** Of one owner. */
+export const maxKeys = 100
 /**
  * Time for which the revocation of a key's tokens is stored: twice the longest lifetime of a token obtained with a
  * key.

@@ -8,9 +8,10 @@ import { refused, type Verify } from './verify.ts'
 /**
  * The caller behind a bearer token. The result is cached, so a transport can check each call, and expiry and
  * revocation take effect on open sockets. Throws Failure `unauthenticated`, or `unavailable` if the keys of the
- * token's issuer cannot be fetched.
+ * token's issuer cannot be fetched. `begin` is called before a token that is not cached is verified, and may throw; the
+ * function that it returns is called if the token is valid.
  */
-export type Authenticate = (token: string) => Principal | Promise<Principal>
+export type Authenticate = (token: string, begin?: () => () => void) => Principal | Promise<Principal>
 
 interface AuthenticatorOptions {
   /** The verifier for an issuer's tokens; undefined for an untrusted issuer. */
@@ -43,12 +44,14 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
   // Keyed by the token itself: hashing it would cost more than the rest of a cached check.
   const verified = new LRUCache<string, VerifiedToken>(upTo(10_000))
 
-  async function verify(token: string): Promise<Principal> {
+  async function verify(token: string, begin?: () => () => void): Promise<Principal> {
+    const succeeded = begin?.()
     if (!tokenCharacters.test(token)) throw refused(new Error('The text is not a token.'))
     const principal = await verifierOf(token)(token)
     if (!options.isTrusted(principal.issuer))
       throw refused(new Error('The issuer of its owner is not trusted.'))
     assertStands(principal)
+    succeeded?.()
     const now = clock()
     const expires = (principal.expires_at ?? 0) * 1000
     verified.set(token, { principal, from: now, until: Math.min(expires, now + cacheMilliseconds) })
@@ -66,11 +69,11 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
     if (revocations.revoked(principal)) throw refused(new Error('The token has been revoked.'))
   }
 
-  return (token) => {
+  return (token, begin) => {
     if (token.length > maxTokenLength) throw refused(new Error('The token is too long.'))
     const cached = verified.get(token)
     const now = clock()
-    if (!cached || now >= cached.until || now < cached.from) return verify(token)
+    if (!cached || now >= cached.until || now < cached.from) return verify(token, begin)
     assertStands(cached.principal)
     return cached.principal
   }

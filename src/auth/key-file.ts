@@ -4,7 +4,9 @@ import { link, mkdir, unlink, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { z } from 'zod'
+import { Failure } from '../../schemas/failure.ts'
 import { isRecord } from '../../schemas/json.ts'
+import { ensurePrivateFile, privateFile, privateFolder } from '../common/private-file.ts'
 import { generateJwk } from './key.ts'
 
 const Jwk = z.looseObject({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.string(), d: z.string() })
@@ -25,12 +27,12 @@ export type KeyFile = z.infer<typeof KeyFile>
 
 /** Creates the file with its first key (mode 600, folder 700) if it does not exist. There is never a default key. */
 export async function createKeyFile(path: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  await mkdir(dirname(path), { recursive: true, mode: privateFolder })
   if (existsSync(path)) return
   // Several processes may start at once: linking gives the complete file its name in one step, and the first
   // process wins.
   const draft = `${path}.${randomUUID()}`
-  await writeFile(draft, JSON.stringify(await generateJwk()), { flag: 'wx', mode: 0o600, flush: true })
+  await writeFile(draft, JSON.stringify(await generateJwk()), { flag: 'wx', mode: privateFile, flush: true })
   try {
     await link(draft, path)
   } catch (fault) {
@@ -46,7 +48,7 @@ export function readKeyFile(path: string): KeyFile {
 }
 
 function parse(text: string, path: string): KeyFile {
-  const value: unknown = JSON.parse(text)
+  const value = jsonOf(text)
   const single = Jwk.safeParse(value)
   if (single.success) {
     const kid = thumbprint(single.data)
@@ -54,7 +56,27 @@ function parse(text: string, path: string): KeyFile {
   }
   const ring = KeyFile.safeParse(value)
   if (ring.success) return ring.data
-  throw new Error(`${path} does not hold an Ed25519 key.`, { cause: ring.error })
+  throw invalidKeys(path, ring.error)
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The text of the file is a secret, so it is no part of the error. */
+function invalidKeys(path: string, cause: z.ZodError): Failure {
+  return new Failure(
+    'internal',
+    `${path} does not hold signing keys: it is empty, cut off or was changed.`,
+    {
+      hint: 'Restore keys/ from a backup. A new key makes all tokens invalid and gives the registry a new issuer.',
+    },
+    new Error(z.prettifyError(cause)),
+  )
 }
 
 /** RFC 7638, of an Ed25519 key. */
@@ -67,7 +89,9 @@ export function thumbprint({ crv, kty, x }: KeyRow['jwk']): string {
  * SQLite's, so the system releases it when its holder dies; waiting takes at most five seconds.
  */
 export function changeKeyFile(path: string, change: (file: KeyFile) => KeyFile): KeyFile {
-  const lock = new DatabaseSync(`${path}.lock`, { timeout: 5000 })
+  const lockPath = `${path}.lock`
+  ensurePrivateFile(lockPath)
+  const lock = new DatabaseSync(lockPath, { timeout: 5000 })
   try {
     lock.exec('begin exclusive')
     const changed = change(readKeyFile(path))
@@ -80,7 +104,7 @@ export function changeKeyFile(path: string, change: (file: KeyFile) => KeyFile):
 
 function replace(path: string, text: string): void {
   const draft = `${path}.${randomUUID()}`
-  const file = openSync(draft, 'wx', 0o600)
+  const file = openSync(draft, 'wx', privateFile)
   try {
     writeSync(file, text)
     fsyncSync(file)

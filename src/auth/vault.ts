@@ -1,7 +1,9 @@
 import { createCipheriv, createDecipheriv, randomBytes, randomUUID } from 'node:crypto'
 import { link, mkdir, readFile, unlink, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { Failure } from '../../schemas/failure.ts'
 import { isRecord } from '../../schemas/json.ts'
+import { privateFile, privateFolder } from '../common/private-file.ts'
 
 /** Encrypts secrets, so that the database alone does not reveal them (AES-256-GCM, NIST SP 800-38D). */
 export interface Vault {
@@ -47,10 +49,10 @@ export function createVault(key: Uint8Array): Vault {
 export async function readSecretKey(path: string): Promise<Uint8Array> {
   const found = await readKey(path)
   if (found) return found
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  await mkdir(dirname(path), { recursive: true, mode: privateFolder })
   const draft = `${path}.${randomUUID()}`
   const text = randomBytes(keyBytes).toString('base64url')
-  await writeFile(draft, text, { flag: 'wx', mode: 0o600, flush: true })
+  await writeFile(draft, text, { flag: 'wx', mode: privateFile, flush: true })
   try {
     await link(draft, path)
   } catch (fault) {
@@ -71,5 +73,7 @@ async function readKey(path: string): Promise<Uint8Array | undefined> {
   if (text === undefined) return undefined
   const key = Buffer.from(text.trim(), 'base64url')
   if (key.length === keyBytes) return key
-  throw new Error(`${path} does not hold a key of ${keyBytes} bytes.`)
+  throw new Failure('internal', `${path} does not hold a key of ${keyBytes} bytes.`, {
+    hint: 'Restore keys/ from a backup. With a new key, callers must store their credentials again.',
+  })
 }

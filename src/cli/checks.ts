@@ -1,7 +1,9 @@
 import { mkdir, stat, statfs } from 'node:fs/promises'
 import { type Config, isWildcard, keysPath, storeLocation } from '../app/config.ts'
+import { describeExposed, exposedFiles } from '../app/file-modes.ts'
 import { keyMismatch } from '../app/identity.ts'
 import { openKeyRing } from '../auth/key-ring.ts'
+import { privateFolder } from '../common/private-file.ts'
 import { aboutStore, nameOf, openStore } from '../store/open-store.ts'
 import { openClient } from './client.ts'
 
@@ -22,7 +24,7 @@ const leastFree = 200 * megabyte
 export async function checkDeployment(config: Config): Promise<Check[]> {
   // A client of a running gateway has nothing else to check.
   if (config.DRAGOMAN_URL) return [nodeCheck(), await searchCheck(config)]
-  const own = [nodeCheck(), addressCheck(config), await dataCheck(config)]
+  const own = [nodeCheck(), addressCheck(config), await dataCheck(config), await filesCheck(config)]
   const store = await storeChecks(config)
   // The store is checked first: a gateway would wait for it.
   const registry = [...own, ...store].every(({ ok }) => ok) ? [await searchCheck(config)] : []
@@ -45,12 +47,25 @@ function addressCheck({ HOST, DRAGOMAN_BASE_URL: base }: Config): Check {
 async function dataCheck({ data }: Config): Promise<Check> {
   const check = 'data folder'
   try {
-    await mkdir(data, { recursive: true })
+    await mkdir(data, { recursive: true, mode: privateFolder })
     const { bavail, bsize } = await statfs(data)
     const free = bavail * bsize
     return { check, ok: free >= leastFree, detail: `${data}, ${Math.floor(free / megabyte)} MB free` }
   } catch (fault) {
     return { check, ok: false, detail: `${data}: ${wordsOf(fault)}` }
+  }
+}
+
+/** Restricts modes as a start does. */
+async function filesCheck(config: Config): Promise<Check> {
+  const check = 'files'
+  if (process.platform === 'win32') return { check, ok: true, detail: 'not checked on Windows' }
+  try {
+    const exposed = await exposedFiles(config)
+    const detail = exposed.map(describeExposed).join(' ') || 'only this user may read them'
+    return { check, ok: exposed.length === 0, detail }
+  } catch (fault) {
+    return { check, ok: false, detail: wordsOf(fault) }
   }
 }
 
@@ -108,7 +123,8 @@ async function keyCheck(config: Config): Promise<Check> {
   const found = await stat(path).catch(() => undefined)
   if (!found) return { check: 'signing key', ok: false, detail: `${path} does not exist yet` }
   const mode = (found.mode & 0o777).toString(8)
-  return { check: 'signing key', ok: mode === '600', detail: `${path}, mode ${mode}` }
+  const ok = process.platform === 'win32' || (found.mode & 0o077) === 0
+  return { check: 'signing key', ok, detail: `${path}, mode ${mode}` }
 }
 
 /** Whether gateways over the same registry accept each other's tokens. */

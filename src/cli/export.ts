@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { open, rename, rm } from 'node:fs/promises'
 import { version } from '../app/assets.ts'
+import { privateFile } from '../common/private-file.ts'
 import { print } from './output.ts'
 import { openOwnStore } from './own-store.ts'
 
@@ -13,7 +14,7 @@ export async function exportRegistry(file: string, json: boolean): Promise<void>
   const part = `${file}.${randomUUID()}.part`
   try {
     const { revision, rows } = await store.dumpRestore.dump(async ({ migrations, revision, rows }) => {
-      await using handle = await open(part, 'wx', 0o600)
+      await using handle = await open(part, 'wx', privateFile)
       const hash = createHash('sha256')
       const write = async (lines: string) => {
         hash.update(lines)

@@ -7,6 +7,8 @@ type Job = Pick<CheckLoopOptions, 'checker' | 'beat_ms' | 'lease_ms'> & { readon
 
 /** Milliseconds between two runs of liveness probes. */
 const probeInterval = 10_000
+/** Milliseconds between two looks whether a day has passed since the last sweep. */
+const sweepInterval = 10 * 60_000
 /** Milliseconds between two runs of webhook deliveries. */
 const deliveryInterval = 1000
 /**
@@ -19,10 +21,19 @@ const deliveryLease = 2 * runMilliseconds
  * The background jobs of a gateway. Each job runs under a lease: of all processes that share the store, one at a time
  * runs the job.
  */
-export function startJobs({ verification, changes, liveness, store, log, config }: Gateway): AsyncDisposable {
+export function startJobs({
+  verification,
+  changes,
+  liveness,
+  sweep,
+  store,
+  log,
+  config,
+}: Gateway): AsyncDisposable {
   const probes: Job = { lease: 'liveness', checker: liveness.prober, beat_ms: probeInterval }
   const jobs: Job[] = [
     { lease: 'checks', checker: verification.checker },
+    { lease: 'retention', checker: sweep, beat_ms: sweepInterval },
     { lease: 'webhooks', checker: changes.deliverer, beat_ms: deliveryInterval, lease_ms: deliveryLease },
     ...(config.DRAGOMAN_LIVENESS === 'on' ? [probes] : []),
   ]

@@ -9,6 +9,8 @@ type Json = () => boolean
 
 /** Runs the command line of this process. */
 export async function start(): Promise<void> {
+  // Whatever this process or a library in it writes is for the user of the process alone.
+  process.umask(0o077)
   // The reader of our output may stop reading, as `head` does.
   process.stdout.on('error', (fault: NodeJS.ErrnoException) => {
     if (fault.code !== 'EPIPE') throw fault
@@ -41,6 +43,7 @@ function createProgram(): Command {
   addAgents(program, json)
   addCredentials(program, json)
   addKeys(program, json)
+  addQuotas(program, json)
   addTrustCommands(program, json)
   program
     .command('doctor')
@@ -145,7 +148,7 @@ function addCredentials(program: Command, json: Json): void {
     .command('create')
     .requiredOption('--sub <name>', 'subject of the token')
     .option('--scope <scope...>', 'what it allows; all but admin when left out')
-    .option('--namespace <prefix...>', 'name prefixes that it may create under')
+    .option('--namespace <prefix...>', 'name prefixes that it may create under and take live')
     .option('--ttl <time>', 'lifetime: 900s, 12h, 30d', '30d')
     .description('print a new token')
     .action(async (options) => (await import('./token.ts')).createToken(options, json()))
@@ -166,7 +169,7 @@ function addCredentials(program: Command, json: Json): void {
     .option('--sub <name>', 'whom the key stands for, in the data folder; the operator when left out')
     .option('--label <words>', 'what it is for')
     .option('--scope <scope...>', 'what it allows; all but admin when left out')
-    .option('--namespace <prefix...>', 'name prefixes that it may create under')
+    .option('--namespace <prefix...>', 'name prefixes that it may create under and take live')
     .option('--ttl <time>', 'lifetime: 12h, 30d, at most 365d', '90d')
     .description('create an API key and print it once')
     .action(async (options) => (await import('./apikey.ts')).createApiKey(options, json()))
@@ -181,6 +184,28 @@ function addCredentials(program: Command, json: Json): void {
     .argument('<id>', 'drg_XXXXXXXX')
     .description('revoke an API key and the tokens obtained with it')
     .action(async (id: string) => (await import('./apikey.ts')).deleteApiKey(id, json()))
+}
+
+/** What owners use, and their limits. */
+function addQuotas(program: Command, json: Json): void {
+  const selecting = (command: Command) =>
+    command
+      .option('--sub <name>', 'subject of the owner')
+      .option('--issuer <issuer>', "issuer of those tokens; this gateway's own when left out")
+      .option('--namespace <prefix>', 'a claimed namespace instead of an owner')
+
+  selecting(program.command('usage'))
+    .description('print what is used of each quota: yours, or as an admin that of others')
+    .action(async (options) => (await import('./quota.ts')).showUsage(options, json()))
+
+  const quota = program.command('quota').description('limits of what owners may store')
+  selecting(quota.command('set'))
+    .argument('<quota>', 'entries, stage_entries, bytes or versions_per_day')
+    .argument('<limit>', 'a number, or standard')
+    .description('set a limit of an owner or a namespace, as an admin')
+    .action(async (name: string, limit: string, options) =>
+      (await import('./quota.ts')).setQuota(name, limit, options, json()),
+    )
 }
 
 /** Signing keys. */

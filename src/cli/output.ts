@@ -1,4 +1,5 @@
 import { Failure, problem } from '../../schemas/failure.ts'
+import { escapeHidden } from '../common/escape-hidden.ts'
 
 export const usageError = 2
 
@@ -31,16 +32,8 @@ export function withoutControls(text: string): string {
   )
 }
 
-/** JSON escapes C0 controls only. Escapes the other such characters too, which does not change the data. */
 function safeJson(data: unknown): string {
-  return JSON.stringify(data, null, 2).replace(
-    /[[\p{Control}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}]--\n]/gv,
-    (character) => character.split('').map(escapeUnit).join(''),
-  )
-}
-
-function escapeUnit(unit: string): string {
-  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return escapeHidden(JSON.stringify(data, null, 2))
 }
 
 /** Prints what went wrong and sets the exit code. */

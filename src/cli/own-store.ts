@@ -1,5 +1,6 @@
 import { Failure } from '../../schemas/failure.ts'
 import { readConfig, storeLocation } from '../app/config.ts'
+import { startFailure } from '../app/start-failure.ts'
 import { openStore } from '../store/open-store.ts'
 import type { Store } from '../store/store.ts'
 import { say } from './output.ts'
@@ -16,5 +17,9 @@ export async function openOwnStore(): Promise<Store> {
       },
     )
   }
-  return await openStore(storeLocation(config), Date.now, (fault) => say(String(fault)))
+  try {
+    return await openStore(storeLocation(config), Date.now, (fault) => say(String(fault)))
+  } catch (fault) {
+    throw startFailure(fault, config)
+  }
 }

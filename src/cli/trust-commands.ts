@@ -12,7 +12,7 @@ export function addTrustCommands(program: Command, json: () => boolean): void {
 
   for (const [name, description] of [
     ['verify', 'prove the domain of an agent, or print what to publish'],
-    ['claim', 'become the owner of an unowned agent, by the same proofs'],
+    ['claim', 'become the owner of an agent that nobody has proved to own, by the same proofs'],
   ] as const) {
     program
       .command(name)
@@ -27,10 +27,23 @@ export function addTrustCommands(program: Command, json: () => boolean): void {
   program
     .command('transfer')
     .argument('<agent>', 'package name, A2A address or id')
-    .requiredOption('--to <subject>', 'token subject of the new owner')
+    .option('--to <subject>', 'token subject of the new owner')
     .option('--issuer <issuer>', "issuer of those tokens; this gateway's own when left out")
-    .description('transfer an agent to another owner')
+    .option('--withdraw', 'end the offer')
+    .description('offer an agent to another owner; as an admin, transfer it at once')
     .action(async (agent: string, options) => (await load()).transfer(agent, options, json()))
+
+  program
+    .command('accept-transfer')
+    .argument('<agent>', 'package name, A2A address or id')
+    .description('become the owner of an agent that is offered to you')
+    .action(async (agent: string) => (await load()).acceptTransfer(agent, json()))
+
+  program
+    .command('transfers')
+    .option('--made', 'the offers of your own agents')
+    .description('list the agents that are offered to you')
+    .action(async (options) => (await load()).listTransfers(options, json()))
 
   program
     .command('suspend')

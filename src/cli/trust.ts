@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { styleText } from 'node:util'
 import { Failure } from '../../schemas/failure.ts'
 import type { Json, JsonObject } from '../../schemas/json.ts'
+import type { TransferPage, TransferStatus } from '../../schemas/transfer.ts'
 import type { AuditEvent, Finding, VerificationOutcome } from '../../schemas/trust.ts'
 import type { Validation } from '../../schemas/validation.ts'
 import { parseObject } from './call.ts'
@@ -69,13 +70,37 @@ export async function prove(
   mcp:  TXT ${mcp.record.name} ${mcp.record.value}, and --signature over ${mcp.sign}`)
 }
 
+/** Offers an agent, transfers it at once as an admin, or withdraws the offer. */
 export async function transfer(
   agent: string,
-  { to, issuer }: { to: string; issuer?: string },
+  { to, issuer, withdraw = false }: { to?: string; issuer?: string; withdraw?: boolean },
   json: boolean,
 ): Promise<void> {
-  const done = await ask('transfer', { agent, subject: to, ...(issuer && { issuer }) })
-  print(json ? done : `${(done as { package_name: string }).package_name} belongs to ${to}`)
+  if ((to === undefined) === !withdraw) {
+    throw new Failure('invalid_request', 'Give one of --to SUBJECT and --withdraw.')
+  }
+  const done = await ask('transfer', { agent, subject: to ?? null, ...(issuer && { issuer }) })
+  if (json) return print(done)
+  const { package_name, status } = done as { package_name: string; status: TransferStatus }
+  const effect = {
+    offered: `is offered to ${to}, who gets it by accept-transfer`,
+    withdrawn: 'is offered to nobody',
+    transferred: `belongs to ${to}`,
+  }
+  print(`${package_name} ${effect[status]}`)
+}
+
+export async function acceptTransfer(agent: string, json: boolean): Promise<void> {
+  const entry = await ask('accept_transfer', { agent })
+  print(json ? entry : `${(entry as { package_name: string }).package_name} is yours`)
+}
+
+export async function listTransfers({ made = false }: { made?: boolean }, json: boolean): Promise<void> {
+  const page = await ask('list_transfers', { made, limit: 100 })
+  if (json) return print(page)
+  for (const { package_name, from, to, offered_at } of (page as unknown as TransferPage).offers) {
+    print(`${package_name} from ${from?.subject ?? 'nobody'} to ${to.subject}, ${offered_at}`)
+  }
 }
 
 export async function suspend(

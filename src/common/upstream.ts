@@ -1,6 +1,23 @@
 import type { Clock, Wait } from './clock.ts'
 import type { Rate } from './rate.ts'
 
+/** The call for which an upstream is called. */
+export interface UpstreamCall {
+  readonly signal: AbortSignal
+  /** Key of the caller: failures and requests of one caller do not make those of another fail. */
+  readonly caller: string
+}
+
+/** The upstream call of an action's context; a local process is one caller. */
+export function upstreamCallOf({ signal, counted_as = '' }: CallContext): UpstreamCall {
+  return { signal, caller: counted_as }
+}
+
+interface CallContext {
+  readonly signal: AbortSignal
+  readonly counted_as?: string
+}
+
 /** A request to an upstream. */
 interface UpstreamRequest {
   readonly url: string
@@ -8,11 +25,12 @@ interface UpstreamRequest {
   readonly body?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly signal: AbortSignal
+  readonly caller?: string
   readonly max_bytes?: number
   readonly timeout_ms?: number
 }
 
-/** An HTTP answer; a status from 400 to 499 except 429 is an answer too, not an error. Header names are lower case. */
+/** An HTTP answer; a status from 400 to 499 is an answer too, unless it limits the rate. Header names are lower case. */
 export interface UpstreamAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -23,8 +41,10 @@ export interface UpstreamAnswer {
 
 /**
  * Sends a request once the limits of the upstream allow it, and reads the answer. A Failure `upstream_…` that `read`
- * throws counts against the upstream, and its `retry_after_s` is respected. Throws Failure `circuit_open` with
- * `retry_after_s` while the circuit is open, `upstream_failed` for 429 and 5xx, and the errors of the fetch.
+ * throws counts against the upstream, unless its `upstream.status` is 400 to 499: then the upstream refuses this
+ * request alone. The `retry_after_s` of a counted Failure is respected. Throws Failure `circuit_open` with
+ * `retry_after_s` while the circuit is open, `rate_limited` for 429 and while a further request would exceed the rate,
+ * `upstream_failed` for 5xx, and the errors of the fetch.
  */
 export type AskUpstream = <Value>(
   request: UpstreamRequest,
@@ -60,11 +80,11 @@ export interface CacheSettings<Value> {
   stand_in(value: Value): number
 }
 
-/** Resolves to the cached value of a key, or to the result of `fetch`. */
+/** Resolves to the cached value of a key, or to the result of `fetch`, which may run once more for another caller. */
 type CachedFetch<Value> = (
   key: string,
-  signal: AbortSignal,
-  fetch: (signal: AbortSignal) => Promise<Value>,
+  call: UpstreamCall,
+  fetch: (call: UpstreamCall) => Promise<Value>,
 ) => Promise<Cached<Value>>
 
 /** Creates a bounded cache; concurrent callers of a key share one fetch. */
@@ -72,7 +92,7 @@ type CreateCache = <Value extends object>(settings: CacheSettings<Value>) => Cac
 
 /** How agents reach upstreams: one policy for limits and circuits, one kind of cache, one clock. */
 export interface Upstreams {
-  /** Each origin has its own rate, semaphore and circuit. */
+  /** Each origin has its own rate, semaphore and circuit, shared fairly by the callers. */
   readonly create_upstream: (limits: UpstreamLimits) => AskUpstream
   readonly create_cache: CreateCache
   readonly clock: Clock

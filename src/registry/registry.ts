@@ -7,8 +7,9 @@ import type { SearchIndex } from '../search/search-index.ts'
 import { type CardsOptions, createCards } from './cards/cards.ts'
 import { createDeprecate, type Deprecating } from './entry/deprecation.ts'
 import { type Committed, Editor, type EditorOptions } from './entry/editor.ts'
-import { createOwnershipService, type Recipient, type Suspending } from './entry/ownership.ts'
+import { createOwnershipService, type Suspending } from './entry/ownership.ts'
 import type { Site } from './entry/site.ts'
+import { createTransfers, type OfferQuery, type Recipient } from './entry/transfers.ts'
 import { VersionHistory } from './entry/versions.ts'
 import { createViews } from './entry/view.ts'
 import { importLines } from './import/importer.ts'
@@ -16,10 +17,14 @@ import type { VectorIndexSwitch } from './indexing/vector-index-switch.ts'
 import type { LivenessCache } from './liveness/liveness-cache.ts'
 import type { Prober } from './liveness/prober.ts'
 import { SearchService, type SearchServiceOptions } from './queries/search-service.ts'
+import { createPersonalData } from './retention/personal-data.ts'
+import { createPurge } from './retention/purge.ts'
 import { createValidator } from './verification/validator.ts'
 import { createVerifier, type Verified, type VerifierOptions } from './verification/verifier.ts'
 
 interface RegistryOptions extends EditorOptions {
+  /** Writes the snapshots of the indexes anew. */
+  readonly saveSnapshots: () => Promise<void>
   readonly index: SearchIndex
   readonly follower: SearchServiceOptions['follower']
   /** Search by meaning; without it, search is by words alone. */
@@ -47,6 +52,7 @@ export function createRegistry(options: RegistryOptions) {
   const editor = new Editor(options)
   const deprecate = createDeprecate(editor)
   const verifier = createVerifier({ ...options, reader: store.read, editor })
+  const transfers = createTransfers(store, editor)
   const ownership = createOwnershipService(store, editor, options.clock)
 
   /** The next search of this process then finds the written entry by its words and by its meaning. */
@@ -90,16 +96,20 @@ export function createRegistry(options: RegistryOptions) {
       settled(editor.move(change, 'STAGE', 'ACTIVE', caller), caller),
     unpublish: (change: Change, caller: Caller) =>
       settled(editor.move(change, 'ACTIVE', 'STAGE', caller), caller),
-    /** An owner who transfers an entry in STAGE no longer sees it, so the entry is not the answer. */
+    /** An admin's transfer may hide an entry in STAGE from its caller, so the entry is not the answer. */
     async transfer(change: Change, to: Recipient, caller: Caller) {
-      const { id, package_name, revision } = await ownership.transfer(change, to, caller)
-      await applied(revision)
-      return { id, package_name, revision }
+      const done = await transfers.transfer(change, to, caller)
+      await applied(done.revision)
+      return done
     },
+    acceptTransfer: (change: Change, caller: Caller) => settled(transfers.accept(change, caller), caller),
+    listTransfers: (query: OfferQuery, caller: Principal) => transfers.list(query, caller),
     suspend: (request: Suspending, caller: Caller) => settled(ownership.suspend(request, caller), caller),
     deprecate: (request: Deprecating, caller: Caller) => settled(deprecate(request, caller), caller),
     report: ownership.report,
     audit: ownership.audit,
+    purge: createPurge({ ...options, applied }),
+    ...createPersonalData({ ...options, editor, applied }),
     async remove(change: Change, caller: Caller) {
       const { revision } = await editor.remove(change, caller)
       await applied(revision)

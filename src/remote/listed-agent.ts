@@ -107,7 +107,15 @@ class ListedAgent {
     const actions = [...stated, ...added.filter((action) => !statedNames.has(action.name))]
     // If the entry states no capabilities, any action name is passed on.
     const open = (action: string) => this.#actionOf({ name: action, description: '' })
-    return { package_name, name, description, tags, actions, ...(stated.length === 0 && { open }) }
+    return {
+      package_name,
+      name,
+      description,
+      tags,
+      third_party: true,
+      actions,
+      ...(stated.length === 0 && { open }),
+    }
   }
 
   #connected(): ConnectedAgent {

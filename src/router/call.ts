@@ -1,4 +1,5 @@
 import type { Action, Agent, Update } from '../../schemas/action.ts'
+import type { ContentMark } from '../../schemas/content-mark.ts'
 import type { Deprecation } from '../../schemas/deprecation.ts'
 import type { Envelope } from '../../schemas/envelope.ts'
 import type { Failure } from '../../schemas/failure.ts'
@@ -24,6 +25,8 @@ export interface Call {
   readonly deadline?: number
   /** `local` for a local process and for calls by hosted agents: those have no rate limit. */
   readonly client: Client | 'local'
+  /** The key that the calling call is counted by, for upstreams: nested calls have the client `local`. */
+  readonly counted_as?: string
   readonly emit?: (update: Update) => Promise<void>
   /** Restricts `emit`: `progress` drops parts; `kept` stores everything, so the stream must end. */
   readonly receives?: 'progress' | 'kept'
@@ -42,6 +45,8 @@ export interface Reply {
   /** For reads: the registry revision that the output is at least as new as. */
   readonly revision?: number
   readonly allowance?: Allowance
+  /** Present if a listed agent answered, or if a listed agent was called on the way to the answer. */
+  readonly mark?: ContentMark
   /** Of the agent that answered. */
   readonly deprecated?: Deprecation
 }
@@ -74,6 +79,8 @@ export interface RouterOptions {
   readonly resolve: Resolve
   /** Counts the call against its caller's limit. Throws Failure `rate_limited`. */
   readonly admit: (envelope: Envelope, call: Call) => Allowance | undefined | Promise<Allowance>
+  /** Called with the output of each successful write. */
+  readonly chargeWrite: (output: Json, call: Call) => void
   /** Called at the start of each call; the returned function is called at its end. */
   readonly observe: (envelope: Envelope, id: string) => (observation: Observation) => void
   /** The registry revision that reads are made at. */

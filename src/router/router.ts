@@ -1,4 +1,5 @@
 import type { Action, Agent, Context } from '../../schemas/action.ts'
+import { contentMark } from '../../schemas/content-mark.ts'
 import { type Envelope, envelopeShape } from '../../schemas/envelope.ts'
 import { Failure } from '../../schemas/failure.ts'
 import type { Json } from '../../schemas/json.ts'
@@ -17,6 +18,12 @@ const maxNameLength = 220
 /** Dispatches every call: admits, resolves, authorises, parses, runs under a deadline, observes. */
 export function createRouter(options: RouterOptions): Router {
   return new ActionRouter(options)
+}
+
+interface RunResult {
+  readonly output: Json
+  /** A third party made the output, or a part of it. */
+  readonly is_foreign: boolean
 }
 
 class ActionRouter implements Router {
@@ -66,14 +73,16 @@ class ActionRouter implements Router {
     assertStreamable(action, call)
     if (call.accepted) await call.accepted()
     const revision = action.effect === 'read' ? options.revision() : undefined
-    const output = (await this.#run(agent, action, input, call, id, via)) as Json
+    const { output, is_foreign } = await this.#run(agent, action, input, call, id, via)
     if (options.check_outputs) checkOutput(action, output)
+    if (action.effect === 'write') options.chargeWrite(output, call)
     const { deprecated } = agent
     return {
       output,
       action,
       ...(revision !== undefined && { revision }),
       ...(allowance && { allowance }),
+      ...(is_foreign && { mark: contentMark(output) }),
       ...(deprecated && { deprecated }),
     }
   }
@@ -85,30 +94,43 @@ class ActionRouter implements Router {
     call: Call,
     id: string,
     via: readonly string[],
-  ): Promise<unknown> {
+  ): Promise<RunResult> {
     const { perform, limit } = workOf(action, call)
     using deadline = startCallDeadline(endOf(call, limit), limit)
     const { signal } = deadline
     signal.throwIfAborted()
     const ends = Math.min(this.#options.clock() + limit, call.deadline ?? Number.POSITIVE_INFINITY)
-    const caller = callerOf(call)
+    const caller = callerOf(call) ?? call.counted_as
+    const counted = caller === undefined ? {} : { counted_as: caller }
     const { principal } = call
+    let is_foreign = agent.third_party === true
     const context: Context = {
       id,
       principal,
-      ...(caller !== undefined && { counted_as: caller }),
+      ...counted,
       signal,
       deadline: ends,
       via,
       emit: call.emit ?? ignore,
       call: async (envelope, receives) => {
         const passed = [...via, agent.package_name]
-        const inner: Call = { principal, client: 'local', signal, id, deadline: ends, via: passed }
-        return (await this.dispatch(envelope, receives ? { ...inner, receives } : inner)).output
+        const inner: Call = {
+          principal,
+          client: 'local',
+          ...counted,
+          signal,
+          id,
+          deadline: ends,
+          via: passed,
+        }
+        const reply = await this.dispatch(envelope, receives ? { ...inner, receives } : inner)
+        is_foreign ||= reply.mark !== undefined
+        return reply.output
       },
     }
     const work = (parsed: unknown) => perform(parsed, context)
-    return await deadline.race(this.#options.once({ agent, action, principal }, input, work))
+    const output = await deadline.race(this.#options.once({ agent, action, principal }, input, work))
+    return { output: output as Json, is_foreign }
   }
 }
 

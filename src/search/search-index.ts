@@ -16,6 +16,8 @@ export interface SearchDocument extends ListedValues {
   readonly liveness?: LivenessStatus
   /** False when absent. */
   readonly deprecated?: boolean
+  /** The name imitates that of another agent; false when absent. */
+  readonly imitates_name?: boolean
   /** RFC 3339. */
   readonly created_at: string
   readonly capabilities: readonly { readonly name: string; readonly description: string }[]

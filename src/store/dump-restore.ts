@@ -35,6 +35,7 @@ type Keys = { readonly [Table in keyof Tables]: readonly (keyof Tables[Table] & 
 /** The primary key of every table that is dumped; null for derived and short-lived data. */
 const keys: Keys = {
   entry: ['id'],
+  owner_usage: ['account'],
   change: ['revision'],
   audit: ['id'],
   counter: ['name'],

@@ -1,7 +1,7 @@
 import { databaseAddress } from './postgres/redact-url.ts'
 import type { AboutPostgres } from './postgres/server-info.ts'
 import { openSqliteStore } from './sqlite/store.ts'
-import type { Store } from './store.ts'
+import type { Store, StoreObserver } from './store.ts'
 
 interface StoreLocation {
   /** Path of the embedded database. */
@@ -35,8 +35,9 @@ export async function openStore(
   { path, url }: StoreLocation,
   clock: () => number,
   onError: (fault: unknown) => void,
+  observer: StoreObserver = {},
 ): Promise<Store> {
-  if (url === undefined) return await openSqliteStore(path, clock)
+  if (url === undefined) return await openSqliteStore(path, clock, observer)
   const { openPostgresStore } = await import('./postgres/store.ts')
-  return await openPostgresStore(url, { clock, onError })
+  return await openPostgresStore(url, { clock, onError, observer })
 }

@@ -27,7 +27,9 @@ export type StoredProof = z.infer<typeof StoredProof>
 import type { IdempotencyStore } from '../../schemas/idempotency.ts'
 import type { Revocation } from '../../schemas/identity.ts'
 import type { LivenessStore } from '../../schemas/liveness.ts'
+import type { PersonalTable } from '../../schemas/personal-data.ts'
 import type { SessionStore } from '../../schemas/playground.ts'
+import type { QuotaName, QuotaNumbers } from '../../schemas/quota.ts'
 import { Scope } from '../../schemas/scope.ts'
 import type { TaskStore } from '../../schemas/task.ts'
 import type { WebhookStore } from '../../schemas/webhook.ts'
@@ -39,6 +41,10 @@ export const StoredEntry = z.object({
   state: State,
   verification_level: VerificationLevel,
   owner: z.object({ issuer: z.string(), subject: z.string(), namespace: z.string().nullable() }).nullable(),
+  /** The owner from whom the present owner took the entry over by a proof. */
+  taken_from: z.object({ issuer: z.string(), subject: z.string() }).nullable().default(null),
+  /** To whom the owner offers the entry. */
+  offer: z.object({ issuer: z.string(), subject: z.string(), at: z.string() }).nullable().default(null),
   /** True for an agent that the gateway hosts and writes itself. */
   hosted: z.boolean(),
   source_url: z.string().nullable(),
@@ -156,8 +162,20 @@ export interface Reader {
   due(now: string, latest: string, limit: number): Promise<readonly string[]>
   /** Names of listed entries that begin with the prefix, in order. */
   listedNames(prefix: string, limit: number): Promise<readonly string[]>
-  /** The audit events of an entry, newest first; `before` is the id of the last event of the previous page. */
-  audit(entryId: string, limit: number, before?: number): Promise<readonly AuditEvent[]>
+  /**
+   * The audit events of an entry, newest first: all or those of one action. `before` is the id of the last event of
+   * the previous page.
+   */
+  audit(entryId: string, limit: number, before?: number, action?: string): Promise<readonly AuditEvent[]>
+  /** The claims on any of these namespaces. */
+  claims(namespaces: readonly string[]): Promise<readonly Claim[]>
+  /** The entries that an owner offers, or that are offered to it, by id; `after` is the last id of the previous page. */
+  offers(
+    side: 'made' | 'received',
+    party: NonNullable<Actor>,
+    limit: number,
+    after?: string,
+  ): Promise<readonly StoredEntry[]>
 }
 
 /** The reads on which the decision about a change of an entry is based. */
@@ -167,6 +185,8 @@ export interface DecisionReads {
   claims(namespaces: readonly string[]): Promise<readonly Claim[]>
   /** Entries whose names are confusable with this one (UTS #39), without deleted ones. */
   lookalikes(packageName: string): Promise<readonly StoredEntry[]>
+  /** Verified entries with owners whose display names may look like this one. */
+  verifiedNamesakes(name: string): Promise<readonly StoredEntry[]>
   /** Digests of all content published under this version string, including that of earlier entries of the name. */
   published(entryId: string, version: string): Promise<readonly string[]>
 }
@@ -176,6 +196,30 @@ export interface Decision {
   readonly before: StoredEntry | undefined
   readonly entry: StoredEntry
   readonly audit: AuditAction
+  /**
+   * Called with what the account of the entry uses before and after the change, in the order of the commit; what it
+   * throws refuses the change. Not called for an entry that is not counted.
+   */
+  readonly admit?: ((usage: UsageChange) => void) | undefined
+}
+
+/** What an account uses: the entries under a claimed namespace, or those of an owner without a claim. */
+export interface AccountUsage {
+  readonly used: QuotaNumbers
+  /** The limits that an admin set for the account. */
+  readonly limits: Partial<QuotaNumbers>
+}
+
+export interface UsageChange extends AccountUsage {
+  readonly account: string
+  readonly after: QuotaNumbers
+}
+
+/** What accounts use, counted in the transactions that write entries. */
+export interface UsageStore {
+  get(accounts: readonly string[]): Promise<ReadonlyMap<string, AccountUsage>>
+  /** Sets a limit of an account; null removes it. */
+  setLimit(account: string, quota: QuotaName, limit: number | null): Promise<void>
 }
 
 export interface Writer extends DecisionReads {
@@ -183,6 +227,11 @@ export interface Writer extends DecisionReads {
   put(entry: StoredEntry, audit?: AuditAction): Promise<void>
   /** Logs an action that does not change the entry. */
   record(entryId: string, audit: AuditAction): Promise<void>
+  /**
+   * Makes the checks of the entries due whose display names may look like this one, without verified entries and those
+   * whose next check is after `before`.
+   */
+  recheckNamesakes(name: string, now: string, before: string): Promise<void>
   /** Time of this actor's last action of this kind on the entry. */
   lastDone(entryId: string, action: string, actor: Actor): Promise<string | undefined>
 }
@@ -250,6 +299,75 @@ export interface IdentityStore {
   revoke(revocation: Revocation, now: number): Promise<void>
 }
 
+/** Why a database refuses every write. */
+export type WriteRefusal = 'storage_full' | 'read_only'
+
+/** Receives what a store finds out about its database. */
+export interface StoreObserver {
+  /** After a transaction: why the database refuses writes; undefined after a commit. */
+  readonly onWrite?: (refusal: WriteRefusal | undefined) => void
+  /** After an unclean end: the damage that the check found, an empty list if there is none. */
+  readonly onCheck?: (damage: readonly string[]) => void
+}
+
+/** Until when rows are kept: RFC 3339, except `now` in milliseconds since the epoch. */
+export interface RetentionBounds {
+  readonly now: number
+  /** Older versions lose their text. */
+  readonly versions: string
+  /** Versions of an entry without a version string that are kept. */
+  readonly max_versions: number
+  readonly audit: string
+  /** Audit events of an entry that are kept. */
+  readonly max_audit: number
+  /** Older changes are removed where a later change of the entry says the same or more. */
+  readonly changes: string
+  /** Entries that were deleted before are removed, with their names. */
+  readonly deleted: string
+}
+
+/** Rows that `prune` removed or emptied. */
+export type Pruned = Readonly<Record<'versions' | 'audit' | 'changes' | 'deleted', number>>
+
+/** Removal of what is no longer needed, or must not be kept. */
+export interface RetentionStore {
+  prune(bounds: RetentionBounds): Promise<Pruned>
+  /**
+   * The last revision whose change was removed although nothing later tells of it: who knows the registry only up to
+   * an earlier revision must read it anew. 0 if there is none.
+   */
+  prunedRevision(): Promise<number>
+  /** Removes the vectors of texts that are no longer used, by content hash; returns their number. */
+  pruneEmbeddings(isUsed: (hash: string) => boolean): Promise<number>
+  /**
+   * Removes an entry that was deleted before, and every stored text that names it, from all tables. The log keeps its
+   * id and this action.
+   */
+  purge(
+    entry: Pick<StoredEntry, 'id' | 'package_name'>,
+    hashes: readonly string[],
+    action: AuditAction,
+  ): Promise<void>
+}
+
+/** The data of one owner (issuer, subject) in all tables. */
+export interface PersonalDataStore {
+  /** Some rows of the owner in a table, and how many there are; secrets and hashes of secrets are left out. */
+  find(
+    owner: NonNullable<Actor>,
+    table: PersonalTable,
+    first: number,
+    limit: number,
+  ): Promise<{ readonly rows: readonly object[]; readonly total: number }>
+  /** Ids of the entries of the owner, deleted ones included. */
+  entryIds(owner: NonNullable<Actor>): Promise<readonly string[]>
+  /**
+   * Deletes keys, webhooks, credentials, tasks, sessions, repeated calls and usage of the owner, and puts the pseudonym in the
+   * place of the owner in entries and in the audit log.
+   */
+  forget(owner: NonNullable<Actor>, pseudonym: NonNullable<Actor>): Promise<void>
+}
+
 /**
  * The database of the registry. Every committed change takes the next number of one counter, so a reader of the log
  * misses no change.
@@ -268,6 +386,9 @@ export interface Store extends AsyncDisposable {
   readonly liveness: LivenessStore
   readonly dumpRestore: DumpRestore
   readonly webhooks: WebhookStore
+  readonly retention: RetentionStore
+  readonly personalData: PersonalDataStore
+  readonly usage: UsageStore
   /**
    * One transaction: all of `work` or none of it. `work` awaits only the writer and changes no state outside the
    * transaction, because the database may require `work` to be repeated.

@@ -1,10 +1,11 @@
 import { type DestinationStream, destination, type Logger, pino } from 'pino'
+import { escapeHidden } from '../common/escape-hidden.ts'
 
 export type { Logger } from 'pino'
 
 /**
  * A JSON-lines logger on standard error (standard output belongs to data and to MCP over stdio). Of an error it writes
- * only the fields below, never other properties.
+ * only the fields below, never other properties. Texts of others reach a terminal escaped.
  */
 export function createLogger(level: string, stream: DestinationStream = standardError()): Logger {
   return pino(
@@ -14,7 +15,7 @@ export function createLogger(level: string, stream: DestinationStream = standard
       timestamp: createTimestamp(),
       serializers: { err: (fault: unknown) => describe(fault) },
     },
-    stream,
+    { write: (line) => stream.write(escapeHidden(line)) },
   )
 }
 

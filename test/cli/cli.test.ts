@@ -30,6 +30,27 @@ const publication = {
 }
 
 describe('the command line over a data folder', () => {
+  test('sets quotas of owners and namespaces, and prints what they use', async () => {
+    await using folder = await temporaryFolder()
+    const environment = { DRAGOMAN_DATA: folder.path }
+    const set = await run(['quota', 'set', 'entries', '5', '--sub', 'ada'], environment)
+    expect([set.code, set.stdout.split('\n').slice(0, 2)]).toEqual([
+      0,
+      ['ada (urn:dragoman:local)', '  entries: 0 of 5'],
+    ])
+    const back = await run(['quota', 'set', 'entries', 'standard', '--sub', 'ada'], environment)
+    expect(back.stdout).toContain('  entries: 0 of 1000\n')
+    await run(['quota', 'set', 'bytes', '7', '--namespace', 'com.team'], environment)
+    const shown = await run(['usage', '--namespace', 'com.team', '--json'], environment)
+    expect(JSON.parse(shown.stdout)).toMatchObject({
+      accounts: [{ owner: null, namespace: 'com.team', quotas: [{}, {}, { quota: 'bytes', limit: 7 }, {}] }],
+    })
+    const own = await run(['usage'], environment)
+    expect(own.stdout).toContain('entries: 0 of any number')
+    const wrong = await run(['quota', 'set', 'entries', 'many', '--sub', 'ada'], environment)
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('give a number, or standard')])
+  })
+
   test('imports, reports bad lines, and makes no changes the second time', async () => {
     await using folder = await temporaryFolder()
     const environment = { DRAGOMAN_DATA: folder.path }
@@ -211,8 +232,35 @@ describe('the command line as a client of a running gateway', () => {
     ])
     const lines = (await run(['audit', 'com.example.trusted'], environment)).stdout
     expect(lines).toMatch(/suspend by local It lied\. suspended/)
-    const claimed = await run(['claim', 'com.example.trusted'], environment)
+    const claimed = await run(['claim', 'com.example.trusted', '--method', 'dns'], environment)
     expect(claimed.code).toBe(1)
-    expect(claimed.stderr).toContain('wrong_state')
+    expect(claimed.stdout).toContain('TXT _dragoman-challenge.example.com')
+  })
+
+  test('offers an agent, lists and withdraws the offer, and accepts it', async () => {
+    await using folder = await temporaryFolder()
+    await using home = await startGateway()
+    const card = join(folder.path, 'card.json')
+    await writeFile(card, JSON.stringify({ ...publication, package_name: 'com.example.offered' }))
+    const as = async (subject: string) => ({
+      DRAGOMAN_URL: home.url,
+      DRAGOMAN_TOKEN: await home.token(subject),
+    })
+    const [ada, bob] = [await as('ada'), await as('bob')]
+    await run(['publish', card, '--live'], ada)
+    const offer = ['transfer', 'com.example.offered', '--to', 'bob']
+    expect((await run(offer, ada)).stdout).toBe(
+      'com.example.offered is offered to bob, who gets it by accept-transfer\n',
+    )
+    expect((await run(['transfers'], bob)).stdout).toMatch(/^com\.example\.offered from ada to bob, 20/)
+    expect((await run(['transfers', '--made'], bob)).stdout).toBe('')
+    expect((await run(['transfers', '--made'], ada)).stdout).toMatch(/^com\.example\.offered/)
+    const withdrawal = await run(['transfer', 'com.example.offered', '--withdraw'], ada)
+    expect(withdrawal.stdout).toBe('com.example.offered is offered to nobody\n')
+    expect((await run(['transfer', 'com.example.offered'], ada)).code).toBe(2)
+    expect((await run(['accept-transfer', 'com.example.offered'], bob)).stderr).toContain('wrong_state')
+    await run(offer, ada)
+    const accepted = await run(['accept-transfer', 'com.example.offered'], bob)
+    expect(accepted.stdout).toBe('com.example.offered is yours\n')
   })
 })

@@ -48,10 +48,24 @@ const answer = {
     { at: hostile, action: hostile, actor: { subject: hostile }, reason: hostile, after: { [hostile]: 1 } },
   ],
   keys: [{ id: hostile, subject: hostile, scopes: [hostile], expires_at: hostile, label: hostile }],
+  accounts: [
+    {
+      owner: { subject: hostile, issuer: hostile },
+      namespace: null,
+      quotas: [{ quota: hostile, used: 1, limit: 2 }],
+    },
+    { owner: null, namespace: hostile, quotas: [] },
+  ],
   created: 1,
   updated: 0,
   unchanged: 0,
   rejected: [{ line: 1, reason: hostile }],
+  status: 'offered',
+  offers: [
+    { package_name: hostile, from: { subject: hostile }, to: { subject: hostile }, offered_at: hostile },
+  ],
+  key: hostile,
+  revoked: hostile,
 }
 const problem = {
   code: 'not_found',
@@ -88,11 +102,40 @@ const lines = [
   ['verify', 'x'],
   ['claim', 'x'],
   ['transfer', 'x', '--to', 'y'],
+  ['accept-transfer', 'x'],
+  ['transfers'],
   ['suspend', 'x', '--reason', 'y'],
   ['report', 'x', '--reason', 'broken'],
   ['audit', 'x'],
+  ['token', 'revoke', 'x'],
+  ['apikey', 'create'],
   ['apikey', 'list'],
+  ['apikey', 'delete', 'x'],
+  ['keys', 'revoke', 'x'],
+  ['usage'],
+  ['quota', 'set', 'entries', '5', '--sub', 'x'],
+  ['doctor'],
 ]
+
+/** Commands that answer from the data folder alone, or pass messages of a protocol on to a program. */
+const withoutOthers = ['serve', 'mcp', 'connect', 'export', 'token create', 'keys list', 'keys rotate']
+
+async function commandsOf(...path: string[]): Promise<string[]> {
+  const { stdout } = await run([...path, '--help'], {})
+  const [, listed = ''] = stdout.split('Commands:\n')
+  const names = [...listed.matchAll(/^ {2}([a-z-]+) /gm)].map(([, name = '']) => name)
+  const all = await Promise.all(
+    names.filter((name) => name !== 'help').map((name) => commandsOf(...path, name)),
+  )
+  return names.length === 0 ? [path.join(' ')] : all.flat()
+}
+
+test('every command is tested here, or prints no texts of others', async () => {
+  const tested = lines.map((line) => line.filter((word) => /^[a-z-]{2,}$/.test(word)).join(' '))
+  const isTested = (command: string) =>
+    [...tested, ...withoutOthers].some((line) => line === command || line.startsWith(`${command} `))
+  expect((await commandsOf()).filter((command) => !isTested(command))).toEqual([])
+})
 
 test.each(
   lines.flatMap((line) => [

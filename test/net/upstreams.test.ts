@@ -12,6 +12,8 @@ const second = 1_000
 const ample: UpstreamLimits = { gap_ms: 1, burst: 1_000, max_in_flight: 100 }
 const ok = text('ok')
 
+const failureCode = (thrown: unknown) => (thrown instanceof Failure ? thrown.code : 'none')
+
 /** An upstream on a replay server, with a stopped clock; an answer of HTML counts against it. */
 async function open(routes: Routes, limits: UpstreamLimits = ample) {
   const server = await replay(routes)
@@ -27,7 +29,8 @@ async function open(routes: Routes, limits: UpstreamLimits = ample) {
     server,
     time,
     upstreams,
-    get: (path = '/', signal = new AbortController().signal) => ask({ url: server.url + path, signal }, read),
+    get: (path = '/', signal = new AbortController().signal, caller = 'caller') =>
+      ask({ url: server.url + path, signal, caller }, read),
     async [Symbol.asyncDispose]() {
       await upstreams[Symbol.asyncDispose]()
       await safe[Symbol.asyncDispose]()
@@ -110,17 +113,22 @@ describe('an upstream that fails', () => {
 
 describe('an upstream that sends Retry-After', () => {
   test.each([
-    ['429 and seconds', tooMany(40)],
-    ['503 and a date', text('', 503, { 'retry-after': 'Mon, 02 Mar 2026 15:00:40 GMT' })],
-  ])('by %s gets no request before that time', async (_, busy) => {
+    ['429 and seconds', tooMany(40), 'rate_limited', 'rate_limited'],
+    [
+      '503 and a date',
+      text('', 503, { 'retry-after': 'Mon, 02 Mar 2026 15:00:40 GMT' }),
+      'upstream_failed',
+      'circuit_open',
+    ],
+  ])('by %s gets no request before that time', async (_, busy, first, then) => {
     await using upstream = await open({ 'GET /': [busy, ok] })
     expect(await failureOf(upstream.get())).toMatchObject({
-      code: 'upstream_failed',
+      code: first,
       details: { retry_after_s: 40 },
     })
     upstream.time.pass(39 * second)
     expect(await failureOf(upstream.get())).toMatchObject({
-      code: 'circuit_open',
+      code: then,
       details: { retry_after_s: 1 },
     })
     upstream.time.pass(second)
@@ -130,21 +138,33 @@ describe('an upstream that sends Retry-After', () => {
 })
 
 describe('the rate', () => {
+  const limits = { gap_ms: second, burst: 4, max_in_flight: 9 }
+
   test('allows a burst at once, then a request per gap, and refuses requests that would wait too long', async () => {
-    await using upstream = await open({ 'GET /': ok }, { gap_ms: second, burst: 2, max_in_flight: 9 })
-    await Promise.all([upstream.get(), upstream.get()])
-    const queued = [upstream.get(), upstream.get(), upstream.get()]
-    expect(upstream.time.waiting()).toBe(3)
-    expect(await failureOf(upstream.get())).toMatchObject({
-      code: 'circuit_open',
+    await using upstream = await open({ 'GET /': ok }, limits)
+    const get = (caller: string) => upstream.get('/', undefined, caller)
+    await Promise.all([get('one'), get('two'), get('three'), get('four')])
+    const queued = [get('one'), get('two'), get('three')]
+    await expect.poll(() => upstream.time.waiting(), { interval: 1 }).toBe(3)
+    expect(await failureOf(get('four'))).toMatchObject({
+      code: 'rate_limited',
       details: { retry_after_s: 4 },
     })
     upstream.time.pass(second)
     await queued[0]
-    expect(upstream.server.requests).toHaveLength(3)
+    expect(upstream.server.requests).toHaveLength(5)
     upstream.time.pass(2 * second)
     await Promise.all(queued)
-    expect(upstream.server.requests).toHaveLength(5)
+    expect(upstream.server.requests).toHaveLength(7)
+  })
+
+  test('leaves half of it to other callers when one caller asks for all', async () => {
+    await using upstream = await open({ 'GET /': ok }, limits)
+    const flood = Array.from({ length: 20 }, () => upstream.get('/', undefined, 'flood').catch(failureCode))
+    await upstream.server.arrived(2)
+    expect(await Promise.all(flood.slice(3))).toEqual(Array(17).fill('rate_limited'))
+    expect(upstream.server.requests).toHaveLength(2)
+    expect(await upstream.get('/', undefined, 'other')).toBe('200 ok')
   })
 
   test('lets a caller leave the queue', async () => {
@@ -157,19 +177,59 @@ describe('the rate', () => {
     expect(upstream.server.requests).toHaveLength(1)
   })
 
-  test('bounds the concurrent requests', async () => {
+  test('bounds the concurrent requests, half of them for one caller', async () => {
     const response = Promise.withResolvers<typeof ok>()
     await using upstream = await open({ 'GET /': () => response.promise }, { ...ample, max_in_flight: 2 })
-    const all = [upstream.get(), upstream.get(), upstream.get(), upstream.get()]
+    const get = (caller: string, signal?: AbortSignal) => upstream.get('/', signal, caller)
+    const all = [get('one'), get('one'), get('two'), get('two')]
     await upstream.server.arrived(2)
     const leaving = new AbortController()
-    const left = failureOf(upstream.get('/', leaving.signal))
+    const left = failureOf(get('three', leaving.signal))
     leaving.abort()
     expect((await left).code).toBe('cancelled')
     expect(upstream.server.requests).toHaveLength(2)
     response.resolve(ok)
     await Promise.all(all)
     expect(upstream.server.requests).toHaveLength(4)
+  })
+
+  test('refuses a caller whose requests hold its slots for three seconds', async () => {
+    await using upstream = await open({ 'GET /': hang, 'GET /well': ok }, { ...ample, max_in_flight: 2 })
+    const ending = new AbortController()
+    const held = upstream.get('/', ending.signal, 'slow').catch(failureCode)
+    await upstream.server.arrived(1)
+    const waits = failureOf(upstream.get('/well', undefined, 'slow'))
+    await expect.poll(() => upstream.time.waiting(), { interval: 1 }).toBe(1)
+    upstream.time.pass(3 * second)
+    expect(await waits).toMatchObject({ code: 'rate_limited', details: { retry_after_s: 3 } })
+    expect(await upstream.get('/well', undefined, 'other')).toBe('200 ok')
+    ending.abort()
+    expect(await held).toBe('cancelled')
+  })
+})
+
+describe('the circuit', () => {
+  const routes = { 'GET /': ok, 'GET /bad': serverError }
+
+  async function failFive(upstream: Awaited<ReturnType<typeof open>>, caller: string) {
+    for (let count = 0; count < 5; count++) await failureOf(upstream.get('/bad', undefined, caller))
+  }
+
+  test('opens for one caller by its own failures, and stays closed for the others', async () => {
+    await using upstream = await open(routes)
+    await failFive(upstream, 'one')
+    expect((await failureOf(upstream.get('/', undefined, 'one'))).code).toBe('circuit_open')
+    expect(await upstream.get('/', undefined, 'two')).toBe('200 ok')
+  })
+
+  test('opens for all callers when three of them fail in a row', async () => {
+    await using upstream = await open(routes)
+    await failFive(upstream, 'one')
+    await failFive(upstream, 'two')
+    await failureOf(upstream.get('/bad', undefined, 'three'))
+    expect((await failureOf(upstream.get('/', undefined, 'four'))).code).toBe('circuit_open')
+    upstream.time.pass(30 * second)
+    expect(await upstream.get('/', undefined, 'four')).toBe('200 ok')
   })
 })
 
@@ -180,7 +240,9 @@ describe('the cache', () => {
     const upstream = await open(routes)
     const recall = upstream.upstreams.create_cache<{ text: string }>(periods)
     const find = (signal = new AbortController().signal) =>
-      recall('key', signal, async (shared) => ({ text: await upstream.get('/', shared) }))
+      recall('key', { signal, caller: 'caller' }, async (shared) => ({
+        text: await upstream.get('/', shared.signal, shared.caller),
+      }))
     return { ...upstream, find, [Symbol.asyncDispose]: () => upstream[Symbol.asyncDispose]() }
   }
 
@@ -225,6 +287,39 @@ describe('the cache', () => {
     expect(await cache.find()).toMatchObject({ in_trouble: true, value: { text: '200 old' } })
     cache.time.pass(10_000)
     expect((await failureOf(cache.find())).code).toMatch(/upstream_failed|circuit_open/)
+  })
+
+  test('attempts a fetch that fails for one caller in the name of the next', async () => {
+    await using upstream = await open({})
+    const recall = upstream.upstreams.create_cache<{ name: string }>(periods)
+    const { signal } = new AbortController()
+    const names: string[] = []
+    const find = (caller: string) =>
+      recall('key', { signal, caller }, async (shared) => {
+        names.push(shared.caller)
+        await Promise.resolve()
+        if (shared.caller === 'slow') throw new Failure('rate_limited', 'Too many.')
+        return { name: shared.caller }
+      })
+    const found = await Promise.all([find('slow'), find('slow'), find('other'), find('third')])
+    expect(found.map(({ value }) => value.name)).toEqual(Array(4).fill('other'))
+    expect(names).toEqual(['slow', 'other'])
+  })
+
+  test('attempts a fetch that fails for everybody three times at most', async () => {
+    await using upstream = await open({})
+    const recall = upstream.upstreams.create_cache<{ name: string }>(periods)
+    const { signal } = new AbortController()
+    const names: string[] = []
+    const all = Array.from({ length: 9 }, (_, index) =>
+      recall('key', { signal, caller: `${index}` }, async ({ caller }) => {
+        names.push(caller)
+        await Promise.resolve()
+        throw new Failure('upstream_failed', 'Down.')
+      }).catch(failureCode),
+    )
+    expect(await Promise.all(all)).toEqual(Array(9).fill('upstream_failed'))
+    expect(names).toEqual(['0', '1', '2'])
   })
 
   test('a background fetch outlives its callers, and ends by its deadline', async () => {

@@ -142,6 +142,7 @@ describe('a signature', () => {
     await registry.list(publication(agent, { manifest_url }), ada)
     await edit({ signature, check_at: '2030-01-01T00:00:00.000Z' })
     await registry.transfer({ agent }, { subject: 'bob', issuer: 'urn:test' }, ada)
+    await registry.acceptTransfer({ agent }, bob)
     expect((await registry.get(agent, null)).signature).toBe('none')
     expect(await checker().isDue()).toBe(true)
   })

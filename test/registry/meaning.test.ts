@@ -92,7 +92,8 @@ test('agents below the minimum score are left out, and a note says if none fits'
   })
 })
 
-test.each([
+// Two of these starts are retried for 15 seconds.
+test.concurrent.each([
   [
     'transformers without a folder',
     { DRAGOMAN_EMBEDDER: 'transformers' },

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isUnder } from '../../schemas/names.ts'
 import type { Principal } from '../../schemas/scope.ts'
-import { namespacesOver } from '../../src/registry/entry/permissions.ts'
+import { namespacesOver } from '../../src/registry/entry/name-rules.ts'
 import {
   admin,
   codeOf,

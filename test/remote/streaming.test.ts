@@ -66,7 +66,7 @@ test('it arrives as frames of a WebSocket', async () => {
   peer.send({ ...envelope, message_id: 'm-1' })
   await answered
   expect(frames).toContainEqual({ message_id: 'm-1', update: { part: { part: 1 } } })
-  expect(frames.at(-1)).toEqual({ message_id: 'm-1', output })
+  expect(frames.at(-1)).toEqual({ message_id: 'm-1', content_trust: 'untrusted', output })
 })
 
 test('its progress arrives as progress of MCP', async () => {

@@ -1,7 +1,8 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { createRegistryAgent } from '../../agents/registry/index.ts'
 import type { Principal } from '../../schemas/scope.ts'
-import type { Call } from '../../src/router/call.ts'
-import { createLimiter } from '../../src/router/limiter.ts'
+import type { Allowance, Call } from '../../src/router/call.ts'
+import { Limiter } from '../../src/router/limiter.ts'
 import { anonymous, principal } from '../support/router.ts'
 
 const registry = 'svc.registry'
@@ -10,7 +11,8 @@ const playground = 'custom.svc.playground'
 /** A limiter over a clock of the test's own, and how many calls in a row it lets pass. */
 function limiter() {
   let now = 1_000_000
-  const admit = createLimiter(() => now)
+  const limits = new Limiter(() => now)
+  const { admit } = limits
 
   function ask(action: string, call: Partial<Call>, params: object = {}, agent: string = registry) {
     const envelope = { to: agent, action, params: params as Record<string, unknown> }
@@ -27,6 +29,7 @@ function limiter() {
     return Number.POSITIVE_INFINITY
   }
   return {
+    limits,
     ask,
     passed,
     wait(milliseconds: number) {
@@ -49,7 +52,7 @@ test.each([
   ['streams of playground sessions', 'watch_session', {}, playground, 120],
   ['exports', 'export_session', {}, playground, 120],
   ['ends of playground sessions', 'delete_session', {}, playground, 600],
-  ['writes', 'publish', {}, registry, 600],
+  ['writes', 'publish', {}, registry, 6],
   ['new API keys', 'create_key', {}, registry, 20],
   ['looks at cards', 'validate', { card: {} }, registry, 120],
   ['fetches of cards', 'validate', { manifest_url: 'x' }, registry, 6],
@@ -60,7 +63,7 @@ test.each([
     'publish',
     { manifest_url: 'x', name: 'y', description: 'z' },
     registry,
-    600,
+    6,
   ],
   ['searches for a proof', 'verify', {}, registry, 6],
   ['claims', 'claim', {}, registry, 6],
@@ -76,6 +79,31 @@ test.each([
     expect(limiter().passed(action, signedIn, params, agent)).toBe(limit * 10)
   },
 )
+
+test('every action of the registry that writes is limited as more than a read', () => {
+  const port = {} as never
+  const { actions } = createRegistryAgent(port, port, port, port, port, port)
+  const writes = actions.filter(({ effect }) => effect === 'write').map(({ name }) => name)
+  const { ask } = limiter()
+  const signedIn = { ...caller, principal: principal('ada') }
+  const policies = Object.groupBy(writes, (name) => (ask(name, signedIn) as Allowance).policy)
+  // Only admins import, in large lots.
+  expect(policies.read).toEqual(['import_entries'])
+  expect(policies.write).toContain('delete')
+  expect(Object.keys(policies).sort()).toEqual(['erase', 'execute', 'probe', 'read', 'write'])
+})
+
+test('personal data is exported as often as searched, and deleted ten times a minute', () => {
+  const { passed } = limiter()
+  const ada = { ...caller, principal: principal('ada') }
+  expect(passed('get_personal_data', ada)).toBe(1200)
+  expect(passed('delete_personal_data', ada)).toBe(10)
+})
+
+test('an admin may write as often as read', () => {
+  const admin = { ...caller, principal: principal('root', ['admin']) }
+  expect(limiter().passed('publish', admin)).toBe(6000)
+})
 
 test('each class has its own bucket', () => {
   const { passed } = limiter()
@@ -144,4 +172,71 @@ test('a local process is not counted, a caller that names passed agents is', () 
   expect(ask('search', {})).toBeUndefined()
   const passing = { client: { address: '192.0.2.1', via: ['com.example.agent'] } }
   expect(passed('search', passing)).toBe(120)
+})
+
+describe('the cost of requests', () => {
+  const anybody = { ...caller, principal: null }
+
+  test('beyond 6,000 units a minute refuses the caller until the debt is filled again', () => {
+    const { limits, wait } = limiter()
+    limits.charge(anybody, 5999)
+    expect(limits.overCost(anybody)).toBeUndefined()
+    limits.charge(anybody, 1001)
+    expect(limits.overCost(anybody)).toMatchObject({ code: 'rate_limited', details: { retry_after_s: 10 } })
+    wait(10_000)
+    expect(limits.overCost(anybody)).toMatchObject({ details: { retry_after_s: 1 } })
+    wait(1)
+    expect(limits.overCost(anybody)).toBeUndefined()
+  })
+
+  test('counts for each caller, ten times as much with a token, and not for a local process', () => {
+    const { limits } = limiter()
+    const ada = { ...caller, principal: principal('ada') }
+    for (const who of [anybody, ada]) limits.charge(who, 6001)
+    expect(limits.overCost(anybody)).toBeDefined()
+    expect(limits.overCost(ada)).toBeUndefined()
+    expect(limits.overCost({ ...anybody, client: at('192.0.2.2') })).toBeUndefined()
+    limits.charge(ada, 54_000)
+    expect(limits.overCost(ada)).toBeDefined()
+    const local = { principal: null, client: 'local' } as const
+    limits.charge(local, 1_000_000)
+    expect(limits.overCost(local)).toBeUndefined()
+  })
+
+  test('a debt is at most one minute long', () => {
+    const { limits } = limiter()
+    limits.charge(anybody, 10_000_000)
+    expect(limits.overCost(anybody)).toMatchObject({ details: { retry_after_s: 60 } })
+  })
+
+  test('includes what a write has stored, so that an owner of large agents writes less than 60 a minute', () => {
+    const { limits, ask } = limiter()
+    const ada = anonymous({ ...caller, principal: principal('ada') })
+    const entry = { description: 'x'.repeat(256 * 1024) }
+    let writes = 0
+    for (; !limits.overCost(ada); writes++) {
+      ask('update', ada)
+      limits.chargeWrite(entry, ada)
+    }
+    expect(writes).toBe(56)
+    const admin = { ...ada, principal: principal('root', ['admin']) }
+    for (let count = 0; count < 100; count++) limits.chargeWrite(entry, admin)
+    expect(limits.overCost(admin)).toBeUndefined()
+  })
+
+  test('includes what the class of a call costs', () => {
+    const { limits, ask } = limiter()
+    limits.charge(anybody, 5990)
+    ask('search', caller)
+    expect(limits.overCost(anybody)).toBeDefined()
+  })
+})
+
+test('an address may send 60 invalid tokens a minute, and any number of valid ones', () => {
+  const { limits } = limiter()
+  const client = at('192.0.2.1')
+  for (let count = 0; count < 200; count++) limits.countToken(client)()
+  for (let count = 0; count < 60; count++) limits.countToken(client)
+  expect(() => limits.countToken(client)).toThrowError(expect.objectContaining({ code: 'rate_limited' }))
+  expect(() => limits.countToken(at('192.0.2.2'))).not.toThrow()
 })

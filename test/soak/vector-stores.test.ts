@@ -7,7 +7,7 @@ import { createMemoryVectorStore } from '../../src/search/vectors/memory/memory-
 import { vectorStoreContract } from '../search/vectors/contract.ts'
 import { hostileFilters } from '../search/vectors/hostile-filters.ts'
 
-/** The checks of each vector store in `npm test`, with far more rounds. */
+/** The contract of every vector store; `npm test` checks it of the stores that start no thread and write no files. */
 const rounds = Number(process.env.SOAK_ROUNDS ?? 20)
 const worker = new URL('../../src/search/vectors/memory/worker.ts', import.meta.url)
 
@@ -22,16 +22,17 @@ const openLance = async (dimensions: number) =>
 
 vectorStoreContract('memory', async (dimensions) => createMemoryVectorStore({ dimensions }), {
   runs: 150 * rounds,
+  share: 1,
 })
 vectorStoreContract(
   'memory, scanned in a thread',
   async (dimensions) => createMemoryVectorStore({ dimensions, worker, worker_rows: 0 }),
-  { runs: 15 * rounds },
+  { runs: 15 * rounds, share: 1 },
 )
 vectorStoreContract(
   'memory, chosen by sketches',
   async (dimensions) => createMemoryVectorStore({ dimensions, exact_rows: 0 }),
-  { runs: 50 * rounds },
+  { runs: 50 * rounds, share: 1 },
 )
-vectorStoreContract('lance', openLance, { runs: 5 * rounds })
+vectorStoreContract('lance', openLance, { runs: 5 * rounds, share: 0.3 })
 hostileFilters('lance', openLance, { runs: 10 * rounds })

@@ -4,6 +4,11 @@ import { Failure } from '../../schemas/failure.ts'
 import type { Store, StoreChange, StoredEntry } from '../../src/store/store.ts'
 import { sampleEntry } from '../support/entries.ts'
 
+interface Party {
+  readonly issuer: string
+  readonly subject: string
+}
+
 /** A store over fresh data, and ways to reach the same data from other connections and processes. */
 export interface StoreHome extends AsyncDisposable {
   readonly store: Store
@@ -551,6 +556,62 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
         'com.examp1e.mail',
         'com.exarnple.mail',
       ])
+    })
+
+    test('lists the offers that an owner made and received, by id, without deleted entries', async () => {
+      const [ada, bob] = ['ada', 'bob'].map((subject) => ({ issuer: 'urn:test', subject })) as [Party, Party]
+      const owner = { ...ada, namespace: null }
+      const offer = { ...bob, at: '2026-01-01T00:00:00.000Z' }
+      const offered = [1, 2, 3].map(() => sampleEntry({ owner, offer }))
+      await put(sampleEntry({ owner }), ...offered, sampleEntry({ owner, offer, deleted: true }))
+      const ids = async (...query: Parameters<Store['read']['offers']>) =>
+        (await store.read.offers(...query)).map(({ id }) => id)
+      const [first, second, third] = offered.map(({ id }) => id)
+      expect(await ids('received', bob, 2)).toEqual([first, second])
+      expect(await ids('received', bob, 2, second)).toEqual([third])
+      expect(await ids('made', ada, 9)).toEqual([first, second, third])
+      expect([...(await ids('made', bob, 9)), ...(await ids('received', ada, 9))]).toEqual([])
+    })
+
+    test('finds the verified entries of a display name, and makes the checks of the others due', async () => {
+      const owner = { issuer: 'urn:test', subject: 'ada', namespace: null }
+      const at = '2026-01-01T00:00:00.000Z'
+      const times = { proved_at: at, checked_at: at, failing_since: null, failures: 0 }
+      const proof = { ...times, method: 'dns', domain: 'acme.com', detail: null, card_sha256: null } as const
+      const verified = { owner, proof, verification_level: 'domain_verified' } as const
+      const [original, imitator] = [
+        sampleEntry({ ...verified, name: 'PayPal' }),
+        sampleEntry({ owner, name: 'PayPaI' }),
+      ]
+      const others = [
+        sampleEntry({ ...verified, name: 'PayPal', deleted: true }),
+        sampleEntry({ ...verified, name: 'Payroll' }),
+        sampleEntry({ name: 'PayPal' }),
+      ]
+      await put(original, imitator, ...others)
+      const { result } = await store.write((writer) => writer.verifiedNamesakes('ＰＡＹＰＡＬ'))
+      expect(result.map(({ id }) => id)).toEqual([original.id])
+      expect(await store.read.due('2026-01-02', '2027-01-01', 9)).toEqual([])
+      const due = () => store.read.due('2026-01-02', '2027-01-01', 9)
+      await store.write((writer) => writer.recheckNamesakes('Paypal', '2026-01-02', '2026-01-03'))
+      expect(await due()).toEqual([imitator.id])
+      await put({ ...imitator, check_at: '2026-01-04' })
+      await store.write((writer) => writer.recheckNamesakes('Paypal', '2026-01-02', '2026-01-03'))
+      expect(await due()).toEqual([])
+    })
+
+    test('reads the claims on namespaces, and the audit events of one action', async () => {
+      const owner = { issuer: 'urn:test', subject: 'ada', namespace: 'com.claimed' }
+      const entry = sampleEntry({ owner })
+      await store.write((writer) => writer.put(entry, { actor: owner, action: 'publish' }))
+      await store.write((writer) =>
+        writer.put({ ...entry, name: 'Other' }, { actor: owner, action: 'update' }),
+      )
+      expect(await store.read.claims(['com', 'com.claimed'])).toMatchObject([
+        { namespace: 'com.claimed', holder: { subject: 'ada' }, proved: false },
+      ])
+      const events = await store.read.audit(entry.id, 10, undefined, 'publish')
+      expect(events.map(({ action }) => action)).toEqual(['publish'])
     })
 
     test('lists due checks, the longest due first, and those that a clock set back put off', async () => {

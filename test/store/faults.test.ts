@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import { Failure } from '../../schemas/failure.ts'
-import { storeFailure } from '../../src/store/sqlite/faults.ts'
+import { refusalOf, storeFailure } from '../../src/store/sqlite/faults.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { temporaryFolder } from '../support/command.ts'
 import { sampleEntry } from '../support/entries.ts'
@@ -22,6 +22,16 @@ test.each([
 ])("SQLite's result code %i is %s to a caller", (errcode, code) => {
   const thrown = sqliteError(errcode)
   expect(storeFailure(thrown)).toMatchObject({ code, cause: thrown })
+})
+
+test.each([
+  [13, 'storage_full'],
+  [8, 'read_only'],
+  [1032, 'read_only'],
+  [5, undefined],
+  [10, undefined],
+])("SQLite's result code %i concerns all writes as %s", (errcode, refusal) => {
+  expect(refusalOf(sqliteError(errcode))).toBe(refusal)
 })
 
 test('a busy store says when to retry', () => {

@@ -1,5 +1,8 @@
 import { resolve } from 'node:path'
+import { Kysely, PostgresDialect } from 'kysely'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { digestFormat } from '../../src/store/migrations/0014-digest-format.ts'
 import { sampleEntry } from '../support/entries.ts'
 import { postgresFolder, startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { run } from '../support/processes.ts'
@@ -12,8 +15,10 @@ import { livenessContract } from './liveness-contract.ts'
 import { openPlain, type PostgresHome } from './postgres-database.ts'
 import { invalidationContract } from './postgres-invalidations.ts'
 import { outageContract } from './postgres-outage.ts'
+import { retentionContract } from './retention-contract.ts'
 import { sessionContract } from './session-contract.ts'
 import { taskContract } from './task-contract.ts'
+import { usageContract } from './usage-contract.ts'
 import { versionContract } from './version-contract.ts'
 import { webhookContract } from './webhook-contract.ts'
 
@@ -74,12 +79,14 @@ describe.skipIf(!postgresFolder)('PostgreSQL', () => {
   storeContract('PostgreSQL', openHome)
   changeContract('PostgreSQL', openHome)
   versionContract('PostgreSQL', openHome)
+  usageContract('PostgreSQL', openHome)
   idempotencyContract('PostgreSQL', openHome)
   credentialContract('PostgreSQL', openHome)
   taskContract('PostgreSQL', openHome)
   sessionContract('PostgreSQL', openHome)
   livenessContract('PostgreSQL', openHome)
   dumpRestoreContract('PostgreSQL', openHome)
+  retentionContract('PostgreSQL', openHome)
   webhookContract('PostgreSQL', openHome)
   invalidationContract(() => postgres, openHome)
   outageContract(() => postgres, openHome)
@@ -108,8 +115,44 @@ describe.skipIf(!postgresFolder)('PostgreSQL', () => {
     expect(before).toHaveLength(201)
     await postgres.query(url, `update version set sha256 = 'of format 1'`)
     await postgres.query(url, 'alter table version drop column digest_format')
-    await postgres.query(url, `delete from kysely_migration where name = '0014-digest-format'`)
-    await using _ = await openPlain(url)
+    await using db = new Kysely({
+      dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: url }) }),
+    })
+    await digestFormat.up(db)
     expect(await digests()).toEqual(before)
+  })
+
+  /** Undoes migrations 0019 and 0020. */
+  async function withoutUsage(url: string): Promise<void> {
+    await postgres.query(url, 'drop table owner_usage')
+    for (const column of ['account', 'staged', 'bytes'])
+      await postgres.query(url, `alter table entry drop column ${column}`)
+    await postgres.query(url, 'drop index entry_owner, audit_actor')
+    await postgres.query(url, `delete from kysely_migration where name >= '0019'`)
+  }
+
+  test('migration 0019 counts what the entries of owners use', async () => {
+    const url = await postgres.createDatabase(migrated)
+    const ada = { issuer: 'urn:test', subject: 'ada', namespace: null }
+    const usage = () =>
+      postgres.query(url, 'select account, entries, stage_entries, bytes from owner_usage order by 1')
+    {
+      await using store = await openPlain(url)
+      await store.write(async (writer) => {
+        await writer.put(sampleEntry())
+        await writer.put(sampleEntry({ owner: ada, deleted: true }))
+        await writer.put(sampleEntry({ owner: { ...ada, namespace: 'com.team' } }))
+        for (let count = 0; count < 501; count++)
+          await writer.put(sampleEntry({ owner: ada, state: 'STAGE', description: 'Zażółć.' }))
+      })
+    }
+    const before = await usage()
+    expect(before).toMatchObject([
+      { account: '["urn:test","ada"]', entries: '501', stage_entries: '501' },
+      { account: 'com.team', entries: '1', stage_entries: '0' },
+    ])
+    await withoutUsage(url)
+    await using _ = await openPlain(url)
+    expect(await usage()).toEqual(before)
   })
 })

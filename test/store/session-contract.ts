@@ -1,16 +1,18 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { PoolBounds, Session, SessionStore, Step } from '../../schemas/playground.ts'
+import type { PoolBounds, Session, SessionPools, SessionStore, Step } from '../../schemas/playground.ts'
 import { type StoreHome, storeTime } from './contract.ts'
 
 const at = (after: number) => new Date(storeTime + after).toISOString()
-const many: PoolBounds = { sessions: 1000, characters: 10_000_000 }
+const much: PoolBounds = { sessions: 1000, characters: 10_000_000 }
+const many: SessionPools = { own: much, anonymous: much }
+const bounded = (bounds: Partial<PoolBounds>) => ({ own: much, anonymous: { ...much, ...bounds } })
 const most = { steps: 100, characters: 1_000_000 }
 
 let made = 0
 function sampleSession(overrides: Partial<Session> = {}): Session {
   made += 1
   const id = String(made).padStart(32, '0')
-  return { id, owner: null, created_at: at(made), expires_at: at(3_600_000), ...overrides }
+  return { id, owner: null, counted_by: null, created_at: at(made), expires_at: at(3_600_000), ...overrides }
 }
 
 const step = (text = ''): Omit<Step, 'number'> => ({
@@ -104,7 +106,7 @@ export function sessionContract(name: string, open: () => Promise<StoreHome>): v
       const ada = { owner: '["urn:test","ada"]' }
       const [used, idle, mine] = [await add(), await add(), await add(ada)]
       await sessions.append(used.id, step(), many)
-      const fresh = await add({}, { ...many, sessions: 2 })
+      const fresh = await add({}, bounded({ sessions: 2 }))
       expect(await Promise.all([used, idle, mine, fresh].map(isThere))).toEqual([true, false, true, true])
     })
 
@@ -112,8 +114,20 @@ export function sessionContract(name: string, open: () => Promise<StoreHome>): v
       const [small, large, now] = [await add(), await add(), await add()]
       await sessions.append(small.id, step(), many)
       await sessions.append(large.id, step('x'.repeat(2000)), many)
-      await sessions.append(now.id, step('x'.repeat(3000)), { ...many, characters: 4000 })
+      await sessions.append(now.id, step('x'.repeat(3000)), bounded({ characters: 4000 }))
       expect(await Promise.all([small, large, now].map(isThere))).toEqual([true, false, true])
+    })
+
+    test('of one address make room for another of this address, and for nobody else', async () => {
+      const [here, there] = [{ counted_by: '192.0.2.1' }, { counted_by: '192.0.2.2' }]
+      const pools = { own: { sessions: 2, characters: 4000 }, anonymous: much }
+      const [first, second, other] = [await add(here, pools), await add(here, pools), await add(there, pools)]
+      const third = await add(here, pools)
+      expect(await Promise.all([first, second, other, third].map(isThere))).toEqual([false, true, true, true])
+      await sessions.append(second.id, step('x'.repeat(3000)), pools)
+      await sessions.append(other.id, step('x'.repeat(3000)), pools)
+      await sessions.append(third.id, step('x'.repeat(3500)), pools)
+      expect(await Promise.all([second, other, third].map(isThere))).toEqual([false, true, true])
     })
   })
 }

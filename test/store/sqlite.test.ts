@@ -3,12 +3,14 @@ import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Kysely } from 'kysely'
 import { describe, expect, test } from 'vitest'
+import { principalKey } from '../../src/common/principal-key.ts'
 import { listed as listedMigration } from '../../src/store/migrations/0009-listed.ts'
 import { versions as versionsMigration } from '../../src/store/migrations/0010-versions.ts'
 import { changes as changesMigration } from '../../src/store/migrations/0012-changes.ts'
 import { digestFormat as digestFormatMigration } from '../../src/store/migrations/0014-digest-format.ts'
 import { sqliteDialect } from '../../src/store/sqlite/dialect.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import type { Store } from '../../src/store/store.ts'
 import { temporaryFolder } from '../support/command.ts'
 import { writeEmptyDatabase } from '../support/empty-database.ts'
 import { sampleEntry } from '../support/entries.ts'
@@ -19,8 +21,10 @@ import { credentialContract } from './credential-contract.ts'
 import { dumpRestoreContract } from './dump-restore-contract.ts'
 import { idempotencyContract } from './idempotency-contract.ts'
 import { livenessContract } from './liveness-contract.ts'
+import { retentionContract } from './retention-contract.ts'
 import { sessionContract } from './session-contract.ts'
 import { taskContract } from './task-contract.ts'
+import { usageContract } from './usage-contract.ts'
 import { versionContract } from './version-contract.ts'
 import { webhookContract } from './webhook-contract.ts'
 
@@ -57,14 +61,65 @@ storeContract('SQLite', openHome)
 changeContract('SQLite', openHome)
 credentialContract('SQLite', openHome)
 versionContract('SQLite', openHome)
+usageContract('SQLite', openHome)
 idempotencyContract('SQLite', openHome)
 taskContract('SQLite', openHome)
 sessionContract('SQLite', openHome)
 livenessContract('SQLite', openHome)
 dumpRestoreContract('SQLite', openHome)
+retentionContract('SQLite', openHome)
 webhookContract('SQLite', openHome)
 
 describe('SQLite', () => {
+  test('migration 0019 counts what the entries of owners use, but not rows that it cannot read', async () => {
+    await using home = await openHome()
+    const { store, path } = home
+    const ada = { issuer: 'urn:test', subject: 'ada', namespace: null }
+    const spoiled = sampleEntry({ owner: ada })
+    await store.write(async (writer) => {
+      await writer.put(sampleEntry())
+      await writer.put(sampleEntry({ owner: ada, deleted: true }))
+      await writer.put(sampleEntry({ owner: { ...ada, namespace: 'com.team' } }))
+      for (let count = 0; count < 501; count++)
+        await writer.put(sampleEntry({ owner: ada, state: 'STAGE', description: 'Zażółć.' }))
+    })
+    const accounts = [principalKey(ada), 'com.team']
+    const used = async (from: Store) =>
+      [...(await from.usage.get(accounts)).values()].map((usage) => usage.used)
+    const before = await used(store)
+    expect(before).toMatchObject([{ entries: 501, stage_entries: 501 }, { entries: 1 }])
+    await store.write((writer) => writer.put(spoiled))
+    await home.spoil(spoiled.id, 'not JSON')
+    {
+      using database = new DatabaseSync(path)
+      database.exec('drop table owner_usage')
+      for (const column of ['account', 'staged', 'bytes'])
+        database.exec(`alter table entry drop column ${column}`)
+      database.exec('drop index entry_owner; drop index audit_actor')
+      database.exec(`delete from kysely_migration where name >= '0019'`)
+    }
+    const again = await used(await home.another())
+    expect(again).toEqual(before.map((usage) => ({ ...usage, versions_per_day: 0 })))
+  })
+
+  test('versions of a day are counted until the day ends', async () => {
+    await using folder = await temporaryFolder()
+    let now = Date.UTC(2026, 0, 1, 23, 59)
+    await using store = await openSqliteStore(join(folder.path, 'registry.sqlite'), () => now)
+    const owner = { issuer: 'urn:test', subject: 'ada', namespace: null }
+    const account = principalKey(owner)
+    const versions = async () => (await store.usage.get([account])).get(account)?.used.versions_per_day
+    const entry = sampleEntry({ owner })
+    const publish = (description: string) => store.write((writer) => writer.put({ ...entry, description }))
+    await publish('One.')
+    await publish('Two.')
+    expect(await versions()).toBe(2)
+    now += 120_000
+    expect(await versions()).toBe(0)
+    await publish('Three.')
+    expect(await versions()).toBe(1)
+  })
+
   test('a commit at any moment of a read loses nothing from its result and leaves nothing stale', async () => {
     await using home = await openHome()
     const { store, path } = home

@@ -8,10 +8,18 @@ export async function runAction(
   name: string,
   params: object,
   signal: AbortSignal = new AbortController().signal,
+  counted_as = 'caller',
 ) {
   const action = agent.actions.find((candidate) => candidate.name === name)
   if (!action) throw new Error(`no action ${name}`)
-  const call = { id: 'test', principal: null, deadline: Number.POSITIVE_INFINITY, via: [], signal }
+  const call = {
+    id: 'test',
+    principal: null,
+    counted_as,
+    deadline: Number.POSITIVE_INFINITY,
+    via: [],
+    signal,
+  }
   const context = { ...call, emit: async () => {}, call: async () => null }
   return action.output.parse(await action.run(action.input.parse(params), context))
 }

@@ -14,6 +14,8 @@ export function sampleEntry(overrides: Partial<StoredEntry> = {}): StoredEntry {
     state: 'ACTIVE',
     verification_level: 'unclaimed',
     owner: null,
+    taken_from: null,
+    offer: null,
     hosted: false,
     ...initialValues,
     source_url: null,

@@ -6,6 +6,7 @@ import type { Agent } from '../../schemas/action.ts'
 import { McpChannel } from '../../src/transports/mcp/channel.ts'
 import { mcpMounts } from '../../src/transports/mcp/http.ts'
 import { createMcpService } from '../../src/transports/mcp/service.ts'
+import { localLimits } from '../../src/transports/shared/message.ts'
 import { transportOver } from './transport-context.ts'
 
 /** An answer as an HTTP caller sees it. */
@@ -59,6 +60,7 @@ export async function startPair(agents: readonly Agent[]): Promise<Pair> {
       const channel = new McpChannel({
         service,
         caller,
+        messageLimits: localLimits,
         send: async (text) => ours.take(JSON.parse(text)),
         close: ignore,
         onError: ignore,

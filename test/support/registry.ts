@@ -32,6 +32,9 @@ interface Options {
   readonly path?: string
   readonly fetchCard?: EditorOptions['fetchCard']
   readonly prove?: Prove
+  readonly names?: EditorOptions['names']
+  readonly protectedNames?: EditorOptions['protectedNames']
+  readonly quotas?: EditorOptions['quotas']
 }
 
 const unproved: Prove = async () => ({ proof: null, attempts: [] })
@@ -45,6 +48,9 @@ export async function openRegistry({
   path,
   fetchCard = noCard,
   prove = unproved,
+  names = 'open',
+  protectedNames = [],
+  quotas = null,
 }: Options = {}): Promise<TestRegistry> {
   const stack = new AsyncDisposableStack()
   const file = path ?? join(stack.use(await temporaryFolder()).path, 'registry.sqlite')
@@ -61,6 +67,10 @@ export async function openRegistry({
     clock: Date.now,
     createId: () => v7(),
     fetchCard,
+    names,
+    saveSnapshots: async () => {},
+    protectedNames,
+    quotas,
     signer: () => Promise.reject(new Error('There is no key.')),
     prove,
     secret: async () => new Uint8Array(32),

@@ -12,7 +12,8 @@ export function restTransport(home: TestGateway): TestTransport {
     name: 'REST',
     kind: 'request',
     async call(envelope, token, signal) {
-      const { to, action, params = {} } = envelope as { to: string; action: string; params?: Params }
+      const { to, action, params: all = {} } = envelope as { to: string; action: string; params?: Params }
+      const { idempotency_key: key, ...params } = all
       const rows = routes.filter((row) => row.to === to && row.action === action)
       const named = rows.find(({ parameters = {} }) =>
         Object.values(parameters).some((field) => field in params),
@@ -25,6 +26,7 @@ export function restTransport(home: TestGateway): TestTransport {
         ...(body !== undefined && { body }),
         ...(token !== undefined && { token }),
         ...(signal && { signal }),
+        ...(key !== undefined && { headers: { 'Idempotency-Key': JSON.stringify(key) } }),
       })
       return answer.status < 400 ? { output: answer.json as Json } : { code: answer.json.code }
     },

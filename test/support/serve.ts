@@ -12,6 +12,7 @@ export async function serve(data: string, environment: Record<string, string> = 
     DRAGOMAN_DATA: data,
     DRAGOMAN_LOG: 'silent',
     DRAGOMAN_RATE_LIMIT: 'off',
+    DRAGOMAN_QUOTAS: 'off',
     ...environment,
   })
   const [, url = ''] = await running.printed(/listening on (http:\S+)\n/)

@@ -1,4 +1,5 @@
 import type { Agent } from '../../schemas/action.ts'
+import { noLimits } from '../../src/router/limiter.ts'
 import type { TransportContext } from '../../src/transports/shared/transport-context.ts'
 import { routerOver } from './router.ts'
 
@@ -8,6 +9,7 @@ export function transportOver(agents: readonly Agent[]): TransportContext {
     ...routerOver(agents),
     agents,
     count: async () => {},
+    limits: noLimits,
     authenticate: () => Promise.reject(new Error('Nobody has a token here.')),
     trusted_proxies: [],
     site: () => ({ base_url: 'https://registry.test' }),

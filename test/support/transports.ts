@@ -268,7 +268,7 @@ async function overSocket(
     signal?.addEventListener('abort', () => peer.socket.terminate())
     const closed = once(peer.socket, 'close').then(([code]) => ({ closed: code as number }))
     peer.send(message)
-    const answer = await Promise.race([peer.answer((message as Message).id), closed])
+    const answer = await Promise.race([peer.answer((message as Message).id), peer.answer(null), closed])
     if (!('closed' in answer)) return read(answer)
     return { code: answer.closed === 1009 ? 'too_large' : `closed with ${answer.closed}` }
   } catch (fault) {

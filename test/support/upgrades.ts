@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
+import { noLimits } from '../../src/router/limiter.ts'
 import type { Task } from '../../src/transports/shared/flow-control.ts'
 import type { Connection } from '../../src/transports/websocket/connection.ts'
 import { type UpgradeOptions, Upgrades } from '../../src/transports/websocket/upgrade.ts'
@@ -25,6 +26,7 @@ export async function listenForSockets(
   const upgrades = new Upgrades({
     context: {
       authenticate: () => Promise.reject(new Error('Nobody has a token here.')),
+      limits: noLimits,
       trusted_proxies: [],
       site: () => ({ base_url: 'https://registry.test' }),
       onError: () => {},

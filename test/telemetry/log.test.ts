@@ -20,3 +20,16 @@ test('of a fault its words are logged, and nothing that it carries', () => {
     msg: 'transport',
   })
 })
+
+test('a text of others is logged without characters that command a terminal, and unchanged as data', () => {
+  const lines: string[] = []
+  const hostile = 'a\u009b2Jb\u202ec\u200bd\u{e0041}\u001b[8me'
+  createLogger('info', { write: (line: string) => void lines.push(line) }).error(
+    { err: new Error(hostile) },
+    'upstream',
+  )
+  const [line = ''] = lines
+  expect(line).toMatch(/\n$/)
+  expect(line.trimEnd()).not.toMatch(/[\p{Control}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}]/u)
+  expect(JSON.parse(line).err.message).toBe(hostile)
+})

@@ -74,7 +74,7 @@ test('errors point at the query parameter, and a field that a form left empty is
   expect([empty.status, empty.json.total > 0]).toEqual([200, true])
 })
 
-test('an answer over 1 MiB is refused with a hint', async () => {
+test('a page of large agents ends before 1 MiB, and its cursor leads to the others', async () => {
   const admin = await home.token('importer', { scopes: ['admin'] })
   const endpoints = Array.from({ length: 20 }, (_, at) => ({
     protocol: 'a2a',
@@ -97,9 +97,20 @@ test('an answer over 1 MiB is refused with a hint', async () => {
     token: admin,
     body: { to: 'svc.registry', action: 'import_entries', params: { lines: lines.slice(20) } },
   })
-  const large = await home.request('GET', '/public/agents?tags=large&limit=40')
-  expect([large.status, large.json.code]).toEqual([413, 'too_large'])
-  expect((await home.request('GET', '/public/agents?tags=large&limit=10')).status).toBe(200)
+  for (const query of ['sort=name', 'q=large']) {
+    const names = new Set<string>()
+    let pages = 0
+    for (let cursor = ''; ; pages++) {
+      const path = `/public/agents?tags=large&limit=40&${query}${cursor}`
+      const { status, text, json } = await home.request('GET', path)
+      expect(status).toBe(200)
+      expect(text.length).toBeLessThan(1024 * 1024)
+      for (const { package_name } of json.agents) names.add(package_name)
+      if (json.next_cursor === null) break
+      cursor = `&cursor=${encodeURIComponent(json.next_cursor)}`
+    }
+    expect([names.size, pages > 0]).toEqual([40, true])
+  }
 })
 
 test('rate limits count down, then answer 429 with Retry-After', async () => {
@@ -115,6 +126,37 @@ test('rate limits count down, then answer 429 with Retry-After', async () => {
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
   expect((await limited.request('GET', '/public/agents')).status).toBe(200)
 })
+
+test('writes with a token are limited to 60 a minute, and to fewer for large agents', async () => {
+  const clock = () => 1_800_000_000_000
+  await using limited = await startGateway({ DRAGOMAN_RATE_LIMIT: 'on' }, { clock })
+  const send = async (subject: string, package_name: string, characters: number) => {
+    const description = 'x'.repeat(characters)
+    const body = {
+      package_name,
+      name: 'A',
+      description: 'B',
+      capabilities: [{ name: 'c', description: 'd', input_schema: { description } }],
+    }
+    const token = await limited.token(subject)
+    return await limited.request('POST', '/api/agents/publish', { token, body })
+  }
+  const first = await send('ada', 'com.limited.agent-0', 1)
+  expect(first.headers.get('ratelimit-policy')).toBe('"write";q=60;w=60')
+  expect(first.headers.get('ratelimit')).toMatch(/^"write";r=59;t=\d+$/)
+  for (let count = 1; count < 60; count++) {
+    expect((await send('ada', `com.limited.agent-${count}`, 1)).status).toBe(201)
+  }
+  const refused = await send('ada', 'com.limited.agent-60', 1)
+  expect([refused.status, refused.json.code]).toEqual([429, 'rate_limited'])
+  expect((await limited.request('GET', '/public/agents', { token: await limited.token('ada') })).status).toBe(
+    200,
+  )
+  let large = 0
+  while ((await send('eve', `com.large.agent-${large}`, 128_000)).status === 201) large++
+  expect(large).toBeGreaterThan(40)
+  expect(large).toBeLessThan(60)
+}, 30_000)
 
 test('behind a trusted proxy each caller is counted separately, and cannot pose as another', async () => {
   const clock = () => 1_800_000_000_000

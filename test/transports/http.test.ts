@@ -46,11 +46,22 @@ describe('bodies', () => {
     expect(await answered).toBe(413)
   })
 
-  test('exactly 1 MiB is read', async () => {
-    const body = tooLong.replace('xx', 'x')
-    const { json } = await home.request('POST', '/api/agents/search', { body })
-    expect(json.code).toBe('invalid_request')
-    expect(json.errors[0].pointer).toBe('/query')
+  test('exactly 1 MiB is read with a token, and exactly 256 KiB without one', async () => {
+    const search = (bytes: number) => JSON.stringify({ query: 'x'.repeat(bytes - 12) })
+    const token = await home.token('owner')
+    for (const [bytes, caller] of [
+      [1024 * 1024, { token }],
+      [256 * 1024, {}],
+    ] as const) {
+      const read = await home.request('POST', '/api/agents/search', { body: search(bytes), ...caller })
+      expect(read.json.code).toBe('invalid_request')
+      expect(read.json.errors[0].pointer).toBe('/query')
+      const refused = await home.request('POST', '/api/agents/search', { body: search(bytes + 1), ...caller })
+      expect(refused.json).toMatchObject({
+        code: 'too_large',
+        detail: expect.stringContaining(String(bytes)),
+      })
+    }
   })
 
   test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=utf-7', ''])(

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { Failure } from '../../schemas/failure.ts'
-import { createJsonRpc, readMessage } from '../../src/transports/json-rpc/json-rpc.ts'
+import { createJsonRpc } from '../../src/transports/json-rpc/json-rpc.ts'
+import { localLimits, readMessage } from '../../src/transports/shared/message.ts'
 import { anonymous, principal, sampleAction, sampleAgent } from '../support/router.ts'
 import { transportOver } from '../support/transport-context.ts'
 
@@ -27,7 +28,7 @@ function box() {
     const request = (id: number) => ({ jsonrpc: '2.0', id, method: 'box.fill', params: { length } })
     const batch = [...Array.from({ length: count }, (_, id) => request(id)), ...extra]
     return JSON.parse(
-      (await answer(readMessage(JSON.stringify(batch)), { ...anonymous(), identify })) ?? '[]',
+      (await answer(readMessage(JSON.stringify(batch), localLimits), { ...anonymous(), identify })) ?? '[]',
     )
   }
   return { seen, ask }

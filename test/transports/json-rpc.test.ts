@@ -77,8 +77,10 @@ describe.each(Object.entries(transports))('JSON-RPC 2.0 over %s', (_, send) => {
     expect(JSON.parse(await send(JSON.stringify(request(1, { method })))).error.code).toBe(-32601)
   })
 
-  test('params by position are -32600, bad params -32602', async () => {
-    expect(JSON.parse(await send(JSON.stringify(request(1, { params: [1] })))).error.code).toBe(-32600)
+  test('params by position and bad params are -32602, params that are no structure -32600', async () => {
+    const codeOf = async (params: unknown) =>
+      JSON.parse(await send(JSON.stringify(request(1, { params })))).error.code
+    expect([await codeOf([1]), await codeOf('x'), await codeOf(5)]).toEqual([-32602, -32600, -32600])
     expect(JSON.parse(await send(JSON.stringify(request(1, { params: { limit: 0 } })))).error).toMatchObject({
       code: -32602,
       data: { errors: [{ pointer: '/limit' }] },

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Context } from '../../schemas/action.ts'
 import { McpChannel } from '../../src/transports/mcp/channel.ts'
 import { createMcpService } from '../../src/transports/mcp/service.ts'
+import { localLimits } from '../../src/transports/shared/message.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { modernHeaders, modernRequest } from '../support/mcp.ts'
 import { sampleAction, sampleAgent } from '../support/router.ts'
@@ -86,7 +87,7 @@ describe('nesting', () => {
   }
 
   test.each(Object.entries(over))('over %s is refused before the SDK meets it', async (_, ask) => {
-    for (const extra of [`"extra":${deep(400_000)}`, '"__proto__":{"limit":1}']) {
+    for (const extra of [`"extra":${deep(9000)}`, '"__proto__":{"limit":1}']) {
       expect(await ask(search(extra))).toMatchObject({ error: { data: { code: 'invalid_request' } } })
     }
   })
@@ -116,6 +117,7 @@ describe('the place of a request in flight', () => {
         onError,
       ),
       caller: { client: 'local' as const, identify: () => null },
+      messageLimits: localLimits,
       send: async (text) => void sent.push(JSON.parse(text)),
       close: () => {},
       onError,

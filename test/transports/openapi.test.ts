@@ -106,7 +106,7 @@ describe('every row of the table', () => {
     )
     const { responses } = document.components
     expect(responses[401].headers['WWW-Authenticate'].required).toBe(true)
-    expect(responses[429].headers['Retry-After'].required).toBe(true)
+    expect(responses[429].headers['Retry-After'].required).toBe(false)
     expect(Object.keys(responses[404].content)).toEqual(['application/problem+json'])
   })
 

@@ -1,7 +1,9 @@
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { Failure } from '../../schemas/failure.ts'
 import type { Json } from '../../schemas/json.ts'
 import type { Call } from '../../src/router/call.ts'
+import { type LimitedCaller, noLimits } from '../../src/router/limiter.ts'
 import { maxInFlight } from '../../src/transports/shared/flow-control.ts'
 import type { TestConnection } from '../support/connections.ts'
 import { allReady, connectionsOf, onEachConnection } from '../support/connections.ts'
@@ -168,6 +170,42 @@ describe('every transport answers alike', () => {
       Object.fromEntries(
         opened.map((transport) => [transport.name, { client: clientOf(transport), call: 'ended' }]),
       ),
+    )
+  })
+
+  test('what a call costs is charged to its caller, and a caller whose calls cost too much is refused', async () => {
+    const charge = vi.fn()
+    const limits = {
+      ...noLimits,
+      charge,
+      overCost: ({ principal }: LimitedCaller) =>
+        principal ? undefined : new Failure('rate_limited', 'Your requests cost too much.'),
+    }
+    await using metered = await startGateway({}, {}, (gateway) => ({ ...gateway, limits }))
+    const token = await metered.token('owner')
+    const opened = openTransports(metered)
+    const envelope = { to: 'svc.registry', action: 'search', params: { query: 'wiki' } }
+    const outcomes: Record<string, unknown> = {}
+    for (const transport of opened) {
+      await using _ = transport
+      const refused = await transport.call(envelope, undefined)
+      charge.mockClear()
+      const answered = await transport.call(envelope, token)
+      const isLocal = transport.kind === 'connection' && transport.isLocal
+      // Besides the call, a handshake is charged one unit.
+      const ofCall = () => charge.mock.calls.find(([, units]) => units > 1)
+      if (!isLocal) await vi.waitFor(() => expect(ofCall()).toBeDefined())
+      const [caller, units] = ofCall() ?? []
+      outcomes[transport.name] = isLocal
+        ? 'local'
+        : [refused, 'output' in answered, caller?.principal?.subject, units > 1]
+    }
+    const expected = (transport: TestTransport) =>
+      transport.kind === 'connection' && transport.isLocal
+        ? 'local'
+        : [{ code: 'rate_limited' }, true, 'owner', true]
+    expect(outcomes).toEqual(
+      Object.fromEntries(opened.map((transport) => [transport.name, expected(transport)])),
     )
   })
 

@@ -4,8 +4,10 @@ import { WebSocketClientTransport } from '@modelcontextprotocol/sdk/client/webso
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { Failure } from '../../schemas/failure.ts'
 import type { Principal } from '../../schemas/scope.ts'
+import { Limiter } from '../../src/router/limiter.ts'
 import { createMcpService } from '../../src/transports/mcp/service.ts'
 import { mcpSocket } from '../../src/transports/mcp/socket.ts'
+import { maxInFlight, maxQueued } from '../../src/transports/shared/flow-control.ts'
 import { clientFrame } from '../support/frames.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { modernRequest } from '../support/mcp.ts'
@@ -34,10 +36,11 @@ const list = (path: string, id: unknown) =>
     : modernRequest(id as string, 'tools/list', {})
 
 describe('an upgrade with everything wrong', () => {
-  test('is refused for its path, then origin, subprotocol, limit and token, in this order', async () => {
-    const authenticate = vi.fn(() =>
-      Promise.reject<Principal>(new Failure('unauthenticated', 'Nobody has this token.')),
-    )
+  test('is refused for its path, then origin, subprotocol, token and limit, in this order', async () => {
+    const authenticate = vi.fn(async (token: string): Promise<Principal> => {
+      if (token === 'good') return principal('ada')
+      throw new Failure('unauthenticated', 'Nobody has this token.')
+    })
     await using server = await listenForSockets(nothing, {
       context: { authenticate },
       allowsOrigin: (origin) => origin === 'https://page.example',
@@ -51,11 +54,9 @@ describe('an upgrade with everything wrong', () => {
         },
       ],
     })
-    const upgraded = server.upgraded()
-    const seated = await openSocket(server.url, ['test'])
-    const socket = await upgraded
-    const status = (path: string, protocols: string[], origin: string) =>
-      openSocket(`http://127.0.0.1:${server.port}${path}`, [...protocols, 'bearer.bad'], {
+    await using _ = await openSocket(server.url, ['test', 'bearer.good'])
+    const status = (path: string, protocols: string[], origin: string, token = 'bearer.bad') =>
+      openSocket(`http://127.0.0.1:${server.port}${path}`, [...protocols, token], {
         Origin: origin,
       }).then(
         () => 101,
@@ -64,12 +65,9 @@ describe('an upgrade with everything wrong', () => {
     expect(await status('/elsewhere', ['other'], 'https://evil.example')).toBe(404)
     expect(await status('/test', ['other'], 'https://evil.example')).toBe(403)
     expect(await status('/test', ['other'], 'https://page.example')).toBe(400)
-    expect(await status('/test', ['test'], 'https://page.example')).toBe(503)
-    expect(authenticate).not.toHaveBeenCalled()
-    const left = once(socket, 'close')
-    await seated[Symbol.asyncDispose]()
-    await left
+    expect(authenticate).toHaveBeenCalledTimes(1)
     expect(await status('/test', ['test'], 'https://page.example')).toBe(401)
+    expect(await status('/test', ['test'], 'https://page.example', 'bearer.good')).toBe(503)
   })
 })
 
@@ -111,6 +109,23 @@ test('a first frame that comes while the token is checked is not lost', async ()
   while (!received.includes('{"second":true}')) received += (await once(peer, 'data'))[0]
   expect(received).toMatch(/101 Switching.*\{"first":true\}.*\{"second":true\}/s)
   peer.destroy()
+})
+
+test('a caller whose requests have cost too much may send some more messages, then the socket closes with 1013', async () => {
+  const limits = new Limiter(() => 0)
+  let accepted = 0
+  const count = () => {
+    accepted += 1
+    return nothing()
+  }
+  await using server = await listenForSockets(count, { context: { limits } })
+  await using peer = await openSocket(server.url, ['test'])
+  limits.charge({ principal: null, client: { address: '127.0.0.1', via: [] } }, 6000)
+  const closed = once(peer.socket, 'close')
+  for (let sent = 0; sent < 300; sent++) peer.send('{}')
+  expect((await closed)[0]).toBe(1013)
+  expect(accepted).toBeGreaterThan(maxInFlight + maxQueued)
+  expect(accepted).toBeLessThan(300)
 })
 
 test('compression is not negotiated, so no small message unpacks to a large one', async () => {

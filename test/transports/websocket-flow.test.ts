@@ -7,7 +7,7 @@ import { mcpSocket } from '../../src/transports/mcp/socket.ts'
 import { maxInFlight, maxQueued } from '../../src/transports/shared/flow-control.ts'
 import { clientFrame } from '../support/frames.ts'
 import { modernRequest } from '../support/mcp.ts'
-import { sampleAction, sampleAgent } from '../support/router.ts'
+import { principal, sampleAction, sampleAgent } from '../support/router.ts'
 import { openSocket } from '../support/socket.ts'
 import { transportOver } from '../support/transport-context.ts'
 import { askByHand, listenForSockets } from '../support/upgrades.ts'
@@ -93,9 +93,10 @@ test('at most 16 messages of a socket are in work, however many came at once', a
 
 test('a client is not read on while it has as much waiting as it may', async () => {
   const prepare = vi.fn(() => ({ run: () => new Promise<void>(() => {}) }))
-  await using server = await listenForSockets(prepare)
+  const authenticate = async () => principal('ada')
+  await using server = await listenForSockets(prepare, { context: { authenticate } })
   const upgraded = server.upgraded()
-  await using peer = await openSocket(server.url, ['test'])
+  await using peer = await openSocket(server.url, ['test', 'bearer.token'])
   const wire = await upgraded
   const megabyte = 'x'.repeat(1024 * 1024)
   for (let sent = 0; sent < maxInFlight + maxQueued; sent++) peer.send(megabyte)

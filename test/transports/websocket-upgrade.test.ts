@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Principal } from '../../schemas/scope.ts'
+import { noLimits } from '../../src/router/limiter.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { principal } from '../support/router.ts'
 import { openSocket, Refused } from '../support/socket.ts'
@@ -45,6 +46,20 @@ describe('a refused upgrade', () => {
   })
 })
 
+test('an upgrade is charged to its caller, whether it is accepted or not', async () => {
+  const charged: (string | null)[] = []
+  const limits: typeof noLimits = {
+    ...noLimits,
+    charge: ({ principal }) => void charged.push(principal?.subject ?? null),
+  }
+  const authenticate = async () => principal('ada')
+  await using server = await listenForSockets(nothing, { context: { limits, authenticate } })
+  await refusal(openSocket(server.url.replace('/test', '/elsewhere'), ['test']))
+  expect(charged).toEqual([null])
+  await openSocket(server.url, ['test', 'bearer.token'])
+  expect(charged).toEqual([null, 'ada'])
+})
+
 test('destroying ends sockets that are accepted and those that are not yet', async () => {
   const requested = Promise.withResolvers<void>()
   const authenticate = () => {
@@ -64,11 +79,19 @@ test('destroying ends sockets that are accepted and those that are not yet', asy
 describe('the limit for one caller', () => {
   const authenticate = async (token: string) => principal(token)
   const limits = { max_connections: 5, max_per_address: 2, max_per_subject: 1, context: { authenticate } }
+  const running = () => ({ run: () => new Promise<void>(() => {}) })
 
   test('ends before that of all others', async () => {
     await using stack = new AsyncDisposableStack()
-    const server = stack.use(await listenForSockets(nothing, limits))
-    const open = async (protocols: string[]) => stack.use(await openSocket(server.url, protocols))
+    const begun = vi.fn(running)
+    const server = stack.use(await listenForSockets(begun, limits))
+    const open = async (protocols: string[]) => {
+      const peer = stack.use(await openSocket(server.url, protocols))
+      peer.send('a call that runs')
+      calls += 1
+      await vi.waitFor(() => expect(begun).toHaveBeenCalledTimes(calls))
+    }
+    let calls = 0
 
     await open(['test'])
     await open(['test'])
@@ -83,6 +106,26 @@ describe('the limit for one caller', () => {
 
     await open(['test', 'bearer.three'])
     expect((await refusal(open(['test', 'bearer.four']))).body).toContain('No more sockets')
+  })
+
+  test('half of all sockets are kept for callers with tokens, and an idle one without a token makes room', async () => {
+    await using stack = new AsyncDisposableStack()
+    const server = stack.use(
+      await listenForSockets(nothing, { max_connections: 4, context: { authenticate } }),
+    )
+    const open = async (protocols: string[]) => stack.use(await openSocket(server.url, protocols))
+    const [first, second] = [await open(['test']), await open(['test'])]
+    // The first one is used last.
+    first.send('a message')
+    await open(['test', 'bearer.one'])
+    const closed = once(second.socket, 'close')
+    const third = await open(['test'])
+    expect((await closed)[0]).toBe(1013)
+    expect([first.socket.readyState, third.socket.readyState]).toEqual([1, 1])
+    await open(['test', 'bearer.two'])
+    const next = once(first.socket, 'close')
+    await open(['test', 'bearer.three'])
+    expect((await next)[0]).toBe(1013)
   })
 
   test('comes back when a socket closes', async () => {

@@ -42,9 +42,14 @@ describe.each(paths)('the upgrade of %s', (path, protocol) => {
     expect(JSON.parse(body).code).toBe('forbidden')
   })
 
-  test.each(['https://page.example', 'http://localhost:3000', undefined])(
+  test('a page of another port of the machine is refused with 403', async () => {
+    expect((await refusal(path, [protocol], { Origin: 'http://localhost:3000' })).status).toBe(403)
+  })
+
+  test.each(['https://page.example', 'the own port on localhost', undefined])(
     'the origin %s is let in',
-    async (origin) => {
+    async (value) => {
+      const origin = value?.startsWith('the own') ? home.url.replace('127.0.0.1', 'localhost') : value
       await using peer = await openSocket(
         `${home.url}${path}`,
         [protocol],
@@ -147,7 +152,7 @@ test('cancelled MCP calls give their places back', async () => {
   await using stack = new AsyncDisposableStack()
   // The reader makes few concurrent requests to one host.
   const hosts: Replay[] = []
-  for (let host = 0; host < 4; host++) hosts.push(stack.use(await replay({ 'GET /': { fault: 'hang' } })))
+  for (let host = 0; host < 6; host++) hosts.push(stack.use(await replay({ 'GET /': { fault: 'hang' } })))
   const origins = hosts.map(({ url }) => url).join(',')
   await using reading = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: origins })
   const token = await reading.token('reader')
@@ -157,10 +162,10 @@ test('cancelled MCP calls give their places back', async () => {
   const ids = Array.from({ length: 16 }, (_, id) => id + 1)
   for (const id of ids) {
     // Each call has its own page, so that no calls share a fetch.
-    const url = `${hosts[id % 4]?.url}/?page=${id}`
+    const url = `${hosts[id % 6]?.url}/?page=${id}`
     peer.send(modernRequest(id, 'tools/call', { name: 'reader_extract_content', arguments: { url } }))
   }
-  await Promise.all(hosts.map((host) => host.arrived(4)))
+  await Promise.all(hosts.map((host, at) => host.arrived(ids.filter((id) => id % 6 === at).length)))
   for (const requestId of ids)
     peer.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } })
   peer.send(ping('/mcp/ws', 99))

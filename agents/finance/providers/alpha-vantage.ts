@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { Failure } from '../../../schemas/failure.ts'
+import { isAboutPlan } from '../../../src/common/about-plan.ts'
+import type { UpstreamCall } from '../../../src/common/upstream.ts'
 import type { Pair, Stock } from '../symbol.ts'
 import {
   askJson,
@@ -28,7 +30,10 @@ const Rate = z.object({
     '7. Time Zone': z.literal('UTC'),
   }),
 })
-const Refused = z.union([z.object({ Note: z.string() }), z.object({ Information: z.string() })])
+const Refused = z.union([
+  z.object({ Note: z.string() }).transform(({ Note }) => Note),
+  z.object({ Information: z.string() }).transform(({ Information }) => Information),
+])
 const Unknown = z.object({ 'Error Message': z.string() })
 
 /** Alpha Vantage's own exchange suffixes. */
@@ -50,23 +55,21 @@ export function alphaVantage({ ask, url: base, key }: KeyedSource): Provider<Pai
   async function get<T>(
     query: Readonly<Record<string, string>>,
     type: z.ZodType<T>,
-    signal: AbortSignal,
+    call: UpstreamCall,
   ): Promise<T | null> {
     const url = under(base, '/query', { ...query, apikey: key })
-    return askJson(ask, { url, signal }, (answer) => {
-      // The text of a refusal quotes the key.
-      if (Refused.safeParse(answer.json).success) {
-        throw new Failure('upstream_failed', 'the limit of the key is reached', { retry_after_s: 60 })
-      }
+    return askJson(ask, { url, ...call }, (answer) => {
+      const refused = Refused.safeParse(answer.json)
+      if (refused.success) throw refusal(refused.data)
       return Unknown.safeParse(answer.json).success ? null : expectAnswer(type, answer)
     })
   }
 
-  async function stock(instrument: Stock, signal: AbortSignal): Promise<Quote | null> {
+  async function stock(instrument: Stock, call: UpstreamCall): Promise<Quote | null> {
     const symbol = symbolOf(instrument)
     if (symbol === null) return null
     const query = { function: 'GLOBAL_QUOTE', symbol }
-    const found = (await get(query, StockQuote, signal))?.['Global Quote']
+    const found = (await get(query, StockQuote, call))?.['Global Quote']
     if (!found) return null
     expectSame(found['01. symbol'], symbol)
     return {
@@ -78,9 +81,9 @@ export function alphaVantage({ ask, url: base, key }: KeyedSource): Provider<Pai
     }
   }
 
-  async function rate({ base: from, quote: to }: Pair, signal: AbortSignal): Promise<Quote | null> {
+  async function rate({ base: from, quote: to }: Pair, call: UpstreamCall): Promise<Quote | null> {
     const query = { function: 'CURRENCY_EXCHANGE_RATE', from_currency: from, to_currency: to }
-    const found = (await get(query, Rate, signal))?.['Realtime Currency Exchange Rate']
+    const found = (await get(query, Rate, call))?.['Realtime Currency Exchange Rate']
     if (!found) return null
     expectSame(found['1. From_Currency Code'] + found['3. To_Currency Code'], from + to)
     const time = Date.parse(`${found['6. Last Refreshed'].replace(' ', 'T')}Z`)
@@ -90,9 +93,19 @@ export function alphaVantage({ ask, url: base, key }: KeyedSource): Provider<Pai
   return {
     id: 'alpha_vantage',
     name: 'Alpha Vantage',
-    quote: (instrument, signal) =>
-      instrument.asset_class === 'stock' ? stock(instrument, signal) : rate(instrument, signal),
+    quote: (instrument, call) =>
+      instrument.asset_class === 'stock' ? stock(instrument, call) : rate(instrument, call),
   }
+}
+
+/** The text of a refusal quotes the key. */
+function refusal(text: string): Failure {
+  if (!isAboutPlan(text)) {
+    return new Failure('rate_limited', 'the limit of the key is reached', { retry_after_s: 60 })
+  }
+  return new Failure('upstream_failed', 'the plan of the key does not include this', {
+    upstream: { status: 403 },
+  })
 }
 
 function symbolOf({ resolved, ticker, exchange }: Stock): string | null {

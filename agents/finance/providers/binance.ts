@@ -25,12 +25,12 @@ export function binance({ ask, url: base }: PriceSource): Provider<Pair> {
   return {
     id: 'binance',
     name: 'Binance market data',
-    async quote(pair, signal) {
+    async quote(pair, call) {
       const quote = pair.quote === 'USD' ? 'USDT' : pair.quote
       if (pair.base === quote) return null
       const symbol = pair.base + quote
       const url = under(base, '/api/v3/ticker/24hr', { symbol, type: 'MINI' })
-      return askJson(ask, { url, signal }, (answer) => {
+      return askJson(ask, { url, ...call }, (answer) => {
         if (answer.status === 400 && Unknown.safeParse(answer.json).success) return null
         const { lastPrice, closeTime, ...found } = expectAnswer(Ticker, answer)
         expectSame(found.symbol, symbol)

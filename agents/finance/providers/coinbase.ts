@@ -10,9 +10,9 @@ export function coinbase({ ask, url: base }: PriceSource): Provider<Pair> {
   return {
     id: 'coinbase',
     name: 'Coinbase Exchange',
-    quote({ resolved, quote }, signal) {
+    quote({ resolved, quote }, call) {
       const url = under(base, `/products/${encodeURIComponent(resolved)}/ticker`)
-      return askJson(ask, { url, signal }, (answer) => {
+      return askJson(ask, { url, ...call }, (answer) => {
         if (answer.status === 404 && Unknown.safeParse(answer.json).success) return null
         const { price, time } = expectAnswer(Ticker, answer)
         return { price, currency: quote, time: Date.parse(time), url, delay_min: 0 }

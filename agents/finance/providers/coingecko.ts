@@ -19,14 +19,14 @@ export function coingecko({
   return {
     id: 'coingecko',
     name: 'CoinGecko',
-    async quote(pair, signal) {
+    async quote(pair, call) {
       const id = coinIds[pair.base]
       if (id === undefined || !quotes.has(pair.quote)) return null
       const currency = pair.quote.toLowerCase()
       const query = { ids: id, vs_currencies: currency, include_last_updated_at: 'true', precision: 'full' }
       const url = under(base, '/api/v3/simple/price', query)
       const Coin = z.object({ [currency]: Price, last_updated_at: Seconds })
-      return askJson(ask, { url, headers, signal }, (answer) => {
+      return askJson(ask, { url, headers, ...call }, (answer) => {
         const found = expectAnswer(z.record(z.string(), z.unknown()), answer)
         if (Object.keys(found).length === 0) return null
         const { [currency]: price, last_updated_at } = expectAnswer(Coin, { status: 200, json: found[id] })

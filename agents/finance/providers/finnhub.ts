@@ -10,9 +10,9 @@ export function finnhub({ ask, url: base, key }: KeyedSource): Provider<Stock> {
   return {
     id: 'finnhub',
     name: 'Finnhub',
-    quote({ resolved, currency }, signal) {
+    quote({ resolved, currency }, call) {
       const url = under(base, '/api/v1/quote', { symbol: resolved })
-      return askJson(ask, { url, headers: { 'x-finnhub-token': key }, signal }, (answer) => {
+      return askJson(ask, { url, headers: { 'x-finnhub-token': key }, ...call }, (answer) => {
         const found = expectAnswer(z.union([Unknown, Found]), answer)
         return found && { price: found.c, currency, time: found.t, url }
       })

@@ -16,9 +16,9 @@ export function frankfurter({ ask, url: base }: PriceSource): Provider<Pair> {
   return {
     id: 'frankfurter',
     name: 'Frankfurter (European Central Bank)',
-    quote(pair, signal) {
+    quote(pair, call) {
       const url = under(base, '/v1/latest', { base: pair.base, symbols: pair.quote })
-      return askJson(ask, { url, signal }, (answer) => {
+      return askJson(ask, { url, ...call }, (answer) => {
         const isUnknown = answer.status === 404 || answer.status === 422
         if (isUnknown && Unknown.safeParse(answer.json).success) return null
         const { date, rates, ...found } = expectAnswer(Latest, answer)

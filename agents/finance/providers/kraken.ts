@@ -15,12 +15,12 @@ export function kraken({ ask, url: base }: PriceSource): Provider<Pair> {
   return {
     id: 'kraken',
     name: 'Kraken',
-    quote(pair, signal) {
+    quote(pair, call) {
       const url = under(base, '/0/public/Ticker', { pair: codeOf(pair.base) + codeOf(pair.quote) })
-      return askJson(ask, { url, signal }, (answer) => {
+      return askJson(ask, { url, ...call }, (answer) => {
         const { error, result = {} } = expectAnswer(Ticker, answer)
         if (error.some((text) => text.startsWith('EQuery:Unknown asset pair'))) return null
-        if (error[0] !== undefined) throw new Failure('upstream_failed', error[0].slice(0, 100))
+        if (error[0] !== undefined) throw refusal(error[0].slice(0, 100))
         const [found] = Object.entries(result)
         if (!found || !names(found[0], pair)) {
           throw new Failure('upstream_invalid', 'the price of another pair')
@@ -33,6 +33,15 @@ export function kraken({ ask, url: base }: PriceSource): Provider<Pair> {
 
 function codeOf(ticker: string): string {
   return codes[ticker] ?? ticker
+}
+
+/** Errors of EService are Kraken's own; the others, but for a limit of the rate, are about the request. */
+function refusal(text: string): Failure {
+  if (/too many requests|rate limit/i.test(text)) {
+    return new Failure('rate_limited', text, { retry_after_s: 5 })
+  }
+  const isOwn = text.startsWith('EService:')
+  return new Failure('upstream_failed', text, isOwn ? {} : { upstream: { status: 400 } })
 }
 
 /** Kraken answers under its own name of the pair: XBTUSD as XXBTZUSD, ETHBTC as XETHXXBT, SOLUSD unchanged. */

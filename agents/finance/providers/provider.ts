@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Failure } from '../../../schemas/failure.ts'
-import type { AskUpstream } from '../../../src/common/upstream.ts'
+import type { AskUpstream, UpstreamCall } from '../../../src/common/upstream.ts'
 import { plainDecimal } from '../decimal.ts'
 import type { Instrument } from '../symbol.ts'
 
@@ -27,9 +27,10 @@ export interface Provider<Requested extends Instrument> {
   readonly name: string
   /**
    * Null for an instrument that the source does not know or does not cover. Throws Failure `upstream_…` for an
-   * unexpected answer, `circuit_open` while the circuit of the source is open.
+   * unexpected answer, `circuit_open` while the circuit of the source is open, `rate_limited` while its limit is
+   * reached.
    */
-  quote(instrument: Requested, signal: AbortSignal): Promise<Quote | null>
+  quote(instrument: Requested, call: UpstreamCall): Promise<Quote | null>
 }
 
 /** Access to a source. */
@@ -66,7 +67,7 @@ export interface JsonAnswer {
 /** Asks a source within 2.5 seconds and reads its JSON. Throws the errors of `ask` and `read`. */
 export function askJson<Value>(
   ask: AskUpstream,
-  request: { url: string; headers?: Readonly<Record<string, string>>; signal: AbortSignal },
+  request: UpstreamCall & { url: string; headers?: Readonly<Record<string, string>> },
   read: (answer: JsonAnswer) => Value,
 ): Promise<Value> {
   const headers = { accept: 'application/json', ...request.headers }

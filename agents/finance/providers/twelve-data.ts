@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { Failure } from '../../../schemas/failure.ts'
+import { isAboutPlan } from '../../../src/common/about-plan.ts'
+import type { UpstreamCall } from '../../../src/common/upstream.ts'
 import type { Pair, Stock } from '../symbol.ts'
 import {
   askJson,
@@ -14,7 +16,11 @@ import {
   under,
 } from './provider.ts'
 
-const Trouble = z.object({ status: z.literal('error'), code: z.string().regex(/^\d{3}$/) })
+const Trouble = z.object({
+  status: z.literal('error'),
+  code: z.string().regex(/^\d{3}$/),
+  message: z.string().catch(''),
+})
 const Currency = z.string().regex(/^[A-Za-z]{3}$/)
 const StockQuote = z.object({
   symbol: z.string(),
@@ -47,16 +53,16 @@ const markets: Readonly<Record<string, string>> = {
 export function twelveData({ ask, url: base, key }: KeyedSource): Provider<Pair | Stock> {
   const headers = { authorization: `apikey ${key}` }
 
-  function get<T>(url: string, type: z.ZodType<T>, signal: AbortSignal): Promise<T | null> {
-    return askJson(ask, { url, headers, signal }, (answer) => readKnown(type, answer))
+  function get<T>(url: string, type: z.ZodType<T>, call: UpstreamCall): Promise<T | null> {
+    return askJson(ask, { url, headers, ...call }, (answer) => readKnown(type, answer))
   }
 
-  async function stock(instrument: Stock, signal: AbortSignal): Promise<Quote | null> {
+  async function stock(instrument: Stock, call: UpstreamCall): Promise<Quote | null> {
     const market = instrument.exchange === undefined ? undefined : markets[instrument.exchange]
     if (instrument.exchange !== undefined && market === undefined) return null
     const symbol = market === undefined ? instrument.resolved : instrument.ticker
     const url = under(base, '/quote', { symbol, ...(market !== undefined && { mic_code: market }) })
-    const found = await get(url, StockQuote, signal)
+    const found = await get(url, StockQuote, call)
     if (!found) return null
     expectSame(found.symbol, symbol)
     const time = found.last_quote_at ?? found.timestamp
@@ -64,9 +70,9 @@ export function twelveData({ ask, url: base, key }: KeyedSource): Provider<Pair 
     return { price: found.close, currency: found.currency, time, url, market_state }
   }
 
-  async function rate({ resolved, quote }: Pair, signal: AbortSignal): Promise<Quote | null> {
+  async function rate({ resolved, quote }: Pair, call: UpstreamCall): Promise<Quote | null> {
     const url = under(base, '/exchange_rate', { symbol: resolved })
-    const found = await get(url, Rate, signal)
+    const found = await get(url, Rate, call)
     if (!found) return null
     expectSame(found.symbol, resolved)
     return { price: found.rate, currency: quote, time: found.timestamp, url }
@@ -75,8 +81,8 @@ export function twelveData({ ask, url: base, key }: KeyedSource): Provider<Pair 
   return {
     id: 'twelve_data',
     name: 'Twelve Data',
-    quote: (instrument, signal) =>
-      instrument.asset_class === 'stock' ? stock(instrument, signal) : rate(instrument, signal),
+    quote: (instrument, call) =>
+      instrument.asset_class === 'stock' ? stock(instrument, call) : rate(instrument, call),
   }
 }
 
@@ -87,10 +93,13 @@ export function twelveData({ ask, url: base, key }: KeyedSource): Provider<Pair 
 function readKnown<T>(type: z.ZodType<T>, answer: JsonAnswer): T | null {
   const trouble = Trouble.safeParse(answer.json)
   if (!trouble.success) return expectAnswer(type, answer)
-  const { code } = trouble.data
+  const { code, message } = trouble.data
   if (code === '404') return null
-  throw new Failure('upstream_failed', `error ${code}`, {
+  if (code !== '429' || isAboutPlan(message)) {
+    throw new Failure('upstream_failed', `error ${code}`, { upstream: { code, status: Number(code) } })
+  }
+  throw new Failure('rate_limited', 'the limit of the key is reached', {
     upstream: { code },
-    ...(code === '429' && { retry_after_s: 60 }),
+    retry_after_s: 60,
   })
 }

@@ -43,11 +43,11 @@ export function yahoo({ ask, url: base }: PriceSource, clock: Clock): Provider<P
   return {
     id: 'yahoo',
     name: 'Yahoo Finance (unofficial)',
-    quote(instrument, signal) {
+    quote(instrument, call) {
       const symbol = symbolOf(instrument)
       const path = `/v8/finance/chart/${encodeURIComponent(symbol)}`
       const url = under(base, path, { interval: '1d', range: '1d' })
-      return askJson(ask, { url, signal }, (answer) => {
+      return askJson(ask, { url, ...call }, (answer) => {
         if (answer.status === 404 && Unknown.safeParse(answer.json).success) return null
         const { meta } = expectAnswer(Chart, answer).chart.result[0]
         expectSame(meta.symbol, symbol)

@@ -2,6 +2,7 @@ import { lookup as systemLookup } from 'node:dns'
 import { Failure } from '../../../schemas/failure.ts'
 import { startDeadline } from '../../common/deadline.ts'
 import { isPublicAddress } from './address.ts'
+import { createAnsweredLookup } from './answered-lookup.ts'
 import type { HttpClient, StreamedAnswer } from './client.ts'
 import type { Lookup } from './connector.ts'
 import type { Fetch, Open } from './fetch.ts'
@@ -70,6 +71,7 @@ class GuardedFetch implements SafeFetch {
   readonly dial: Dial
   readonly #options: SafeFetchOptions
   readonly #rules: Rules
+  readonly #lookup: Lookup
   #client: Promise<HttpClient> | undefined
 
   constructor(options: SafeFetchOptions) {
@@ -80,7 +82,10 @@ class GuardedFetch implements SafeFetch {
       allowed: new Set(options.allow_origins?.map((origin) => new URL(origin).origin)),
       refused: parsedOnce(options.refuse_origins ?? (() => [])),
     }
-    this.dial = createDial(options.lookup ?? systemLookup, this.#rules)
+    // The operator chose the names of these origins, and the system may know them from elsewhere.
+    const trusted = new Set([...this.#rules.allowed].map((origin) => new URL(origin).hostname))
+    this.#lookup = options.lookup ?? createAnsweredLookup(systemLookup, { trusted })
+    this.dial = createDial(this.#lookup, this.#rules)
   }
 
   readonly fetch: Fetch = async (request) => {
@@ -134,12 +139,8 @@ class GuardedFetch implements SafeFetch {
   /** Loads the HTTP client with the first request, which keeps the start of the gateway fast. */
   #loadClient(): Promise<HttpClient> {
     this.#client ??= import('./client.ts').then(({ createHttpClient }) => {
-      const {
-        lookup = systemLookup,
-        idle_ms = defaultIdle_ms,
-        connections = defaultConnections,
-      } = this.#options
-      return createHttpClient(lookup, this.#rules, { idle_ms, connections })
+      const { idle_ms = defaultIdle_ms, connections = defaultConnections } = this.#options
+      return createHttpClient(this.#lookup, this.#rules, { idle_ms, connections })
     })
     return this.#client
   }

@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Failure } from '../../../schemas/failure.ts'
+import { createValueMeter } from '../../common/value-meter.ts'
 import { ByteBuffer, yieldBytes } from './byte-buffer.ts'
 import { limitErrorBody } from './error-body-timeout.ts'
 import type { FetchMethod, Open, OpenResponse } from './fetch.ts'
-import { createValueMeter } from './value-meter.ts'
 
 interface WebFetchOptions {
   /** Maximum bytes of one body. */

@@ -2,9 +2,9 @@ import { Failure } from '../../../schemas/failure.ts'
 import { type Clock, monotonic, type Wait } from '../../common/clock.ts'
 import { createKeyedSemaphore } from '../../common/keyed-semaphore.ts'
 import { createRate } from '../../common/rate.ts'
-import { createSemaphore } from '../../common/semaphore.ts'
+import { type Acquire, createSemaphore } from '../../common/semaphore.ts'
 import type { UpstreamLimits } from '../../common/upstream.ts'
-import { circuitOpen, createCircuit } from './circuit.ts'
+import { circuitOpen, createCircuit, paceExceeded } from './circuit.ts'
 
 /** Runs an attempt once the upstream's limits allow it. */
 export type UpstreamPolicy = <Value>(
@@ -13,24 +13,31 @@ export type UpstreamPolicy = <Value>(
   caller?: string,
 ) => Promise<Value>
 
+interface PolicyLimits extends UpstreamLimits {
+  /** Maximum wait for a slot, in milliseconds; no limit when absent. */
+  readonly max_slot_wait_ms?: number
+  /** Number of callers whose failures open the circuit; 1 when absent. */
+  readonly callers_to_open?: number
+}
+
 /** Attempts that wait for a slot, per semaphore. */
 const maxWaiting = 100
-/** Maximum wait of an attempt for a slot, in milliseconds. */
-const maxWait_ms = 3_000
+/** Maximum wait of an attempt for its turn, in milliseconds. */
+export const maxWait_ms = 3_000
 
 /**
- * The circuit, the rate and the semaphores of one upstream. Throws Failure `circuit_open` with `retry_after_s` if the
- * upstream must not be called now, `cancelled`, and the errors of the attempt.
+ * The circuit, the rate and the semaphores of one upstream. Throws Failure `circuit_open` or `rate_limited` with
+ * `retry_after_s` if the upstream must not be called now, `cancelled`, and the errors of the attempt.
  */
 export function createUpstreamPolicy(
   host: string,
-  limits: UpstreamLimits,
+  limits: PolicyLimits,
   clock: Clock,
   wait: Wait,
 ): UpstreamPolicy {
-  const { max_in_flight, max_in_flight_per_caller, max_rest_ms } = limits
+  const { max_in_flight, max_in_flight_per_caller, max_slot_wait_ms } = limits
   const time = monotonic(clock)
-  const circuit = createCircuit(host, time, max_rest_ms)
+  const circuit = createCircuit(host, time, limits)
   const takeTurn = createRate(limits, maxWait_ms, time, wait)
   const queueFull = () => circuitOpen(host, maxWait_ms)
   const acquire = createSemaphore(max_in_flight, maxWaiting, queueFull)
@@ -39,14 +46,27 @@ export function createUpstreamPolicy(
       ? undefined
       : createKeyedSemaphore(max_in_flight_per_caller, maxWaiting, queueFull)
 
+  const acquireInTime: Acquire = async (signal) => {
+    if (max_slot_wait_ms === undefined) return acquire(signal)
+    const late = new AbortController()
+    const settled = new AbortController()
+    const end = () => late.abort(paceExceeded(host, max_slot_wait_ms))
+    wait(max_slot_wait_ms, settled.signal).then(end, () => {})
+    try {
+      return await acquire(AbortSignal.any([signal, late.signal]))
+    } finally {
+      settled.abort()
+    }
+  }
+
   return async (signal, attempt, caller = '') => {
     try {
       circuit.check()
       const refused = await takeTurn(signal)
-      if (refused) throw circuitOpen(host, refused.wait_ms)
+      if (refused) throw paceExceeded(host, refused.wait_ms)
       using _callerSlot = acquireForCaller && (await acquireForCaller(caller, signal))
-      using _slot = await acquire(signal)
-      return await circuit.run(attempt)
+      using _slot = await acquireInTime(signal)
+      return await circuit.run(attempt, caller)
     } catch (thrown) {
       if (!signal.aborted || thrown instanceof Failure) throw thrown
       throw Failure.cancelled(signal)

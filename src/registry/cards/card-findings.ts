@@ -69,7 +69,12 @@ export function error(
   return { severity: 'error', code, field, message, suggestion }
 }
 
-function warning(code: string, field: string, message: string, suggestion: string | null = null): Finding {
+export function warning(
+  code: string,
+  field: string,
+  message: string,
+  suggestion: string | null = null,
+): Finding {
   return { severity: 'warning', code, field, message, suggestion }
 }
 

@@ -66,7 +66,8 @@ const AnyCard = z.looseObject({
 type AnyCard = z.infer<typeof AnyCard>
 
 export const maxDescription = 4000
-const maxTags = 30
+/** Tags of one skill and of one entry that are read from a card, and written to one. */
+export const maxTags = 30
 /** The same limit as for publications. */
 export const maxCapabilities = 200
 const maxEndpoints = 20

@@ -1,18 +1,22 @@
 import type { Card } from '../../../schemas/card.ts'
+import type { PublishedField } from '../../../schemas/entry-fields.ts'
 import type { Endpoint } from '../../../schemas/entry-parts.ts'
 import { addressOf } from '../../../schemas/names.ts'
 import type { StoredEntry } from '../../store/store.ts'
 import { registryPackage, type Site } from '../entry/site.ts'
 
+/** The fields of an entry that its card shows. */
+export type CardSource = Pick<StoredEntry, PublishedField | 'card' | 'hosted' | 'source_url' | 'deprecated'>
+
 /**
  * The card of an entry. Returns the publisher's own card if it is stored, else a card in the registry's own form with
  * the standard A2A fields that do not collide; `rendered_by` names the gateway that rendered it.
  */
-export function cardOf(stored: StoredEntry, site: Site): Record<string, unknown> {
+export function cardOf(stored: CardSource, site: Site): Record<string, unknown> {
   return stored.card ?? renderCard(stored, site)
 }
 
-function renderCard(stored: StoredEntry, site: Site): Card {
+function renderCard(stored: CardSource, site: Site): Card {
   const endpoints = endpointsOf(stored, site)
   const url = endpoints[0]?.url ?? stored.source_url
   return {
@@ -38,7 +42,10 @@ function renderCard(stored: StoredEntry, site: Site): Card {
 }
 
 /** A hosted agent's endpoint is this gateway at its current address. */
-export function endpointsOf(stored: StoredEntry, { base_url }: Site): Endpoint[] {
+export function endpointsOf(
+  stored: Pick<StoredEntry, 'hosted' | 'endpoints'>,
+  { base_url }: Site,
+): Endpoint[] {
   if (!stored.hosted) return stored.endpoints
   return [
     { protocol: 'envelope', url: `${base_url}/a2a/message` },

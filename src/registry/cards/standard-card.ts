@@ -1,6 +1,7 @@
 import { addressOf, envelopeBinding, listedActions, registryExtension } from '../../../schemas/names.ts'
 import type { StoredEntry } from '../../store/store.ts'
 import { registryPackage, type Site } from '../entry/site.ts'
+import { maxTags } from './manifest.ts'
 
 /** For clients that state version 1.0, or for clients that state none and may speak 0.3. */
 export type StandardShape = '1.0' | 'any'
@@ -55,7 +56,7 @@ export function renderStandardCard(
       id: capability.name,
       name: capability.name,
       description: capability.description,
-      tags: tags.length > 0 ? tags : ['agent'],
+      tags: tags.length > 0 ? tags.slice(0, maxTags) : ['agent'],
       inputModes: stored.hosted ? ['application/json'] : modes,
       outputModes: ['application/json'],
     })),

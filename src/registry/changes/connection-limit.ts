@@ -1,7 +1,7 @@
 import { Failure } from '../../../schemas/failure.ts'
 
 export interface FollowerLimits {
-  /** Maximum followers of this process. */
+  /** Maximum followers of this process; half of them are kept for callers with tokens. */
   readonly all: number
   /** Maximum followers without tokens from one network address. */
   readonly address: number
@@ -26,19 +26,23 @@ export function createFollowerLimit(
   const { all, address, subject } = { ...standard, ...limits }
   const held = new Map<string, number>()
   let total = 0
+  let anonymous = 0
 
   return ({ counted_as, has_token }) => {
     const own = has_token ? subject : address
     const count = counted_as === undefined ? 0 : (held.get(counted_as) ?? 0)
-    if (total >= all)
+    const isFull = total >= all || (!has_token && anonymous >= Math.ceil(all / 2))
+    if (isFull)
       throw new Failure('unavailable', `${all} followers are connected, which is the maximum.`, hint)
     if (count >= own)
       throw new Failure('rate_limited', `You have ${own} connected followers, which is the maximum.`, hint)
     total += 1
+    if (!has_token) anonymous += 1
     if (counted_as !== undefined) held.set(counted_as, count + 1)
     return {
       [Symbol.dispose]() {
         total -= 1
+        if (!has_token) anonymous -= 1
         if (counted_as === undefined) return
         const left = (held.get(counted_as) ?? 1) - 1
         if (left > 0) held.set(counted_as, left)

@@ -8,7 +8,7 @@ import { startTail, type Tail } from './tail.ts'
 
 /** The change feed of the registry. */
 export interface ChangeFeed extends AsyncDisposable {
-  /** Throws Failure `invalid_request` for a revision in the future. */
+  /** Throws Failure `invalid_request` for a revision in the future, `cursor_expired` for one that is too old. */
   page(since: number, limit: number): Promise<ChangePage>
   /**
    * All changes after a revision, in order, then new ones until the signal aborts. Each span is read after the
@@ -32,7 +32,7 @@ export interface FollowedSpan {
 }
 
 export interface ChangeFeedOptions {
-  readonly store: Pick<Store, 'wake' | 'read'>
+  readonly store: Pick<Store, 'wake' | 'read' | 'retention'>
   readonly read: ReadChanges
   readonly onError: (fault: unknown) => void
   readonly limits?: Partial<FollowerLimits> | undefined
@@ -50,6 +50,7 @@ export function createChangeFeed({ store, read, onError, limits }: ChangeFeedOpt
   let restarts = 0
 
   async function readAfter(since: number, limit: number): Promise<Span> {
+    if (since > 0 && since < (await store.retention.prunedRevision())) throw tooOld(since)
     const span = await read(since, limit)
     if (span) return span
     throw aheadOfRegistry(since, await store.read.revision())
@@ -115,6 +116,13 @@ function aheadOfRegistry(since: number, revision: number): Failure {
   return new Failure('invalid_request', `The registry is at revision ${revision}, before ${since}.`, {
     errors: [{ pointer: '/since', detail: `This is at most ${revision}.` }],
     hint: 'If the registry was restored from a backup, start again with since=0.',
+  })
+}
+
+function tooOld(since: number): Failure {
+  return new Failure('cursor_expired', `Changes after revision ${since} are no longer kept.`, {
+    errors: [{ pointer: '/since', detail: 'Removals after this revision may be missing.' }],
+    hint: 'Start again with since=0, and drop agents that the changes from there do not name.',
   })
 }
 

@@ -4,10 +4,11 @@ import { type Store, type StoreChange, type StoredEntry, UnreadableEntry } from 
 import type { Views } from '../entry/view.ts'
 import type { LivenessCache } from '../liveness/liveness-cache.ts'
 
-/** A change as the public sees it, and the owner of the agent. */
+/** A change as the public sees it, the owner of the agent, and the owner from whom it was taken over. */
 export interface FeedChange {
   readonly change: RegistryChange
   readonly owner: StoredEntry['owner']
+  readonly taken_from: StoredEntry['taken_from']
 }
 
 /** The changes between two revisions. */
@@ -65,10 +66,9 @@ export function createReadChanges({ store, views, livenessCache, onError }: Read
   }
 
   return async (after, limit) => {
-    // The row of `after` itself proves that the log reaches this revision.
-    const rows = await store.changes(Math.max(0, after - 1), after > 0 ? limit + 1 : limit)
-    if (after > 0 && rows[0]?.revision !== after) return undefined
-    const newestRows = newest(after > 0 ? rows.slice(1) : rows)
+    const rows = await store.changes(after, limit)
+    if (rows.length === 0 && after > (await store.read.latest())) return undefined
+    const newestRows = newest(rows)
     const ids = [
       ...new Set(newestRows.filter(({ seen }) => seen !== 'unseen').map(({ entry_id }) => entry_id)),
     ]
@@ -83,12 +83,12 @@ export function createReadChanges({ store, views, livenessCache, onError }: Read
       if (change && entry) {
         length += JSON.stringify(change).length
         if (updates.length > 0 && length > maxSpanCharacters) return { updates, up_to, complete: false }
-        updates.push({ change, owner: entry.owner })
+        updates.push({ change, owner: entry.owner, taken_from: entry.taken_from })
       }
       up_to = row.revision
     }
     const last = rows.at(-1)?.revision ?? after
-    return { updates, up_to: last, complete: rows.length < (after > 0 ? limit + 1 : limit) }
+    return { updates, up_to: last, complete: rows.length < limit }
   }
 }
 

@@ -9,18 +9,19 @@ import type { FetchCard } from '../cards/fetch-card.ts'
 import { cardName } from '../import/read-line.ts'
 import { listable, withCard } from '../verification/refresh.ts'
 import { afterMoving } from '../verification/verification-status.ts'
-import { contentFlags } from './content-flags.ts'
 import { blank } from './entry-defaults.ts'
+import { assertEntrySize } from './entry-size.ts'
+import { flagsOf, type ProtectedName } from './imitation.ts'
 import {
   assertDistinct,
-  assertMayChange,
+  assertFree,
   assertMayCreate,
-  assertNotSuspended,
-  assertTags,
-  coveringNamespace,
+  assertMayGoLive,
+  type NameMode,
   namespacesOver,
-  owns,
-} from './permissions.ts'
+} from './name-rules.ts'
+import { assertMayChange, assertNotSuspended, assertTags, coveringNamespace } from './permissions.ts'
+import { admission, type DefaultLimits } from './quotas.ts'
 import { toReference } from './reference.ts'
 import { assertNewVersion } from './version-rule.ts'
 
@@ -45,6 +46,11 @@ export interface EditorOptions {
   /** A new UUIDv7. */
   readonly createId: () => string
   readonly fetchCard: FetchCard
+  /** Limits of what each owner may store; none when absent. */
+  readonly quotas?: DefaultLimits
+  /** Whether names under a registrable domain need a proof to go live. */
+  readonly names: NameMode
+  readonly protectedNames: readonly ProtectedName[]
 }
 
 /** The registry's writes on behalf of owners. Each returns the entry as committed. */
@@ -71,7 +77,7 @@ export class Editor {
         reads.lookalikes(package_name),
       ])
       assertMayCreate(principal, package_name, claims)
-      assertFree(taken, package_name, principal)
+      assertFree(taken, package_name, principal, claims)
       assertDistinct(principal, package_name, lookalikes)
       const entry = this.#newEntry(facts, publication, principal, taken)
       return {
@@ -110,15 +116,27 @@ export class Editor {
   }
 
   move(change: Change, from: State, to: State, caller: Principal | null): Promise<Committed> {
-    return this.change(change, caller, { action: to === 'ACTIVE' ? 'go_live' : 'unpublish' }, (entry) => {
+    const action = to === 'ACTIVE' ? 'go_live' : 'unpublish'
+    return this.change(change, caller, { action }, async (entry, principal, at, reads) => {
       assertNotSuspended(entry)
-      if (entry.state === from) return { ...entry, state: to }
-      throw new Failure('wrong_state', `${entry.package_name} is ${entry.state}; this needs ${from}.`)
+      if (entry.state !== from) {
+        throw new Failure('wrong_state', `${entry.package_name} is ${entry.state}; this needs ${from}.`)
+      }
+      if (to === 'ACTIVE' && this.#options.names === 'proof') {
+        assertMayGoLive(principal, entry, await reads.claims(namespacesOver(entry.package_name)))
+      }
+      // The check that follows flags the agents that imitate the name of a verified one.
+      const isVerified = entry.verification_level === 'domain_verified'
+      return { ...entry, state: to, check_at: isVerified ? at : entry.check_at }
     })
   }
 
   remove(change: Change, caller: Principal | null): Promise<Committed> {
-    return this.change(change, caller, { action: 'delete' }, (entry) => ({ ...entry, deleted: true }))
+    return this.change(change, caller, { action: 'delete' }, (entry) => ({
+      ...entry,
+      deleted: true,
+      offer: null,
+    }))
   }
 
   #now(): string {
@@ -158,8 +176,11 @@ export class Editor {
   ): Promise<Committed> {
     const { entry, revision } = await this.#options.store.change(async (reads) => {
       const { before, entry } = await decide(reads)
-      const flagged = { ...entry, content_flags: contentFlags(entry) }
-      return { before, entry: flagged, audit: { ...action, actor } }
+      assertEntrySize(entry, before)
+      const content_flags = await flagsOf(entry, reads, this.#options.protectedNames)
+      const flagged = { ...entry, content_flags }
+      const admit = admission(this.#options.quotas ?? null, actor, entry)
+      return { before, entry: flagged, audit: { ...action, actor }, admit }
     })
     return { id: entry.id, package_name: entry.package_name, revision }
   }
@@ -223,19 +244,6 @@ function assertListable(entry: StoredEntry): StoredEntry {
 function derivedFrom(manifestUrl: string | null | undefined, name: string | undefined): string | undefined {
   if (!manifestUrl || name === undefined) return undefined
   return PackageName.safeParse(cardName(manifestUrl, name)).data
-}
-
-/** Every entry takes its name, in STAGE too; a deleted entry reserves its name for its owner. */
-function assertFree(taken: StoredEntry | undefined, packageName: string, principal: Principal): void {
-  if (!taken) return
-  if (taken.deleted && !taken.owner && !taken.suspended) return
-  if (taken.deleted && owns(principal, taken)) {
-    assertNotSuspended(taken)
-    return
-  }
-  throw new Failure('conflict', `The name ${packageName} is taken.`, {
-    errors: [{ pointer: '/package_name', detail: 'Choose another name.' }],
-  })
 }
 
 function assertRevision(entry: StoredEntry, expected: number | undefined): void {

@@ -3,6 +3,8 @@ import type { StoredEntry } from '../../store/store.ts'
 /** Initial values of the fields that the registry manages. */
 export const blank = {
   stated: null,
+  taken_from: null,
+  offer: null,
   card_sha256: null,
   content_flags: [],
   signature: null,

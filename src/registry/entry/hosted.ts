@@ -3,6 +3,7 @@ import type { Capability, VerificationLevel } from '../../../schemas/entry-parts
 import type { Json } from '../../../schemas/json.ts'
 import type { Store, StoredEntry } from '../../store/store.ts'
 import { blank } from './entry-defaults.ts'
+import { assertEntrySize } from './entry-size.ts'
 
 /** The software that hosts the agents. */
 interface Product {
@@ -36,6 +37,7 @@ export async function listHosted(
         ...facts,
         updated_at: at,
       }
+      assertEntrySize(entry)
       await writer.put(entry, { actor: null, action: 'list_hosted' })
     }
   })

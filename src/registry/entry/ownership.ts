@@ -1,19 +1,13 @@
 import { Failure } from '../../../schemas/failure.ts'
-import { localIssuer } from '../../../schemas/identity.ts'
 import type { Change } from '../../../schemas/publication.ts'
 import type { Principal } from '../../../schemas/scope.ts'
-import type { AuditEvent } from '../../../schemas/trust.ts'
+import { Actor, type AuditEvent } from '../../../schemas/trust.ts'
+import { principalKey } from '../../common/principal-key.ts'
 import type { Store, StoredEntry } from '../../store/store.ts'
 import { decodePosition, encodePosition, numberIn } from '../queries/cursor.ts'
 import type { Committed, Editor } from './editor.ts'
-import { assertNotSuspended, isAdmin, isVisible, mayRead } from './permissions.ts'
+import { isAdmin, isVisible, mayRead } from './permissions.ts'
 import { toReference } from './reference.ts'
-
-export interface Recipient {
-  readonly subject: string
-  /** The issuer of the recipient's tokens; the local one when absent. */
-  readonly issuer?: string | undefined
-}
 
 export interface Suspending extends Change {
   /** False lifts a suspension. */
@@ -32,13 +26,15 @@ export interface AuditPage {
   readonly next_cursor: string | null
 }
 
-/** Ownership, suspension, reports and the audit log of entries. */
+/** Suspension, reports and the audit log of entries. */
 interface OwnershipService {
-  transfer(change: Change, to: Recipient, caller: Principal | null): Promise<Committed>
   suspend(request: Suspending, caller: Principal | null): Promise<Committed>
   /** Reports a problem to the owner and to admins; the same report within a day counts once. */
   report(report: Report, caller: Principal | null): Promise<void>
-  /** The audit log of an entry, newest first, deleted entries included; for its owner and admins. */
+  /**
+   * The audit log of an entry, newest first, deleted entries included; for its owner and admins. A former owner reads
+   * only the event by which the entry was taken over, and an admin, by the id, what is kept of a purged entry.
+   */
   audit(
     agent: string,
     limit: number,
@@ -47,21 +43,12 @@ interface OwnershipService {
   ): Promise<AuditPage>
 }
 
+/** Former owners who are told of take-overs; those of earlier ones are not. */
+const maxTakeOvers = 100
+
 const dayMilliseconds = 24 * 3_600_000
 
 export function createOwnershipService(store: Store, editor: Editor, clock: () => number): OwnershipService {
-  /**
-   * A proof belongs to its owner. The proof and the status of the signature therefore do not pass to the next owner.
-   */
-  const transfer: OwnershipService['transfer'] = (change, { subject, issuer = localIssuer }, caller) =>
-    editor.change(change, caller, { action: 'transfer' }, (entry, _, at) => {
-      assertNotSuspended(entry)
-      const owner = { issuer, subject, namespace: null }
-      const check_at = entry.manifest_url === null ? null : at
-      const unproved = { verification_level: 'unverified', proof: null, signature: null } as const
-      return { ...entry, ...unproved, owner, check_at }
-    })
-
   const suspend: OwnershipService['suspend'] = ({ suspended, reason, ...change }, caller) =>
     editor.change(
       change,
@@ -92,21 +79,50 @@ export function createOwnershipService(store: Store, editor: Editor, clock: () =
   }
 
   const audit: OwnershipService['audit'] = async (agent, limit, cursor, caller) => {
-    const entry = await store.read.entry(toReference(agent))
-    if (!entry || !(isVisible(entry, caller) || mayRead(caller, entry))) throw unlisted(agent)
+    const reference = toReference(agent)
+    const entry = await store.read.entry(reference)
+    if (!entry) {
+      // The log outlives a purged entry.
+      const isKept = caller !== null && isAdmin(caller) && 'id' in reference
+      const page = isKept ? await pageOf(reference.id, limit, cursor, caller) : undefined
+      if (page && page.events.length > 0) return page
+      throw unlisted(agent)
+    }
+    const lost = caller && !mayRead(caller, entry) ? await takenFrom(entry, caller) : []
+    if (lost.length > 0) return { events: lost, next_cursor: null }
+    if (!(isVisible(entry, caller) || mayRead(caller, entry))) throw unlisted(agent)
     if (!caller || !mayRead(caller, entry)) {
       throw new Failure('forbidden', `Only its owner may read the log of ${entry.package_name}.`)
     }
-    const question = ['audit', entry.id]
+    return await pageOf(entry.id, limit, cursor, caller)
+  }
+
+  async function pageOf(
+    id: string,
+    limit: number,
+    cursor: string | undefined,
+    caller: Principal,
+  ): Promise<AuditPage> {
+    const question = ['audit', id]
     const before = cursor === undefined ? undefined : numberIn(decodePosition(cursor, question).id)
-    const found = await store.read.audit(entry.id, limit + 1, before)
+    const found = await store.read.audit(id, limit + 1, before)
     const events = found.slice(0, limit).map((event) => anonymised(event, caller))
     const last = events.at(-1)
     const more = found.length > limit && last
     return { events, next_cursor: more ? encodePosition({ key: 'id', id: String(last.id) }, question) : null }
   }
 
-  return { transfer, suspend, report, audit }
+  /** The events by which the entry was taken over from the caller, without the new owner. */
+  async function takenFrom(entry: StoredEntry, caller: Principal): Promise<AuditEvent[]> {
+    const events = await store.read.audit(entry.id, maxTakeOvers, undefined, 'take_over')
+    return events.flatMap((event) => {
+      const former = Actor.safeParse(event.before?.owner).data
+      if (!former || principalKey(former) !== principalKey(caller)) return []
+      return { ...event, actor: null, before: { owner: event.before?.owner }, after: null }
+    })
+  }
+
+  return { suspend, report, audit }
 }
 
 /** Only admins see who reported. */

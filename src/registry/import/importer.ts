@@ -4,6 +4,7 @@ import type { Principal } from '../../../schemas/scope.ts'
 import type { AuditAction, Store, StoredEntry, Writer } from '../../store/store.ts'
 import { contentFlags } from '../entry/content-flags.ts'
 import { blank } from '../entry/entry-defaults.ts'
+import { fittingCapabilities, maxEntryBytes } from '../entry/entry-size.ts'
 import { type Facts, readLine } from './read-line.ts'
 
 /** The result of an import. Line numbers count from 1. */
@@ -75,8 +76,9 @@ async function importFacts(
     const package_name = number === 1 ? facts.package_name : `${facts.package_name}-${number}`
     const taken = await writer.entry({ package_name })
     if (!taken) {
-      const entry = { ...fresh(at, createId()), ...facts, package_name, content_flags: contentFlags(facts) }
-      await writer.put(entry, auditAction)
+      const entry = fitting({ ...fresh(at, createId()), ...facts, package_name })
+      if (!entry) return tooLarge(package_name)
+      await writer.put({ ...entry, content_flags: contentFlags(entry) }, auditAction)
       return 'created'
     }
     if (taken.source_url !== facts.source_url) continue
@@ -84,7 +86,8 @@ async function importFacts(
     if (taken.deleted) return `${package_name} was deleted here.`
     // An import does not change fields that an admin corrected.
     const corrected = pick(taken, taken.stated ?? [])
-    const next = { ...taken, ...facts, ...corrected, package_name }
+    const next = fitting({ ...taken, ...facts, ...corrected, package_name })
+    if (!next) return tooLarge(package_name)
     if (
       JSON.stringify(next) === JSON.stringify({ ...taken, ...pick(taken, Object.keys(facts)), package_name })
     )
@@ -92,6 +95,16 @@ async function importFacts(
     await writer.put({ ...next, content_flags: contentFlags(next), updated_at: at }, auditAction)
     return 'updated'
   }
+}
+
+/** The entry with the capabilities that fit. */
+function fitting(entry: StoredEntry): StoredEntry | undefined {
+  const capabilities = fittingCapabilities(entry)
+  return capabilities && { ...entry, capabilities }
+}
+
+function tooLarge(packageName: string): string {
+  return `${packageName} would have more than ${maxEntryBytes} bytes without its capabilities.`
 }
 
 /** Some fields of an entry. */

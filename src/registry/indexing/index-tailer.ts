@@ -162,7 +162,8 @@ function toChange(entry: StoredEntry, liveness?: LivenessStatus): EntryChange {
   return { id: entry.id, document: entry.deleted ? null : toDocument(entry, liveness) }
 }
 
-function toDocument(entry: StoredEntry, liveness: LivenessStatus = 'unknown'): SearchDocument {
+/** The searchable form of an entry. */
+export function toDocument(entry: StoredEntry, liveness: LivenessStatus = 'unknown'): SearchDocument {
   const { id, package_name, name, description, created_at, capabilities } = entry
   return {
     id,
@@ -176,6 +177,7 @@ function toDocument(entry: StoredEntry, liveness: LivenessStatus = 'unknown'): S
     capabilities,
     liveness,
     deprecated: entry.deprecated !== null,
+    imitates_name: entry.content_flags.includes('imitates_name'),
   }
 }
 

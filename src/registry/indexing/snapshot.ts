@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { privateFile, privateFolder } from '../../common/private-file.ts'
 import { openSections, type Parts, packSections, type Sections } from '../../common/sections.ts'
 import type { Store } from '../../store/store.ts'
 
@@ -47,13 +48,15 @@ export function createKeep(snapshot: Snapshot, derived: Savable): Keep {
 
 /**
  * A snapshot in the file at `path`. `format` names the code that wrote it: a snapshot of another format is not read.
- * `onError` is called for a file that is damaged or cannot be written.
+ * `onError` is called for a file that is damaged or cannot be written, and before `onLater`, which is called for a
+ * snapshot of a later revision than that of the store.
  */
 export function createSnapshot(
   path: string,
   format: string,
   store: Store,
   onError: (fault: unknown) => void,
+  onLater: () => void = () => {},
 ): Snapshot {
   /** Identifies this store at a revision, so that a snapshot of another or a restored store does not match. */
   async function originAt(revision: number): Promise<string> {
@@ -68,6 +71,14 @@ export function createSnapshot(
         const sections = openSections(path)
         const origin = sections.text('origin')
         const [, revision] = JSON.parse(origin) as [string, number]
+        const latest = await store.read.latest()
+        if (revision > latest) {
+          onError(storeBehind(path, revision, latest))
+          onLater()
+          return undefined
+        }
+        // What was purged after the snapshot must not come back from it.
+        if (revision < (await store.retention.prunedRevision())) return undefined
         return origin === (await originAt(revision)) ? sections : undefined
       } catch (fault) {
         onError(fault)
@@ -77,8 +88,9 @@ export function createSnapshot(
     async write(revision, parts) {
       const temporary = `${path}.${process.pid}`
       try {
-        await mkdir(dirname(path)).catch(() => {})
-        await writeFile(temporary, packSections({ ...parts, origin: await originAt(revision) }))
+        await mkdir(dirname(path), { mode: privateFolder }).catch(() => {})
+        const content = packSections({ ...parts, origin: await originAt(revision) })
+        await writeFile(temporary, content, { mode: privateFile })
         await rename(temporary, path)
       } catch (fault) {
         onError(fault)
@@ -86,4 +98,10 @@ export function createSnapshot(
       }
     },
   }
+}
+
+function storeBehind(path: string, revision: number, latest: number): Error {
+  return new Error(
+    `The store is at revision ${latest}, and ${path} was derived from it at revision ${revision}: changes that were acknowledged are missing. Unless you restored an older backup, restore the latest one.`,
+  )
 }

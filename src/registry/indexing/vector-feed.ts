@@ -3,8 +3,8 @@ import type { Embedder } from '../../search/embedders/embedder.ts'
 import { documentTexts } from '../../search/index/document-texts.ts'
 import type { SearchDocument } from '../../search/search-index.ts'
 import type { VectorChange, VectorStore } from '../../search/vectors/vector-store.ts'
-import type { Embeddings } from '../../store/store.ts'
-import type { Derived } from './index-tailer.ts'
+import type { Embeddings, StoredEntry } from '../../store/store.ts'
+import { type Derived, toDocument } from './index-tailer.ts'
 import { createVectorKeep } from './vector-keep.ts'
 
 interface VectorFeed extends Derived, AsyncDisposable {
@@ -67,6 +67,11 @@ export function createVectorFeed(
 }
 
 const none = new Float32Array(0)
+
+/** The content hashes of the texts of an entry. */
+export function textHashes(entry: StoredEntry): string[] {
+  return keysOf(toDocument(entry)).map(([key]) => key)
+}
 
 /** Each text of an entry, keyed by the hash of its content. */
 function keysOf(document: SearchDocument): [string, string][] {

@@ -17,6 +17,8 @@ export interface VectorIndexSwitch extends AsyncDisposable {
   readonly meaning: Meaning
   caughtUp(revision: number): Promise<void>
   progress(): DenseProgress
+  /** Writes the snapshots anew. */
+  saveSnapshots(): Promise<void>
 }
 
 interface VectorIndexSwitchOptions<Settings> {
@@ -77,6 +79,9 @@ export async function openVectorIndexSwitch<Settings>(
       return serving.meaning
     },
     caughtUp: (revision) => serving.follower.caughtUp(revision),
+    async saveSnapshots() {
+      await Promise.all([...new Set([serving, target])].map(({ saveSnapshot }) => saveSnapshot(0)))
+    },
     progress() {
       const next = serving === target ? undefined : progressOf(target)
       return { ...progressOf(serving), ...(next && { next }) }

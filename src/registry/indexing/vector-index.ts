@@ -18,6 +18,8 @@ export interface VectorIndex extends AsyncDisposable {
   readonly ready: Promise<void>
   /** Texts embedded since the start. */
   readonly embedded: number
+  /** Writes its snapshot if at least that many changes were applied since the last one. */
+  readonly saveSnapshot: Keep
 }
 
 /** Maximum time for which a write waits for its vectors, in milliseconds; shorter than that for its words. */
@@ -45,6 +47,7 @@ export function createVectorIndex(
   return {
     model: embedder.model,
     meaning: createMeaning(embedder, vectors),
+    saveSnapshot: keep,
     follower,
     ready: Promise.race([follower.ready.then(() => keep(changesWorthKeeping).catch(onError)), inTrouble]),
     get embedded() {

@@ -6,6 +6,7 @@ import type { NameCompletion, SearchInput, SearchOutput } from '../../../schemas
 import { principalKey } from '../../common/principal-key.ts'
 import type { Filter, Hit, Hits, SearchIndex } from '../../search/search-index.ts'
 import type { Reader, StoredEntry } from '../../store/store.ts'
+import { entryBytes, maxEntryBytes } from '../entry/entry-size.ts'
 import { isVisible } from '../entry/permissions.ts'
 import { toReference } from '../entry/reference.ts'
 import type { Views } from '../entry/view.ts'
@@ -40,6 +41,7 @@ export class SearchService {
   readonly #vectors: SearchServiceOptions['vectors']
   readonly #views: Views
   readonly #livenessCache: Pick<LivenessCache, 'swept'>
+  readonly #lengths = new WeakMap<object, number>()
   readonly #cache = createSearchCache<SearchOutput>(cachedCharacters, (found) => JSON.stringify(found).length)
 
   constructor({ livenessCache = emptyLivenessCache, ...options }: SearchServiceOptions) {
@@ -78,7 +80,10 @@ export class SearchService {
 
   /** Like `get`, after a write of this process: does not check for later writes of other processes. */
   async written(id: string, caller: Caller): Promise<EntryDetail> {
-    return this.#views.detail(await this.#entry(id, caller), caller)
+    const stored = await this.#entry(id, caller)
+    // What was stored before the bound may be longer than any answer, and the write has happened.
+    const shown = entryBytes(stored) <= maxEntryBytes ? stored : { ...stored, capabilities: [], card: null }
+    return this.#views.detail(shown, caller)
   }
 
   /** Listed package names that begin with a prefix, in order; `total` is null if there are more than `maxCounted`. */
@@ -117,8 +122,10 @@ export class SearchService {
     }
     const found = await this.#index.search(query, signal)
     const shown = await this.#show(found.hits.slice(0, limit), caller, text !== undefined)
-    const page = max_tokens === undefined ? shown : within(max_tokens, shown)
-    const last = page === shown ? found.hits[limit - 1] : found.hits.find((hit) => hit.id === page.at(-1)?.id)
+    const tokens = (max_tokens ?? Number.POSITIVE_INFINITY) * charactersPerToken
+    const page = within(Math.min(maxPageCharacters, tokens), shown)
+    const isWhole = page.length === shown.length
+    const last = isWhole ? found.hits[limit - 1] : found.hits.find((hit) => hit.id === page.at(-1)?.id)
     const notice = text === undefined ? undefined : noticeOf(found)
     return {
       agents: page,
@@ -131,15 +138,25 @@ export class SearchService {
   }
 
   /** The store, not the index, decides which entries this caller may see. */
-  async #show(hits: readonly Hit[], caller: Caller, ranked: boolean): Promise<Found[]> {
+  async #show(hits: readonly Hit[], caller: Caller, ranked: boolean): Promise<Shown[]> {
     const entries = await this.#reader.entries(hits.map((hit) => hit.id))
     const byId = new Map(entries.map((entry) => [entry.id, entry]))
     return hits.flatMap((hit) => {
       const entry = byId.get(hit.id)
       if (!entry || !isVisible(entry, caller)) return []
       const view = this.#views.entry(entry, caller)
-      return ranked ? { ...view, score: hit.score, match: hit.why } : view
+      const characters = this.#lengthOf(view)
+      if (!ranked) return { found: view, characters }
+      const reasons = { score: hit.score, match: hit.why }
+      return { found: { ...view, ...reasons }, characters: characters + JSON.stringify(reasons).length }
     })
+  }
+
+  /** Public views are the same objects in each answer. */
+  #lengthOf(view: object): number {
+    const characters = this.#lengths.get(view) ?? JSON.stringify(view).length
+    this.#lengths.set(view, characters)
+    return characters
   }
 
   async #entry(agent: string, caller: Caller): Promise<StoredEntry> {
@@ -175,14 +192,23 @@ function noticeOf({ total, best = 0 }: Hits): string | undefined {
 
 const charactersPerToken = 4
 
-/** The first agents whose texts fit within `tokens`, at least one; the same array if all fit. */
-function within(tokens: number, agents: Found[]): Found[] {
-  let left = tokens * charactersPerToken
-  const fit = agents.findIndex((agent) => {
-    left -= JSON.stringify(agent).length
+/** Maximum characters of the agents of one page: every transport answers with at most 1 MiB. */
+const maxPageCharacters = 768 * 1024
+
+/** An agent in an answer, and the length of its JSON. */
+interface Shown {
+  readonly found: Found
+  readonly characters: number
+}
+
+/** The first agents that fit within so many characters, at least one. */
+function within(maxCharacters: number, shown: readonly Shown[]): Found[] {
+  let left = maxCharacters
+  const fit = shown.findIndex(({ characters }) => {
+    left -= characters
     return left < 0
   })
-  return fit < 0 ? agents : agents.slice(0, Math.max(1, fit))
+  return shown.slice(0, fit < 0 ? undefined : Math.max(1, fit)).map(({ found }) => found)
 }
 
 /**

@@ -3,7 +3,7 @@ import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import { type Form, formsOf, formsToSign } from './card-forms.ts'
 import { type Algorithm, isAlgorithm, type KeysOf, keysNamed } from './card-keys.ts'
-import { refusalOf } from './json-limits.ts'
+import { type JsonLimits, refusalOf } from './json-limits.ts'
 
 export interface CardSigner {
   /** Ed25519 (signs as EdDSA) or ECDSA over P-256 (ES256). */
@@ -18,6 +18,9 @@ interface CardSignature {
   readonly signature: string
 }
 
+/** Above what any entry within its bound renders to, so that each card of this gateway can be signed. */
+const ownCard: JsonLimits = { max_values: 200_000, max_characters: 1024 * 1024 }
+
 /**
  * Signs a card (A2A 1.0, 8.4: detached flattened JWS over RFC 8785), replacing its signatures. Makes one signature for
  * each form that verifiers use and one over the whole card, or fewer if forms have equal bytes: an A2A 1.0 card
@@ -28,7 +31,7 @@ export async function signCard<Card extends Readonly<Record<string, unknown>>>(
   card: Card,
   { private_key, kid, jku }: CardSigner,
 ): Promise<Card & { signatures: CardSignature[] }> {
-  const refusal = refusalOf(card)
+  const refusal = refusalOf(card, ownCard)
   if (refusal) throw new Failure('invalid_request', `The card cannot be signed: ${refusal}.`)
   const header = { alg: algorithmOf(private_key), kid, typ: 'JOSE', ...(jku !== undefined && { jku }) }
   const signatures = await Promise.all(

@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import { Failure } from '../../../schemas/failure.ts'
 import type { SignatureReport } from '../../../schemas/trust.ts'
+import { isListed } from '../../store/entries/version-content.ts'
 import type { AuditAction, Store, StoredEntry, Writer } from '../../store/store.ts'
 import type { FetchCard, FetchedCard } from '../cards/fetch-card.ts'
-import { contentFlags } from '../entry/content-flags.ts'
+import { flagsOf, type ProtectedName } from '../entry/imitation.ts'
 import { type Claimant, claimToken } from './challenge.ts'
 import type { Prove, Proving } from './proof.ts'
 import { withCard, withoutCard } from './refresh.ts'
@@ -23,6 +24,8 @@ export interface CheckerOptions {
   ) => Promise<SignatureReport>
   /** The gateway's proof of the domain of its own agents; null without a domain. */
   readonly own: OwnDomain | null
+  /** The names that the operator protects; none when absent. */
+  readonly protectedNames?: readonly ProtectedName[]
   /** Called for faults that the entry does not cause. */
   readonly onError: (fault: unknown) => void
   /** Time-out of one entry, in milliseconds; 30,000 when absent. */
@@ -54,7 +57,7 @@ export class Checker {
 
   /** Checks one entry, whether it is due or not, and writes the result. */
   async check(id: string, signal: AbortSignal): Promise<void> {
-    const { store, deadline_ms = deadlineMilliseconds } = this.#options
+    const { store, protectedNames = [], deadline_ms = deadlineMilliseconds } = this.#options
     const entry = await store.read.entry({ id })
     if (!entry || entry.deleted) return
     const limited = AbortSignal.any([signal, AbortSignal.timeout(deadline_ms)])
@@ -69,7 +72,16 @@ export class Checker {
       if (now.revision !== entry.revision) return await this.#putVerification(writer, now, entry, proving)
       const updated_at = checked.card_sha256 === entry.card_sha256 ? entry.updated_at : this.#time()
       const after = { ...checked, signature, updated_at, check_at: this.#time(dayMilliseconds) }
-      await writer.put({ ...after, content_flags: contentFlags(after) }, auditActionOf(entry, after))
+      const content_flags = await flagsOf(after, writer, protectedNames)
+      await writer.put({ ...after, content_flags }, auditActionOf(entry, after))
+      if (after.owner && after.verification_level === 'domain_verified' && isListed(after)) {
+        // Entries that were checked within the last hour wait, so that repeated verifications cause few checks.
+        await writer.recheckNamesakes(
+          after.name,
+          this.#time(),
+          this.#time(dayMilliseconds - restMilliseconds),
+        )
+      }
     })
   }
 

@@ -2,9 +2,10 @@ import type { PublishedField } from '../../../schemas/entry-fields.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Finding, ManifestReport } from '../../../schemas/trust.ts'
 import type { StoredEntry } from '../../store/store.ts'
-import { error, info, readFindings } from '../cards/card-findings.ts'
+import { error, info, readFindings, warning } from '../cards/card-findings.ts'
 import type { FetchedCard } from '../cards/fetch-card.ts'
 import { type Manifest, namesIn } from '../cards/manifest.ts'
+import { fittingCapabilities, maxEntryBytes } from '../entry/entry-size.ts'
 
 /** Whether a field follows the manifest unless the owner stated it; the findings are in this order. */
 const follows = {
@@ -40,20 +41,32 @@ export function withCard(
 ): StoredEntry {
   const { manifest, findings } = readFindings(document)
   const all = [...findings, ...aboutEntry(entry, manifest, url)]
-  const wrong = all.find(({ severity }) => severity === 'error')
-  if (!manifest || wrong) {
-    const report = reportOf('invalid', at, wrong?.message ?? 'The card cannot be listed.', all)
+  const refused = (wrong: Finding | undefined, found: Finding[]): StoredEntry => {
+    const report = reportOf('invalid', at, wrong?.message ?? 'The card cannot be listed.', found)
     return { ...entry, card_sha256: sha256, manifest: report }
   }
+  const wrong = all.find(({ severity }) => severity === 'error')
+  if (!manifest || wrong) return refused(wrong, all)
   const stated = new Set<string>(entry.stated ?? followed)
   const facts = followed.filter((field) => !stated.has(field)).map((field) => [field, manifest[field]])
-  return {
-    ...entry,
-    ...Object.fromEntries(facts),
-    card: manifest.card,
-    card_sha256: sha256,
-    manifest: reportOf('ok', at, null, all),
-  }
+  const next = { ...entry, ...Object.fromEntries(facts), card: manifest.card, card_sha256: sha256 }
+  const capabilities = fittingCapabilities(next)
+  const isCut = capabilities !== undefined && capabilities.length < next.capabilities.length
+  if (!capabilities || (isCut && stated.has('capabilities'))) return refused(oversized, [oversized, ...all])
+  const found = isCut ? [cutTo(capabilities.length), ...all] : all
+  return { ...next, capabilities, manifest: reportOf('ok', at, null, found) }
+}
+
+const oversized = error(
+  'too_large',
+  '',
+  `With this card the entry would have more than ${maxEntryBytes} bytes.`,
+  'Make the card smaller, or state less in the registry.',
+)
+
+function cutTo(count: number): Finding {
+  const message = `Only the first ${count} capabilities are listed: an entry has at most ${maxEntryBytes} bytes.`
+  return warning('too_large', '/capabilities', message, 'Shorten the input schemas and the descriptions.')
 }
 
 /** An entry after its card could not be read. It keeps the content of the last reading. */

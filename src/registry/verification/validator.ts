@@ -1,3 +1,4 @@
+import { initialValues } from '../../../schemas/entry-fields.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { Publication } from '../../../schemas/publication.ts'
 import type { Principal } from '../../../schemas/scope.ts'
@@ -7,6 +8,8 @@ import type { Validation, ValidationRequest } from '../../../schemas/validation.
 import { error, readFindings } from '../cards/card-findings.ts'
 import { type FetchCard, maxManifestBytes } from '../cards/fetch-card.ts'
 import type { Manifest } from '../cards/manifest.ts'
+import { entryBytes, maxEntryBytes } from '../entry/entry-size.ts'
+import { isReservedFor } from '../entry/name-rules.ts'
 import { cardName } from '../import/read-line.ts'
 
 type Validate = (
@@ -19,7 +22,7 @@ type Validate = (
 export function createValidator(fetchCard: FetchCard): Validate {
   return async ({ manifest_url, card, publication }, caller, signal) => {
     if (card) return isFetchable(card) ? ofCard(card) : unfetchable
-    if (publication) return ofPublication(publication)
+    if (publication) return ofPublication(publication, caller)
     if (!caller) throw new Failure('unauthenticated', 'Fetching a manifest needs a bearer token.')
     if (manifest_url === undefined) throw new Failure('invalid_request', 'There is nothing to validate.')
     return await ofUrl(manifest_url, fetchCard, signal)
@@ -64,10 +67,10 @@ function ofCard(document: unknown, manifestUrl?: string): Validation {
 
 const shape = input(Publication)
 
-function ofPublication(publication: Record<string, unknown>): Validation {
+function ofPublication(publication: Record<string, unknown>, caller: Principal | null): Validation {
   try {
     const stated = shape.parse(publication)
-    const findings = lacks(stated)
+    const findings = [...lacks(stated), ...reserved(stated, caller), ...tooLarge(stated)]
     return { valid: isSound(findings), form: null, findings, preview: null, card_sha256: null }
   } catch (thrown) {
     if (!(thrown instanceof Failure)) throw thrown
@@ -101,6 +104,27 @@ function lacks({
       `Add ${field}, or manifest_url.`,
     ),
   )
+}
+
+function reserved({ package_name }: Publication, caller: Principal | null): Finding[] {
+  if (package_name === undefined || !isReservedFor(caller, package_name)) return []
+  const message = 'This name cannot be taken: it is one segment, a public suffix or a word of paths.'
+  return [error('reserved_name', '/package_name', message, 'Choose a name such as com.example.weather.')]
+}
+
+/** As a new agent without a card of its own. */
+function tooLarge({
+  package_name = '',
+  name = '',
+  description = '',
+  ...publication
+}: Publication): Finding[] {
+  const stated = Object.entries(publication).filter(([, value]) => value !== undefined)
+  const fields = { ...initialValues, ...Object.fromEntries(stated), package_name, name, description }
+  const bytes = entryBytes({ ...fields, card: null, hosted: false, source_url: null, deprecated: null })
+  if (bytes <= maxEntryBytes) return []
+  const message = `The agent would be ${bytes} bytes; an entry has at most ${maxEntryBytes}.`
+  return [error('too_large', '', message, 'Shorten the input schemas and the descriptions.')]
 }
 
 function isSound(findings: readonly Finding[]): boolean {

@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Change } from '../../../schemas/publication.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import type { ProofRequest, VerificationOutcome } from '../../../schemas/trust.ts'
 import type { Reader, StoredEntry } from '../../store/store.ts'
 import type { Committed, Edit, Editor } from '../entry/editor.ts'
+import { hasProved, namespacesOver } from '../entry/name-rules.ts'
 import {
   assertMayChange,
   assertMayClaim,
@@ -12,6 +14,7 @@ import {
 } from '../entry/permissions.ts'
 import { toReference } from '../entry/reference.ts'
 import { type Claimant, challengesFor, claimToken } from './challenge.ts'
+import { agreement } from './domain.ts'
 import type { Proof, Prove } from './proof.ts'
 import { domainOf } from './verification-status.ts'
 
@@ -27,7 +30,10 @@ export interface Verified {
 interface Verifier {
   /** Checks for a proof of the domain by the entry's owner. */
   verify(request: VerifyRequest, caller: Principal | null, signal: AbortSignal): Promise<Verified>
-  /** Makes the caller the owner of an unowned entry, by the same proof or by the caller's namespace claim. */
+  /**
+   * Makes the caller the owner of an entry whose owner, if it has one, did not prove the domain; by the same proof or by
+   * the caller's namespace claim.
+   */
   claim(request: VerifyRequest, caller: Principal | null, signal: AbortSignal): Promise<Verified>
 }
 
@@ -65,20 +71,28 @@ export function createVerifier({ reader, editor, prove, secret }: VerifierOption
   ): Promise<Verified> {
     if (!caller) throw new Failure('unauthenticated', 'This needs a bearer token.')
     const entry = await reader.entry(toReference(request.agent))
-    assertMayClaim(caller, entry, request.agent)
+    const claims = entry ? await reader.claims(namespacesOver(entry.package_name)) : []
+    const isProver = hasProved(caller, claims)
+    assertMayClaim(caller, entry, request.agent, isProver)
     const namespace = coveringNamespace(caller, entry.package_name)
     const owner = { issuer: caller.issuer, subject: caller.subject, namespace }
-    const take = (earns: (now: StoredEntry, at: string) => Partial<StoredEntry>) => {
-      const edit: Edit = (now, _, at) => ({ ...unchanged(now, entry), owner, stated: [], ...earns(now, at) })
-      return editor.change(request, caller, { action: 'claim' }, edit, assertMayClaim)
+    const take = (reason: string, proof?: Proof) => {
+      const edit: Edit = (now, _, at) => claimed(unchanged(now, entry), owner, proof, at)
+      const action = { action: entry.owner === null ? 'claim' : 'take_over', reason }
+      return editor.change(request, caller, action, edit, (principal, now, agent) =>
+        assertMayClaim(principal, now, agent, isProver),
+      )
     }
     if (namespace !== null) {
-      const committed = await take((_, at) => ({ verification_level: 'unverified', check_at: at }))
+      const committed = await take(`By a token with the namespace claim ${namespace}.`)
       return { outcome: outcomeOf(entry, { verification_level: 'unverified' }), committed }
     }
-    return await attempt(entry, caller, request, signal, (proof) =>
-      take((now, at) => verifiedFields(now, proof, at)),
+    const { outcome, committed } = await attempt(nameAlone(entry), caller, request, signal, (proof) =>
+      take(`The domain ${proof.domain} was proved.`, proof),
     )
+    if (!committed || entry.owner === null || isWithin(entry, outcome.domain)) return { outcome, committed }
+    const reason = `You own it now. Its card or an endpoint was outside ${outcome.domain}: correct it, then verify.`
+    return { outcome: { ...outcome, verified: false, verification_level: 'unverified', reason }, committed }
   }
 
   /** The entry is not locked during outside requests: `commit` checks that it is unchanged. */
@@ -115,6 +129,59 @@ export function createVerifier({ reader, editor, prove, secret }: VerifierOption
   return { verify, claim }
 }
 
+/**
+ * For an entry with an owner the name alone decides about the domain: its manifest may be the work of an owner who has
+ * no right to the name.
+ */
+function nameAlone(entry: StoredEntry): StoredEntry {
+  return entry.owner === null ? entry : { ...entry, manifest_url: null }
+}
+
+/** True if the manifest and the endpoints of the entry are within the domain. */
+function isWithin({ package_name, manifest_url, endpoints }: StoredEntry, domain: string | null): boolean {
+  if (domain === null) return false
+  const urls = [...(manifest_url === null ? [] : [manifest_url]), ...endpoints.map(({ url }) => url)]
+  return urls.every((url) => agreement({ package_name, manifest_url: url, domain }).domain !== null)
+}
+
+/**
+ * The entry after it was claimed, by a proof or by a namespace claim. Content that a former owner stated stays, but is
+ * not verified unless it is within the domain, and a card outside the domain is no longer followed.
+ */
+function claimed(
+  entry: StoredEntry,
+  owner: StoredEntry['owner'],
+  proof: Proof | undefined,
+  at: string,
+): StoredEntry {
+  if (entry.owner === null) {
+    const next = { ...entry, owner, stated: [], offer: null }
+    return proof
+      ? { ...next, ...verifiedFields(entry, proof, at) }
+      : { ...next, verification_level: 'unverified', check_at: at }
+  }
+  const { issuer, subject } = entry.owner
+  const taken_from = { issuer, subject }
+  const next = {
+    ...entry,
+    ...unproved,
+    ...cardWithin(entry, proof?.domain),
+    owner,
+    taken_from,
+    offer: null,
+    check_at: at,
+  }
+  return proof && isWithin(entry, proof.domain) ? { ...next, ...verifiedFields(next, proof, at) } : next
+}
+
+const unproved = { verification_level: 'unverified', proof: null, signature: null } as const
+
+/** Nothing, or the fields without the card of an entry whose manifest is outside the domain of its name. */
+function cardWithin(entry: StoredEntry, domain: string | undefined): Partial<StoredEntry> {
+  const isOutside = entry.manifest_url !== null && domainOf(entry, domain).domain === null
+  return isOutside ? { manifest_url: null, card: null, card_sha256: null, manifest: null } : {}
+}
+
 /** The fields of an entry whose proof was just found. */
 function verifiedFields(entry: StoredEntry, proof: Proof, at: string): Partial<StoredEntry> {
   const previous = entry.proof?.domain === proof.domain ? entry.proof : null
@@ -133,10 +200,11 @@ function verifiedFields(entry: StoredEntry, proof: Proof, at: string): Partial<S
   }
 }
 
-/** Throws Failure `conflict` if the owner, the name or the manifest has changed during the check. */
+/** Throws Failure `conflict` if the owner, the manifest or the endpoints have changed during the check. */
 function unchanged(now: StoredEntry, before: StoredEntry): StoredEntry {
   const same =
     now.manifest_url === before.manifest_url &&
+    isDeepStrictEqual(now.endpoints, before.endpoints) &&
     now.owner?.issuer === before.owner?.issuer &&
     now.owner?.subject === before.owner?.subject
   if (same) return now

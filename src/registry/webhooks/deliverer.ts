@@ -105,8 +105,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 }
 
 function wantedBy({ kinds, mine, owner }: StoredWebhook, up_to: number): (update: FeedChange) => boolean {
-  return ({ change, owner: own }) =>
-    change.revision <= up_to &&
-    kinds.includes(change.kind) &&
-    (!mine || (own !== null && principalKey(own) === owner))
+  const isMine = (of: FeedChange['taken_from']) => of !== null && principalKey(of) === owner
+  return ({ change, owner: own, taken_from }) =>
+    change.revision <= up_to && kinds.includes(change.kind) && (!mine || isMine(own) || isMine(taken_from))
 }

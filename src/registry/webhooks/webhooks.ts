@@ -38,7 +38,8 @@ interface WebhooksOptions {
   readonly check: (url: string) => unknown
 }
 
-const maxPerOwner = 10
+/** Of one owner. */
+export const maxWebhooks = 10
 const secretBytes = 32
 
 export function createWebhooks(options: WebhooksOptions): Webhooks {
@@ -84,8 +85,8 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
         disabled_at: null,
         deliveries: [],
       }
-      if (await webhooks.add(webhook, maxPerOwner)) return { ...shown(webhook), secret }
-      throw new Failure('conflict', `You have ${maxPerOwner} webhooks.`, { hint: 'Delete one first.' })
+      if (await webhooks.add(webhook, maxWebhooks)) return { ...shown(webhook), secret }
+      throw new Failure('conflict', `You have ${maxWebhooks} webhooks.`, { hint: 'Delete one first.' })
     },
     list: async (caller) => (await webhooks.list(principalKey(caller))).map(shown),
     get: async (id, caller) => shown(await own(id, caller)),

@@ -9,7 +9,7 @@ import { type WeighedStatus, weightsOf } from './score-weights.ts'
 import { type IndexedText, TextIndex } from './text-index.ts'
 
 /** The stored part of a document, without its terms. */
-interface StoredDocument extends IndexedAttributes {
+interface StoredDocument extends IndexedAttributes, WeighedStatus {
   readonly id: string
   readonly name: string
   readonly created_at: string
@@ -159,7 +159,7 @@ function entryOf(document: StoredDocument, text: IndexedText): TableEntry {
 
 function toStored(document: SearchDocument): StoredDocument {
   const { id, name, created_at, state, owner, capabilities } = document
-  const { liveness, deprecated } = document
+  const { liveness, deprecated, imitates_name } = document
   return {
     id,
     name,
@@ -169,6 +169,7 @@ function toStored(document: SearchDocument): StoredDocument {
     ...listedValues(document),
     ...(liveness && { liveness }),
     ...(deprecated && { deprecated }),
+    ...(imitates_name && { imitates_name }),
     capabilities: capabilities.map((capability) => capability.name),
   }
 }

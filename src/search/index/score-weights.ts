@@ -16,15 +16,20 @@ export const livenessWeights: Readonly<Record<LivenessStatus, number>> = {
 /** Factor of the score of a deprecated agent, which ranks after every agent that matches more than half as well. */
 export const deprecatedWeight = 0.5
 
-export type WeighedStatus = Pick<SearchDocument, 'liveness' | 'deprecated'>
+/** Factor of the score of an agent whose name imitates that of another: it ranks last. */
+const imitationWeight = 0.001
+
+export type WeighedStatus = Pick<SearchDocument, 'liveness' | 'deprecated' | 'imitates_name'>
 
 /** The factors below 1 of an agent's score, by their reason. */
 export function weightsOf({
   liveness = 'unknown',
   deprecated = false,
+  imitates_name = false,
 }: WeighedStatus): Record<string, number> {
   return {
     ...(livenessWeights[liveness] < 1 && { liveness: livenessWeights[liveness] }),
     ...(deprecated && { deprecated: deprecatedWeight }),
+    ...(imitates_name && { imitates_name: imitationWeight }),
   }
 }

@@ -26,7 +26,7 @@ export function difference(before: StoredEntry | undefined, after: StoredEntry):
 }
 
 /** In characters of JSON; enough for names and descriptions. */
-const maxLoggedCharacters = 20_000
+const maxLoggedCharacters = 4000
 
 /** A value too long for the log is replaced by its length and its SHA-256 in hex. */
 function truncated(value: unknown): unknown {
@@ -61,10 +61,12 @@ export async function auditOf(
   entryId: string,
   limit: number,
   before?: number,
+  action?: string,
 ): Promise<AuditEvent[]> {
   const all = db.selectFrom('audit').selectAll().where('entry_id', '=', entryId)
   const older = before === undefined ? all : all.where('id', '<', before)
-  const rows = await older.orderBy('id', 'desc').limit(limit).execute()
+  const chosen = action === undefined ? older : older.where('action', '=', action)
+  const rows = await chosen.orderBy('id', 'desc').limit(limit).execute()
   return rows.map(toEvent)
 }
 

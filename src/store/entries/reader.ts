@@ -1,11 +1,13 @@
 import type { Kysely } from 'kysely'
+import type { Actor } from '../../../schemas/trust.ts'
 import { chunksOf } from '../../common/chunks.ts'
+import { principalKey } from '../../common/principal-key.ts'
 import { currentRevision } from '../sql/counter.ts'
 import { type EntryTable, maxRowsPerStatement, type Tables } from '../sql/tables.ts'
-import type { Reader, Reference } from '../store.ts'
+import type { Reader, Reference, StoredEntry } from '../store.ts'
 import { auditOf } from './audit.ts'
 import type { EntryCache, Loaded } from './entry-cache.ts'
-import { parseEntry } from './group-commit/decision-reads.ts'
+import { createDecisionReads, parseEntry } from './group-commit/decision-reads.ts'
 
 /** A row whose document is not parsed yet. */
 type EntryRow = Pick<EntryTable, 'id' | 'document'>
@@ -70,7 +72,9 @@ export function createReader(db: Kysely<Tables>, cache: EntryCache, validity: Va
     },
     due: (now, latest, limit) => dueIds(db, now, latest, limit),
     listedNames: (prefix, limit) => listedNames(db, prefix, limit),
-    audit: (entryId, limit, before) => auditOf(db, entryId, limit, before),
+    audit: (...query) => auditOf(db, ...query),
+    claims: (namespaces) => createDecisionReads(db, { cached: false }).claims(namespaces),
+    offers: (...query) => offeredEntries(db, ...query),
     revision,
     async latest() {
       await validity.ask()
@@ -112,6 +116,25 @@ async function dueIds(db: Kysely<Tables>, now: string, latest: string, limit: nu
     .limit(limit)
     .execute()
   return rows.map((row) => row.id)
+}
+
+async function offeredEntries(
+  db: Kysely<Tables>,
+  side: 'made' | 'received',
+  party: NonNullable<Actor>,
+  limit: number,
+  after = '',
+): Promise<StoredEntry[]> {
+  const rows = await db
+    .selectFrom('entry')
+    .select(['id', 'document'])
+    .where('offered_to', 'is not', null)
+    .where(side === 'made' ? 'owner' : 'offered_to', '=', principalKey(party))
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+  return rows.map(parseEntry)
 }
 
 async function listedNames(db: Kysely<Tables>, prefix: string, limit: number): Promise<string[]> {

@@ -34,7 +34,7 @@ export function createVersionStore(db: Kysely<Tables>): VersionStore {
         .selectAll()
         .orderBy('revision', 'desc')
         .executeTakeFirst()
-      if (!row) return undefined
+      if (!row || row.document === '') return undefined
       const { document, entry_id: _, digest_format: __, ...version } = row
       return { ...version, content: Content.parse(JSON.parse(document)) }
     },

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Tables } from '../sql/tables.ts'
 import type { AuditAction, StoredEntry, Writer } from '../store.ts'
 import { actorKey } from './audit.ts'
+import { displayKey } from './display-names.ts'
 import { commitPuts, type Put, type RecordedAction, toRow, upsert } from './group-commit/commit.ts'
 import { createDecisionReads } from './group-commit/decision-reads.ts'
 
@@ -14,7 +15,7 @@ export function createWriter(
 ): { writer: Writer; commit: () => Promise<number> } {
   const puts = new Map<string, Put>()
   const actions: RecordedAction[] = []
-  const { previous, ...reads } = createDecisionReads(transaction, { cached: false })
+  const { previous, counted: _, ...reads } = createDecisionReads(transaction, { cached: false })
 
   async function put(entry: StoredEntry, audit: AuditAction = byGateway): Promise<void> {
     const before = puts.get(entry.id)?.before ?? (await previous(entry.id))
@@ -27,6 +28,15 @@ export function createWriter(
     put,
     async record(entryId, audit) {
       actions.push({ entry_id: entryId, audit })
+    },
+    async recheckNamesakes(name, now, before) {
+      await transaction
+        .updateTable('entry')
+        .set({ check_at: now })
+        .where('display_key', '=', displayKey(name))
+        .where('proved_namespace', 'is', null)
+        .where((row) => row.or([row('check_at', 'is', null), row('check_at', '<', before)]))
+        .execute()
     },
     async lastDone(entryId, action, actor) {
       const row = await transaction

@@ -13,6 +13,11 @@ import { repeats } from './0011-repeats.ts'
 import { changes } from './0012-changes.ts'
 import { rate } from './0013-rate.ts'
 import { digestFormat } from './0014-digest-format.ts'
+import { offers } from './0017-offers.ts'
+import { shownNames } from './0017-shown-names.ts'
+import { sessionAddresses } from './0018-session-addresses.ts'
+import { ownerUsage } from './0019-owner-usage.ts'
+import { persons } from './0020-persons.ts'
 
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001-entries': entries,
@@ -29,6 +34,11 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0012-changes': changes,
   '0013-rate': rate,
   '0014-digest-format': digestFormat,
+  '0017-offers': offers,
+  '0017-shown-names': shownNames,
+  '0018-session-addresses': sessionAddresses,
+  '0019-owner-usage': ownerUsage,
+  '0020-persons': persons,
 }
 
 /** In the order in which they run. */

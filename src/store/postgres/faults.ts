@@ -1,5 +1,6 @@
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
+import type { WriteRefusal } from '../store.ts'
 
 /** Codes of Node for an unreachable server (libuv's names), and messages of `pg`, whose errors have no codes. */
 const unreachableCodes =
@@ -57,6 +58,14 @@ export function isUnreachable(thrown: unknown): boolean {
 /** True for a transaction that lost a conflict and may be repeated from the start. */
 export function isConflict(thrown: unknown): boolean {
   return thrown instanceof Failure ? isConflict(thrown.cause) : /^40(001|P01)$/.test(codeOf(thrown))
+}
+
+/** Why the server refuses every write; undefined for other errors. */
+export function refusalOf(thrown: unknown): WriteRefusal | undefined {
+  if (thrown instanceof Failure) return refusalOf(thrown.cause)
+  const code = codeOf(thrown)
+  if (code === '53100') return 'storage_full'
+  return code === '25006' ? 'read_only' : undefined
 }
 
 function codeOf(thrown: unknown): string {

@@ -5,14 +5,15 @@ import type { Snapshot } from '../dump-restore.ts'
 import { createEntryCache } from '../entries/entry-cache.ts'
 import { createReader } from '../entries/reader.ts'
 import { migrate } from '../migrate.ts'
+import { observeWrites } from '../sql/observe-writes.ts'
 import { createSqlStore } from '../sql/sql-store.ts'
 import type { CounterTable, Tables } from '../sql/tables.ts'
 import type { Realm, Transact } from '../sql/transaction.ts'
-import type { Store } from '../store.ts'
+import type { Store, StoreObserver } from '../store.ts'
 import { wakeOn } from '../wake.ts'
 import { createPool } from './connect.ts'
 import { selectCounters, toCounters } from './counters.ts'
-import { isUnreachable, retries } from './faults.ts'
+import { isUnreachable, refusalOf, retries } from './faults.ts'
 import { Invalidations } from './invalidations.ts'
 import { openListener } from './listener.ts'
 import { askPostgres } from './server-info.ts'
@@ -35,6 +36,7 @@ interface PostgresOptions {
   readonly onError: (fault: unknown) => void
   /** Maximum time for which a start waits for the server. */
   readonly start_ms?: number
+  readonly observer?: StoreObserver
 }
 
 /**
@@ -42,7 +44,7 @@ interface PostgresOptions {
  * server answers within that time, `not_configured` if the server cannot be used.
  */
 export async function openPostgresStore(url: string, options: PostgresOptions): Promise<Store> {
-  const { clock, onError, start_ms = startMilliseconds } = options
+  const { clock, onError, start_ms = startMilliseconds, observer = {} } = options
   let isWaiting = false
   const hello = () =>
     askPostgres(url).catch((fault) => {
@@ -63,7 +65,9 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
   const invalidations = new Invalidations(reader, cache, commits, toCounters(rows))
   stack.use(openListener({ url, invalidations, onError }))
 
-  const transact = createTransact(writer)
+  const execute = createTransact(writer)
+  const transact = (realm: Realm, telling?: boolean) =>
+    observeWrites(execute(realm, telling), observer, refusalOf)
   const commit = (realm: Realm): Transact => {
     const transactRealm = transact(realm, true)
     return async (work) => {
@@ -84,6 +88,9 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
     transact,
     commit,
     snapshot,
+    forgetDeleted: async () => {},
+    // PostgreSQL reuses the space of deleted rows after this.
+    vacuum: async () => void (await writer.executeQuery(CompiledQuery.raw('vacuum'))),
     clock,
     wrote: (written) => invalidations.announceWritten(written),
   })
@@ -98,6 +105,14 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
       const done = await store.write(work)
       invalidations.announceRevision(done.revision)
       return done
+    },
+    dumpRestore: {
+      ...store.dumpRestore,
+      async restore(contents, replace) {
+        const rows = await store.dumpRestore.restore(contents, replace)
+        await invalidations.validity.ask()
+        return rows
+      },
     },
     liveness: {
       ...store.liveness,

@@ -1,7 +1,14 @@
 import type { Kysely } from 'kysely'
-import type { PoolBounds, SessionStore, Step, StoredSession } from '../../../schemas/playground.ts'
+import type {
+  PoolBounds,
+  SessionPools,
+  SessionStore,
+  Step,
+  StoredSession,
+} from '../../../schemas/playground.ts'
+import { chunksOf } from '../../common/chunks.ts'
 import { within } from '../sql/page.ts'
-import type { PlaygroundSessionTable, Tables } from '../sql/tables.ts'
+import { maxRowsPerStatement, type PlaygroundSessionTable, type Tables } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
 
 type Database = Kysely<Tables>
@@ -15,19 +22,29 @@ export function createSessionStore(reader: Database, transact: Transact, clock: 
   const now = () => new Date(clock()).toISOString()
 
   return {
-    add: (session, pool) =>
+    add: (session, pools) =>
       transact(async (db) => {
         await forget(db, expired(db, now()))
         await db
           .insertInto('playground_session')
           .values({ ...session, begun: 0, steps: 0, characters: 0 })
           .execute()
-        await makeRoom(db, session, pool)
+        await makeRoom(db, session, pools)
       }),
 
     async get(id) {
       const row = await living(reader, id, now()).selectAll().executeTakeFirst()
       return row && toSession(row)
+    },
+
+    async count(owner) {
+      const { count } = await reader
+        .selectFrom('playground_session')
+        .select(({ fn }) => fn.countAll().as('count'))
+        .where('owner', '=', owner)
+        .where('expires_at', '>', now())
+        .executeTakeFirstOrThrow()
+      return Number(count)
     },
 
     reserve: (id, bounds) =>
@@ -45,7 +62,7 @@ export function createSessionStore(reader: Database, transact: Transact, clock: 
         return there ? 'full' : 'gone'
       }),
 
-    append: (id, step, pool) =>
+    append: (id, step, pools) =>
       transact(async (db) => {
         const document = JSON.stringify(step)
         const characters = document.length
@@ -58,11 +75,13 @@ export function createSessionStore(reader: Database, transact: Transact, clock: 
           .where('id', '=', id)
           .where('expires_at', '>', now())
           .execute()
-        const session = await living(db, id, now()).select(['id', 'owner', 'steps']).executeTakeFirst()
+        const session = await living(db, id, now())
+          .select(['id', 'owner', 'counted_by', 'steps'])
+          .executeTakeFirst()
         if (!session) return undefined
         const { steps: number } = session
         await db.insertInto('playground_step').values({ session: id, number, characters, document }).execute()
-        await makeRoom(db, session, pool)
+        await makeRoom(db, session, pools)
         return number
       }),
 
@@ -86,7 +105,7 @@ export function createSessionStore(reader: Database, transact: Transact, clock: 
       return rows.map(({ number, document }): Step => ({ number, ...JSON.parse(document) }))
     },
 
-    remove: (id) => transact((db) => forgetThese(db, [id])),
+    remove: (id) => transact((db) => removeSessions(db, [id])),
   }
 }
 
@@ -103,32 +122,47 @@ function expired(db: Database, now: string) {
 
 async function forget(db: Database, those: ReturnType<typeof expired>): Promise<void> {
   const rows = await those.execute()
-  await forgetThese(
+  await removeSessions(
     db,
     rows.map(({ id }) => id),
   )
 }
 
-async function forgetThese(db: Database, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return
-  // Sessions first: a concurrent write of a step waits for its session, and then finds it deleted.
-  await db.deleteFrom('playground_session').where('id', 'in', ids).execute()
-  await db.deleteFrom('playground_step').where('session', 'in', ids).execute()
+/** Deletes sessions and their steps. */
+export async function removeSessions(db: Database, ids: readonly string[]): Promise<void> {
+  for (const chunk of chunksOf(ids, maxRowsPerStatement)) {
+    // Sessions first: a concurrent write of a step waits for its session, and then finds it deleted.
+    await db.deleteFrom('playground_session').where('id', 'in', chunk).execute()
+    await db.deleteFrom('playground_step').where('session', 'in', chunk).execute()
+  }
 }
 
-/** Deletes the oldest other sessions of the same owner until the remaining ones are within the bounds. */
-async function makeRoom(
-  db: Database,
-  { id, owner }: Pick<StoredSession, 'id' | 'owner'>,
-  bounds: PoolBounds,
-): Promise<void> {
-  const others = db
-    .selectFrom('playground_session')
-    .select('id')
-    .where('owner', owner === null ? 'is' : '=', owner)
-    .where('id', '!=', id)
+type Pooled = Pick<StoredSession, 'id' | 'owner' | 'counted_by'>
+
+/** Deletes other sessions of each pool of a session until the remaining ones are within its bounds. */
+async function makeRoom(db: Database, session: Pooled, { own, anonymous }: SessionPools): Promise<void> {
+  const { owner, counted_by } = session
+  if (owner !== null) return await makeRoomIn(db, session.id, { owner }, own)
+  if (counted_by !== null) await makeRoomIn(db, session.id, { owner, counted_by }, own)
+  await makeRoomIn(db, session.id, { owner }, anonymous)
+}
+
+/** The sessions with these values. */
+type Pool = Partial<Pick<PlaygroundSessionTable, 'owner' | 'counted_by'>>
+
+function sessionsIn(db: Database, pool: Pool) {
+  const all = db.selectFrom('playground_session')
+  const values = Object.entries(pool) as [keyof Pool, string | null][]
+  return values.reduce(
+    (query, [column, value]) => query.where(column, value === null ? 'is' : '=', value),
+    all,
+  )
+}
+
+async function makeRoomIn(db: Database, id: string, pool: Pool, bounds: PoolBounds): Promise<void> {
+  const others = sessionsIn(db, pool).select('id').where('id', '!=', id)
   for (let round = 0; round < rounds; round++) {
-    const { sessions, characters } = await usage(db, owner)
+    const { sessions, characters } = await usage(db, pool)
     const excess = sessions - bounds.sessions
     if (excess > 0) {
       const idle = others.orderBy('steps').orderBy('created_at')
@@ -139,12 +173,9 @@ async function makeRoom(
   }
 }
 
-/** Usage of one owner, or of all anonymous callers. */
-async function usage(db: Database, owner: string | null): Promise<PoolBounds> {
-  const { sessions, characters } = await db
-    .selectFrom('playground_session')
+async function usage(db: Database, pool: Pool): Promise<PoolBounds> {
+  const { sessions, characters } = await sessionsIn(db, pool)
     .select(({ fn }) => [fn.countAll().as('sessions'), fn.sum('characters').as('characters')])
-    .where('owner', owner === null ? 'is' : '=', owner)
     .executeTakeFirstOrThrow()
   return { sessions: Number(sessions), characters: Number(characters) }
 }

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import { createDumpRestore, type Snapshot } from '../dump-restore.ts'
 import { createGroupCommit } from '../entries/group-commit/group-commit.ts'
+import { createUsageStore } from '../entries/usage.ts'
 import { createVersionStore } from '../entries/versions.ts'
 import { createWriter } from '../entries/writer.ts'
 import { createCredentialStore } from '../records/credentials.ts'
@@ -9,6 +10,8 @@ import { createIdempotencyStore } from '../records/idempotency.ts'
 import { createIdentityStore } from '../records/identity.ts'
 import { createLeases } from '../records/leases.ts'
 import { createLivenessStore } from '../records/liveness.ts'
+import { createPersonalDataStore } from '../records/personal-data.ts'
+import { createRetentionStore } from '../records/retention.ts'
 import { createSessionStore } from '../records/sessions.ts'
 import { createSettings } from '../records/settings.ts'
 import { createTaskStore } from '../records/tasks.ts'
@@ -26,6 +29,10 @@ interface Database {
   readonly commit: (realm: Realm) => Transact
   /** Runs reads on one snapshot. */
   readonly snapshot: Snapshot
+  /** Writes the database anew, without the space of deleted rows. */
+  readonly vacuum: () => Promise<void>
+  /** Removes deleted rows from the logs of the database, where it can: at once, whatever the size of the database. */
+  readonly forgetDeleted: () => Promise<void>
   /** Milliseconds since the epoch. */
   readonly clock: () => number
   /** Called with the rows of each commit of entries, in the order of their revisions, which are consecutive. */
@@ -39,6 +46,8 @@ export function createSqlStore({
   transact,
   commit,
   snapshot,
+  vacuum,
+  forgetDeleted,
   clock,
   wrote,
 }: Database): Omit<Store, 'read' | 'wake' | typeof Symbol.asyncDispose> {
@@ -56,6 +65,9 @@ export function createSqlStore({
     liveness: createLivenessStore(reader, commit('liveness'), clock),
     dumpRestore: createDumpRestore(snapshot, commitEntries),
     webhooks: createWebhookStore(reader, transact('webhooks')),
+    retention: createRetentionStore(reader, transact('entries'), clock, vacuum),
+    personalData: createPersonalDataStore(reader, commitEntries, clock, forgetDeleted),
+    usage: createUsageStore(reader, transact('entries'), clock),
     write: (work) =>
       commitEntries(async (transaction) => {
         const { writer: port, commit: number } = createWriter(transaction, clock)

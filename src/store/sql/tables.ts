@@ -15,10 +15,34 @@ export interface EntryTable {
   /** The UTS #39 skeleton of the name. */
   skeleton: string
   check_at: string | null
+  /** [issuer, subject] as JSON. */
+  offered_to: string | null
+  /** Equal for display names that look alike; null for entries without an owner. */
+  display_key: string | null
   /** 1 for a public entry, else 0. */
   listed: number
+  /** The account that the entry is counted for; null for an entry that is not counted. */
+  account: string | null
+  /** 1 for a counted entry in STAGE, else 0. */
+  staged: number
+  /** Counted bytes of the document, without the digits of its revision. */
+  bytes: number
   revision: number
   document: string
+}
+
+/** The sums of what the entries of an account take up. */
+export interface OwnerUsageTable {
+  /** A claimed namespace, or [issuer, subject] as JSON. */
+  account: string
+  entries: number
+  stage_entries: number
+  bytes: number
+  /** Versions published on the day `versions_on` (ISO 8601, UTC). */
+  versions: number
+  versions_on: string
+  /** Limits that an admin set, by quota, as JSON. */
+  limits: string
 }
 
 export interface ChangeTable {
@@ -106,6 +130,8 @@ export interface PlaygroundSessionTable {
   id: string
   /** [issuer, subject] as JSON. */
   owner: string | null
+  /** Network address of an anonymous session. */
+  counted_by: string | null
   created_at: string
   expires_at: string
   /** Calls made, including those whose step was not stored. */
@@ -191,6 +217,7 @@ export interface Tables {
   repeat: RepeatTable
   version: VersionTable
   entry: EntryTable
+  owner_usage: OwnerUsageTable
   change: ChangeTable
   counter: CounterTable
   embedding: EmbeddingTable

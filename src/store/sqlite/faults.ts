@@ -1,10 +1,12 @@
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import { retryFor } from '../../common/retry.ts'
+import type { WriteRefusal } from '../store.ts'
 
 const busy = 5
 const readOnly = 8
 const ioError = 10
+const corrupt = 11
 const full = 13
 
 /** Translates SQLite's result codes (sqlite.org/rescode.html) that a caller can act on. */
@@ -23,6 +25,18 @@ export function storeFailure(thrown: unknown): unknown {
 /** True while another connection writes. */
 export function isBusy(thrown: unknown): boolean {
   return resultCode(thrown) === busy
+}
+
+/** Why the database refuses every write; undefined for other errors. */
+export function refusalOf(thrown: unknown): WriteRefusal | undefined {
+  const code = resultCode(thrown)
+  if (code === full) return 'storage_full'
+  return code === readOnly ? 'read_only' : undefined
+}
+
+/** True for damage that SQLite has found in the database. */
+export function isCorrupt(thrown: unknown): thrown is Error {
+  return thrown instanceof Error && resultCode(thrown) === corrupt
 }
 
 /**

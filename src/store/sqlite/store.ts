@@ -4,19 +4,27 @@ import type { Snapshot } from '../dump-restore.ts'
 import { createEntryCache } from '../entries/entry-cache.ts'
 import { createReader } from '../entries/reader.ts'
 import { migrate } from '../migrate.ts'
+import { observeWrites } from '../sql/observe-writes.ts'
 import { createSqlStore } from '../sql/sql-store.ts'
 import type { Tables } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
-import type { Store } from '../store.ts'
+import type { Store, StoreObserver } from '../store.ts'
 import { wakeOn } from '../wake.ts'
 import { sqliteDialect } from './dialect.ts'
-import { retryWhileBusy, storeFailure } from './faults.ts'
+import { refusalOf, retryWhileBusy, storeFailure } from './faults.ts'
+import { checkAfterUncleanEnd } from './integrity.ts'
 import { openDatabase } from './open.ts'
 
 import { createValidity } from './validity.ts'
 
 /** Opens the embedded store at `path`; `clock` in milliseconds since the epoch dates the changes. */
-export async function openSqliteStore(path: string, clock: () => number = Date.now): Promise<Store> {
+export async function openSqliteStore(
+  path: string,
+  clock: () => number = Date.now,
+  observer: StoreObserver = {},
+): Promise<Store> {
+  const damage = observer.onCheck && checkAfterUncleanEnd(path)
+  if (damage) observer.onCheck?.(damage)
   // Of two processes that turn WAL on in a fresh file, one gets SQLITE_BUSY at once, without the busy time-out.
   const writing = await retryWhileBusy(async () => openDatabase(path))
   const writer = new Kysely<Tables>({ dialect: sqliteDialect(writing) })
@@ -30,9 +38,11 @@ export async function openSqliteStore(path: string, clock: () => number = Date.n
   const commits = new EventEmitter().setMaxListeners(0)
   const cache = createEntryCache()
 
+  const execute: Transact = (work) => writer.transaction().execute(work)
+  const observed = observeWrites(execute, observer, refusalOf)
   const transact: Transact = async (work) => {
     try {
-      return await writer.transaction().execute(work)
+      return await observed(work)
     } catch (thrown) {
       throw storeFailure(thrown)
     }
@@ -60,6 +70,11 @@ export async function openSqliteStore(path: string, clock: () => number = Date.n
     transact: () => transact,
     commit: () => commit,
     snapshot,
+    async vacuum() {
+      await retryWhileBusy(async () => writing.exec('vacuum; pragma wal_checkpoint(truncate)'))
+    },
+    // Pages are overwritten when a row is deleted; their earlier content is in the write-ahead log.
+    forgetDeleted: async () => writing.exec('pragma wal_checkpoint(truncate)'),
     clock,
   })
   return {

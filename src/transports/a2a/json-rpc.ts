@@ -1,11 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
+import type { Principal } from '../../../schemas/scope.ts'
+import { principalOf } from '../../auth/bearer.ts'
 import type { Mount } from '../http/app.ts'
-import { parseJson } from '../http/body.ts'
+import { parseBody } from '../http/body.ts'
 import { requestId } from '../http/request-id.ts'
 import { failureHeaders, type Headers, send } from '../http/respond.ts'
-import { invalidRequest, parseError, type RpcId, type RpcRequest, readRequest } from '../json-rpc/frames.ts'
-import { authenticated, type TransportContext } from '../shared/transport-context.ts'
+import { parseError, type RpcId, type RpcRequest, readRequest } from '../json-rpc/frames.ts'
+import type { TransportContext } from '../shared/transport-context.ts'
 import { type Dialect, dialect10, isOperation } from './protocol/dialect.ts'
 import { errorOf, refusal } from './protocol/error.ts'
 import { extensionHeaders, queryOf, readCall, versionOf } from './protocol/request.ts'
@@ -36,7 +39,7 @@ export function a2aJsonRpcMount(context: TransportContext, perform: Perform): Mo
     id: string,
   ): Promise<Answered> {
     const { body, call } = await readCall(context, request, response, id)
-    const frame = readFrame(body)
+    const frame = readFrame(body, call.principal)
     if (!('method' in frame)) return frame
     try {
       const dialect = dialectOf(request, frame.method)
@@ -88,7 +91,7 @@ export function a2aJsonRpcMount(context: TransportContext, perform: Perform): Mo
         const style = {
           write: answered.write.event,
           fault: (thrown: unknown) => errorFrame(answered.id, thrown, id).frame,
-          check: async () => await authenticated(context, request.headers.authorization),
+          check: async () => await principalOf(request.headers.authorization, context.authenticate),
         }
         await sendEvents(response, answered.answer.events, style, common)
       }
@@ -100,16 +103,17 @@ function leave(events: AsyncIterable<unknown>): void {
   void events[Symbol.asyncIterator]().return?.()
 }
 
-function readFrame(text: Buffer): RpcRequest | Answered {
+function readFrame(text: Buffer, principal: Principal | null): RpcRequest | Answered {
   let frame: unknown
   try {
-    frame = parseJson(text)
+    frame = parseBody(text, principal)
   } catch (thrown) {
-    return { id: null, thrown, code: parseError, http: 200 }
+    const isSyntax = Failure.from(thrown).code === 'invalid_request'
+    return { id: null, thrown, ...(isSyntax && { code: parseError }), http: 200 }
   }
   const read = readRequest(frame)
   if (!('failure' in read)) return read
-  return { id: read.id, thrown: read.failure, code: invalidRequest, http: 200 }
+  return { id: read.id, thrown: read.failure, code: read.code, http: 200 }
 }
 
 /** 0.3 has no tenants: each agent has its own URL, `/a2a/v1?tenant=NAME`. */

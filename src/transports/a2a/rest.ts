@@ -1,12 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
+import { principalOf } from '../../auth/bearer.ts'
 import type { Mount } from '../http/app.ts'
-import { parseJson } from '../http/body.ts'
+import { parseBody } from '../http/body.ts'
 import { requestId } from '../http/request-id.ts'
 import { failureHeaders, send } from '../http/respond.ts'
 import type { Handler } from '../http/rest.ts'
-import { authenticated, type TransportContext } from '../shared/transport-context.ts'
+import type { TransportContext } from '../shared/transport-context.ts'
 import { errorOf } from './protocol/error.ts'
 import { type Operation, type OperationName, operations } from './protocol/operations.ts'
 import { assertCurrent, extensionHeaders, queryOf, readCall } from './protocol/request.ts'
@@ -21,7 +22,7 @@ export function a2aRestMounts(context: TransportContext, perform: Perform): Moun
     const { body, call } = await readCall(context, request, response, id)
     assertCurrent(request)
     const { operation, ...named } = operationOf(request.method, pathOf(request))
-    const params = body.length === 0 ? {} : parseJson(body)
+    const params = body.length === 0 ? {} : parseBody(body, call.principal)
     if (!isRecord(params)) throw new Failure('invalid_request', 'The body is not a JSON object.')
     return await perform(operation, { ...queryParams(request), ...params, ...named }, call)
   }
@@ -36,7 +37,7 @@ export function a2aRestMounts(context: TransportContext, perform: Perform): Moun
         const style = {
           write: JSON.stringify,
           fault: (thrown: unknown) => void errorOf(context, thrown, id),
-          check: async () => await authenticated(context, request.headers.authorization),
+          check: async () => await principalOf(request.headers.authorization, context.authenticate),
         }
         await sendEvents(response, answered.events, style, headers)
       }

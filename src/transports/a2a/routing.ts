@@ -1,6 +1,7 @@
 import type { Update } from '../../../schemas/action.ts'
+import type { ContentMark } from '../../../schemas/content-mark.ts'
 import type { Envelope } from '../../../schemas/envelope.ts'
-import { isRecord, type Json } from '../../../schemas/json.ts'
+import { isRecord, type Json, type JsonObject } from '../../../schemas/json.ts'
 import { listedActions, packageNameOf } from '../../../schemas/names.ts'
 import { type InputRequired, inputRequiredIn, type Part, type StoredTask } from '../../../schemas/task.ts'
 import type { Call } from '../../router/call.ts'
@@ -33,8 +34,8 @@ export function createRouting({ dispatch, agents }: Pick<TransportContext, 'disp
       }
       return {
         async answer(call) {
-          const { output } = await dispatch(routed.envelope, call)
-          return partsText(routed, output)
+          const { output, mark } = await dispatch(routed.envelope, call)
+          return { parts: partsText(routed, output), ...metadataOf(mark) }
         },
         run: (call, tell) => run(routed, call, tell),
       }
@@ -54,18 +55,26 @@ export function createRouting({ dispatch, agents }: Pick<TransportContext, 'disp
       await tell(workUpdateOf(update, streamed))
       streamed ||= 'part' in update
     }
-    const { output } = await dispatch(routed.envelope, { ...call, emit, receives: 'kept', accepted: started })
+    const inner: Call = { ...call, emit, receives: 'kept', accepted: started }
+    const { output, mark } = await dispatch(routed.envelope, inner)
+    const marked = metadataOf(mark)
     const { action } = routed.envelope
     const asking = inputRequiredIn(output)
-    if (asking) return await tell({ state: 'TASK_STATE_INPUT_REQUIRED', parts: questionOf(asking) })
+    if (asking)
+      return await tell({ state: 'TASK_STATE_INPUT_REQUIRED', parts: questionOf(asking), ...marked })
     // Throws for an output that is too long, as at every transport.
     stringify(output)
     await tell({
-      artifact: { artifactId: 'output', name: action, parts: partsOf(routed, output) },
+      artifact: { artifactId: 'output', name: action, parts: partsOf(routed, output), ...marked },
       last: true,
     })
     await tell({ state: 'TASK_STATE_COMPLETED' })
   }
+}
+
+/** The mark of an output from a third party as metadata of its message or artifact. */
+function metadataOf(mark: ContentMark | undefined): { metadata?: JsonObject } {
+  return mark ? { metadata: { ...mark } } : {}
 }
 
 function workUpdateOf(update: Update, streamed: boolean): WorkUpdate {

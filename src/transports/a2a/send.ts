@@ -7,7 +7,7 @@ import { type A2aError, refusal } from './protocol/error.ts'
 import { type SendParams, sendParams } from './protocol/params.ts'
 import { assertTakesMessage, type StartedTask, type TaskManager } from './tasks/task-manager.ts'
 import { type StreamEvent, showTask } from './tasks/view.ts'
-import type { Job, Work } from './work.ts'
+import type { Job, MessageContent, Work } from './work.ts'
 
 export interface SendOptions {
   readonly work: Work
@@ -112,7 +112,8 @@ function failureParts({ http, status, message, details }: A2aError): Part[] {
   return [{ text: message }, { data: { error }, mediaType: 'application/json' }]
 }
 
-function messageText(contextId: string, parts: string): string {
-  const head = JSON.stringify({ messageId: randomUUID(), contextId, role: 'ROLE_AGENT' }).slice(0, -1)
+function messageText(contextId: string, { parts, metadata }: MessageContent): string {
+  const members = { messageId: randomUUID(), contextId, role: 'ROLE_AGENT', ...(metadata && { metadata }) }
+  const head = JSON.stringify(members).slice(0, -1)
   return `${head},"parts":${parts}}`
 }

@@ -1,19 +1,27 @@
+import type { JsonObject } from '../../../schemas/json.ts'
 import type { Artifact, Part, StoredTask, TaskState } from '../../../schemas/task.ts'
 import type { Call } from '../../router/call.ts'
 import type { SendParams } from './protocol/params.ts'
 
 /** An update of a task during the work on it. The first state that is not busy ends the work. */
 export type WorkUpdate =
-  | { readonly state: TaskState; readonly parts?: readonly Part[] }
+  | { readonly state: TaskState; readonly parts?: readonly Part[]; readonly metadata?: JsonObject }
   | { readonly artifact: Artifact; readonly append?: boolean; readonly last?: boolean }
 
 /** Resolves when the listeners can take more. Throws if the task takes no updates, or no further ones. */
 export type Tell = (update: WorkUpdate) => Promise<void>
 
+/** The content of a message from the agent. */
+export interface MessageContent {
+  /** JSON text. */
+  readonly parts: string
+  readonly metadata?: JsonObject
+}
+
 /** The work for one message. Without both members there is no such work; with both, the caller chooses. */
 export interface Job {
-  /** Answers with a message: its parts, as JSON text. Throws Failure and A2aRefusal. */
-  readonly answer?: (call: Call) => Promise<string>
+  /** Answers with a message. Throws Failure and A2aRefusal. */
+  readonly answer?: (call: Call) => Promise<MessageContent>
   /**
    * Works on a task. The first update creates the task: an error before it is an error of the request, an error after
    * it fails the task. Returning without a final update completes the task.

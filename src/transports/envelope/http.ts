@@ -4,15 +4,16 @@ import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import type { Mount } from '../http/app.ts'
 import { readJsonBody } from '../http/body.ts'
+import { identify } from '../http/caller.ts'
 import { deprecationHeaders } from '../http/deprecation.ts'
 import { answerAsEvents, wantsEvents } from '../http/event-answer.ts'
 import { requestId } from '../http/request-id.ts'
-import { allowanceHeaders, type Headers, send, sendFailure } from '../http/respond.ts'
+import { allowanceHeaders, type Headers, markHeaders, send, sendFailure } from '../http/respond.ts'
 import { signalOf } from '../http/rest.ts'
 import { clientOf } from '../shared/client-address.ts'
 import { type AllowsOrigin, assertOrigin } from '../shared/origins.ts'
 import { toPayload } from '../shared/stringify.ts'
-import { authenticated, failureOf, type TransportContext } from '../shared/transport-context.ts'
+import { failureOf, type TransportContext } from '../shared/transport-context.ts'
 
 /** `POST /a2a/message`: the body is the envelope, the answer is the action's output; `ending` ends streams. */
 export function envelopeMount(
@@ -25,11 +26,9 @@ export function envelopeMount(
     let echo: Headers = {}
     try {
       assertOrigin(request, allowsOrigin)
-      const { authorization } = request.headers
-      await authenticated(context, authorization)
-      const envelope = await readJsonBody(request)
+      const envelope = await readJsonBody(request, await identify(context, request))
       echo = echoHeaders(echoOf(envelope))
-      const principal = await authenticated(context, authorization)
+      const principal = await identify(context, request)
       if (!isRecord(envelope))
         throw new Failure('invalid_request', 'The body is not an envelope {to, action, params}.')
       const client = clientOf(context, request)
@@ -39,10 +38,11 @@ export function envelopeMount(
         await answerAsEvents({ context, request, response, headers, ending }, envelope as Envelope, call)
         return
       }
-      const { output, allowance, deprecated } = await context.dispatch(envelope as Envelope, call)
+      const { output, allowance, mark, deprecated } = await context.dispatch(envelope as Envelope, call)
       const headers = {
         ...echo,
         ...allowanceHeaders(allowance),
+        ...markHeaders(mark),
         ...deprecationHeaders(deprecated),
         'X-Request-Id': id,
         'Content-Type': 'application/json',

@@ -8,8 +8,10 @@ import type { TransportContext } from '../shared/transport-context.ts'
  * `GET /schemas/envelope.json`: the JSON Schema of an envelope, with the frames that a WebSocket returns in
  * `$defs`.
  */
-export function envelopeSchemaMount({ site }: Pick<TransportContext, 'site'>): Mount {
-  return pageMount(site, {
+export function envelopeSchemaMount(
+  context: Pick<TransportContext, 'limits' | 'site' | 'trusted_proxies'>,
+): Mount {
+  return pageMount(context, {
     path: '/schemas/envelope.json',
     type: 'application/schema+json',
     render: ({ base_url }) => JSON.stringify(envelopeSchema(base_url)),

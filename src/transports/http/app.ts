@@ -4,6 +4,7 @@ import type { Action, Agent } from '../../../schemas/action.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { secretInAddress } from '../shared/secrets.ts'
 import { failureOf, type TransportContext } from '../shared/transport-context.ts'
+import { overCost } from './caller.ts'
 import type { Etags } from './etag.ts'
 import { streams } from './event-answer.ts'
 import type { ReadRequest } from './input.ts'
@@ -134,9 +135,11 @@ function otherMethod(context: TransportContext, allow: string, open: boolean): R
 
 function notFound(context: TransportContext): RequestHandler {
   return (request, response) => {
-    const failure = new Failure('not_found', `No resource exists at ${request.path}.`, {
-      hint: 'GET / and GET /openapi.json list the resources.',
-    })
+    const failure =
+      overCost(context, request) ??
+      new Failure('not_found', `No resource exists at ${request.path}.`, {
+        hint: 'GET / and GET /openapi.json list the resources.',
+      })
     sendFailure(context, request, response, failure, requestId(request))
   }
 }

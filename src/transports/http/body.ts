@@ -1,17 +1,23 @@
 import type { IncomingMessage } from 'node:http'
 import { Failure } from '../../../schemas/failure.ts'
-import { maxMessageBytes } from '../../../schemas/plain.ts'
+import type { Principal } from '../../../schemas/scope.ts'
+import { messageLimits, parseMessage, tooManyBytes } from '../shared/message.ts'
 
 const drainMilliseconds = 500
 
 /**
- * Reads a JSON body of at most 1 MiB; `{}` if there is none. Throws Failure `too_large`, `unsupported_media_type`
- * or `invalid_request`. A refused body is drained for a short time, so that the caller reads the answer and not a
- * connection reset.
+ * Reads a JSON body within the limits of the caller; `{}` if there is none. Throws Failure `too_large`,
+ * `unsupported_media_type` or `invalid_request`. A refused body is drained for a short time, so that the caller reads
+ * the answer and not a connection reset.
  */
-export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
-  const bytes = await readBody(request)
-  return bytes.length === 0 ? {} : parseJson(bytes)
+export async function readJsonBody(request: IncomingMessage, principal: Principal | null): Promise<unknown> {
+  const bytes = await readBody(request, principal)
+  return bytes.length === 0 ? {} : parseBody(bytes, principal)
+}
+
+/** JSON from the bytes of a body. Throws Failure `invalid_request` and `too_large`. */
+export function parseBody(bytes: Buffer, principal: Principal | null): unknown {
+  return parseMessage(bytes, messageLimits(principal), 'body')
 }
 
 /** RFC 9112 section 6.3: the headers say whether a request has a body. */
@@ -27,19 +33,28 @@ interface BodyRule {
   readonly maxBytes: number
 }
 
-const jsonBody: BodyRule = {
+const json = {
   type: /^application\/(?:[a-z0-9.+-]+\+)?json *(?:; *charset="?utf-8"?)? *$/i,
   name: 'application/json',
-  maxBytes: maxMessageBytes,
 }
 
-export const formBody: BodyRule = {
+const form: BodyRule = {
   type: /^application\/x-www-form-urlencoded *(?:; *charset="?utf-8"?)? *$/i,
   name: 'application/x-www-form-urlencoded',
   maxBytes: 16 * 1024,
 }
 
-export async function readBody(request: IncomingMessage, rule = jsonBody): Promise<Buffer> {
+/** The bytes of a JSON body, within the limit of the caller. */
+export async function readBody(request: IncomingMessage, principal: Principal | null): Promise<Buffer> {
+  return await read(request, { ...json, maxBytes: messageLimits(principal).maxBytes })
+}
+
+/** The bytes of a form, of at most 16 KiB. */
+export async function readFormBody(request: IncomingMessage): Promise<Buffer> {
+  return await read(request, form)
+}
+
+async function read(request: IncomingMessage, rule: BodyRule): Promise<Buffer> {
   const { headers } = request
   if (!hasBody(request)) return Buffer.alloc(0)
   if (Number(headers['content-length']) > rule.maxBytes) throw refuse(request, tooLarge(rule))
@@ -69,16 +84,6 @@ function collect(request: IncomingMessage, rule: BodyRule): Promise<Buffer> {
   })
 }
 
-/** JSON from bytes or text. Throws Failure `invalid_request`. */
-export function parseJson(text: Buffer | string): unknown {
-  try {
-    return JSON.parse(typeof text === 'string' ? text : text.toString('utf8'))
-  } catch (fault) {
-    const detail = fault instanceof Error ? fault.message : 'Not JSON.'
-    throw new Failure('invalid_request', 'The body is not JSON.', { errors: [{ pointer: '', detail }] })
-  }
-}
-
 function mediaTypeFault(
   rule: BodyRule,
   type: string | undefined,
@@ -92,7 +97,7 @@ function mediaTypeFault(
 }
 
 function tooLarge({ maxBytes }: BodyRule): Failure {
-  return new Failure('too_large', `The body is larger than ${maxBytes} bytes.`)
+  return tooManyBytes('body', maxBytes)
 }
 
 function refuse(request: IncomingMessage, failure: Failure): Failure {

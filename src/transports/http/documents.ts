@@ -1,4 +1,5 @@
 import type { Agent } from '../../../schemas/action.ts'
+import type { TransportContext } from '../shared/transport-context.ts'
 import type { Mount } from './app.ts'
 import { openApi } from './openapi.ts'
 import { pageMount } from './page.ts'
@@ -10,7 +11,7 @@ interface Site {
   readonly site_url: string
 }
 
-interface Documented {
+interface Documented extends Pick<TransportContext, 'limits' | 'trusted_proxies'> {
   readonly agents: readonly Agent[]
   readonly site: () => Site
   /** The proof of the gateway's own domain; null if it has none. */
@@ -18,9 +19,10 @@ interface Documented {
 }
 
 /** The entry documents `/`, `/llms.txt` and `/openapi.json`, and the proof of the gateway's own domain. */
-export function documents({ agents, site, challenge }: Documented, version: string): Mount[] {
+export function documents(context: Documented, version: string): Mount[] {
+  const { agents, challenge } = context
   const page = (path: string, type: string, render: (site: Site) => string): Mount =>
-    pageMount(site, { path, type, render })
+    pageMount(context, { path, type, render })
   const proof: Mount = {
     method: 'get',
     path: '/.well-known/dragoman-challenge',

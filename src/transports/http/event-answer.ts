@@ -3,9 +3,10 @@ import type { Action, Update } from '../../../schemas/action.ts'
 import type { Envelope } from '../../../schemas/envelope.ts'
 import { Failure, problem } from '../../../schemas/failure.ts'
 import { isRecord, type Json } from '../../../schemas/json.ts'
+import { principalOf } from '../../auth/bearer.ts'
 import type { Call } from '../../router/call.ts'
 import { stringify } from '../shared/stringify.ts'
-import { authenticated, failureOf, type TransportContext } from '../shared/transport-context.ts'
+import { failureOf, type TransportContext } from '../shared/transport-context.ts'
 import { type EventStream, openEvents } from './events.ts'
 import type { Headers } from './respond.ts'
 import type { Route } from './route.ts'
@@ -40,8 +41,9 @@ interface EventAnswer {
 }
 
 /**
- * Answers as server-sent events: `part` and `progress` as they arrive, then `result` or `error`. The stream opens
- * with the first event; an error before that is thrown to the caller of this function.
+ * Answers as server-sent events: `part` and `progress` as they arrive, then `result` or `error`; before a result from a
+ * third party `content` with its mark. The stream opens with the first event; an error before that is thrown to the
+ * caller of this function.
  */
 export async function answerAsEvents(
   { context, request, response, headers, ending, id_field }: EventAnswer,
@@ -57,7 +59,7 @@ export async function answerAsEvents(
     stream ??= openEvents(response, {
       headers,
       ...(id_field !== undefined && { retry_ms }),
-      check: async () => await authenticated(context, request.headers.authorization),
+      check: async () => await principalOf(request.headers.authorization, context.authenticate),
       lapsed: (thrown) => lapse.abort(failureOf(context, thrown)),
     })
     return stream
@@ -72,8 +74,9 @@ export async function answerAsEvents(
   }
 
   try {
-    const { output } = await context.dispatch(envelope, { ...call, signal, emit, ending })
+    const { output, mark } = await context.dispatch(envelope, { ...call, signal, emit, ending })
     const data = stringify(output)
+    if (mark) await open().write({ event: 'content', data: JSON.stringify(mark) })
     open().end({ event: 'result', data })
   } catch (thrown) {
     if (!stream) throw thrown

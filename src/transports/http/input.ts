@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Action } from '../../../schemas/action.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
+import type { Principal } from '../../../schemas/scope.ts'
 import { readJsonBody } from './body.ts'
 import type { Etags } from './etag.ts'
 import { assign, readQuery } from './query.ts'
@@ -19,9 +20,10 @@ export async function readInput(
   route: Route,
   action: Action,
   request: ReadRequest,
+  principal: Principal | null,
   etags: Etags,
 ): Promise<Record<string, unknown>> {
-  const body = route.body ? unwrap(route, await readJsonBody(request)) : {}
+  const body = route.body ? unwrap(route, await readJsonBody(request, principal)) : {}
   const at = request.url?.indexOf('?') ?? -1
   const search = at < 0 ? '' : (request.url ?? '').slice(at + 1)
   const input: Record<string, unknown> = {

@@ -9,13 +9,15 @@ interface Needs {
   readonly ready: Promise<void>
   readonly follower: { readonly applied_revision: number }
   readonly vectors: { progress(): object }
+  /** Reasons why the gateway needs its operator although it answers. */
+  readonly health: Iterable<string>
   readonly store: { readonly read: { revision(): Promise<number> } }
   readonly metrics: { render(): Promise<string>; readonly content_type: string }
 }
 
 /** Liveness, readiness (the index has caught up since the start, and the database answers) and metrics. */
 export function operations(
-  { ready: begun, follower, vectors, metrics, store }: Needs,
+  { ready: begun, follower, vectors, health, metrics, store }: Needs,
   readers: 'loopback' | 'public' | 'off',
   draining: () => boolean,
 ): Mount[] {
@@ -35,8 +37,11 @@ export function operations(
     const revision = await store.read.revision().catch(() => undefined)
     const { applied_revision } = follower
     const ready = started && !draining() && revision !== undefined
+    const reasons = [...health]
+    const working = reasons.length === 0 ? 'ready' : 'degraded'
     const body = {
-      status: ready ? 'ready' : 'not ready',
+      status: ready ? working : 'not ready',
+      reasons,
       draining: draining(),
       applied_revision,
       revision: revision ?? null,

@@ -1,29 +1,51 @@
 import { createHash } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import { gzipSync } from 'node:zlib'
+import type { TransportContext } from '../shared/transport-context.ts'
 import type { Mount } from './app.ts'
+import { overCost } from './caller.ts'
 import { matches } from './etag.ts'
-import { send } from './respond.ts'
+import { requestId } from './request-id.ts'
+import { send, sendFailure } from './respond.ts'
 import { corsHeaders } from './rest.ts'
 
 /** A document that is equal for all callers of one address. */
-interface Page<Site> {
+interface Page<Here> {
   readonly path: string
   readonly type: string
-  readonly render: (here: Site) => string
+  readonly render: (here: Here) => string
   /** Maximum time for which caches keep the document, in seconds; a minute when absent. */
   readonly max_age_s?: number
 }
 
+interface Site {
+  readonly base_url: string
+}
+
+interface PageContext<Here extends Site> extends Pick<TransportContext, 'limits' | 'trusted_proxies'> {
+  readonly site: () => Here
+}
+
+/** A document as it is sent, with or without compression, which each have a validator (RFC 9110 section 8.8.3.3). */
 interface Written {
-  readonly text: string
+  readonly bytes: Buffer
   readonly etag: string
 }
 
-/** A document at a path, readable by every web page, rendered once for each address of the gateway. */
-export function pageMount<Site>(site: () => Site, { path, type, render, max_age_s = 60 }: Page<Site>): Mount {
-  const pages = new Map<string, Written>()
+interface Versions {
+  readonly plain: Written
+  readonly compressed: Written
+}
 
-  function written(): Written {
-    const here = site()
+/** A document at a path, readable by every web page, rendered once for each address of the gateway. */
+export function pageMount<Here extends Site>(
+  context: PageContext<Here>,
+  { path, type, render, max_age_s = 60 }: Page<Here>,
+): Mount {
+  const pages = new Map<string, Versions>()
+
+  function written(): Versions {
+    const here = context.site()
     const key = JSON.stringify(here)
     const page = pages.get(key) ?? write(render(here))
     pages.set(key, page)
@@ -34,19 +56,36 @@ export function pageMount<Site>(site: () => Site, { path, type, render, max_age_
     path,
     open: true,
     async handler(request, response) {
-      const { text, etag } = written()
+      const failure = overCost(context, request)
+      if (failure) return sendFailure(context, request, response, failure, requestId(request), corsHeaders)
+      const { plain, compressed } = written()
+      const isCompressed = acceptsGzip(request)
+      const { bytes, etag } = isCompressed ? compressed : plain
       const headers = {
         ...corsHeaders,
         ETag: etag,
         'Content-Type': type,
         'Cache-Control': `public, max-age=${max_age_s}`,
+        Vary: 'Accept-Encoding',
+        ...(isCompressed && { 'Content-Encoding': 'gzip' }),
       }
       if (matches(request.headers['if-none-match'], etag)) send(request, response, 304, '', headers)
-      else send(request, response, 200, text, headers)
+      else send(request, response, 200, bytes, headers)
     },
   }
 }
 
-function write(text: string): Written {
-  return { text, etag: `"${createHash('sha256').update(text).digest('base64url').slice(0, 16)}"` }
+function write(text: string): Versions {
+  const digest = createHash('sha256').update(text).digest('base64url').slice(0, 16)
+  const bytes = Buffer.from(text)
+  return {
+    plain: { bytes, etag: `"${digest}"` },
+    compressed: { bytes: gzipSync(bytes), etag: `"${digest}-gzip"` },
+  }
+}
+
+/** RFC 9110 section 12.5.3; a weight of zero refuses the encoding. */
+function acceptsGzip({ headers }: IncomingMessage): boolean {
+  const accepted = String(headers['accept-encoding'] ?? '').split(',')
+  return accepted.some((coding) => /^\s*gzip\s*(?:;\s*q=(?!0(?:\.0*)?\s*$)[\d.]+\s*)?$/i.test(coding))
 }

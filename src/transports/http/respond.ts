@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ContentMark } from '../../../schemas/content-mark.ts'
 import { type Failure, problem } from '../../../schemas/failure.ts'
 import type { Allowance } from '../../router/call.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
@@ -67,6 +68,16 @@ export function failureHeaders(
     ...(retry_after_s !== undefined && { 'Retry-After': String(retry_after_s) }),
     'Cache-Control': 'no-store',
     'X-Request-Id': id,
+  }
+}
+
+/** The mark of an output from a third party. */
+export function markHeaders(mark: ContentMark | undefined): Headers {
+  if (!mark) return {}
+  const { content_trust, content_flags } = mark
+  return {
+    'X-Content-Trust': content_trust,
+    ...(content_flags && { 'X-Content-Flags': content_flags.join(', ') }),
   }
 }
 

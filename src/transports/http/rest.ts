@@ -8,14 +8,15 @@ import { allow } from '../../router/authorise.ts'
 import type { Reply } from '../../router/call.ts'
 import { clientOf } from '../shared/client-address.ts'
 import { toPayload } from '../shared/stringify.ts'
-import { authenticated, failureOf, type TransportContext } from '../shared/transport-context.ts'
+import { failureOf, type TransportContext } from '../shared/transport-context.ts'
 import { hasBody } from './body.ts'
+import { identify } from './caller.ts'
 import { deprecationHeaders } from './deprecation.ts'
 import { type Etags, matches } from './etag.ts'
 import { answerAsEvents, resumption, wantsEvents } from './event-answer.ts'
 import { type ReadRequest, readInput } from './input.ts'
 import { requestId } from './request-id.ts'
-import { allowanceHeaders, type Headers, send, sendFailure } from './respond.ts'
+import { allowanceHeaders, type Headers, markHeaders, send, sendFailure } from './respond.ts'
 import type { Route } from './route.ts'
 
 export type Handler = (request: ReadRequest, response: ServerResponse) => Promise<void>
@@ -44,11 +45,10 @@ export function serve(
   return async (request, response) => {
     const id = requestId(request)
     try {
-      const { authorization } = request.headers
-      const early = await authenticated(context, authorization)
+      const early = await identify(context, request)
       if (route.access) allow(route.access, early)
-      const params = await readInput(route, action, request, etags)
-      const principal = hasBody(request) ? await authenticated(context, authorization) : early
+      const params = await readInput(route, action, request, early, etags)
+      const principal = hasBody(request) ? await identify(context, request) : early
       const signal = signalOf(response)
       const client = clientOf(context, request)
       const call = { principal, signal, id, client }
@@ -65,7 +65,12 @@ export function serve(
       }
       const variant = route.versions ? variantOf(params) : etags.listVariant()
       const reply = await context.dispatch({ to: route.to, action: route.action, params }, call)
-      const headers: Headers = { ...cors, ...allowanceHeaders(reply.allowance), 'X-Request-Id': id }
+      const headers: Headers = {
+        ...cors,
+        ...allowanceHeaders(reply.allowance),
+        ...markHeaders(reply.mark),
+        'X-Request-Id': id,
+      }
       const etag = etagOf(route, variant, reply, principal, etags)
       if (etag) headers.ETag = etag
       if (route.entry && isRecord(reply.output))

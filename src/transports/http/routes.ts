@@ -88,10 +88,19 @@ export const routes: readonly Route[] = [
     action: 'list_versions',
     query: page,
   }),
-  registry('POST /api/agents/:id/claim', 'Claim an agent without an owner', { conditional: true }),
+  registry('POST /api/agents/:id/claim', 'Claim an agent without a proved owner', { conditional: true }),
   registry('POST /api/agents/:id/verify', 'Prove the domain of an agent', { conditional: true }),
   registry('POST /api/agents/:id/check', 'Probe an agent now'),
-  registry('POST /api/agents/:id/transfer', 'Transfer an agent to another owner', { conditional: true }),
+  registry('POST /api/agents/:id/transfer', 'Offer an agent to another owner', { conditional: true }),
+  registry('POST /api/agents/:id/accept-transfer', 'Accept an agent that its owner offers to you', {
+    entry: true,
+    conditional: true,
+  }),
+  registry('GET /api/transfers', 'List the agents that are offered to you, or that you offer', {
+    action: 'list_transfers',
+    query: { made: 'made', ...page },
+    uncached: true,
+  }),
   registry('POST /api/agents/:id/deprecate', 'Deprecate an agent, or end its deprecation', {
     entry: true,
     conditional: true,
@@ -103,6 +112,18 @@ export const routes: readonly Route[] = [
   registry('POST /api/agents/:id/report', 'Report an agent', { status: 204 }),
   registry('GET /api/agents/:id/audit', 'Audit log of an agent', {
     query: page,
+    uncached: true,
+  }),
+  registry('POST /api/agents/:id/purge', 'Purge an agent from the database, the indexes and snapshots', {
+    uncached: true,
+  }),
+  registry('GET /api/personal-data', 'What the registry stores of you', {
+    action: 'get_personal_data',
+    query: { table: 'table', cursor: 'cursor', subject: 'subject', issuer: 'issuer' },
+    uncached: true,
+  }),
+  registry('POST /api/personal-data/delete', 'Delete what the registry stores of you', {
+    action: 'delete_personal_data',
     uncached: true,
   }),
   registry('POST /api/keys', 'Create an API key', { action: 'create_key', status: 201, uncached: true }),
@@ -126,6 +147,7 @@ export const routes: readonly Route[] = [
     action: 'watch_changes',
     query: { since: 'since', limit: 'limit' },
     uncached: true,
+    fails: ['cursor_expired'],
     events: { action: 'watch_changes', id: 'revision', after: 'since' },
   }),
   registry('POST /api/webhooks', 'Create a webhook for changes', {
@@ -144,5 +166,14 @@ export const routes: readonly Route[] = [
     uncached: true,
   }),
   registry('DELETE /api/webhooks/:id', 'Delete a webhook', { action: 'delete_webhook' }),
+  registry('GET /api/usage', 'What you use of each quota, and what is left', {
+    action: 'get_usage',
+    query: { subject: 'subject', issuer: 'issuer', namespace: 'namespace' },
+    uncached: true,
+  }),
+  registry('PUT /api/quotas', 'Set a quota of an owner or a namespace', {
+    action: 'set_quota',
+    uncached: true,
+  }),
   ...playgroundRoutes,
 ]

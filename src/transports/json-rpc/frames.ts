@@ -36,19 +36,31 @@ export function updateFrame(update: Update, id: RpcId): string {
 
 export const parseError = -32700
 export const invalidRequest = -32600
+const invalidParams = codes.invalid_request.rpc
 
-/** The request in a frame, or the Failure and the id for its answer. */
-export function readRequest(frame: unknown): RpcRequest | { readonly failure: Failure; readonly id: RpcId } {
-  if (!isRecord(frame)) return { failure: notARequest('', 'A request is an object.'), id: null }
+/** A frame that is no request, or not one that any method takes; `code` is the number of its error. */
+interface Unreadable {
+  readonly failure: Failure
+  readonly id: RpcId
+  readonly code: number
+}
+
+/** The request in a frame, or the error for its answer. */
+export function readRequest(frame: unknown): RpcRequest | Unreadable {
+  const refused = (pointer: string, detail: string, id: RpcId): Unreadable => ({
+    failure: notARequest(pointer, detail),
+    id,
+    code: invalidRequest,
+  })
+  if (!isRecord(frame)) return refused('', 'A request is an object.', null)
   const { jsonrpc, method, params = {}, id } = frame
   const answerId = isId(id) ? id : null
   if ('id' in frame && !isId(id))
-    return { failure: notARequest('/id', 'Use a string, a number up to 2^53 - 1, or null.'), id: null }
-  if (jsonrpc !== '2.0') return { failure: notARequest('/jsonrpc', 'This must be "2.0".'), id: answerId }
-  if (typeof method !== 'string')
-    return { failure: notARequest('/method', 'This must be a string.'), id: answerId }
-  if (!isRecord(params))
-    return { failure: notARequest('/params', 'Give params by name, in an object.'), id: answerId }
+    return refused('/id', 'Use a string, a number up to 2^53 - 1, or null.', null)
+  if (jsonrpc !== '2.0') return refused('/jsonrpc', 'This must be "2.0".', answerId)
+  if (typeof method !== 'string') return refused('/method', 'This must be a string.', answerId)
+  if (Array.isArray(params)) return { failure: positionalParams(), id: answerId, code: invalidParams }
+  if (!isRecord(params)) return refused('/params', 'Give params by name, in an object.', answerId)
   const request = { jsonrpc: '2.0', method, params: params as JsonObject } as const
   return isId(id) ? { ...request, id } : request
 }
@@ -57,6 +69,12 @@ export function readRequest(frame: unknown): RpcRequest | { readonly failure: Fa
 function isId(value: unknown): value is RpcId {
   if (typeof value === 'number') return Math.abs(value) <= Number.MAX_SAFE_INTEGER
   return value === null || typeof value === 'string'
+}
+
+/** JSON-RPC 2.0 section 4.2 allows them; no method here takes them. */
+function positionalParams(): Failure {
+  const detail = 'Give params by name, in an object.'
+  return new Failure('invalid_request', `/params: ${detail}`, { errors: [{ pointer: '/params', detail }] })
 }
 
 export function notARequest(pointer: string, detail: string): Failure {

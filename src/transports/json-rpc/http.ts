@@ -1,18 +1,22 @@
 import { randomUUID } from 'node:crypto'
+import type { ContentMark } from '../../../schemas/content-mark.ts'
 import type { Mount } from '../http/app.ts'
 import { readBody } from '../http/body.ts'
+import { identify } from '../http/caller.ts'
 import { requestId } from '../http/request-id.ts'
-import { send } from '../http/respond.ts'
+import { markHeaders, send } from '../http/respond.ts'
 import { signalOf } from '../http/rest.ts'
 import { clientOf } from '../shared/client-address.ts'
+import { messageLimits, readMessage } from '../shared/message.ts'
 import { type AllowsOrigin, assertOrigin } from '../shared/origins.ts'
-import { authenticated, type TransportContext } from '../shared/transport-context.ts'
-import { createJsonRpc, readMessage } from './json-rpc.ts'
+import type { TransportContext } from '../shared/transport-context.ts'
+import { createJsonRpc } from './json-rpc.ts'
 import { refuseRequest } from './refuse.ts'
 
 /**
  * `POST /rpc`. Errors of the HTTP request as a whole (token, size, type) have their HTTP status and a JSON-RPC
- * error as body; all other answers are 200, or 204 for notifications only.
+ * error as body; all other answers are 200, or 204 for notifications only. The headers have the mark of results from
+ * third parties.
  */
 export function jsonRpcMount(context: TransportContext, version: string, allowsOrigin: AllowsOrigin): Mount {
   const answer = createJsonRpc(context, version, randomUUID)
@@ -25,20 +29,26 @@ export function jsonRpcMount(context: TransportContext, version: string, allowsO
       const headers = { 'X-Request-Id': id, 'Content-Type': 'application/json' }
       try {
         assertOrigin(request, allowsOrigin)
-        const { authorization } = request.headers
-        await authenticated(context, authorization)
-        const text = (await readBody(request)).toString('utf8')
+        const principal = await identify(context, request)
+        const message = readMessage(await readBody(request, principal), messageLimits(principal))
+        const marks: ContentMark[] = []
         const caller = {
+          marked: (mark: ContentMark) => void marks.push(mark),
           client: clientOf(context, request),
           signal: signalOf(response),
-          identify: () => authenticated(context, authorization),
+          identify: () => identify(context, request),
         }
-        const body = await answer(readMessage(text), caller)
+        const body = await answer(message, caller)
         if (body === undefined) send(request, response, 204, '', { 'X-Request-Id': id })
-        else send(request, response, 200, body, headers)
+        else send(request, response, 200, body, { ...headers, ...markHeaders(markOfAll(marks)) })
       } catch (thrown) {
         refuseRequest(context, request, response, thrown, id)
       }
     },
   }
+}
+
+/** Of the marks of one answer, one with flags if there is any. */
+function markOfAll(marks: readonly ContentMark[]): ContentMark | undefined {
+  return marks.find(({ content_flags }) => content_flags) ?? marks[0]
 }

@@ -3,7 +3,6 @@ import type { Update } from '../../../schemas/action.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { JsonObject } from '../../../schemas/json.ts'
 import type { Principal } from '../../../schemas/scope.ts'
-import type { Call } from '../../router/call.ts'
 import { stringify } from '../shared/stringify.ts'
 import { failureOf, type TransportContext } from '../shared/transport-context.ts'
 import {
@@ -17,14 +16,14 @@ import {
   updateFrame,
 } from './frames.ts'
 import { cancelMethod } from './in-flight.ts'
-import { createMethods, unknownMethod } from './methods.ts'
+import { createMethods, type MethodCall, unknownMethod } from './methods.ts'
 import { openRpc } from './openrpc.ts'
 
 /**
  * The members of a call that the requests of a batch share. Each request has its own id, and the caller is
  * identified for each request.
  */
-interface Caller extends Omit<Call, 'id' | 'principal' | 'emit'> {
+interface Caller extends Omit<MethodCall, 'id' | 'principal' | 'emit'> {
   identify(): Principal | null | Promise<Principal | null>
   /** Sends a notification; resolves when the caller can take more. Absent if the transport cannot send one. */
   readonly notify?: (text: string) => Promise<void>
@@ -56,21 +55,22 @@ export function createJsonRpc(
   async function answerOne(frame: unknown, caller: Caller, refusal?: Failure): Promise<string | undefined> {
     const requestId = createId()
     const request = readRequest(frame)
-    if ('failure' in request) return errorFrame(request.failure, requestId, request.id, invalidRequest)
-    const { id, method } = request
-    if (refusal && id !== undefined) return errorFrame(refusal, requestId, id)
-    if (method === cancelMethod && caller.cancel) {
+    const { id } = request
+    if (refusal && 'method' in request && id !== undefined) return errorFrame(refusal, requestId, id)
+    if ('method' in request && request.method === cancelMethod && caller.cancel) {
       const cancelled = caller.cancel(request.params.id)
       return id === undefined ? undefined : JSON.stringify({ jsonrpc: '2.0', result: { cancelled }, id })
     }
-    if (!methods.hasMethod(method)) {
-      return id === undefined ? undefined : errorFrame(unknownMethod(method, agents), requestId, id)
-    }
-    const { identify, notify, cancel: _, ...rest } = caller
     try {
-      const canNotify = notify && id !== undefined
-      const emit = canNotify && ((update: Update) => notify(updateFrame(update, id)))
-      const call = { ...rest, principal: await identify(), id: requestId, ...(emit && { emit }) }
+      const call = await callOf(caller, requestId, id)
+      if ('failure' in request) {
+        await count(call)
+        return errorFrame(request.failure, requestId, request.id, request.code)
+      }
+      if (!methods.hasMethod(request.method)) {
+        await count(call)
+        throw unknownMethod(request.method, agents)
+      }
       const response = await methods.receive(request, call)
       return response && id !== undefined ? write(response, requestId, id) : undefined
     } catch (thrown) {
@@ -87,14 +87,27 @@ export function createJsonRpc(
       return errorFrame(failure, createId(), null, invalidRequest)
     }
     const { notify: _, ...silent } = caller
-    const answers = await answerMembers(frames, (frame, refusal) => answerOne(frame, silent, refusal))
+    const max = await maxAnswersLength(caller)
+    const answers = await answerMembers(frames, max, (frame, refusal) => answerOne(frame, silent, refusal))
     return answers.length > 0 ? `[${answers.join(',')}]` : undefined
   }
 
   return async (message, caller) => {
-    if (message instanceof Failure) return errorFrame(message, createId(), null, parseError)
+    if (message instanceof Failure) {
+      const code = message.code === 'invalid_request' ? parseError : undefined
+      return errorFrame(message, createId(), null, code)
+    }
     return Array.isArray(message) ? answerBatch(message, caller) : answerOne(message, caller)
   }
+}
+
+async function callOf(
+  { identify, notify, cancel: _, ...rest }: Caller,
+  requestId: string,
+  id?: RpcId,
+): Promise<MethodCall> {
+  const emit = notify && id !== undefined && ((update: Update) => notify(updateFrame(update, id)))
+  return { ...rest, principal: await identify(), id: requestId, ...(emit && { emit }) }
 }
 
 function write(response: JSONRPCResponse, requestId: string, id: RpcId): string {
@@ -106,26 +119,28 @@ function write(response: JSONRPCResponse, requestId: string, id: RpcId): string 
   }
 }
 
-/** The message in a text, or the Failure for its answer. */
-export function readMessage(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (fault) {
-    const detail = fault instanceof Error ? fault.message : ''
-    return new Failure('invalid_request', 'The message is not JSON.', { errors: [{ pointer: '', detail }] })
-  }
-}
-
 /** Members of one batch that are answered at the same time. */
 const maxConcurrent = 4
+const megabyte = 1024 * 1024
+
 /** Total length of the answers of one batch, in characters; an answer that has begun may exceed it. */
-const maxAnswersLength = 4 * 1024 * 1024
+async function maxAnswersLength({ identify }: Caller): Promise<number> {
+  try {
+    return (await identify()) === null ? megabyte : 4 * megabyte
+  } catch {
+    return megabyte
+  }
+}
 
 /** Answers one member, with `refusal` instead of its result if there is one. */
 type AnswerMember = (frame: unknown, refusal: Failure | undefined) => Promise<string | undefined>
 
 /** The answers to the members of a batch, in order, without notifications. */
-async function answerMembers(frames: readonly unknown[], answer: AnswerMember): Promise<string[]> {
+async function answerMembers(
+  frames: readonly unknown[],
+  maxLength: number,
+  answer: AnswerMember,
+): Promise<string[]> {
   const answers: (string | undefined)[] = []
   let begun = 0
   let length = 0
@@ -133,7 +148,7 @@ async function answerMembers(frames: readonly unknown[], answer: AnswerMember): 
   async function work(): Promise<void> {
     while (begun < frames.length) {
       const index = begun++
-      const refusal = length > maxAnswersLength ? tooLarge() : undefined
+      const refusal = length > maxLength ? tooLarge(maxLength) : undefined
       answers[index] = await answer(frames[index], refusal)
       length += answers[index]?.length ?? 0
     }
@@ -142,12 +157,8 @@ async function answerMembers(frames: readonly unknown[], answer: AnswerMember): 
   return answers.filter((text) => text !== undefined)
 }
 
-function tooLarge(): Failure {
-  return new Failure(
-    'too_large',
-    `The answers before this one are longer than ${maxAnswersLength} characters.`,
-    {
-      hint: 'Send this request in another batch.',
-    },
-  )
+function tooLarge(maxLength: number): Failure {
+  return new Failure('too_large', `The answers before this one are longer than ${maxLength} characters.`, {
+    hint: 'Send this request in another batch.',
+  })
 }

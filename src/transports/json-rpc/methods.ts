@@ -1,5 +1,6 @@
 import { JSONRPCErrorException, JSONRPCServer } from 'json-rpc-2.0'
 import type { Agent } from '../../../schemas/action.ts'
+import type { ContentMark } from '../../../schemas/content-mark.ts'
 import type { Envelope } from '../../../schemas/envelope.ts'
 import { codes, Failure, problem } from '../../../schemas/failure.ts'
 import type { JsonObject } from '../../../schemas/json.ts'
@@ -16,13 +17,24 @@ interface MethodsOptions {
   readonly describe: () => JsonObject
 }
 
+/** A call of a method. */
+export interface MethodCall extends Call {
+  /** Called with the mark of a result from a third party: the result itself has no place for it. */
+  readonly marked?: (mark: ContentMark) => void
+}
+
 /**
  * The methods are `agent.action` (`registry.search_agents`, `wiki.get_summary`), `message.send` for an envelope,
  * and `rpc.discover`, which describes them (OpenRPC, service discovery).
  */
-export function createMethods({ dispatch, agents, count, describe }: MethodsOptions): JSONRPCServer<Call> {
+export function createMethods({
+  dispatch,
+  agents,
+  count,
+  describe,
+}: MethodsOptions): JSONRPCServer<MethodCall> {
   const isSubscription = subscriptionsOf(agents)
-  const server = new JSONRPCServer<Call>({ errorListener: () => {} })
+  const server = new JSONRPCServer<MethodCall>({ errorListener: () => {} })
   server.mapErrorToJSONRPCErrorResponse = (id, thrown) => {
     const error =
       thrown instanceof JSONRPCErrorException ? thrown.toObject() : { code: codes.internal.rpc, message: '' }
@@ -37,10 +49,13 @@ export function createMethods({ dispatch, agents, count, describe }: MethodsOpti
   ): void {
     server.addMethod(method, async (params, call) => {
       const envelope = toEnvelope((params ?? {}) as JsonObject)
-      const { emit, ...rest } = call
-      const effective = emit && subscribes(envelope) ? call : rest
+      const { marked, emit, ...rest } = call
+      const effective = emit && subscribes(envelope) ? { ...rest, emit } : rest
       return await dispatch(envelope, effective).then(
-        ({ output }) => output,
+        ({ output, mark }) => {
+          if (mark) marked?.(mark)
+          return output
+        },
         (thrown) => {
           throw exception(Failure.from(thrown), call.id ?? '')
         },

@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import type { Principal } from '../../../schemas/scope.ts'
+import { readMessage } from '../shared/message.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
 import type { SocketEndpoint } from '../websocket/upgrade.ts'
 import { cancelMethod, createRunning } from './in-flight.ts'
-import { createJsonRpc, readMessage } from './json-rpc.ts'
+import { createJsonRpc } from './json-rpc.ts'
 
 /**
  * `ws://…/rpc`: each text frame is one JSON-RPC message. A subscription sends notifications before its answer,
@@ -24,6 +25,8 @@ export function jsonRpcSocket(
     open(connection) {
       const { client, signal } = connection
       async function identify(): Promise<Principal | null> {
+        const failure = connection.overCost()
+        if (failure) throw failure
         const principal = await connection.identify()
         if (principal === undefined) throw new Failure('unauthenticated', 'The token is no longer valid.')
         return principal
@@ -37,7 +40,7 @@ export function jsonRpcSocket(
         notify: (text: string) => connection.send(text),
       }
       connection.read((text) => {
-        const message = readMessage(text)
+        const message = readMessage(text, connection.messageLimits)
         const { id, method } = isRecord(message) ? message : {}
         const begun = running.begin(id)
         return {

@@ -1,6 +1,8 @@
+import { codes } from '../../../schemas/failure.ts'
 import { cancelledBy, isRequest, type McpMessage, type McpRequest } from '../../common/mcp/message.ts'
+import { costs } from '../../router/limiter.ts'
 import type { Task } from '../shared/flow-control.ts'
-import { readFrame, repeated } from './protocol-2026/frame.ts'
+import { readFrame, refusal, repeated } from './protocol-2026/frame.ts'
 import { isModern } from './protocol-2026/headers.ts'
 import type { Exchange } from './protocol-2026/protocol.ts'
 import { PendingRequests } from './sdk/pending-requests.ts'
@@ -23,7 +25,7 @@ export class McpChannel {
 
   /** The work for one text. Notifications are urgent: they need no answer, and may cancel a queued request. */
   prepare(text: string): Task {
-    const frame = readFrame(text)
+    const frame = readFrame(text, this.#options.messageLimits)
     if ('refusal' in frame) return { urgent: false, run: () => this.#options.send(frame.refusal) }
     const { message } = frame
     if (isRequest(message)) return { urgent: false, run: this.#prepareRequest(message) }
@@ -41,7 +43,10 @@ export class McpChannel {
 
   /** The request is pending from here on, so that a cancellation which overtakes it finds it. */
   #prepareRequest(request: McpRequest): () => Promise<void> {
-    if (this.#pending.has(request.id)) return () => this.#options.send(repeated(request))
+    const { caller, send } = this.#options
+    if (this.#pending.has(request.id)) return () => send(repeated(request))
+    const failure = caller.overCost?.()
+    if (failure) return () => send(refusal(failure, request, codes[failure.code].rpc))
     return this.#options.service.modern.takes(request) ? this.#answer(request) : this.#forward(request)
   }
 
@@ -78,6 +83,7 @@ export class McpChannel {
     })
     return async () => {
       if (isSettled) return
+      this.#options.caller.charge?.(costs.sdkRequest)
       const { receive } = await this.#sessionOf(request)
       receive(request)
       await done

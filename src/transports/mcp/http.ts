@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Failure, problem } from '../../../schemas/failure.ts'
+import { codes, Failure, problem } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { isMessage, isRequest, type McpRequest } from '../../common/mcp/message.ts'
+import { costs } from '../../router/limiter.ts'
 import type { Mount } from '../http/app.ts'
-import { parseJson, readBody } from '../http/body.ts'
+import { parseBody, readBody } from '../http/body.ts'
+import { identify } from '../http/caller.ts'
 import { requestId } from '../http/request-id.ts'
 import { send } from '../http/respond.ts'
 import type { Handler } from '../http/rest.ts'
@@ -12,7 +14,7 @@ import { invalidRequest, parseError } from '../json-rpc/frames.ts'
 import { refuseRequest } from '../json-rpc/refuse.ts'
 import { clientOf } from '../shared/client-address.ts'
 import { type AllowsOrigin, assertOrigin } from '../shared/origins.ts'
-import { authenticated, type TransportContext } from '../shared/transport-context.ts'
+import type { TransportContext } from '../shared/transport-context.ts'
 import { serveExchange } from './protocol-2026/exchange.ts'
 import { Fault, faultText } from './protocol-2026/fault.ts'
 import { assertPlainMessage } from './protocol-2026/plain-message.ts'
@@ -49,12 +51,12 @@ export function mcpMounts(options: McpHttpOptions): Mount[] {
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     assertOrigin(request, allowsOrigin)
-    const { authorization } = request.headers
-    const principal = await authenticated(context, authorization)
-    const body = request.method === 'POST' ? readMessage(await readBody(request)) : undefined
+    const principal = await identify(context, request)
+    const body =
+      request.method === 'POST' ? readMessage(await readBody(request, principal), principal) : undefined
     const caller: McpCaller = {
       client: clientOf(context, request),
-      identify: () => authenticated(context, authorization),
+      identify: () => identify(context, request),
     }
     const service = await serviceOf(paramsOf(request), caller)
     if (isMessage(body) && isRequest(body) && service.modern.takes(body, request.headers)) {
@@ -67,6 +69,7 @@ export function mcpMounts(options: McpHttpOptions): Mount[] {
       refuseRequest(context, request, response, failure, requestId(request), (body as McpRequest).id)
       return
     }
+    context.limits.charge({ principal, client: caller.client }, costs.sdkRequest)
     if (options.ending?.aborted) throw new Failure('unavailable', 'The gateway is shutting down.')
     const loading = loaded.get(service) ?? options.load?.() ?? load(service, options)
     loaded.set(service, loading)
@@ -97,9 +100,9 @@ function paramsOf({ params = {} }: IncomingMessage & { readonly params?: Readonl
 
 const json = { 'Content-Type': 'application/json' }
 
-/** Throws Fault -32700 for a body that is not JSON, and -32600 for one that is nested too deep. */
-function readMessage(bytes: Buffer): unknown {
-  const value = judged(parseError, () => parseJson(bytes))
+/** Throws Fault -32700 for a body that is not JSON, -32600 for one that is nested too deep, -32013 for too many values. */
+function readMessage(bytes: Buffer, principal: Principal | null): unknown {
+  const value = judged(parseError, () => parseBody(bytes, principal))
   judged(invalidRequest, () => assertPlainMessage(value))
   return value
 }
@@ -109,7 +112,9 @@ function judged<Result>(code: number, judge: () => Result): Result {
     return judge()
   } catch (thrown) {
     const failure = Failure.from(thrown)
-    throw new Fault(code, failure.message, { status: 400, data: problem(failure, randomUUID()) })
+    const { http, rpc } = codes[failure.code]
+    const number = failure.code === 'invalid_request' ? code : rpc
+    throw new Fault(number, failure.message, { status: http, data: problem(failure, randomUUID()) })
   }
 }
 

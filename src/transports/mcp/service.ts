@@ -7,7 +7,7 @@ import { createModern, type McpMethod, type Modern } from './protocol-2026/proto
 import { createResultWriter } from './protocol-2026/result.ts'
 import type { CreateMcpServer } from './sdk/server.ts'
 import { createAsk, faultOf } from './views/ask.ts'
-import { createCallTool, failedResult, writeSucceeded } from './views/calls.ts'
+import { createCallTool, failedResult, markMeta, writeSucceeded } from './views/calls.ts'
 import { type Catalogue, createCatalogue } from './views/catalogue.ts'
 import { completionViews } from './views/completion.ts'
 import { assertFirstPage, capabilitiesOf, freshness, instructions } from './views/listing.ts'
@@ -103,7 +103,10 @@ export function createServing(options: ServingOptions): McpService {
       ...Object.fromEntries(shown),
       async 'tools/call'(params, exchange) {
         const outcome = await callTool(params, exchange)
-        if ('output' in outcome) return close(writeSucceeded(outcome.output))
+        if ('output' in outcome) {
+          const { output, mark } = outcome
+          return close(writeSucceeded(output), mark && markMeta(mark))
+        }
         if (exchange.challenges && isChallenge(outcome.failure)) throw faultOf(outcome.failure, outcome.id)
         return write(failedResult(outcome))
       },

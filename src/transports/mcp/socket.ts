@@ -13,8 +13,11 @@ export function mcpSocket(service: McpService, onError: (fault: unknown) => void
       const channel = new McpChannel({
         service,
         onError,
+        messageLimits: connection.messageLimits,
         caller: {
           client: connection.client,
+          overCost: () => connection.overCost(),
+          charge: (units) => connection.charge(units),
           async identify() {
             const principal = await connection.identify()
             if (principal === undefined) throw new Failure('unauthenticated', 'The token is no longer valid.')

@@ -4,6 +4,7 @@ import type { Principal } from '../../../schemas/scope.ts'
 import { linesOf } from '../../common/lines.ts'
 import { FlowControl, type Task } from '../shared/flow-control.ts'
 import { createLineWriter } from '../shared/line-writer.ts'
+import { localLimits } from '../shared/message.ts'
 import { McpChannel } from './channel.ts'
 import { refusal } from './protocol-2026/frame.ts'
 import type { McpCaller } from './protocol-2026/protocol.ts'
@@ -46,7 +47,14 @@ export async function serveMcpStdio(
   }
 
   const caller: McpCaller = { client: 'local', identify }
-  const channel = new McpChannel({ service, caller, send, onError, close: () => ended.abort() })
+  const channel = new McpChannel({
+    service,
+    caller,
+    messageLimits: localLimits,
+    send,
+    onError,
+    close: () => ended.abort(),
+  })
   try {
     for await (const lines of linesOf(input)) {
       for (const line of lines) if (!flow.add(prepare(line), line?.length)) await flow.ready()

@@ -4,7 +4,7 @@ import { holds, type Principal, Scope } from '../../../schemas/scope.ts'
 import type { Mint } from '../../auth/minter.ts'
 import type { Revoke } from '../../auth/revoker.ts'
 import type { Mount } from '../http/app.ts'
-import { formBody, readBody } from '../http/body.ts'
+import { readFormBody } from '../http/body.ts'
 import { resourcesOf } from '../http/resources.ts'
 import { send } from '../http/respond.ts'
 import { clientOf } from '../shared/client-address.ts'
@@ -46,11 +46,10 @@ function clientEndpoint(
  * section 2).
  */
 async function readForm(request: IncomingMessage): Promise<URLSearchParams> {
-  const form = new URLSearchParams((await readBody(request, formBody)).toString('utf8'))
-  for (const name of new Set(form.keys())) {
-    if (name !== 'resource' && form.getAll(name).length > 1) {
-      throw new OAuthRefusal('invalid_request', 'A parameter is given more than once.')
-    }
+  const form = new URLSearchParams((await readFormBody(request)).toString('utf8'))
+  const once = [...form.keys()].filter((name) => name !== 'resource')
+  if (new Set(once).size < once.length) {
+    throw new OAuthRefusal('invalid_request', 'A parameter is given more than once.')
   }
   return new URLSearchParams([...form].filter(([, value]) => value !== ''))
 }

@@ -34,7 +34,8 @@ function addressOf(context: Pick<TransportContext, 'trusted_proxies'>, request: 
   return network(forwarded ? plain(forwarded) : peer)
 }
 
-function peerOf({ remoteAddress }: Pick<Socket, 'remoteAddress'>): string {
+/** The address of the other end of a connection. */
+export function peerOf({ remoteAddress }: Pick<Socket, 'remoteAddress'>): string {
   return plain(remoteAddress ?? 'unknown')
 }
 

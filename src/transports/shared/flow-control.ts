@@ -64,6 +64,10 @@ export class FlowControl {
     return this.#queue.length >= maxQueued || this.#queuedLength >= maxQueuedLength
   }
 
+  get isIdle(): boolean {
+    return this.#inFlight === 0
+  }
+
   /** Resolves once the queue is no longer full. */
   ready(): Promise<void> {
     if (!this.isFull) return Promise.resolve()

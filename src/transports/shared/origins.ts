@@ -20,15 +20,17 @@ export function assertOrigin(
 }
 
 /**
- * The web origins that may open a socket, send an envelope or JSON-RPC, or call MCP. MCP requires this check against DNS rebinding. Accepted are
- * loopback pages if the gateway is on loopback, the gateway's own address, and the origins that the operator allows.
+ * The web origins that may open a socket, send an envelope or JSON-RPC, or call MCP. MCP requires this check against
+ * DNS rebinding. Accepted are the gateway's own address, every loopback name of it if the gateway is on loopback, and
+ * the origins that the operator allows. A page on another port of the machine is a page of somebody else.
  */
 export function originRule(baseUrl: string, allowed: readonly string[]): AllowsOrigin {
   const own = new URL(baseUrl)
   return (origin) => {
     if (!URL.canParse(origin)) return false
-    const { hostname, origin: normal } = new URL(origin)
+    const { hostname, protocol, port, origin: normal } = new URL(origin)
     if (normal === own.origin || allowed.includes(normal)) return true
-    return isLoopback(own.hostname) && isLoopback(hostname)
+    const isSamePort = protocol === own.protocol && port === own.port
+    return isSamePort && isLoopback(own.hostname) && isLoopback(hostname)
   }
 }

@@ -3,6 +3,7 @@ import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { type Authenticate, principalOf } from '../../auth/bearer.ts'
 import type { Call, Router } from '../../router/call.ts'
+import type { Limiter } from '../../router/limiter.ts'
 
 /** The parts of the gateway that every transport uses. */
 export interface TransportContext {
@@ -10,6 +11,8 @@ export interface TransportContext {
   readonly authenticate: Authenticate
   /** Counts a request that no action answers, as a read of its caller. Throws Failure `rate_limited`. */
   count(call: Call): Promise<void>
+  /** What requests cost their callers, and the checks of unknown tokens. */
+  readonly limits: Pick<Limiter, 'overCost' | 'charge' | 'countToken'>
   /** The agents hosted here, for method names, tools and documents. */
   readonly agents: readonly Agent[]
   /** Addresses of proxies whose X-Forwarded-For is trusted. */
@@ -23,14 +26,24 @@ export interface TransportContext {
 }
 
 /**
- * The caller; synchronous if the token is cached. A transport calls this before and after it reads a body, because
- * the token may be revoked while a slow body arrives. Throws Failure `unauthenticated`.
+ * The caller of a call; synchronous if the token is cached. Counts unknown tokens against the client's address. Throws
+ * Failure `unauthenticated`, and `rate_limited` if the caller's requests have cost too much.
  */
 export function authenticated(
-  context: TransportContext,
+  { authenticate, limits }: Pick<TransportContext, 'authenticate' | 'limits'>,
   authorization: string | undefined,
+  client: Call['client'],
 ): Principal | null | Promise<Principal> {
-  return principalOf(authorization, context.authenticate)
+  const principal = principalOf(authorization, (token) =>
+    authenticate(token, () => limits.countToken(client)),
+  )
+  return principal instanceof Promise ? principal.then(withinCost) : withinCost(principal)
+
+  function withinCost<Caller extends Principal | null>(caller: Caller): Caller {
+    const failure = limits.overCost({ principal: caller, client })
+    if (failure) throw failure
+    return caller
+  }
 }
 
 /** Turns a thrown value into the Failure for the caller; an unexpected error is logged first. */

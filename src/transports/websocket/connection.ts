@@ -4,10 +4,15 @@ import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { startHeartbeat } from '../../common/heartbeat.ts'
 import type { Client } from '../../router/call.ts'
+import { costs, type LimitedCaller } from '../../router/limiter.ts'
 import { FlowControl, type Task } from '../shared/flow-control.ts'
+import { type MessageLimits, messageLimits } from '../shared/message.ts'
+import type { TransportContext } from '../shared/transport-context.ts'
 
 /** Time for a peer that reads too slowly to read the close frame. */
 const stalledMilliseconds = 5000
+/** Maximum cost of the messages that a caller sends while each of them is refused for its cost. */
+const maxRefusedUnits = 250
 
 export interface SocketTimeouts {
   /** Between two pings. */
@@ -16,11 +21,14 @@ export interface SocketTimeouts {
   readonly stall_ms?: number
 }
 
-interface ConnectionOptions extends SocketTimeouts {
+export interface ConnectionOptions extends SocketTimeouts {
   readonly client: Client
+  /** The caller when the socket was opened. */
+  readonly principal: Principal | null
   /** The TCP socket under the WebSocket. */
   readonly wire: Socket
   readonly identify: () => Principal | null | Promise<Principal>
+  readonly limits: TransportContext['limits']
   readonly onClose: () => void
   /** Receives an error that a task throws; the socket then closes with 1011. */
   readonly onError: (fault: unknown) => void
@@ -29,6 +37,9 @@ interface ConnectionOptions extends SocketTimeouts {
 /** One open socket that receives and sends text, under the limits of every WebSocket endpoint. */
 export class Connection {
   readonly client: Client
+  readonly messageLimits: MessageLimits
+  readonly #caller: LimitedCaller
+  readonly #limits: TransportContext['limits']
   readonly #socket: WebSocket
   readonly #wire: Socket
   readonly #identify: ConnectionOptions['identify']
@@ -38,23 +49,34 @@ export class Connection {
   readonly #flow: FlowControl
   readonly #closeListeners: (() => void)[]
   #isDraining = false
+  #refusedUnits = 0
+  /** When the last message arrived, on the clock of `performance.now`. */
+  usedAt = performance.now()
 
   /** Takes an accepted socket and pauses it until `read`. */
   constructor(socket: WebSocket, options: ConnectionOptions) {
-    const { client, wire, identify, onClose, onError, beat_ms = 30_000, stall_ms = 10_000 } = options
+    const { client, principal, wire, onClose, beat_ms = 30_000, stall_ms = 10_000 } = options
     this.client = client
+    this.messageLimits = messageLimits(principal)
+    this.#caller = { principal, client }
+    this.#limits = options.limits
     this.#socket = socket
     this.#wire = wire
-    this.#identify = identify
-    this.#onError = onError
+    this.#identify = options.identify
+    this.#onError = options.onError
     this.#stall_ms = stall_ms
     this.#flow = new FlowControl((fault) => this.#fail(fault))
     this.#closeListeners = [onClose]
     socket.pause()
     startHeartbeat(socket, wire, beat_ms)
-    wire.on('timeout', () => this.#closeStalled())
+    wire.on('timeout', () => this.giveUp('Read faster.'))
     socket.on('error', () => {})
     socket.on('close', () => this.#onSocketClose())
+  }
+
+  /** True if the caller has no token and waits for no answer. */
+  get isIdle(): boolean {
+    return this.#caller.principal === null && this.#flow.isIdle
   }
 
   /** Aborts when the socket has closed. */
@@ -77,6 +99,11 @@ export class Connection {
     }
   }
 
+  /** The Failure `rate_limited` of a caller whose requests have cost too much. */
+  overCost(): Failure | undefined {
+    return this.#limits.overCost(this.#caller)
+  }
+
   /** Begins to read. `prepare` receives one text at a time; its tasks run under the limits of FlowControl. */
   read(prepare: (text: string) => Task): void {
     const socket = this.#socket
@@ -85,6 +112,10 @@ export class Connection {
       if (binary) return this.close(1003, 'Send text.')
       try {
         const text = data.toString()
+        this.usedAt = performance.now()
+        const units = costs.request + text.length * costs.receivedByte
+        this.charge(units)
+        if (this.#ignoresRefusals(units)) return this.giveUp('Your requests cost too much. Reconnect later.')
         if (!this.#flow.add(prepare(text), text.length)) this.#pause()
       } catch (fault) {
         this.#fail(fault)
@@ -97,6 +128,7 @@ export class Connection {
   send(text: string): Promise<void> {
     const [socket, wire] = [this.#socket, this.#wire]
     if (socket.readyState !== socket.OPEN) return Promise.resolve()
+    this.charge(text.length * costs.sentByte)
     return new Promise((resolve) => {
       socket.send(text, () => {
         if (wire.timeout && socket.bufferedAmount === 0) wire.setTimeout(0)
@@ -134,6 +166,15 @@ export class Connection {
     })
   }
 
+  charge(units: number): void {
+    this.#limits.charge(this.#caller, units)
+  }
+
+  #ignoresRefusals(units: number): boolean {
+    this.#refusedUnits = this.overCost() ? this.#refusedUnits + units : 0
+    return this.#refusedUnits > maxRefusedUnits
+  }
+
   #pause(): void {
     this.#socket.pause()
     void this.#flow.ready().then(() => {
@@ -141,8 +182,9 @@ export class Connection {
     })
   }
 
-  #closeStalled(): void {
-    this.close(1013, 'Read faster.')
+  /** Closes the socket with 1013, and cuts it off if the peer does not answer. */
+  giveUp(reason: string): void {
+    this.close(1013, reason)
     setTimeout(() => this.#socket.terminate(), stalledMilliseconds).unref()
   }
 

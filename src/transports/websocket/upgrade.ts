@@ -2,18 +2,19 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { codes, Failure, problem } from '../../../schemas/failure.ts'
-import { maxMessageBytes } from '../../../schemas/plain.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { principalOf } from '../../auth/bearer.ts'
+import { costs, type LimitedCaller } from '../../router/limiter.ts'
 import { challenge } from '../http/challenge.ts'
 import { requestId } from '../http/request-id.ts'
 import { clientOf } from '../shared/client-address.ts'
 import type { RefuseHost } from '../shared/hosts.ts'
+import { localLimits, type MessageLimits, messageLimits } from '../shared/message.ts'
 import { type AllowsOrigin, assertOrigin } from '../shared/origins.ts'
 import { repeatedField } from '../shared/repeated-fields.ts'
 import { secretInAddress } from '../shared/secrets.ts'
-import { failureOf, type TransportContext } from '../shared/transport-context.ts'
-import { Connection, type SocketTimeouts } from './connection.ts'
+import { authenticated, failureOf, type TransportContext } from '../shared/transport-context.ts'
+import { Connection, type ConnectionOptions, type SocketTimeouts } from './connection.ts'
 import { ConnectionLimit, type ConnectionLimits, unavailable } from './connection-limit.ts'
 
 /** A path that is served over WebSocket. A client must offer the `subprotocol` if `required` is set. */
@@ -25,7 +26,7 @@ export interface SocketEndpoint {
 }
 
 export interface UpgradeOptions extends ConnectionLimits, SocketTimeouts {
-  readonly context: Pick<TransportContext, 'authenticate' | 'onError' | 'site' | 'trusted_proxies'>
+  readonly context: Pick<TransportContext, 'authenticate' | 'limits' | 'onError' | 'site' | 'trusted_proxies'>
   readonly sockets: readonly SocketEndpoint[]
   /** Refuses requests for other host names; when absent, every name is accepted. */
   readonly refuseHost?: RefuseHost
@@ -40,26 +41,34 @@ interface Admission {
 const tokenPrefix = 'bearer.'
 
 /**
- * Decides every upgrade before the handshake, in this order: Host, path, Origin, subprotocol, total number of sockets,
- * token, number of sockets of this caller. A refusal is a plain HTTP answer. The token is in the Authorization header
+ * Decides every upgrade before the handshake, in this order: Host, path, Origin, subprotocol, token, number of sockets
+ * of this caller, number of all sockets. At the last limit, the socket without a token that has been idle longest is
+ * closed. A refusal is a plain HTTP answer. The token is in the Authorization header
  * or, from browsers, in a subprotocol `bearer.TOKEN`, never in the query.
  */
 export class Upgrades {
   readonly #options: UpgradeOptions
   readonly #server: WebSocketServer
+  readonly #anonymousServer: WebSocketServer
   readonly #limit: ConnectionLimit
   /** All TCP sockets, before and after the upgrade. */
   readonly #wires = new Set<Duplex>()
-  readonly #connections = new Set<Connection>()
+  /** The open sockets; each function gives the place of its socket to another one. */
+  readonly #connections = new Map<Connection, () => void>()
   #isClosing = false
 
   constructor(options: UpgradeOptions) {
     this.#options = options
-    this.#limit = new ConnectionLimit(options)
-    this.#server = new WebSocketServer({
+    this.#limit = new ConnectionLimit(options, () => this.#closeIdle())
+    this.#server = this.#serverFor(localLimits)
+    this.#anonymousServer = this.#serverFor(messageLimits(null))
+  }
+
+  #serverFor({ maxBytes }: MessageLimits): WebSocketServer {
+    return new WebSocketServer({
       noServer: true,
       perMessageDeflate: false,
-      maxPayload: maxMessageBytes,
+      maxPayload: maxBytes,
       handleProtocols: (offered, request) => {
         const own = this.#endpointOf(request)?.subprotocol
         return own !== undefined && offered.has(own) ? own : false
@@ -73,30 +82,37 @@ export class Upgrades {
     socket.on('error', drop)
     this.#wires.add(socket)
     socket.once('close', () => this.#wires.delete(socket))
+    const client = clientOf(context, request)
+    let caller: LimitedCaller = { principal: null, client }
     try {
       const admission = this.#admit(request)
-      const principal = await principalOf(admission.authorization, context.authenticate)
+      const principal = await authenticated(context, admission.authorization, client)
+      caller = { principal, client }
       if (socket.destroyed) return
       this.#assertOpen()
-      socket.once('close', this.#limit.acquire(principal, clientOf(context, request).address))
+      const release = this.#limit.acquire(principal, client.address)
+      socket.once('close', release)
       socket.off('error', drop)
-      this.#server.handleUpgrade(request, socket, head, (webSocket) =>
-        this.#start(webSocket, admission, request),
+      const server = principal ? this.#server : this.#anonymousServer
+      server.handleUpgrade(request, socket, head, (webSocket) =>
+        this.#start(webSocket, admission, { principal, client, wire: request.socket }, release),
       )
     } catch (thrown) {
       refuse(context, request, socket, failureOf(context, thrown))
+    } finally {
+      context.limits.charge(caller, costs.request)
     }
   }
 
   /** Checks the caller of each open socket again; a socket whose token is no longer valid closes with 1008. */
   async identify(): Promise<void> {
-    await Promise.all([...this.#connections].map((connection) => connection.identify()))
+    await Promise.all([...this.#connections.keys()].map((connection) => connection.identify()))
   }
 
   /** Lets each socket finish the messages that it has read, then closes it with 1001. */
   async close(): Promise<void> {
     this.#isClosing = true
-    await Promise.all([...this.#connections].map((connection) => connection.drain()))
+    await Promise.all([...this.#connections.keys()].map((connection) => connection.drain()))
   }
 
   /** Destroys every socket at once, before and after the upgrade. */
@@ -120,22 +136,37 @@ export class Upgrades {
       })
     }
     this.#assertOpen()
-    this.#limit.assertAvailable()
     return { endpoint, authorization: authorization ?? (token === undefined ? undefined : `Bearer ${token}`) }
   }
 
-  #start(webSocket: WebSocket, { endpoint, authorization }: Admission, request: IncomingMessage): void {
+  #start(
+    webSocket: WebSocket,
+    { endpoint, authorization }: Admission,
+    peer: Pick<ConnectionOptions, 'principal' | 'client' | 'wire'>,
+    release: () => void,
+  ): void {
     const { context } = this.#options
     const connection = new Connection(webSocket, {
       ...this.#options,
+      ...peer,
       onError: context.onError,
-      client: clientOf(context, request),
-      wire: request.socket,
+      limits: context.limits,
       identify: (): Principal | null | Promise<Principal> => principalOf(authorization, context.authenticate),
       onClose: () => this.#connections.delete(connection),
     })
-    this.#connections.add(connection)
+    this.#connections.set(connection, release)
     endpoint.open(connection)
+  }
+
+  #closeIdle(): boolean {
+    const idle = [...this.#connections].filter(([connection]) => connection.isIdle)
+    const [first] = idle.toSorted(([a], [b]) => a.usedAt - b.usedAt)
+    if (!first) return false
+    const [connection, release] = first
+    this.#connections.delete(connection)
+    release()
+    connection.giveUp('Others need this socket, which was idle.')
+    return true
   }
 
   #endpointOf(request: IncomingMessage): SocketEndpoint | undefined {

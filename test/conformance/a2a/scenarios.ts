@@ -42,7 +42,7 @@ const scenarios: Readonly<Record<string, Job>> = {
   'tck-artifact-file': done(artifact(file)),
   'tck-artifact-data': done(artifact({ data: { key: 'value', count: 42 } })),
   'tck-message-response': {
-    answer: async () => JSON.stringify([text('Direct message response')]),
+    answer: async () => ({ parts: JSON.stringify([text('Direct message response')]) }),
   },
   'tck-input-required': task('TASK_STATE_INPUT_REQUIRED', 'What else?'),
   'tck-reject-task': task('TASK_STATE_REJECTED', 'rejected'),

@@ -12,6 +12,8 @@ export interface Attack {
   readonly compose?: Parameters<typeof openHome>[0]
   /** Phases of schemathesis, separated by commas. */
   readonly phases?: string
+  /** The paths that are tried, as a regular expression; all when absent. */
+  readonly paths?: string
   readonly seed?: number
 }
 
@@ -27,13 +29,13 @@ const allPhases = 'examples,coverage,fuzzing,stateful'
 
 /** Runs schemathesis with every check against a gateway of its own; what it writes goes to `folder`. */
 export async function runAttack(program: string, folder: string, attack: Attack): Promise<Outcome> {
-  const { as, compose, phases = allPhases, seed = 1 } = attack
+  const { as, compose, phases = allPhases, paths = '.', seed = 1 } = attack
   await using home = await openHome(compose)
   const settings = await writeSettings(folder, home, as)
   const junit = join(folder, 'junit.xml')
   const options = [
     ...['--config-file', settings, 'run', `${home.url}/openapi.json`],
-    ...['--checks', 'all', '--phases', phases, '--continue-on-failure'],
+    ...['--checks', 'all', '--phases', phases, '--continue-on-failure', '--include-path-regex', paths],
     ...['--seed', String(seed), '--generation-database', 'none', '--no-color'],
     ...['--report', 'junit', '--report-junit-path', junit],
   ]

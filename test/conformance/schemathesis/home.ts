@@ -35,6 +35,7 @@ export async function openHome(compose: (gateway: Gateway) => Gateway = (gateway
     DRAGOMAN_DATA: data,
     DRAGOMAN_CHECK_OUTPUTS: 'on',
     DRAGOMAN_RATE_LIMIT: 'off',
+    DRAGOMAN_QUOTAS: 'off',
     DRAGOMAN_CONTACT: 'tests@example.org',
     DRAGOMAN_WIKI_URL: `${services.url}/w/api.php`,
     ...pricesFrom(services.url),

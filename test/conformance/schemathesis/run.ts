@@ -29,6 +29,7 @@ const attacks: readonly Expectation[] = [
     as: 'owners',
     compose: leaky,
     phases: 'stateful',
+    paths: '^/(?:api|public)/agents',
     seeds: 8,
     fault: overlooked,
   },

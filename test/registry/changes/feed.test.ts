@@ -41,6 +41,7 @@ beforeEach(async () => {
         await barrier
         return Math.min(restoredTo, await store.read.revision())
       },
+      latest: async () => Math.min(restoredTo, await store.read.latest()),
     },
     async changes(after, limit) {
       reads += 1

@@ -13,7 +13,6 @@ const worker = new URL('../../../src/search/vectors/memory/worker.ts', import.me
 const inThread = (dimensions: number) => createMemoryVectorStore({ dimensions, worker, worker_rows: 0 })
 
 vectorStoreContract('memory', async (dimensions) => createMemoryVectorStore({ dimensions }), { runs: 25 })
-vectorStoreContract('memory, scanned in a thread', async (dimensions) => inThread(dimensions), { runs: 8 })
 vectorStoreContract(
   'memory, chosen by sketches',
   async (dimensions) => createMemoryVectorStore({ dimensions, exact_rows: 0 }),

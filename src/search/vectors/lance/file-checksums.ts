@@ -2,6 +2,7 @@ import { createReadStream, statSync } from 'node:fs'
 import { readdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { crc32 } from 'node:zlib'
+import { privateFile } from '../../../common/private-file.ts'
 import { DamageError } from './damage-error.ts'
 
 interface Checksum {
@@ -61,7 +62,7 @@ export class FileChecksums {
     const list = JSON.stringify([...sealed].map(([name, { size, crc }]) => [name, size, crc]))
     const path = join(this.#folder, listName)
     const draft = `${path}-${crypto.randomUUID()}`
-    await writeFile(draft, `${crc32(list)}\n${list}`)
+    await writeFile(draft, `${crc32(list)}\n${list}`, { mode: privateFile })
     await rename(draft, path)
   }
 

@@ -1,5 +1,6 @@
 import { link, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { privateFile, privateFolder } from '../../../common/private-file.ts'
 
 /** Incremented when the format of rows changes; folders of another format are ignored. */
 const format = 1
@@ -29,7 +30,7 @@ export class Folder {
   /** Creates the folder of a new generation, without making it current. */
   async add(): Promise<string> {
     const name = this.#prefix + crypto.randomUUID()
-    await mkdir(this.pathOf(name), { recursive: true })
+    await mkdir(this.pathOf(name), { recursive: true, mode: privateFolder })
     return name
   }
 
@@ -39,7 +40,7 @@ export class Folder {
   async swap(generation: string, before: string | undefined): Promise<string> {
     const pointer = join(this.#path, pointerName)
     const draft = `${pointer}-${crypto.randomUUID()}`
-    await writeFile(draft, generation, { flush: true })
+    await writeFile(draft, generation, { mode: privateFile, flush: true })
     const now = await this.current()
     if (now !== undefined && now !== before) {
       await rm(draft)

@@ -12,12 +12,15 @@ import {
 import type { AuditAction, StoredEntry } from '../../store.ts'
 import { actorKey, difference } from '../audit.ts'
 import { lookalikeKey } from '../confusables.ts'
+import { displayKey } from '../display-names.ts'
+import { addUsage, type Counted, countedOf, deltasOf, type UsageDelta } from '../usage.ts'
 import { contentDigest, isListed, versionRow } from '../version-content.ts'
 
-/** The entry before a change, if it existed and can be read, and whether it was public. */
+/** The entry before a change, if it existed and can be read, whether it was public, and what was counted for it. */
 export interface PreviousEntry {
   readonly entry?: StoredEntry
   readonly listed: boolean
+  readonly counted: Counted
 }
 
 /** An entry to be written. */
@@ -25,6 +28,8 @@ export interface Put {
   readonly before: PreviousEntry
   readonly entry: StoredEntry
   readonly audit: AuditAction
+  /** Whether the change creates a new public version, if that is known already. */
+  readonly is_version?: boolean
 }
 
 interface Committed {
@@ -53,7 +58,7 @@ export async function commitPuts(
   at: string,
   { inserted = false } = {},
 ): Promise<Committed> {
-  const isVersion = await Promise.all(puts.map((put) => isNewVersion(transaction, put)))
+  const isVersion = await Promise.all(puts.map((put) => put.is_version ?? isNewVersion(transaction, put)))
   const changed = puts.map(({ before, entry }) => difference(before.entry, entry))
   const events = done.map(({ entry_id, audit }) =>
     toEvent(entry_id, audit, null, { before: null, after: null }),
@@ -67,10 +72,13 @@ export async function commitPuts(
   const entries: EntryTable[] = []
   const changes: ChangeTable[] = []
   const versions: VersionTable[] = []
+  const deltas: UsageDelta[] = []
   let revision = last - puts.length
   for (const [index, { before, entry, audit }] of puts.entries()) {
     revision += 1
-    entries.push(toRow({ ...entry, revision }))
+    const row = toRow({ ...entry, revision })
+    entries.push(row)
+    deltas.push(...deltasOf(before.counted, row, isVersion[index] ?? false))
     const kind = entry.deleted ? ('delete' as const) : ('put' as const)
     const seen = isListed(entry) ? 'listed' : before.listed ? 'gone' : 'unseen'
     changes.push({ revision, entry_id: entry.id, kind, at, seen })
@@ -87,11 +95,15 @@ export async function commitPuts(
   const audits = events.map((event, index) => ({ ...event, id: lastAudit - audited + index + 1, at }))
   for (const chunk of chunksOf(audits, maxRowsPerStatement))
     await transaction.insertInto('audit').values(chunk).execute()
+  await addUsage(transaction, deltas, at)
   return { revision: last, rows: entries }
 }
 
 /** True if the change creates a new public version. */
-async function isNewVersion(transaction: Kysely<Tables>, { before, entry }: Put): Promise<boolean> {
+export async function isNewVersion(
+  transaction: Kysely<Tables>,
+  { before, entry }: Pick<Put, 'before' | 'entry'>,
+): Promise<boolean> {
   if (!isListed(entry)) return false
   if (!before.entry) return true
   const digest = contentDigest(entry)
@@ -130,7 +142,12 @@ const columns = [
   'proved_namespace',
   'skeleton',
   'check_at',
+  'offered_to',
+  'display_key',
   'listed',
+  'account',
+  'staged',
+  'bytes',
   'revision',
   'document',
 ] as const satisfies (keyof EntryTable)[]
@@ -159,7 +176,8 @@ export async function upsert(
 
 /** The row of an entry. */
 export function toRow(entry: StoredEntry): EntryTable {
-  const { id, package_name, owner, proof, verification_level, check_at, deleted, revision } = entry
+  const { id, package_name, owner, offer, proof, verification_level, check_at, deleted, revision } = entry
+  const document = JSON.stringify(entry)
   const isProved = owner && proof && verification_level === 'domain_verified' && !deleted
   return {
     id,
@@ -169,8 +187,11 @@ export function toRow(entry: StoredEntry): EntryTable {
     proved_namespace: isProved ? proof.domain.split('.').reverse().join('.') : null,
     skeleton: lookalikeKey(package_name),
     check_at: deleted ? null : check_at,
+    display_key: deleted || !owner ? null : displayKey(entry.name),
+    offered_to: deleted || !offer ? null : actorKey(offer),
     listed: isListed(entry) ? 1 : 0,
+    ...countedOf(entry, Buffer.byteLength(document) - String(revision).length),
     revision,
-    document: JSON.stringify(entry),
+    document,
   }
 }

@@ -4,15 +4,19 @@ import type { EntryTable, Tables } from '../../sql/tables.ts'
 import { type Claim, type DecisionReads, StoredEntry, UnreadableEntry } from '../../store.ts'
 import { toActor } from '../audit.ts'
 import { lookalikeKey } from '../confusables.ts'
+import { displayKey } from '../display-names.ts'
+import { type Counted, uncounted } from '../usage.ts'
 import { digestFormat, storedDigest } from '../version-content.ts'
 import type { PreviousEntry } from './commit.ts'
 
 interface CachedDecisionReads extends DecisionReads {
   /** The stored entry with this id. */
   previous(id: string): Promise<PreviousEntry>
+  /** What was counted for the entry with this id. */
+  counted(id: string): Promise<Counted>
 }
 
-type Row = Pick<EntryTable, 'id' | 'package_name' | 'listed' | 'document' | 'skeleton'>
+type Row = Pick<EntryTable, 'id' | 'package_name' | 'listed' | 'document' | 'skeleton'> & Counted
 
 /** The column and the value by which rows are read. */
 interface Key {
@@ -36,6 +40,7 @@ export function createDecisionReads(
   const rowsBy = rowLoader(db, options)
   const claimsOn = claimLoader(db, options)
   const digests = digestLoader(db, options)
+  const namesakes = namesakeLoader(db, options)
 
   return {
     async entry(reference) {
@@ -44,6 +49,7 @@ export function createDecisionReads(
           ? { column: 'id', value: reference.id }
           : { column: 'package_name', value: reference.package_name },
       )
+      if (row && 'package_name' in reference) rowsBy.prime({ column: 'id', value: row.id }, [row])
       return row && parseEntry(row)
     },
     async claims(namespaces) {
@@ -55,19 +61,31 @@ export function createDecisionReads(
       const others = rows.filter((row) => row.package_name !== packageName)
       return others.map(parseEntry).filter((entry) => !entry.deleted)
     },
+    async verifiedNamesakes(name) {
+      const rows = await namesakes.load(displayKey(name))
+      return rows.map(parseEntry)
+    },
     published: (entry_id, version) => digests.load({ entry_id, version }),
     async previous(id) {
       const [row] = await rowsBy.load({ column: 'id', value: id })
-      if (!row) return { listed: false }
-      const listed = row.listed === 1
+      if (!row) return { listed: false, counted: uncounted }
+      const facts = { listed: row.listed === 1, counted: countedIn(row) }
       try {
-        return { listed, entry: parseEntry(row) }
+        return { ...facts, entry: parseEntry(row) }
       } catch (fault) {
-        if (fault instanceof UnreadableEntry) return { listed }
+        if (fault instanceof UnreadableEntry) return facts
         throw fault
       }
     },
+    async counted(id) {
+      const [row] = await rowsBy.load({ column: 'id', value: id })
+      return row ? countedIn(row) : uncounted
+    },
   }
+}
+
+function countedIn({ account, staged, bytes }: Row): Counted {
+  return { account, staged, bytes }
 }
 
 interface LoaderOptions {
@@ -82,7 +100,7 @@ function rowLoader(db: Kysely<Tables>, options: LoaderOptions) {
       const keysByColumn = Map.groupBy(keys, ({ column }) => column)
       const rows: Row[] = await db
         .selectFrom('entry')
-        .select(['id', 'package_name', 'skeleton', 'listed', 'document'])
+        .select(['id', 'package_name', 'skeleton', 'listed', 'document', 'account', 'staged', 'bytes'])
         .where((row) =>
           row.or(
             [...keysByColumn].map(([column, columnKeys]) =>
@@ -115,6 +133,24 @@ function claimLoader(db: Kysely<Tables>, options: LoaderOptions) {
       .execute()
     const claims = Map.groupBy(rows.flatMap(claimsIn), (claim) => claim.namespace)
     return namespaces.map((namespace) => claims.get(namespace) ?? [])
+  }, options)
+}
+
+/** Maximum number of verified entries of one display key that are read, the first by id. */
+const maxNamesakes = 50
+
+/** Loads the rows of verified entries by their display key. */
+function namesakeLoader(db: Kysely<Tables>, options: LoaderOptions) {
+  return new DataLoader(async (keys: readonly string[]) => {
+    const rows = await db
+      .selectFrom('entry')
+      .select(['id', 'document', 'display_key'])
+      .where('display_key', 'in', keys)
+      .where('proved_namespace', 'is not', null)
+      .orderBy('id')
+      .limit(maxNamesakes * keys.length)
+      .execute()
+    return keys.map((key) => rows.filter((row) => row.display_key === key))
   }, options)
 }
 

@@ -3,9 +3,10 @@ import type { Kysely } from 'kysely'
 import { Failure } from '../../../../schemas/failure.ts'
 import type { EntryTable, Tables } from '../../sql/tables.ts'
 import type { Transact } from '../../sql/transaction.ts'
-import { type Store, UnreadableEntry } from '../../store.ts'
+import { type AccountUsage, type Decision, type Store, UnreadableEntry } from '../../store.ts'
+import { deltasOf, plus, readUsage, type UsageDelta, uncounted } from '../usage.ts'
 import { isListed } from '../version-content.ts'
-import { commitPuts, type Put } from './commit.ts'
+import { commitPuts, isNewVersion, type Put, toRow } from './commit.ts'
 import { createDecisionReads } from './decision-reads.ts'
 import { createReadSet, type WriteSet, writeSetOf } from './read-set.ts'
 
@@ -125,24 +126,29 @@ async function commitAll(
     }),
   )
   for (const { readSet } of decisions) if (readSet.fault !== undefined) throw readSet.fault
+  const proposals = await Promise.all(
+    decisions.map(async ({ readSet, decision }) => {
+      if (decision.status === 'rejected') return { readSet, refused: decision.reason as unknown }
+      return { readSet, proposed: await toProposal(transaction, reads, decision.value) }
+    }),
+  )
+  const usage = await openUsage(transaction, proposals, at)
   const puts: Put[] = []
   const writeSets: WriteSet[] = []
-  const results = decisions.map(
-    ({ readSet, decision }): Refused | { conflict: Conflict } | { put: Put; position: number } => {
-      const isRefused = decision.status === 'rejected'
-      if (isRefused) assertOwn(decision.reason)
-      const id = isRefused ? undefined : decision.value.entry.id
+  const results = proposals.map(
+    ({ readSet, proposed, refused }): Refused | { conflict: Conflict } | { put: Put; position: number } => {
+      if (!proposed) assertOwn(refused)
+      const id = proposed?.put.entry.id
       const earlier = writeSets.find((writeSet) => writeSet.id === id || readSet.conflictsWith(writeSet))
       if (earlier) {
         const isOnEntry = earlier.id === id || readSet.readsEntry(earlier)
         return { conflict: { entry_id: isOnEntry ? earlier.id : undefined } }
       }
-      if (isRefused) return { refused: decision.reason }
-      const { before, entry, audit } = decision.value
-      const previous = before ? { entry: before, listed: isListed(before) } : { listed: false }
-      const put = { before: previous, entry, audit }
-      writeSets.push(writeSetOf(put))
-      return { put, position: puts.push(put) }
+      if (!proposed) return { refused }
+      const excess = usage.admit(proposed)
+      if (excess !== undefined) return { refused: excess }
+      writeSets.push(writeSetOf(proposed.put, proposed.row))
+      return { put: proposed.put, position: puts.push(proposed.put) }
     },
   )
   const { revision: last, rows } =
@@ -152,6 +158,61 @@ async function commitAll(
     return { entry: result.put.entry, revision: last - puts.length + result.position }
   })
   return { outcomes, rows }
+}
+
+/** A decided change, with what it adds to the accounts of owners. */
+interface Proposal {
+  readonly put: Put
+  readonly row: EntryTable
+  readonly deltas: readonly UsageDelta[]
+  readonly admit: Decision['admit']
+}
+
+async function toProposal(
+  transaction: Kysely<Tables>,
+  reads: ReturnType<typeof createDecisionReads>,
+  { before, entry, audit, admit }: Decision,
+): Promise<Proposal> {
+  const previous = before
+    ? { entry: before, listed: isListed(before), counted: await reads.counted(entry.id) }
+    : { listed: false, counted: uncounted }
+  const row = toRow(entry)
+  const is_version = await isNewVersion(transaction, { before: previous, entry })
+  const deltas = deltasOf(previous.counted, row, is_version)
+  return { put: { before: previous, entry, audit, is_version }, row, deltas, admit }
+}
+
+/** What the accounts of a batch use, change after change: members of a batch see each other. */
+async function openUsage(
+  transaction: Kysely<Tables>,
+  proposals: readonly { readonly proposed?: Proposal }[],
+  at: string,
+) {
+  const accounts = proposals.flatMap(({ proposed }) =>
+    proposed?.admit && proposed.row.account !== null ? [proposed.row.account] : [],
+  )
+  const found =
+    accounts.length > 0 ? await readUsage(transaction, accounts, at) : new Map<string, AccountUsage>()
+  return {
+    /** Counts the change, or returns the reason for which it is refused. */
+    admit({ row: { account }, deltas, admit }: Proposal): unknown {
+      const now = account === null ? undefined : found.get(account)
+      const delta = deltas.find((candidate) => candidate.account === account)
+      if (account !== null && now && delta) {
+        try {
+          admit?.({ account, ...now, after: plus(now.used, delta.numbers) })
+        } catch (thrown) {
+          assertOwn(thrown)
+          return thrown
+        }
+      }
+      for (const { account: changed, numbers } of deltas) {
+        const usage = found.get(changed)
+        if (usage) found.set(changed, { ...usage, used: plus(usage.used, numbers) })
+      }
+      return undefined
+    },
+  }
 }
 
 /** Throws errors that this one change did not cause. */

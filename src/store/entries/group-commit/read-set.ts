@@ -1,3 +1,4 @@
+import type { EntryTable } from '../../sql/tables.ts'
 import { type Claim, type DecisionReads, UnreadableEntry } from '../../store.ts'
 import { lookalikeKey } from '../confusables.ts'
 import { type Put, toRow } from './commit.ts'
@@ -22,8 +23,7 @@ export interface WriteSet {
   readonly after: readonly Claim[]
 }
 
-export function writeSetOf({ before, entry }: Put): WriteSet {
-  const row = toRow(entry)
+export function writeSetOf({ before }: Pick<Put, 'before'>, row: EntryTable): WriteSet {
   const { id, package_name } = row
   return {
     id,
@@ -66,6 +66,8 @@ export function createReadSet(reads: DecisionReads): ReadSet {
       lookalikeKeys.add(lookalikeKey(packageName))
       return await recordFault(reads.lookalikes(packageName))
     },
+    // Not recorded: the check that follows a verification reads the namesakes again.
+    verifiedNamesakes: (name) => recordFault(reads.verifiedNamesakes(name)),
     async published(entryId, version) {
       ids.add(entryId)
       return await recordFault(reads.published(entryId, version))

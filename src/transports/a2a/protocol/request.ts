@@ -2,10 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { registryExtension } from '../../../../schemas/names.ts'
 import type { Call } from '../../../router/call.ts'
 import { readBody } from '../../http/body.ts'
+import { identify } from '../../http/caller.ts'
 import type { Headers } from '../../http/respond.ts'
 import { signalOf } from '../../http/rest.ts'
 import { clientOf } from '../../shared/client-address.ts'
-import { authenticated, type TransportContext } from '../../shared/transport-context.ts'
+import type { TransportContext } from '../../shared/transport-context.ts'
 import { refusal } from './error.ts'
 
 /** The body of a request and the call that it requests. Throws the Failure of the HTTP request as a whole. */
@@ -15,10 +16,8 @@ export async function readCall(
   response: ServerResponse,
   id: string,
 ): Promise<{ readonly body: Buffer; readonly call: Call }> {
-  const { authorization } = request.headers
-  await authenticated(context, authorization)
-  const body = await readBody(request)
-  const principal = await authenticated(context, authorization)
+  const body = await readBody(request, await identify(context, request))
+  const principal = await identify(context, request)
   return { body, call: { principal, signal: signalOf(response), id, client: clientOf(context, request) } }
 }
 

@@ -16,8 +16,8 @@ interface UpdatedTask {
 /** The task after an update at this time (ISO 8601), and the event that reports the update. */
 export function update(task: StoredTask, change: WorkUpdate, at: string): UpdatedTask {
   if ('state' in change) {
-    const { state, parts } = change
-    const message = parts ? fromAgent(task.id, task.context_id, randomUUID(), parts) : null
+    const { state, parts, metadata } = change
+    const message = parts ? fromAgent(task.id, task.context_id, randomUUID(), parts, metadata) : null
     const next = { ...task, state, message, updated_at: at }
     return { task: next, event: statusEvent(next) }
   }

@@ -70,8 +70,9 @@ export function fromAgent(
   contextId: string,
   messageId: string,
   parts: Message['parts'],
+  metadata?: Message['metadata'],
 ): Message {
-  return { messageId, contextId, taskId, role: 'ROLE_AGENT', parts }
+  return { messageId, contextId, taskId, role: 'ROLE_AGENT', parts, ...(metadata && { metadata }) }
 }
 
 export function statusEvent(stored: StoredTask): StreamEvent {

@@ -56,7 +56,7 @@ function failuresOf({ route, action }: Row): Code[] {
     ...(isWrite || requiredScope(route.access ?? action.access) ? ['forbidden' as const] : []),
     ...(reachesOutside || route.parameters ? ['not_found' as const] : []),
     ...(reachesOutside ? ['upstream_failed' as const] : []),
-    ...(isWrite ? (['conflict', 'storage_full'] as const) : []),
+    ...(isWrite ? (['conflict', 'quota_exceeded', 'storage_full'] as const) : []),
     ...(route.conditional ? ['precondition_failed' as const] : []),
     ...(route.body ? (['too_large', 'unsupported_media_type'] as const) : []),
     ...(route.fails ?? []),
@@ -78,6 +78,7 @@ function statusesOf(failures: readonly Code[]): number[] {
 const header = (description: string, schema: object, required = false) => ({ description, required, schema })
 const text = { type: 'string' }
 const seconds = { type: 'integer', minimum: 0 }
+const count = { type: 'integer', minimum: 0 }
 
 const common = { 'X-Request-Id': header('Names the request in the log.', text, true) }
 const allowance = {
@@ -106,7 +107,7 @@ const headersOf: Readonly<Record<number, object>> = {
   401: challenge(true),
   403: challenge(false),
   409: retryAfter(false),
-  429: retryAfter(true),
+  429: retryAfter(false),
   502: retryAfter(false),
   503: retryAfter(false),
   504: retryAfter(false),
@@ -138,6 +139,12 @@ export const problemComponents = {
         hint: text,
         nearest: { type: 'array', items: text },
         revision: { type: 'integer', description: 'Current revision of the entry.' },
+        quota: {
+          type: 'object',
+          description: 'The quota that is used up.',
+          required: ['quota', 'used', 'limit', 'left'],
+          properties: { quota: text, used: count, limit: count, left: count },
+        },
       },
     },
   },

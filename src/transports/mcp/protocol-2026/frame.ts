@@ -1,19 +1,22 @@
 import { randomUUID } from 'node:crypto'
-import { Failure, problem } from '../../../../schemas/failure.ts'
+import { codes, Failure, problem } from '../../../../schemas/failure.ts'
 import { isRecord } from '../../../../schemas/json.ts'
 import { isId, isMessage, type McpMessage } from '../../../common/mcp/message.ts'
 import { invalidRequest, parseError } from '../../json-rpc/frames.ts'
+import { type MessageLimits, parseMessage } from '../../shared/message.ts'
 import { assertPlainMessage } from './plain-message.ts'
 
 /** The message in a text, or the answer that refuses the text. */
 type Frame = { readonly message: McpMessage } | { readonly refusal: string }
 
-export function readFrame(text: string): Frame {
+export function readFrame(text: string, limits: MessageLimits): Frame {
   let value: unknown
   try {
-    value = JSON.parse(text)
-  } catch {
-    return { refusal: refusal(new Failure('invalid_request', 'The frame is not JSON.'), null, parseError) }
+    value = parseMessage(text, limits, 'frame')
+  } catch (thrown) {
+    const failure = Failure.from(thrown)
+    const code = failure.code === 'invalid_request' ? parseError : codes[failure.code].rpc
+    return { refusal: refusal(failure, null, code) }
   }
   try {
     assertPlainMessage(value)

@@ -13,13 +13,14 @@ export interface Freshness {
 interface ResultWriter {
   /** The text of a frozen result is cached. */
   write(result: object, freshness?: Freshness): string
-  /** Completes the members of a result, given as JSON without braces and without `_meta`. */
-  close(members: string): string
+  /** Completes the members of a result, given as JSON without braces and without `_meta`; `meta` is added to `_meta`. */
+  close(members: string, meta?: object): string
 }
 
 export function createResultWriter(info: JsonObject): ResultWriter {
   const own = { [serverInfoKey]: info }
-  const tail = `,"resultType":"complete","_meta":${JSON.stringify(own)}}`
+  const tailWith = (meta: object) => `,"resultType":"complete","_meta":${JSON.stringify(meta)}}`
+  const tail = tailWith(own)
   const written = new WeakMap<object, string>()
 
   function text(result: object, freshness?: Freshness): string {
@@ -34,6 +35,6 @@ export function createResultWriter(info: JsonObject): ResultWriter {
       written.set(result, cached)
       return cached
     },
-    close: (members) => `{${members}${tail}`,
+    close: (members, meta) => `{${members}${meta ? tailWith({ ...own, ...meta }) : tail}`,
   }
 }

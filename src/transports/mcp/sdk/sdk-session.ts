@@ -1,5 +1,6 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server'
 import type { McpId, McpMessage } from '../../../common/mcp/message.ts'
+import type { MessageLimits } from '../../shared/message.ts'
 import type { McpCaller } from '../protocol-2026/protocol.ts'
 import type { McpService } from '../service.ts'
 
@@ -13,6 +14,7 @@ export interface SdkSession {
 export interface ChannelOptions {
   readonly service: McpService
   readonly caller: McpCaller
+  readonly messageLimits: MessageLimits
   /** Resolves when the peer can take more. */
   readonly send: (text: string) => Promise<void>
   /** Ends the connection. */

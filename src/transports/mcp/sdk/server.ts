@@ -61,7 +61,9 @@ export function createMcpServers(options: McpServersOptions): CreateMcpServer {
     handle('tools/call', ({ params = {} }, context) =>
       translated(async () => {
         const outcome = await callTool(params, exchangeOf(context))
-        return ('failure' in outcome ? failedResult(outcome) : succeeded(outcome.output)) as CallToolResult
+        return (
+          'failure' in outcome ? failedResult(outcome) : succeeded(outcome.output, outcome.mark)
+        ) as CallToolResult
       }),
     )
     if (lasting) notifyOfChanges(server, onListed, era)

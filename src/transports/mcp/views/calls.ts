@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { ContentMark } from '../../../../schemas/content-mark.ts'
 import { Failure, problem } from '../../../../schemas/failure.ts'
 import { isRecord, type Json } from '../../../../schemas/json.ts'
 import { nearest } from '../../../../schemas/nearest.ts'
@@ -9,8 +10,10 @@ import type { Exchange } from '../protocol-2026/protocol.ts'
 import { invalidField } from './ask.ts'
 import type { Tool } from './tools.ts'
 
-/** The outcome of a tool: the output of its action, or the failure with the id of the call. */
-type Outcome = { readonly output: Json } | { readonly failure: Failure; readonly id: string }
+/** The outcome of a tool: the output of its action with its mark, or the failure with the id of the call. */
+type Outcome =
+  | { readonly output: Json; readonly mark?: ContentMark }
+  | { readonly failure: Failure; readonly id: string }
 
 /** Calls tools, for every protocol version. Throws Fault -32602 for an unknown tool. */
 export type CallTool = (params: Readonly<Record<string, unknown>>, exchange: Exchange) => Promise<Outcome>
@@ -37,8 +40,8 @@ export function createCallTool(context: TransportContext, tools: ReadonlyMap<str
           },
         }),
       }
-      const { output } = await context.dispatch(tool.toEnvelope(input), call)
-      return { output }
+      const { output, mark } = await context.dispatch(tool.toEnvelope(input), call)
+      return { output, ...(mark && { mark }) }
     } catch (thrown) {
       return { failure: failureOf(context, thrown), id }
     }
@@ -46,8 +49,23 @@ export function createCallTool(context: TransportContext, tools: ReadonlyMap<str
 }
 
 /** The result of a successful tool, as an object. */
-export function succeeded(output: Json): { readonly content: object[]; readonly structuredContent: Json } {
-  return { content: [{ type: 'text', text: stringify(output) }], structuredContent: structured(output) }
+export function succeeded(
+  output: Json,
+  mark?: ContentMark,
+): { readonly content: object[]; readonly structuredContent: Json } {
+  return {
+    content: [{ type: 'text', text: stringify(output) }],
+    structuredContent: structured(output),
+    ...(mark && { _meta: markMeta(mark) }),
+  }
+}
+
+/** The mark of an output from a third party as members of `_meta`. */
+export function markMeta({ content_trust, content_flags }: ContentMark): object {
+  return {
+    'dragoman/content_trust': content_trust,
+    ...(content_flags && { 'dragoman/content_flags': content_flags }),
+  }
 }
 
 function structured(output: Json): Json {

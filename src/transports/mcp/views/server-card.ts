@@ -20,9 +20,12 @@ const type = 'application/mcp-server-card+json'
 const paths = ['/mcp/server-card', '/.well-known/mcp/server-card.json', '/.well-known/mcp.json'] as const
 
 /** The MCP Server Card (SEP-2127): the server, its address and its protocol versions. */
-export function serverCardMounts(context: Pick<TransportContext, 'site'>, version: string): Mount[] {
+export function serverCardMounts(
+  context: Pick<TransportContext, 'limits' | 'site' | 'trusted_proxies'>,
+  version: string,
+): Mount[] {
   const render = ({ base_url }: { readonly base_url: string }) => JSON.stringify(cardOf(base_url, version))
-  return paths.map((path) => pageMount(context.site, { path, type, render, max_age_s: 3600 }))
+  return paths.map((path) => pageMount(context, { path, type, render, max_age_s: 3600 }))
 }
 
 function cardOf(base_url: string, version: string): object {

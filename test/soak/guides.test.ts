@@ -1,10 +1,10 @@
 import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { temporaryFolder } from './support/command.ts'
-import { blocks, shell } from './support/documents.ts'
+import { temporaryFolder } from '../support/command.ts'
+import { blocks, shell } from '../support/documents.ts'
 
-const root = resolve(import.meta.dirname, '..')
+const root = resolve(import.meta.dirname, '../..')
 const guides = ['docs/adding-an-agent.md', 'docs/adding-a-field.md', 'docs/adding-a-transport.md']
 
 /** A copy of this project in which every guide has been followed to the letter. */
@@ -98,7 +98,7 @@ describe('a project to which the guides have added an agent, a field and a trans
       echo: {},
       error: expect.objectContaining({
         code: 'invalid_request',
-        detail: 'The line is not an envelope in JSON.',
+        detail: 'The message is not JSON.',
       }),
     })
     expect(answers.at(-1)).toMatchObject({

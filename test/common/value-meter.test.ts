@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createValueMeter } from '../../src/net/fetch/value-meter.ts'
+import { createValueMeter } from '../../src/common/value-meter.ts'
 
 const values = (text: string, isEvents = true) => createValueMeter(isEvents)(Buffer.from(text))
 

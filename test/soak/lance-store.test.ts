@@ -5,15 +5,24 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { Folder } from '../../../src/search/vectors/lance/folder.ts'
+import { Folder } from '../../src/search/vectors/lance/folder.ts'
 import {
   type LanceVectorStoreOptions,
   openLanceVectorStore,
-} from '../../../src/search/vectors/lance/lance-vector-store.ts'
-import type { VectorStore } from '../../../src/search/vectors/vector-store.ts'
-import { hostileFilters } from './hostile-filters.ts'
-import { Oracle, Pair } from './oracle.ts'
-import { attributesOf, clusteredVectors, expectExact, gone, idsOf, put, signal, unit } from './support.ts'
+} from '../../src/search/vectors/lance/lance-vector-store.ts'
+import type { VectorStore } from '../../src/search/vectors/vector-store.ts'
+import { hostileFilters } from '../search/vectors/hostile-filters.ts'
+import { Oracle, Pair } from '../search/vectors/oracle.ts'
+import {
+  attributesOf,
+  clusteredVectors,
+  expectExact,
+  gone,
+  idsOf,
+  put,
+  signal,
+  unit,
+} from '../search/vectors/support.ts'
 
 const east = unit(1, 0)
 const north = unit(0, 1)
@@ -224,7 +233,7 @@ hostileFilters('lance', async (dimensions) => open(await newFolder(), { dimensio
 
 describe('a lance store whose process is killed', () => {
   const script = (folder: string) => `
-    import { openLanceVectorStore } from ${JSON.stringify(new URL('../../../src/search/vectors/lance/lance-vector-store.ts', import.meta.url).href)}
+    import { openLanceVectorStore } from ${JSON.stringify(new URL('../../src/search/vectors/lance/lance-vector-store.ts', import.meta.url).href)}
     const store = await openLanceVectorStore({ folder: ${JSON.stringify(folder)}, dimensions: 2, optimize_every_ms: 50 })
     for (let revision = store.applied_revision + 1; ; revision++) {
       const vectors = [new Float32Array([1, 0]), new Float32Array([0, 1])]

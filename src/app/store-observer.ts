@@ -1,0 +1,70 @@
+import type { Store, StoreObserver, WriteRefusal } from '../store/store.ts'
+import { type Config, storeLocation } from './config.ts'
+import type { Runtime } from './runtime.ts'
+
+/** Milliseconds between two attempts to write to a store that refuses writes. */
+const probeMilliseconds = 10_000
+const probeSetting = 'write_probe'
+
+/** Logs what the store finds out about its database, and keeps it for `/readyz`. */
+export class HealthObserver implements StoreObserver {
+  readonly #runtime: Runtime
+  readonly #config: Config
+  readonly #closing = new AbortController()
+  #refusal: WriteRefusal | undefined
+  #store: Pick<Store, 'settings'> | undefined
+  #isProbing = false
+
+  constructor(runtime: Runtime, config: Config) {
+    this.#runtime = runtime
+    this.#config = config
+    runtime.stack.defer(() => this.#closing.abort())
+  }
+
+  /** Sets the store to probe while it refuses writes. */
+  watch(store: Pick<Store, 'settings'>): void {
+    this.#store = store
+  }
+
+  readonly onCheck = (damage: readonly string[]): void => {
+    const { log, health } = this.#runtime
+    const { path } = storeLocation(this.#config)
+    if (damage.length > 0) {
+      health.add('store_damaged')
+      log.error({ damage }, `${path} is damaged: restore it from a backup`)
+    } else log.info(`${path} was not closed cleanly; its check found no damage`)
+  }
+
+  readonly onWrite = (refusal: WriteRefusal | undefined): void => {
+    if (refusal === this.#refusal) return
+    const { log, health } = this.#runtime
+    if (this.#refusal) health.delete(this.#refusal)
+    this.#refusal = refusal
+    if (refusal) {
+      health.add(refusal)
+      log.error({ reason: refusal }, 'the store refuses writes')
+      void this.#probe()
+    } else log.warn('the store accepts writes again')
+  }
+
+  /** Writes a setting now and then until a write succeeds, since callers may not write meanwhile. */
+  async #probe(): Promise<void> {
+    if (this.#isProbing) return
+    this.#isProbing = true
+    const { wait, clock } = this.#runtime
+    const { signal } = this.#closing
+    try {
+      while (this.#refusal) {
+        await wait(probeMilliseconds, signal)
+        await this.#store?.settings.set(probeSetting, new Date(clock()).toISOString()).then(
+          () => this.onWrite(undefined),
+          () => {},
+        )
+      }
+    } catch {
+      // The gateway closes.
+    } finally {
+      this.#isProbing = false
+    }
+  }
+}

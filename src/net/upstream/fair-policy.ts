@@ -1,0 +1,42 @@
+import { LRUCache } from 'lru-cache'
+import type { Clock, Wait } from '../../common/clock.ts'
+import { upTo } from '../../common/lru.ts'
+import type { UpstreamLimits } from '../../common/upstream.ts'
+import { createUpstreamPolicy, maxWait_ms, type UpstreamPolicy } from './upstream-policy.ts'
+
+const maxCallers = 1_000
+/** Failures of fewer callers may come from their inputs. */
+const callersToOpen = 3
+
+/**
+ * The policy of an upstream whose callers do not affect each other. Each caller has its own circuit and at most half of
+ * the rate and of the slots. The circuit of all callers opens when three of them fail in a row.
+ */
+export function createFairPolicy(
+  host: string,
+  limits: UpstreamLimits,
+  clock: Clock,
+  wait: Wait,
+): UpstreamPolicy {
+  const common = createUpstreamPolicy(host, { ...limits, callers_to_open: callersToOpen }, clock, wait)
+  const policies = new LRUCache<string, UpstreamPolicy>(upTo(maxCallers))
+
+  function policyOf(caller: string): UpstreamPolicy {
+    const policy = policies.get(caller) ?? createUpstreamPolicy(host, half(limits), clock, wait)
+    policies.set(caller, policy)
+    return policy
+  }
+
+  return (signal, attempt, caller = '') =>
+    policyOf(caller)(signal, () => common(signal, attempt, caller), caller)
+}
+
+function half({ gap_ms, burst, max_in_flight, ...limits }: UpstreamLimits) {
+  return {
+    ...limits,
+    gap_ms: 2 * gap_ms,
+    burst: Math.max(1, Math.floor(burst / 2)),
+    max_in_flight: Math.ceil(max_in_flight / 2),
+    max_slot_wait_ms: maxWait_ms,
+  }
+}

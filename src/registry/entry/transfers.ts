@@ -1,0 +1,135 @@
+import { Failure } from '../../../schemas/failure.ts'
+import { localIssuer } from '../../../schemas/identity.ts'
+import type { Change } from '../../../schemas/publication.ts'
+import type { Principal } from '../../../schemas/scope.ts'
+import type { TransferOffer, TransferPage, TransferStatus } from '../../../schemas/transfer.ts'
+import type { Store, StoredEntry } from '../../store/store.ts'
+import { decodePosition, encodePosition } from '../queries/cursor.ts'
+import type { Committed, Editor } from './editor.ts'
+import { assertNotSuspended, coveringNamespace, isAdmin, isSame, isVisible } from './permissions.ts'
+
+export interface Recipient {
+  /** Null withdraws the offer. */
+  readonly subject: string | null
+  /** The issuer of the recipient's tokens; the local one when absent. */
+  readonly issuer?: string | undefined
+}
+
+/** A page of the offers that the caller made or received. */
+export interface OfferQuery {
+  readonly made: boolean
+  readonly limit: number
+  readonly cursor?: string | undefined
+}
+
+/** Transfers of entries between owners: an offer, and its acceptance by the receiver. */
+interface TransferService {
+  /** Offers an entry, or withdraws the offer. A transfer by an admin needs no acceptance. */
+  transfer(
+    change: Change,
+    to: Recipient,
+    caller: Principal | null,
+  ): Promise<Committed & { readonly status: TransferStatus }>
+  accept(change: Change, caller: Principal | null): Promise<Committed>
+  list(query: OfferQuery, caller: Principal): Promise<TransferPage>
+}
+
+export function createTransfers(store: Store, editor: Editor): TransferService {
+  const transfer: TransferService['transfer'] = async (change, { subject, issuer = localIssuer }, caller) => {
+    if (subject === null) {
+      const committed = await editor.change(change, caller, { action: 'withdraw_transfer' }, withdrawn)
+      return { ...committed, status: 'withdrawn' }
+    }
+    const receiver = { issuer, subject }
+    if (isAdmin(caller)) {
+      const committed = await editor.change(change, caller, { action: 'transfer' }, (entry, _, at) => {
+        assertNotSuspended(entry)
+        return givenTo(entry, { ...receiver, namespace: null }, at)
+      })
+      return { ...committed, status: 'transferred' }
+    }
+    const committed = await editor.change(change, caller, { action: 'offer_transfer' }, (entry, _, at) => {
+      assertNotSuspended(entry)
+      assertAnother(entry, receiver)
+      return { ...entry, offer: { ...receiver, at } }
+    })
+    return { ...committed, status: 'offered' }
+  }
+
+  const accept: TransferService['accept'] = (change, caller) =>
+    editor.change(
+      change,
+      caller,
+      { action: 'accept_transfer' },
+      (entry, { issuer, subject, namespaces }, at) => {
+        const namespace = coveringNamespace({ namespaces }, entry.package_name)
+        return givenTo(entry, { issuer, subject, namespace }, at)
+      },
+      assertMayAccept,
+    )
+
+  const list: TransferService['list'] = async ({ made, limit, cursor }, caller) => {
+    const { issuer, subject } = caller
+    const question = ['transfers', made, issuer, subject]
+    const after = cursor === undefined ? undefined : decodePosition(cursor, question).id
+    const found = await store.read.offers(made ? 'made' : 'received', { issuer, subject }, limit + 1, after)
+    const page = found.slice(0, limit)
+    const last = page.at(-1)
+    const next = found.length > limit && last ? encodePosition({ key: 'id', id: last.id }, question) : null
+    return { offers: page.flatMap((entry) => offerOf(entry, made)), next_cursor: next }
+  }
+
+  return { transfer, accept, list }
+}
+
+/** Throws Failure `wrong_state` without an offer. */
+function withdrawn(entry: StoredEntry): StoredEntry {
+  if (entry.offer) return { ...entry, offer: null }
+  throw new Failure('wrong_state', `${entry.package_name} is offered to nobody.`)
+}
+
+function assertAnother(
+  { package_name, owner }: StoredEntry,
+  receiver: { issuer: string; subject: string },
+): void {
+  if (owner === null || !isSame(owner, receiver)) return
+  throw new Failure('wrong_state', `${package_name} belongs to ${receiver.subject} already.`)
+}
+
+/**
+ * Throws Failure `not_found` for an entry that the caller may not know of, `wrong_state` without an offer to the caller,
+ * `suspended` without the reason, which only the owner reads.
+ */
+function assertMayAccept(
+  principal: Principal | null,
+  entry: StoredEntry | undefined,
+  agent: string,
+): asserts entry is StoredEntry {
+  const isReceiver = entry?.offer && !entry.deleted && principal && isSame(entry.offer, principal)
+  if (!entry || !(isReceiver || isVisible(entry, principal))) {
+    throw new Failure('not_found', `No agent is listed as ${agent}.`)
+  }
+  const { package_name, suspended } = entry
+  if (!isReceiver) {
+    throw new Failure('wrong_state', `${package_name} is not offered to you.`, {
+      hint: 'Its owner offers it by transfer; list_transfers lists the offers to you.',
+    })
+  }
+  if (suspended) throw new Failure('suspended', `${package_name} is suspended.`)
+}
+
+/** A proof belongs to its owner: the proof and the status of the signature do not pass to the next owner. */
+function givenTo(entry: StoredEntry, owner: StoredEntry['owner'], at: string): StoredEntry {
+  const check_at = entry.manifest_url === null ? null : at
+  const unproved = { verification_level: 'unverified', proof: null, signature: null } as const
+  return { ...entry, ...unproved, owner, taken_from: null, offer: null, check_at }
+}
+
+/** A suspended entry is hidden from the receiver until the suspension is lifted. */
+function offerOf(entry: StoredEntry, made: boolean): TransferOffer[] {
+  const { id, package_name, name, description, state, owner, offer, suspended } = entry
+  if (!offer || (suspended && !made)) return []
+  const { at: offered_at, ...to } = offer
+  const from = owner && { issuer: owner.issuer, subject: owner.subject }
+  return [{ id, package_name, name, description, state, from, to, offered_at }]
+}

@@ -1,0 +1,92 @@
+import { Failure } from '../../../schemas/failure.ts'
+import { localIssuer } from '../../../schemas/identity.ts'
+import {
+  type Account,
+  type QuotaInput,
+  type QuotaName,
+  type QuotaState,
+  quotaNames,
+  type Usage,
+  type UsageInput,
+} from '../../../schemas/quota.ts'
+import type { Principal } from '../../../schemas/scope.ts'
+import { principalKey } from '../../common/principal-key.ts'
+import type { AccountUsage, UsageStore } from '../../store/store.ts'
+import { isAdmin } from './permissions.ts'
+import { type DefaultLimits, stateOf } from './quotas.ts'
+
+type Owner = NonNullable<Account['owner']>
+type Selected = { readonly owner: Owner } | { readonly namespace: string }
+
+interface UsageServiceOptions {
+  readonly store: UsageStore
+  readonly limits: DefaultLimits
+  /** The quotas of an owner that other parts of the gateway count. */
+  readonly others: (owner: Owner) => Promise<readonly QuotaState[]>
+  /** Called with each limit that an admin sets. */
+  readonly onSet: (set: {
+    readonly by: Owner
+    readonly account: string
+    readonly quota: QuotaName
+    readonly limit: number | null
+  }) => void
+}
+
+/** What owners and namespaces use, and the limits that admins set for them. */
+export function createUsageService({ store, limits, others, onSet }: UsageServiceOptions) {
+  async function usageOf(accounts: readonly Selected[], hasLimits: boolean): Promise<Usage> {
+    const found = await store.get(accounts.map(keyOf))
+    const shown = accounts.map(async (selected): Promise<Account> => {
+      const usage = found.get(keyOf(selected))
+      const quotas = usage ? quotaNames.map((name) => stateFor(name, usage, hasLimits)) : []
+      if ('namespace' in selected) return { owner: null, namespace: selected.namespace, quotas }
+      const { owner } = selected
+      return { owner, namespace: null, quotas: [...quotas, ...(await others(owner))] }
+    })
+    return { accounts: await Promise.all(shown) }
+  }
+
+  function stateFor(name: QuotaName, usage: AccountUsage, hasLimits: boolean): QuotaState {
+    const state = stateOf(name, limits, usage)
+    return hasLimits ? state : { ...state, limit: null, left: null }
+  }
+
+  return {
+    async usage(request: UsageInput, caller: Principal): Promise<Usage> {
+      const { issuer, subject, namespaces } = caller
+      if (Object.values(request).every((value) => value === undefined)) {
+        const own = [{ owner: { issuer, subject } }, ...namespaces.map((namespace) => ({ namespace }))]
+        return await usageOf(own, !isAdmin(caller))
+      }
+      if (!isAdmin(caller)) {
+        throw new Failure('forbidden', 'Only an admin may read what others use.', { scope: 'admin' })
+      }
+      return await usageOf([selectedBy(request)], true)
+    },
+    async setQuota({ quota, limit, ...request }: QuotaInput, { issuer, subject }: Principal): Promise<Usage> {
+      const selected = selectedBy(request)
+      const account = keyOf(selected)
+      await store.setLimit(account, quota, limit)
+      onSet({ by: { issuer, subject }, account, quota, limit })
+      return await usageOf([selected], true)
+    },
+  }
+}
+
+export type UsageService = ReturnType<typeof createUsageService>
+
+/** Throws Failure `invalid_request` unless the input names one account. */
+function selectedBy({ subject, issuer, namespace }: UsageInput): Selected {
+  if (subject !== undefined && namespace === undefined) {
+    return { owner: { issuer: issuer ?? localIssuer, subject } }
+  }
+  if (namespace !== undefined && subject === undefined && issuer === undefined) return { namespace }
+  throw new Failure(
+    'invalid_request',
+    'Give a subject, with its issuer if it is another one, or a namespace.',
+  )
+}
+
+function keyOf(selected: Selected): string {
+  return 'namespace' in selected ? selected.namespace : principalKey(selected.owner)
+}

@@ -1,0 +1,83 @@
+import { Failure } from '../../../schemas/failure.ts'
+import { localIssuer } from '../../../schemas/identity.ts'
+import type { PersonalDataPage, PersonalTable } from '../../../schemas/personal-data.ts'
+import type { Principal } from '../../../schemas/scope.ts'
+import type { Store } from '../../store/store.ts'
+import type { Committed, Editor } from '../entry/editor.ts'
+import { isAdmin } from '../entry/permissions.ts'
+import { decodePosition, encodePosition, numberIn } from '../queries/cursor.ts'
+
+/** The person whose data is meant; the caller when absent. */
+export interface Person {
+  readonly subject?: string | undefined
+  readonly issuer?: string | undefined
+}
+
+interface PersonalDataOptions {
+  readonly store: Store
+  readonly editor: Pick<Editor, 'remove'>
+  /** A random id. */
+  readonly createId: () => string
+  readonly applied: (revision: number) => Promise<void>
+}
+
+const maxPageCharacters = 512 * 1024
+const maxPageRows = 50
+
+/** The data that the registry stores of a person: a copy of it, and its deletion. */
+export function createPersonalData({ store, editor, createId, applied }: PersonalDataOptions) {
+  return {
+    /** One page of the rows of one table. */
+    async personalData(
+      person: Person & { readonly table: PersonalTable; readonly cursor?: string | undefined },
+      caller: Principal | null,
+    ): Promise<PersonalDataPage> {
+      const { table, cursor } = person
+      const owner = ownerOf(person, caller)
+      const question = ['personal', owner, table]
+      const first = cursor === undefined ? 0 : numberIn(decodePosition(cursor, question).id)
+      const { rows, total } = await store.personalData.find(owner, table, first, maxPageRows)
+      const page: object[] = []
+      let characters = 0
+      for (const row of rows) {
+        characters += JSON.stringify(row).length
+        if (page.length > 0 && characters > maxPageCharacters) break
+        page.push(row)
+      }
+      const next = first + page.length
+      return {
+        table,
+        rows: page as PersonalDataPage['rows'],
+        total,
+        next_cursor: next < total ? encodePosition({ key: 'row', id: String(next) }, question) : null,
+      }
+    },
+
+    /** Deletes the entries of the person, then everything else; the logs keep a pseudonym. */
+    async deletePersonalData(
+      person: Person,
+      caller: Principal | null,
+    ): Promise<{ pseudonym: string; deleted_agents: number }> {
+      const owner = ownerOf(person, caller)
+      const pseudonym = { issuer: 'urn:dragoman:deleted', subject: createId() }
+      const entries = await store.read.entries(await store.personalData.entryIds(owner))
+      const living = entries.filter(({ deleted, hosted }) => !deleted && !hosted)
+      let last: Committed | undefined
+      for (const { id } of living) last = await editor.remove({ agent: id }, caller)
+      if (last) await applied(last.revision)
+      await store.personalData.forget(owner, pseudonym)
+      return { pseudonym: pseudonym.subject, deleted_agents: living.length }
+    },
+  }
+}
+
+function ownerOf({ subject, issuer }: Person, caller: Principal | null) {
+  if (!caller) throw new Failure('unauthenticated', 'This needs a bearer token.')
+  if (caller.confined_to !== undefined) {
+    throw new Failure('forbidden', 'A playground session has no personal data.')
+  }
+  if (subject === undefined) return { issuer: caller.issuer, subject: caller.subject }
+  const owner = { issuer: issuer ?? localIssuer, subject }
+  if (isAdmin(caller) || (owner.issuer === caller.issuer && owner.subject === caller.subject)) return owner
+  throw new Failure('forbidden', 'Only an admin may see or delete the data of others.', { scope: 'admin' })
+}

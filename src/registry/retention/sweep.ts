@@ -1,0 +1,68 @@
+import type { Pruned, Store } from '../../store/store.ts'
+import { textHashes } from '../indexing/vector-feed.ts'
+
+/** Days for which data is kept, and the numbers of versions without a version string and of audit events of an agent. */
+interface Retention {
+  readonly versions: number
+  readonly max_versions: number
+  readonly audit: number
+  readonly max_audit: number
+  readonly changes: number
+  readonly deleted: number
+}
+
+interface SweepOptions {
+  readonly store: Store
+  readonly clock: () => number
+  readonly retention: Retention
+  readonly onPruned: (counts: Pruned & { readonly embeddings: number }) => void
+}
+
+const day = 24 * 3_600_000
+const note = 'retention_swept_at'
+const pageSize = 500
+
+/** Removes, once a day, what is older than the retention allows. */
+export function createSweep({ store, clock, retention, onPruned }: SweepOptions) {
+  /** Hashes of the texts of all entries: the log names each entry at least once. */
+  async function usedHashes(): Promise<ReadonlySet<string>> {
+    const hashes = new Set<string>()
+    for (let after = 0; ; ) {
+      const changes = await store.changes(after, pageSize)
+      const last = changes.at(-1)
+      if (!last) return hashes
+      const entries = await store.read.entries([...new Set(changes.map(({ entry_id }) => entry_id))])
+      const living = entries.filter(({ deleted }) => !deleted)
+      for (const hash of living.flatMap(textHashes)) hashes.add(hash)
+      after = last.revision
+    }
+  }
+
+  return {
+    async isDue(): Promise<boolean> {
+      const last = Number((await store.settings.get(note)) ?? 0)
+      return Math.abs(clock() - last) >= day
+    },
+
+    /** Returns the number of rows that were removed or emptied. */
+    async run(): Promise<number> {
+      const now = clock()
+      const before = (days: number) => new Date(Math.max(0, now - days * day)).toISOString()
+      const counts = await store.retention.prune({
+        now,
+        versions: before(retention.versions),
+        max_versions: retention.max_versions,
+        audit: before(retention.audit),
+        max_audit: retention.max_audit,
+        changes: before(retention.changes),
+        deleted: before(retention.deleted),
+      })
+      const used = await usedHashes()
+      const embeddings = await store.retention.pruneEmbeddings((hash) => used.has(hash))
+      await store.settings.set(note, String(now))
+      const all = { ...counts, embeddings }
+      onPruned(all)
+      return Object.values(all).reduce((sum, count) => sum + count, 0)
+    },
+  }
+}

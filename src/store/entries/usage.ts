@@ -1,0 +1,132 @@
+import { type Kysely, sql } from 'kysely'
+import type { QuotaNumbers } from '../../../schemas/quota.ts'
+import { chunksOf } from '../../common/chunks.ts'
+import { type EntryTable, maxRowsPerStatement, type OwnerUsageTable, type Tables } from '../sql/tables.ts'
+import type { Transact } from '../sql/transaction.ts'
+import type { AccountUsage, StoredEntry, UsageStore } from '../store.ts'
+import { actorKey } from './audit.ts'
+
+/** What was counted for a row. */
+export type Counted = Pick<EntryTable, 'account' | 'staged' | 'bytes'>
+
+export const uncounted: Counted = { account: null, staged: 0, bytes: 0 }
+
+/** What a change adds to an account; numbers may be negative. */
+export interface UsageDelta {
+  readonly account: string
+  readonly numbers: QuotaNumbers
+}
+
+/** What is counted for an entry. A namespace claim counts for all subjects that use it together. */
+export function countedOf({ owner, hosted, deleted, state }: StoredEntry, bytes: number): Counted {
+  if (!owner || hosted || deleted) return uncounted
+  return { account: owner.namespace ?? actorKey(owner), staged: state === 'STAGE' ? 1 : 0, bytes }
+}
+
+/** What a change of a row adds to the accounts before and after it. */
+export function deltasOf(before: Counted, after: Counted, isVersion: boolean): readonly UsageDelta[] {
+  const of = ({ account, staged, bytes }: Counted, sign: 1 | -1, versions: number): UsageDelta[] => {
+    if (account === null) return []
+    const numbers = { entries: sign, stage_entries: sign * staged, bytes: sign * bytes }
+    return [{ account, numbers: { ...numbers, versions_per_day: versions } }]
+  }
+  return summed([...of(before, -1, 0), ...of(after, 1, isVersion ? 1 : 0)])
+}
+
+const none: QuotaNumbers = { entries: 0, stage_entries: 0, bytes: 0, versions_per_day: 0 }
+
+export function plus(left: QuotaNumbers, right: QuotaNumbers): QuotaNumbers {
+  return {
+    entries: left.entries + right.entries,
+    stage_entries: left.stage_entries + right.stage_entries,
+    bytes: left.bytes + right.bytes,
+    versions_per_day: left.versions_per_day + right.versions_per_day,
+  }
+}
+
+/** One delta for each account that changes. */
+function summed(deltas: readonly UsageDelta[]): UsageDelta[] {
+  const sums = new Map<string, QuotaNumbers>()
+  for (const { account, numbers } of deltas) sums.set(account, plus(sums.get(account) ?? none, numbers))
+  return [...sums]
+    .filter(([, numbers]) => Object.values(numbers).some((number) => number !== 0))
+    .map(([account, numbers]) => ({ account, numbers }))
+}
+
+/** Adds deltas to the sums, in the transaction that writes their entries; `at` is its time. */
+export async function addUsage(
+  transaction: Kysely<Tables>,
+  deltas: readonly UsageDelta[],
+  at: string,
+): Promise<void> {
+  const rows = summed(deltas).map(
+    ({ account, numbers: { versions_per_day, ...counts } }): OwnerUsageTable => {
+      return { account, ...counts, versions: versions_per_day, versions_on: dayOf(at), limits: '{}' }
+    },
+  )
+  for (const chunk of chunksOf(rows, maxRowsPerStatement)) {
+    await transaction
+      .insertInto('owner_usage')
+      .values(chunk)
+      .onConflict((conflict) =>
+        conflict.column('account').doUpdateSet((row) => ({
+          entries: sql`owner_usage.entries + excluded.entries`,
+          stage_entries: sql`owner_usage.stage_entries + excluded.stage_entries`,
+          bytes: sql`owner_usage.bytes + excluded.bytes`,
+          versions: sql`excluded.versions
+            + case when owner_usage.versions_on = excluded.versions_on then owner_usage.versions else 0 end`,
+          versions_on: row.ref('excluded.versions_on'),
+        })),
+      )
+      .execute()
+  }
+}
+
+/** What accounts use at a time; an account without a row uses nothing. */
+export async function readUsage(
+  db: Kysely<Tables>,
+  accounts: readonly string[],
+  at: string,
+): Promise<Map<string, AccountUsage>> {
+  const found = new Map<string, AccountUsage>()
+  for (const account of accounts) found.set(account, { used: none, limits: {} })
+  for (const chunk of chunksOf([...found.keys()], maxRowsPerStatement)) {
+    const rows = await db.selectFrom('owner_usage').selectAll().where('account', 'in', chunk).execute()
+    for (const row of rows) found.set(row.account, toUsage(row, dayOf(at)))
+  }
+  return found
+}
+
+function toUsage({ entries, stage_entries, bytes, ...row }: OwnerUsageTable, day: string): AccountUsage {
+  const versions_per_day = row.versions_on === day ? row.versions : 0
+  return { used: { entries, stage_entries, bytes, versions_per_day }, limits: JSON.parse(row.limits) }
+}
+
+/** ISO 8601, in UTC. */
+function dayOf(at: string): string {
+  return at.slice(0, 10)
+}
+
+/** `transact` is of the realm of entries, so that a decision sees the limit or follows it. */
+export function createUsageStore(
+  reader: Kysely<Tables>,
+  transact: Transact,
+  clock: () => number,
+): UsageStore {
+  const now = () => new Date(clock()).toISOString()
+  return {
+    get: (accounts) => readUsage(reader, accounts, now()),
+    setLimit: (account, quota, limit) =>
+      transact(async (db) => {
+        const { limits = {} } = (await readUsage(db, [account], now())).get(account) ?? {}
+        const { [quota]: _, ...others } = limits
+        const next = JSON.stringify(limit === null ? others : { ...others, [quota]: limit })
+        const row = { account, entries: 0, stage_entries: 0, bytes: 0, versions: 0, versions_on: '' }
+        await db
+          .insertInto('owner_usage')
+          .values({ ...row, limits: next })
+          .onConflict((conflict) => conflict.column('account').doUpdateSet({ limits: next }))
+          .execute()
+      }),
+  }
+}

@@ -1,0 +1,377 @@
+import type { Kysely } from 'kysely'
+import { chunksOf } from '../../common/chunks.ts'
+import { actorKey } from '../entries/audit.ts'
+import { addUsage, deltasOf, uncounted } from '../entries/usage.ts'
+import { digestFormat, storedDigest } from '../entries/version-content.ts'
+import { contains } from '../sql/contains.ts'
+import { currentRevision, nextCounters } from '../sql/counter.ts'
+import { maxRowsPerStatement, type Tables } from '../sql/tables.ts'
+import type { Transact } from '../sql/transaction.ts'
+import type { RetentionBounds, RetentionStore, StoreChange } from '../store.ts'
+import { removeSessions } from './sessions.ts'
+
+type Database = Kysely<Tables>
+
+/** The counter of the last revision whose change is no longer in the log, and of which nothing later tells. */
+const pruned = 'pruned'
+
+/** Deletes rows in batches, each in a transaction of its own, so that no writer waits long. */
+export function createRetentionStore(
+  reader: Database,
+  transact: Transact,
+  clock: () => number,
+  vacuum: () => Promise<void>,
+): RetentionStore {
+  return {
+    async prune(bounds) {
+      await pruneExpired(transact, bounds.now)
+      const counts = {
+        versions: await pruneVersions(reader, transact, bounds),
+        audit: await pruneAudit(reader, transact, bounds),
+        deleted: await pruneDeleted(reader, transact, bounds),
+        changes: await pruneChanges(reader, transact, bounds.changes),
+      }
+      return counts
+    },
+
+    async prunedRevision() {
+      const row = await reader
+        .selectFrom('counter')
+        .select('value')
+        .where('name', '=', pruned)
+        .executeTakeFirst()
+      return Number(row?.value ?? 0)
+    },
+
+    async pruneEmbeddings(isUsed) {
+      let count = 0
+      for (let last = ''; ; ) {
+        const rows = await reader
+          .selectFrom('embedding')
+          .select('content_hash')
+          .distinct()
+          .where('content_hash', '>', last)
+          .orderBy('content_hash')
+          .limit(maxRowsPerStatement)
+          .execute()
+        const unused = rows.map((row) => row.content_hash).filter((hash) => !isUsed(hash))
+        if (unused.length > 0) {
+          await transact((db) => db.deleteFrom('embedding').where('content_hash', 'in', unused).execute())
+        }
+        count += unused.length
+        const end = rows.at(-1)
+        if (!end) return count
+        last = end.content_hash
+      }
+    },
+
+    async purge(entry, hashes, action) {
+      await transact(async (db) => {
+        const at = new Date(clock()).toISOString()
+        await removeEntries(db, [entry.id], at)
+        await db.deleteFrom('audit').where('entry_id', '=', entry.id).execute()
+        await removeMentions(db, [entry.id, entry.package_name])
+        for (const chunk of chunksOf(hashes, maxRowsPerStatement)) {
+          await db.deleteFrom('embedding').where('content_hash', 'in', chunk).execute()
+        }
+        const { audit: id } = await nextCounters(db, { audit: 1 })
+        const { actor, action: name, reason = null } = action
+        const event = {
+          id,
+          entry_id: entry.id,
+          revision: null,
+          at,
+          action: name,
+          reason,
+          before: null,
+          after: null,
+        }
+        await db
+          .insertInto('audit')
+          .values({ ...event, actor: actorKey(actor) })
+          .execute()
+      })
+      await vacuum()
+    },
+  }
+}
+
+/** Results of calls that are kept for a while, where they hold one of these texts. */
+async function removeMentions(db: Database, texts: readonly string[]): Promise<void> {
+  for (const text of texts) {
+    const sessions = db.selectFrom('playground_step').select('session').where(contains('document', text))
+    const rows = await sessions.distinct().execute()
+    await removeSessions(
+      db,
+      rows.map(({ session }) => session),
+    )
+    await db.deleteFrom('task').where(contains('document', text)).execute()
+    await db.deleteFrom('repeat').where(contains('output', text)).execute()
+  }
+}
+
+/** Rows that have a time of their own at which they end. */
+async function pruneExpired(transact: Transact, now: number): Promise<void> {
+  const at = new Date(now).toISOString()
+  await transact(async (db) => {
+    const sessions = await db
+      .selectFrom('playground_session')
+      .select('id')
+      .where('expires_at', '<=', at)
+      .execute()
+    await removeSessions(
+      db,
+      sessions.map(({ id }) => id),
+    )
+    await db.deleteFrom('task').where('expires_at', '<=', at).execute()
+    await db.deleteFrom('repeat').where('expires_at', '<=', now).execute()
+    await db.deleteFrom('revocation').where('expires_at', '<=', now).execute()
+    await db.deleteFrom('api_key').where('expires_at', '<=', now).execute()
+    await db.deleteFrom('lease').where('until', '<=', at).execute()
+  })
+}
+
+/**
+ * The newest version of an entry always stays. Of older ones, the text of a stated version goes when it is too old: its
+ * row keeps the digest, so that nobody publishes other content under that version. The row of a version without a
+ * version string goes when it is too old or one too many.
+ */
+async function pruneVersions(
+  reader: Database,
+  transact: Transact,
+  { versions: before, max_versions }: RetentionBounds,
+): Promise<number> {
+  let count = 0
+  for (let last = ''; ; ) {
+    const entries = await reader
+      .selectFrom('version')
+      .select(['entry_id', ({ fn }) => fn.countAll<number>().as('total')])
+      .where('entry_id', '>', last)
+      .groupBy('entry_id')
+      .orderBy('entry_id')
+      .limit(maxRowsPerStatement)
+      .execute()
+    for (const { entry_id, total } of entries) {
+      if (Number(total) > 1) count += await pruneVersionsOf(reader, transact, entry_id, before, max_versions)
+    }
+    const end = entries.at(-1)
+    if (!end) return count
+    last = end.entry_id
+  }
+}
+
+async function pruneVersionsOf(
+  reader: Database,
+  transact: Transact,
+  entryId: string,
+  before: string,
+  max: number,
+): Promise<number> {
+  const rows = await reader
+    .selectFrom('version')
+    .select(['revision', 'version', 'published_at', ({ eb }) => eb('document', '=', '').as('empty')])
+    .where('entry_id', '=', entryId)
+    .orderBy('revision', 'desc')
+    .execute()
+  const older = rows.slice(1).map((row, index) => ({ ...row, place: index + 2 }))
+  const gone = older.filter(
+    ({ version, published_at, place }) => version === null && (published_at < before || place > max),
+  )
+  const emptied = older.filter(
+    ({ version, published_at, empty }) => version !== null && published_at < before && !empty,
+  )
+  if (gone.length + emptied.length === 0) return 0
+  await transact(async (db) => {
+    const revisions = (those: readonly { readonly revision: number }[]) =>
+      those.map(({ revision }) => revision)
+    if (gone.length > 0) {
+      await db
+        .deleteFrom('version')
+        .where('entry_id', '=', entryId)
+        .where('revision', 'in', revisions(gone))
+        .execute()
+    }
+    for (const revision of revisions(emptied)) await emptyVersion(db, entryId, revision)
+  })
+  return gone.length + emptied.length
+}
+
+async function emptyVersion(db: Database, entryId: string, revision: number): Promise<void> {
+  const { sha256, digest_format, document } = await db
+    .selectFrom('version')
+    .select(['sha256', 'digest_format', 'document'])
+    .where('entry_id', '=', entryId)
+    .where('revision', '=', revision)
+    .executeTakeFirstOrThrow()
+  await db
+    .updateTable('version')
+    .set({
+      sha256: storedDigest(sha256, digest_format === digestFormat ? null : document),
+      digest_format: digestFormat,
+      document: '',
+    })
+    .where('entry_id', '=', entryId)
+    .where('revision', '=', revision)
+    .execute()
+}
+
+async function pruneAudit(
+  reader: Database,
+  transact: Transact,
+  { audit: before, max_audit }: RetentionBounds,
+): Promise<number> {
+  const longLogs = await reader
+    .selectFrom('audit')
+    .select('entry_id')
+    .groupBy('entry_id')
+    .having(({ fn }) => fn.countAll(), '>', max_audit)
+    .execute()
+  let excess = 0
+  for (const { entry_id } of longLogs) excess += await pruneAuditOf(transact, entry_id, max_audit)
+  return excess + (await pruneOldAudit(transact, before))
+}
+
+/** Removes all but the newest events of one entry. */
+async function pruneAuditOf(transact: Transact, entryId: string, max: number): Promise<number> {
+  return await transact(async (db) => {
+    const last = await db
+      .selectFrom('audit')
+      .select('id')
+      .where('entry_id', '=', entryId)
+      .orderBy('id', 'desc')
+      .limit(1)
+      .offset(max)
+      .executeTakeFirst()
+    if (!last) return 0
+    const { numDeletedRows } = await db
+      .deleteFrom('audit')
+      .where('entry_id', '=', entryId)
+      .where('id', '<=', last.id)
+      .executeTakeFirst()
+    return Number(numDeletedRows)
+  })
+}
+
+async function pruneOldAudit(transact: Transact, before: string): Promise<number> {
+  for (let count = 0; ; ) {
+    const deleted = await transact(async (db) => {
+      const old = db.selectFrom('audit').select('id').where('at', '<', before).orderBy('id')
+      const ids = (await old.limit(maxRowsPerStatement).execute()).map(({ id }) => id)
+      if (ids.length > 0) await db.deleteFrom('audit').where('id', 'in', ids).execute()
+      return ids.length
+    })
+    count += deleted
+    if (deleted < maxRowsPerStatement) return count
+  }
+}
+
+/** Removes entries that were deleted long ago: their names are free from then on. A suspended one stays. */
+async function pruneDeleted(
+  reader: Database,
+  transact: Transact,
+  { deleted: before, now }: RetentionBounds,
+): Promise<number> {
+  const at = new Date(now).toISOString()
+  let count = 0
+  for (let last = ''; ; ) {
+    const rows = await reader
+      .selectFrom('entry')
+      .select(['id', 'document'])
+      .where('listed', '=', 0)
+      .where('id', '>', last)
+      .orderBy('id')
+      .limit(maxRowsPerStatement)
+      .execute()
+    const old = rows.filter(({ document }) => isOldTombstone(document, before)).map(({ id }) => id)
+    if (old.length > 0) await transact((db) => removeEntries(db, old, at))
+    count += old.length
+    const end = rows.at(-1)
+    if (!end) return count
+    last = end.id
+  }
+}
+
+function isOldTombstone(document: string, before: string): boolean {
+  try {
+    const { deleted, suspended, updated_at } = JSON.parse(document)
+    return deleted === true && !suspended && updated_at < before
+  } catch {
+    return false
+  }
+}
+
+/** The rows of entries in every table but the logs, and what is counted for them. */
+async function removeEntries(db: Database, ids: readonly string[], at: string): Promise<void> {
+  const rows = await db
+    .selectFrom('entry')
+    .select(['account', 'staged', 'bytes'])
+    .where('id', 'in', ids)
+    .execute()
+  await addUsage(
+    db,
+    rows.flatMap((row) => deltasOf(row, uncounted, false)),
+    at,
+  )
+  await db.deleteFrom('version').where('entry_id', 'in', ids).execute()
+  await db.deleteFrom('liveness').where('entry_id', 'in', ids).execute()
+  await db.deleteFrom('credential').where('entry_id', 'in', ids).execute()
+  await db.deleteFrom('entry').where('id', 'in', ids).execute()
+}
+
+/**
+ * Removes old changes that later ones of the same entry make superfluous, and those of entries that no longer exist.
+ * Whoever reads the log from the beginning, or from any revision after the pruned one, still learns the newest state.
+ */
+async function pruneChanges(reader: Database, transact: Transact, before: string): Promise<number> {
+  const needed = createNeeded()
+  const last = await currentRevision(reader)
+  let count = 0
+  for (let next = last + 1; ; ) {
+    const rows = await reader
+      .selectFrom('change')
+      .selectAll()
+      .where('revision', '<', next)
+      .orderBy('revision', 'desc')
+      .limit(maxRowsPerStatement)
+      .execute()
+    const end = rows.at(-1)
+    if (!end) return count
+    next = end.revision
+    const ids = [...new Set(rows.map((row) => row.entry_id))]
+    const found = await reader.selectFrom('entry').select('id').where('id', 'in', ids).execute()
+    const existing = new Set(found.map(({ id }) => id))
+    const isOld = ({ at, revision }: StoreChange) => at < before && revision < last
+    const superfluous = rows.filter((row) => !needed(row) && isOld(row))
+    const orphaned = rows.filter((row) => !existing.has(row.entry_id) && isOld(row))
+    const gone = [...new Set([...superfluous, ...orphaned].map(({ revision }) => revision))]
+    if (gone.length > 0) {
+      await transact(async (db) => {
+        await db.deleteFrom('change').where('revision', 'in', gone).execute()
+        const highest = Math.max(0, ...orphaned.map(({ revision }) => revision))
+        if (highest > 0) await raise(db, highest)
+      })
+    }
+    count += gone.length
+  }
+}
+
+/** For changes from the newest to the oldest: true for those that a reader of the log needs. */
+function createNeeded(): (row: StoreChange) => boolean {
+  const [states, shown, liveness] = [new Set<string>(), new Set<string>(), new Set<string>()]
+  const isFirst = (set: Set<string>, id: string) => !set.has(id) && Boolean(set.add(id))
+  return ({ entry_id, kind, seen }) => {
+    if (kind === 'liveness') return !states.has(entry_id) && isFirst(liveness, entry_id)
+    const isNewest = isFirst(states, entry_id)
+    return (seen !== 'unseen' && isFirst(shown, entry_id)) || isNewest
+  }
+}
+
+async function raise(db: Database, value: number): Promise<void> {
+  await db
+    .insertInto('counter')
+    .values({ name: pruned, value })
+    .onConflict((conflict) =>
+      conflict.column('name').doUpdateSet({ value }).where('counter.value', '<', value),
+    )
+    .execute()
+}
