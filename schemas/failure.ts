@@ -95,6 +95,8 @@ export interface Details {
   /** The scope that is missing. */
   readonly scope?: Scope
   readonly retry_after_s?: number
+  /** Whether the same call may succeed when it is repeated, if that differs from the row of the code. */
+  readonly retryable?: boolean
   /** The quota that is used up; a limit of null cannot be. */
   readonly quota?: {
     readonly quota: string

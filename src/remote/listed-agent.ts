@@ -5,6 +5,7 @@ import { Capability } from '../../schemas/entry-parts.ts'
 import { Failure } from '../../schemas/failure.ts'
 import { isRecord, type Json, type JsonObject, type JsonSchema } from '../../schemas/json.ts'
 import { listedActions } from '../../schemas/names.ts'
+import { nearest } from '../../schemas/nearest.ts'
 import { assertPlain } from '../../schemas/plain.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import { input, output, type Shape } from '../../schemas/shape.ts'
@@ -30,6 +31,9 @@ export interface ListedAgentOptions {
   /** Called with each call, its outcome and its duration in seconds. */
   readonly observe: (agent: string, code: string, seconds: number) => void
 }
+
+/** Names of actions in the hint of a refusal. */
+const maxNames = 50
 
 /** The remote agent's time-out, plus time for the gateway. */
 const deadline_ms = 30_000
@@ -177,8 +181,8 @@ class ListedAgent {
     const { connected, remote } = await this.#prepare(context)
     const { package_name, id } = this.#entry
     const remoteCall = request.task ? { ...remote, task: request.task } : remote
-    const answer = await this.#observed(() => send(connected, request, remoteCall))
-    if ('refused' in answer) throw answer.refused
+    const answer = await this.#observed(() => send(connected, request, remoteCall)).catch(refusedOr)
+    if ('refused' in answer) throw await this.#withNames(answer.refused, request.action, connected, remote)
     if ('output' in answer) {
       return refuseInputRequired(package_name, checkOutput(package_name, answer.output))
     }
@@ -218,6 +222,23 @@ class ListedAgent {
     return { connected, remote }
   }
 
+  /** An agent's refusal of an unknown action, with the names that exist. */
+  async #withNames(
+    failure: Failure,
+    action: string,
+    { agent }: ConnectedAgent,
+    remote: RemoteCall,
+  ): Promise<Failure> {
+    if (failure.code !== 'unknown_action') return failure
+    const described = await agent.describe?.(remote).catch(() => undefined)
+    const names = (described ?? this.#entry.capabilities).map(({ name }) => name)
+    if (names.length === 0) return failure
+    const close = nearest(action, names)
+    const { hint = `It has: ${names.slice(0, maxNames).join(', ')}.` } = failure.details
+    const details = { ...failure.details, hint, ...(close.length > 0 && { nearest: close }) }
+    return new Failure(failure.code, failure.message, details, failure.cause)
+  }
+
   async #observed(work: () => Promise<RemoteAnswer>): Promise<RemoteAnswer> {
     const started = performance.now()
     const observe = (code: string) =>
@@ -231,6 +252,12 @@ class ListedAgent {
       throw thrown
     }
   }
+}
+
+/** The agent's own refusal of an action that it does not have. */
+function refusedOr(thrown: unknown): RemoteAnswer {
+  if (thrown instanceof Failure && thrown.code === 'unknown_action') return { refused: thrown }
+  throw thrown
 }
 
 function notCallable(entry: EntryDetail): Failure {

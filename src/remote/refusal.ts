@@ -44,20 +44,30 @@ interface RefusalContext {
 export function failureOfProblem(problem: unknown, context: RefusalContext): Failure | undefined {
   if (!isRecord(problem) || typeof problem.code !== 'string') return undefined
   const { code } = problem
+  const retry = retryOf(problem.retry_after_s, context)
   const message = textOf(problem.detail) ?? textOf(problem.title) ?? `${context.who} refused with ${code}.`
   const details = {
     upstream: { code: code.slice(0, 100), ...(context.status !== undefined && { status: context.status }) },
     ...hintOf(problem, code),
-    ...retryOf(problem.retry_after_s, context),
+    ...retry,
   }
-  if (!isCode(code) || !passedCodes.has(code)) return new Failure(codeOf(code), message, details)
+  if (!isCode(code) || !passedCodes.has(code)) {
+    return new Failure(codeOf(code), message, {
+      ...details,
+      retryable: 'retry_after_s' in retry || isRetryable(problem, code, context),
+    })
+  }
   const errors = errorsIn(problem.errors)
   return new Failure(code, message, { ...details, ...(errors.length > 0 && { errors }) })
 }
 
 /** An HTTP error without an answer in the agent's protocol. */
 export function failureOfStatus(status: number, { who, retry_after_s }: RefusalContext): Failure {
-  const details = { upstream: { status }, ...(retry_after_s !== undefined && { retry_after_s }) }
+  const details = {
+    upstream: { status },
+    retryable: retry_after_s !== undefined || mayPass(status),
+    ...(retry_after_s !== undefined && { retry_after_s }),
+  }
   if (status === 401 || status === 403) {
     return new Failure('upstream_failed', `${who} asks for a credential (HTTP ${status}).`, {
       ...details,
@@ -73,6 +83,18 @@ export function failureOfStatus(status: number, { who, retry_after_s }: RefusalC
     `${who} answered HTTP ${status}.`,
     details,
   )
+}
+
+/** True if the same request may succeed later: no answer in time (408), too early (425), too often (429), a server error. */
+function mayPass(status: number): boolean {
+  return status === 408 || status === 425 || status === 429 || status >= 500
+}
+
+/** Whether repeating helps: by the agent's own word, by the catalogue, by the status; a refusal without these stays. */
+function isRetryable(problem: Record<string, unknown>, code: string, { status }: RefusalContext): boolean {
+  if (typeof problem.retryable === 'boolean') return problem.retryable
+  if (isCode(code)) return codes[code].retryable
+  return status !== undefined && mayPass(status)
 }
 
 /** Statuses about the agent or its address, not about the single call. */

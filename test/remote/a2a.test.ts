@@ -74,7 +74,12 @@ describe.each(kinds)('$name', ({ start, endpoint }) => {
   test('fails with its own error text', async () => {
     expect(await send('fail', { name: 'Ada' })).toMatchObject({
       status: 502,
-      json: { code: 'upstream_failed', detail: 'It is too early to greet.', upstream: { code: 'failed' } },
+      json: {
+        code: 'upstream_failed',
+        detail: 'It is too early to greet.',
+        upstream: { code: 'failed' },
+        retryable: false,
+      },
     })
   })
 

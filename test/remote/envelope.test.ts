@@ -195,6 +195,7 @@ describe('its answer', () => {
         json: {
           code: 'upstream_failed',
           upstream: { status: 401 },
+          retryable: false,
           hint: expect.stringContaining('credential'),
         },
       },
@@ -203,7 +204,13 @@ describe('its answer', () => {
       'that it is not what it says it is',
       404,
       'nothing here',
-      { status: 502, json: { code: 'upstream_invalid', upstream: { status: 404 } } },
+      { status: 502, json: { code: 'upstream_invalid', upstream: { status: 404 }, retryable: false } },
+    ],
+    [
+      'that it is overloaded',
+      503,
+      'later',
+      { status: 502, json: { code: 'upstream_failed', upstream: { status: 503 }, retryable: true } },
     ],
   ])('%s is returned as such', async (_, status, value, expected) => {
     await using strange = await serveEnvelopes((_, response) => answerJson(response, value, status))

@@ -73,7 +73,7 @@ test.each([
   [
     'in words',
     { content: [text('one'), text('two')], isError: true },
-    { code: 'upstream_failed', message: 'one\ntwo' },
+    { code: 'upstream_failed', message: 'one\ntwo', details: { retryable: false } },
   ],
   ['without a word', { content: [], isError: true }, { code: 'upstream_failed' }],
   [
@@ -92,6 +92,16 @@ test.each([
     { code: 'unknown_action' },
   ],
   [
+    'in the words of FastMCP for an unknown tool',
+    { content: [text("Unknown tool: 'say'")], isError: true },
+    { code: 'unknown_action', message: "Unknown tool: 'say'" },
+  ],
+  [
+    'about a tool that is not the called one',
+    { content: [text("Unknown tool: 'drill'")], isError: true },
+    { code: 'upstream_failed' },
+  ],
+  [
     'as another Dragoman, by what the caller can mend',
     problem('invalid_request', { errors: [{ pointer: '/a', detail: 'Must be.', more: 1 }, 'junk'] }),
     {
@@ -104,17 +114,29 @@ test.each([
   [
     'as another Dragoman, by its own affair',
     problem('rate_limited', { retry_after_s: 7 }),
-    { code: 'upstream_failed', details: { upstream: { code: 'rate_limited' }, retry_after_s: 7 } },
+    {
+      code: 'upstream_failed',
+      details: { upstream: { code: 'rate_limited' }, retry_after_s: 7, retryable: true },
+    },
   ],
   [
     'as another Dragoman, for want of a token of ours',
     problem('unauthenticated'),
     {
       code: 'upstream_failed',
-      details: { upstream: { code: 'unauthenticated' }, hint: expect.stringMatching('credential') },
+      details: {
+        upstream: { code: 'unauthenticated' },
+        hint: expect.stringMatching('credential'),
+        retryable: false,
+      },
     },
   ],
-  ['by a code that is none of ours', problem('toString'), { code: 'upstream_failed' }],
+  ['by a code that is none of ours', problem('toString'), { details: { retryable: false } }],
+  [
+    'by a code that is none of ours, for a while',
+    problem('busy', { retryable: true }),
+    { code: 'upstream_failed', details: { retryable: true } },
+  ],
 ])('a tool fails %s', async (_, result, failure) => {
   expect(await rejection(remote.ask('say', result))).toMatchObject(failure)
 })

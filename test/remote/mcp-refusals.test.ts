@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { serve } from '../net/support.ts'
 import { startGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
+import { startModernServer } from '../support/mcp-servers.ts'
 
 const discovered = {
   supportedVersions: ['2026-07-28'],
@@ -35,8 +36,29 @@ test.each([-32002, 1, 4040])(
       expect(await send('ada', { bad: true })).toMatchObject({
         code: 'upstream_failed',
         detail: 'None of yours.',
+        retryable: false,
       })
     }
     expect(await send('eve', {})).toEqual({ text: 'Here.' })
   },
 )
+
+test('an unknown tool that a server refuses in words is an unknown action, with the nearest tools', async () => {
+  const to = 'com.example.worded'
+  const refuse = { content: [{ type: 'text' as const, text: 'Unknown tool: ecko' }], isError: true }
+  await using server = await startModernServer({ answers: { ecko: () => refuse } })
+  await using gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: server.origin })
+  await list(gateway, { package_name: to, endpoints: [{ protocol: 'mcp', url: server.url }] })
+  const body = { to, action: 'ecko', params: {} }
+  const answer = await gateway.request('POST', '/a2a/message', { body, token: await gateway.token('ada') })
+  expect(answer).toMatchObject({
+    status: 404,
+    json: {
+      code: 'unknown_action',
+      detail: 'Unknown tool: ecko',
+      nearest: ['echo'],
+      hint: expect.stringMatching('It has: echo, '),
+      retryable: false,
+    },
+  })
+})

@@ -67,6 +67,7 @@ function failureOf(state: TaskState, statusParts: readonly Part[]): Failure {
   if (problem) return problem
   return new Failure('upstream_failed', text ?? `The agent's task was ${endState}.`, {
     upstream: { code: endState },
+    retryable: false,
   })
 }
 

@@ -44,7 +44,7 @@ export function classify(thrown: unknown, who: string): ClassifiedError {
     : reason === 'TASK_NOT_FOUND'
       ? 'not_found'
       : 'upstream_failed'
-  return { kind: 'refused', failure: new Failure(code, message, details, error) }
+  return { kind: 'refused', failure: new Failure(code, message, { ...details, retryable: false }, error) }
 }
 
 const invalidParams = new Set(['INVALID_PARAMS', 'CONTENT_TYPE_NOT_SUPPORTED'])

@@ -16,7 +16,7 @@ import {
   type Spoken,
 } from './connection.ts'
 import { type McpExchange, runExchange } from './exchange.ts'
-import { failureOf, ofServer } from './failure.ts'
+import { failureOf, isCallError, ofServer } from './failure.ts'
 import { answerOf } from './output.ts'
 import { Pool, type PoolOptions } from './pool.ts'
 import { createProgress } from './progress.ts'
@@ -114,7 +114,7 @@ export class McpAgent implements RemoteAgent {
         }
       })
       await abortable(progress.done(), exchange.signal)
-      return answerOf(result)
+      return answerOf(result, action)
     }).catch(refusedOr)
   }
 
@@ -244,21 +244,10 @@ export class McpAgent implements RemoteAgent {
   }
 }
 
-/** Error codes of MCP that concern one call: resource not found, and URL elicitation required. */
-const aboutCall = new Set([-32002, -32042])
-
-/**
- * True for an error code of the server's own for one call; the codes that JSON-RPC reserves (5.1) mean a broken
- * server.
- */
-function isCallError(code: string | undefined): boolean {
-  const number = Number(code ?? Number.NaN)
-  return Number.isInteger(number) && (number > -32000 || number < -32768 || aboutCall.has(number))
-}
-
 /** A server that asks for a credential, or rejects a call with an error of its own, works; it refuses this caller. */
 function refusedOr(thrown: unknown): { readonly refused: Failure } {
   const failure = Failure.from(thrown)
-  if (wantsCredential(failure) || isCallError(failure.details.upstream?.code)) return { refused: failure }
+  if (wantsCredential(failure) || isCallError(Number(failure.details.upstream?.code)))
+    return { refused: failure }
   throw failure
 }

@@ -87,6 +87,27 @@ function failureOfSdk(code: string, message: string, cause: unknown): Failure {
 
 const unknownTool = /unknown tool|no such tool|there is no tool|tool\b.{0,300}?\bnot found|not a known tool/is
 
+/** True if a failed call says that there is no such tool: some servers have no error code for it. */
+export function saysUnknownTool(detail: string, tool: string): boolean {
+  return (
+    detail.length <= tool.length + maxUnknownToolWords && detail.includes(tool) && unknownTool.test(detail)
+  )
+}
+
+/** Characters around the name of an unknown tool; a longer text reports something else. */
+const maxUnknownToolWords = 60
+
+/** Error codes of MCP that concern one call: resource not found, and URL elicitation required. */
+const aboutCall = new Set([-32002, -32042])
+
+/**
+ * True for an error code of the server's own for one call; the codes that JSON-RPC reserves (5.1) mean a broken
+ * server.
+ */
+export function isCallError(code: number): boolean {
+  return Number.isInteger(code) && (code > -32000 || code < -32768 || aboutCall.has(code))
+}
+
 /** A JSON-RPC error. */
 interface RpcError {
   readonly code: number
@@ -102,5 +123,8 @@ export function failureOfRpc({ code, message, data }: RpcError): Failure {
   if (code === -32601) return new Failure('unknown_action', detail)
   if (code === -32602)
     return new Failure(unknownTool.test(detail) ? 'unknown_action' : 'invalid_request', detail)
-  return new Failure('upstream_failed', detail, { upstream: { code: String(code) } })
+  return new Failure('upstream_failed', detail, {
+    upstream: { code: String(code) },
+    ...(isCallError(code) && { retryable: false }),
+  })
 }

@@ -3,7 +3,7 @@ import { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type Json, type JsonObject } from '../../../schemas/json.ts'
 import { failureOfProblem, textOf } from '../refusal.ts'
 import type { RemoteAnswer } from '../remote-agent.ts'
-import { failureOfRpc } from './failure.ts'
+import { failureOfRpc, saysUnknownTool } from './failure.ts'
 
 const maxBytes = 1024 * 1024
 const maxBinaryBytes = 256 * 1024
@@ -18,10 +18,13 @@ const maxBinaryBytes = 256 * 1024
  * | texts | `{text}`, joined by line breaks |
  * | anything else | `{content: […]}`, each block by the table of `block` |
  *
- * `isError` means that the agent refuses the call. Throws Failure `upstream_invalid` for more than 1 MiB of JSON.
+ * `isError` means that the agent refuses the call of this tool. Throws Failure `upstream_invalid` for more than 1 MiB of JSON.
  */
-export function answerOf({ structuredContent, content, isError, _meta }: CallToolResult): RemoteAnswer {
-  if (isError === true) return { refused: refusal(content, _meta) }
+export function answerOf(
+  { structuredContent, content, isError, _meta }: CallToolResult,
+  tool: string,
+): RemoteAnswer {
+  if (isError === true) return { refused: refusal(content, _meta, tool) }
   const output = structuredContent === undefined ? contentOf(content) : (structuredContent as Json)
   if (sizeOf(output) > maxBytes) {
     throw new Failure(
@@ -96,11 +99,13 @@ function binary(base64: string): JsonObject {
 /** v1 of the SDK returns JSON-RPC errors of a tool as text content. */
 const rpcInText = /^MCP error (-\d{5}): (.+)$/s
 
-function refusal(content: readonly ContentBlock[], meta: unknown): Failure {
+function refusal(content: readonly ContentBlock[], meta: unknown, tool: string): Failure {
   const problem = isRecord(meta) ? failureOfProblem(meta['dragoman/problem'], { who: 'The tool' }) : undefined
   if (problem) return problem
   const text = content.flatMap((item) => (item.type === 'text' ? [item.text] : [])).join('\n')
   const [, code, message = ''] = rpcInText.exec(text) ?? []
   if (code === '-32602' || code === '-32601') return failureOfRpc({ code: Number(code), message })
-  return new Failure('upstream_failed', textOf(text) ?? 'The tool failed without a reason.')
+  const detail = textOf(text)
+  if (detail !== undefined && saysUnknownTool(detail, tool)) return new Failure('unknown_action', detail)
+  return new Failure('upstream_failed', detail ?? 'The tool failed without a reason.', { retryable: false })
 }
