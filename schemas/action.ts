@@ -1,4 +1,6 @@
+import type { Content, RequestContent } from './content.ts'
 import type { Deprecation } from './deprecation.ts'
+import type { Endpoint } from './entry-parts.ts'
 import type { Envelope } from './envelope.ts'
 import type { Json } from './json.ts'
 import type { Principal, Scope } from './scope.ts'
@@ -51,6 +53,8 @@ export interface Agent {
   readonly version?: string
   /** False keeps a hosted agent out of the registry's lists; the agent stays callable. */
   readonly listed?: boolean
+  /** The protocol in which the agent itself is called; absent for hosted agents. */
+  readonly protocol?: Endpoint['protocol']
   /** Its outputs come from a third party: every caller receives them with a mark. */
   readonly third_party?: true
   /** Every caller receives this. */
@@ -78,8 +82,15 @@ export interface Context<Part = unknown> {
   readonly deadline: number
   /** The agents that the call has already passed, the first one first. */
   readonly via: readonly string[]
-  /** Resolves when the caller can take more. Has no effect if the transport cannot stream. */
-  emit(update: Update<Part>): Promise<void>
+  /** What the caller sent beside the params; absent for calls by other agents. */
+  readonly content?: RequestContent
+  /** Sets what the reply carries beside the output. */
+  attach(content: Content): void
+  /**
+   * Resolves when the caller can take more. Has no effect if the transport cannot stream. `content`: what a listed agent
+   * said, in its own protocol.
+   */
+  emit(update: Update<Part>, content?: Content): Promise<void>
   /** Calls another agent as the same principal, under the same signal; `kept` if the caller stores the call. */
   call(envelope: Envelope, record?: 'kept'): Promise<Json>
 }

@@ -1,3 +1,4 @@
+import type { Content } from './content.ts'
 import type { Endpoint } from './entry-parts.ts'
 import type { Scope } from './scope.ts'
 
@@ -116,6 +117,8 @@ export class Failure extends Error {
   override readonly name = 'Failure'
   readonly code: Code
   readonly details: Details
+  /** What a listed agent said with its refusal. */
+  content?: Content
 
   constructor(code: Code, message: string, details: Details = {}, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause })

@@ -98,6 +98,7 @@ function readerOf(action: Action<unknown, { markdown: string }>): typeof read {
     deadline: Infinity,
     via: [],
     emit: async () => {},
+    attach() {},
     call: () => Promise.reject(new Error('calls nobody')),
   }
   return (url) => action.run(action.input.parse({ url: new URL(url, server.origin).href }), context)

@@ -135,6 +135,7 @@ function reader(fetch: FetchPage): typeof read {
       deadline: Infinity,
       via: [],
       emit: async () => {},
+      attach() {},
       call: () => Promise.reject(new Error('calls nobody')),
     }
     const input = action.input.parse({ ...params, url: params.url.replace(/^\//, `${server.origin}/`) })

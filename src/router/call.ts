@@ -1,4 +1,5 @@
 import type { Action, Agent, Update } from '../../schemas/action.ts'
+import type { Content, RequestContent } from '../../schemas/content.ts'
 import type { ContentMark } from '../../schemas/content-mark.ts'
 import type { Deprecation } from '../../schemas/deprecation.ts'
 import type { Envelope } from '../../schemas/envelope.ts'
@@ -27,20 +28,24 @@ export interface Call {
   readonly client: Client | 'local'
   /** The key that the calling call is counted by, for upstreams: nested calls have the client `local`. */
   readonly counted_as?: string
-  readonly emit?: (update: Update) => Promise<void>
+  readonly emit?: (update: Update, content?: Content) => Promise<void>
   /** Restricts `emit`: `progress` drops parts; `kept` stores everything, so the stream must end. */
   readonly receives?: 'progress' | 'kept'
   /** Ends endless streams when the gateway stops. */
   readonly ending?: AbortSignal
+  /** What the caller sent beside the params. */
+  readonly content?: RequestContent
   /**
-   * Called once, when the call is authorised and its input parsed, before its action runs; what it throws ends the
-   * call.
+   * Called once with the agent, when the call is authorised and its input parsed, before its action runs; what it
+   * throws ends the call.
    */
-  readonly accepted?: () => Promise<void>
+  readonly accepted?: (agent: Agent) => Promise<void>
 }
 
 export interface Reply {
   readonly output: Json
+  /** What the agent said beside the output. */
+  readonly content?: Content
   readonly action: Action
   /** For reads: the registry revision that the output is at least as new as. */
   readonly revision?: number

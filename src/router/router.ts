@@ -1,4 +1,5 @@
 import type { Action, Agent, Context } from '../../schemas/action.ts'
+import type { Content } from '../../schemas/content.ts'
 import { contentMark } from '../../schemas/content-mark.ts'
 import { type Envelope, envelopeShape } from '../../schemas/envelope.ts'
 import { Failure } from '../../schemas/failure.ts'
@@ -22,6 +23,7 @@ export function createRouter(options: RouterOptions): Router {
 
 interface RunResult {
   readonly output: Json
+  readonly content: Content | undefined
   /** A third party made the output, or a part of it. */
   readonly is_foreign: boolean
 }
@@ -71,14 +73,15 @@ class ActionRouter implements Router {
     authorise(agent, action, call.principal)
     const input = action.input.parse(params)
     assertStreamable(action, call)
-    if (call.accepted) await call.accepted()
+    if (call.accepted) await call.accepted(agent)
     const revision = action.effect === 'read' ? options.revision() : undefined
-    const { output, is_foreign } = await this.#run(agent, action, input, call, id, via)
+    const { output, content, is_foreign } = await this.#run(agent, action, input, call, id, via)
     if (options.check_outputs) checkOutput(action, output)
     if (action.effect === 'write') options.chargeWrite(output, call)
     const { deprecated } = agent
     return {
       output,
+      ...(content && { content }),
       action,
       ...(revision !== undefined && { revision }),
       ...(allowance && { allowance }),
@@ -104,6 +107,7 @@ class ActionRouter implements Router {
     const counted = caller === undefined ? {} : { counted_as: caller }
     const { principal } = call
     let is_foreign = agent.third_party === true
+    let content: Content | undefined
     const context: Context = {
       id,
       principal,
@@ -111,6 +115,10 @@ class ActionRouter implements Router {
       signal,
       deadline: ends,
       via,
+      ...(call.content && { content: call.content }),
+      attach: (attached) => {
+        content = attached
+      },
       emit: call.emit ?? ignore,
       call: async (envelope, receives) => {
         const passed = [...via, agent.package_name]
@@ -130,7 +138,7 @@ class ActionRouter implements Router {
     }
     const work = (parsed: unknown) => perform(parsed, context)
     const output = await deadline.race(this.#options.once({ agent, action, principal }, input, work))
-    return { output: output as Json, is_foreign }
+    return { output: output as Json, content, is_foreign }
   }
 }
 

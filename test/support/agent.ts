@@ -20,7 +20,7 @@ export async function runAction(
     via: [],
     signal,
   }
-  const context = { ...call, emit: async () => {}, call: async () => null }
+  const context = { ...call, emit: async () => {}, attach() {}, call: async () => null }
   return action.output.parse(await action.run(action.input.parse(params), context))
 }
 

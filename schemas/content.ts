@@ -1,0 +1,28 @@
+import type { JsonObject } from './json.ts'
+
+/**
+ * What a listed agent said, in the objects of its own protocol, beside the JSON of an output or an update. A transport
+ * of the same protocol passes it on as it is; other transports convert it.
+ */
+export type Content =
+  /** A CallToolResult of MCP. */
+  | { readonly protocol: 'mcp'; readonly result: JsonObject }
+  /**
+   * A StreamResponse of A2A 1.0: `{task}`, `{message}`, `{statusUpdate}` or `{artifactUpdate}`. Its task id is a
+   * reference for `continue_task`, and its context id one that the caller may send.
+   */
+  | { readonly protocol: 'a2a'; readonly event: JsonObject }
+
+/** What a caller sent beside the params, in the objects of its own protocol. */
+export type RequestContent =
+  /** The `_meta` of a request of MCP, without the keys of the protocol itself. */
+  | { readonly protocol: 'mcp'; readonly meta: JsonObject }
+  | {
+      readonly protocol: 'a2a'
+      /** A Message of A2A 1.0. */
+      readonly message: JsonObject
+      /** The value of `A2A-Extensions`. */
+      readonly extensions?: string
+      /** The caller does not wait for the end of a task. */
+      readonly returns_immediately: boolean
+    }
