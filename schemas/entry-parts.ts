@@ -7,19 +7,67 @@ export type State = z.infer<typeof State>
 export const VerificationLevel = z.enum(['unclaimed', 'unverified', 'domain_verified'])
 export type VerificationLevel = z.infer<typeof VerificationLevel>
 
-/** A capability of an agent, as stated by its card. */
+/** Hints of an MCP server about a tool. They are claims of the server: nothing is decided by them alone. */
+const ToolAnnotations = z.looseObject({
+  title: z.string().max(200).optional(),
+  readOnlyHint: z.boolean().optional(),
+  destructiveHint: z.boolean().optional(),
+  idempotentHint: z.boolean().optional(),
+  openWorldHint: z.boolean().optional(),
+})
+
+/** An icon as MCP servers state it. Nothing is fetched from its address. */
+const Icon = z.looseObject({
+  src: z.string().min(1).max(2048),
+  mimeType: z.string().max(100).optional(),
+  sizes: z.array(z.string().max(20)).max(10).optional(),
+  theme: z.string().max(20).optional(),
+})
+
+const schema = z.record(z.string(), z.unknown())
+
+/** A capability of an agent, as its card, its tool list or its publisher states it. */
 export const Capability = z.object({
   name: z.string().min(1).max(200),
+  id: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .describe(
+      'Id of the skill, if it differs from the name. Calls may use either; the agent receives the id.',
+    ),
+  title: z.string().max(200).optional().describe('Name for people.'),
   description: z.string().max(4000),
-  input_schema: z.record(z.string(), z.unknown()).optional(),
+  input_schema: schema.optional(),
+  output_schema: schema.optional(),
   read_only: z
     .boolean()
     .optional()
     .describe(
       'The agent states that the capability changes nothing. The gateway may then repeat the call, and use it as a liveness probe.',
     ),
+  annotations: ToolAnnotations.optional().describe('Hints of MCP, as the agent states them.'),
+  icons: z.array(Icon).max(10).optional(),
+  _meta: schema.optional().describe('Further metadata of MCP, as the agent states it.'),
 })
 export type Capability = z.infer<typeof Capability>
+
+const options = [
+  'title',
+  'input_schema',
+  'output_schema',
+  'read_only',
+  'annotations',
+  'icons',
+  '_meta',
+] as const
+
+/** The optional fields of a capability, as an agent states them, without the invalid ones. */
+export function capabilityOptions(stated: Readonly<Record<string, unknown>>): Partial<Capability> {
+  const valid = options.map((field) => [field, Capability.shape[field].safeParse(stated[field]).data])
+  return Object.fromEntries(valid.filter(([, value]) => value !== undefined))
+}
 
 /** An address at which an agent answers. */
 export const Endpoint = z.object({

@@ -102,7 +102,7 @@ class ListedAgent {
     const { agent, endpoint } = this.#connected()
     const { package_name, name, description, tags, capabilities } = this.#entry
     const stated = capabilities.map((capability) => this.#actionOf(capability))
-    const statedNames = new Set(capabilities.map((capability) => capability.name))
+    const statedNames = new Set(capabilities.flatMap((capability) => [capability.name, capability.id]))
     const added = [
       this.#continueAction(),
       ...(agent.describe ? [this.#describeAction()] : []),
@@ -128,16 +128,17 @@ class ListedAgent {
     return connected
   }
 
-  #actionOf({ name, description, input_schema = {}, read_only = false }: Capability): Action {
+  #actionOf(capability: Capability): Action {
+    const { name, id = name, title = name, description, input_schema = {}, read_only = false } = capability
     return {
       ...common,
-      name,
-      title: name,
+      name: id,
+      ...(id !== name && { aliases: [name] }),
+      title,
       description,
       input: inputOf(input_schema),
       advertised: true,
-      run: (params, context) =>
-        this.#call({ action: name, params: params as JsonObject, read_only }, context),
+      run: (params, context) => this.#call({ action: id, params: params as JsonObject, read_only }, context),
     }
   }
 

@@ -143,7 +143,9 @@ class ActionRouter implements Router {
 }
 
 function findAction(agent: Agent, name: string): Action {
-  const found = agent.actions.find((action) => action.name === name || action.aliases?.includes(name))
+  const found =
+    agent.actions.find((action) => action.name === name) ??
+    agent.actions.find(({ aliases }) => aliases?.includes(name))
   if (found) return found
   if (agent.open) return agent.open(name)
   const names = agent.actions.map((action) => action.name)

@@ -19,6 +19,11 @@ const kinds: Kind[] = [
     start: serveA2a,
     endpoint: (origin) => ({ protocol: 'a2a', url: `${origin}/rest`, binding: 'HTTP+JSON', version: '1.0' }),
   },
+  {
+    name: 'A2A 1.0 over HTTP+JSON under its older name REST',
+    start: serveA2a,
+    endpoint: (origin) => ({ protocol: 'a2a', url: `${origin}/rest`, binding: 'REST', version: '1.0' }),
+  },
   { name: 'A2A 0.3 by its card', start: serveLegacyA2a },
   { name: 'A2A 0.3 that does not stream', start: () => serveLegacyA2a({ streaming: false }) },
   {

@@ -28,6 +28,7 @@ describe.each(Object.entries(servers))('the official server of %s', (_, start) =
       description: 'Answers its arguments.',
       input_schema: { type: 'object' },
       read_only: true,
+      annotations: { readOnlyHint: true },
     })
   })
 

@@ -25,6 +25,12 @@ export interface A2aAgent extends TestServer {
   readonly cancelled: string[]
 }
 
+interface A2aSettings {
+  readonly streaming?: boolean
+  /** Names of skills by their ids; a name is its id when absent. */
+  readonly names?: Readonly<Record<string, string>>
+}
+
 /** The skills of both agents. Each skill's description states what it does with `{name}` or `{text}`. */
 export const skills = [
   { id: 'greet', name: 'greet', description: 'Greets by name, at once.', tags: ['greeting'] },
@@ -35,7 +41,7 @@ export const skills = [
 ]
 
 /** An agent by the official SDK 1.3, over JSON-RPC at `/rpc` and HTTP+JSON at `/rest`; its card is at the well-known path. */
-export async function serveA2a({ streaming = true } = {}): Promise<A2aAgent> {
+export async function serveA2a({ streaming = true, names = {} }: A2aSettings = {}): Promise<A2aAgent> {
   const received: object[] = []
   const cancelled: string[] = []
   const app = express()
@@ -52,7 +58,7 @@ export async function serveA2a({ streaming = true } = {}): Promise<A2aAgent> {
     capabilities: { streaming },
     defaultInputModes: ['application/json', 'text/plain'],
     defaultOutputModes: ['application/json'],
-    skills,
+    skills: skills.map((skill) => ({ ...skill, name: names[skill.id] ?? skill.name })),
   })
   const executor = createExecutor(received, cancelled)
   const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), executor)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Capability, Endpoint } from '../../../schemas/entry-parts.ts'
+import { type Capability, capabilityOptions, type Endpoint } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import { envelopeBinding, PackageName, packageNameOf, testTag } from '../../../schemas/names.ts'
@@ -145,28 +145,34 @@ function tagsOf(card: AnyCard): string[] {
   return [...new Set(usable)].slice(0, maxTags)
 }
 
-/** Capabilities of the registry's own form, then skills; each name once. */
+/** Capabilities of the registry's own form, then skills; each id once, or each name without an id. */
 function capabilitiesOf({ capabilities, skills = [] }: AnyCard): Capability[] {
   const listed = Array.isArray(capabilities) ? capabilities.filter(isRecord).flatMap(interfaceCapability) : []
   const all = [...listed, ...skills.flatMap(skillCapability)]
-  const byName = new Map(all.toReversed().map((capability) => [capability.name, capability]))
-  return [...byName.values()].toReversed().slice(0, maxCapabilities)
+  const byKey = new Map(all.toReversed().map((capability) => [capability.id ?? capability.name, capability]))
+  return [...byKey.values()].toReversed().slice(0, maxCapabilities)
 }
 
 function skillCapability({ id, name, description = '' }: z.infer<typeof Skill>): Capability | [] {
   const called = cut((name ?? id ?? '').trim(), 200)
-  return called ? { name: called, description: cut(description, maxDescription) } : []
+  return called ? { name: called, ...idOf(id, called), description: cut(description, maxDescription) } : []
+}
+
+/** An id that is too long to be stated in a call is left out. */
+function idOf(id: unknown, name: string): Pick<Capability, 'id'> {
+  const isOther = typeof id === 'string' && id !== name && id.trim() !== '' && id.length <= 200
+  return isOther ? { id } : {}
 }
 
 function interfaceCapability(capability: Record<string, unknown>): Capability | [] {
-  const { name, description, input_schema, read_only } = capability
+  const { name, description, ...stated } = capability
   if (typeof name !== 'string' || !name.trim()) return []
-  const schema = z.record(z.string(), z.unknown()).safeParse(input_schema)
+  const called = cut(name.trim(), 200)
   return {
-    name: cut(name.trim(), 200),
+    name: called,
+    ...idOf(stated.id, called),
     description: typeof description === 'string' ? cut(description, maxDescription) : '',
-    ...(schema.success && { input_schema: schema.data }),
-    ...(typeof read_only === 'boolean' && { read_only }),
+    ...capabilityOptions(stated),
   }
 }
 

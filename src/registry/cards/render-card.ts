@@ -27,8 +27,8 @@ function renderCard(stored: CardSource, site: Site): Card {
     ...(stored.version !== null && { version: stored.version }),
     ...(url && { url }),
     capabilities: stored.capabilities,
-    skills: stored.capabilities.map(({ name, description }) => ({
-      id: name,
+    skills: stored.capabilities.map(({ name, id = name, description }) => ({
+      id,
       name,
       description,
       tags: stored.tags,

@@ -53,7 +53,7 @@ export function renderStandardCard(
     defaultInputModes: modes,
     defaultOutputModes: modes,
     skills: skillsOf(capabilities).map((capability) => ({
-      id: capability.name,
+      id: capability.id ?? capability.name,
       name: capability.name,
       description: capability.description,
       tags: tags.length > 0 ? tags.slice(0, maxTags) : ['agent'],

@@ -22,13 +22,18 @@ const maxAnswerBytes = 10 * 1024 * 1024
  * A message is parsed in one step, which blocks the event loop. The limit allows an output of 1 MiB and its envelope.
  */
 const maxMessageBytes = 2 * 1024 * 1024
-const bindings = new Set(['JSONRPC', 'HTTP+JSON'])
+/** Some cards call HTTP+JSON by its older name, REST. */
+const bindings = new Map([
+  ['JSONRPC', 'JSONRPC'],
+  ['HTTP+JSON', 'HTTP+JSON'],
+  ['REST', 'HTTP+JSON'],
+])
 
 /** Agents that speak A2A 1.0 or 0.3, by JSON-RPC or HTTP+JSON, through the official SDK's client. */
 export function createA2aConnect(options: A2aOptions): Connect {
   return ({ protocol, url, version, binding = 'JSONRPC', tenant }, facts) => {
-    const bindingName = binding.toUpperCase()
-    if (protocol !== 'a2a' || !/^https?:/i.test(url) || !bindings.has(bindingName)) return undefined
+    const bindingName = bindings.get(binding.toUpperCase())
+    if (protocol !== 'a2a' || !/^https?:/i.test(url) || bindingName === undefined) return undefined
     const streaming = isRecord(facts.card.capabilities) && facts.card.capabilities.streaming === true
     const endpoint = { url, binding: bindingName, tenant, streaming }
     return new A2aAgent(endpoint, versionsOf(version, facts), facts, options)

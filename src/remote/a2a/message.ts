@@ -55,7 +55,8 @@ function declares({ capabilities }: LooseCard, uri: string): boolean {
 
 function skillOf({ skills }: LooseCard, action: string): LooseCard | undefined {
   if (!Array.isArray(skills)) return undefined
-  return skills.filter(isRecord).find(({ name, id }) => name === action || id === action)
+  const all = skills.filter(isRecord)
+  return all.find(({ id }) => id === action) ?? all.find(({ name }) => name === action)
 }
 
 /** An agent whose card states no input modes is assumed to read JSON. */

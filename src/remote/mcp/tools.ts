@@ -1,5 +1,5 @@
 import type { Client, RequestOptions, Tool } from '@modelcontextprotocol/client'
-import type { Capability } from '../../../schemas/entry-parts.ts'
+import { type Capability, capabilityOptions } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
 
 export interface ToolListing {
@@ -52,10 +52,17 @@ function lifetime({ ttlMs, cacheScope }: { readonly [hint: string]: unknown }): 
 export function capabilitiesOf(tools: readonly Tool[]): Capability[] {
   return tools
     .filter(({ name }) => name.length > 0 && name.length <= maxNameLength)
-    .map(({ name, description = '', inputSchema, annotations }) => ({
+    .map(({ name, description = '', inputSchema, outputSchema, annotations, ...stated }) => ({
       name,
       description: description.slice(0, maxDescriptionLength),
-      input_schema: { ...inputSchema },
-      ...(annotations?.readOnlyHint !== undefined && { read_only: annotations.readOnlyHint }),
+      ...capabilityOptions({
+        title: stated.title?.slice(0, maxNameLength),
+        input_schema: inputSchema,
+        output_schema: outputSchema,
+        read_only: annotations?.readOnlyHint,
+        annotations,
+        icons: stated.icons,
+        _meta: stated._meta,
+      }),
     }))
 }

@@ -56,7 +56,8 @@ export function createAgentServices(
   }
 
   function serve(entry: EntryDetail, tools: readonly Tool[]): McpService {
-    const byName = new Map(tools.map((tool) => [tool.listing.name, tool]))
+    const named = tools.map((tool): [string, Tool] => [tool.listing.name, tool])
+    const byName = new Map([...tools.flatMap(aliasesOf), ...named])
     const listed = Object.freeze({ tools: tools.map(({ listing }) => listing) })
     return createServing({
       context,
@@ -82,14 +83,24 @@ const maxNameLength = 128
 function listedTools({ package_name }: EntryDetail, capabilities: readonly Capability[]): Tool[] {
   const taken = new Set<string>()
   return capabilities.map((capability) => {
-    const name = freeName(capability.name, taken)
+    const name = freeName(capability.id ?? capability.name, taken)
     taken.add(name)
     return listedTool(name, package_name, capability)
   })
 }
 
+/** Names under which a tool is called and not listed. */
+function aliasesOf(tool: Tool): [string, Tool][] {
+  const { title } = tool.listing
+  return [title, plainName(title)].map((alias) => [alias, tool])
+}
+
+function plainName(name: string): string {
+  return name.replaceAll(/[^A-Za-z0-9_.-]+/g, '_').slice(0, maxNameLength - 4) || 'call'
+}
+
 function freeName(name: string, taken: ReadonlySet<string>): string {
-  const plain = name.replaceAll(/[^A-Za-z0-9_.-]+/g, '_').slice(0, maxNameLength - 4) || 'call'
+  const plain = plainName(name)
   if (!taken.has(plain)) return plain
   for (let number = 2; ; number++) if (!taken.has(`${plain}_${number}`)) return `${plain}_${number}`
 }
@@ -111,7 +122,7 @@ function listedTool(name: string, packageName: string, capability: Capability): 
       },
       _meta: { 'dragoman/scope': 'a2a:call' },
     },
-    toEnvelope: (params) => ({ to: packageName, action: capability.name, params }),
+    toEnvelope: (params) => ({ to: packageName, action: capability.id ?? capability.name, params }),
   }
 }
 
