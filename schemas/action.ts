@@ -2,7 +2,7 @@ import type { Content, RequestContent } from './content.ts'
 import type { Deprecation } from './deprecation.ts'
 import type { Endpoint } from './entry-parts.ts'
 import type { Envelope } from './envelope.ts'
-import type { Json } from './json.ts'
+import type { Json, JsonObject } from './json.ts'
 import type { Principal, Scope } from './scope.ts'
 import type { Shape } from './shape.ts'
 
@@ -69,6 +69,9 @@ export type Update<Part = unknown> =
   | { readonly progress: number; readonly total?: number; readonly message?: string }
   | { readonly part: Part }
 
+/** Sends a notification of MCP; resolves when the caller can take more. */
+export type Notify = (method: string, params: JsonObject) => Promise<void>
+
 /** The facts of one call. */
 export interface Context<Part = unknown> {
   /** The request's id, as in logs and in problem bodies. */
@@ -91,6 +94,8 @@ export interface Context<Part = unknown> {
    * said, in its own protocol.
    */
   emit(update: Update<Part>, content?: Content): Promise<void>
+  /** Sends the caller a notification of its own protocol, MCP; absent for every other caller. */
+  readonly notify?: Notify
   /** Calls another agent as the same principal, under the same signal; `kept` if the caller stores the call. */
   call(envelope: Envelope, record?: 'kept'): Promise<Json>
 }

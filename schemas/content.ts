@@ -15,8 +15,15 @@ export type Content =
 
 /** What a caller sent beside the params, in the objects of its own protocol. */
 export type RequestContent =
-  /** The `_meta` of a request of MCP, without the keys of the protocol itself. */
-  | { readonly protocol: 'mcp'; readonly meta: JsonObject }
+  | {
+      readonly protocol: 'mcp'
+      /** The `_meta` of the request, without the keys of the protocol itself. */
+      readonly meta: JsonObject
+      /** The capabilities that the client states (ClientCapabilities). */
+      readonly capabilities: JsonObject
+      /** The level from which on the client wants log messages. */
+      readonly log_level?: string
+    }
   | {
       readonly protocol: 'a2a'
       /** A Message of A2A 1.0. */

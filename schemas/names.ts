@@ -66,4 +66,6 @@ export const listedActions = {
   continuation: 'continue_task',
   /** Agents that can list their capabilities. */
   description: 'list_capabilities',
+  /** MCP servers: one request, passed on as it is. */
+  request: 'mcp_request',
 } as const

@@ -29,6 +29,7 @@ export function createGuarded(agent: RemoteAgent, { policy, who, timeout_ms }: G
   }
 
   const describe = agent.describe?.bind(agent)
+  const request = agent.request?.bind(agent)
   return {
     call: (action, params, call) =>
       policy(
@@ -43,6 +44,14 @@ export function createGuarded(agent: RemoteAgent, { policy, who, timeout_ms }: G
         policy(
           call.signal,
           () => within(call.signal, (signal) => describe({ ...call, signal })),
+          call.caller,
+        ),
+    }),
+    ...(request && {
+      request: (method, params, call) =>
+        policy(
+          call.signal,
+          () => within(call.signal, (signal) => request(method, params, { ...call, signal })),
           call.caller,
         ),
     }),

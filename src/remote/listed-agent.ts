@@ -215,9 +215,11 @@ class ListedAgent {
       signal,
       headers: { ...credentials, via: viaOf([...via, package_name]) },
       caller: callerOf(context),
-      emit(update) {
+      ...(context.content && { content: context.content }),
+      ...(context.notify && { notify: context.notify }),
+      emit(update, content) {
         assertPlain(update)
-        return context.emit(update)
+        return context.emit(update, content)
       },
     }
     return { connected, remote }

@@ -1,4 +1,5 @@
-import type { Update } from '../../schemas/action.ts'
+import type { Notify, Update } from '../../schemas/action.ts'
+import type { Content, RequestContent } from '../../schemas/content.ts'
 import type { Capability, Endpoint } from '../../schemas/entry-parts.ts'
 import type { Failure } from '../../schemas/failure.ts'
 import type { Json, JsonObject } from '../../schemas/json.ts'
@@ -13,9 +14,18 @@ export interface RemoteCall {
   readonly caller: string
   /** The task that this call continues. */
   readonly task?: RemoteTask
+  /** What the caller sent beside the params. */
+  readonly content?: RequestContent
+  /** Sends the caller a notification of MCP, if that is the protocol of the caller. */
+  readonly notify?: Notify
   /** Resolves when the caller can receive more. */
-  emit(update: Update): Promise<void>
+  emit(update: Update, content?: Content): Promise<void>
 }
+
+/** The answer of an MCP server to one request, as the server wrote it. */
+export type McpReply =
+  | { readonly result: JsonObject }
+  | { readonly error: { readonly code: number; readonly message: string; readonly data?: unknown } }
 
 /** A task of a remote agent, with the ids that the agent uses. */
 export interface RemoteTask {
@@ -28,8 +38,8 @@ export interface RemoteTask {
  * which does not count against the agent.
  */
 export type RemoteAnswer =
-  | { readonly output: Json }
-  | { readonly task: RemoteTask; readonly question: Json | null }
+  | { readonly output: Json; readonly content?: Content }
+  | { readonly task: RemoteTask; readonly question: Json | null; readonly content?: Content }
   | { readonly refused: Failure }
 
 /**
@@ -46,6 +56,8 @@ export interface RemoteAgent extends AsyncDisposable {
   probe(call: Pick<RemoteCall, 'signal' | 'headers'>): Promise<Failure | undefined>
   /** The agent's own list of capabilities, in protocols that have one. */
   describe?(call: RemoteCall): Promise<readonly Capability[]>
+  /** Passes one request of MCP on, and the answer back, as they are; for MCP servers. */
+  request?(method: string, params: JsonObject, call: RemoteCall): Promise<McpReply>
 }
 
 /** The facts about a listed agent that an adapter uses. */

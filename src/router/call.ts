@@ -1,4 +1,4 @@
-import type { Action, Agent, Update } from '../../schemas/action.ts'
+import type { Action, Agent, Notify, Update } from '../../schemas/action.ts'
 import type { Content, RequestContent } from '../../schemas/content.ts'
 import type { ContentMark } from '../../schemas/content-mark.ts'
 import type { Deprecation } from '../../schemas/deprecation.ts'
@@ -35,6 +35,8 @@ export interface Call {
   readonly ending?: AbortSignal
   /** What the caller sent beside the params. */
   readonly content?: RequestContent
+  /** Sends the caller a notification of MCP, if that is the protocol of the caller. */
+  readonly notify?: Notify
   /**
    * Called once with the agent, when the call is authorised and its input parsed, before its action runs; what it
    * throws ends the call.

@@ -116,6 +116,7 @@ class ActionRouter implements Router {
       deadline: ends,
       via,
       ...(call.content && { content: call.content }),
+      ...(call.notify && { notify: call.notify }),
       attach: (attached) => {
         content = attached
       },
