@@ -95,7 +95,7 @@ export interface Context<Part = unknown> {
    */
   emit(update: Update<Part>, content?: Content): Promise<void>
   /** Sends the caller a notification of its own protocol, MCP; absent for every other caller. */
-  readonly notify?: Notify
+  readonly notifyClient?: Notify
   /** Calls another agent as the same principal, under the same signal; `kept` if the caller stores the call. */
   call(envelope: Envelope, record?: 'kept'): Promise<Json>
 }

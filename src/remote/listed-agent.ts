@@ -216,7 +216,7 @@ class ListedAgent {
       headers: { ...credentials, via: viaOf([...via, package_name]) },
       caller: callerOf(context),
       ...(context.content && { content: context.content }),
-      ...(context.notify && { notify: context.notify }),
+      ...(context.notifyClient && { notifyClient: context.notifyClient }),
       emit(update, content) {
         assertPlain(update)
         return context.emit(update, content)

@@ -17,7 +17,7 @@ export interface RemoteCall {
   /** What the caller sent beside the params. */
   readonly content?: RequestContent
   /** Sends the caller a notification of MCP, if that is the protocol of the caller. */
-  readonly notify?: Notify
+  readonly notifyClient?: Notify
   /** Resolves when the caller can receive more. */
   emit(update: Update, content?: Content): Promise<void>
 }

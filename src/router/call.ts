@@ -36,7 +36,7 @@ export interface Call {
   /** What the caller sent beside the params. */
   readonly content?: RequestContent
   /** Sends the caller a notification of MCP, if that is the protocol of the caller. */
-  readonly notify?: Notify
+  readonly notifyClient?: Notify
   /**
    * Called once with the agent, when the call is authorised and its input parsed, before its action runs; what it
    * throws ends the call.

@@ -116,7 +116,7 @@ class ActionRouter implements Router {
       deadline: ends,
       via,
       ...(call.content && { content: call.content }),
-      ...(call.notify && { notify: call.notify }),
+      ...(call.notifyClient && { notifyClient: call.notifyClient }),
       attach: (attached) => {
         content = attached
       },
