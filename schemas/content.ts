@@ -28,6 +28,9 @@ export type RequestContent =
       readonly protocol: 'a2a'
       /** A Message of A2A 1.0. */
       readonly message: JsonObject
+      /** Metadata of the request. */
+      readonly metadata?: JsonObject
+      readonly accepted_output_modes?: readonly string[]
       /** The value of `A2A-Extensions`. */
       readonly extensions?: string
       /** The caller does not wait for the end of a task. */

@@ -79,6 +79,12 @@ export const Endpoint = z.object({
     .max(200)
     .optional()
     .describe('Transport of the protocol: JSONRPC or HTTP+JSON for A2A, streamable-http or sse for MCP.'),
+  idle_timeout_s: z
+    .int()
+    .min(1)
+    .max(3600)
+    .optional()
+    .describe('Seconds of silence after which a call has failed; only less than the gateway allows counts.'),
   tenant: z.string().max(300).optional().describe('A2A 1.0: selects one of several agents at one address.'),
 })
 export type Endpoint = z.infer<typeof Endpoint>

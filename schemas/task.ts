@@ -38,7 +38,9 @@ export function isTerminal(state: TaskState): boolean {
 
 /** The output of an action of another agent that needs more input. */
 const InputRequired = z.object({
-  status: z.literal('input_required'),
+  status: z
+    .enum(['input_required', 'auth_required'])
+    .describe('auth_required: the agent waits until the caller has signed in elsewhere.'),
   agent: z.string().describe('Package name of the agent that asks.'),
   task_id: z.string().describe('Send it with continue_task to the same agent.'),
   question: z.json().describe('The agent’s question; null if it gives none.'),
@@ -47,7 +49,8 @@ export type InputRequired = z.infer<typeof InputRequired>
 
 /** The request for more input in an output; undefined for an ordinary output. */
 export function inputRequiredIn(output: unknown): InputRequired | undefined {
-  if (!isRecord(output) || output.status !== 'input_required') return undefined
+  if (!isRecord(output) || typeof output.status !== 'string' || !output.status.endsWith('_required'))
+    return undefined
   return InputRequired.safeParse(output).data
 }
 
@@ -105,6 +108,8 @@ export interface StoredTask {
   /** The messages that the task received. */
   readonly history: readonly Message[]
   readonly artifacts: readonly Artifact[]
+  /** The agent that works on the task, if it is not hosted here, and its reference for `continue_task`. */
+  readonly upstream?: { readonly agent: string; readonly task_id: string }
 }
 
 /** Limits of tasks: unfinished ones, all of them, and their characters. */

@@ -102,6 +102,18 @@ export const settings = {
     z.coerce.number().int().min(2).default(1000),
     'Maximum WebSockets; half of them are kept for callers with tokens.',
   ],
+  DRAGOMAN_CALL_FIRST: [
+    z.coerce.number().int().min(1).max(3600).default(60),
+    'Seconds that a listed agent may take to its first word.',
+  ],
+  DRAGOMAN_CALL_IDLE: [
+    z.coerce.number().int().min(1).max(3600).default(60),
+    'Seconds that a listed agent may be silent after that; each event and each progress starts them anew.',
+  ],
+  DRAGOMAN_CALL_TOTAL: [
+    z.coerce.number().int().min(1).max(86_400).default(3600),
+    'Seconds that one call to a listed agent may take in all.',
+  ],
   DRAGOMAN_RATE_LIMIT: [
     z.enum(['on', 'shared', 'off']).default('on'),
     'Count calls in each gateway, or together in PostgreSQL (shared; plain reads stay local); off for benchmarks.',

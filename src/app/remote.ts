@@ -19,9 +19,12 @@ import type { Runtime } from './runtime.ts'
 /** Connections to listed agents, one adapter a protocol. */
 export function openRemotes({ stack, config, options, clock, wait }: Runtime, outbound: Outbound): Remotes {
   const { remote_timeout_ms } = options
+  const first_ms = remote_timeout_ms ?? config.DRAGOMAN_CALL_FIRST * 1000
+  const idle_ms = remote_timeout_ms ?? config.DRAGOMAN_CALL_IDLE * 1000
   const { fetch, open, dial } = outbound.reach({
     allow_origins: config.DRAGOMAN_ALLOW_ORIGINS,
-    idle_ms: 60_000,
+    // The limits of a call end it first, with their own words.
+    idle_ms: Math.max(first_ms, idle_ms) + 5_000,
     connections: null,
   })
   return stack.use(
@@ -39,7 +42,7 @@ export function openRemotes({ stack, config, options, clock, wait }: Runtime, ou
       ],
       clock,
       wait,
-      ...(remote_timeout_ms !== undefined && { timeout_ms: remote_timeout_ms }),
+      times: { first_ms, idle_ms },
     }),
   )
 }
@@ -74,7 +77,7 @@ interface ListedAgentPorts extends Pick<ListedAgentOptions, 'secret' | 'observe'
   readonly registry: Registry
 }
 
-export function openListedAgents({ clock }: Runtime, ports: ListedAgentPorts): ListedAgents {
+export function openListedAgents({ clock, config }: Runtime, ports: ListedAgentPorts): ListedAgents {
   const { store, remotes, identity, vault, registry, secret, observe } = ports
   const signing = identity.ring.signing
   const assert = createAssert({ signing, issuer: () => identity.issuer, secret, clock })
@@ -93,6 +96,7 @@ export function openListedAgents({ clock }: Runtime, ports: ListedAgentPorts): L
     remotes,
     secret,
     observe,
+    total_ms: config.DRAGOMAN_CALL_TOTAL * 1000,
     async headers({ entry, url, principal }) {
       const assertion = assert(url, principal)
       const own = principal ? await credentials.headersFor(entry.id, url, principal) : {}

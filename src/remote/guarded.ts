@@ -1,50 +1,70 @@
 import { Failure } from '../../schemas/failure.ts'
-import { abortable } from '../common/abort.ts'
-import { startDeadline } from '../common/deadline.ts'
+import { abortable, linkSignals } from '../common/abort.ts'
 import type { UpstreamPolicy } from '../net/upstream/upstream-policy.ts'
 import { isAboutCall } from './refusal.ts'
-import type { RemoteAgent, RemoteAnswer } from './remote-agent.ts'
+import type { RemoteAgent, RemoteAnswer, RemoteCall } from './remote-agent.ts'
+
+/** Time limits of one call, in milliseconds. */
+export interface CallTimes {
+  /** From the start of the call to the first word of the agent. */
+  readonly first_ms: number
+  /** Between two words of the agent. */
+  readonly idle_ms: number
+}
 
 interface GuardOptions {
   readonly policy: UpstreamPolicy
   /** Name of the agent in error texts. */
   readonly who: string
-  /** Milliseconds that one call may take at the agent. */
-  readonly timeout_ms: number
+  readonly times: CallTimes
 }
 
 /**
- * The agent with its upstream policy (circuit, concurrency) and with a time-out per call, which is shorter than the
- * deadline of its callers.
+ * The agent with its upstream policy (circuit, concurrency) and with limits of its silence. An agent that has spoken and
+ * then is silent for too long works: its circuit does not count that.
  */
-export function createGuarded(agent: RemoteAgent, { policy, who, timeout_ms }: GuardOptions): RemoteAgent {
-  async function within<T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    using deadline = startDeadline(signal, timeout_ms)
+export function createGuarded(agent: RemoteAgent, { policy, who, times }: GuardOptions): RemoteAgent {
+  const { first_ms } = times
+
+  async function call(action: string, params: Parameters<RemoteAgent['call']>[1], remote: RemoteCall) {
+    using silence = watchSilence(remote.signal, who, times)
+    const { signal, onActivity } = silence
+    const watchedCall: RemoteCall = {
+      ...remote,
+      signal,
+      onActivity,
+      emit: (update, content) => silence.pause(() => remote.emit(update, content)),
+    }
     try {
-      return await abortable(work(deadline.signal), deadline.signal)
+      return await abortable(agent.call(action, params, watchedCall), signal)
     } catch (thrown) {
-      if (!deadline.has_passed || signal.aborted) throw thrown
-      throw new Failure('upstream_timeout', `${who} did not answer within ${timeout_ms} ms.`, {}, thrown)
+      const failure = silence.failure(thrown)
+      if (silence.has_answered && failure !== thrown) return { refused: failure as Failure }
+      return refusedOr(failure)
+    }
+  }
+
+  async function within<T>(caller: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    using silence = watchSilence(caller, who, { first_ms, idle_ms: first_ms })
+    try {
+      return await abortable(work(silence.signal), silence.signal)
+    } catch (thrown) {
+      throw silence.failure(thrown)
     }
   }
 
   const describe = agent.describe?.bind(agent)
   const request = agent.request?.bind(agent)
   return {
-    call: (action, params, call) =>
-      policy(
-        call.signal,
-        () =>
-          within(call.signal, (signal) => agent.call(action, params, { ...call, signal }).catch(refusedOr)),
-        call.caller,
-      ),
-    probe: (call) => within(call.signal, (signal) => agent.probe({ ...call, signal })),
+    call: (action, params, remote) =>
+      policy(remote.signal, () => call(action, params, remote), remote.caller),
+    probe: (remote) => within(remote.signal, (signal) => agent.probe({ ...remote, signal })),
     ...(describe && {
-      describe: (call) =>
+      describe: (remote) =>
         policy(
-          call.signal,
-          () => within(call.signal, (signal) => describe({ ...call, signal })),
-          call.caller,
+          remote.signal,
+          () => within(remote.signal, (signal) => describe({ ...remote, signal })),
+          remote.caller,
         ),
     }),
     ...(request && {
@@ -56,6 +76,66 @@ export function createGuarded(agent: RemoteAgent, { policy, who, timeout_ms }: G
         ),
     }),
     [Symbol.asyncDispose]: () => agent[Symbol.asyncDispose](),
+  }
+}
+
+interface Silence extends Disposable {
+  /** Aborts with the caller's signal, and when the agent has been silent for too long. */
+  readonly signal: AbortSignal
+  readonly has_answered: boolean
+  /** The agent has spoken. */
+  readonly onActivity: () => void
+  /** The agent has spoken, and the caller takes it: that time is not the agent's. */
+  pause(work: () => Promise<void>): Promise<void>
+  /** What was thrown, as `upstream_timeout` if the silence was too long. */
+  failure(thrown: unknown): unknown
+}
+
+function watchSilence(caller: AbortSignal, who: string, { first_ms, idle_ms }: CallTimes): Silence {
+  const linked = linkSignals(caller)
+  let hasAnswered = false
+  let hasPassed = false
+  let pauses = 0
+  let timer = setTimeout(expire, first_ms)
+
+  function expire(): void {
+    hasPassed = true
+    linked.abort()
+  }
+
+  function onActivity(): void {
+    hasAnswered = true
+    clearTimeout(timer)
+    if (pauses === 0) timer = setTimeout(expire, idle_ms)
+  }
+
+  return {
+    signal: linked.signal,
+    get has_answered() {
+      return hasAnswered
+    },
+    onActivity,
+    async pause(work) {
+      pauses++
+      onActivity()
+      try {
+        await work()
+      } finally {
+        pauses--
+        onActivity()
+      }
+    },
+    failure(thrown) {
+      if (!hasPassed || caller.aborted) return thrown
+      const message = hasAnswered
+        ? `${who} was silent for ${idle_ms} ms.`
+        : `${who} did not answer within ${first_ms} ms.`
+      return new Failure('upstream_timeout', message, {}, thrown)
+    },
+    [Symbol.dispose]() {
+      clearTimeout(timer)
+      linked[Symbol.dispose]()
+    },
   }
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Action, Agent, Context } from '../../schemas/action.ts'
 import type { EntryDetail } from '../../schemas/card.ts'
+import type { RequestContent } from '../../schemas/content.ts'
 import { Capability } from '../../schemas/entry-parts.ts'
 import { Failure } from '../../schemas/failure.ts'
 import { isRecord, type Json, type JsonObject, type JsonSchema } from '../../schemas/json.ts'
@@ -12,11 +13,12 @@ import { input, output, type Shape } from '../../schemas/shape.ts'
 import { type InputRequired, inputRequiredIn } from '../../schemas/task.ts'
 import { viaOf } from '../../schemas/via.ts'
 import { principalKey } from '../common/principal-key.ts'
+import { CallerNames } from './caller-names.ts'
 import { checkOutput } from './check-output.ts'
 import { validate } from './json-schema/json-schema.ts'
 import type { RemoteAnswer, RemoteCall, RemoteTask } from './remote-agent.ts'
 import { type ConnectedAgent, endpointsOf, type Remotes } from './remotes.ts'
-import { openTask, sealTask } from './task-reference.ts'
+import { openTask, sealTask, type TaskHolder } from './task-reference.ts'
 
 export interface ListedAgentOptions {
   readonly remotes: Pick<Remotes, 'of'>
@@ -28,15 +30,14 @@ export interface ListedAgentOptions {
   }) => Promise<Readonly<Record<string, string>>>
   /** Key of the HMAC of task references. */
   readonly secret: () => Promise<Uint8Array>
+  /** Milliseconds that one call may take in all. */
+  readonly total_ms: number
   /** Called with each call, its outcome and its duration in seconds. */
   readonly observe: (agent: string, code: string, seconds: number) => void
 }
 
 /** Names of actions in the hint of a refusal. */
 const maxNames = 50
-
-/** The remote agent's time-out, plus time for the gateway. */
-const deadline_ms = 30_000
 
 const anything: Shape<unknown> = { json: {}, parse: (value) => value }
 
@@ -45,16 +46,15 @@ const common = {
   part: anything,
   access: { scope: 'a2a:call' },
   effect: 'call',
-  deadline_ms,
 } as const satisfies Partial<Action>
 
 /** Every A2A agent accepts a message in addition to its skills. */
 const messageCapability: Capability = {
   name: listedActions.message,
-  description: 'Takes a message as text or as data.',
+  description: 'Takes a message as text, as data, or as parts of A2A.',
   input_schema: {
     type: 'object',
-    properties: { text: { type: 'string' }, data: {} },
+    properties: { text: { type: 'string' }, data: {}, parts: { type: 'array', items: { type: 'object' } } },
     additionalProperties: false,
   },
 }
@@ -117,6 +117,7 @@ class ListedAgent {
       description,
       tags,
       third_party: true,
+      protocol: endpoint.protocol,
       actions,
       ...(stated.length === 0 && { open }),
     }
@@ -132,6 +133,7 @@ class ListedAgent {
     const { name, id = name, title = name, description, input_schema = {}, read_only = false } = capability
     return {
       ...common,
+      deadline_ms: this.#options.total_ms,
       name: id,
       ...(id !== name && { aliases: [name] }),
       title,
@@ -146,6 +148,7 @@ class ListedAgent {
     const action = listedActions.continuation
     return {
       ...common,
+      deadline_ms: this.#options.total_ms,
       name: action,
       title: 'Continue a task',
       description: 'Answers the question of an agent, which then continues its task.',
@@ -153,7 +156,7 @@ class ListedAgent {
       advertised: false,
       run: async (value, context) => {
         const { task_id, input: params } = value as z.infer<typeof Continuation>
-        const holder = { agent: this.#entry.id, caller: callerOf(context) }
+        const holder = this.#holderOf(context)
         const task = openTask(task_id, holder, await this.#options.secret())
         return await this.#call({ action, params: params as JsonObject, read_only: false, task }, context)
       },
@@ -163,6 +166,7 @@ class ListedAgent {
   #describeAction(): Action {
     return {
       ...common,
+      deadline_ms: this.#options.total_ms,
       name: listedActions.description,
       title: 'List capabilities',
       description: 'The capabilities that the agent itself states.',
@@ -180,21 +184,36 @@ class ListedAgent {
 
   async #call(request: ActionCall, context: Context): Promise<Json> {
     const { connected, remote } = await this.#prepare(context)
-    const { package_name, id } = this.#entry
-    const remoteCall = request.task ? { ...remote, task: request.task } : remote
+    const { package_name } = this.#entry
+    const secret = await this.#options.secret()
+    const holder = this.#holderOf(context)
+    const names = new CallerNames(holder, secret, contextIn(context.content))
+    const remoteCall: RemoteCall = {
+      ...remote,
+      ...(request.task && { task: request.task }),
+      ...(names.sent_context !== undefined && { context_id: names.sent_context }),
+      emit: (update, content) => remote.emit(update, content && names.translate(content)),
+    }
     const answer = await this.#observed(() => send(connected, request, remoteCall)).catch(refusedOr)
-    if ('refused' in answer) throw await this.#withNames(answer.refused, request.action, connected, remote)
+    if ('refused' in answer) {
+      if (answer.refused.content) answer.refused.content = names.translate(answer.refused.content)
+      throw await this.#withNames(answer.refused, request.action, connected, remote)
+    }
+    if (answer.content) context.attach(names.translate(answer.content))
     if ('output' in answer) {
       return refuseInputRequired(package_name, checkOutput(package_name, answer.output))
     }
-    const holder = { agent: id, caller: remote.caller }
     const required: InputRequired = {
-      status: 'input_required',
+      status: answer.status ?? 'input_required',
       agent: package_name,
-      task_id: sealTask(answer.task, holder, await this.#options.secret()),
+      task_id: sealTask(answer.task, holder, secret),
       question: checkOutput(package_name, answer.question) as InputRequired['question'],
     }
     return required as Json
+  }
+
+  #holderOf(context: Pick<Context, 'principal'>): TaskHolder {
+    return { agent: this.#entry.id, caller: callerOf(context) }
   }
 
   /** The remote agent and the context of a call to it. Throws Failure `loop_detected` and `not_callable`. */
@@ -217,6 +236,7 @@ class ListedAgent {
       caller: callerOf(context),
       ...(context.content && { content: context.content }),
       ...(context.notifyClient && { notifyClient: context.notifyClient }),
+      onActivity() {},
       emit(update, content) {
         assertPlain(update)
         return context.emit(update, content)
@@ -304,6 +324,12 @@ function refuseInputRequired(packageName: string, output: Json): Json {
     'upstream_invalid',
     `${packageName} asks for input in a form that this gateway cannot continue.`,
   )
+}
+
+/** The conversation that a caller of A2A names. */
+function contextIn(content: RequestContent | undefined): string | undefined {
+  const contextId = content?.protocol === 'a2a' ? content.message.contextId : undefined
+  return typeof contextId === 'string' && contextId !== '' ? contextId : undefined
 }
 
 /** Retries once if the action is read-only and the agent did not answer at all. */

@@ -3,6 +3,7 @@ import type { Content, RequestContent } from '../../schemas/content.ts'
 import type { Capability, Endpoint } from '../../schemas/entry-parts.ts'
 import type { Failure } from '../../schemas/failure.ts'
 import type { Json, JsonObject } from '../../schemas/json.ts'
+import type { InputRequired } from '../../schemas/task.ts'
 
 /** The context of a call to a remote agent. */
 export interface RemoteCall {
@@ -18,6 +19,10 @@ export interface RemoteCall {
   readonly content?: RequestContent
   /** Sends the caller a notification of MCP, if that is the protocol of the caller. */
   readonly notifyClient?: Notify
+  /** The conversation to which a new task belongs, with the id that the agent uses. */
+  readonly context_id?: string
+  /** Tells that the agent has spoken: its time limit starts anew. `emit` tells it too. */
+  onActivity(): void
   /** Resolves when the caller can receive more. */
   emit(update: Update, content?: Content): Promise<void>
 }
@@ -39,7 +44,13 @@ export interface RemoteTask {
  */
 export type RemoteAnswer =
   | { readonly output: Json; readonly content?: Content }
-  | { readonly task: RemoteTask; readonly question: Json | null; readonly content?: Content }
+  | {
+      readonly task: RemoteTask
+      readonly question: Json | null
+      /** What the agent waits for; `input_required` when absent. */
+      readonly status?: InputRequired['status']
+      readonly content?: Content
+    }
   | { readonly refused: Failure }
 
 /**

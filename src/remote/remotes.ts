@@ -4,8 +4,9 @@ import type { EntryDetail } from '../../schemas/card.ts'
 import type { Endpoint } from '../../schemas/entry-parts.ts'
 import { addressOf } from '../../schemas/names.ts'
 import type { Clock, Wait } from '../common/clock.ts'
-import { createUpstreamPolicy, type UpstreamPolicy } from '../net/upstream/upstream-policy.ts'
-import { createGuarded } from './guarded.ts'
+import { createFairPolicy } from '../net/upstream/fair-policy.ts'
+import type { UpstreamPolicy } from '../net/upstream/upstream-policy.ts'
+import { type CallTimes, createGuarded } from './guarded.ts'
 import type { Connect, RemoteAgent, RemoteFacts } from './remote-agent.ts'
 
 /** A listed agent with the endpoint at which it is called. */
@@ -33,8 +34,8 @@ interface RemotesOptions {
   readonly connects: readonly Connect[]
   readonly clock: Clock
   readonly wait: Wait
-  /** Milliseconds that an agent may take for one call; 25,000 when absent. */
-  readonly timeout_ms?: number
+  /** Maximum silence of an agent; an endpoint may state less. */
+  readonly times: CallTimes
 }
 
 const maxAgents = 1_000
@@ -43,20 +44,14 @@ const maxAgents = 1_000
  * own Retry-After is capped at five minutes, since it applies to all callers.
  */
 const limits = {
-  max_in_flight: 16,
+  max_in_flight: 64,
   max_in_flight_per_caller: 12,
   gap_ms: 0,
   burst: 1,
   max_rest_ms: 300_000,
 }
-const defaultTimeout_ms = 25_000
 
-export function createRemotes({
-  connects,
-  clock,
-  wait,
-  timeout_ms = defaultTimeout_ms,
-}: RemotesOptions): Remotes {
+export function createRemotes({ connects, clock, wait, times }: RemotesOptions): Remotes {
   const closing = new Set<Promise<void>>()
   const keys = new WeakMap<EntryDetail, string>()
   const cache = new LRUCache<string, CachedAgent>({ max: maxAgents, dispose: ({ agent }) => close(agent) })
@@ -67,7 +62,7 @@ export function createRemotes({
     void closed.then(() => closing.delete(closed))
   }
 
-  const policyOf = ({ package_name }: EntryDetail) => createUpstreamPolicy(package_name, limits, clock, wait)
+  const policyOf = ({ package_name }: EntryDetail) => createFairPolicy(package_name, limits, clock, wait)
 
   function connect(entry: EntryDetail, policy: UpstreamPolicy): CachedAgent | undefined {
     const facts = factsOf(entry)
@@ -76,7 +71,12 @@ export function createRemotes({
       for (const connectTo of connects) {
         const agent = connectTo(endpoint, facts)
         if (!agent) continue
-        return { endpoint, policy, card, agent: createGuarded(agent, { policy, who, timeout_ms }) }
+        return {
+          endpoint,
+          policy,
+          card,
+          agent: createGuarded(agent, { policy, who, times: timesOf(endpoint, times) }),
+        }
       }
     }
     return undefined
@@ -119,4 +119,10 @@ function factsOf({ package_name, card }: EntryDetail): RemoteFacts {
   const { agent_id } = card
   const address = typeof agent_id === 'string' && agent_id !== '' ? agent_id : addressOf(package_name)
   return { package_name, address: address.slice(0, 220), card }
+}
+
+/** An endpoint may state a shorter silence than the operator's, never a longer one. */
+function timesOf({ idle_timeout_s }: Endpoint, { first_ms, idle_ms }: CallTimes): CallTimes {
+  const stated_ms = idle_timeout_s === undefined ? Number.POSITIVE_INFINITY : idle_timeout_s * 1000
+  return { first_ms: Math.min(first_ms, stated_ms), idle_ms: Math.min(idle_ms, stated_ms) }
 }

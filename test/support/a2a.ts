@@ -22,6 +22,8 @@ export function fromA2a(result: any, details: any): Outcome {
   if (message) return { output: message.parts[0].data }
   if (task.artifacts?.length > 0) return { output: task.artifacts[0].parts[0].data }
   // biome-ignore lint/suspicious/noExplicitAny: as above
-  const data = task.status.message.parts.find((part: any) => part.data).data
+  const data = task.status.message.parts.find((part: any) => part.data)?.data
+  // An agent of A2A fails in its own words, which pass through.
+  if (!data && task.status.state === 'TASK_STATE_FAILED') return { code: 'upstream_failed' }
   return data.error ? { code: data.error.details[0].metadata.code } : { output: data }
 }

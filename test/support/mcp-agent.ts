@@ -34,6 +34,7 @@ export function agentAt(
     signal: new AbortController().signal,
     headers: {},
     caller: 'ada',
+    onActivity() {},
     emit: async () => {},
     ...overrides,
   })

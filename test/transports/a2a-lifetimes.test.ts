@@ -156,6 +156,7 @@ describe('of tasks there are', () => {
       const run = async (_: unknown, tell: (update: { state: typeof completed }) => Promise<void>) =>
         await tell({ state: completed })
       const begun = await taskManager.begin({ run, call, message, context_id: 'c', explain: () => [] })
+      if ('message' in begun) throw new Error('no task')
       begun.events.leave()
       await begun.ended
     }

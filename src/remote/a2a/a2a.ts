@@ -6,9 +6,9 @@ import type { Open } from '../../net/fetch/fetch.ts'
 import { createWebFetch } from '../../net/fetch/web-fetch.ts'
 import { maxValues } from '../check-output.ts'
 import type { Connect, RemoteAgent, RemoteAnswer, RemoteCall, RemoteFacts } from '../remote-agent.ts'
-import { type A2aClient, type AgentInterface, createA2aClient } from './client.ts'
+import { type A2aClient, type AgentInterface, createA2aClient, type OutgoingMessage } from './client.ts'
 import { follow } from './follow.ts'
-import { messageOf } from './message.ts'
+import { messageOf, withSkillId } from './message.ts'
 import { type ClassifiedError, classify, withHttpErrors } from './sdk-error.ts'
 
 interface A2aOptions {
@@ -79,10 +79,10 @@ class A2aAgent implements RemoteAgent {
   }
 
   async call(action: string, params: JsonObject, call: RemoteCall): Promise<RemoteAnswer> {
-    const { task, headers, signal } = call
-    const message = { ...messageOf(action, params, this.#facts), ...task }
+    const { headers, signal } = call
+    const message = outgoing(action, params, call, this.#facts)
     return await this.#withVersion<RemoteAnswer>(signal, (client) =>
-      follow(client, message, { headers, signal }, call, this.#wait),
+      follow(client, message, { headers: withExtensions(headers, call), signal }, call, this.#wait),
     )
   }
 
@@ -129,6 +129,25 @@ class A2aAgent implements RemoteAgent {
     if (signal.aborted) throw signal.reason
     return classify(thrown, this.#who)
   }
+}
+
+function withExtensions(headers: RemoteCall['headers'], { content }: RemoteCall): RemoteCall['headers'] {
+  const extensions = content?.protocol === 'a2a' ? content.extensions : undefined
+  return extensions === undefined ? headers : { ...headers, 'a2a-extensions': extensions }
+}
+
+/** The message of a caller of A2A as it is; that of any other caller from its params. */
+function outgoing(
+  action: string,
+  params: JsonObject,
+  { task, content, context_id }: RemoteCall,
+  facts: RemoteFacts,
+): OutgoingMessage {
+  const ids = { context_id, ...task }
+  if (content?.protocol !== 'a2a') {
+    return { message: { ...messageOf(action, params, facts) }, ...ids, returns_immediately: false }
+  }
+  return { ...content, message: withSkillId(content.message, facts), ...ids }
 }
 
 function refusedOr({ kind, failure }: ClassifiedError): RefusedAnswer {

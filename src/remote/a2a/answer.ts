@@ -1,5 +1,5 @@
 import { type Code, codes, Failure } from '../../../schemas/failure.ts'
-import { isRecord, type Json } from '../../../schemas/json.ts'
+import { isRecord, type Json, type JsonObject } from '../../../schemas/json.ts'
 import { isInterrupted, isTerminal, type Part, TaskState } from '../../../schemas/task.ts'
 import { failureOfProblem, textOf } from '../refusal.ts'
 import type { RemoteAnswer } from '../remote-agent.ts'
@@ -12,24 +12,54 @@ export interface ReceivedTask {
   /** Parts of the task's status message. */
   readonly statusParts: readonly Part[]
   readonly artifacts: readonly (readonly Part[])[]
+  /** The task as a Task object of A2A 1.0. */
+  readonly whole: JsonObject
 }
 
 const maxFileBytes = 256 * 1024
 
 /**
- * Parts as one value: a single data part is its value; text alone is `{text}`; anything else `{text?, parts}` with
- * bytes as `{media_type, base64}` and links as `{media_type, url}`. Throws Failure `upstream_invalid`.
+ * Parts as one value: a single data part is its value; text alone is `{text}`; one data part beside text is
+ * `{text, data}`; anything else `{parts}`, with bytes as `{media_type, base64}` and links as `{media_type, url}`. Texts
+ * are joined by `separator`. Throws Failure `upstream_invalid`.
  */
-export function contentOf(parts: readonly Part[]): Json {
-  const [only] = parts
-  if (parts.length === 1 && only?.data !== undefined) return only.data
-  const data = parts.filter((part) => part.data !== undefined)
+export function contentOf(parts: readonly Part[], separator = '\n'): Json {
   const texts = parts.flatMap(({ text }) => (typeof text === 'string' ? [text] : []))
-  // Text beside data repeats the data in words, for clients that cannot read data.
-  if (data.length === 1 && data.length + texts.length === parts.length) return data[0]?.data ?? null
-  const text = texts.length > 0 ? { text: texts.join('\n') } : {}
-  if (texts.length === parts.length) return { text: texts.join('\n') }
-  return { ...text, parts: parts.map(partOf) }
+  const text = texts.join(separator)
+  if (texts.length === parts.length) return { text }
+  const data = parts.filter((part) => part.data !== undefined)
+  const [value] = data
+  if (data.length > 1 || data.length + texts.length < parts.length || value?.data === undefined) {
+    return { parts: parts.map(partOf) }
+  }
+  return texts.length === 0 || isWordsOf(text, value.data) ? value.data : { text, data: value.data }
+}
+
+/** True for a text that repeats the data as JSON, for clients that read no data. */
+function isWordsOf(text: string, data: Json): boolean {
+  try {
+    return JSON.stringify(JSON.parse(text)) === JSON.stringify(data)
+  } catch {
+    return false
+  }
+}
+
+/** The parts of artifacts as one value: the chunks of one artifact belong together, two artifacts do not. */
+function outputOf(artifacts: readonly (readonly Part[])[]): Json {
+  const merged = artifacts.map(mergeChunks)
+  return contentOf(merged.flat())
+}
+
+/** Texts that follow each other within one artifact are chunks of one text. */
+function mergeChunks(parts: readonly Part[]): Part[] {
+  const merged: Part[] = []
+  for (const part of parts) {
+    const last = merged.at(-1)
+    if (typeof part.text === 'string' && typeof last?.text === 'string') {
+      merged[merged.length - 1] = { text: last.text + part.text }
+    } else merged.push(part)
+  }
+  return merged
 }
 
 function partOf({ text, data, raw, url, filename, mediaType }: Part): Json {
@@ -43,16 +73,24 @@ function partOf({ text, data, raw, url, filename, mediaType }: Part): Json {
 
 /** The answer of a task; undefined while the agent works on it. */
 export function answerOf(task: ReceivedTask): RemoteAnswer | undefined {
-  const { id, contextId, state, statusParts, artifacts } = task
+  const { id, contextId, state, statusParts, artifacts, whole } = task
+  const content = { protocol: 'a2a', event: { task: whole } } as const
   if (isInterrupted(state)) {
-    const question = statusParts.length > 0 ? contentOf(statusParts) : null
-    return { task: { task_id: id, ...(contextId && { context_id: contextId }) }, question }
+    return {
+      task: { task_id: id, ...(contextId && { context_id: contextId }) },
+      question: statusParts.length > 0 ? contentOf(statusParts) : null,
+      status: state === 'TASK_STATE_AUTH_REQUIRED' ? 'auth_required' : 'input_required',
+      content,
+    }
   }
   if (!isTerminal(state)) return undefined
-  if (state !== 'TASK_STATE_COMPLETED') return { refused: failureOf(state, statusParts) }
-  const parts = artifacts.flat()
-  if (parts.length > 0) return { output: contentOf(parts) }
-  return { output: statusParts.length > 0 ? contentOf(statusParts) : null }
+  if (state !== 'TASK_STATE_COMPLETED') {
+    const refused = failureOf(state, statusParts)
+    refused.content = content
+    return { refused }
+  }
+  if (artifacts.some((parts) => parts.length > 0)) return { output: outputOf(artifacts), content }
+  return { output: statusParts.length > 0 ? contentOf(statusParts) : null, content }
 }
 
 /** The reason why a task failed, from its status message. */
@@ -96,6 +134,7 @@ export function readTask(json: unknown): ReceivedTask {
     state,
     statusParts: partsIn(message),
     artifacts: Array.isArray(json.artifacts) ? json.artifacts.map(partsIn) : [],
+    whole: json as JsonObject,
   }
 }
 

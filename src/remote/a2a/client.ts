@@ -1,7 +1,6 @@
 import type { AgentCard, StreamResponse } from '@a2a-js/sdk'
 import type { Client } from '@a2a-js/sdk/client'
 import type { JsonObject } from '../../../schemas/json.ts'
-import type { Part } from '../../../schemas/task.ts'
 
 /** An interface of an agent as in a card of A2A 1.0. */
 export interface AgentInterface {
@@ -13,10 +12,15 @@ export interface AgentInterface {
 }
 
 export interface OutgoingMessage {
-  readonly parts: readonly Part[]
+  /** The fields of the message but its ids of task and context. A message without an id gets one. */
+  readonly message: JsonObject
+  readonly task_id?: string | undefined
+  readonly context_id?: string | undefined
+  /** Metadata of the request. */
   readonly metadata?: JsonObject
-  readonly task_id?: string
-  readonly context_id?: string
+  readonly accepted_output_modes?: readonly string[]
+  /** An agent that does not stream answers with the task as soon as there is one. */
+  readonly returns_immediately: boolean
 }
 
 export interface RequestOptions {
@@ -34,6 +38,8 @@ export interface A2aClient {
   task(id: string, options: RequestOptions): Promise<unknown>
   cancel(id: string, options: RequestOptions): Promise<void>
 }
+
+const usualModes = ['application/json', 'text/plain', '*/*']
 
 /** Loads the SDK with the first call, which keeps the start of the gateway fast. */
 export async function createA2aClient(
@@ -55,17 +61,23 @@ export async function createA2aClient(
   const client: Client = await factory.createFromAgentCard(cardOf(agentInterface, sdk.AgentCard))
   const optionsOf = ({ signal, headers }: RequestOptions) => ({ signal, serviceParameters: { ...headers } })
   return {
-    async *send({ parts, metadata, task_id, context_id }, options) {
+    async *send(outgoing, options) {
+      const { message, task_id, context_id, metadata, accepted_output_modes, returns_immediately } = outgoing
+      const { taskId: _, contextId: __, ...fields } = message
       const request = sdk.SendMessageRequest.fromJSON({
         message: {
           messageId: createId(),
           role: 'ROLE_USER',
-          parts,
-          ...(metadata && { metadata }),
+          ...fields,
           ...(task_id !== undefined && { taskId: task_id }),
           ...(context_id !== undefined && { contextId: context_id }),
         },
-        configuration: { acceptedOutputModes: ['application/json', 'text/plain'], historyLength: 0 },
+        configuration: {
+          acceptedOutputModes: accepted_output_modes ?? usualModes,
+          historyLength: 0,
+          ...(returns_immediately && !agentInterface.streaming && { returnImmediately: true }),
+        },
+        ...(metadata && { metadata }),
       })
       for await (const event of client.sendMessageStream(request, optionsOf(options))) {
         yield sdk.StreamResponse.toJSON(event as StreamResponse) as object

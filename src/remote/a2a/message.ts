@@ -1,11 +1,10 @@
 import { isRecord, type Json, type JsonObject } from '../../../schemas/json.ts'
 import { listedActions, registryExtension } from '../../../schemas/names.ts'
-import type { Part } from '../../../schemas/task.ts'
 import type { RemoteFacts } from '../remote-agent.ts'
 
 /** Content of an A2A message: its parts, and the id of the skill in its metadata. */
 interface MessageContent {
-  readonly parts: readonly Part[]
+  readonly parts: readonly JsonObject[]
   readonly metadata?: JsonObject
 }
 
@@ -26,7 +25,8 @@ export function messageOf(
   if (typeof text === 'string' && Object.keys(rest).length === 0) return { parts: [{ text }], ...metadata }
   if (!readsJson(skill, card)) return { parts: [{ text: asText(params) }], ...metadata }
   if (action !== listedActions.message) return { parts: [dataPart(params)], ...metadata }
-  const { data } = params
+  const { data, parts: stated } = params
+  if (Array.isArray(stated)) return { parts: stated.filter(isRecord) as JsonObject[] }
   const parts = [
     ...(typeof text === 'string' ? [{ text }] : []),
     ...(data === undefined ? [] : [dataPart(data)]),
@@ -34,7 +34,16 @@ export function messageOf(
   return { parts: parts.length > 0 ? parts : [dataPart(params)] }
 }
 
-function dataPart(data: Json): Part {
+/** The message with the id of the skill that its caller named, by id or by name. */
+export function withSkillId(message: JsonObject, { card }: Pick<RemoteFacts, 'card'>): JsonObject {
+  const { metadata } = message
+  const named = isRecord(metadata) ? metadata.skillId : undefined
+  const skill = typeof named === 'string' ? skillOf(card, named) : undefined
+  if (typeof skill?.id !== 'string' || skill.id === named) return message
+  return { ...message, metadata: { ...(metadata as JsonObject), skillId: skill.id } }
+}
+
+function dataPart(data: Json): JsonObject {
   return { data, mediaType: 'application/json' }
 }
 

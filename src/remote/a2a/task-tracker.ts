@@ -1,17 +1,21 @@
 import { Failure } from '../../../schemas/failure.ts'
-import { isRecord, type Json } from '../../../schemas/json.ts'
+import { isRecord, type JsonObject } from '../../../schemas/json.ts'
 import { isInterrupted, type Part } from '../../../schemas/task.ts'
 import type { RemoteAnswer } from '../remote-agent.ts'
 import { answerOf, contentOf, partsIn, type ReceivedTask, readTask } from './answer.ts'
 
-type StreamEvent = Readonly<Record<string, unknown>>
-
 const maxArtifacts = 1_000
+
+/** An artifact so far: its fields, and the parts of all its chunks. */
+interface CollectedArtifact {
+  readonly fields: JsonObject
+  readonly parts: (Part & JsonObject)[]
+}
 
 /** Collects the state of a task from the events of a stream. */
 export class TaskTracker {
   readonly #continues: boolean
-  readonly #artifacts = new Map<string, Part[]>()
+  readonly #artifacts = new Map<string, CollectedArtifact>()
   #task: ReceivedTask | undefined
 
   /**
@@ -25,20 +29,27 @@ export class TaskTracker {
   /** The task so far; undefined until the agent names it. */
   get task(): ReceivedTask | undefined {
     if (!this.#task || this.#artifacts.size === 0) return this.#task
-    return { ...this.#task, artifacts: [...this.#artifacts.values()] }
+    const collected = [...this.#artifacts.values()]
+    const artifacts = collected.map(({ fields, parts }) => ({ ...fields, parts }))
+    return {
+      ...this.#task,
+      artifacts: collected.map(({ parts }) => parts),
+      whole: { ...this.#task.whole, artifacts },
+    }
   }
 
   /** Takes one event; returns the answer if the event completes it. Throws Failure `upstream_invalid`. */
-  take({ message, task: whole, statusUpdate, artifactUpdate }: StreamEvent): RemoteAnswer | undefined {
-    if (message) return { output: contentOf(partsIn(message)) }
+  take(event: JsonObject): RemoteAnswer | undefined {
+    const { message, task: whole, statusUpdate, artifactUpdate } = event
+    if (message) return { output: contentOf(partsIn(message)), content: { protocol: 'a2a', event } }
     const isFirst = this.#task === undefined
-    if (isRecord(whole)) this.#replace(whole)
+    if (isRecord(whole)) this.#replace(whole as JsonObject)
     const state = this.#task?.state ?? 'TASK_STATE_WORKING'
     if (whole && this.#continues && isFirst && isInterrupted(state)) return undefined
-    if (isRecord(statusUpdate)) this.#task = this.#updated(statusUpdate, statusUpdate.status)
+    if (isRecord(statusUpdate)) this.#task = this.#updated(statusUpdate as JsonObject, statusUpdate.status)
     if (isRecord(artifactUpdate)) {
-      this.#task ??= this.#updated(artifactUpdate, { state: 'TASK_STATE_WORKING' })
-      this.#addArtifact(artifactUpdate)
+      this.#task ??= this.#updated(artifactUpdate as JsonObject, { state: 'TASK_STATE_WORKING' })
+      this.#addArtifact(artifactUpdate as JsonObject)
       return undefined
     }
     // The state decides whether there is an answer, so the artifacts are copied only for an answer.
@@ -48,36 +59,41 @@ export class TaskTracker {
   }
 
   /** A whole task replaces the state from earlier events. */
-  #replace(whole: StreamEvent): void {
+  #replace(whole: JsonObject): void {
     this.#task = readTask(whole)
     this.#artifacts.clear()
     const artifacts = Array.isArray(whole.artifacts) ? whole.artifacts : []
     for (const artifact of artifacts) this.#addArtifact({ artifact })
   }
 
-  #addArtifact({ artifact, append }: StreamEvent): void {
-    const id = isRecord(artifact) ? String(artifact.artifactId ?? '') : ''
-    const parts = (append === true ? this.#artifacts.get(id) : undefined) ?? []
-    for (const part of partsIn(artifact)) parts.push(part)
-    this.#artifacts.set(id, parts)
+  #addArtifact({ artifact, append }: JsonObject): void {
+    const { parts: _, ...fields } = (isRecord(artifact) ? artifact : {}) as JsonObject
+    const id = String(fields.artifactId ?? '')
+    const earlier = append === true ? this.#artifacts.get(id) : undefined
+    const parts = earlier?.parts ?? []
+    for (const part of partsIn(artifact)) parts.push(part as Part & JsonObject)
+    this.#artifacts.set(id, { fields: { ...earlier?.fields, ...fields }, parts })
     if (this.#artifacts.size > maxArtifacts) {
       throw new Failure('upstream_invalid', `The agent sent more than ${maxArtifacts} artifacts.`)
     }
   }
 
-  #updated({ taskId, contextId }: StreamEvent, status: unknown): ReceivedTask {
-    return { ...readTask({ id: taskId, contextId, status }), artifacts: this.#task?.artifacts ?? [] }
+  #updated({ taskId, contextId, metadata }: JsonObject, status: unknown): ReceivedTask {
+    const { whole = {}, artifacts = [] } = this.#task ?? {}
+    const updated = { ...whole, id: taskId, contextId, status, ...(isRecord(metadata) && { metadata }) }
+    return { ...readTask(updated), artifacts }
   }
 }
 
-/** The update that a caller receives for event number `count`; undefined for events without content. */
-export function updateOf({ statusUpdate, artifactUpdate }: StreamEvent, count: number) {
+/** The update that a caller without A2A receives for event number `count`. */
+export function updateOf({ statusUpdate, artifactUpdate }: JsonObject, count: number) {
   if (isRecord(artifactUpdate)) {
     const parts = partsIn(artifactUpdate.artifact)
-    return parts.length > 0 ? { part: contentOf(parts) as Json } : undefined
+    return { part: contentOf(parts, '') }
   }
-  if (!isRecord(statusUpdate) || !isRecord(statusUpdate.status)) return undefined
-  const text = partsIn(statusUpdate.status.message)
+  const status = isRecord(statusUpdate) ? statusUpdate.status : undefined
+  const message = isRecord(status) ? status.message : undefined
+  const text = partsIn(message)
     .map((part) => part.text ?? '')
     .join('\n')
   return { progress: count, ...(text && { message: text }) }

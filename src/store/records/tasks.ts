@@ -181,8 +181,8 @@ function finished(db: Database) {
 }
 
 function toRow(task: StoredTask): TaskTable {
-  const { message, history, artifacts, ...columns } = task
-  const document = JSON.stringify({ message, history, artifacts })
+  const { message, history, artifacts, upstream, ...columns } = task
+  const document = JSON.stringify({ message, history, artifacts, upstream })
   const unfinished = isTerminal(task.state) ? 0 : 1
   return { ...columns, unfinished, characters: document.length, document }
 }

@@ -1,15 +1,19 @@
-import type { Update } from '../../../schemas/action.ts'
+import type { Agent, Update } from '../../../schemas/action.ts'
+import type { Content, RequestContent } from '../../../schemas/content.ts'
 import type { ContentMark } from '../../../schemas/content-mark.ts'
 import type { Envelope } from '../../../schemas/envelope.ts'
+import { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type Json, type JsonObject } from '../../../schemas/json.ts'
 import { listedActions, packageNameOf } from '../../../schemas/names.ts'
 import { type InputRequired, inputRequiredIn, type Part, type StoredTask } from '../../../schemas/task.ts'
-import type { Call } from '../../router/call.ts'
+import type { Call, Reply } from '../../router/call.ts'
+import { partsOf } from '../shared/content.ts'
 import { stringify } from '../shared/stringify.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
 import { invalidField, refusal } from './protocol/error.ts'
 import type { RequestPart, SendParams } from './protocol/params.ts'
-import type { Job, Tell, Work, WorkUpdate } from './work.ts'
+import { Relay } from './relay.ts'
+import type { A2aCall, Job, Tell, Work, WorkUpdate } from './work.ts'
 
 const registry = 'svc.registry'
 
@@ -18,6 +22,8 @@ interface RoutedMessage {
   readonly envelope: Envelope
   /** The message was text, so the answer contains text. */
   readonly in_words: boolean
+  /** The message itself, where an agent of A2A receives it as it is. */
+  readonly content?: SendParams
 }
 
 /** The router behind A2A: one message is one dispatch, answered with a message or processed as a task. */
@@ -48,28 +54,66 @@ export function createRouting({ dispatch, agents }: Pick<TransportContext, 'disp
   }
 
   /** A message that is refused before its action runs creates no task. */
-  async function run(routed: RoutedMessage, call: Call, tell: Tell): Promise<void> {
-    const started = () => tell({ state: 'TASK_STATE_WORKING' })
+  async function run(routed: RoutedMessage, call: A2aCall, tell: Tell): Promise<JsonObject | undefined> {
+    const { envelope } = routed
+    const relay = new Relay(envelope.to, tell)
+    // The events of an agent of A2A say when there is a task, and whether there is one.
+    const accepted = async ({ protocol }: Agent) => {
+      if (protocol !== 'a2a') await tell({ state: 'TASK_STATE_WORKING' })
+    }
     let streamed = false
-    const emit = async (update: Update) => {
+    const emit = async (update: Update, content?: Content) => {
+      if (content?.protocol === 'a2a') return await relay.update(content.event)
       await tell(workUpdateOf(update, streamed))
       streamed ||= 'part' in update
     }
-    const inner: Call = { ...call, emit, receives: 'kept', accepted: started }
-    const { output, mark } = await dispatch(routed.envelope, inner)
-    const marked = metadataOf(mark)
-    const { action } = routed.envelope
-    const asking = inputRequiredIn(output)
-    if (asking)
-      return await tell({ state: 'TASK_STATE_INPUT_REQUIRED', parts: questionOf(asking), ...marked })
-    // Throws for an output that is too long, as at every transport.
-    stringify(output)
-    await tell({
-      artifact: { artifactId: 'output', name: action, parts: partsOf(routed, output), ...marked },
-      last: true,
-    })
-    await tell({ state: 'TASK_STATE_COMPLETED' })
+    const request = routed.content && requestContent(routed.content, call)
+    const inner: Call = { ...call, emit, receives: 'kept', accepted, ...(request && { content: request }) }
+    try {
+      const reply = await dispatch(envelope, inner)
+      if (reply.content?.protocol === 'a2a') return await relay.finish(reply.content)
+      await finish(routed, reply, tell)
+      return undefined
+    } catch (thrown) {
+      if (!(thrown instanceof Failure) || thrown.content?.protocol !== 'a2a') throw thrown
+      return await relay.finish(thrown.content)
+    }
   }
+}
+
+/** Ends the task with the reply of an agent that does not speak A2A. */
+async function finish(routed: RoutedMessage, { output, mark, content }: Reply, tell: Tell): Promise<void> {
+  const { to, action } = routed.envelope
+  const marked = metadataOf(mark)
+  const asking = inputRequiredIn(output)
+  if (asking) {
+    const state = asking.status === 'auth_required' ? 'TASK_STATE_AUTH_REQUIRED' : 'TASK_STATE_INPUT_REQUIRED'
+    const origin = { agent: to, task_id: asking.task_id }
+    return await tell({ state, parts: questionOf(asking), ...marked, origin })
+  }
+  // Throws for an output that is too long, as at every transport.
+  stringify(output)
+  const parts = content ? partsOf(content) : outputParts(routed, output)
+  await tell({ artifact: { artifactId: 'output', name: action, parts, ...marked }, last: true })
+  await tell({ state: 'TASK_STATE_COMPLETED' })
+}
+
+/** A caller's message for an agent of A2A, as the caller sent it. */
+function requestContent(params: SendParams, { extensions }: A2aCall): RequestContent {
+  const { message, metadata, configuration } = params
+  return {
+    protocol: 'a2a',
+    message: plainFields(message),
+    returns_immediately: configuration?.returnImmediately === true,
+    ...(metadata && { metadata: metadata as JsonObject }),
+    ...(configuration?.acceptedOutputModes && { accepted_output_modes: configuration.acceptedOutputModes }),
+    ...(extensions !== undefined && { extensions }),
+  }
+}
+
+/** ProtoJSON: a field of null is absent. */
+function plainFields(message: SendParams['message']): JsonObject {
+  return Object.fromEntries(Object.entries(message).filter(([, value]) => value != null)) as JsonObject
 }
 
 /** The mark of an output from a third party as metadata of its message or artifact. */
@@ -88,9 +132,10 @@ function workUpdateOf(update: Update, streamed: boolean): WorkUpdate {
 }
 
 /** Reads the message of a SendMessageRequest. Throws Failure `invalid_request` and A2aRefusal. */
-function readMessage({ tenant, message }: SendParams, hosted: ReadonlySet<string>): RoutedMessage {
+function readMessage(params: SendParams, hosted: ReadonlySet<string>): RoutedMessage {
+  const { tenant, message } = params
   const to = tenant || registry
-  if (!hosted.has(packageNameOf(to))) return readForeign(to, message)
+  if (!hosted.has(packageNameOf(to))) return readForeign(to, params)
   const data = message.parts.flatMap((part, index) => dataOf(part, index))
   if (data.length > 1) throw invalidField('/message/parts', 'Send one data part: each message is one call.')
   const [call] = data
@@ -106,43 +151,69 @@ function readMessage({ tenant, message }: SendParams, hosted: ReadonlySet<string
 }
 
 /**
- * A message to an agent that is not hosted here: `{action, params}` as for hosted agents, or a skill in
- * `metadata.skillId` with the input as data or text.
+ * A message to an agent that is not hosted here: `{action, params}` as for hosted agents, or a message as the caller
+ * sent it, for the skill in `metadata.skillId` if there is one. Agents of other protocols get its text and its data, or
+ * all parts.
  */
-function readForeign(to: string, { parts, metadata }: SendParams['message']): RoutedMessage {
-  const data = parts.flatMap((part, index) => dataOf(part, index))
-  if (data.length > 1) throw invalidField('/message/parts', 'Send one data part: each message is one call.')
-  const [call] = data
-  if (typeof call?.action === 'string') return { envelope: { to, ...call } as Envelope, in_words: false }
+function readForeign(to: string, params: SendParams): RoutedMessage {
+  const { parts, metadata } = params.message
+  for (const [index, part] of parts.entries()) assertOneKind(part, index)
+  const call = callIn(parts)
+  if (call) return { envelope: { to, ...call } as Envelope, in_words: false }
   const skill = metadata?.skillId
-  const text = parts.flatMap((part) => (typeof part.text === 'string' ? [part.text] : [])).join('\n')
-  const words = text === '' ? {} : { text }
-  if (typeof skill === 'string') {
-    return { envelope: { to, action: skill, params: { ...words, ...call } }, in_words: false }
+  const input = inputOf(parts)
+  if (typeof skill !== 'string') {
+    return {
+      envelope: { to, action: listedActions.message, params: input },
+      in_words: false,
+      content: params,
+    }
   }
+  const { data, ...rest } = input
+  const flat = isRecord(data) ? { ...rest, ...(data as JsonObject) } : input
+  return { envelope: { to, action: skill, params: flat }, in_words: false, content: params }
+}
+
+/** The one data part `{action, params}`. */
+function callIn(parts: readonly RequestPart[]): Record<string, unknown> | undefined {
+  const data = parts.flatMap(({ data }) => (isRecord(data) ? [data] : []))
+  const [call] = data
+  return data.length === 1 && typeof call?.action === 'string' ? call : undefined
+}
+
+/** The parts as params: the text and the one data part, or all parts where there are others. */
+function inputOf(parts: readonly RequestPart[]): JsonObject {
+  const data = parts.flatMap((part) => (part.data === undefined ? [] : [part.data as Json]))
+  const texts = parts.flatMap(({ text }) => (typeof text === 'string' ? [text] : []))
+  if (data.length > 1 || data.length + texts.length < parts.length) return { parts: parts as readonly Json[] }
+  const [value] = data
   return {
-    envelope: { to, action: listedActions.message, params: { ...words, ...(call && { data: call }) } },
-    in_words: false,
+    ...(texts.length > 0 && { text: texts.join('\n') }),
+    ...(value !== undefined && { data: value }),
   }
 }
 
 /** The answer to the question of an interrupted task, for the agent that asked. */
 function readContinuation(
   params: SendParams,
-  { message: question }: StoredTask,
+  { upstream }: StoredTask,
   hosted: ReadonlySet<string>,
 ): RoutedMessage {
-  const asking = question?.parts.map(({ data }) => inputRequiredIn(data)).find(Boolean)
-  if (!asking) return readMessage(params, hosted)
-  const { message } = params
-  const data = message.parts.flatMap((part, index) => dataOf(part, index))
-  const text = message.parts.map((part) => part.text ?? '').join('\n')
-  const input = { ...(text && { text }), ...Object.assign({}, ...data.map(inputIn)) }
-  const { agent, task_id } = asking
-  return {
-    envelope: { to: agent, action: listedActions.continuation, params: { task_id, input } },
-    in_words: false,
+  if (!upstream) return readMessage(params, hosted)
+  const { parts } = params.message
+  for (const [index, part] of parts.entries()) assertOneKind(part, index)
+  const { agent: to, task_id } = upstream
+  const call = callIn(parts)
+  const { data, ...rest } = inputOf(parts)
+  const answer = isRecord(data)
+    ? { ...rest, ...inputIn(data) }
+    : { ...rest, ...(data !== undefined && { data }) }
+  const envelope = {
+    to,
+    action: listedActions.continuation,
+    params: { task_id, input: answer as JsonObject },
   }
+  return call ? { envelope, in_words: false } : { envelope, in_words: false, content: params }
 }
 
 /** A caller that sends calls as data parts sends the answer in that form too. */
@@ -151,18 +222,24 @@ function inputIn({ action, params, ...rest }: Record<string, unknown>): Record<s
   return { ...rest, ...(action !== undefined && { action }), ...(params !== undefined && { params }) }
 }
 
-/** The question as text, for callers that read no data, and as data that the answer repeats. */
-function questionOf(asking: InputRequired): Part[] {
-  const { question } = asking
+/** The question as text, for callers that read no data, and as data. */
+function questionOf({ question }: InputRequired): Part[] {
   const text = isRecord(question) && typeof question.text === 'string' ? question.text : undefined
-  return [...(text === undefined ? [] : [{ text }]), { data: asking, mediaType: 'application/json' }]
+  const isTextAlone = text !== undefined && isRecord(question) && Object.keys(question).length === 1
+  const words = text === undefined ? [] : [{ text }]
+  return isTextAlone ? words : [...words, { data: question, mediaType: 'application/json' }]
 }
 
-function dataOf({ text, data, raw, url }: RequestPart, index: number): Record<string, unknown>[] {
+/** Section 4.1.6: a part has one content. */
+function assertOneKind({ text, data, raw, url }: RequestPart, index: number): void {
+  if ([text, data, raw, url].filter((field) => field !== undefined).length === 1) return
+  throw invalidField(`/message/parts/${index}`, 'A part holds one of text, data, raw and url.')
+}
+
+function dataOf(part: RequestPart, index: number): Record<string, unknown>[] {
+  const { text, data, raw, url } = part
   const at = `/message/parts/${index}`
-  if ([text, data, raw, url].filter((field) => field !== undefined).length !== 1) {
-    throw invalidField(at, 'A part holds either text or data.')
-  }
+  assertOneKind(part, index)
   if (raw !== undefined || url !== undefined) {
     throw refusal('CONTENT_TYPE_NOT_SUPPORTED', 'Parts must be text or data, not files.')
   }
@@ -174,7 +251,7 @@ function dataOf({ text, data, raw, url }: RequestPart, index: number): Record<st
   return [data]
 }
 
-function partsOf({ in_words }: RoutedMessage, output: Json): Part[] {
+function outputParts({ in_words }: RoutedMessage, output: Json): Part[] {
   const data = { data: output, mediaType: 'application/json' }
   return in_words ? [data, words(output)] : [data]
 }

@@ -2,12 +2,11 @@ import { randomUUID } from 'node:crypto'
 import type { Json } from '../../../schemas/json.ts'
 import { assertPlain } from '../../../schemas/plain.ts'
 import type { Message, Part, StoredTask } from '../../../schemas/task.ts'
-import type { Call } from '../../router/call.ts'
 import { type A2aError, refusal } from './protocol/error.ts'
 import { type SendParams, sendParams } from './protocol/params.ts'
-import { assertTakesMessage, type StartedTask, type TaskManager } from './tasks/task-manager.ts'
+import { assertTakesMessage, type TaskManager } from './tasks/task-manager.ts'
 import { type StreamEvent, showTask } from './tasks/view.ts'
-import type { Job, MessageContent, Work } from './work.ts'
+import type { A2aCall, Job, MessageContent, Work } from './work.ts'
 
 export interface SendOptions {
   readonly work: Work
@@ -25,7 +24,7 @@ interface ReadMessage {
 }
 
 /** SendMessage as JSON text: a message if the work answers with a message and the caller waits, otherwise a task. */
-export async function sendMessage(options: SendOptions, params: unknown, call: Call): Promise<string> {
+export async function sendMessage(options: SendOptions, params: unknown, call: A2aCall): Promise<string> {
   const message = await read(options, params, call)
   const { job, task, context_id } = message
   const { returnImmediately, historyLength } = message.params.configuration ?? {}
@@ -33,6 +32,7 @@ export async function sendMessage(options: SendOptions, params: unknown, call: C
     return `{"message":${messageText(context_id, await job.answer(call))}}`
   }
   const begun = await begin(options, message, call)
+  if ('message' in begun) return JSON.stringify(begun)
   begun.events.leave()
   const now = returnImmediately ? begun.task : await begun.ended
   return JSON.stringify({ task: showTask(now, { historyLength }) })
@@ -42,7 +42,7 @@ export async function sendMessage(options: SendOptions, params: unknown, call: C
 export async function streamMessage(
   options: SendOptions,
   params: unknown,
-  call: Call,
+  call: A2aCall,
 ): Promise<AsyncIterable<StreamEvent>> {
   const message = await read(options, params, call)
   const { job, context_id, task } = message
@@ -50,14 +50,15 @@ export async function streamMessage(
     const message: Message = JSON.parse(messageText(context_id, await job.answer(call)))
     return single({ message })
   }
-  return (await begin(options, message, call)).events
+  const begun = await begin(options, message, call)
+  return 'message' in begun ? single(begun as unknown as StreamEvent) : begun.events
 }
 
 async function* single(event: StreamEvent): AsyncGenerator<StreamEvent> {
   yield event
 }
 
-async function read({ work, taskManager }: SendOptions, input: unknown, call: Call): Promise<ReadMessage> {
+async function read({ work, taskManager }: SendOptions, input: unknown, call: A2aCall): Promise<ReadMessage> {
   const params = sendParams.parse(input)
   const { message, configuration } = params
   if (configuration?.taskPushNotificationConfig) throw refusal('PUSH_NOTIFICATION_NOT_SUPPORTED')
@@ -72,8 +73,8 @@ async function read({ work, taskManager }: SendOptions, input: unknown, call: Ca
 async function begin(
   { taskManager, explain }: SendOptions,
   incoming: ReadMessage,
-  call: Call,
-): Promise<StartedTask> {
+  call: A2aCall,
+): ReturnType<TaskManager['begin']> {
   const { params, job, context_id, task } = incoming
   if (!job.run) throw refusal('UNSUPPORTED_OPERATION', 'This message is answered directly and makes no task.')
   const { message } = params

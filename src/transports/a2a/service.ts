@@ -1,4 +1,3 @@
-import type { Call } from '../../router/call.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
 import { listTasks } from './list.ts'
 import { errorOf, refusal } from './protocol/error.ts'
@@ -7,13 +6,13 @@ import { cardParams, protoNames, taskParams } from './protocol/params.ts'
 import { type SendOptions, sendMessage, streamMessage } from './send.ts'
 import type { TaskManager } from './tasks/task-manager.ts'
 import { type StreamEvent, showTask } from './tasks/view.ts'
-import type { Work } from './work.ts'
+import type { A2aCall, Work } from './work.ts'
 
 /** The result of an operation: JSON text, or the events of a stream. */
 export type Answer = { readonly json: string } | { readonly events: AsyncIterable<StreamEvent> }
 
 /** Performs an operation. Throws A2aRefusal and Failure, always before the first event. */
-export type Perform = (operation: OperationName, params: unknown, call: Call) => Promise<Answer>
+export type Perform = (operation: OperationName, params: unknown, call: A2aCall) => Promise<Answer>
 
 const ofTasks: ReadonlySet<OperationName> = new Set(['GetTask', 'ListTasks', 'CancelTask', 'SubscribeToTask'])
 

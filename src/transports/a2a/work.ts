@@ -3,10 +3,31 @@ import type { Artifact, Part, StoredTask, TaskState } from '../../../schemas/tas
 import type { Call } from '../../router/call.ts'
 import type { SendParams } from './protocol/params.ts'
 
+/** Where a task of an agent that is not hosted here comes from. */
+export interface TaskOrigin {
+  readonly agent: string
+  /** The agent's reference for `continue_task`. */
+  readonly task_id: string
+  readonly context_id?: string
+}
+
 /** An update of a task during the work on it. The first state that is not busy ends the work. */
-export type WorkUpdate =
+export type WorkUpdate = (
   | { readonly state: TaskState; readonly parts?: readonly Part[]; readonly metadata?: JsonObject }
+  /** A message as another agent wrote it; its ids of task and context are replaced. */
+  | { readonly state: TaskState; readonly message: JsonObject }
   | { readonly artifact: Artifact; readonly append?: boolean; readonly last?: boolean }
+) & {
+  readonly origin?: TaskOrigin
+  /** Metadata of the event, not of its content. */
+  readonly event_metadata?: JsonObject
+}
+
+/** A call with what its request says beside the body. */
+export interface A2aCall extends Call {
+  /** The value of `A2A-Extensions`. */
+  readonly extensions?: string
+}
 
 /** Resolves when the listeners can take more. Throws if the task takes no updates, or no further ones. */
 export type Tell = (update: WorkUpdate) => Promise<void>
@@ -24,9 +45,10 @@ export interface Job {
   readonly answer?: (call: Call) => Promise<MessageContent>
   /**
    * Works on a task. The first update creates the task: an error before it is an error of the request, an error after
-   * it fails the task. Returning without a final update completes the task.
+   * it fails the task. Returning without a final update completes the task; returning a message (an object) before the first
+   * update answers with that message.
    */
-  readonly run?: (call: Call, tell: Tell) => Promise<void>
+  readonly run?: (call: A2aCall, tell: Tell) => Promise<unknown>
 }
 
 /** The work behind the bindings: the router in the product, scripted scenarios in the conformance kit. */

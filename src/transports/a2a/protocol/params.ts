@@ -42,10 +42,12 @@ export const sendParams = input(
       extensions: z.array(z.string().max(1024)).max(100).nullish(),
       referenceTaskIds: z.array(z.string().max(256)).max(100).nullish(),
     }),
+    metadata: z.record(z.string(), z.unknown()).nullish(),
     configuration: z
       .object({
         taskPushNotificationConfig: z.unknown(),
         returnImmediately: z.boolean().nullish(),
+        acceptedOutputModes: z.array(z.string().max(256)).max(100).nullish(),
         historyLength,
       })
       .partial()

@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { registryExtension } from '../../../../schemas/names.ts'
-import type { Call } from '../../../router/call.ts'
 import { readBody } from '../../http/body.ts'
 import { identify } from '../../http/caller.ts'
 import type { Headers } from '../../http/respond.ts'
 import { signalOf } from '../../http/rest.ts'
 import { clientOf } from '../../shared/client-address.ts'
 import type { TransportContext } from '../../shared/transport-context.ts'
+import type { A2aCall } from '../work.ts'
 import { refusal } from './error.ts'
 
 /** The body of a request and the call that it requests. Throws the Failure of the HTTP request as a whole. */
@@ -15,10 +15,12 @@ export async function readCall(
   request: IncomingMessage,
   response: ServerResponse,
   id: string,
-): Promise<{ readonly body: Buffer; readonly call: Call }> {
+): Promise<{ readonly body: Buffer; readonly call: A2aCall }> {
   const body = await readBody(request, await identify(context, request))
   const principal = await identify(context, request)
-  return { body, call: { principal, signal: signalOf(response), id, client: clientOf(context, request) } }
+  const extensions = request.headers['a2a-extensions']
+  const call = { principal, signal: signalOf(response), id, client: clientOf(context, request) }
+  return { body, call: typeof extensions === 'string' ? { ...call, extensions } : call }
 }
 
 /** Patch numbers are not part of a version (section 3.6). */

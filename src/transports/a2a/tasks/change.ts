@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Failure } from '../../../../schemas/failure.ts'
-import type { Artifact, StoredTask } from '../../../../schemas/task.ts'
+import type { Artifact, Message, StoredTask } from '../../../../schemas/task.ts'
 import type { WorkUpdate } from '../work.ts'
 import { artifactEvent, fromAgent, type StreamEvent, statusEvent } from './view.ts'
 
@@ -15,15 +15,32 @@ interface UpdatedTask {
 
 /** The task after an update at this time (ISO 8601), and the event that reports the update. */
 export function update(task: StoredTask, change: WorkUpdate, at: string): UpdatedTask {
+  const { event_metadata } = change
   if ('state' in change) {
-    const { state, parts, metadata } = change
-    const message = parts ? fromAgent(task.id, task.context_id, randomUUID(), parts, metadata) : null
-    const next = { ...task, state, message, updated_at: at }
-    return { task: next, event: statusEvent(next) }
+    const next = { ...task, state: change.state, message: messageOf(task, change), updated_at: at }
+    return { task: next, event: statusEvent(next, event_metadata) }
   }
   const { artifact, append = false, last = false } = change
   const next = { ...task, artifacts: withArtifact(task.artifacts, artifact, append) }
-  return { task: next, event: artifactEvent(task, artifact, append, last) }
+  return { task: next, event: artifactEvent(task, artifact, append, last, event_metadata) }
+}
+
+/** The message of a state, in the task and the context of the caller. */
+function messageOf({ id, context_id }: StoredTask, change: StateChange): Message | null {
+  if ('message' in change) {
+    const { messageId = randomUUID(), ...message } = change.message
+    return { ...message, messageId, taskId: id, contextId: context_id } as unknown as Message
+  }
+  const { parts, metadata } = change
+  return parts ? fromAgent(id, context_id, randomUUID(), parts, metadata) : null
+}
+
+type StateChange = Extract<WorkUpdate, { readonly state: unknown }>
+
+/** True for a state that the listeners know already. */
+export function saysNothing({ state, message }: StoredTask, change: WorkUpdate): boolean {
+  if (!('state' in change) || 'message' in change || change.parts) return false
+  return change.state === state && message === null
 }
 
 function withArtifact(artifacts: readonly Artifact[], artifact: Artifact, append: boolean): Artifact[] {

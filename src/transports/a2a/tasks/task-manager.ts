@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Failure } from '../../../../schemas/failure.ts'
+import { isRecord, type JsonObject } from '../../../../schemas/json.ts'
 import type { Principal } from '../../../../schemas/scope.ts'
 import {
   interruptedStates,
@@ -16,7 +17,7 @@ import {
 import { principalKey } from '../../../common/principal-key.ts'
 import type { Call } from '../../../router/call.ts'
 import { refusal } from '../protocol/error.ts'
-import type { Job, Tell } from '../work.ts'
+import type { Job, TaskOrigin, Tell } from '../work.ts'
 import { TaskChannel, watch } from './channel.ts'
 import type { EventQueue } from './event-queue.ts'
 import { standardLimits, standardTimes, type TaskLimits, type TaskTimes } from './limits.ts'
@@ -41,6 +42,11 @@ interface NewWork {
   readonly task?: StoredTask | undefined
   /** An error as the parts of a message. */
   readonly explain: (thrown: unknown) => readonly Part[]
+}
+
+/** The work has answered with a message, and there is no task. */
+interface DirectAnswer {
+  readonly message: JsonObject
 }
 
 export interface StartedTask {
@@ -76,20 +82,21 @@ export class TaskManager implements AsyncDisposable {
   }
 
   /**
-   * Starts the work. Resolves once its first update has created the task; rejects with an error that is thrown before
+   * Starts the work. Resolves once its first update has created the task, or with its message; rejects with an error that is thrown before
    * that.
    */
-  async begin(work: NewWork): Promise<StartedTask> {
+  async begin(work: NewWork): Promise<StartedTask | DirectAnswer> {
     if (this.#isClosed) throw new Failure('unavailable', 'The gateway is shutting down.')
     const { onError } = this.#options
     const abort = new AbortController()
-    const { promise, resolve, reject } = Promise.withResolvers<StartedTask>()
+    const { promise, resolve, reject } = Promise.withResolvers<StartedTask | DirectAnswer>()
     let opened: Promise<TaskWorker> | undefined
     const tell: Tell = async (change) => {
-      opened ??= this.#open(work, abort, resolve)
+      opened ??= this.#open(work, change.origin, abort, resolve)
       await (await opened).tell(change)
     }
-    const complete = async () => {
+    const complete = async (message: unknown) => {
+      if (!opened && isRecord(message)) return resolve({ message: message as JsonObject })
       if (!opened) return reject(new Error('The work sent no update.'))
       await (await opened).end('TASK_STATE_COMPLETED')
     }
@@ -156,11 +163,12 @@ export class TaskManager implements AsyncDisposable {
 
   async #open(
     work: NewWork,
+    origin: TaskOrigin | undefined,
     abort: AbortController,
     started: (task: StartedTask) => void,
   ): Promise<TaskWorker> {
     const { store, clock, onError } = this.#options
-    const task = await this.#save(work)
+    const task = await this.#save(work, origin)
     const channel = this.#channelOf(task)
     channel.publish(task, work.task ? [statusEvent(task)] : [])
     const events = channel.follow()
@@ -182,11 +190,15 @@ export class TaskManager implements AsyncDisposable {
     return worker
   }
 
-  async #save({ task: before, message, context_id, call }: NewWork): Promise<StoredTask> {
+  async #save(
+    { task: before, message, context_id: stated, call }: NewWork,
+    origin: TaskOrigin | undefined,
+  ): Promise<StoredTask> {
     const { store } = this.#options
     const id = before?.id ?? randomBytes(16).toString('hex')
     const { principal, client } = call
     const owner = principal && principalKey(principal)
+    const context_id = before?.context_id ?? origin?.context_id ?? stated
     const task: StoredTask = {
       ...(before ?? {
         id,
@@ -195,6 +207,7 @@ export class TaskManager implements AsyncDisposable {
         context_id,
         artifacts: [],
       }),
+      ...(origin && { upstream: { agent: origin.agent, task_id: origin.task_id } }),
       state: 'TASK_STATE_SUBMITTED',
       message: null,
       history: [...(before?.history ?? []), { ...message, contextId: context_id, taskId: id }].slice(

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../../../schemas/json.ts'
 import type { Artifact, Message, StoredTask, TaskState } from '../../../../schemas/task.ts'
 
 interface Status {
@@ -20,7 +21,12 @@ export type StreamEvent =
   | { readonly task: A2aTask }
   | { readonly message: Message }
   | {
-      readonly statusUpdate: { readonly taskId: string; readonly contextId: string; readonly status: Status }
+      readonly statusUpdate: {
+        readonly taskId: string
+        readonly contextId: string
+        readonly status: Status
+        readonly metadata?: JsonObject
+      }
     }
   | {
       readonly artifactUpdate: {
@@ -29,6 +35,7 @@ export type StreamEvent =
         readonly artifact: Artifact
         readonly append: boolean
         readonly lastChunk: boolean
+        readonly metadata?: JsonObject
       }
     }
 
@@ -75,8 +82,10 @@ export function fromAgent(
   return { messageId, contextId, taskId, role: 'ROLE_AGENT', parts, ...(metadata && { metadata }) }
 }
 
-export function statusEvent(stored: StoredTask): StreamEvent {
-  return { statusUpdate: { taskId: stored.id, contextId: stored.context_id, status: showStatus(stored) } }
+export function statusEvent(stored: StoredTask, metadata?: JsonObject): StreamEvent {
+  const { id, context_id } = stored
+  const status = showStatus(stored)
+  return { statusUpdate: { taskId: id, contextId: context_id, status, ...(metadata && { metadata }) } }
 }
 
 export function artifactEvent(
@@ -84,6 +93,8 @@ export function artifactEvent(
   artifact: Artifact,
   append: boolean,
   lastChunk: boolean,
+  metadata?: JsonObject,
 ): StreamEvent {
-  return { artifactUpdate: { taskId: id, contextId: context_id, artifact, append, lastChunk } }
+  const event = { taskId: id, contextId: context_id, artifact, append, lastChunk }
+  return { artifactUpdate: { ...event, ...(metadata && { metadata }) } }
 }

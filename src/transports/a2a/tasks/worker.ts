@@ -2,7 +2,7 @@ import { Failure } from '../../../../schemas/failure.ts'
 import { busyStates, isBusy, type Part, type StoredTask, type TaskState } from '../../../../schemas/task.ts'
 import { refusal } from '../protocol/error.ts'
 import type { WorkUpdate } from '../work.ts'
-import { createMeter, update } from './change.ts'
+import { createMeter, saysNothing, update } from './change.ts'
 import type { TaskChannel } from './channel.ts'
 import type { TaskTimes } from './limits.ts'
 import { type StreamEvent, statusEvent } from './view.ts'
@@ -70,6 +70,7 @@ export class TaskWorker {
       return
     }
     const { channel } = this.#options
+    if (saysNothing(channel.task, change)) return
     const { task, event } = update(channel.task, change, this.#at())
     channel.publish(task, [event])
   }

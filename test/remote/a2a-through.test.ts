@@ -1,0 +1,270 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { serve, type TestServer } from '../net/support.ts'
+import { eventsOf } from '../support/a2a-server.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { list } from '../support/listed.ts'
+
+const to = 'com.example.traveller'
+const ids = { taskId: 't-1', contextId: 'c-1' }
+// biome-ignore lint/suspicious/noExplicitAny: tests look into messages freely
+type Loose = any
+
+const agentMessage = (parts: object[], more: object = {}) => ({
+  messageId: 'm-9',
+  role: 'ROLE_AGENT',
+  parts,
+  ...more,
+})
+const begun = { task: { id: 't-1', contextId: 'c-1', status: { state: 'TASK_STATE_SUBMITTED' } } }
+const status = (state: string, message?: object, more: object = {}) => ({
+  statusUpdate: { ...ids, status: { state: `TASK_STATE_${state}`, ...(message && { message }) }, ...more },
+})
+const artifact = (artifactId: string, parts: object[], more: object = {}, event: object = {}) => ({
+  artifactUpdate: { ...ids, artifact: { artifactId, parts, ...more }, ...event },
+})
+const bytes = Buffer.from('PNG').toString('base64')
+
+/** What the agent answers, by the first text of the message. */
+const answers: Readonly<Record<string, readonly object[]>> = {
+  'a message': [
+    { message: agentMessage([{ text: 'Hi', mediaType: 'text/plain' }], { metadata: { mood: 'good' } }) },
+  ],
+  'text beside data': [{ message: agentMessage([{ text: 'Two' }, { data: { n: 2 } }, { text: 'after' }]) }],
+  files: [
+    {
+      message: agentMessage([
+        { raw: bytes, filename: 'a.png', mediaType: 'image/png' },
+        { url: 'https://example.com/b.pdf', filename: 'b.pdf', mediaType: 'application/pdf' },
+      ]),
+    },
+  ],
+  'chunks of text': [
+    begun,
+    status('WORKING', agentMessage([{ text: 'Thinking' }])),
+    artifact('reply', [{ text: 'chunk0 ' }], { name: 'Reply', description: 'Words.', metadata: { n: 1 } }),
+    artifact('reply', [{ text: 'chunk1 ' }], { name: 'Reply' }, { append: true }),
+    artifact('reply', [{ text: 'chunk2' }], { name: 'Reply' }, { append: true, lastChunk: true }),
+    status('COMPLETED', agentMessage([{ text: 'Done' }]), { metadata: { cost: 3 } }),
+  ],
+  'two artifacts': [
+    begun,
+    artifact('a', [{ text: 'one' }], { extensions: ['urn:example:x'] }, { lastChunk: true }),
+    artifact('b', [{ data: [1, 2] }], {}, { lastChunk: true }),
+    status('COMPLETED'),
+  ],
+  'a question': [
+    begun,
+    status('INPUT_REQUIRED', agentMessage([{ text: 'Which day?' }, { data: { choices: ['Fri'] } }])),
+  ],
+  'a sign-in': [begun, status('AUTH_REQUIRED', agentMessage([{ text: 'Sign in at example.com' }]))],
+  'a rejection': [begun, status('REJECTED', agentMessage([{ text: 'Not on Sundays' }]))],
+  'a failure': [begun, status('FAILED', agentMessage([{ text: 'It broke' }, { data: { why: 'rain' } }]))],
+}
+
+let agent: TestServer
+let gateway: TestGateway
+let token: string
+const received: Loose[] = []
+
+beforeAll(async () => {
+  agent = await serve((request, response) => {
+    let text = ''
+    request.on('data', (chunk) => {
+      text += chunk
+    })
+    request.on('end', () => {
+      if (request.method === 'GET') return void response.end(JSON.stringify(card(agent.origin)))
+      const { id, params } = JSON.parse(text)
+      received.push({ ...params, extensions: request.headers['a2a-extensions'] })
+      const events = answers[params.message.parts[0]?.text] ?? answers['a message'] ?? []
+      response.setHeader('Content-Type', 'text/event-stream')
+      for (const result of events)
+        response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`)
+      response.end()
+    })
+  })
+  gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: agent.origin })
+  token = await gateway.token('ada')
+  await list(gateway, { package_name: to, manifest_url: `${agent.origin}/card.json` })
+  await gateway.gateway.verification.checker.run(new AbortController().signal)
+})
+
+afterAll(async () => {
+  await gateway?.[Symbol.asyncDispose]()
+  await agent?.[Symbol.asyncDispose]()
+})
+
+const card = (origin: string) => ({
+  name: 'Traveller',
+  description: 'Travels.',
+  supportedInterfaces: [{ url: `${origin}/rpc`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+  capabilities: { streaming: true },
+  defaultInputModes: ['text/plain'],
+  defaultOutputModes: ['text/plain'],
+  skills: [{ id: 'go', name: 'Go somewhere', description: 'Goes.', tags: ['travel'] }],
+})
+
+const words = (text: string, more: object = {}) => ({
+  message: { messageId: 'm-1', role: 'ROLE_USER', parts: [{ text }], ...more },
+})
+
+async function post(
+  url: string,
+  method: string,
+  params: object,
+  as = token,
+  headers = {},
+): Promise<Response> {
+  return await fetch(url, {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      'A2A-Version': '1.0',
+      Authorization: `Bearer ${as}`,
+      ...headers,
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  })
+}
+
+async function stream(url: string, params: object): Promise<Loose[]> {
+  const events: Loose[] = []
+  for await (const event of eventsOf(await post(url, 'SendStreamingMessage', params))) events.push(event)
+  return events
+}
+
+const through = () => `${gateway.url}/a2a/v1`
+const send = async (params: object, as = token) =>
+  ((await (await post(through(), 'SendMessage', { tenant: to, ...params }, as)).json()) as Loose).result
+
+/**
+ * Without the fields that the gateway replaces (docs/calling.md): ids of task and context, time of a state, mark of
+ * third-party content. Flags of false and empty fields are absent in ProtoJSON.
+ */
+function plain(value: Loose): Loose {
+  if (Array.isArray(value)) return value.map(plain)
+  if (typeof value !== 'object' || value === null) return value
+  const replaced = new Set(['taskId', 'contextId', 'timestamp', 'content_trust'])
+  const fields = Object.entries(value)
+    .filter(([key, field]) => !replaced.has(key) && field !== false)
+    .map(([key, field]): [string, Loose] => [key, plain(field)])
+    .filter(([key, field]) => key !== 'metadata' || Object.keys(field).length > 0)
+    .filter(([key, field]) => key !== 'artifacts' || field.length > 0)
+  return Object.fromEntries(fields)
+}
+
+function withoutTask(event: Loose): Loose {
+  const { id: _, history: __, ...task } = event.task ?? {}
+  return event.task ? { task } : event
+}
+
+describe('what an agent of A2A says', () => {
+  test.each(Object.keys(answers))('arrives as it was sent: %s', async (name) => {
+    const direct = await stream(`${agent.origin}/rpc`, words(name))
+    const forwarded = await stream(through(), { tenant: to, ...words(name) })
+    expect(forwarded.map(plain).map(withoutTask)).toEqual(direct.map(plain).map(withoutTask))
+  })
+
+  test('arrives without a stream too, with its artifacts whole', async () => {
+    const { task } = await send(words('chunks of text'))
+    const parts = ['chunk0 ', 'chunk1 ', 'chunk2'].map((text) => ({ text }))
+    expect(plain(task)).toMatchObject({
+      status: { state: 'TASK_STATE_COMPLETED', message: { parts: [{ text: 'Done' }] } },
+      artifacts: [{ artifactId: 'reply', name: 'Reply', description: 'Words.', parts }],
+    })
+    expect((await send(words('a message'))).message.parts).toEqual([{ text: 'Hi', mediaType: 'text/plain' }])
+  })
+
+  test('is marked as the words of a third party', async () => {
+    expect((await send(words('a message'))).message.metadata).toMatchObject({
+      mood: 'good',
+      content_trust: 'untrusted',
+    })
+  })
+
+  test('is JSON for other callers: chunks are one text, and nothing is lost or said twice', async () => {
+    const call = async (text: string) => {
+      const body = { to, action: 'send_message', params: { text } }
+      return (await gateway.request('POST', '/a2a/message', { body, token })).json
+    }
+    expect(await call('chunks of text')).toEqual({ text: 'chunk0 chunk1 chunk2' })
+    expect(await call('a question')).toMatchObject({
+      status: 'input_required',
+      question: { text: 'Which day?', data: { choices: ['Fri'] } },
+    })
+    expect(await call('a sign-in')).toMatchObject({ status: 'auth_required' })
+    expect(await call('text beside data')).toEqual({ text: 'Two\nafter', data: { n: 2 } })
+    expect(await call('a rejection')).toMatchObject({ detail: 'Not on Sundays', retryable: false })
+    expect(await call('files')).toEqual({
+      parts: [
+        { media_type: 'image/png', filename: 'a.png', base64: bytes },
+        { media_type: 'application/pdf', filename: 'b.pdf', url: 'https://example.com/b.pdf' },
+      ],
+    })
+  })
+})
+
+describe('what a caller of A2A says', () => {
+  test('reaches the agent as it was sent', async () => {
+    const message = {
+      messageId: 'm-77',
+      role: 'ROLE_USER',
+      parts: [
+        { text: 'first', mediaType: 'text/markdown' },
+        { data: [1, { two: 2 }], mediaType: 'application/json' },
+        { raw: bytes, filename: 'a.png', mediaType: 'image/png' },
+        { text: 'second', metadata: { lang: 'en' } },
+      ],
+      metadata: { trace: 'abc' },
+      extensions: ['urn:example:x'],
+    }
+    const params = {
+      tenant: to,
+      message,
+      metadata: { budget: 7 },
+      configuration: { acceptedOutputModes: ['text/plain'] },
+    }
+    await post(through(), 'SendMessage', params, token, { 'A2A-Extensions': 'urn:example:x' })
+    const last = received.at(-1)
+    expect(plain(last.message)).toEqual(message)
+    expect(last.metadata).toEqual({ budget: 7 })
+    expect(last.configuration.acceptedOutputModes).toEqual(['text/plain'])
+    expect(last.extensions).toBe('urn:example:x')
+  })
+
+  test('names a skill by its id or its name', async () => {
+    for (const skillId of ['go', 'Go somewhere']) {
+      await send(words('a message', { metadata: { skillId } }))
+      expect(received.at(-1).message.metadata.skillId).toBe('go')
+    }
+  })
+
+  test('belongs to one conversation, which no other caller can enter', async () => {
+    const eve = await gateway.token('eve')
+    const sent = async (contextId: string, as = token) => {
+      const answer = await send(words('a message', { contextId }), as)
+      return [received.at(-1).message.contextId, answer.message.contextId]
+    }
+    const [first] = await sent('my-conversation')
+    expect(first).toBeTruthy()
+    expect((await sent('my-conversation'))[0]).toBe(first)
+    expect((await sent('my-conversation', eve))[0]).not.toBe(first)
+
+    // The agent began this conversation.
+    const begun = await send(words('chunks of text'))
+    const shown = begun.task.contextId
+    expect(shown).not.toContain('c-1')
+    expect((await sent(shown))[0]).toBe('c-1')
+    expect((await sent(shown, eve))[0]).not.toBe('c-1')
+  })
+
+  test('continues the task of the agent', async () => {
+    const { task } = await send(words('a question'))
+    await send(words('Friday', { taskId: task.id }))
+    expect(received.at(-1).message).toMatchObject({
+      taskId: 't-1',
+      contextId: 'c-1',
+      parts: [{ text: 'Friday' }],
+    })
+  })
+})
