@@ -13,7 +13,8 @@ export class Relay {
   readonly #tell: Tell
   /** The artifacts so far, as JSON of their parts, to find what is new in a whole task. */
   readonly #forwarded = new Map<string, string>()
-  #state = ''
+  /** The last status as JSON: a poll may find it unchanged. */
+  #lastStatus = ''
 
   constructor(agent: string, tell: Tell) {
     this.#agent = agent
@@ -23,10 +24,14 @@ export class Relay {
   /** Passes an event on while the agent works; its answer comes with the reply. */
   async update({ task, statusUpdate, artifactUpdate }: JsonObject): Promise<void> {
     if (isRecord(artifactUpdate)) return await this.#artifactUpdate(artifactUpdate as JsonObject)
-    const whole = (task ?? statusUpdate) as JsonObject | undefined
-    if (!isRecord(whole)) return
-    if (task) await this.#artifacts(whole)
-    if (isBusy(stateIn(whole))) await this.#status(whole)
+    if (isRecord(statusUpdate) && isBusy(stateIn(statusUpdate as JsonObject))) {
+      return await this.#status(statusUpdate as JsonObject)
+    }
+    if (!isRecord(task)) return
+    await this.#artifacts(task as JsonObject)
+    const { status } = task
+    const isNew = JSON.stringify(status) !== this.#lastStatus
+    if (isNew && isBusy(stateIn(task as JsonObject))) await this.#status(task as JsonObject)
   }
 
   /** Passes on what ends the work: a task, or a message, which is returned. */
@@ -43,9 +48,7 @@ export class Relay {
     const { status, metadata } = holder
     const state = stateIn(holder)
     const message = isRecord(status) && isRecord(status.message) ? (status.message as JsonObject) : undefined
-    const current = JSON.stringify([state, message])
-    if (isBusy(state) && current === this.#state) return
-    this.#state = current
+    this.#lastStatus = JSON.stringify(status)
     await this.#tell({
       state,
       ...(message && { message: marked(message) }),
