@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Tool } from '@modelcontextprotocol/client'
+import type { Progress, StandardSchemaV1, Tool } from '@modelcontextprotocol/client'
 import type { LRUCache } from 'lru-cache'
 
 import type { Capability, Endpoint } from '../../../schemas/entry-parts.ts'
@@ -7,7 +7,7 @@ import { Failure } from '../../../schemas/failure.ts'
 import type { JsonObject } from '../../../schemas/json.ts'
 import { abortable } from '../../common/abort.ts'
 import { wantsCredential } from '../refusal.ts'
-import type { RemoteAgent, RemoteAnswer, RemoteCall } from '../remote-agent.ts'
+import type { McpReply, RemoteAgent, RemoteAnswer, RemoteCall } from '../remote-agent.ts'
 import {
   type ConnectionOptions,
   Connector,
@@ -15,13 +15,22 @@ import {
   maxTimeout_ms,
   type Spoken,
 } from './connection.ts'
-import { type McpExchange, runExchange } from './exchange.ts'
-import { failureOf, isCallError, ofServer } from './failure.ts'
+import { continued, isQuestion, questionOf } from './continuation.ts'
+import { type ExchangeFacts, type McpExchange, runExchange } from './exchange.ts'
+import { failureOf, failureOfRpc, isCallError, ofServer, rpcErrorIn } from './failure.ts'
+import type { AskCaller, OpenCalls } from './open-calls.ts'
 import { answerOf } from './output.ts'
 import { Pool, type PoolOptions } from './pool.ts'
 import { createProgress } from './progress.ts'
+import { checkedQuestions, offeredCapabilities, type Question } from './questions.ts'
 import { loadSdk, type Sdk } from './sdk.ts'
 import { capabilitiesOf, listTools, type ToolListing } from './tools.ts'
+
+/** One request of MCP. */
+interface McpCall {
+  readonly method: string
+  readonly params: JsonObject
+}
 
 type Work<Value> = (connection: McpConnection, exchange: McpExchange) => Promise<Value>
 
@@ -30,6 +39,10 @@ interface McpAgentOptions extends ConnectionOptions, PoolOptions {
   poolKey(call: RemoteCall): string
   /** Tool lists of all servers. */
   readonly descriptions: DescriptionCache
+  /** Calls of all servers in which the server waits for an answer. */
+  readonly openCalls: OpenCalls
+  readonly package_name: string
+  readonly own_origins: readonly string[]
 }
 
 /** The tools of a server as capabilities, until a time in milliseconds since the epoch. */
@@ -83,39 +96,24 @@ export class McpAgent implements RemoteAgent {
   }
 
   async call(action: string, params: JsonObject, call: RemoteCall): Promise<RemoteAnswer> {
-    if (call.task) {
-      throw new Failure(
-        'invalid_request',
-        'A call over MCP ends with its answer: there is no task to continue.',
-      )
+    const request = call.task ? continued(call.task, params) : { name: action, arguments: params }
+    const meta = call.content?.protocol === 'mcp' ? { _meta: call.content.meta } : {}
+    try {
+      const reply = await this.request('tools/call', { ...request, ...meta }, call)
+      if ('error' in reply) throw failureOfRpc(reply.error)
+      const { result } = reply
+      if (isQuestion(result)) return questionOf(request, result)
+      return answerOf(result, String(request.name), await loadSdk())
+    } catch (thrown) {
+      return refusedOr(thrown)
     }
-    const progress = createProgress(call.emit)
-    const callTool: Work<Awaited<ReturnType<McpConnection['client']['callTool']>>> = (
-      { client },
-      { signal },
-    ) =>
-      client.callTool(
-        { name: action, arguments: { ...params } },
-        {
-          signal,
-          timeout: maxTimeout_ms,
-          onprogress: progress.take,
-          toolDefinition: this.#mirrored.get(action) ?? { name: action, inputSchema: { type: 'object' } },
-        },
-      )
-    return await this.#exchange<RemoteAnswer>(call, async (sdk, exchange) => {
-      const result = await this.#withConnection(sdk, call, exchange, async (connection) => {
-        try {
-          return await callTool(connection, exchange)
-        } catch (error) {
-          if (!(error instanceof sdk.ProtocolError) || error.code !== headerMismatch) throw error
-          await this.#list(connection, exchange)
-          return await callTool(connection, exchange)
-        }
-      })
-      await abortable(progress.done(), exchange.signal)
-      return answerOf(result, action)
-    }).catch(refusedOr)
+  }
+
+  async request(method: string, params: JsonObject, call: RemoteCall): Promise<McpReply> {
+    if (method === 'server/discover') return { result: await this.#discover(call) }
+    return await this.#options.openCalls.run(params, call, (lasting, ask) =>
+      this.#send({ method, params }, lasting, ask),
+    )
   }
 
   /**
@@ -123,7 +121,7 @@ export class McpAgent implements RemoteAgent {
    * MCP.
    */
   async probe(call: Pick<RemoteCall, 'signal' | 'headers'>): Promise<Failure | undefined> {
-    const opened = this.#exchange(call, async (sdk, exchange) => {
+    const opened = this.#exchange({ ...call, capabilities: {} }, async (sdk, exchange) => {
       await using _ = await this.#open(sdk, exchange, undefined)
     })
     return await opened.then(
@@ -132,13 +130,85 @@ export class McpAgent implements RemoteAgent {
     )
   }
 
+  /** What the server states about itself: its capabilities and its instructions (DiscoverResult). */
+  #discover(call: RemoteCall): Promise<JsonObject> {
+    return this.#exchange(factsOf(call), (sdk, exchange) =>
+      this.#withConnection(sdk, call, exchange, async ({ client, spoken }) => {
+        if (spoken.kind === 'modern') {
+          const request = { method: 'server/discover', params: {} }
+          return await client.request(request, verbatim, { signal: exchange.signal, timeout: maxTimeout_ms })
+        }
+        const instructions = client.getInstructions()
+        return {
+          capabilities: (client.getServerCapabilities() ?? {}) as JsonObject,
+          ...(instructions !== undefined && { instructions }),
+        }
+      }),
+    )
+  }
+
+  async #send(request: McpCall, call: RemoteCall, ask: AskCaller): Promise<McpReply> {
+    const progress = createProgress(call.emit)
+    const { package_name, own_origins } = this.#options
+    const asker = { package_name, own_origins }
+    const facts: ExchangeFacts = {
+      ...factsOf(call),
+      async ask(question) {
+        const { only } = checkedQuestions({ only: { ...question } }, asker)
+        return await ask(only as unknown as Question)
+      },
+    }
+    return await this.#exchange(facts, async (sdk, exchange) => {
+      try {
+        const result = await this.#withConnection(sdk, call, exchange, (connection) =>
+          this.#pass(sdk, connection, exchange, request, progress.take),
+        )
+        await abortable(progress.done(), exchange.signal)
+        if (!isQuestion(result)) return { result }
+        const inputRequests = checkedQuestions(result.inputRequests ?? {}, asker)
+        return { result: { ...result, inputRequests } }
+      } catch (error) {
+        const rpc = rpcErrorIn(error, sdk)
+        if (!rpc || rpc.data instanceof Failure || String(rpc.code) === unsupportedVersion) throw error
+        return { error: { code: rpc.code, message: rpc.message, ...(rpc.data !== undefined && { data: rpc.data }) } }
+      }
+    })
+  }
+
+  /** Sends one request; a tool that wants params in headers too is looked up where the server misses them. */
+  async #pass(
+    sdk: Sdk,
+    connection: McpConnection,
+    exchange: McpExchange,
+    { method, params }: McpCall,
+    onprogress: (progress: Progress) => void,
+  ): Promise<JsonObject> {
+    const { client, spoken } = connection
+    if (spoken.kind === 'modern' && withoutAnswer.has(method)) return {}
+    const options = { signal: exchange.signal, timeout: maxTimeout_ms, onprogress, allowInputRequired: true }
+    const send = async (): Promise<JsonObject> => {
+      const toolDefinition = method === 'tools/call' ? this.#mirrored.get(String(params.name)) : undefined
+      if (!toolDefinition) return await client.request({ method, params }, verbatim, options)
+      const named = params as unknown as Parameters<typeof client.callTool>[0]
+      return (await client.callTool(named, { ...options, toolDefinition })) as unknown as JsonObject
+    }
+    try {
+      return await send()
+    } catch (error) {
+      const isMissing = error instanceof sdk.ProtocolError && error.code === headerMismatch
+      if (!isMissing || method !== 'tools/call') throw error
+      await this.#list(connection, exchange)
+      return await send()
+    }
+  }
+
   async describe(call: RemoteCall): Promise<readonly Capability[]> {
     const { clock, descriptions } = this.#options
     for (const caller of [allCallers, call.caller]) {
       const cached = descriptions.get(this.#descriptionKey(caller))
       if (cached && cached.until > clock()) return cached.capabilities
     }
-    const { tools, ttl_ms, is_public } = await this.#exchange(call, (sdk, exchange) =>
+    const { tools, ttl_ms, is_public } = await this.#exchange(factsOf(call), (sdk, exchange) =>
       this.#withConnection(sdk, call, exchange, (connection) => this.#list(connection, exchange)),
     )
     const capabilities = capabilitiesOf(tools)
@@ -188,7 +258,7 @@ export class McpAgent implements RemoteAgent {
       isOwn = true
       return this.#open(sdk, exchange, this.#spoken)
     }
-    const key = this.#options.poolKey(call)
+    const key = `${this.#options.poolKey(call)} ${JSON.stringify(exchange.capabilities)}`
     const value = await this.#pool.use(key, call.signal, start, async (connection) => {
       if (!this.#isPooled(connection.spoken)) {
         this.#pool.drop(connection)
@@ -210,7 +280,7 @@ export class McpAgent implements RemoteAgent {
 
   /** Does the work in one exchange; throws only Failure. */
   async #exchange<Value>(
-    call: Pick<RemoteCall, 'signal' | 'headers'>,
+    call: ExchangeFacts,
     work: (sdk: Sdk, exchange: McpExchange) => Promise<Value>,
   ): Promise<Value> {
     const sdk = await loadSdk()
@@ -241,6 +311,28 @@ export class McpAgent implements RemoteAgent {
       this.#mirrored.set(name, { name, inputSchema })
     }
     return listing
+  }
+}
+
+/** Methods of legacy protocol versions that a server of 2026-07-28 needs no request for. */
+const withoutAnswer = new Set(['logging/setLevel', 'resources/subscribe', 'resources/unsubscribe'])
+
+/** Takes a result as the server wrote it. */
+const verbatim: StandardSchemaV1<unknown, JsonObject> = {
+  '~standard': {
+    version: 1,
+    vendor: 'dragoman',
+    validate: (value: unknown) => ({ value: value as JsonObject }),
+  },
+}
+
+function factsOf({ signal, headers, content, notifyClient }: RemoteCall): ExchangeFacts {
+  const stated = content?.protocol === 'mcp' ? content.capabilities : undefined
+  return {
+    signal,
+    headers,
+    capabilities: offeredCapabilities(stated),
+    ...(notifyClient && { notifyClient }),
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Client, DiscoverResult, Transport } from '@modelcontextprotocol/client'
+import type { Client, ClientCapabilities, DiscoverResult, Transport } from '@modelcontextprotocol/client'
 import type { Endpoint } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Clock } from '../../common/clock.ts'
@@ -125,7 +125,7 @@ export class Connector {
   ): Promise<McpConnection> {
     const { current, client: clientInfo } = this.#options
     const client = new sdk.Client(clientInfo, {
-      capabilities: {},
+      capabilities: exchange.capabilities as ClientCapabilities,
       versionNegotiation: { mode: 'auto', probe: { timeoutMs: maxTimeout_ms } },
       inputRequired: { autoFulfill: false },
       jsonSchemaValidator: unused,

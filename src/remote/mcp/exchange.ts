@@ -1,12 +1,20 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Notify } from '../../../schemas/action.ts'
 import type { Failure } from '../../../schemas/failure.ts'
-import type { RemoteCall } from '../remote-agent.ts'
+import type { JsonObject } from '../../../schemas/json.ts'
+import type { AskCaller } from './open-calls.ts'
 
 /** One call to a server: the headers and the signal of all its requests, and the outcome of its last request. */
 export interface McpExchange {
   /** Aborts when the caller cancels and when the call is over, so that the call leaves no open request. */
   readonly signal: AbortSignal
   readonly headers: Readonly<Record<string, string>>
+  /** The client capabilities that the server sees. */
+  readonly capabilities: JsonObject
+  /** Answers a question that the server asks during the call; absent where nobody can. */
+  readonly ask?: AskCaller
+  /** Receives the server's notifications that belong to the call. */
+  readonly notifyClient?: Notify
   /** The Failure of the last HTTP request; the SDK may pass on only its text. */
   failure?: Failure | undefined
   /** The last HTTP answer, if its status was an error. */
@@ -29,14 +37,20 @@ export type Current = AsyncLocalStorage<McpExchange>
 /** Time-out for a message after the call (a cancellation, the end of a session), in milliseconds. */
 const afterCall_ms = 2_000
 
+/** The facts of a call that its exchange has. */
+export type ExchangeFacts = Pick<
+  McpExchange,
+  'signal' | 'headers' | 'capabilities' | 'ask' | 'notifyClient'
+>
+
 /** Runs `work` as the exchange of a call. */
 export async function runExchange<Value>(
   current: Current,
-  { signal, headers }: Pick<RemoteCall, 'signal' | 'headers'>,
+  { signal, ...facts }: ExchangeFacts,
   work: (exchange: McpExchange) => Promise<Value>,
 ): Promise<Value> {
   const over = new AbortController()
-  const exchange: McpExchange = { signal: over.signal, headers }
+  const exchange: McpExchange = { ...facts, signal: over.signal }
   return current.run(exchange, async () => {
     // The SDK sends a cancellation during this abort, which must run in the context of this call.
     const abort = AsyncLocalStorage.bind(() => over.abort(signal.reason))
@@ -57,5 +71,5 @@ export function runAfterCall<Value>(
   headers: McpExchange['headers'],
   work: () => Promise<Value>,
 ): Promise<Value> {
-  return current.run({ headers, signal: AbortSignal.timeout(afterCall_ms) }, work)
+  return current.run({ headers, capabilities: {}, signal: AbortSignal.timeout(afterCall_ms) }, work)
 }

@@ -49,7 +49,7 @@ export function ofServer(failure: Failure): Failure {
 }
 
 /** The JSON-RPC error of an answer, from the protocol or from the body of an HTTP error. */
-function rpcErrorIn(thrown: unknown, sdk: Sdk) {
+export function rpcErrorIn(thrown: unknown, sdk: Sdk): RpcError | undefined {
   if (thrown instanceof sdk.ProtocolError) return thrown
   if (!(thrown instanceof sdk.SdkHttpError) || !isAboutRequest(thrown.status)) return undefined
   return rpcErrorOf(thrown.data.text)
@@ -76,11 +76,6 @@ function isAboutRequest(status: number): boolean {
 function failureOfSdk(code: string, message: string, cause: unknown): Failure {
   if (code === 'CONNECTION_CLOSED' || code === 'NOT_CONNECTED' || code === 'SEND_FAILED') {
     return new Failure('upstream_failed', 'The connection closed before the answer.', {}, cause)
-  }
-  if (code === 'UNSUPPORTED_RESULT_TYPE') {
-    const detail =
-      'The agent asks for further input before it answers (input_required), which the gateway does not pass on.'
-    return new Failure('upstream_invalid', detail, {}, cause)
   }
   return new Failure('upstream_invalid', textOf(message) ?? 'The answer cannot be read.', {}, cause)
 }
@@ -109,7 +104,7 @@ export function isCallError(code: number): boolean {
 }
 
 /** A JSON-RPC error. */
-interface RpcError {
+export interface RpcError {
   readonly code: number
   readonly message: string
   readonly data?: unknown

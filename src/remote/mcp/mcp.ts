@@ -6,6 +6,7 @@ import type { Connect, RemoteCall } from '../remote-agent.ts'
 import { type Description, McpAgent } from './agent.ts'
 import type { ConnectionOptions } from './connection.ts'
 import type { McpExchange } from './exchange.ts'
+import { OpenCalls } from './open-calls.ts'
 
 export interface McpOptions extends Pick<ConnectionOptions, 'open' | 'dial' | 'client'> {
   /** The system clock when absent. */
@@ -21,6 +22,8 @@ export interface McpOptions extends Pick<ConnectionOptions, 'open' | 'dial' | 'c
    * headers only when it is opened, so calls share a socket if their other headers are the same.
    */
   readonly per_call_headers?: readonly string[]
+  /** Origins of this gateway: no agent may send a user there. */
+  readonly own_origins?: readonly string[]
 }
 
 /** Maximum characters of all cached tool lists. */
@@ -39,6 +42,7 @@ export function createMcpConnect({
   socket_idle_ms = 60_000,
   max_pooled = 32,
   per_call_headers = [],
+  own_origins = [],
   ...options
 }: McpOptions): Connect {
   const current = new AsyncLocalStorage<McpExchange>()
@@ -46,7 +50,8 @@ export function createMcpConnect({
     maxSize: maxDescriptionCharacters,
     sizeCalculation: ({ capabilities }) => JSON.stringify(capabilities).length + 1,
   })
-  return (endpoint) => {
+  const openCalls = new OpenCalls()
+  return (endpoint, { package_name }) => {
     if (endpoint.protocol !== 'mcp' || !isSupported(endpoint)) return undefined
     const pooling = isSocket(endpoint)
       ? { idle_ms: socket_idle_ms, poolKey: socketKey(per_call_headers) }
@@ -57,6 +62,9 @@ export function createMcpConnect({
       clock,
       current,
       descriptions,
+      openCalls,
+      package_name,
+      own_origins,
       max_items: max_pooled,
     })
   }

@@ -1,9 +1,11 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client'
+import type { Content } from '../../../schemas/content.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type Json, type JsonObject } from '../../../schemas/json.ts'
 import { failureOfProblem, textOf } from '../refusal.ts'
 import type { RemoteAnswer } from '../remote-agent.ts'
 import { failureOfRpc, saysUnknownTool } from './failure.ts'
+import type { Sdk } from './sdk.ts'
 
 const maxBytes = 1024 * 1024
 const maxBinaryBytes = 256 * 1024
@@ -20,11 +22,10 @@ const maxBinaryBytes = 256 * 1024
  *
  * `isError` means that the agent refuses the call of this tool. Throws Failure `upstream_invalid` for more than 1 MiB of JSON.
  */
-export function answerOf(
-  { structuredContent, content, isError, _meta }: CallToolResult,
-  tool: string,
-): RemoteAnswer {
-  if (isError === true) return { refused: refusal(content, _meta, tool) }
+export function answerOf(result: JsonObject, tool: string, sdk: Sdk): RemoteAnswer {
+  const { structuredContent, content, isError, _meta } = checked(result, sdk)
+  const said: Content = { protocol: 'mcp', result }
+  if (isError === true) return { refused: Object.assign(refusal(content, _meta, tool), { content: said }) }
   const output = structuredContent === undefined ? contentOf(content) : (structuredContent as Json)
   if (sizeOf(output) > maxBytes) {
     throw new Failure(
@@ -32,7 +33,17 @@ export function answerOf(
       `The agent answered more than ${maxBytes} bytes, or too deeply nested.`,
     )
   }
-  return { output }
+  return { output, content: said }
+}
+
+function checked(result: JsonObject, sdk: Sdk): CallToolResult {
+  const checkedResult = sdk.specTypeSchemas.CallToolResult['~standard'].validate(result)
+  if (!checkedResult.issues) return checkedResult.value
+  const [issue] = checkedResult.issues
+  throw new Failure(
+    'upstream_invalid',
+    `The agent's answer cannot be read: it is no result of a tool (${textOf(issue?.message) ?? ''}).`,
+  )
 }
 
 /** Bytes of JSON; infinite if the output is nested too deeply to be serialised. */

@@ -2,23 +2,22 @@ import type { Progress } from '@modelcontextprotocol/client'
 import { textOf } from '../refusal.ts'
 import type { RemoteCall } from '../remote-agent.ts'
 
-/**
- * Passes progress on as fast as `emit` accepts it. If several messages arrive in the meantime, only the latest is
- * passed on.
- */
+/** Messages that wait for a slow caller; after that the oldest are dropped. */
+const maxWaiting = 64
+
+/** Passes progress on in order, as fast as `emit` accepts it. */
 export function createProgress(emit: RemoteCall['emit']): {
   take(progress: Progress): void
   /** Resolves when the latest progress has been passed on. */
   done(): Promise<void>
 } {
-  let latest: Progress | undefined
+  const waiting: Progress[] = []
   let isRunning = false
   let running = Promise.resolve()
 
   async function run(): Promise<void> {
-    while (latest) {
-      const { progress, total, message } = latest
-      latest = undefined
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      const { progress, total, message } = next
       await emit({
         progress,
         ...(total !== undefined && Number.isFinite(total) && { total }),
@@ -31,7 +30,8 @@ export function createProgress(emit: RemoteCall['emit']): {
   return {
     take(progress) {
       if (!Number.isFinite(progress.progress)) return
-      latest = progress
+      waiting.push(progress)
+      if (waiting.length > maxWaiting) waiting.shift()
       if (isRunning) return
       isRunning = true
       running = run()

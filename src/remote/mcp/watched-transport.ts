@@ -1,8 +1,11 @@
-import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
+import type { JSONRPCMessage, JSONRPCNotification, JSONRPCRequest, Transport } from '@modelcontextprotocol/client'
 import { Failure } from '../../../schemas/failure.ts'
-import { isRecord } from '../../../schemas/json.ts'
+import { isRecord, type JsonObject } from '../../../schemas/json.ts'
 import { abortable } from '../../common/abort.ts'
 import { type Current, type McpExchange, runAfterCall } from './exchange.ts'
+
+/** What a server may ask of the client of a call. */
+const questions = new Set(['elicitation/create', 'sampling/createMessage', 'roots/list'])
 
 type Id = string | number
 type SendOptions = Parameters<Transport['send']>[1]
@@ -78,7 +81,8 @@ export class WatchedTransport implements Transport {
 
   #receive(message: JSONRPCMessage): void {
     if ('method' in message) {
-      this.onmessage?.(message)
+      if ('id' in message) this.#question(message)
+      else this.#notification(message)
       return
     }
     const { id } = message
@@ -89,6 +93,43 @@ export class WatchedTransport implements Transport {
     }
     const isLate = typeof id === 'number' && id <= this.#highestId
     if (!isLate) this.#failAll(invalid('The agent answered a request that was not sent.'))
+  }
+
+  /** The call that a message of the server belongs to: that of its stream, else the only one that waits. */
+  #callOfServer(): McpExchange | undefined {
+    const own = this.#current.getStore()
+    const waiting = new Set(this.#pending.values())
+    if (own && waiting.has(own)) return own
+    const [only] = waiting
+    return waiting.size === 1 ? only : undefined
+  }
+
+  /** The SDK answers what is no question to the caller. */
+  #question(message: JSONRPCRequest): void {
+    const { id, method, params = {} } = message
+    const exchange = this.#callOfServer()
+    if (!exchange?.ask || !questions.has(method)) {
+      this.onmessage?.(message)
+      return
+    }
+    const send = (outcome: object) =>
+      this.#current.run(exchange, () =>
+        this.send({ jsonrpc: '2.0', id, ...outcome } as JSONRPCMessage).catch(() => {}),
+      )
+    exchange.ask({ method, params: params as JsonObject }).then(
+      (result) => send({ result }),
+      (thrown) => send({ error: { code: -32603, message: Failure.from(thrown).message } }),
+    )
+  }
+
+  #notification(message: JSONRPCNotification): void {
+    const { method, params = {} } = message
+    if (method === 'notifications/message') {
+      this.#callOfServer()
+        ?.notifyClient?.(method, params as JsonObject)
+        .catch(() => {})
+    }
+    this.onmessage?.(message)
   }
 
   async #request(message: JSONRPCMessage, id: Id, options: SendOptions): Promise<void> {

@@ -1,0 +1,165 @@
+import { randomUUID } from 'node:crypto'
+import { Failure } from '../../../schemas/failure.ts'
+import { isRecord, type JsonObject } from '../../../schemas/json.ts'
+import type { McpReply, RemoteCall } from '../remote-agent.ts'
+import type { Question } from './questions.ts'
+
+/** Asks the caller; resolves to the answer. */
+export type AskCaller = (question: Question) => Promise<JsonObject>
+
+/** Sends one request; `ask` is for a server that asks during the request. */
+type Send = (call: RemoteCall, ask: AskCaller) => Promise<McpReply>
+
+/** Time for which a question waits for its answer, in milliseconds. */
+const wait_ms = 10 * 60_000
+const maxWaiting = 256
+const maxWaitingPerCaller = 8
+const prefix = 'open:'
+
+interface Waiting {
+  readonly question: Question
+  answer(value: JsonObject): void
+}
+
+/**
+ * The calls in which a server of a legacy protocol version asked its client. Such a server asks during the call and
+ * waits. The caller receives the question as a result (`input_required`, as in 2026-07-28), and its answer resumes the
+ * call, which waits here, on this node.
+ */
+export class OpenCalls {
+  readonly #calls = new Map<string, OpenCall>()
+
+  /** Sends the request, or resumes the open call that `requestState` names. Throws Failure `not_found`. */
+  async run(params: JsonObject, call: RemoteCall, send: Send): Promise<McpReply> {
+    const { requestState, inputResponses } = params
+    if (typeof requestState !== 'string' || !requestState.startsWith(prefix)) {
+      return await new OpenCall(this, call, send).next()
+    }
+    const open = this.#calls.get(requestState)
+    if (open?.caller !== call.caller) {
+      throw new Failure('not_found', 'The agent no longer waits for this answer.', {
+        hint: 'A question waits for ten minutes, on the node that passed it on. Call the agent again.',
+      })
+    }
+    open.attach(call)
+    open.answer(isRecord(inputResponses) ? (inputResponses as JsonObject) : {})
+    return await open.next()
+  }
+
+  /** Throws Failure `rate_limited` when too many calls wait. */
+  add(id: string, open: OpenCall): void {
+    const own = [...this.#calls.values()].filter(({ caller }) => caller === open.caller)
+    if (this.#calls.size >= maxWaiting || own.length >= maxWaitingPerCaller) {
+      throw new Failure('rate_limited', 'Too many questions of agents wait for their answers.', {
+        hint: 'Answer the open questions with continue_task first.',
+      })
+    }
+    this.#calls.set(id, open)
+  }
+
+  remove(id: string): void {
+    this.#calls.delete(id)
+  }
+
+  has(id: string): boolean {
+    return this.#calls.has(id)
+  }
+}
+
+/** One call to a server that may ask during the call. */
+class OpenCall {
+  readonly caller: string
+  readonly #id = `${prefix}${randomUUID()}`
+  readonly #calls: OpenCalls
+  readonly #over = new AbortController()
+  readonly #waiting = new Map<string, Waiting>()
+  readonly #reply: Promise<McpReply>
+  /** The call that waits for the next result; undefined while the caller has a question. */
+  #call: RemoteCall | undefined
+  #detach = () => {}
+  #asked: (() => void) | undefined
+  #timer: NodeJS.Timeout | undefined
+  #count = 0
+
+  constructor(calls: OpenCalls, call: RemoteCall, send: Send) {
+    this.caller = call.caller
+    this.#calls = calls
+    this.attach(call)
+    const lasting: RemoteCall = {
+      ...call,
+      signal: this.#over.signal,
+      emit: async (update, content) => this.#call?.emit(update, content),
+      ...(call.notifyClient && {
+        notifyClient: async (method, params) => this.#call?.notifyClient?.(method, params),
+      }),
+    }
+    this.#reply = send(lasting, (question) => this.#ask(question))
+    this.#reply.catch(() => {})
+  }
+
+  /** The result of the call or, if the server asks first, its questions. */
+  async next(): Promise<McpReply> {
+    const asked = new Promise<'asked'>((resolve) => {
+      this.#asked = () => resolve('asked')
+      if (this.#waiting.size > 0) resolve('asked')
+    })
+    try {
+      const reply = await Promise.race([this.#reply, asked])
+      if (reply === 'asked') return { result: this.#suspend() }
+      this.#end()
+      return reply
+    } catch (thrown) {
+      this.#end()
+      throw thrown
+    }
+  }
+
+  /** From here on, the end of this call ends the request. */
+  attach(call: RemoteCall): void {
+    clearTimeout(this.#timer)
+    this.#call = call
+    const { signal } = call
+    const abort = () => this.#over.abort(signal.reason)
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort, { once: true })
+    this.#detach = () => signal.removeEventListener('abort', abort)
+  }
+
+  answer(responses: JsonObject): void {
+    for (const [key, waiting] of [...this.#waiting]) {
+      const response = responses[key]
+      if (!isRecord(response)) continue
+      this.#waiting.delete(key)
+      waiting.answer(response as JsonObject)
+    }
+  }
+
+  #ask(question: Question): Promise<JsonObject> {
+    return new Promise((resolve) => {
+      this.#count++
+      this.#waiting.set(`question_${this.#count}`, { question, answer: resolve })
+      this.#asked?.()
+    })
+  }
+
+  #suspend(): JsonObject {
+    if (!this.#calls.has(this.#id)) this.#calls.add(this.#id, this)
+    this.#detach()
+    this.#call = undefined
+    const late = new Failure('cancelled', 'Nobody answered the question in time.')
+    this.#timer = setTimeout(() => this.#end(late), wait_ms).unref()
+    const asked = [...this.#waiting].map(([key, { question }]) => [key, { ...question }] as const)
+    return {
+      resultType: 'input_required',
+      inputRequests: Object.fromEntries(asked),
+      requestState: this.#id,
+    }
+  }
+
+  #end(reason?: Failure): void {
+    clearTimeout(this.#timer)
+    this.#detach()
+    this.#calls.remove(this.#id)
+    this.#over.abort(reason)
+  }
+}

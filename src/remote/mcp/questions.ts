@@ -1,0 +1,118 @@
+import { Failure } from '../../../schemas/failure.ts'
+import { isRecord, type JsonObject } from '../../../schemas/json.ts'
+import { textOf } from '../refusal.ts'
+
+/** A question of a server to its client: `elicitation/create`, `sampling/createMessage` or `roots/list`. */
+export interface Question {
+  readonly method: string
+  readonly params: JsonObject
+}
+
+/** The agent that asks. */
+export interface Asker {
+  readonly package_name: string
+  /** Origins of this gateway: no agent may send a user there. */
+  readonly own_origins: readonly string[]
+}
+
+/**
+ * The capabilities that a server sees: those that the client states. A client that can answer no question still gets
+ * forms, as `input_required`.
+ */
+export function offeredCapabilities({ elicitation, sampling, roots }: JsonObject = {}): JsonObject {
+  const stated = {
+    ...(elicitation !== undefined && { elicitation }),
+    ...(sampling !== undefined && { sampling }),
+    ...(roots !== undefined && { roots }),
+  }
+  return elicitation === undefined && sampling === undefined
+    ? { ...stated, elicitation: { form: {} } }
+    : stated
+}
+
+const capabilityOf: Readonly<Record<string, string>> = {
+  'elicitation/create': 'elicitation',
+  'sampling/createMessage': 'sampling',
+  'roots/list': 'roots',
+}
+
+/** True if a client with these capabilities can answer every one of the questions. */
+export function canAnswer(capabilities: JsonObject | undefined, questions: JsonObject): boolean {
+  return Object.values(questions).every((question) => {
+    const method = isRecord(question) && typeof question.method === 'string' ? question.method : ''
+    const capability = capabilityOf[method]
+    return capability !== undefined && capabilities?.[capability] !== undefined
+  })
+}
+
+const maxQuestions = 10
+const maxCharacters = 64 * 1024
+
+/**
+ * The questions of a server as its clients see them: each form and each address states who asks. Throws Failure
+ * `upstream_invalid` for a question that no agent may ask: for a secret, or for a visit to this gateway.
+ */
+export function checkedQuestions(questions: JsonObject, asker: Asker): JsonObject {
+  const entries = Object.entries(questions)
+  if (entries.length > maxQuestions || JSON.stringify(questions).length > maxCharacters) {
+    throw refusal(asker, `asks more than ${maxQuestions} questions, or ${maxCharacters} characters of them`)
+  }
+  return Object.fromEntries(entries.map(([key, question]) => [key, checkedQuestion(question, asker)]))
+}
+
+function checkedQuestion(question: unknown, asker: Asker): JsonObject {
+  if (!isRecord(question) || typeof question.method !== 'string' || !(question.method in capabilityOf)) {
+    throw refusal(asker, 'asks a question that MCP does not have')
+  }
+  if (question.method !== 'elicitation/create') return question as JsonObject
+  const params = (isRecord(question.params) ? question.params : {}) as JsonObject
+  if (params.url !== undefined || params.mode === 'url') assertForeign(params.url, asker)
+  assertNoSecret(params.requestedSchema, asker)
+  const message = `${asker.package_name} asks: ${textOf(params.message) ?? ''}`
+  return { ...question, params: { ...params, message } } as JsonObject
+}
+
+function assertForeign(url: unknown, asker: Asker): void {
+  const address = typeof url === 'string' && URL.canParse(url) ? new URL(url) : undefined
+  if (!address || !/^https?:$/.test(address.protocol)) throw refusal(asker, 'names an address that is none')
+  if (asker.own_origins.includes(address.origin)) throw refusal(asker, 'sends its caller to this gateway')
+}
+
+const secretWords = new Set([
+  'password',
+  'passwd',
+  'passphrase',
+  'passcode',
+  'pin',
+  'secret',
+  'token',
+  'bearer',
+  'authorization',
+  'credential',
+  'credentials',
+  'apikey',
+])
+const secretPairs = /\b(api|access|private|secret|signing|auth) key\b/
+
+/** A form must not ask for secrets (MCP 2025-06-18, Elicitation, Security): the gateway's own token is one. */
+function assertNoSecret(schema: unknown, asker: Asker): void {
+  const properties = isRecord(schema) && isRecord(schema.properties) ? schema.properties : {}
+  for (const [name, property] of Object.entries(properties)) {
+    const title = isRecord(property) && typeof property.title === 'string' ? property.title : ''
+    if (isSecret(name) || isSecret(title)) {
+      throw refusal(asker, `asks for a secret (${name.slice(0, 50)}), which a form must not`)
+    }
+  }
+}
+
+function isSecret(name: string): boolean {
+  const words = name
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+  return words.some((word) => secretWords.has(word)) || secretPairs.test(words.join(' '))
+}
+
+function refusal({ package_name }: Asker, what: string): Failure {
+  return new Failure('upstream_invalid', `${package_name} ${what}; the question is not passed on.`)
+}
