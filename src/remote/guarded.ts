@@ -2,7 +2,7 @@ import { Failure } from '../../schemas/failure.ts'
 import { abortable, linkSignals } from '../common/abort.ts'
 import type { UpstreamPolicy } from '../net/upstream/upstream-policy.ts'
 import { isAboutCall } from './refusal.ts'
-import type { RemoteAgent, RemoteAnswer, RemoteCall } from './remote-agent.ts'
+import type { RemoteAgent, RemoteCall } from './remote-agent.ts'
 
 /** Time limits of one call, in milliseconds. */
 export interface CallTimes {
@@ -26,17 +26,24 @@ interface GuardOptions {
 export function createGuarded(agent: RemoteAgent, { policy, who, times }: GuardOptions): RemoteAgent {
   const { first_ms } = times
 
-  async function call(action: string, params: Parameters<RemoteAgent['call']>[1], remote: RemoteCall) {
+  async function watched<Answer>(
+    remote: RemoteCall,
+    work: (call: RemoteCall) => Promise<Answer>,
+  ): Promise<Answer | { readonly refused: Failure }> {
     using silence = watchSilence(remote.signal, who, times)
     const { signal, onActivity } = silence
+    const { notifyClient } = remote
     const watchedCall: RemoteCall = {
       ...remote,
       signal,
       onActivity,
       emit: (update, content) => silence.pause(() => remote.emit(update, content)),
+      ...(notifyClient && {
+        notifyClient: (method, params) => silence.pause(() => notifyClient(method, params)),
+      }),
     }
     try {
-      return await abortable(agent.call(action, params, watchedCall), signal)
+      return await abortable(work(watchedCall), signal)
     } catch (thrown) {
       const failure = silence.failure(thrown)
       if (silence.has_answered && failure !== thrown) return { refused: failure as Failure }
@@ -57,7 +64,7 @@ export function createGuarded(agent: RemoteAgent, { policy, who, times }: GuardO
   const request = agent.request?.bind(agent)
   return {
     call: (action, params, remote) =>
-      policy(remote.signal, () => call(action, params, remote), remote.caller),
+      policy(remote.signal, () => watched(remote, (call) => agent.call(action, params, call)), remote.caller),
     probe: (remote) => within(remote.signal, (signal) => agent.probe({ ...remote, signal })),
     ...(describe && {
       describe: (remote) =>
@@ -68,12 +75,8 @@ export function createGuarded(agent: RemoteAgent, { policy, who, times }: GuardO
         ),
     }),
     ...(request && {
-      request: (method, params, call) =>
-        policy(
-          call.signal,
-          () => within(call.signal, (signal) => request(method, params, { ...call, signal })),
-          call.caller,
-        ),
+      request: (method, params, remote) =>
+        policy(remote.signal, () => watched(remote, (call) => request(method, params, call)), remote.caller),
     }),
     [Symbol.asyncDispose]: () => agent[Symbol.asyncDispose](),
   }
@@ -140,7 +143,7 @@ function watchSilence(caller: AbortSignal, who: string, { first_ms, idle_ms }: C
 }
 
 /** Runs inside the circuit, so that an error caused by one caller does not open the circuit for all callers. */
-function refusedOr(thrown: unknown): RemoteAnswer {
+function refusedOr(thrown: unknown): { readonly refused: Failure } {
   if (thrown instanceof Failure && isAboutCall(thrown.details.upstream?.status)) return { refused: thrown }
   throw thrown
 }

@@ -16,6 +16,7 @@ import { principalKey } from '../common/principal-key.ts'
 import { CallerNames } from './caller-names.ts'
 import { checkOutput } from './check-output.ts'
 import { validate } from './json-schema/json-schema.ts'
+import { createRequestAction } from './mcp-request.ts'
 import type { RemoteAnswer, RemoteCall, RemoteTask } from './remote-agent.ts'
 import { type ConnectedAgent, endpointsOf, type Remotes } from './remotes.ts'
 import { openTask, sealTask, type TaskHolder } from './task-reference.ts'
@@ -60,7 +61,11 @@ const messageCapability: Capability = {
 }
 
 const Continuation = z.strictObject({
-  task_id: z.string().min(1).max(4000).describe('As received with input_required.'),
+  task_id: z
+    .string()
+    .min(1)
+    .max(64 * 1024)
+    .describe('As received with input_required.'),
   input: z
     .record(z.string(), z.unknown())
     .describe('What the agent asked for; {text} for an answer in words.'),
@@ -106,6 +111,7 @@ class ListedAgent {
     const added = [
       this.#continueAction(),
       ...(agent.describe ? [this.#describeAction()] : []),
+      ...(agent.request ? [this.#requestAction()] : []),
       ...(endpoint.protocol === 'a2a' ? [this.#actionOf(messageCapability)] : []),
     ]
     const actions = [...stated, ...added.filter((action) => !statedNames.has(action.name))]
@@ -182,6 +188,21 @@ class ListedAgent {
     }
   }
 
+  #requestAction(): Action {
+    return createRequestAction(common, {
+      entry: this.#entry,
+      secret: this.#options.secret,
+      callerOf,
+      send: async (method, params, context) => {
+        const { connected, remote } = await this.#prepare(context)
+        const { agent } = connected
+        if (!agent.request) throw notCallable(this.#entry)
+        const sent = agent.request.bind(agent, method, params, remote)
+        return await this.#observed(sent)
+      },
+    })
+  }
+
   async #call(request: ActionCall, context: Context): Promise<Json> {
     const { connected, remote } = await this.#prepare(context)
     const { package_name } = this.#entry
@@ -199,7 +220,10 @@ class ListedAgent {
       if (answer.refused.content) answer.refused.content = names.translate(answer.refused.content)
       throw await this.#withNames(answer.refused, request.action, connected, remote)
     }
-    if (answer.content) context.attach(names.translate(answer.content))
+    const { content } = answer
+    // A question passes as it is only in the protocol in which it can be answered.
+    const passes = 'output' in answer || content?.protocol === context.content?.protocol
+    if (content && passes) context.attach(names.translate(content))
     if ('output' in answer) {
       return refuseInputRequired(package_name, checkOutput(package_name, answer.output))
     }
@@ -262,7 +286,9 @@ class ListedAgent {
     return new Failure(failure.code, failure.message, details, failure.cause)
   }
 
-  async #observed(work: () => Promise<RemoteAnswer>): Promise<RemoteAnswer> {
+  async #observed<Answer extends object>(
+    work: () => Promise<Answer | { readonly refused: Failure }>,
+  ): Promise<Answer | { readonly refused: Failure }> {
     const started = performance.now()
     const observe = (code: string) =>
       this.#options.observe(this.#entry.package_name, code, (performance.now() - started) / 1000)

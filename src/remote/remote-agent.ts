@@ -68,8 +68,11 @@ export interface RemoteAgent extends AsyncDisposable {
   /** The agent's own list of capabilities, in protocols that have one. */
   describe?(call: RemoteCall): Promise<readonly Capability[]>
   /** Passes one request of MCP on, and the answer back, as they are; for MCP servers. */
-  request?(method: string, params: JsonObject, call: RemoteCall): Promise<McpReply>
+  request?(method: string, params: JsonObject, call: RemoteCall): Promise<McpAnswer>
 }
+
+/** The answer, or a refusal that does not count against the agent. */
+export type McpAnswer = McpReply | { readonly refused: Failure }
 
 /** The facts about a listed agent that an adapter uses. */
 export interface RemoteFacts {

@@ -19,12 +19,12 @@ describe('a server of the 2025 era', () => {
       return misbehave(request, response, body)
     }
 
-  test('that sends a request to its caller is refused, and the call continues', async () => {
+  test('that asks its caller waits for the answer, and the call continues with it', async () => {
     let stream: ServerResponse | undefined
     const replies: unknown[] = []
     await using server = await startHostileServer((request, response, body) => {
-      if (body?.method === undefined && body?.error) {
-        replies.push(body.error.code)
+      if (body?.method === undefined && body?.result) {
+        replies.push(body.result)
         stream?.end(event({ jsonrpc: '2.0', id: 1, result: done }))
       }
       return old(() => {
@@ -35,11 +35,16 @@ describe('a server of the 2025 era', () => {
       })(request, response, body)
     })
     await using remote = agentAt(server.url)
-    expect(await remote.ask('x')).toEqual({ text: 'done' })
-    expect(replies).toEqual([-32601])
+    const question = await remote.agent.call('x', {}, remote.call())
+    if (!('task' in question)) throw new Error('no question')
+    expect(question.question).toEqual({ text: 'com.example.mcp asks: Who?' })
+    expect(await remote.ask('continue_task', { name: 'Ada' }, { task: question.task })).toEqual({
+      text: 'done',
+    })
+    expect(replies).toEqual([{ action: 'accept', content: { name: 'Ada' } }])
   })
 
-  test('that closes its stream on purpose is asked for the rest', async () => {
+  test('that closes its stream on purpose is question for the rest', async () => {
     await using server = await startHostileServer(
       old((request, response) => {
         response.writeHead(200, events)
@@ -53,7 +58,7 @@ describe('a server of the 2025 era', () => {
     expect(server.seen.at(-1)).toMatchObject({ method: 'GET', headers: { 'x-call': 'mine' } })
   })
 
-  test('whose tools have changed is asked for them again', async () => {
+  test('whose tools have changed is question for them again', async () => {
     const tools = [{ name: 'a', inputSchema: { type: 'object' } }]
     await using server = await startHostileServer(
       old((_, response, body) => {

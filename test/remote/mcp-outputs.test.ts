@@ -141,7 +141,7 @@ test.each([
   expect(await rejection(remote.ask('say', result))).toMatchObject(failure)
 })
 
-test('a task cannot be continued', async () => {
+test('a task that the server did not start cannot be continued', async () => {
   const call = remote.ask('echo', {}, { task: { task_id: '1' } })
-  expect(await rejection(call)).toMatchObject({ code: 'invalid_request' })
+  expect(await rejection(call)).toMatchObject({ code: 'not_found' })
 })

@@ -4,10 +4,11 @@ import type { LRUCache } from 'lru-cache'
 
 import type { Capability, Endpoint } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
-import type { JsonObject } from '../../../schemas/json.ts'
+import { isRecord, type JsonObject } from '../../../schemas/json.ts'
 import { abortable } from '../../common/abort.ts'
+import { logLevelKey } from '../../common/mcp/protocol.ts'
 import { wantsCredential } from '../refusal.ts'
-import type { McpReply, RemoteAgent, RemoteAnswer, RemoteCall } from '../remote-agent.ts'
+import type { McpAnswer, McpReply, RemoteAgent, RemoteAnswer, RemoteCall } from '../remote-agent.ts'
 import {
   type ConnectionOptions,
   Connector,
@@ -100,6 +101,7 @@ export class McpAgent implements RemoteAgent {
     const meta = call.content?.protocol === 'mcp' ? { _meta: call.content.meta } : {}
     try {
       const reply = await this.request('tools/call', { ...request, ...meta }, call)
+      if ('refused' in reply) return reply
       if ('error' in reply) throw failureOfRpc(reply.error)
       const { result } = reply
       if (isQuestion(result)) return questionOf(request, result)
@@ -109,11 +111,15 @@ export class McpAgent implements RemoteAgent {
     }
   }
 
-  async request(method: string, params: JsonObject, call: RemoteCall): Promise<McpReply> {
-    if (method === 'server/discover') return { result: await this.#discover(call) }
-    return await this.#options.openCalls.run(params, call, (lasting, ask) =>
-      this.#send({ method, params }, lasting, ask),
-    )
+  async request(method: string, params: JsonObject, call: RemoteCall): Promise<McpAnswer> {
+    try {
+      if (method === 'server/discover') return { result: await this.#discover(call) }
+      return await this.#options.openCalls.run(params, call, (lasting, ask) =>
+        this.#send({ method, params }, lasting, ask),
+      )
+    } catch (thrown) {
+      return refusedOr(thrown)
+    }
   }
 
   /**
@@ -170,7 +176,9 @@ export class McpAgent implements RemoteAgent {
       } catch (error) {
         const rpc = rpcErrorIn(error, sdk)
         if (!rpc || rpc.data instanceof Failure || String(rpc.code) === unsupportedVersion) throw error
-        return { error: { code: rpc.code, message: rpc.message, ...(rpc.data !== undefined && { data: rpc.data }) } }
+        return {
+          error: { code: rpc.code, message: rpc.message, ...(rpc.data !== undefined && { data: rpc.data }) },
+        }
       }
     })
   }
@@ -180,10 +188,13 @@ export class McpAgent implements RemoteAgent {
     sdk: Sdk,
     connection: McpConnection,
     exchange: McpExchange,
-    { method, params }: McpCall,
+    { method, params: sent }: McpCall,
     onprogress: (progress: Progress) => void,
   ): Promise<JsonObject> {
     const { client, spoken } = connection
+    const { log_level } = exchange
+    const logs = spoken.kind === 'modern' && log_level !== undefined
+    const params: JsonObject = logs ? { ...sent, _meta: { ...metaIn(sent), [logLevelKey]: log_level } } : sent
     if (spoken.kind === 'modern' && withoutAnswer.has(method)) return {}
     const options = { signal: exchange.signal, timeout: maxTimeout_ms, onprogress, allowInputRequired: true }
     const send = async (): Promise<JsonObject> => {
@@ -326,12 +337,18 @@ const verbatim: StandardSchemaV1<unknown, JsonObject> = {
   },
 }
 
-function factsOf({ signal, headers, content, notifyClient }: RemoteCall): ExchangeFacts {
-  const stated = content?.protocol === 'mcp' ? content.capabilities : undefined
+function metaIn({ _meta }: JsonObject): JsonObject {
+  return isRecord(_meta) ? (_meta as JsonObject) : {}
+}
+
+function factsOf({ signal, headers, content, notifyClient, onActivity }: RemoteCall): ExchangeFacts {
+  const { capabilities, log_level } = content?.protocol === 'mcp' ? content : {}
   return {
     signal,
     headers,
-    capabilities: offeredCapabilities(stated),
+    capabilities: offeredCapabilities(capabilities),
+    ...(log_level !== undefined && { log_level }),
+    onActivity,
     ...(notifyClient && { notifyClient }),
   }
 }

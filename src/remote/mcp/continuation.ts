@@ -24,9 +24,12 @@ export function isQuestion(result: JsonObject): result is InputRequiredResult {
   return result.resultType === 'input_required'
 }
 
-/** The questions as a task that waits for its caller. Throws Failure `upstream_invalid` for a state that is too long. */
+/** The questions as a task that waits for its caller. Throws Failure `upstream_invalid` for none, or a state that is too long. */
 export function questionOf(request: JsonObject, result: InputRequiredResult): RemoteAnswer {
   const { inputRequests = {}, requestState } = result
+  if (Object.keys(inputRequests).length === 0) {
+    throw new Failure('upstream_invalid', 'The agent answered input_required without a question.')
+  }
   const { name, arguments: params } = request
   const waiting = { name, arguments: params, state: requestState, keys: Object.keys(inputRequests) }
   const task_id = JSON.stringify(waiting)
@@ -92,8 +95,8 @@ function responses(keys: readonly string[], input: JsonObject): JsonObject {
 
 function response(input: Json): JsonObject {
   if (isRecord(input) && ['accept', 'decline', 'cancel'].includes(String(input.action))) {
-    const known = Object.keys(input).every((key) => key === 'action' || key === 'content')
-    if (known) return input as JsonObject
+    const isResponse = Object.keys(input).every((key) => key === 'action' || key === 'content')
+    if (isResponse) return input as JsonObject
   }
   return { action: 'accept', content: input }
 }

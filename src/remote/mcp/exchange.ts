@@ -11,8 +11,12 @@ export interface McpExchange {
   readonly headers: Readonly<Record<string, string>>
   /** The client capabilities that the server sees. */
   readonly capabilities: JsonObject
+  /** The level from which on the caller wants log messages. */
+  readonly log_level?: string
   /** Answers a question that the server asks during the call; absent where nobody can. */
   readonly ask?: AskCaller
+  /** Called when the server has sent something. */
+  readonly onActivity?: () => void
   /** Receives the server's notifications that belong to the call. */
   readonly notifyClient?: Notify
   /** The Failure of the last HTTP request; the SDK may pass on only its text. */
@@ -40,7 +44,7 @@ const afterCall_ms = 2_000
 /** The facts of a call that its exchange has. */
 export type ExchangeFacts = Pick<
   McpExchange,
-  'signal' | 'headers' | 'capabilities' | 'ask' | 'notifyClient'
+  'signal' | 'headers' | 'capabilities' | 'log_level' | 'ask' | 'onActivity' | 'notifyClient'
 >
 
 /** Runs `work` as the exchange of a call. */

@@ -77,7 +77,7 @@ class OpenCall {
   /** The call that waits for the next result; undefined while the caller has a question. */
   #call: RemoteCall | undefined
   #detach = () => {}
-  #asked: (() => void) | undefined
+  #onQuestion: (() => void) | undefined
   #timer: NodeJS.Timeout | undefined
   #count = 0
 
@@ -88,6 +88,7 @@ class OpenCall {
     const lasting: RemoteCall = {
       ...call,
       signal: this.#over.signal,
+      onActivity: () => this.#call?.onActivity(),
       emit: async (update, content) => this.#call?.emit(update, content),
       ...(call.notifyClient && {
         notifyClient: async (method, params) => this.#call?.notifyClient?.(method, params),
@@ -99,13 +100,13 @@ class OpenCall {
 
   /** The result of the call or, if the server asks first, its questions. */
   async next(): Promise<McpReply> {
-    const asked = new Promise<'asked'>((resolve) => {
-      this.#asked = () => resolve('asked')
-      if (this.#waiting.size > 0) resolve('asked')
+    const question = new Promise<'question'>((resolve) => {
+      this.#onQuestion = () => resolve('question')
+      if (this.#waiting.size > 0) resolve('question')
     })
     try {
-      const reply = await Promise.race([this.#reply, asked])
-      if (reply === 'asked') return { result: this.#suspend() }
+      const reply = await Promise.race([this.#reply, question])
+      if (reply === 'question') return { result: this.#suspend() }
       this.#end()
       return reply
     } catch (thrown) {
@@ -138,7 +139,7 @@ class OpenCall {
     return new Promise((resolve) => {
       this.#count++
       this.#waiting.set(`question_${this.#count}`, { question, answer: resolve })
-      this.#asked?.()
+      this.#onQuestion?.()
     })
   }
 
@@ -148,10 +149,10 @@ class OpenCall {
     this.#call = undefined
     const late = new Failure('cancelled', 'Nobody answered the question in time.')
     this.#timer = setTimeout(() => this.#end(late), wait_ms).unref()
-    const asked = [...this.#waiting].map(([key, { question }]) => [key, { ...question }] as const)
+    const questions = [...this.#waiting].map(([key, { question }]) => [key, { ...question }] as const)
     return {
       resultType: 'input_required',
-      inputRequests: Object.fromEntries(asked),
+      inputRequests: Object.fromEntries(questions),
       requestState: this.#id,
     }
   }

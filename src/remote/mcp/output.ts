@@ -24,8 +24,8 @@ const maxBinaryBytes = 256 * 1024
  */
 export function answerOf(result: JsonObject, tool: string, sdk: Sdk): RemoteAnswer {
   const { structuredContent, content, isError, _meta } = checked(result, sdk)
-  const said: Content = { protocol: 'mcp', result }
-  if (isError === true) return { refused: Object.assign(refusal(content, _meta, tool), { content: said }) }
+  const passed: Content = { protocol: 'mcp', result }
+  if (isError === true) return { refused: Object.assign(refusal(content, _meta, tool), { content: passed }) }
   const output = structuredContent === undefined ? contentOf(content) : (structuredContent as Json)
   if (sizeOf(output) > maxBytes) {
     throw new Failure(
@@ -33,7 +33,7 @@ export function answerOf(result: JsonObject, tool: string, sdk: Sdk): RemoteAnsw
       `The agent answered more than ${maxBytes} bytes, or too deeply nested.`,
     )
   }
-  return { output, content: said }
+  return { output, content: passed }
 }
 
 function checked(result: JsonObject, sdk: Sdk): CallToolResult {

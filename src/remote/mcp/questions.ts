@@ -1,5 +1,6 @@
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type JsonObject } from '../../../schemas/json.ts'
+import { questionMethods } from '../../common/mcp/questions.ts'
 import { textOf } from '../refusal.ts'
 
 /** A question of a server to its client: `elicitation/create`, `sampling/createMessage` or `roots/list`. */
@@ -30,21 +31,6 @@ export function offeredCapabilities({ elicitation, sampling, roots }: JsonObject
     : stated
 }
 
-const capabilityOf: Readonly<Record<string, string>> = {
-  'elicitation/create': 'elicitation',
-  'sampling/createMessage': 'sampling',
-  'roots/list': 'roots',
-}
-
-/** True if a client with these capabilities can answer every one of the questions. */
-export function canAnswer(capabilities: JsonObject | undefined, questions: JsonObject): boolean {
-  return Object.values(questions).every((question) => {
-    const method = isRecord(question) && typeof question.method === 'string' ? question.method : ''
-    const capability = capabilityOf[method]
-    return capability !== undefined && capabilities?.[capability] !== undefined
-  })
-}
-
 const maxQuestions = 10
 const maxCharacters = 64 * 1024
 
@@ -61,7 +47,7 @@ export function checkedQuestions(questions: JsonObject, asker: Asker): JsonObjec
 }
 
 function checkedQuestion(question: unknown, asker: Asker): JsonObject {
-  if (!isRecord(question) || typeof question.method !== 'string' || !(question.method in capabilityOf)) {
+  if (!isRecord(question) || typeof question.method !== 'string' || !questionMethods.has(question.method)) {
     throw refusal(asker, 'asks a question that MCP does not have')
   }
   if (question.method !== 'elicitation/create') return question as JsonObject

@@ -1,11 +1,14 @@
-import type { JSONRPCMessage, JSONRPCNotification, JSONRPCRequest, Transport } from '@modelcontextprotocol/client'
+import type {
+  JSONRPCMessage,
+  JSONRPCNotification,
+  JSONRPCRequest,
+  Transport,
+} from '@modelcontextprotocol/client'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type JsonObject } from '../../../schemas/json.ts'
 import { abortable } from '../../common/abort.ts'
+import { questionMethods } from '../../common/mcp/questions.ts'
 import { type Current, type McpExchange, runAfterCall } from './exchange.ts'
-
-/** What a server may ask of the client of a call. */
-const questions = new Set(['elicitation/create', 'sampling/createMessage', 'roots/list'])
 
 type Id = string | number
 type SendOptions = Parameters<Transport['send']>[1]
@@ -108,7 +111,7 @@ export class WatchedTransport implements Transport {
   #question(message: JSONRPCRequest): void {
     const { id, method, params = {} } = message
     const exchange = this.#callOfServer()
-    if (!exchange?.ask || !questions.has(method)) {
+    if (!exchange?.ask || !questionMethods.has(method)) {
       this.onmessage?.(message)
       return
     }
@@ -124,10 +127,10 @@ export class WatchedTransport implements Transport {
 
   #notification(message: JSONRPCNotification): void {
     const { method, params = {} } = message
+    const exchange = this.#callOfServer()
+    exchange?.onActivity?.()
     if (method === 'notifications/message') {
-      this.#callOfServer()
-        ?.notifyClient?.(method, params as JsonObject)
-        .catch(() => {})
+      exchange?.notifyClient?.(method, params as JsonObject).catch(() => {})
     }
     this.onmessage?.(message)
   }

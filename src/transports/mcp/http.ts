@@ -15,8 +15,11 @@ import { refuseRequest } from '../json-rpc/refuse.ts'
 import { clientOf } from '../shared/client-address.ts'
 import { type AllowsOrigin, assertOrigin } from '../shared/origins.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
+import type { ForwardedService } from './forwarded-service.ts'
+import { serveLegacy } from './protocol-2025/http.ts'
 import { serveExchange } from './protocol-2026/exchange.ts'
 import { Fault, faultText } from './protocol-2026/fault.ts'
+import { isModern } from './protocol-2026/headers.ts'
 import { assertPlainMessage } from './protocol-2026/plain-message.ts'
 import type { McpCaller } from './protocol-2026/protocol.ts'
 import type { McpService } from './service.ts'
@@ -32,7 +35,7 @@ interface McpHttpOptions {
   readonly serviceOf: (
     params: Readonly<Record<string, string>>,
     caller: McpCaller,
-  ) => McpService | Promise<McpService>
+  ) => McpService | ForwardedService | Promise<McpService | ForwardedService>
   readonly allowsOrigin: AllowsOrigin
   readonly onError: (fault: unknown) => void
   /** Aborts when the server stops: subscriptions end then. */
@@ -59,8 +62,13 @@ export function mcpMounts(options: McpHttpOptions): Mount[] {
       identify: () => identify(context, request),
     }
     const service = await serviceOf(paramsOf(request), caller)
-    if (isMessage(body) && isRequest(body) && service.modern.takes(body, request.headers)) {
+    const takes = 'legacy' in service ? isModern : service.modern.takes
+    if (isMessage(body) && isRequest(body) && takes(body, request.headers)) {
       await serveExchange(context, service.modern, caller, body, request, response)
+      return
+    }
+    if ('legacy' in service) {
+      await serveLegacy(context, service.legacy, caller, body, request, response)
       return
     }
     const { method, params } = isMessage(body) && isRequest(body) ? body : {}

@@ -1,7 +1,8 @@
 /**
  * The official MCP conformance suite, what each revision requires of a server, against the gateway as it ships,
  * with a baseline of what needs fixture tools, and against a fixture with all of those on the same transport code,
- * with none: over HTTP and, through a bridge, over WebSocket, pipes and `connect`. `node run.ts [results.json]`.
+ * with none: over HTTP, through a bridge over WebSocket, pipes and `connect`, and listed as an agent of the gateway.
+ * `node run.ts [results.json]`.
  */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -9,6 +10,7 @@ import { dirname, join, resolve } from 'node:path'
 import { startGateway } from '../../support/gateway.ts'
 import { startFixture } from './fixture.ts'
 import { startConnectBridge, startPipeBridge, startSocketBridge } from './lines.ts'
+import { startListed } from './listed.ts'
 import { findSuite, type RunOptions, revisions, runSuite } from './suite.ts'
 
 const [results = 'results/conformance.json'] = process.argv.slice(2)
@@ -18,7 +20,7 @@ const failures: { fullName: string; status: 'failed'; failureMessages: string[] 
 const program = findSuite()
 if (program === undefined) {
   console.log('@modelcontextprotocol/conformance is not installed here: skipped.')
-  counts.numPendingTests = 5 * revisions.length
+  counts.numPendingTests = 6 * revisions.length
 } else await runAll(program)
 
 await mkdir(dirname(results), { recursive: true })
@@ -33,8 +35,10 @@ async function runAll(suite: string): Promise<void> {
     await using fixture = await startFixture()
     await using socket = await startSocketBridge(fixture.service)
     await using pipes = await startPipeBridge(fixture.service)
+    await using listed = await startListed(fixture.url)
     await using connected = await startConnectBridge(fixture.url)
     const baseline = (name: string) => resolve(import.meta.dirname, `baseline-${name}.yml`)
+    const through = { '2025-11-25': {}, '2026-07-28': { baseline: baseline('listed-2026-07-28') } }
     const lines = { '2025-11-25': {}, '2026-07-28': { baseline: baseline('lines-2026-07-28') } }
     for (const revision of revisions) {
       const subjects = [
@@ -43,6 +47,7 @@ async function runAll(suite: string): Promise<void> {
         ['the fixture over WebSocket', socket.url, lines[revision]],
         ['the fixture over pipes', pipes.url, lines[revision]],
         ['the fixture over connect', connected.url, lines[revision]],
+        ['the fixture, listed', listed.url, through[revision]],
       ] as const
       for (const [subject, url, knownFailures] of subjects) {
         await run(suite, subject, {

@@ -6,7 +6,7 @@ import { type CallFixture, capabilities, info, listing } from './service.ts'
 
 /** The fixture on the SDK's server: all of the 2025 era, and subscriptions of the modern one. */
 export function createSdkServer(call: CallFixture): Server {
-  const server = new Server(info, { capabilities: { ...capabilities, logging: {} } })
+  const server = new Server(info, { capabilities })
   const handle = server.setRequestHandler.bind(server) as (
     method: string,
     answer: (request: { params: Record<string, unknown> }, context: Context) => object | Promise<object>,

@@ -3,6 +3,7 @@ import { capabilitiesKey, logLevelKey, modernVersion } from '../../../src/common
 import { Fault, faults } from '../../../src/transports/mcp/protocol-2026/fault.ts'
 import { createModern, type Modern } from '../../../src/transports/mcp/protocol-2026/protocol.ts'
 import { createResultWriter } from '../../../src/transports/mcp/protocol-2026/result.ts'
+import { inputRequired, type Question } from './ask.ts'
 import { getPrompt, prompts, readResource, resources, resourceTemplates } from './documents.ts'
 import { inputTools } from './input-tools.ts'
 import { type FixtureTool, plainTools, type ToolRequest } from './tools.ts'
@@ -13,6 +14,7 @@ export const capabilities = {
   prompts: { listChanged: true },
   resources: { subscribe: true, listChanged: true },
   completions: {},
+  logging: {},
 }
 
 const tools = new Map<string, FixtureTool>(Object.entries({ ...plainTools, ...inputTools }))
@@ -39,6 +41,23 @@ export function createCall(changed: ToolRequest['changed']): CallFixture {
   }
 }
 
+/** A question of a tool that expects its answer at once: in this era it ends the call, and comes back answered. */
+async function answering(
+  clientCapabilities: object,
+  run: (
+    ask: (question: Question, responses: unknown) => Promise<Readonly<Record<string, unknown>>>,
+  ) => Promise<object>,
+): Promise<object> {
+  const open = Promise.withResolvers<object>()
+  const result = run(async (question, responses) => {
+    const answer = isRecord(responses) ? responses.direct : undefined
+    if (isRecord(answer)) return answer
+    open.resolve(inputRequired({ direct: question }, clientCapabilities))
+    return await new Promise(() => {})
+  })
+  return await Promise.race([result, open.promise])
+}
+
 const freshness = { ttlMs: 1000, cacheScope: 'public' } as const
 
 /** The fixture on our own dispatcher: all of the modern era but subscriptions. */
@@ -52,12 +71,14 @@ export function createFixtureModern(call: CallFixture, onError: (fault: unknown)
       'tools/list': () => write({ tools: listing }, freshness),
       'tools/call': async (params, { meta, notify }) =>
         write(
-          await call(params, {
-            capabilities: meta[capabilitiesKey],
-            logLevel: meta[logLevelKey],
-            notify,
-            ask: () => Promise.reject(new Fault(faults.invalidParams, 'This era asks in its results.')),
-          }),
+          await answering(meta[capabilitiesKey], (ask) =>
+            call(params, {
+              capabilities: meta[capabilitiesKey],
+              logLevel: meta[logLevelKey],
+              notify,
+              ask: (question) => ask(question, params.inputResponses),
+            }),
+          ),
         ),
       'resources/list': () => write({ resources }, freshness),
       'resources/templates/list': () => write({ resourceTemplates }, freshness),

@@ -95,7 +95,11 @@ function membersOf(output: Json): string {
 
 /** A failed call is a result, so that the model reads it; its text is the problem details. */
 export function failedResult({ failure, id }: { failure: Failure; id: string }): object {
-  const shown = problem(failure, id)
+  return problemResult(problem(failure, id))
+}
+
+/** A problem as the result of a tool. */
+export function problemResult(shown: unknown): object {
   return {
     content: [{ type: 'text', text: JSON.stringify(shown) }],
     isError: true,

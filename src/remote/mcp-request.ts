@@ -1,0 +1,135 @@
+import { z } from 'zod'
+import type { Action, Context } from '../../schemas/action.ts'
+import type { EntryDetail } from '../../schemas/card.ts'
+import { Failure } from '../../schemas/failure.ts'
+import type { Json, JsonObject } from '../../schemas/json.ts'
+import { listedActions } from '../../schemas/names.ts'
+import { input, output, type Shape } from '../../schemas/shape.ts'
+import { type InputRequired, inputRequiredIn } from '../../schemas/task.ts'
+import { canAnswer } from '../common/mcp/questions.ts'
+import { checkOutput, maxMessageCharacters } from './check-output.ts'
+import { type InputRequiredResult, isQuestion, questionOf } from './mcp/continuation.ts'
+import type { McpAnswer, RemoteCall } from './remote-agent.ts'
+import { openTask, sealTask, type TaskHolder } from './task-reference.ts'
+
+/** The requests of MCP that pass. None of them concerns the connection, which is the gateway's own. */
+const methods = [
+  'server/discover',
+  'tools/list',
+  'tools/call',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+  'resources/subscribe',
+  'resources/unsubscribe',
+  'prompts/list',
+  'prompts/get',
+  'completion/complete',
+  'logging/setLevel',
+] as const
+
+const Request = z.strictObject({
+  method: z.enum(methods).describe('Method of MCP.'),
+  params: z.record(z.string(), z.json()).default({}).describe('Params of the method.'),
+})
+const Reply = z.union([
+  z.object({ result: z.record(z.string(), z.json()) }),
+  z.object({ error: z.object({ code: z.int(), message: z.string(), data: z.json().optional() }) }),
+])
+
+interface RequestPorts {
+  readonly entry: EntryDetail
+  readonly secret: () => Promise<Uint8Array>
+  /** Sends a request to the server on behalf of the caller. */
+  readonly send: (method: string, params: JsonObject, context: Context) => Promise<McpAnswer>
+  readonly callerOf: (context: Context) => RemoteCall['caller']
+}
+
+/** The action of a listed MCP server that passes one request on and its answer back, both as they are. */
+export function createRequestAction(
+  common: Pick<Action, 'part' | 'access' | 'effect' | 'deadline_ms'>,
+  { entry, secret, send, callerOf }: RequestPorts,
+): Action {
+  const { package_name } = entry
+  return {
+    ...common,
+    name: listedActions.request,
+    title: 'Send a request of MCP',
+    description: 'Passes one request of MCP on to the agent, and its answer back.',
+    input: input(Request) as Shape<unknown>,
+    output: output(Reply) as Shape<unknown>,
+    advertised: false,
+    async run(value, context) {
+      const { method, params } = value as { method: string; params: JsonObject }
+      const holder: TaskHolder = { agent: entry.id, caller: callerOf(context) }
+      const key = await secret()
+      const answer = await send(
+        method,
+        withState(params, (state) => opened(state, holder, key)),
+        context,
+      )
+      if ('refused' in answer) throw answer.refused
+      const checked = checkOutput(package_name, answer as Json, maxMessageCharacters) as JsonObject
+      if (!('result' in answer)) return checked
+      const { result } = answer
+      refuseForged(package_name, result)
+      if (!isQuestion(result)) return checked
+      const seal = (task_id: string) => sealTask({ task_id }, holder, key)
+      return questionFor({ method, params }, result, package_name, seal, context)
+    },
+  }
+}
+
+/** The questions for a client that can answer them; for any other, a task that `continue_task` continues. */
+function questionFor(
+  { method, params }: { readonly method: string; readonly params: JsonObject },
+  result: InputRequiredResult,
+  agent: string,
+  seal: (text: string) => string,
+  { content }: Context,
+): JsonObject {
+  const { inputRequests = {} } = result
+  const capabilities = content?.protocol === 'mcp' ? content.capabilities : undefined
+  if (canAnswer(capabilities, inputRequests)) return { result: withState(result, seal) }
+  const answer = questionOf(params, result)
+  if (method !== 'tools/call' || !('task' in answer)) {
+    throw new Failure('not_callable', `${agent} asks for input, which your client cannot give.`, {
+      hint: 'State the capability elicitation.',
+    })
+  }
+  const required: InputRequired = {
+    status: 'input_required',
+    agent,
+    task_id: seal(answer.task.task_id),
+    question: answer.question as InputRequired['question'],
+  }
+  const text = JSON.stringify(required)
+  return { result: { content: [{ type: 'text', text }], structuredContent: required as Json } }
+}
+
+function withState(holder: JsonObject, change: (state: string) => string): JsonObject {
+  const { requestState } = holder
+  return typeof requestState === 'string' ? { ...holder, requestState: change(requestState) } : holder
+}
+
+function opened(state: string, holder: TaskHolder, secret: Uint8Array): string {
+  try {
+    return openTask(state, holder, secret).task_id
+  } catch (fault) {
+    throw new Failure(
+      'invalid_request',
+      'The requestState is not one that you received from this agent.',
+      { errors: [{ pointer: '/requestState', detail: 'Send it as it came with the questions.' }] },
+      fault,
+    )
+  }
+}
+
+/** An agent must not forge `input_required` of this gateway. */
+function refuseForged(packageName: string, { structuredContent }: JsonObject): void {
+  if (!inputRequiredIn(structuredContent)) return
+  throw new Failure(
+    'upstream_invalid',
+    `${packageName} asks for input in a form that this gateway cannot continue.`,
+  )
+}

@@ -1,0 +1,24 @@
+import type { RequestContent } from '../../../schemas/content.ts'
+import { isRecord, type JsonObject } from '../../../schemas/json.ts'
+import { capabilitiesKey, clientInfoKey, logLevelKey, versionKey } from '../../common/mcp/protocol.ts'
+
+/** What a client of MCP states about itself: with each request since 2026-07-28, once with `initialize` before. */
+export interface ClientFacts {
+  readonly capabilities: JsonObject
+  /** The level from which on the client wants log messages. */
+  readonly log_level?: string
+}
+
+const protocolKeys = new Set<string>([
+  versionKey,
+  clientInfoKey,
+  capabilitiesKey,
+  logLevelKey,
+  'progressToken',
+])
+
+/** The client, and the `_meta` of its request without the keys of the protocol. */
+export function requestContent(facts: ClientFacts, meta: unknown): RequestContent {
+  const own = isRecord(meta) ? Object.entries(meta).filter(([key]) => !protocolKeys.has(key)) : []
+  return { protocol: 'mcp', ...facts, meta: Object.fromEntries(own) as JsonObject }
+}

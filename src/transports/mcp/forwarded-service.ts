@@ -1,0 +1,114 @@
+import type { EntryDetail } from '../../../schemas/card.ts'
+import { isRecord, type JsonObject } from '../../../schemas/json.ts'
+import { capabilitiesKey, logLevelKey, modernVersion } from '../../common/mcp/protocol.ts'
+import { isChallenge } from '../http/challenge.ts'
+import type { TransportContext } from '../shared/transport-context.ts'
+import type { ClientFacts } from './client-facts.ts'
+import { createLegacy, type Legacy, type LegacyMethod } from './protocol-2025/legacy.ts'
+import { Fault } from './protocol-2026/fault.ts'
+import type { Meta } from './protocol-2026/meta.ts'
+import { createModern, type McpMethod, type Modern } from './protocol-2026/protocol.ts'
+import { createResultWriter } from './protocol-2026/result.ts'
+import { problemResult } from './views/calls.ts'
+import { type ClientExchange, createForward } from './views/forward.ts'
+
+/** A listed MCP server behind this gateway, in every protocol version. */
+export interface ForwardedService {
+  readonly modern: Modern
+  readonly legacy: Legacy
+}
+
+interface ForwardedOptions {
+  readonly context: TransportContext
+  readonly entry: EntryDetail
+  readonly info: JsonObject
+  readonly instructions: string
+  /** The tools of the entry, for callers for whom the server itself cannot be asked. */
+  readonly tools: readonly object[]
+  readonly onError: (fault: unknown) => void
+}
+
+/** Methods whose result a client may keep (2026-07-28, Caching); a server of a legacy protocol version says nothing. */
+const lists = ['tools/list', 'resources/list', 'resources/templates/list', 'resources/read', 'prompts/list']
+const calls = ['tools/call', 'prompts/get', 'completion/complete']
+const legacyOnly = ['resources/subscribe', 'resources/unsubscribe', 'logging/setLevel']
+const unknownFreshness = { ttlMs: 0, cacheScope: 'private' } as const
+const maxInstructions = 4000
+
+/** Passes every request on, and every answer back as it is. */
+export function createForwardedService(options: ForwardedOptions): ForwardedService {
+  const { context, entry, info, tools, onError } = options
+  const forward = createForward(context, entry.package_name)
+  const fallback = Object.freeze({ tools })
+
+  async function answer(
+    method: string,
+    params: Readonly<Record<string, unknown>>,
+    exchange: ClientExchange,
+  ): Promise<object> {
+    try {
+      return await forward(method, params, exchange)
+    } catch (thrown) {
+      const failure = thrown instanceof Fault ? thrown.failure : undefined
+      if (!failure) throw thrown
+      if (method === 'tools/list' && tools.length > 0 && params.cursor === undefined) return fallback
+      const isHidden = method !== 'tools/call' || isChallenge(failure) || failure.code === 'invalid_request'
+      if (isHidden) throw thrown
+      return problemResult((thrown as Fault).data)
+    }
+  }
+
+  /** What the server states about itself, under the name that the registry has for it. */
+  async function describe(exchange: ClientExchange): Promise<JsonObject> {
+    const stated = await forward('server/discover', {}, exchange).catch((thrown) => {
+      if (tools.length > 0 && thrown instanceof Fault) return { capabilities: { tools: {} } } as JsonObject
+      throw thrown
+    })
+    const { capabilities, instructions } = stated
+    const words =
+      typeof instructions === 'string' ? ` It says: ${instructions.slice(0, maxInstructions)}` : ''
+    return {
+      capabilities: isRecord(capabilities) ? (capabilities as JsonObject) : {},
+      instructions: `${options.instructions}${words}`,
+    }
+  }
+
+  const { write } = createResultWriter(info)
+  const named = (names: readonly string[], freshness?: typeof unknownFreshness) =>
+    names.map((method): [string, McpMethod] => [
+      method,
+      async (params, exchange) => {
+        const result = await answer(method, params, { ...exchange, facts: factsOf(exchange.meta) })
+        return write({ ...freshness, ...result })
+      },
+    ])
+  const modern = createModern({
+    onError,
+    others: new Set(),
+    methods: {
+      async 'server/discover'(_, exchange) {
+        const stated = await describe({ ...exchange, facts: factsOf(exchange.meta) })
+        return write({ supportedVersions: [modernVersion], ...stated, ...unknownFreshness })
+      },
+      ...Object.fromEntries([...named(lists, unknownFreshness), ...named(calls)]),
+    },
+  })
+  const legacyMethods = [...lists, ...calls, ...legacyOnly].map((method): [string, LegacyMethod] => [
+    method,
+    (params, exchange) => answer(method, params, exchange),
+  ])
+  const legacy = createLegacy({
+    onError,
+    methods: Object.fromEntries(legacyMethods),
+    describe: async (_, exchange) => ({ ...(await describe(exchange)), serverInfo: info }),
+  })
+  return { modern, legacy }
+}
+
+function factsOf(meta: Meta): ClientFacts {
+  const level = meta[logLevelKey]
+  return {
+    capabilities: meta[capabilitiesKey] as JsonObject,
+    ...(level !== undefined && { log_level: level }),
+  }
+}

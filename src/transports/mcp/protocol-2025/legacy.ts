@@ -1,0 +1,149 @@
+import type { Failure } from '../../../../schemas/failure.ts'
+import { isRecord, type JsonObject } from '../../../../schemas/json.ts'
+import { cancelledBy, isRequest, type McpMessage, type McpRequest } from '../../../common/mcp/message.ts'
+import { principalKey } from '../../../common/principal-key.ts'
+import { Fault, faults, faultText } from '../protocol-2026/fault.ts'
+import type { McpCaller } from '../protocol-2026/protocol.ts'
+import type { ClientExchange } from '../views/forward.ts'
+import { ClientQuestions } from './client-questions.ts'
+import { capabilitiesIn, sessionIdOf } from './session-id.ts'
+
+/** Returns the result of one method. Throws Fault; any other error is internal. */
+export type LegacyMethod = (
+  params: Readonly<Record<string, unknown>>,
+  exchange: ClientExchange,
+) => object | Promise<object>
+
+interface LegacyOptions {
+  readonly methods: Readonly<Record<string, LegacyMethod>>
+  /** The result of `initialize`, without the protocol version. */
+  readonly describe: LegacyMethod
+  readonly onError: (fault: unknown) => void
+}
+
+/** One message over HTTP. */
+export interface LegacyPost {
+  readonly message: McpMessage
+  readonly caller: McpCaller
+  readonly session_id: string | undefined
+  readonly signal: AbortSignal
+  /** Sends a message before the answer. */
+  readonly send: (message: object) => Promise<void>
+}
+
+/** The answer; without a text, the message was no request. */
+export interface LegacyAnswer {
+  readonly text?: string
+  /** The id of a new session. */
+  readonly session_id?: string
+  readonly failure?: Failure
+}
+
+/** The protocol versions with `initialize`, over HTTP, without any state of this gateway. */
+export interface Legacy {
+  /** Never throws. */
+  take(post: LegacyPost): Promise<LegacyAnswer>
+}
+
+const versions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07']
+/** Rounds of questions in one call. */
+const maxRounds = 16
+
+export function createLegacy({ methods, describe, onError }: LegacyOptions): Legacy {
+  const methodsByName = new Map(Object.entries(methods))
+  const questions = new ClientQuestions()
+  const running = new Map<string, AbortController>()
+
+  async function callerOf({ caller }: LegacyPost): Promise<string> {
+    const principal = await caller.identify()
+    return principal === null ? 'anonymous' : principalKey(principal)
+  }
+
+  async function resultOf(request: McpRequest, post: LegacyPost, signal: AbortSignal): Promise<object> {
+    const { method, params = {} } = request
+    const capabilities = capabilitiesIn(post.session_id)
+    const exchange: ClientExchange = {
+      caller: post.caller,
+      signal,
+      challenges: true,
+      facts: { capabilities },
+      notify: (name, details) => post.send({ jsonrpc: '2.0', method: name, params: details }),
+    }
+    if (method === 'ping') return {}
+    if (method === 'initialize') {
+      const { protocolVersion } = params
+      const version = versions.find((candidate) => candidate === protocolVersion) ?? versions[0]
+      return { protocolVersion: version, ...(await describe({}, exchange)) }
+    }
+    const answer = methodsByName.get(method)
+    if (!answer) throw new Fault(faults.unknownMethod, `Method not found: ${method.slice(0, 100)}`)
+    const key = await callerOf(post)
+    const ask = (question: { method: string; params: JsonObject }) =>
+      questions.ask(question, { caller: key, signal, send: post.send })
+    let result = await answer(params, exchange)
+    for (let round = 0; isQuestion(result) && round < maxRounds; round++) {
+      const { inputRequests, requestState } = result
+      const inputResponses: Record<string, JsonObject> = {}
+      for (const [name, question] of Object.entries(inputRequests ?? {})) {
+        inputResponses[name] = await ask(question)
+      }
+      const state = requestState === undefined ? {} : { requestState }
+      result = await answer({ ...params, inputResponses, ...state }, exchange)
+    }
+    return withoutLaterMembers({ ...result })
+  }
+
+  async function answer(request: McpRequest, post: LegacyPost): Promise<LegacyAnswer> {
+    const { id, method, params } = request
+    const controller = new AbortController()
+    const key = `${post.session_id} ${id}`
+    running.set(key, controller)
+    try {
+      const signal = AbortSignal.any([post.signal, controller.signal])
+      const result = await resultOf(request, post, signal)
+      const session = method === 'initialize' ? { session_id: sessionIdOf(params?.capabilities) } : {}
+      return { text: JSON.stringify({ jsonrpc: '2.0', id, result }), ...session }
+    } catch (thrown) {
+      if (!(thrown instanceof Fault)) onError(thrown)
+      const fault = thrown instanceof Fault ? legacyFault(thrown) : internal
+      return { text: faultText(fault, id), ...(fault.failure && { failure: fault.failure }) }
+    } finally {
+      if (running.get(key) === controller) running.delete(key)
+    }
+  }
+
+  return {
+    async take(post) {
+      const { message, session_id } = post
+      if (isRequest(message)) return await answer(message, post)
+      if ('method' in message) {
+        const cancelled = cancelledBy(message)
+        if (cancelled !== undefined) running.get(`${session_id} ${cancelled}`)?.abort()
+      } else questions.answer(message, await callerOf(post))
+      return {}
+    },
+  }
+}
+
+interface Question {
+  readonly inputRequests?: Readonly<Record<string, { method: string; params: JsonObject }>>
+  readonly requestState?: string
+}
+
+function isQuestion(result: object): result is Question {
+  return 'resultType' in result && result.resultType === 'input_required'
+}
+
+/** Members that 2026-07-28 added to results. */
+function withoutLaterMembers({ resultType, ttlMs, cacheScope, ...result }: Record<string, unknown>): object {
+  return result
+}
+
+/** In legacy protocol versions the code of an unknown resource is -32002 (SEP-2164). */
+function legacyFault(fault: Fault): Fault {
+  const { code, data, message } = fault
+  const isMissing = code === faults.invalidParams && isRecord(data) && Object.keys(data).join() === 'uri'
+  return isMissing ? new Fault(-32002, message, { data }) : fault
+}
+
+const internal = new Fault(faults.internal, 'An unexpected error occurred; it has been logged.')

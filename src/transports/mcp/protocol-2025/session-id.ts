@@ -1,0 +1,30 @@
+import { randomUUID } from 'node:crypto'
+import { isRecord, type JsonObject } from '../../../../schemas/json.ts'
+
+const maxLength = 4096
+
+/**
+ * The id of a session holds all that there is to know of the client, so that no node keeps a session. It is no secret
+ * and proves nothing: each request has its own token.
+ */
+export function sessionIdOf(capabilities: unknown): string {
+  const { elicitation, sampling, roots } = isRecord(capabilities) ? capabilities : {}
+  const id = encoded({ elicitation, sampling, roots })
+  if (id.length <= maxLength) return id
+  const brief = (capability: unknown) => (capability === undefined ? undefined : {})
+  return encoded({ elicitation: brief(elicitation), sampling: brief(sampling), roots: brief(roots) })
+}
+
+function encoded(capabilities: object): string {
+  return Buffer.from(JSON.stringify([randomUUID(), capabilities])).toString('base64url')
+}
+
+/** The capabilities in an id; none if the id is another server's. */
+export function capabilitiesIn(id: string | undefined): JsonObject {
+  try {
+    const [, capabilities] = JSON.parse(Buffer.from(id ?? '', 'base64url').toString())
+    return isRecord(capabilities) ? (capabilities as JsonObject) : {}
+  } catch {
+    return {}
+  }
+}
