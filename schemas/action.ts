@@ -8,6 +8,18 @@ import type { Shape } from './shape.ts'
 
 export type Access = 'public' | 'bearer' | { readonly scope: Scope }
 
+/** How a tool shows an action to language models, where the action's own description and input do not serve them. */
+interface ToolForm {
+  /** When to use the tool, with an example. */
+  readonly description?: string
+  /** The part of the input that models see. The action takes all of its input. */
+  readonly input?: Shape<unknown>
+  /** Values of fields that a call leaves out. */
+  readonly defaults?: Readonly<Record<string, unknown>>
+  /** A call without any of these fields is refused with this request. */
+  readonly asks?: { readonly for: readonly string[]; readonly text: string }
+}
+
 /** One operation of an agent. It is declared once, and every protocol derives its form from it. */
 export interface Action<Input = unknown, Output = unknown, Part = unknown> {
   /** The name on the wire: `search_agents`. */
@@ -32,6 +44,7 @@ export interface Action<Input = unknown, Output = unknown, Part = unknown> {
   readonly advertised: boolean
   /** False if the card shows the action without its input schema. */
   readonly card_input?: false
+  readonly tool?: ToolForm
   /** Milliseconds the action may run; 10,000 when absent, `none` for subscriptions ended by the signal. */
   readonly deadline_ms?: number | 'none'
   run(input: Input, context: Context<Part>): Promise<Output>

@@ -33,6 +33,9 @@ export function addressOf(packageName: string): string {
   return `custom.${packageName}`
 }
 
+/** Names under which inputs take the field `agent` as well. */
+export const agentAliases: readonly string[] = ['package_name', 'to']
+
 export const testTag = 'test'
 
 /** The name of an agent in methods and tools: the last part of its package name. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { BriefFound, Detail } from './brief.ts'
 import { Found } from './card.ts'
 import { type FacetName, facetNames, filterShape } from './entry-fields.ts'
 import { notBlank } from './names.ts'
@@ -22,6 +23,7 @@ const fields = {
     .max(100_000)
     .optional()
     .describe('End the page if the answer would exceed about this many language-model tokens.'),
+  detail: Detail,
 }
 const intent = z
   .string()
@@ -32,6 +34,12 @@ const intent = z
 
 export const SearchInput = z.strictObject({ query: intent.optional(), ...fields })
 export type SearchInput = z.output<typeof SearchInput>
+export type SearchQuery = Omit<SearchInput, 'detail'>
+
+/** The part of the input that tools show to language models. */
+export const ToolSearchInput = SearchInput.pick({ query: true, limit: true, cursor: true }).extend({
+  filters: Filters.pick({ category: true }).optional(),
+})
 
 /** The input of a search with a required intent. */
 export const IntentInput = z.strictObject({ query: intent, ...fields })
@@ -42,15 +50,26 @@ const facetCounts = Object.fromEntries(facetNames.map((name) => [name, Counts]))
   typeof Counts
 >
 
-export const SearchOutput = z.object({
-  agents: z.array(Found),
+const page = {
   total: z.int().describe('Number of matching agents, on all pages.'),
-  next_cursor: z.string().nullable().describe('Null on the last page.'),
   facets: z.object(facetCounts).optional(),
   notice: z.string().optional().describe('Present if no agent fits, or none fits well.'),
   degraded: z.string().optional().describe('The part of the search that was not available.'),
+}
+
+export const SearchOutput = z.object({
+  agents: z.array(Found),
+  ...page,
+  next_cursor: z.string().nullable().describe('Null on the last page.'),
 })
 export type SearchOutput = z.infer<typeof SearchOutput>
+
+export const BriefSearchOutput = z.object({
+  agents: z.array(BriefFound),
+  ...page,
+  next_cursor: z.string().optional().describe('Absent on the last page.'),
+})
+export type BriefSearchOutput = z.infer<typeof BriefSearchOutput>
 
 /** Package names with one prefix. */
 export const NameCompletion = z.object({

@@ -33,6 +33,35 @@ function shape<T>(type: z.ZodType<T>, io: 'input' | 'output'): Shape<T> {
   }
 }
 
+/**
+ * A shape that takes one field under other names as well. Throws Failure `invalid_request` for a field that is stated
+ * twice.
+ */
+export function withAliases<T>(shape: Shape<T>, field: string, aliases: readonly string[]): Shape<T> {
+  return {
+    get json() {
+      return shape.json
+    },
+    parse: (value) => shape.parse(renamed(value, field, aliases)),
+  }
+}
+
+/** The value with a field under its own name. Throws Failure `invalid_request` for a field that is stated twice. */
+export function renamed(value: unknown, field: string, aliases: readonly string[]): unknown {
+  if (!isRecord(value)) return value
+  const [alias] = aliases.filter((name) => value[name] !== undefined)
+  if (alias === undefined) return value
+  const stated = [field, ...aliases].filter((name) => value[name] !== undefined)
+  if (stated.length > 1) {
+    const detail = `${stated.join(' and ')} mean the same. Give only ${field}.`
+    throw new Failure('invalid_request', `/${alias}: ${detail}`, {
+      errors: [{ pointer: `/${alias}`, detail }],
+    })
+  }
+  const { [alias]: text, ...rest } = value
+  return { [field]: text, ...rest }
+}
+
 /** A type is converted once in a process, however many gateways run in it. */
 const converted = {
   input: new WeakMap<z.ZodType, JsonSchema>(),

@@ -90,6 +90,11 @@ export function getCurrentPrice(
     access: { scope: 'a2a:call' },
     effect: 'read',
     advertised: true,
+    tool: {
+      description:
+        'Gets the current price of a stock, cryptocurrency, exchange rate or index. Example: {"symbol": "BTC"}.',
+      input: input(Input.pick({ symbol: true, asset_class: true })),
+    },
     async run({ symbol, asset_class, currency, cross_check }, context) {
       const instrument = readSymbol(symbol, asset_class, currency)
       const call = upstreamCallOf(context)

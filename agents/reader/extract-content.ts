@@ -97,6 +97,10 @@ export function extractContent(cache: DocumentCache): ExtractContent {
     access: { scope: 'a2a:call' },
     effect: 'read',
     advertised: true,
+    tool: {
+      description: 'Reads a web page or a PDF as Markdown. Example: {"url": "https://example.com/"}.',
+      input: input(Input.pick({ url: true, cursor: true })),
+    },
     deadline_ms: 20_000,
     async run({ max_chars, cursor, ...options }, { signal, counted_as: caller = '' }) {
       const request = digest(keyOf(options))

@@ -7,7 +7,7 @@ import type { PersonalDataPage, PersonalTable } from '../../schemas/personal-dat
 import type { Change, Publication } from '../../schemas/publication.ts'
 import type { QuotaInput, Usage, UsageInput } from '../../schemas/quota.ts'
 import type { Principal } from '../../schemas/scope.ts'
-import type { NameCompletion, SearchInput, SearchOutput } from '../../schemas/search.ts'
+import type { BriefSearchOutput, NameCompletion, SearchOutput, SearchQuery } from '../../schemas/search.ts'
 import type { TransferPage, TransferStatus } from '../../schemas/transfer.ts'
 import type { AuditEvent, ProofRequest, VerificationOutcome } from '../../schemas/trust.ts'
 import type { Validation, ValidationRequest } from '../../schemas/validation.ts'
@@ -27,7 +27,9 @@ export type StandardShape = '1.0' | 'any'
 
 /** The parts of the registry that the registry agent uses. */
 export interface RegistryPort {
-  search(input: SearchInput, caller: Caller, signal: AbortSignal): Promise<SearchOutput>
+  search(input: SearchQuery, caller: Caller, signal: AbortSignal): Promise<SearchOutput>
+  /** The same search in the form for language models. */
+  searchBrief(input: SearchQuery, caller: Caller, signal: AbortSignal): Promise<BriefSearchOutput>
   /** Listed package names that begin with a prefix, in order. */
   completeName(prefix: string, limit: number): Promise<NameCompletion>
   get(agent: string, caller: Caller): Promise<EntryDetail>

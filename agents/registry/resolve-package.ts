@@ -1,12 +1,16 @@
 import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
+import { BriefEntry, Detail } from '../../schemas/brief.ts'
 import { EntryDetail } from '../../schemas/card.ts'
+import { Failure } from '../../schemas/failure.ts'
+import { agentAliases } from '../../schemas/names.ts'
 import { agentReference } from '../../schemas/publication.ts'
-import { input, output } from '../../schemas/shape.ts'
+import { input, output, withAliases } from '../../schemas/shape.ts'
+import { briefEntry } from './brief-entry.ts'
 import type { RegistryPort } from './port.ts'
 
 const Input = z.strictObject({
-  package_name: agentReference,
+  agent: agentReference,
   version: z
     .string()
     .min(1)
@@ -18,8 +22,15 @@ const Input = z.strictObject({
     .min(1)
     .optional()
     .describe('The revision of the requested version; each entry states it.'),
+  detail: Detail,
+  max_tokens: z
+    .int()
+    .min(50)
+    .max(100_000)
+    .optional()
+    .describe('Size of a brief answer in language-model tokens, about; 8,000 when absent.'),
 })
-const Output = EntryDetail.pick({
+const FullOutput = EntryDetail.pick({
   package_name: true,
   version: true,
   verification_level: true,
@@ -28,33 +39,60 @@ const Output = EntryDetail.pick({
   deprecated: true,
   card: true,
 })
+const Output = z.union([FullOutput, BriefEntry])
 type Output = z.infer<typeof Output>
 
+const briefTokens = 8000
+
+const tool = {
+  description:
+    'Shows all actions of an agent, if its search hit lacks the one that you need. Example: {"agent": "svc.utility.wiki"}.',
+  input: input(Input.pick({ agent: true })),
+  defaults: { detail: 'brief' },
+} as const
+
 export function resolvePackage(registry: RegistryPort): Action<z.output<typeof Input>, Output> {
-  // The public view of an entry is frozen until the entry changes, so its output can be cached by identity.
-  const shown = new WeakMap<EntryDetail, Output>()
+  // The public view of an entry is frozen until the entry changes, so its outputs can be cached by identity.
+  const full = cached(fullEntry)
+  const brief = cached((found) => briefEntry(found, briefTokens))
   return defineAction({
     name: 'resolve_package',
     title: 'Resolve a package',
     description: 'Gets the agent card for a given package ID.',
-    input: input(Input),
+    input: withAliases(input(Input), 'agent', agentAliases),
     output: output(Output),
     access: 'public',
     effect: 'read',
     advertised: true,
     card_input: false,
-    async run(request, { principal }) {
-      const found = await registry.resolve(request.package_name, request, principal)
-      const entry = shown.get(found)
-      if (entry) return entry
-      const part = partOf(found)
-      if (Object.isFrozen(found)) shown.set(found, Object.freeze(part))
-      return part
+    tool,
+    async run({ agent, detail, max_tokens, ...version }, { principal }) {
+      if (detail === 'full' && max_tokens !== undefined) throw notBrief()
+      const found = await registry.resolve(agent, version, principal)
+      if (detail === 'full') return full(found)
+      return max_tokens === undefined ? brief(found) : briefEntry(found, max_tokens)
     },
   })
 }
 
-function partOf(found: EntryDetail): Output {
+/** Returns the same frozen output for the same frozen entry. */
+function cached<Shown>(show: (found: EntryDetail) => Shown): (found: EntryDetail) => Shown {
+  const outputs = new WeakMap<EntryDetail, Shown>()
+  return (found) => {
+    const shown = outputs.get(found) ?? show(found)
+    if (Object.isFrozen(found)) outputs.set(found, Object.freeze(shown))
+    return shown
+  }
+}
+
+function fullEntry(found: EntryDetail): z.infer<typeof FullOutput> {
   const { package_name, version, verification_level, manifest_url, license, deprecated, card } = found
   return { package_name, version, verification_level, manifest_url, license, deprecated, card }
+}
+
+function notBrief(): Failure {
+  const detail = 'A card is whole or not there. Give max_tokens with detail: brief.'
+  return new Failure('invalid_request', `/max_tokens: ${detail}`, {
+    errors: [{ pointer: '/max_tokens', detail }],
+  })
 }

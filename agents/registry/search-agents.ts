@@ -1,5 +1,12 @@
+import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
-import { IntentInput, SearchInput, SearchOutput } from '../../schemas/search.ts'
+import {
+  BriefSearchOutput,
+  IntentInput,
+  SearchInput,
+  SearchOutput,
+  ToolSearchInput,
+} from '../../schemas/search.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { createKeyedSemaphore } from '../../src/common/keyed-semaphore.ts'
 import type { RegistryPort } from './port.ts'
@@ -10,7 +17,21 @@ import type { RegistryPort } from './port.ts'
  */
 const maxConcurrent = 8
 
-export function searchAgents(registry: RegistryPort): Action<SearchInput, SearchOutput> {
+const Output = z.union([SearchOutput, BriefSearchOutput])
+type Output = z.infer<typeof Output>
+
+const tool = {
+  description:
+    'Finds software agents for a task that your own tools cannot do. A hit shows what call_agent needs: package_name, and actions with their input. Example: {"query": "convert a PDF to text"}.',
+  input: input(ToolSearchInput),
+  defaults: { detail: 'brief' },
+  asks: {
+    for: ['query', 'filters', 'sort', 'cursor'],
+    text: 'Say what the agent should do, in a few plain words, such as {"query": "convert a PDF to text"}.',
+  },
+} as const
+
+export function searchAgents(registry: RegistryPort): Action<SearchInput, Output> {
   const acquire = createKeyedSemaphore(maxConcurrent)
   return defineAction({
     name: 'search_agents',
@@ -18,19 +39,21 @@ export function searchAgents(registry: RegistryPort): Action<SearchInput, Search
     description:
       'Finds agents from natural-language intent. Without a query it lists agents. Answers with each agent’s package name, description, verification level and the URL of its card.',
     input: input(SearchInput),
-    output: output(SearchOutput),
+    output: output(Output),
     access: 'public',
     effect: 'read',
     advertised: true,
-    async run(query, { principal, counted_as = '', signal }) {
+    tool,
+    async run({ detail, ...query }, { principal, counted_as = '', signal }) {
       using _slot = await acquire(counted_as, signal)
+      if (detail === 'brief') return await registry.searchBrief(query, principal, signal)
       return await registry.search(query, principal, signal)
     },
   })
 }
 
 /** The same search for callers that must state an intent. */
-export function search(registry: RegistryPort): Action<SearchInput, SearchOutput> {
+export function search(registry: RegistryPort): Action<SearchInput, Output> {
   return defineAction({
     ...searchAgents(registry),
     name: 'search',

@@ -18,25 +18,24 @@ const Title = z
   .max(255)
   .regex(/^[^#<>[\]|{}\p{Cc}]+$/u, 'A title contains none of # < > [ ] | { }.')
 
-const Input = z
-  .strictObject({
-    page_id: z
-      .union([z.int().positive(), z.string().regex(digits)], 'Give the id of a page, such as 736.')
-      .optional()
-      .describe('Id of the page, as search_page returns it.'),
-    title: Title.optional().describe('Title of the page, instead of its id.'),
-    lang: Lang,
-    sentences: z
-      .int()
-      .min(1)
-      .max(10)
-      .optional()
-      .describe('Number of sentences; the whole introduction if absent.'),
-  })
-  .refine(({ page_id, title }) => (page_id === undefined) !== (title === undefined), {
-    error: 'Give either a page_id or a title.',
-    path: ['page_id'],
-  })
+const Fields = z.strictObject({
+  page_id: z
+    .union([z.int().positive(), z.string().regex(digits)], 'Give the id of a page, such as 736.')
+    .optional()
+    .describe('Id of the page, as search_page returns it.'),
+  title: Title.optional().describe('Title of the page, instead of its id.'),
+  lang: Lang,
+  sentences: z
+    .int()
+    .min(1)
+    .max(10)
+    .optional()
+    .describe('Number of sentences; the whole introduction if absent.'),
+})
+const Input = Fields.refine(({ page_id, title }) => (page_id === undefined) !== (title === undefined), {
+  error: 'Give either a page_id or a title.',
+  path: ['page_id'],
+})
 
 type GetSummary = Action<z.output<typeof Input>, z.output<typeof Summary>>
 
@@ -54,6 +53,10 @@ export function getSummary(wiki: MediaWiki): GetSummary {
     access: { scope: 'a2a:call' },
     effect: 'read',
     advertised: true,
+    tool: {
+      description: 'Gets the introduction of an encyclopedia article. Example: {"title": "Ada Lovelace"}.',
+      input: input(Fields.pick({ page_id: true, title: true, lang: true })),
+    },
     async run({ page_id, title, lang, sentences }, context) {
       const call = upstreamCallOf(context)
       const reference = page_id === undefined ? { titles: title ?? '' } : { pageids: Number(page_id) }

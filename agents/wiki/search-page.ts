@@ -32,6 +32,10 @@ export function searchPage(wiki: MediaWiki): Action<z.output<typeof Input>, z.ou
     access: { scope: 'a2a:call' },
     effect: 'read',
     advertised: true,
+    tool: {
+      description: 'Searches an encyclopedia for pages about a subject. Example: {"query": "Ada Lovelace"}.',
+      input: input(Input.pick({ query: true, lang: true })),
+    },
     async run({ query, limit, lang }, context) {
       const call = upstreamCallOf(context)
       const params = { ...searchParams(query, limit), prop: 'extracts|info|description' }

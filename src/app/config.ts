@@ -114,6 +114,10 @@ export const settings = {
     z.coerce.number().int().min(1).max(86_400).default(3600),
     'Seconds that one call to a listed agent may take in all.',
   ],
+  DRAGOMAN_MCP_TOOLS: [
+    list.default([]),
+    'MCP tools that /mcp lists, by name or by hosted agent, comma-separated; all when unset.',
+  ],
   DRAGOMAN_RATE_LIMIT: [
     z.enum(['on', 'shared', 'off']).default('on'),
     'Count calls in each gateway, or together in PostgreSQL (shared; plain reads stay local); off for benchmarks.',

@@ -57,6 +57,7 @@ export interface Gateway extends AsyncDisposable {
   /** Calls the listener at each change of the set of listed agents; the returned function removes the listener. */
   onListed(listener: () => void): () => void
   readonly trusted_proxies: readonly string[]
+  readonly mcp_tools: readonly string[]
   onError(fault: unknown): void
   /** Sets the gateway's URL unless the configuration sets it. */
   reachedAt(url: string): void
@@ -152,6 +153,7 @@ async function assemble(
     site,
     onListed: search.listed.onChange,
     trusted_proxies: config.DRAGOMAN_TRUSTED_PROXIES,
+    mcp_tools: config.DRAGOMAN_MCP_TOOLS,
     onError: runtime.onError('transport'),
     reachedAt,
     [Symbol.asyncDispose]: () => stack.disposeAsync(),

@@ -8,7 +8,7 @@ export async function resolve(
   json: boolean,
 ): Promise<void> {
   await using client = await openClient()
-  const params = { package_name: agent, ...(version && { version }) }
+  const params = { agent, ...(version && { version }) }
   const found = await client.send({ to: 'svc.registry', action: 'resolve_package', params })
   print(json ? found : (found as { card: unknown }).card)
 }

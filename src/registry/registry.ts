@@ -75,6 +75,7 @@ export function createRegistry(options: RegistryOptions) {
   return {
     ...createCards({ queries, site, agents: options.agents, signer: options.signer }),
     search: (...call: Parameters<SearchService['search']>) => queries.search(...call),
+    searchBrief: (...call: Parameters<SearchService['searchBrief']>) => queries.searchBrief(...call),
     get: (...call: Parameters<SearchService['get']>) => queries.get(...call),
     completeName: (...call: Parameters<SearchService['completeName']>) => queries.completeName(...call),
     versions: (...call: Parameters<VersionHistory['versions']>) => history.versions(...call),

@@ -70,7 +70,9 @@ test('a server, an import and two MCP processes share one folder and lose nothin
     return ((await answer.json()) as { total: number }).total
   }
   const overStdio = async (id: string) => {
-    first.send(modernRequest(id, 'tools/call', { name: 'search_agents', arguments: { limit: 1 } }))
+    first.send(
+      modernRequest(id, 'tools/call', { name: 'search_agents', arguments: { sort: 'name', limit: 1 } }),
+    )
     const { result } = (await first.answer(id)) as { result: { structuredContent: { total: number } } }
     return result.structuredContent.total
   }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { SearchInput } from '../../schemas/search.ts'
+import type { SearchQuery } from '../../schemas/search.ts'
 import { codeOf, openRegistry, person, publication, signal, type TestRegistry } from '../support/registry.ts'
 
 let registry: TestRegistry
@@ -13,11 +13,11 @@ beforeAll(async () => {
 })
 afterAll(() => registry[Symbol.asyncDispose]())
 
-const whole: SearchInput = { limit: 3, sort: 'name', facets: false }
+const whole: SearchQuery = { limit: 3, sort: 'name', facets: false }
 
 /** All names, page by page; `between` is called after each page. */
 async function pages(
-  question: Partial<SearchInput>,
+  question: Partial<SearchQuery>,
   between: (page: number) => Promise<unknown>,
 ): Promise<string[]> {
   const names: string[] = []
@@ -61,7 +61,7 @@ describe('pages', () => {
 })
 
 describe('a cursor', () => {
-  const next = async (question: Partial<SearchInput> = {}) =>
+  const next = async (question: Partial<SearchQuery> = {}) =>
     (await registry.search({ ...whole, ...question }, null, signal)).next_cursor ?? ''
 
   test('belongs to its question: another query, sort, filter or caller refuses it', async () => {
@@ -70,7 +70,7 @@ describe('a cursor', () => {
       { sort: 'newest' },
       { query: 'agent' },
       { filters: { tags: ['x'] } },
-    ] satisfies Partial<SearchInput>[]) {
+    ] satisfies Partial<SearchQuery>[]) {
       expect(await codeOf(registry.search({ ...whole, ...question, cursor }, null, signal))).toBe(
         'invalid_request',
       )
@@ -91,7 +91,7 @@ describe('a cursor', () => {
     for (const filters of [
       { state: 'ACTIVE', deprecated: false },
       { deprecated: false, state: 'ACTIVE' },
-    ] satisfies SearchInput['filters'][]) {
+    ] satisfies SearchQuery['filters'][]) {
       expect(await codeOf(registry.search({ ...whole, filters, cursor }, null, signal))).toBe('ok')
     }
   })

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { v7 } from 'uuid'
 import type { Principal, Scope } from '../../schemas/scope.ts'
-import type { SearchInput } from '../../schemas/search.ts'
+import type { SearchQuery } from '../../schemas/search.ts'
 import type { FetchedCard } from '../../src/registry/cards/fetch-card.ts'
 import type { EditorOptions } from '../../src/registry/entry/editor.ts'
 import { IndexTailer } from '../../src/registry/indexing/index-tailer.ts'
@@ -17,7 +17,7 @@ export interface TestRegistry extends Registry, AsyncDisposable {
   readonly store: Store
   readonly follower: IndexTailer
   /** Names, in order, that a search finds, and `total`. */
-  find(input: Partial<SearchInput>, caller?: Principal | null): Promise<{ names: string[]; total: number }>
+  find(input: Partial<SearchQuery>, caller?: Principal | null): Promise<{ names: string[]; total: number }>
   /** Publishes an entry and takes it live. */
   list(publication: Parameters<Registry['publish']>[0], owner: Principal): Promise<void>
   /** The faults that the follower reported. */
@@ -85,7 +85,7 @@ export async function openRegistry({
     follower,
     faults,
     async find(input, caller = null) {
-      const whole: SearchInput = { limit: 100, sort: 'relevance', facets: false, ...input }
+      const whole: SearchQuery = { limit: 100, sort: 'relevance', facets: false, ...input }
       const { agents, total } = await registry.search(whole, caller, signal)
       return { names: agents.map((agent) => agent.package_name), total }
     },

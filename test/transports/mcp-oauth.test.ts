@@ -146,5 +146,6 @@ test('each tool names the scope that it needs', async () => {
     ['finance_get_current_price', 'a2a:call'],
     ['reader_extract_content', 'a2a:call'],
     ['call_agent', undefined],
+    ['continue_task', 'a2a:call'],
   ])
 })

@@ -35,5 +35,5 @@ function toolCall({ as, tool, envelope }: Planned, session: string): object {
       ? { to: 'svc.playground', action: 'execute', params: { session, ...executionOf(envelope) } }
       : envelope
   if (as !== 'session' && tool !== undefined) return { name: tool, arguments: params }
-  return { name: 'call_agent', arguments: { package_name: to, action, params } }
+  return { name: 'call_agent', arguments: { agent: to, action, params } }
 }

@@ -1,8 +1,15 @@
+import { charactersPerToken } from '../../../schemas/brief.ts'
 import type { EntryDetail, Found } from '../../../schemas/card.ts'
 import { type FilterField, filterFields, filters, mapFields } from '../../../schemas/entry-fields.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
-import type { NameCompletion, SearchInput, SearchOutput } from '../../../schemas/search.ts'
+import type {
+  BriefSearchOutput,
+  NameCompletion,
+  SearchInput,
+  SearchOutput,
+  SearchQuery,
+} from '../../../schemas/search.ts'
 import { principalKey } from '../../common/principal-key.ts'
 import type { Filter, Hit, Hits, SearchIndex } from '../../search/search-index.ts'
 import type { Reader, StoredEntry } from '../../store/store.ts'
@@ -13,7 +20,9 @@ import type { Views } from '../entry/view.ts'
 import type { IndexTailer } from '../indexing/index-tailer.ts'
 import type { VectorIndexSwitch } from '../indexing/vector-index-switch.ts'
 import { emptyLivenessCache, type LivenessCache } from '../liveness/liveness-cache.ts'
+import { briefPage, type RankedEntry } from './brief-page.ts'
 import { decodePosition, encodePosition } from './cursor.ts'
+import { maxPageCharacters, within } from './page.ts'
 import { createSearchCache } from './search-cache.ts'
 
 type Caller = Principal | null
@@ -42,7 +51,10 @@ export class SearchService {
   readonly #views: Views
   readonly #livenessCache: Pick<LivenessCache, 'swept'>
   readonly #lengths = new WeakMap<object, number>()
-  readonly #cache = createSearchCache<SearchOutput>(cachedCharacters, (found) => JSON.stringify(found).length)
+  readonly #cache = createSearchCache<SearchOutput | BriefSearchOutput>(
+    cachedCharacters,
+    (found) => JSON.stringify(found).length,
+  )
 
   constructor({ livenessCache = emptyLivenessCache, ...options }: SearchServiceOptions) {
     this.#reader = options.reader
@@ -53,18 +65,42 @@ export class SearchService {
     this.#livenessCache = livenessCache
   }
 
+  search(input: SearchQuery, caller: Caller, signal: AbortSignal): Promise<SearchOutput> {
+    return this.#cached('full', input, caller, async () => {
+      const pageOf = (ranked: readonly RankedEntry[], characters: number) =>
+        this.#fullPage(ranked, characters)
+      const { next_cursor = null, ...found } = await this.#find(input, caller, signal, pageOf)
+      return { ...found, next_cursor }
+    })
+  }
+
+  /** The same search for language models: with the best actions of each agent, without what does not serve a call. */
+  searchBrief(input: SearchQuery, caller: Caller, signal: AbortSignal): Promise<BriefSearchOutput> {
+    const { max_tokens = briefTokens } = input
+    return this.#cached('brief', input, caller, () =>
+      this.#find({ ...input, max_tokens }, caller, signal, briefPage),
+    )
+  }
+
   /** Public answers are cached while the store's revision equals the revision that the index has applied. */
-  async search(input: SearchInput, caller: Caller, signal: AbortSignal): Promise<SearchOutput> {
+  async #cached<Output extends SearchOutput | BriefSearchOutput>(
+    detail: SearchInput['detail'],
+    input: SearchQuery,
+    caller: Caller,
+    find: () => Promise<Output>,
+  ): Promise<Output> {
     await Promise.all([this.#follower.ready, this.#vectors?.ready])
     const revision = caller ? await this.#upToDate() : await this.#reader.revision()
-    if (caller || !this.#isSettledAt(revision)) return this.#find(input, caller, signal)
-    const question = JSON.stringify([input, this.#vectors?.progress().model])
+    if (caller || !this.#isSettledAt(revision)) return await find()
+    const question = JSON.stringify([detail, input, this.#vectors?.progress().model])
     const state = `${revision}.${this.#livenessCache.swept}`
     const cached = this.#cache.recall(question, state)
-    if (cached) return cached
-    const found = await this.#find(input, caller, signal)
+    // The question states the form of the answer.
+    if (cached) return cached as Output
+    const found = await find()
     if (found.degraded !== undefined || !this.#isSettledAt(revision)) return found
-    return this.#cache.offer(question, state, found)
+    this.#cache.offer(question, state, found)
+    return found
   }
 
   /** Throws Failure `not_found` with close names if this caller may not know of the entry. */
@@ -106,7 +142,13 @@ export class SearchService {
     )
   }
 
-  async #find(input: SearchInput, caller: Caller, signal: AbortSignal): Promise<SearchOutput> {
+  /** `pageOf` shows the first agents that fit into so many characters, at least one. */
+  async #find<Shown>(
+    input: SearchQuery,
+    caller: Caller,
+    signal: AbortSignal,
+    pageOf: (ranked: readonly RankedEntry[], characters: number) => Shown[],
+  ) {
     const { query: text, limit, sort, facets, min_score, max_tokens } = input
     const filter = toFilter(input.filters ?? {}, caller)
     const question = [text ?? '', filter, sort, ...(min_score === undefined ? [] : [min_score])]
@@ -121,16 +163,18 @@ export class SearchService {
       ...(after && { after }),
     }
     const found = await this.#index.search(query, signal)
-    const shown = await this.#show(found.hits.slice(0, limit), caller, text !== undefined)
+    const ranked = await this.#ranked(found.hits.slice(0, limit), caller, text !== undefined)
     const tokens = (max_tokens ?? Number.POSITIVE_INFINITY) * charactersPerToken
-    const page = within(Math.min(maxPageCharacters, tokens), shown)
-    const isWhole = page.length === shown.length
-    const last = isWhole ? found.hits[limit - 1] : found.hits.find((hit) => hit.id === page.at(-1)?.id)
+    const page = pageOf(ranked, Math.min(maxPageCharacters, tokens))
+    const isWhole = page.length === ranked.length
+    const lastShown = ranked[page.length - 1]
+    const last = isWhole ? found.hits[limit - 1] : found.hits.find(({ id }) => id === lastShown?.view.id)
+    const hasMore = last && found.hits.at(-1) !== last
     const notice = text === undefined ? undefined : noticeOf(found)
     return {
       agents: page,
       total: found.total,
-      next_cursor: last && found.hits.at(-1) !== last ? encodePosition(last.position, question) : null,
+      ...(hasMore && { next_cursor: encodePosition(last.position, question) }),
       ...(found.facets && { facets: found.facets }),
       ...(notice !== undefined && { notice }),
       ...(found.degraded !== undefined && { degraded: found.degraded }),
@@ -138,18 +182,24 @@ export class SearchService {
   }
 
   /** The store, not the index, decides which entries this caller may see. */
-  async #show(hits: readonly Hit[], caller: Caller, ranked: boolean): Promise<Shown[]> {
+  async #ranked(hits: readonly Hit[], caller: Caller, hasText: boolean): Promise<RankedEntry[]> {
     const entries = await this.#reader.entries(hits.map((hit) => hit.id))
     const byId = new Map(entries.map((entry) => [entry.id, entry]))
     return hits.flatMap((hit) => {
       const entry = byId.get(hit.id)
       if (!entry || !isVisible(entry, caller)) return []
+      const { capabilities } = entry
       const view = this.#views.entry(entry, caller)
-      const characters = this.#lengthOf(view)
-      if (!ranked) return { found: view, characters }
-      const reasons = { score: hit.score, match: hit.why }
-      return { found: { ...view, ...reasons }, characters: characters + JSON.stringify(reasons).length }
+      return { view, capabilities, ...(hasText && { reasons: { score: hit.score, match: hit.why } }) }
     })
+  }
+
+  #fullPage(ranked: readonly RankedEntry[], maxCharacters: number): Found[] {
+    const shown = ranked.map(({ view, reasons }) => ({
+      found: { ...view, ...reasons },
+      characters: this.#lengthOf(view) + (reasons ? JSON.stringify(reasons).length : 0),
+    }))
+    return within(maxCharacters, shown).map(({ found }) => found)
   }
 
   /** Public views are the same objects in each answer. */
@@ -182,33 +232,15 @@ export class SearchService {
   }
 }
 
+/** Size of a brief answer if its caller states none. */
+const briefTokens = 4000
+
 /** Minimum score of a best hit that answers the intent. */
 const fittingScore = 0.25
 
 function noticeOf({ total, best = 0 }: Hits): string | undefined {
   if (total === 0) return 'No agent fits this. Say it in other words, or list agents without a query.'
   return best < fittingScore ? 'No agent fits this well; these are the nearest.' : undefined
-}
-
-const charactersPerToken = 4
-
-/** Maximum characters of the agents of one page: every transport answers with at most 1 MiB. */
-const maxPageCharacters = 768 * 1024
-
-/** An agent in an answer, and the length of its JSON. */
-interface Shown {
-  readonly found: Found
-  readonly characters: number
-}
-
-/** The first agents that fit within so many characters, at least one. */
-function within(maxCharacters: number, shown: readonly Shown[]): Found[] {
-  let left = maxCharacters
-  const fit = shown.findIndex(({ characters }) => {
-    left -= characters
-    return left < 0
-  })
-  return shown.slice(0, fit < 0 ? undefined : Math.max(1, fit)).map(({ found }) => found)
 }
 
 /**

@@ -80,7 +80,7 @@ function llms(agents: readonly Agent[], base: string): string {
 > A registry of software agents. Search by intent, read the card, call the agent by its package name.
 
 Search: POST ${base}/a2a/message {"to":"custom.svc.registry","action":"search","params":{"query":"what you need","limit":5}}
-Resolve: POST ${base}/a2a/message {"to":"custom.svc.registry","action":"resolve_package","params":{"package_name":"…"}}
+Resolve: POST ${base}/a2a/message {"to":"custom.svc.registry","action":"resolve_package","params":{"agent":"…"}}
 Call: POST ${base}/a2a/message {"to":"PACKAGE","action":"ACTION","params":{…}} (most calls need Authorization: Bearer TOKEN)
 MCP: ${base}/mcp (Streamable HTTP) and ${base.replace(/^http/, 'ws')}/mcp/ws (WebSocket, subprotocol mcp)
 A2A 1.0: ${base}/a2a/v1 (JSON-RPC and HTTP+JSON, tasks and streams; 0.3 over JSON-RPC; card at ${base}/a2a/v1/.well-known/agent-card.json)

@@ -14,6 +14,7 @@ const search = {
     facets: 'facets',
     min_score: 'min_score',
     max_tokens: 'max_tokens',
+    detail: 'detail',
   },
   defaults: { limit: 20 },
 } as const

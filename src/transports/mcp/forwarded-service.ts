@@ -54,7 +54,7 @@ export function createForwardedService(options: ForwardedOptions): ForwardedServ
       if (method === 'tools/list' && tools.length > 0 && params.cursor === undefined) return fallback
       const isHidden = method !== 'tools/call' || isChallenge(failure) || failure.code === 'invalid_request'
       if (isHidden) throw thrown
-      return problemResult((thrown as Fault).data)
+      return problemResult((thrown as Fault).data as JsonObject)
     }
   }
 

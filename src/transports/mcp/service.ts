@@ -37,7 +37,7 @@ export function createMcpService(
   onError: (fault: unknown) => void,
   clock: () => number = Date.now,
 ): McpService {
-  const tools = createTools(context.agents)
+  const tools = createTools(context.agents, context.mcp_tools)
   const ask = createAsk(context)
   const catalogue = createCatalogue({ tools, ask, clock })
   return createServing({

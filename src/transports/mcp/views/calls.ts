@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { ContentMark } from '../../../../schemas/content-mark.ts'
 import { Failure, problem } from '../../../../schemas/failure.ts'
-import { isRecord, type Json } from '../../../../schemas/json.ts'
+import { isRecord, type Json, type JsonObject } from '../../../../schemas/json.ts'
 import { nearest } from '../../../../schemas/nearest.ts'
+import { inputRequiredIn } from '../../../../schemas/task.ts'
 import { stringify } from '../../shared/stringify.ts'
 import { failureOf, type TransportContext } from '../../shared/transport-context.ts'
 import { Fault, faults } from '../protocol-2026/fault.ts'
@@ -41,12 +42,21 @@ export function createCallTool(context: TransportContext, tools: ReadonlyMap<str
         }),
       }
       const { output, mark } = await context.dispatch(tool.toEnvelope(input), call)
-      return { output, ...(mark && { mark }) }
+      return { output: withNext(output), ...(mark && { mark }) }
     } catch (thrown) {
       return { failure: failureOf(context, thrown), id }
     }
   }
 }
+
+/** An answer that asks back states how to go on. */
+function withNext(output: Json): Json {
+  if (!inputRequiredIn(output)) return output
+  return { ...(output as JsonObject), next }
+}
+
+const next =
+  'Find the answer, then call the tool continue_task with this task_id and input: {"text": "…"} for an answer in words.'
 
 /** The result of a successful tool, as an object. */
 export function succeeded(
@@ -93,17 +103,18 @@ function membersOf(output: Json): string {
   return `"content":[{"type":"text","text":${JSON.stringify(text)}}],"structuredContent":${shown}`
 }
 
-/** A failed call is a result, so that the model reads it; its text is the problem details. */
+/** A failed call is a result, so that the model reads it. */
 export function failedResult({ failure, id }: { failure: Failure; id: string }): object {
-  return problemResult(problem(failure, id))
+  return problemResult({ ...problem(failure, id) })
 }
 
-/** A problem as the result of a tool. */
-export function problemResult(shown: unknown): object {
+/** A problem as the result of a tool: its text leaves out the members that tell a model nothing. */
+export function problemResult(whole: Readonly<Record<string, unknown>>): object {
+  const { type: _type, title: _title, instance: _instance, ...shown } = whole
   return {
     content: [{ type: 'text', text: JSON.stringify(shown) }],
     isError: true,
-    _meta: { 'dragoman/problem': shown },
+    _meta: { 'dragoman/problem': whole },
   }
 }
 

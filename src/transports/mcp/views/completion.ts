@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { agentAliases } from '../../../../schemas/names.ts'
 import type { NameCompletion, SearchOutput } from '../../../../schemas/search.ts'
 import { pointer } from '../../../../schemas/shape.ts'
 import type { Exchange } from '../protocol-2026/protocol.ts'
@@ -22,7 +23,11 @@ type Complete = (value: string, ask: Ask, exchange: Exchange) => Promise<object>
 const maxValues = 100
 
 /** The arguments that can be completed; free text cannot. */
-const completions: Readonly<Record<string, Complete>> = { package_name: packageNames, category: categories }
+const completions: Readonly<Record<string, Complete>> = {
+  agent: packageNames,
+  package_name: packageNames,
+  category: categories,
+}
 
 /** Completes package names and categories from the listed agents. */
 export function completionViews(ask: Ask): McpViews {
@@ -47,7 +52,10 @@ export function completionViews(ask: Ask): McpViews {
 const none = { values: [], total: 0, hasMore: false }
 
 function argumentsOf(ref: z.infer<typeof Params>['ref']): readonly string[] {
-  if (ref.type === 'ref/prompt') return promptNamed(ref.name).arguments.map(({ name }) => name)
+  if (ref.type === 'ref/prompt') {
+    const names = promptNamed(ref.name).arguments.map(({ name }) => name)
+    return names.includes('agent') ? [...names, ...agentAliases] : names
+  }
   if (ref.uri === template) return ['package_name']
   throw invalidField('/ref/uri', `The only template is ${template}.`)
 }

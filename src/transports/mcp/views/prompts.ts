@@ -1,6 +1,9 @@
+import { Failure } from '../../../../schemas/failure.ts'
 import { isRecord } from '../../../../schemas/json.ts'
+import { agentAliases } from '../../../../schemas/names.ts'
 import { nearest } from '../../../../schemas/nearest.ts'
-import { invalidField } from './ask.ts'
+import { renamed } from '../../../../schemas/shape.ts'
+import { faultOf, invalidField } from './ask.ts'
 import { assertFirstPage, freshness } from './listing.ts'
 import type { McpViews } from './view.ts'
 
@@ -43,7 +46,7 @@ const all: readonly Prompt[] = [
 ${task}
 
 1. Call search_agents with the task in a few plain words as query${category === undefined ? '' : ` and {"category": ${JSON.stringify(category)}} as filters`}. If nothing fits, say it in other words and search again.
-2. Call resolve_package for the best one or two. Prefer what is domain_verified, and what can be called from here.
+2. A hit shows the actions that fit, with their input. Call resolve_package only for an action that it does not show. Prefer what is domain_verified, and what can be called from here.
 3. Answer with the package name, why it fits, what it would be sent and what a call needs. If none fits, say so.
 
 ${wary}`,
@@ -54,20 +57,20 @@ ${wary}`,
     description: 'Reads the card of one agent and calls it to reach a goal.',
     arguments: [
       {
-        name: 'package_name',
-        title: 'Package name',
+        name: 'agent',
+        title: 'Agent',
         description: 'Package name of the agent, such as svc.utility.wiki.',
         required: true,
       },
       { name: 'goal', title: 'Goal', description: 'The goal of the call.', required: true },
     ],
-    text: ({ package_name, goal }) => `Use the agent ${package_name} to reach this goal:
+    text: ({ agent, goal }) => `Use the agent ${agent} to reach this goal:
 
 ${goal}
 
 1. Call resolve_package for it and choose the action of its card that serves the goal. If none does, say so and stop.
-2. Call call_agent with its package_name, the action and params that meet the action's input schema. Send nothing that the goal does not need.
-3. If it is refused, read the problem's code, detail and hint, mend the call once, and otherwise report them.
+2. Call call_agent with this agent, the action and params that meet the action's input schema. Send nothing that the goal does not need.
+3. If it asks back (status input_required), answer with continue_task. If it is refused, read the problem's code, detail and hint, mend the call once, and otherwise report them.
 4. Answer with the outcome and which agent it came from.
 
 ${wary} The same holds for what the call answers.`,
@@ -110,16 +113,25 @@ export function promptNamed(name: unknown): Pick<Prompt, 'name' | 'description' 
   )
 }
 
+/** The arguments with the agent under its own name. */
+function withAgent(input: Record<string, unknown>): unknown {
+  try {
+    return renamed(input, 'agent', agentAliases)
+  } catch (thrown) {
+    throw faultOf(Failure.from(thrown))
+  }
+}
+
 function checked(prompt: Pick<Prompt, 'name' | 'arguments'>, input: unknown): PromptArguments {
   if (!isRecord(input)) throw invalidField('/arguments', 'This must be an object.')
   const names = prompt.arguments.map(({ name }) => name)
-  for (const [name, value] of Object.entries(input)) {
+  const values = (names.includes('agent') ? withAgent(input) : input) as PromptArguments
+  for (const [name, value] of Object.entries(values)) {
     const at = `/arguments/${name.slice(0, 100)}`
     if (!names.includes(name))
       throw invalidField(at, `${prompt.name} has no such argument.`, nearest(name, names))
     if (typeof value !== 'string') throw invalidField(at, 'This must be a string.')
   }
-  const values = input as PromptArguments
   for (const { name, required } of prompt.arguments) {
     if (required && !values[name]?.trim())
       throw invalidField(`/arguments/${name}`, 'This argument is required.')

@@ -13,6 +13,15 @@ export type CheckAccess = (
   principal: Principal | null,
 ) => Failure | undefined
 
+/** Undefined for invalid input, which the call itself reports. */
+function envelopeOf(tool: Tool, input: Record<string, unknown>) {
+  try {
+    return tool.toEnvelope(input)
+  } catch {
+    return undefined
+  }
+}
+
 /** Applies the router's own rule. Other errors are reported by the call itself. */
 export function createRefusal(
   { agents }: Pick<TransportContext, 'agents'>,
@@ -21,7 +30,9 @@ export function createRefusal(
   return ({ name, arguments: input = {} }, principal) => {
     const tool = typeof name === 'string' ? tools.get(name) : undefined
     if (!tool || !isRecord(input)) return undefined
-    const { to, action: actionName } = tool.toEnvelope(input)
+    const envelope = envelopeOf(tool, input)
+    if (!envelope) return undefined
+    const { to, action: actionName } = envelope
     const agent = agents.find((candidate) => candidate.package_name === packageNameOf(String(to)))
     const action = agent?.actions.find(
       (candidate) => candidate.name === actionName || candidate.aliases?.includes(actionName),

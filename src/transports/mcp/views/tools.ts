@@ -1,8 +1,12 @@
 import type { Action, Agent } from '../../../../schemas/action.ts'
 import type { Envelope } from '../../../../schemas/envelope.ts'
-import type { JsonSchema } from '../../../../schemas/json.ts'
-import { toolName } from '../../../../schemas/names.ts'
+import { Failure } from '../../../../schemas/failure.ts'
+import { isRecord, type JsonSchema } from '../../../../schemas/json.ts'
+import { agentAliases, listedActions, packageNameOf, toolName } from '../../../../schemas/names.ts'
+import { nearest } from '../../../../schemas/nearest.ts'
 import type { Scope } from '../../../../schemas/scope.ts'
+import { renamed } from '../../../../schemas/shape.ts'
+import { modelSchema } from './model-schema.ts'
 
 /** One MCP tool: its listing, and the envelope that a call of it becomes. */
 export interface Tool {
@@ -16,6 +20,7 @@ export interface Tool {
     /** `dragoman/scope`: the scope that a token needs; absent if the tool needs no scope of its own. */
     readonly _meta?: { readonly 'dragoman/scope': Scope }
   }
+  /** Throws Failure for input that no envelope can carry. */
   toEnvelope(input: Record<string, unknown>): Envelope
 }
 
@@ -27,13 +32,39 @@ interface Annotations {
   readonly openWorldHint: boolean
 }
 
-/** The advertised actions of the hosted agents, and call_agent, in a stable order. */
-export function createTools(agents: readonly Agent[]): ReadonlyMap<string, Tool> {
-  const tools = agents.flatMap((agent) =>
-    agent.actions.filter((action) => action.advertised).map((action) => toTool(agent, action)),
+/**
+ * The advertised actions of the hosted agents, call_agent and continue_task, in a stable order. `chosen` restricts them
+ * by their own names and by those of agents; empty: all. Throws Failure `invalid_request` for an unknown name.
+ */
+export function createTools(
+  agents: readonly Agent[],
+  chosen: readonly string[] = [],
+): ReadonlyMap<string, Tool> {
+  const byAgent = agents.map(({ package_name, ...agent }): [string, readonly Tool[]] => [
+    package_name,
+    agent.actions
+      .filter(({ advertised }) => advertised)
+      .map((action) => toTool({ package_name, ...agent }, action)),
+  ])
+  const all = [...byAgent.flatMap(([, tools]) => tools), callAgent, continueTask()]
+  const shown = chosen.length === 0 ? all : choose(all, new Map(byAgent), chosen)
+  return new Map(shown.map((tool) => [tool.listing.name, tool]))
+}
+
+function choose(
+  all: readonly Tool[],
+  byAgent: ReadonlyMap<string, readonly Tool[]>,
+  chosen: readonly string[],
+): readonly Tool[] {
+  const selected = new Set(
+    chosen.flatMap((name) => {
+      const tools = byAgent.get(packageNameOf(name)) ?? all.filter(({ listing }) => listing.name === name)
+      if (tools.length === 0)
+        throw unknownTool(name, [...all.map(({ listing }) => listing.name), ...byAgent.keys()])
+      return tools
+    }),
   )
-  const all = [...tools, callAgent]
-  return new Map(all.map((tool) => [tool.listing.name, tool]))
+  return all.filter((tool) => selected.has(tool))
 }
 
 function toTool(agent: Agent, action: Action): Tool {
@@ -42,12 +73,13 @@ function toTool(agent: Agent, action: Action): Tool {
 
 /** An action of a hosted agent as a tool, under this name. */
 export function namedTool(name: string, agent: Agent, action: Action): Tool {
+  const { description = action.description, input = action.input, defaults, asks } = action.tool ?? {}
   return {
     listing: {
       name,
       title: action.title,
-      description: action.description,
-      inputSchema: objectSchema(action.input.json),
+      description,
+      inputSchema: modelSchema(objectSchema(input.json)),
       outputSchema: objectSchema(action.output.json),
       annotations: {
         title: action.title,
@@ -58,41 +90,106 @@ export function namedTool(name: string, agent: Agent, action: Action): Tool {
       },
       ...(typeof action.access === 'object' && { _meta: { 'dragoman/scope': action.access.scope } }),
     },
-    toEnvelope: (params) => ({ to: agent.package_name, action: action.name, params }),
+    toEnvelope(params) {
+      if (asks?.for.every((field) => isEmpty(params[field]))) {
+        // A misspelt field is reported by its name.
+        action.input.parse(params)
+        throw invalidInput(`/${asks.for[0]}`, asks.text)
+      }
+      return { to: agent.package_name, action: action.name, params: { ...defaults, ...params } }
+    },
   }
+}
+
+/** True for a field that states nothing. */
+function isEmpty(value: unknown): boolean {
+  return value === undefined || value === '' || (isRecord(value) && Object.keys(value).length === 0)
 }
 
 function objectSchema(schema: JsonSchema): JsonSchema {
   return schema.type === 'object' ? schema : { type: 'object', ...schema }
 }
 
-/** The envelope itself as a tool: the third step after search_agents and resolve_package. */
+const agentField = {
+  type: 'string',
+  description: 'package_name of the agent.',
+}
+
+/** The envelope itself as a tool: the step after search_agents. */
 const callAgent: Tool = {
   listing: {
     name: 'call_agent',
     title: 'Call an agent',
     description:
-      'Calls an action of an agent by its package name. Find the agent with search_agents and its actions with resolve_package first.',
+      'Calls an action of an agent that search_agents found. Example: {"agent": "svc.utility.wiki", "action": "search_page", "params": {"query": "Ada Lovelace"}}.',
     inputSchema: {
       type: 'object',
       properties: {
-        package_name: { type: 'string', description: 'Package name or A2A address of the agent.' },
-        action: { type: 'string', description: 'Name of the action, as its card states it.' },
-        params: { type: 'object', description: 'Input of the action.', default: {} },
+        agent: agentField,
+        action: { type: 'string' },
+        params: { type: 'object', description: 'Input of the action.' },
       },
-      required: ['package_name', 'action'],
-      additionalProperties: false,
+      required: ['agent', 'action'],
     },
     outputSchema: { type: 'object', description: 'The output of the action.' },
-    annotations: {
-      title: 'Call an agent',
-      readOnlyHint: false,
-      destructiveHint: true,
-      idempotentHint: false,
-      openWorldHint: true,
+    annotations: annotationsOf('Call an agent'),
+  },
+  toEnvelope(input) {
+    const { agent, ...rest } = withAgent(input)
+    return { ...rest, to: agent } as Envelope
+  },
+}
+
+/** The answer to an agent that asked for input: on `/mcp` for any agent, elsewhere for the agent of the address. */
+export function continueTask(packageName?: string): Tool {
+  const { continuation } = listedActions
+  const example = `${packageName === undefined ? '"agent": "com.example.travel", ' : ''}"task_id": "…", "input": {"text": "Friday"}`
+  return {
+    listing: {
+      name: continuation,
+      title: 'Continue a task',
+      description: `Answers the question of an agent whose call ended with status input_required. Example: {${example}}.`,
+      inputSchema: {
+        type: 'object',
+        properties: {
+          ...(packageName === undefined && { agent: agentField }),
+          task_id: { type: 'string' },
+          input: { type: 'object', description: 'What the agent asked for; {text} for words.' },
+        },
+        required: [...(packageName === undefined ? ['agent'] : []), 'task_id', 'input'],
+      },
+      outputSchema: { type: 'object', description: 'The output of the action.' },
+      annotations: annotationsOf('Continue a task'),
+      _meta: { 'dragoman/scope': 'a2a:call' },
     },
-  },
-  toEnvelope({ package_name, ...rest }) {
-    return { ...rest, to: package_name } as Envelope
-  },
+    toEnvelope(input) {
+      const { agent = packageName, ...params } = packageName === undefined ? withAgent(input) : input
+      return { to: agent as string, action: continuation, params }
+    },
+  }
+}
+
+/** The input of a tool that names its agent. Throws Failure `invalid_request`. */
+function withAgent(input: Record<string, unknown>): Record<string, unknown> {
+  const { agent, ...rest } = renamed(input, 'agent', agentAliases) as Record<string, unknown>
+  if (typeof agent === 'string' && agent !== '') return { agent, ...rest }
+  throw invalidInput('/agent', 'Give the package_name of the agent, such as svc.utility.wiki.')
+}
+
+function unknownTool(name: string, names: readonly string[]): Failure {
+  const close = nearest(name, names)
+  const hint = close.length > 0 ? ` Did you mean ${close.join(' or ')}?` : ''
+  return new Failure(
+    'invalid_request',
+    `DRAGOMAN_MCP_TOOLS: ${name} is neither a tool nor a hosted agent.${hint}`,
+    close.length > 0 ? { nearest: close } : {},
+  )
+}
+
+function annotationsOf(title: string): Annotations {
+  return { title, readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true }
+}
+
+function invalidInput(pointer: string, detail: string): Failure {
+  return new Failure('invalid_request', `${pointer}: ${detail}`, { errors: [{ pointer, detail }] })
 }

@@ -1,0 +1,134 @@
+import { z } from 'zod'
+import { type Capability, VerificationLevel } from './entry-parts.ts'
+import { isRecord, type JsonSchema } from './json.ts'
+import { ContentFlag } from './trust.ts'
+
+/** The forms of an answer about agents. */
+export const Detail = z
+  .enum(['brief', 'full'])
+  .default('full')
+  .describe('brief: what a language model needs to choose an agent and to call it; full: every field.')
+
+/** An action of an agent, in as few words as a caller needs. */
+export const BriefAction = z.object({
+  name: z.string(),
+  description: z.string().optional(),
+  input_schema: z.record(z.string(), z.unknown()).optional(),
+  required: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe('Names and types of the required params, in place of a schema that exceeds max_tokens.'),
+})
+export type BriefAction = z.infer<typeof BriefAction>
+
+const shared = {
+  package_name: z.string().describe('The agent, for call_agent.'),
+  description: z.string().describe('What the agent does, by its publisher.'),
+  verification_level: VerificationLevel,
+  deprecated: z.literal(true).optional(),
+  content_flags: z.array(ContentFlag).optional().describe('Warnings about the texts of the publisher.'),
+}
+
+/** One agent in a brief search. */
+export const BriefFound = z.object({
+  ...shared,
+  score: z.number().optional(),
+  actions: z.array(BriefAction).optional().describe('The best one to three, the matching one first.'),
+})
+export type BriefFound = z.infer<typeof BriefFound>
+
+/** One agent and all its actions, in brief. */
+export const BriefEntry = z.object({
+  ...shared,
+  version: z.string().optional(),
+  license: z.string().optional(),
+  actions: z.array(BriefAction),
+  more_actions: z
+    .int()
+    .optional()
+    .describe('Number of further actions that max_tokens leaves out; detail full has them.'),
+})
+export type BriefEntry = z.infer<typeof BriefEntry>
+
+/** The facts of an entry that both forms show. */
+interface Described {
+  readonly package_name: string
+  readonly description: string
+  readonly verification_level: VerificationLevel
+  readonly deprecated: unknown
+  readonly content_flags: readonly ContentFlag[]
+}
+
+/** The facts that both brief forms show, without those that say nothing. */
+export function briefFacts(entry: Described, maxDescription: number) {
+  const { package_name, description, verification_level, deprecated, content_flags } = entry
+  return {
+    package_name,
+    description: shortened(description, maxDescription),
+    verification_level,
+    ...(deprecated !== null && { deprecated: true as const }),
+    ...(content_flags.length > 0 && { content_flags: [...content_flags] }),
+  }
+}
+
+/** A text on one line, cut at a word. */
+export function shortened(text: string, max: number): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim()
+  if (line.length <= max) return line
+  const start = line.slice(0, max)
+  const word = start.lastIndexOf(' ')
+  return `${start.slice(0, word > max / 2 ? word : max).toWellFormed()}…`
+}
+
+export const charactersPerToken = 4
+
+/** An action with the sketch of its input, and its schema for as long as there is room. */
+interface Draft {
+  readonly sketched: BriefAction
+  readonly schema: JsonSchema | undefined
+}
+
+export function actionDraft({ id, name, input_schema }: Capability, description?: string): Draft {
+  const facts = { name: id ?? name, ...(description && { description }) }
+  if (input_schema === undefined) return { sketched: facts, schema: undefined }
+  return { sketched: { ...facts, required: requiredOf(input_schema) }, schema: input_schema }
+}
+
+/**
+ * The actions with their schemas in place of the sketches, in order, as far as they fit into so many characters of
+ * JSON more. A schema that does not fit leaves room for a later, shorter one.
+ */
+export function withSchemas(drafts: readonly Draft[], characters: number): BriefAction[] {
+  let left = characters
+  return drafts.map(({ sketched, schema }) => {
+    if (schema === undefined) return sketched
+    const { required: _, ...facts } = sketched
+    const whole: BriefAction = { ...facts, input_schema: schema }
+    const cost = lengthOf(whole) - lengthOf(sketched)
+    if (cost > left) return sketched
+    left -= cost
+    return whole
+  })
+}
+
+export function lengthOf(value: unknown): number {
+  return JSON.stringify(value).length
+}
+
+const maxRequired = 20
+const maxParamName = 100
+
+/** Names and types of the required params of a schema, which a stranger may have written. */
+function requiredOf({ required, properties }: JsonSchema): Record<string, string> {
+  const names = Array.isArray(required) ? required.filter((name) => typeof name === 'string') : []
+  const short = names.filter((name) => name.length <= maxParamName).slice(0, maxRequired)
+  const fields = isRecord(properties) ? properties : {}
+  return Object.fromEntries(short.map((name) => [name, typeOf(fields[name])]))
+}
+
+/** The type that a schema states; `any` if it states none in one word. */
+function typeOf(schema: unknown): string {
+  const type = isRecord(schema) ? schema.type : undefined
+  const types = (Array.isArray(type) ? type : [type]).filter((name) => typeof name === 'string')
+  return types.length > 0 ? types.join('|').slice(0, maxParamName) : 'any'
+}

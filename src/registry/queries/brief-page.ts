@@ -1,0 +1,57 @@
+import { actionDraft, type BriefFound, briefFacts, lengthOf, withSchemas } from '../../../schemas/brief.ts'
+import type { Match } from '../../../schemas/card.ts'
+import type { Entry } from '../../../schemas/entry.ts'
+import type { Capability } from '../../../schemas/entry-parts.ts'
+import { within } from './page.ts'
+
+/** An agent that a search found, with its capabilities. */
+export interface RankedEntry {
+  readonly view: Entry
+  readonly capabilities: readonly Capability[]
+  /** Absent if the search had no text. */
+  readonly reasons?: { readonly score: number; readonly match: Match }
+}
+
+const maxDescription = 160
+const maxActions = 3
+
+/** An agent in a brief search, before its actions have schemas. */
+interface BriefDraft {
+  readonly found: BriefFound
+  readonly drafts: readonly ReturnType<typeof actionDraft>[]
+  readonly characters: number
+}
+
+function draftOf({ view, capabilities, reasons }: RankedEntry): BriefDraft {
+  const drafts = bestFirst(capabilities, reasons?.match.capability).map((capability) =>
+    actionDraft(capability),
+  )
+  const found = {
+    ...briefFacts(view, maxDescription),
+    ...(reasons && { score: Math.round(reasons.score * 100) / 100 }),
+    ...(drafts.length > 0 && { actions: drafts.map(({ sketched }) => sketched) }),
+  }
+  return { found, drafts, characters: lengthOf(found) }
+}
+
+function bestFirst(capabilities: readonly Capability[], best: string | null | undefined): Capability[] {
+  const matched = capabilities.find(({ name }) => name === best)
+  const others = capabilities.filter((capability) => capability !== matched)
+  return [...(matched ? [matched] : []), ...others].slice(0, maxActions)
+}
+
+/**
+ * The first agents that fit, at least one, in the form for language models. Schemas take the place of sketches where
+ * they fit: first for the best action of each agent, then for the next ones.
+ */
+export function briefPage(ranked: readonly RankedEntry[], maxCharacters: number): BriefFound[] {
+  const page = within(maxCharacters, ranked.map(draftOf))
+  const left = maxCharacters - page.reduce((sum, { characters }) => sum + characters, 0)
+  const ranks = Array.from({ length: maxActions }, (_, rank) => rank)
+  const ordered = ranks.flatMap((rank) => page.flatMap(({ drafts }) => drafts[rank] ?? []))
+  const actions = withSchemas(ordered, left)
+  return page.map(({ found, drafts }) => {
+    if (drafts.length === 0) return found
+    return { ...found, actions: drafts.flatMap((draft) => actions[ordered.indexOf(draft)] ?? []) }
+  })
+}

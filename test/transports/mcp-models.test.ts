@@ -1,0 +1,366 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { localPrincipal } from '../../src/auth/authenticator.ts'
+import { type A2aAgent, serveA2a } from '../support/a2a-agents.ts'
+import { type EnvelopeAgent, serveEnvelopes } from '../support/envelope-agent.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { list } from '../support/listed.ts'
+
+const data = resolve(import.meta.dirname, '../../../shared/data')
+const tokensOf = (value: unknown) => JSON.stringify(value).length / 4
+
+interface Action {
+  readonly name: string
+  readonly input_schema?: {
+    readonly required?: readonly string[]
+    readonly properties?: Record<string, object>
+  }
+  readonly required?: Record<string, string>
+}
+
+interface Hit {
+  readonly package_name: string
+  readonly actions?: readonly Action[]
+}
+
+/** A client by the official SDK, which checks structured content by the output schemas of the tools. */
+async function connect(gateway: TestGateway, token?: string) {
+  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } })
+  const options =
+    token === undefined ? {} : { requestInit: { headers: { Authorization: `Bearer ${token}` } } }
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${gateway.url}/mcp`), options))
+  const { tools } = await client.listTools()
+  return {
+    tools,
+    async call(name: string, input: object) {
+      // biome-ignore lint/suspicious/noExplicitAny: tests look into results freely
+      const result = (await client.callTool({ name, arguments: { ...input } })) as any
+      const [{ text }] = result.content
+      const output = JSON.parse(text)
+      if (!result.isError) expect(output).toEqual(result.structuredContent)
+      return { isError: result.isError === true, output, meta: result._meta }
+    },
+    [Symbol.asyncDispose]: () => client.close(),
+  }
+}
+type Peer = Awaited<ReturnType<typeof connect>>
+
+const forecast = {
+  type: 'object',
+  properties: { city: { type: 'string' }, days: { type: 'integer' } },
+  required: ['city'],
+}
+const long = {
+  type: 'object',
+  properties: { route: { type: 'string', description: 'x'.repeat(30_000) } },
+  required: ['route'],
+}
+const capabilities = [
+  { name: 'history', description: 'Past weather.', input_schema: forecast },
+  { name: 'alerts', description: 'Storm warnings.', input_schema: long },
+  { name: 'forecast', description: 'Tells the forecast of the weather of a city.', input_schema: forecast },
+  { name: 'ask', description: 'Takes a question.' },
+]
+
+describe('over agents with actions', () => {
+  let agent: EnvelopeAgent
+  let asking: A2aAgent
+  let home: TestGateway
+  let peer: Peer
+  let anonymous: Peer
+
+  beforeAll(async () => {
+    agent = await serveEnvelopes()
+    asking = await serveA2a()
+    home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: `${agent.origin},${asking.origin}` })
+    const endpoints = [{ protocol: 'envelope' as const, url: agent.url }]
+    const description = `Tells the weather. ${'It is a long story. '.repeat(20)}`
+    await list(home, { package_name: 'com.example.weather', description, endpoints, capabilities })
+    await list(home, {
+      package_name: 'com.example.greeter',
+      endpoints: [{ protocol: 'a2a', url: `${asking.origin}/rpc`, version: '1.0', binding: 'JSONRPC' }],
+      capabilities: [{ name: 'ask', description: 'Asks for the name first.' }],
+    })
+    peer = await connect(home, await home.token('ada'))
+    anonymous = await connect(home)
+  })
+
+  afterAll(async () => {
+    await anonymous?.[Symbol.asyncDispose]()
+    await peer?.[Symbol.asyncDispose]()
+    await home?.[Symbol.asyncDispose]()
+    await asking?.[Symbol.asyncDispose]()
+    await agent?.[Symbol.asyncDispose]()
+  })
+
+  test('a hit of a tool has the matching action first, and nothing that does not serve a call', async () => {
+    const { output } = await anonymous.call('search_agents', { query: 'forecast of the weather', limit: 1 })
+    expect(output).toEqual({
+      agents: [
+        {
+          package_name: 'com.example.weather',
+          description: expect.stringMatching(/^Tells the weather\. (It is a long story\. ?)+…$/),
+          verification_level: 'unverified',
+          score: expect.any(Number),
+          actions: [
+            { name: 'forecast', input_schema: forecast },
+            { name: 'history', input_schema: forecast },
+            { name: 'alerts', required: { route: 'string' } },
+          ],
+        },
+      ],
+      total: 1,
+    })
+    expect(output.agents[0].description.length).toBeLessThanOrEqual(161)
+    expect(String(output.agents[0].score)).toMatch(/^[01](\.\d\d?)?$/)
+  })
+
+  test('schemas become sketches where max_tokens leaves no room, the best actions last', async () => {
+    const query = 'forecast of the weather'
+    const actionsIn = async (max_tokens: number) => {
+      const { output } = await anonymous.call('search_agents', { query, limit: 1, max_tokens })
+      return output.agents[0].actions.map(({ name, input_schema }: Action) => [
+        name,
+        input_schema !== undefined,
+      ])
+    }
+    expect(await actionsIn(10_000)).toEqual([
+      ['forecast', true],
+      ['history', true],
+      ['alerts', true],
+    ])
+    expect(await actionsIn(130)).toEqual([
+      ['forecast', true],
+      ['history', false],
+      ['alerts', false],
+    ])
+    expect(await actionsIn(50)).toEqual([
+      ['forecast', false],
+      ['history', false],
+      ['alerts', false],
+    ])
+  })
+
+  test('a resolved agent has each action once, and as many as max_tokens allows', async () => {
+    const { output } = await anonymous.call('resolve_package', { agent: 'com.example.weather' })
+    expect(output.actions.map(({ name }: Action) => name)).toEqual(capabilities.map(({ name }) => name))
+    expect(output.actions[1]).toEqual({ name: 'alerts', description: 'Storm warnings.', input_schema: long })
+    expect(output.actions[3]).toEqual({ name: 'ask', description: 'Takes a question.' })
+    expect(JSON.stringify(output).match(/Storm warnings/g)).toHaveLength(1)
+    const { output: cut } = await anonymous.call('resolve_package', {
+      agent: 'com.example.weather',
+      max_tokens: 170,
+    })
+    expect([cut.actions.map(({ name }: Action) => name), cut.more_actions]).toEqual([
+      ['history', 'alerts'],
+      2,
+    ])
+    expect(tokensOf(cut)).toBeLessThan(180)
+  })
+
+  test('each form is that of its detail at every transport: tools answer brief unless output, all others full', async () => {
+    const full = await anonymous.call('search_agents', { query: 'weather', detail: 'full' })
+    const { json } = await home.request('POST', '/api/agents/search', { body: { query: 'weather' } })
+    expect(full.output).toEqual(json)
+    expect(json.agents[0]).toMatchObject({ manifest_url: expect.any(String), revision: expect.any(Number) })
+    const body = { query: 'weather', detail: 'brief' }
+    const brief = await home.request('POST', '/api/agents/search', { body })
+    expect((await anonymous.call('search_agents', { query: 'weather' })).output).toEqual(brief.json)
+    const params = { agent: 'svc.utility.wiki' }
+    const envelope = { to: 'svc.registry', action: 'resolve_package', params }
+    const resolved = await home.request('POST', '/a2a/message', { body: envelope })
+    expect(resolved.json.card.capabilities).toHaveLength(2)
+    expect((await anonymous.call('resolve_package', { ...params, detail: 'full' })).output).toEqual(
+      resolved.json,
+    )
+  })
+
+  test('the agent is named by agent, and by its older names', async () => {
+    const { output } = await anonymous.call('resolve_package', { agent: 'svc.utility.wiki' })
+    for (const name of ['package_name', 'to']) {
+      expect((await anonymous.call('resolve_package', { [name]: 'custom.svc.utility.wiki' })).output).toEqual(
+        output,
+      )
+      const called = { [name]: 'com.example.weather', action: 'forecast', params: { city: 'Oslo' } }
+      expect((await peer.call('call_agent', called)).output).toMatchObject({ action: 'forecast' })
+    }
+    const twice = { agent: 'svc.utility.wiki', package_name: 'svc.utility.wiki' }
+    for (const [tool, input] of [
+      ['resolve_package', twice],
+      ['call_agent', { ...twice, action: 'get_summary' }],
+    ] as const) {
+      expect((await peer.call(tool, input)).output).toMatchObject({
+        code: 'invalid_request',
+        errors: [{ pointer: '/package_name', detail: expect.stringMatching('Give only agent') }],
+      })
+    }
+    expect((await peer.call('call_agent', { agnet: 'svc.utility.wiki', action: 'x' })).output).toMatchObject({
+      code: 'invalid_request',
+      errors: [{ pointer: '/agent' }],
+    })
+  })
+
+  test('a search without a query asks for one, where a model forgot it', async () => {
+    for (const input of [{}, { limit: 3 }, { query: '', filters: {} }]) {
+      expect(await anonymous.call('search_agents', input)).toMatchObject({
+        isError: true,
+        output: { code: 'invalid_request', errors: [{ pointer: '/query' }] },
+      })
+    }
+    expect((await anonymous.call('search_agents', { querry: 'weather' })).output).toMatchObject({
+      errors: [{ pointer: '/querry' }],
+      nearest: ['query'],
+    })
+    const listed = await anonymous.call('search_agents', { filters: { category: 'utilities' } })
+    expect(listed.output.agents.length).toBeGreaterThan(0)
+    expect((await home.request('GET', '/api/agents')).json.agents.length).toBeGreaterThan(0)
+  })
+
+  test('a failure is reported without what says nothing to a model, and is whole in the metadata', async () => {
+    const { isError, output, meta } = await anonymous.call('resolve_package', { agent: 'com.example.wether' })
+    expect(isError).toBe(true)
+    expect(Object.keys(output).sort()).toEqual(['code', 'detail', 'nearest', 'retryable', 'status'])
+    expect(meta['dragoman/problem']).toMatchObject({
+      ...output,
+      type: 'urn:dragoman:problem:not_found',
+      instance: expect.any(String),
+      title: expect.any(String),
+    })
+  })
+
+  test('an agent that asks back is answered with the tool that the answer names', async () => {
+    const called = { agent: 'com.example.greeter', action: 'ask', params: {} }
+    const { output } = await peer.call('call_agent', called)
+    expect(output).toMatchObject({
+      status: 'input_required',
+      next: expect.stringMatching('tool continue_task'),
+    })
+    const { agent: name, task_id } = output
+    const answered = await peer.call('continue_task', { agent: name, task_id, input: { text: 'Ada' } })
+    expect(answered.output).toEqual({ greeting: 'Hello Ada' })
+  })
+
+  test('two calls suffice for every action that has a schema: a search and a call', async () => {
+    const declared = [
+      ...capabilities.map((capability) => ({ ...capability, agent: 'com.example.weather' })),
+      ...home.gateway.agents.flatMap(({ package_name, actions }) =>
+        actions
+          .filter(({ advertised, card_input }) => advertised && card_input !== false)
+          .map(({ name, description, input }) => ({
+            name,
+            description,
+            input_schema: input.json,
+            agent: package_name,
+          })),
+      ),
+    ].filter(({ input_schema }) => input_schema !== undefined)
+    for (const { name, description, agent: expected } of declared) {
+      const { output } = await peer.call('search_agents', { query: description })
+      const hit = output.agents.find(({ package_name }: Hit) => package_name === expected)
+      const found = hit?.actions.find((action: Action) => action.name === name)
+      const params = Object.fromEntries(
+        Object.entries(requiredOf(found)).map(([field, type]) => [field, type === 'string' ? 'BTC' : 1]),
+      )
+      const called = await peer.call('call_agent', { agent: expected, action: name, params })
+      expect([name, called.output.code]).not.toEqual([name, 'unknown_action'])
+      // An action may need more than its schema can say, such as one of two fields, or an address.
+      expect([name, called.output.errors ?? []]).toEqual([name, expect.not.arrayContaining([missing])])
+    }
+  })
+})
+
+const missing = expect.objectContaining({ detail: 'This field is required.' })
+
+function requiredOf({ input_schema, required }: Action): Record<string, string> {
+  if (required) return required
+  const names = input_schema?.required ?? []
+  const fields = (input_schema?.properties ?? {}) as Record<string, { type?: string }>
+  return Object.fromEntries(names.map((name) => [name, fields[name]?.type ?? 'any']))
+}
+
+describe('the list of tools', () => {
+  test('costs a model at most 1,000 tokens, with the longest description of the registry', async () => {
+    const categories = Object.fromEntries(
+      ['a', 'b', 'c', 'd', 'e', 'f'].map((letter) => [letter.repeat(20), 90_000]),
+    )
+    await using home = await startGateway({}, {}, (gateway) => ({
+      ...gateway,
+      async dispatch(envelope, call) {
+        const reply = await gateway.dispatch(envelope, call)
+        const output = { ...(reply.output as object), total: 987_654, facets: { categories } }
+        return { ...reply, output }
+      },
+    }))
+    await using peer = await connect(home)
+    const shown = peer.tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }))
+    expect(shown[0]?.description).toMatch(
+      'About 990,000 agents are listed, most of them in the categories aaaa',
+    )
+    expect(tokensOf(shown)).toBeLessThanOrEqual(1000)
+  })
+
+  test('says of each tool when to use it, with an example that the tool takes', async () => {
+    await using home = await startGateway()
+    await using peer = await connect(home)
+    for (const { name, description = '', inputSchema } of peer.tools) {
+      const [, example] = /Example: (\{.*?\})\.(?: |$)/.exec(description) ?? []
+      const fields = Object.keys(JSON.parse(example ?? '{}'))
+      expect([name, fields]).toEqual([name, expect.arrayContaining([...(inputSchema.required ?? [])])])
+      expect([name, Object.keys(inputSchema.properties ?? {})]).toEqual([
+        name,
+        expect.arrayContaining(fields),
+      ])
+    }
+  })
+
+  test('is what DRAGOMAN_MCP_TOOLS names, and an unknown name prevents the start', async () => {
+    const namesWith = async (DRAGOMAN_MCP_TOOLS: string) => {
+      await using home = await startGateway({ DRAGOMAN_MCP_TOOLS })
+      await using peer = await connect(home)
+      return peer.tools.map(({ name }) => name)
+    }
+    expect(await namesWith('call_agent, custom.svc.utility.wiki,search_agents')).toEqual([
+      'search_agents',
+      'wiki_search_page',
+      'wiki_get_summary',
+      'call_agent',
+    ])
+    await expect(namesWith('search_agent')).rejects.toMatchObject({
+      code: 'invalid_request',
+      message: expect.stringMatching('DRAGOMAN_MCP_TOOLS: search_agent .* search_agents'),
+    })
+  })
+})
+
+describe.skipIf(!existsSync(data))('over the lists that people published', () => {
+  test('a brief hit without its schemas costs at most 90 tokens in the median', async () => {
+    await using home = await startGateway()
+    const { signal } = new AbortController()
+    for (const file of ['mcp-servers.jsonl', 'a2a-cards.jsonl']) {
+      const lines = readFileSync(`${data}/${file}`, 'utf8').trimEnd().split('\n')
+      for (let start = 0; start < lines.length; start += 400) {
+        const params = { lines: lines.slice(start, start + 400), first_line: start + 1 }
+        const envelope = { to: 'svc.registry', action: 'import_entries', params }
+        await home.gateway.dispatch(envelope, { principal: localPrincipal, client: 'local', signal })
+      }
+    }
+    await using peer = await connect(home)
+    const sizes: number[] = []
+    for (const query of [
+      'send an email',
+      'book a flight',
+      'weather',
+      'query a database',
+      'translate a text',
+    ]) {
+      const { output } = await peer.call('search_agents', { query, limit: 20 })
+      for (const { actions = [], ...hit } of output.agents as Hit[]) {
+        sizes.push(tokensOf({ ...hit, actions: actions.map(({ name }) => ({ name })) }))
+      }
+    }
+    sizes.sort((a, b) => a - b)
+    expect(sizes[Math.floor(sizes.length / 2)]).toBeLessThanOrEqual(90)
+  })
+})
