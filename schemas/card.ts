@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Entry } from './entry.ts'
 import { Capability } from './entry-parts.ts'
-import { ManifestReport, SignatureReport, VerificationReport } from './trust.ts'
+import { ManifestReport, ReadingReport, SignatureReport, VerificationReport } from './trust.ts'
 
 /** An agent card in the registry's own form, with the standard fields that do not collide. */
 export const Card = z.looseObject({
@@ -18,6 +18,9 @@ export const EntryDetail = Entry.extend({
   card: z.looseObject({}),
   verification: VerificationReport.nullable().describe('The proof behind the verification level.'),
   manifest: ManifestReport.nullable().describe('Only the owner and admins see its findings.'),
+  reading: ReadingReport.nullable().describe(
+    'What the registry read from the MCP server itself; only the owner and admins see its findings.',
+  ),
   signature_report: SignatureReport.nullable(),
 })
 export type EntryDetail = z.infer<typeof EntryDetail>

@@ -107,7 +107,12 @@ export interface Details {
   }
   /** Current revision of the entry. */
   readonly revision?: number
-  readonly upstream?: { readonly code?: string; readonly status?: number }
+  readonly upstream?: {
+    readonly code?: string
+    readonly status?: number
+    /** How the upstream asks for a credential: its WWW-Authenticate (RFC 9110, 11.6.1). */
+    readonly challenge?: string
+  }
   readonly manifest_url?: string | null
   readonly endpoints?: readonly Endpoint[]
 }

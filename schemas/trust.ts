@@ -41,6 +41,17 @@ export const ManifestReport = z.object({
 })
 export type ManifestReport = z.infer<typeof ManifestReport>
 
+/**
+ * The result of the last reading of what an MCP server states about itself. `refused`: it asks for a credential, which
+ * the gateway does not have for itself.
+ */
+export const ReadingReport = ManifestReport.extend({
+  status: z.enum(['ok', 'refused', 'unreachable', 'invalid']),
+  lists: z.boolean().describe('Whether the capabilities of the entry are those that the server lists.'),
+  changes: z.int().describe('Readings in a row that found another list.'),
+})
+export type ReadingReport = z.infer<typeof ReadingReport>
+
 /** How a domain was proved, and the results of later checks. */
 export const VerificationReport = z.object({
   method: ProofMethod,

@@ -24,7 +24,10 @@ export type ValidationRequest = z.infer<typeof ValidationRequest>
 /** The entry as it would be listed, and everything to correct, the worst finding first. */
 export const Validation = z.object({
   valid: z.boolean().describe('True if no finding is an error, so that the agent can be listed.'),
-  form: z.enum(['a2a-1.0', 'a2a-0.3', 'a2a-0.2', 'a2a-0.1', 'interface', 'unknown']).nullable(),
+  form: z
+    .enum(['a2a-1.0', 'a2a-0.3', 'a2a-0.2', 'a2a-0.1', 'interface', 'mcp', 'unknown'])
+    .nullable()
+    .describe('mcp: the URL is an MCP server.'),
   findings: z.array(Finding),
   preview: z
     .object({

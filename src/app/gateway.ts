@@ -97,9 +97,8 @@ async function assemble(
   const search = await openSearch(runtime, store, outbound)
   const remotes = openRemotes(runtime, outbound)
   const hosted: Agent[] = []
-  const { registry, sweep, follower, ready, verification, liveness, changes } = openRegistryServices(
-    runtime,
-    {
+  const { registry, sweep, follower, ready, verification, liveness, capabilities, changes } =
+    openRegistryServices(runtime, {
       store,
       outbound,
       identity,
@@ -107,8 +106,7 @@ async function assemble(
       search,
       remotes,
       hosted,
-    },
-  )
+    })
   const metrics = createMetrics({
     dragoman_applied_revision: [
       'Registry revision that the search index has applied.',
@@ -125,6 +123,7 @@ async function assemble(
     observe(agent, code, seconds) {
       metrics.remote(agent, code, seconds)
       liveness.reprobe?.observe(agent, code)
+      if (config.DRAGOMAN_LIVENESS === 'on') capabilities.used(agent)
     },
   })
   const ports = { store, outbound, identity, credentials, registry, changes, hosted }

@@ -1,4 +1,6 @@
 import type { Agent } from '../../schemas/action.ts'
+import { CapabilityReader } from '../registry/capabilities/reader.ts'
+import { type CapabilityRefresh, createCapabilityRefresh } from '../registry/capabilities/refresh.ts'
 import { createManifestReader } from '../registry/cards/fetch-card.ts'
 import { readProtectedName } from '../registry/entry/imitation.ts'
 import { IndexTailer } from '../registry/indexing/index-tailer.ts'
@@ -6,13 +8,12 @@ import { changesWorthKeeping } from '../registry/indexing/vector-index.ts'
 import { createRegistry, type Registry } from '../registry/registry.ts'
 import { createSweep } from '../registry/retention/sweep.ts'
 import type { Seals } from '../registry/webhooks/deliver.ts'
-import type { Remotes } from '../remote/remotes.ts'
 import type { Store } from '../store/store.ts'
 import { type ChangeServices, openChangeServices } from './change-feed.ts'
 import type { Identity } from './identity.ts'
 import { type LivenessService, openLiveness } from './liveness.ts'
 import type { Outbound } from './outbound.ts'
-import { probeableBy } from './remote.ts'
+import { type OpenRemotes, probeableBy, readServerBy } from './remote.ts'
 import type { Runtime } from './runtime.ts'
 import type { Search } from './search.ts'
 import { openVerification, type Verification } from './verification.ts'
@@ -27,6 +28,7 @@ export interface RegistryServices {
   readonly ready: Promise<void>
   readonly verification: Verification
   readonly liveness: LivenessService
+  readonly capabilities: CapabilityRefresh
   readonly changes: ChangeServices
 }
 
@@ -36,7 +38,7 @@ interface RegistryPorts {
   readonly identity: Identity
   readonly seals: Seals
   readonly search: Search
-  readonly remotes: Remotes
+  readonly remotes: OpenRemotes
   /** The hosted agents, whose cards the registry renders; filled before the first request. */
   readonly hosted: readonly Agent[]
 }
@@ -45,8 +47,22 @@ export function openRegistryServices(runtime: Runtime, ports: RegistryPorts): Re
   const { stack, config, clock, createId, site } = runtime
   const { store, outbound, identity, seals, search, remotes, hosted } = ports
   const { index, listed, vectors, saveSnapshot } = search
-  const fetchCard = createManifestReader(outbound.public.fetch)
-  const verification = openVerification(runtime, store, outbound, fetchCard)
+  const { fetch } = outbound.public
+  const readServer = readServerBy(remotes)
+  const fetchCard = createManifestReader(fetch, readServer)
+  const protectedNames = config.DRAGOMAN_PROTECTED_NAMES.map(readProtectedName)
+  const reader = new CapabilityReader({ store, clock, readServer, fetch, protectedNames })
+  const capabilities = stack.use(
+    createCapabilityRefresh({
+      read: (package_name) => store.read.entry({ package_name }),
+      reader,
+      clock,
+      wait: runtime.wait,
+      onError: runtime.onError('capabilities'),
+    }),
+  )
+  remotes.onToolsChanged(capabilities.toolsChanged)
+  const verification = openVerification(runtime, store, outbound, { fetchCard, reader })
   const { checker, prove, secret } = verification
   const liveness = openLiveness(runtime, store, outbound, {
     probeable: probeableBy(remotes),
@@ -73,13 +89,15 @@ export function openRegistryServices(runtime: Runtime, ports: RegistryPorts): Re
     async saveSnapshots() {
       await Promise.all([saveSnapshot(0), vectors.saveSnapshots()])
     },
-    protectedNames: config.DRAGOMAN_PROTECTED_NAMES.map(readProtectedName),
+    protectedNames,
     quotas: config.DRAGOMAN_QUOTAS,
     signer: identity.ring.signing,
     agents: () => hosted,
     prove,
     secret,
     liveness,
+    reader,
+    ...(config.DRAGOMAN_LIVENESS === 'on' && { onShown: capabilities.shown }),
   })
   const changes = openChangeServices(runtime, store, outbound, { livenessCache, seals })
   const sweep = createSweep({
@@ -90,5 +108,5 @@ export function openRegistryServices(runtime: Runtime, ports: RegistryPorts): Re
       if (Object.values(counts).some((count) => count > 0)) runtime.log.info(counts, 'retention')
     },
   })
-  return { registry, sweep, follower, ready, verification, liveness, changes }
+  return { registry, sweep, follower, ready, verification, liveness, capabilities, changes }
 }

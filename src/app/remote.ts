@@ -1,8 +1,10 @@
 import type { Agent } from '../../schemas/action.ts'
 import type { EntryDetail } from '../../schemas/card.ts'
+import { Failure } from '../../schemas/failure.ts'
 import { createAssert } from '../auth/assertion.ts'
 import { type Credentials, createCredentials } from '../auth/upstream-credentials.ts'
 import type { Vault } from '../auth/vault.ts'
+import type { ReadServer } from '../registry/capabilities/server-statement.ts'
 import type { Probeable } from '../registry/liveness/probe.ts'
 import type { Registry } from '../registry/registry.ts'
 import { createA2aConnect } from '../remote/a2a/a2a.ts'
@@ -16,8 +18,18 @@ import type { Identity } from './identity.ts'
 import type { Outbound } from './outbound.ts'
 import type { Runtime } from './runtime.ts'
 
+/** Connections to listed agents, and what their servers tell about themselves. */
+export interface OpenRemotes extends Remotes {
+  /** Calls the listener with the package name of each server that tells that its tools have changed. */
+  onToolsChanged(listener: (packageName: string) => void): void
+}
+
 /** Connections to listed agents, one adapter a protocol. */
-export function openRemotes({ stack, config, options, clock, wait }: Runtime, outbound: Outbound): Remotes {
+export function openRemotes(
+  { stack, config, options, clock, wait }: Runtime,
+  outbound: Outbound,
+): OpenRemotes {
+  const listeners = new Set<(packageName: string) => void>()
   const { remote_timeout_ms } = options
   const first_ms = remote_timeout_ms ?? config.DRAGOMAN_CALL_FIRST * 1000
   const idle_ms = remote_timeout_ms ?? config.DRAGOMAN_CALL_IDLE * 1000
@@ -27,7 +39,7 @@ export function openRemotes({ stack, config, options, clock, wait }: Runtime, ou
     idle_ms: Math.max(first_ms, idle_ms) + 5_000,
     connections: null,
   })
-  return stack.use(
+  const remotes = stack.use(
     createRemotes({
       connects: [
         createEnvelopeConnect(fetch, clock),
@@ -37,6 +49,9 @@ export function openRemotes({ stack, config, options, clock, wait }: Runtime, ou
           dial,
           client: { name: 'dragoman', version },
           per_call_headers: ['dragoman-assertion', 'via'],
+          onToolsChanged(packageName) {
+            for (const listener of listeners) listener(packageName)
+          },
           clock,
         }),
       ],
@@ -45,6 +60,17 @@ export function openRemotes({ stack, config, options, clock, wait }: Runtime, ou
       times: { first_ms, idle_ms },
     }),
   )
+  return { ...remotes, onToolsChanged: (listener) => void listeners.add(listener) }
+}
+
+/** Reads MCP servers without a caller: each reading connects for itself and sends no credential. */
+export function readServerBy(remotes: Remotes): ReadServer {
+  return async (endpoint, signal) => {
+    await using agent = remotes.at(endpoint)
+    if (!agent?.read)
+      throw new Failure('not_callable', `${endpoint.url} is not the address of an MCP server.`)
+    return await agent.read({ signal, headers: {} })
+  }
 }
 
 /** The entry as an agent that can be probed: each probe connects for itself. */

@@ -2,12 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { localIssuer } from '../../schemas/identity.ts'
 import type { SignatureReport } from '../../schemas/trust.ts'
 import { createTxtResolver } from '../net/fetch/resolver.ts'
-import type { FetchCard } from '../registry/cards/fetch-card.ts'
 import { readProtectedName } from '../registry/entry/imitation.ts'
 import { createKeysOf } from '../registry/verification/card-keys.ts'
 import { verifyCard } from '../registry/verification/card-signature.ts'
 import { claimToken, statement } from '../registry/verification/challenge.ts'
-import { Checker } from '../registry/verification/checker.ts'
+import { Checker, type CheckerOptions } from '../registry/verification/checker.ts'
 import { isProvable } from '../registry/verification/domain.ts'
 import type { Prove } from '../registry/verification/proof.ts'
 import { createProver } from '../registry/verification/prove.ts'
@@ -34,7 +33,7 @@ export function openVerification(
   runtime: Runtime,
   store: Store,
   outbound: Outbound,
-  fetchCard: FetchCard,
+  { fetchCard, reader }: Pick<CheckerOptions, 'fetchCard' | 'reader'>,
 ): Verification {
   const { config, options, clock } = runtime
   const { DRAGOMAN_BASE_URL, DRAGOMAN_DNS_SERVERS, DRAGOMAN_ALLOW_ORIGINS } = config
@@ -87,6 +86,7 @@ export function openVerification(
       store,
       clock,
       fetchCard,
+      ...(reader && { reader }),
       prove,
       secret,
       verifySignature,

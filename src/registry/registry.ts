@@ -4,6 +4,7 @@ import type { Change, Publication } from '../../schemas/publication.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import type { VerificationOutcome } from '../../schemas/trust.ts'
 import type { SearchIndex } from '../search/search-index.ts'
+import type { CapabilityReader } from './capabilities/reader.ts'
 import { type CardsOptions, createCards } from './cards/cards.ts'
 import { createDeprecate, type Deprecating } from './entry/deprecation.ts'
 import { type Committed, Editor, type EditorOptions } from './entry/editor.ts'
@@ -34,6 +35,10 @@ interface RegistryOptions extends EditorOptions {
   readonly agents: CardsOptions['agents']
   readonly prove: VerifierOptions['prove']
   readonly secret: VerifierOptions['secret']
+  /** Reads the tools of a server; without it, none are read. */
+  readonly reader?: Pick<CapabilityReader, 'read'>
+  /** Called with the package name of each entry that a caller resolves. */
+  readonly onShown?: (packageName: string) => void
   readonly liveness: { readonly livenessCache: LivenessCache; readonly prober: Pick<Prober, 'check'> }
 }
 
@@ -45,6 +50,7 @@ type Caller = Principal | null
  */
 export function createRegistry(options: RegistryOptions) {
   const { store, index, follower, vectors, site } = options
+  const { reader, onShown } = options
   const { livenessCache, prober } = options.liveness
   const views = createViews(site, livenessCache)
   const queries = new SearchService({ reader: store.read, index, follower, vectors, views, livenessCache })
@@ -79,11 +85,18 @@ export function createRegistry(options: RegistryOptions) {
     get: (...call: Parameters<SearchService['get']>) => queries.get(...call),
     completeName: (...call: Parameters<SearchService['completeName']>) => queries.completeName(...call),
     versions: (...call: Parameters<VersionHistory['versions']>) => history.versions(...call),
-    resolve: (...call: Parameters<VersionHistory['resolve']>) => history.resolve(...call),
+    async resolve(...call: Parameters<VersionHistory['resolve']>) {
+      const found = await history.resolve(...call)
+      onShown?.(found.package_name)
+      return found
+    },
     async check(agent: string, caller: Caller, signal: AbortSignal): Promise<LivenessOutcome> {
       const entry = await queries.stored(agent, caller)
-      const { signals, revision } = await prober.check(entry, signal)
-      await Promise.all([livenessCache.sweep(), applied(revision)])
+      const [{ signals, revision }, read] = await Promise.all([
+        prober.check(entry, signal),
+        reader?.read(entry.id, signal) ?? 0,
+      ])
+      await Promise.all([livenessCache.sweep(), applied(Math.max(revision, read))])
       return { package_name: entry.package_name, liveness: livenessCache.of(entry), signals: [...signals] }
     },
     validate: createValidator(options.fetchCard),

@@ -1,3 +1,4 @@
+import { isSpoken } from '../../schemas/callable.ts'
 import { Failure } from '../../schemas/failure.ts'
 import type { Json } from '../../schemas/json.ts'
 import { listedActions } from '../../schemas/names.ts'
@@ -14,8 +15,9 @@ const unknownAction = 'dragoman.probe'
 
 /** Agents that take the envelope `{to, action, params}` over HTTP. */
 export function createEnvelopeConnect(fetch: Fetch, clock: () => number): Connect {
-  return ({ protocol, url }, { address }) => {
-    if (protocol !== 'envelope' || !/^https?:/i.test(url)) return undefined
+  return (endpoint, { address }) => {
+    const { protocol, url } = endpoint
+    if (protocol !== 'envelope' || !isSpoken(endpoint)) return undefined
     const who = new URL(url).host
 
     async function send(
@@ -66,7 +68,12 @@ function read(who: string, answer: FetchResponse, clock: () => number): RemoteAn
     if (value !== undefined) return inputRequest(value) ?? { output: value }
     throw new Failure('upstream_invalid', `${who} did not answer with JSON.`, { upstream: { status } })
   }
-  const context = { who, status, retry_after_s: retryAfter(headers['retry-after'], clock()) }
+  const context = {
+    who,
+    status,
+    retry_after_s: retryAfter(headers['retry-after'], clock()),
+    challenge: headers['www-authenticate'],
+  }
   const failure = failureOfProblem(value, context)
   if (failure && status < 500 && status !== 429) return { refused: failure }
   const error = failure ?? failureOfStatus(status, context)

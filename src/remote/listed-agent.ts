@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Action, Agent, Context } from '../../schemas/action.ts'
+import { endpointsOf } from '../../schemas/callable.ts'
 import type { EntryDetail } from '../../schemas/card.ts'
 import type { RequestContent } from '../../schemas/content.ts'
 import { Capability } from '../../schemas/entry-parts.ts'
@@ -18,7 +19,7 @@ import { checkOutput } from './check-output.ts'
 import { validate } from './json-schema/json-schema.ts'
 import { createRequestAction } from './mcp-request.ts'
 import type { RemoteAnswer, RemoteCall, RemoteTask } from './remote-agent.ts'
-import { type ConnectedAgent, endpointsOf, type Remotes } from './remotes.ts'
+import type { ConnectedAgent, Remotes } from './remotes.ts'
 import { openTask, sealTask, type TaskHolder } from './task-reference.ts'
 
 export interface ListedAgentOptions {

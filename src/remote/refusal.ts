@@ -17,6 +17,7 @@ const passedCodes: ReadonlySet<Code> = new Set<Code>([
 ])
 
 const maxTextLength = 2000
+const maxChallengeLength = 500
 const maxErrors = 20
 
 /** True if the agent asks for a credential, or for another one: the agent works, and refuses this caller. */
@@ -34,6 +35,8 @@ interface RefusalContext {
   readonly who: string
   readonly status?: number
   readonly retry_after_s?: number | undefined
+  /** WWW-Authenticate of the answer. */
+  readonly challenge?: string | undefined
 }
 
 /**
@@ -47,7 +50,11 @@ export function failureOfProblem(problem: unknown, context: RefusalContext): Fai
   const retry = retryOf(problem.retry_after_s, context)
   const message = textOf(problem.detail) ?? textOf(problem.title) ?? `${context.who} refused with ${code}.`
   const details = {
-    upstream: { code: code.slice(0, 100), ...(context.status !== undefined && { status: context.status }) },
+    upstream: {
+      code: code.slice(0, 100),
+      ...(context.status !== undefined && { status: context.status }),
+      ...challengeOf(context),
+    },
     ...hintOf(problem, code),
     ...retry,
   }
@@ -62,9 +69,10 @@ export function failureOfProblem(problem: unknown, context: RefusalContext): Fai
 }
 
 /** An HTTP error without an answer in the agent's protocol. */
-export function failureOfStatus(status: number, { who, retry_after_s }: RefusalContext): Failure {
+export function failureOfStatus(status: number, context: RefusalContext): Failure {
+  const { who, retry_after_s } = context
   const details = {
-    upstream: { status },
+    upstream: { status, ...challengeOf(context) },
     retryable: retry_after_s !== undefined || mayPass(status),
     ...(retry_after_s !== undefined && { retry_after_s }),
   }
@@ -83,6 +91,11 @@ export function failureOfStatus(status: number, { who, retry_after_s }: RefusalC
     `${who} answered HTTP ${status}.`,
     details,
   )
+}
+
+function challengeOf({ challenge }: RefusalContext): { challenge?: string } {
+  const text = textOf(challenge?.slice(0, maxChallengeLength))
+  return text === undefined ? {} : { challenge: text }
 }
 
 /** True if the same request may succeed later: no answer in time (408), too early (425), too often (429), a server error. */

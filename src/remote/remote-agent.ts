@@ -67,12 +67,26 @@ export interface RemoteAgent extends AsyncDisposable {
   probe(call: Pick<RemoteCall, 'signal' | 'headers'>): Promise<Failure | undefined>
   /** The agent's own list of capabilities, in protocols that have one. */
   describe?(call: RemoteCall): Promise<readonly Capability[]>
+  /** What the server states about itself to everybody, cut at bounds; for MCP servers. */
+  read?(call: Pick<RemoteCall, 'signal' | 'headers'>): Promise<SelfDescription>
   /** Passes one request of MCP on, and the answer back, as they are; for MCP servers. */
   request?(method: string, params: JsonObject, call: RemoteCall): Promise<McpAnswer>
 }
 
 /** The answer, or a refusal that does not count against the agent. */
 export type McpAnswer = McpReply | { readonly refused: Failure }
+
+/** What an MCP server states about itself. All texts are untrusted and bounded. */
+export interface SelfDescription {
+  readonly name?: string
+  readonly title?: string
+  readonly version?: string
+  readonly description?: string
+  readonly instructions?: string
+  readonly capabilities: readonly Capability[]
+  /** True if the server lists more tools than are read. */
+  readonly is_cut: boolean
+}
 
 /** The facts about a listed agent that an adapter uses. */
 export interface RemoteFacts {

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { LRUCache } from 'lru-cache'
+import { endpointsOf } from '../../schemas/callable.ts'
 import type { EntryDetail } from '../../schemas/card.ts'
 import type { Endpoint } from '../../schemas/entry-parts.ts'
 import { addressOf } from '../../schemas/names.ts'
@@ -27,6 +28,11 @@ export interface Remotes extends AsyncDisposable {
   of(entry: EntryDetail): ConnectedAgent | undefined
   /** A new agent without the circuit and sessions of earlier calls. The caller disposes of the agent. */
   fresh(entry: EntryDetail): ConnectedAgent | undefined
+  /**
+   * A new agent at an endpoint that no entry states, without limits: the caller ends each request and disposes of the
+   * agent.
+   */
+  at(endpoint: Endpoint): RemoteAgent | undefined
 }
 
 interface RemotesOptions {
@@ -84,6 +90,11 @@ export function createRemotes({ connects, clock, wait, times }: RemotesOptions):
 
   return {
     fresh: (entry) => connect(entry, policyOf(entry)),
+    at(endpoint) {
+      const who = new URL(endpoint.url).host
+      const facts = { package_name: who, address: who, card: {} }
+      return connects.map((connectTo) => connectTo(endpoint, facts)).find((found) => found !== undefined)
+    },
     of(entry) {
       // A new version at the same endpoints is the same agent: publishing it does not reset the circuit.
       const key = keys.get(entry) ?? JSON.stringify([entry.id, endpointsOf(entry), factsOf(entry).address])
@@ -103,16 +114,6 @@ export function createRemotes({ connects, clock, wait, times }: RemotesOptions):
       await Promise.all(closing)
     },
   }
-}
-
-/**
- * The endpoints of an entry, in the order of its card. If a card names capabilities and no endpoint, the agent takes
- * envelopes at the address of the card.
- */
-export function endpointsOf({ endpoints, card, manifest_url }: EntryDetail): readonly Endpoint[] {
-  if (endpoints.length > 0) return endpoints
-  if (card.rendered_by !== undefined || !Array.isArray(card.capabilities)) return []
-  return [{ protocol: 'envelope', url: new URL('/a2a/message', manifest_url).href }]
 }
 
 function factsOf({ package_name, card }: EntryDetail): RemoteFacts {

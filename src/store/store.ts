@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Access } from '../../schemas/callable.ts'
 import type { CredentialStore } from '../../schemas/credential.ts'
 import { Deprecation } from '../../schemas/deprecation.ts'
 import { storedShape } from '../../schemas/entry-fields.ts'
@@ -8,6 +9,7 @@ import {
   type AuditEvent,
   ContentFlag,
   ManifestReport,
+  ReadingReport,
   SignatureReport,
   Suspension,
   VerificationReport,
@@ -56,6 +58,10 @@ export const StoredEntry = z.object({
   content_flags: z.array(ContentFlag).default([]),
   signature: SignatureReport.nullable().default(null),
   manifest: ManifestReport.nullable().default(null),
+  /** What the registry read from the agent itself. */
+  reading: ReadingReport.nullable().default(null),
+  /** What the agent answered to callers without a credential; null: it was not asked. */
+  access: Access.nullable().default(null),
   proof: StoredProof.nullable().default(null),
   suspended: Suspension.nullable().default(null),
   deprecated: Deprecation.nullable().default(null),

@@ -25,6 +25,8 @@ export function sampleEntry(overrides: Partial<StoredEntry> = {}): StoredEntry {
     content_flags: [],
     signature: null,
     manifest: null,
+    reading: null,
+    access: null,
     proof: null,
     suspended: null,
     deprecated: null,

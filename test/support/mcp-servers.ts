@@ -48,6 +48,8 @@ export interface Facts {
   readonly signal: AbortSignal
   readonly session: string | undefined
   progress(progress: number, total: number, message: string): Promise<void>
+  /** Tells the client, in the answer to this call, that the list of tools has changed. */
+  toolsChanged(): Promise<void>
 }
 
 export type Answer = (
@@ -57,7 +59,8 @@ export type Answer = (
 ) => CallToolResult | Promise<CallToolResult>
 
 export interface Toolbox {
-  readonly tools?: readonly Tool[]
+  /** A function is asked at each listing. */
+  readonly tools?: readonly Tool[] | (() => readonly Tool[])
   readonly answers?: Readonly<Record<string, Answer>>
 }
 
@@ -109,7 +112,7 @@ function toolbox({ tools = sampleTools, answers = {} }: Toolbox, stop: () => voi
     if (!answer) throw Object.assign(new Error(`Unknown tool: ${name}`), { code: -32602 })
     return answer(args, facts)
   }
-  return { tools: [...tools], respond }
+  return { tools: () => [...(typeof tools === 'function' ? tools() : tools)], respond }
 }
 
 const info = { name: 'sample', version: '1' }
@@ -123,7 +126,7 @@ export async function startModernServer(
   const handler = createMcpHandler(
     () => {
       const server = new Server(info, { capabilities: { tools: {} } })
-      server.setRequestHandler('tools/list', () => ({ tools }))
+      server.setRequestHandler('tools/list', () => ({ tools: tools() }))
       server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
         const progressToken = params._meta?.progressToken
         return respond(params.name, params.arguments, {
@@ -134,6 +137,7 @@ export async function startModernServer(
             const notification = { progressToken, progress, total, message }
             await mcpReq.notify({ method: 'notifications/progress', params: notification })
           },
+          toolsChanged: () => mcpReq.notify({ method: 'notifications/tools/list_changed' }),
         })
       })
       return server
@@ -147,9 +151,9 @@ export async function startModernServer(
   })
 }
 
-function oldServer(respond: Respond, tools: Tool[]): OldServer {
+function oldServer(respond: Respond, tools: () => Tool[]): OldServer {
   const server = new OldServer(info, { capabilities: { tools: { listChanged: true } } })
-  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }) as never)
+  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools() }) as never)
   server.setRequestHandler(
     CallToolRequestSchema,
     async ({ params }, { signal, sessionId, sendNotification }) => {
@@ -162,6 +166,7 @@ function oldServer(respond: Respond, tools: Tool[]): OldServer {
           const notification = { progressToken, progress, total, message }
           await sendNotification({ method: 'notifications/progress', params: notification })
         },
+        toolsChanged: () => sendNotification({ method: 'notifications/tools/list_changed' }),
       }
       return (await respond(params.name, params.arguments, facts)) as never
     },

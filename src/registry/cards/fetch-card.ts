@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { Failure } from '../../../schemas/failure.ts'
-import type { Fetch } from '../../net/fetch/fetch.ts'
+import type { Fetch, FetchResponse } from '../../net/fetch/fetch.ts'
+import { introduce, type ReadServer, type ServerStatement } from '../capabilities/server-statement.ts'
 
 /** A card as fetched from a URL. */
 export interface FetchedCard {
@@ -9,6 +10,8 @@ export interface FetchedCard {
   readonly sha256: string
   /** The URL after redirects. */
   readonly url: string
+  /** Present if the URL is an MCP server: what it states. The document is then made from this statement. */
+  readonly server?: ServerStatement
 }
 
 export type FetchCard = (url: string, signal: AbortSignal) => Promise<FetchedCard>
@@ -17,19 +20,40 @@ export type FetchCard = (url: string, signal: AbortSignal) => Promise<FetchedCar
 export const maxManifestBytes = 256 * 1024
 const timeout = 6000
 
-/** Fetches the document at a URL. Throws Failure `upstream_…`, `blocked_address`, `too_large`. */
-export function createManifestReader(fetch: Fetch): FetchCard {
+/** How MCP servers refuse the GET of a card. */
+const refusals = new Set([400, 401, 403, 404, 405, 406, 415])
+
+/**
+ * Fetches the document at a URL, which may be the address of an MCP server. Throws Failure `upstream_…`,
+ * `blocked_address`, `too_large`.
+ */
+export function createManifestReader(fetch: Fetch, readServer?: ReadServer): FetchCard {
+  async function asServer(url: string, signal: AbortSignal): Promise<FetchedCard | undefined> {
+    const server = await readServer?.({ protocol: 'mcp', url }, signal).catch(() => undefined)
+    signal.throwIfAborted()
+    if (!server) return undefined
+    const document = introduce(server, url)
+    return { document, sha256: hash('sha256', JSON.stringify(document), 'hex'), url, server }
+  }
+
   return async (url, signal) => {
     const headers = { accept: 'application/json' }
     const answer = await fetch({ url, signal, headers, max_bytes: maxManifestBytes, timeout_ms: timeout })
+    const server = mayBeServer(answer) ? await asServer(url, signal) : undefined
+    if (server) return server
     if (answer.status !== 200) {
       throw new Failure('upstream_failed', `The manifest answers ${answer.status}.`, {
         upstream: { status: answer.status },
+        hint: 'Give the URL of a card, or of an MCP server that answers without a credential.',
       })
     }
     const sha256 = hash('sha256', answer.body, 'hex')
     return { document: parseManifest(answer.body), sha256, url: answer.url }
   }
+}
+
+function mayBeServer({ status, headers }: FetchResponse): boolean {
+  return refusals.has(status) || (headers['content-type']?.startsWith('text/event-stream') ?? false)
 }
 
 /** Parses the bytes of a card. Throws Failure `upstream_invalid`. */

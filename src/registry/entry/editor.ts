@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { initialValues } from '../../../schemas/entry-fields.ts'
 import type { State, VerificationLevel } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
@@ -5,9 +6,11 @@ import { PackageName } from '../../../schemas/names.ts'
 import type { Change, Publication } from '../../../schemas/publication.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import type { AuditAction, Decision, DecisionReads, Store, StoredEntry } from '../../store/store.ts'
-import type { FetchCard } from '../cards/fetch-card.ts'
+import { afterReading } from '../capabilities/reader.ts'
+import { readEndpoint } from '../capabilities/reading.ts'
+import type { FetchCard, FetchedCard } from '../cards/fetch-card.ts'
 import { cardName } from '../import/read-line.ts'
-import { listable, withCard } from '../verification/refresh.ts'
+import { asServer, listable, withCard } from '../verification/refresh.ts'
 import { afterMoving } from '../verification/verification-status.ts'
 import { blank } from './entry-defaults.ts'
 import { assertEntrySize } from './entry-size.ts'
@@ -80,10 +83,7 @@ export class Editor {
       assertFree(taken, package_name, principal, claims)
       assertDistinct(principal, package_name, lookalikes)
       const entry = this.#newEntry(facts, publication, principal, taken)
-      return {
-        before: taken,
-        entry: fetched ? assertListable(withCard(entry, fetched, entry.created_at)) : entry,
-      }
+      return { before: taken, entry: fetched ? described(entry, fetched) : entry }
     })
   }
 
@@ -127,7 +127,8 @@ export class Editor {
       }
       // The check that follows flags the agents that imitate the name of a verified one.
       const isVerified = entry.verification_level === 'domain_verified'
-      return { ...entry, state: to, check_at: isVerified ? at : entry.check_at }
+      const isDue = isVerified || (to === 'ACTIVE' && readEndpoint(entry) !== undefined)
+      return { ...entry, state: to, check_at: isDue ? at : entry.check_at }
     })
   }
 
@@ -152,11 +153,11 @@ export class Editor {
     const at = this.#now()
     const { issuer, subject } = principal
     const namespace = coveringNamespace(principal, facts.package_name)
-    return {
+    const entry: StoredEntry = {
       ...blank,
       ...facts,
       stated: Object.keys(stated(publication)),
-      check_at: facts.manifest_url ? at : null,
+      check_at: null,
       id: taken?.id ?? this.#options.createId(),
       versions_after: taken?.revision ?? 0,
       state: 'STAGE',
@@ -167,6 +168,7 @@ export class Editor {
       created_at: at,
       updated_at: at,
     }
+    return { ...entry, check_at: isChecked(entry) ? at : null }
   }
 
   async #commit(
@@ -232,6 +234,19 @@ function complete(facts: { [Name in keyof Facts]?: Exclude<Facts[Name], undefine
   return { ...initialValues, card: null, ...facts, package_name, name, description }
 }
 
+/** True if a check has something to read: a card, or the tools of an MCP server. */
+function isChecked(entry: StoredEntry): boolean {
+  return entry.manifest_url !== null || readEndpoint(entry) !== undefined
+}
+
+/** A new entry with the content of its manifest. */
+function described(entry: StoredEntry, fetched: FetchedCard): StoredEntry {
+  const { server } = fetched
+  if (!server) return assertListable(withCard(entry, fetched, entry.created_at))
+  const answered = { answer: server, kind: 'open' } as const
+  return afterReading(asServer(entry, entry.manifest_url), answered, entry.created_at)
+}
+
 /** Throws Failure `upstream_invalid` if the entry's card is invalid for its package name. */
 function assertListable(entry: StoredEntry): StoredEntry {
   if (entry.manifest?.status !== 'invalid') return entry
@@ -266,7 +281,19 @@ function updated(entry: StoredEntry, publication: Publication, at: string): Stor
   const moves = manifest_url !== undefined && manifest_url !== entry.manifest_url
   const unread = { card: null, card_sha256: null, manifest: null, signature: null, check_at: at }
   const next = { ...entry, ...(moves && unread), ...values, stated: statedFields }
-  return moves ? afterMoving(next) : next
+  return withNewEndpoint(entry, moves ? afterMoving(next) : next, at)
+}
+
+/** What the owner states replaces what was read; a server at a new address is read at once. */
+function withNewEndpoint(before: StoredEntry, after: StoredEntry, at: string): StoredEntry {
+  const { capabilities, reading } = after
+  const isStated = capabilities !== before.capabilities && capabilities.length > 0
+  const next = { ...after, reading: reading && { ...reading, lists: reading.lists && !isStated } }
+  if (isDeepStrictEqual(before.endpoints, after.endpoints) && capabilities === before.capabilities)
+    return next
+  const isRead = after.owner !== null && readEndpoint(after) !== undefined
+  const isSame = isDeepStrictEqual(before.endpoints, after.endpoints)
+  return { ...next, access: isSame ? after.access : null, check_at: isRead ? at : after.check_at }
 }
 
 function assertSameName(entry: StoredEntry, packageName: string | undefined): void {

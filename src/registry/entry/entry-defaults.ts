@@ -9,6 +9,8 @@ export const blank = {
   content_flags: [],
   signature: null,
   manifest: null,
+  reading: null,
+  access: null,
   proof: null,
   suspended: null,
   deprecated: null,

@@ -34,6 +34,7 @@ export function createViews(
       card: Object.freeze(cardOf(stored, site())),
       verification: reportOf(stored.proof),
       manifest: stored.manifest,
+      reading: stored.reading,
       signature_report: stored.signature,
     }
   }
@@ -42,11 +43,12 @@ export function createViews(
    * Removes the reasons of failed checks. The public sees the checks and their times; only the owner sees the reasons.
    */
   function withoutReasons(detail: EntryDetail): EntryDetail {
-    const { verification, manifest } = detail
+    const { verification, manifest, reading } = detail
     return {
       ...detail,
       verification: verification && { ...verification, detail: null },
       manifest: manifest && { ...manifest, detail: null, findings: [] },
+      reading: reading && { ...reading, detail: null, findings: [] },
     }
   }
 

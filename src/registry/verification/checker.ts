@@ -3,17 +3,21 @@ import { Failure } from '../../../schemas/failure.ts'
 import type { SignatureReport } from '../../../schemas/trust.ts'
 import { isListed } from '../../store/entries/version-content.ts'
 import type { AuditAction, Store, StoredEntry, Writer } from '../../store/store.ts'
+import { afterReading as afterAsking, type CapabilityReader, type Reading } from '../capabilities/reader.ts'
+import { readEndpoint } from '../capabilities/reading.ts'
 import type { FetchCard, FetchedCard } from '../cards/fetch-card.ts'
 import { flagsOf, type ProtectedName } from '../entry/imitation.ts'
 import { type Claimant, claimToken } from './challenge.ts'
 import type { Prove, Proving } from './proof.ts'
-import { withCard, withoutCard } from './refresh.ts'
+import { asServer, withCard, withoutCard } from './refresh.ts'
 import { afterProving, domainOf } from './verification-status.ts'
 
 export interface CheckerOptions {
   readonly store: Store
   readonly clock: () => number
   readonly fetchCard: FetchCard
+  /** Reads the tools of MCP servers; without it, none are read. */
+  readonly reader?: Pick<CapabilityReader, 'ask'>
   readonly prove: Prove
   /** Secret of this installation; see `claimToken`. */
   readonly secret: () => Promise<Uint8Array>
@@ -61,17 +65,28 @@ export class Checker {
     const entry = await store.read.entry({ id })
     if (!entry || entry.deleted) return
     const limited = AbortSignal.any([signal, AbortSignal.timeout(deadline_ms)])
-    const [card, proving] = await Promise.all([this.#readCard(entry, limited), this.#prove(entry, limited)])
+    const [fetched, proving, answered] = await Promise.all([
+      this.#readCard(entry, limited),
+      this.#prove(entry, limited),
+      this.#ask(entry, limited),
+    ])
     signal.throwIfAborted()
-    const checked = this.#afterCheck(entry, card, proving)
+    const server = fetched instanceof Failure ? undefined : fetched?.server
+    const card = server ? null : fetched
+    const reading: Reading | null = server ? { answer: server, kind: 'open' } : answered
+    const read = this.#afterCheck(server ? asServer(entry, entry.manifest_url) : entry, card, proving)
+    const checked = reading ? afterAsking(read, reading, this.#time()) : read
     const signature = await this.#signatureOf(checked, card, limited)
     signal.throwIfAborted()
     await store.write(async (writer) => {
       const now = await writer.entry({ id })
       if (!now) return
       if (now.revision !== entry.revision) return await this.#putVerification(writer, now, entry, proving)
-      const updated_at = checked.card_sha256 === entry.card_sha256 ? entry.updated_at : this.#time()
-      const after = { ...checked, signature, updated_at, check_at: this.#time(dayMilliseconds) }
+      const updated_at = checked.card_sha256 === entry.card_sha256 ? checked.updated_at : this.#time()
+      // The card has just named the server: its tools are read at once.
+      const isUnread = !reading && readEndpoint(checked) !== undefined && entry.owner !== null
+      const check_at = this.#time(isUnread && this.#options.reader ? 0 : dayMilliseconds)
+      const after = { ...checked, signature, updated_at, check_at }
       const content_flags = await flagsOf(after, writer, protectedNames)
       await writer.put({ ...after, content_flags }, auditActionOf(entry, after))
       if (after.owner && after.verification_level === 'domain_verified' && isListed(after)) {
@@ -158,6 +173,16 @@ export class Checker {
         ? thrown
         : new Failure('upstream_timeout', 'It did not answer in time.')
     }
+  }
+
+  /** Null if no MCP server serves the entry, or it did not answer in the time of the check. */
+  async #ask(entry: StoredEntry, signal: AbortSignal): Promise<Reading | null> {
+    if (!entry.owner) return null
+    const asking = this.#options.reader?.ask(entry, signal).catch((fault) => {
+      if (signal.aborted) return null
+      throw fault
+    })
+    return (await asking) ?? null
   }
 
   async #prove(entry: StoredEntry, signal: AbortSignal): Promise<Proving | null> {

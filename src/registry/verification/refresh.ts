@@ -48,8 +48,12 @@ export function withCard(
   const wrong = all.find(({ severity }) => severity === 'error')
   if (!manifest || wrong) return refused(wrong, all)
   const stated = new Set<string>(entry.stated ?? followed)
-  const facts = followed.filter((field) => !stated.has(field)).map((field) => [field, manifest[field]])
-  const next = { ...entry, ...Object.fromEntries(facts), card: manifest.card, card_sha256: sha256 }
+  // The tools of the agent's server stay where the card states no skills.
+  const isRead = entry.reading?.lists === true && manifest.capabilities.length === 0
+  const keeps = (field: FollowedField) => stated.has(field) || (field === 'capabilities' && isRead)
+  const facts = followed.filter((field) => !keeps(field)).map((field) => [field, manifest[field]])
+  const reading = entry.reading && { ...entry.reading, lists: isRead }
+  const next = { ...entry, ...Object.fromEntries(facts), card: manifest.card, card_sha256: sha256, reading }
   const capabilities = fittingCapabilities(next)
   const isCut = capabilities !== undefined && capabilities.length < next.capabilities.length
   if (!capabilities || (isCut && stated.has('capabilities'))) return refused(oversized, [oversized, ...all])
@@ -67,6 +71,14 @@ const oversized = error(
 function cutTo(count: number): Finding {
   const message = `Only the first ${count} capabilities are listed: an entry has at most ${maxEntryBytes} bytes.`
   return warning('too_large', '/capabilities', message, 'Shorten the input schemas and the descriptions.')
+}
+
+/** An entry whose manifest URL turned out to be the address of an MCP server, which is an endpoint of the agent. */
+export function asServer(entry: StoredEntry, url: string | null): StoredEntry {
+  if (url === null) return entry
+  const isListed = entry.endpoints.some((endpoint) => endpoint.url === url)
+  const endpoints = isListed ? entry.endpoints : [{ protocol: 'mcp' as const, url }, ...entry.endpoints]
+  return { ...entry, endpoints, manifest_url: null, card: null, card_sha256: null, manifest: null }
 }
 
 /** An entry after its card could not be read. It keeps the content of the last reading. */

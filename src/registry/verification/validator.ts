@@ -5,6 +5,8 @@ import type { Principal } from '../../../schemas/scope.ts'
 import { input } from '../../../schemas/shape.ts'
 import type { Finding } from '../../../schemas/trust.ts'
 import type { Validation, ValidationRequest } from '../../../schemas/validation.ts'
+import { usable } from '../capabilities/reading.ts'
+import type { ServerStatement } from '../capabilities/server-statement.ts'
 import { error, readFindings } from '../cards/card-findings.ts'
 import { type FetchCard, maxManifestBytes } from '../cards/fetch-card.ts'
 import type { Manifest } from '../cards/manifest.ts'
@@ -44,7 +46,8 @@ const unfetchable: Validation = {
 
 async function ofUrl(manifestUrl: string, fetchCard: FetchCard, signal: AbortSignal): Promise<Validation> {
   try {
-    const { document, sha256 } = await fetchCard(manifestUrl, signal)
+    const { document, sha256, server } = await fetchCard(manifestUrl, signal)
+    if (server) return ofServer(document, server, manifestUrl)
     return { ...ofCard(document, manifestUrl), card_sha256: sha256 }
   } catch (thrown) {
     if (!(thrown instanceof Failure) || thrown.code === 'cancelled') throw thrown
@@ -52,6 +55,14 @@ async function ofUrl(manifestUrl: string, fetchCard: FetchCard, signal: AbortSig
     const finding = error(code, '', message, thrown.details.hint ?? 'Serve the card as JSON at this address.')
     return { valid: false, form: null, findings: [finding], preview: null, card_sha256: null }
   }
+}
+
+function ofServer(document: unknown, server: ServerStatement, url: string): Validation {
+  const { manifest, findings: refused } = readFindings(document)
+  const { capabilities, findings } = usable(server)
+  const all = [...refused.filter(({ severity }) => severity === 'error'), ...findings]
+  const preview = manifest && previewOf({ ...manifest, capabilities }, url)
+  return { valid: isSound(all), form: 'mcp', findings: all, preview, card_sha256: null }
 }
 
 function ofCard(document: unknown, manifestUrl?: string): Validation {

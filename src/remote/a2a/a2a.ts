@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { a2aBindings, isSpoken } from '../../../schemas/callable.ts'
 import type { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type JsonObject } from '../../../schemas/json.ts'
 import type { Wait } from '../../common/clock.ts'
@@ -22,18 +23,13 @@ const maxAnswerBytes = 10 * 1024 * 1024
  * A message is parsed in one step, which blocks the event loop. The limit allows an output of 1 MiB and its envelope.
  */
 const maxMessageBytes = 2 * 1024 * 1024
-/** Some cards call HTTP+JSON by its older name, REST. */
-const bindings = new Map([
-  ['JSONRPC', 'JSONRPC'],
-  ['HTTP+JSON', 'HTTP+JSON'],
-  ['REST', 'HTTP+JSON'],
-])
 
 /** Agents that speak A2A 1.0 or 0.3, by JSON-RPC or HTTP+JSON, through the official SDK's client. */
 export function createA2aConnect(options: A2aOptions): Connect {
-  return ({ protocol, url, version, binding = 'JSONRPC', tenant }, facts) => {
-    const bindingName = bindings.get(binding.toUpperCase())
-    if (protocol !== 'a2a' || !/^https?:/i.test(url) || bindingName === undefined) return undefined
+  return (stated, facts) => {
+    const { protocol, url, version, binding = 'JSONRPC', tenant } = stated
+    const bindingName = a2aBindings.get(binding.toUpperCase())
+    if (protocol !== 'a2a' || !isSpoken(stated) || bindingName === undefined) return undefined
     const streaming = isRecord(facts.card.capabilities) && facts.card.capabilities.streaming === true
     const endpoint = { url, binding: bindingName, tenant, streaming }
     return new A2aAgent(endpoint, versionsOf(version, facts), facts, options)

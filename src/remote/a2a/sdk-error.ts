@@ -87,6 +87,7 @@ export function withHttpErrors(
       who,
       status,
       retry_after_s: retryAfter(headers.get('retry-after') ?? undefined, clock()),
+      challenge: headers.get('www-authenticate') ?? undefined,
     }
     throw failureOfProblem(body, refused) ?? failureOfStatus(status, refused)
   }

@@ -8,7 +8,7 @@ import { isRecord, type JsonObject } from '../../../schemas/json.ts'
 import { abortable } from '../../common/abort.ts'
 import { logLevelKey } from '../../common/mcp/protocol.ts'
 import { wantsCredential } from '../refusal.ts'
-import type { McpAnswer, McpReply, RemoteAgent, RemoteAnswer, RemoteCall } from '../remote-agent.ts'
+import type { McpAnswer, McpReply, RemoteAgent, RemoteAnswer, RemoteCall, SelfDescription } from '../remote-agent.ts'
 import {
   type ConnectionOptions,
   Connector,
@@ -25,7 +25,8 @@ import { Pool, type PoolOptions } from './pool.ts'
 import { createProgress } from './progress.ts'
 import { checkedQuestions, offeredCapabilities, type Question } from './questions.ts'
 import { loadSdk, type Sdk } from './sdk.ts'
-import { capabilitiesOf, listTools, type ToolListing } from './tools.ts'
+import { selfOf } from './self.ts'
+import { capabilitiesOf, listTools, readTools, type ToolListing } from './tools.ts'
 
 /** One request of MCP. */
 interface McpCall {
@@ -38,6 +39,8 @@ type Work<Value> = (connection: McpConnection, exchange: McpExchange) => Promise
 interface McpAgentOptions extends ConnectionOptions, PoolOptions {
   /** The key of the pooled connection of a call: calls with one key share a session or a socket. */
   poolKey(call: RemoteCall): string
+  /** Called when the server tells that its list of tools has changed. */
+  readonly onToolsChanged?: () => void
   /** Tool lists of all servers. */
   readonly descriptions: DescriptionCache
   /** Calls of all servers in which the server waits for an answer. */
@@ -92,6 +95,7 @@ export class McpAgent implements RemoteAgent {
       closed: (connection) => this.#pool.drop(connection),
       toolsChanged: () => {
         this.#generation++
+        options.onToolsChanged?.()
       },
     })
   }
@@ -226,6 +230,15 @@ export class McpAgent implements RemoteAgent {
     const until = clock() + Math.min(ttl_ms ?? defaultTtl_ms, maxTtl_ms)
     descriptions.set(this.#descriptionKey(is_public ? allCallers : call.caller), { capabilities, until })
     return capabilities
+  }
+
+  async read(call: Pick<RemoteCall, 'signal' | 'headers'>): Promise<SelfDescription> {
+    return await this.#exchange(call, async (sdk, exchange) => {
+      await using connection = await this.#open(sdk, exchange, undefined)
+      const { client } = connection
+      const { tools, is_cut } = await readTools(client, { signal: exchange.signal, timeout: maxTimeout_ms })
+      return { ...selfOf(client), capabilities: capabilitiesOf(tools), is_cut }
+    })
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -30,6 +30,7 @@ export interface McpExchange {
 interface HttpRefusal {
   readonly status: number
   readonly retry_after_s?: number
+  readonly challenge?: string | undefined
 }
 
 /**

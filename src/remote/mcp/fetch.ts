@@ -38,7 +38,11 @@ export function createExchangeFetch(open: Open, current: Current, clock: Clock):
       exchange.status = status
       if (status >= 300) {
         const seconds = retryAfter(headers['retry-after'], clock())
-        exchange.refused = { status, ...(seconds !== undefined && { retry_after_s: seconds }) }
+        exchange.refused = {
+          status,
+          challenge: headers['www-authenticate'],
+          ...(seconds !== undefined && { retry_after_s: seconds }),
+        }
       }
       return { ...answer, explain: (error) => record(answer.explain(error)) }
     } catch (error) {

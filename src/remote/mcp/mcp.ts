@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { LRUCache } from 'lru-cache'
+import { isSpoken } from '../../../schemas/callable.ts'
 import type { Endpoint } from '../../../schemas/entry-parts.ts'
 import type { Clock } from '../../common/clock.ts'
 import type { Connect, RemoteCall } from '../remote-agent.ts'
@@ -24,12 +25,12 @@ export interface McpOptions extends Pick<ConnectionOptions, 'open' | 'dial' | 'c
   readonly per_call_headers?: readonly string[]
   /** Origins of this gateway: no agent may send a user there. */
   readonly own_origins?: readonly string[]
+  /** Called when a server tells that its list of tools has changed. */
+  readonly onToolsChanged?: (packageName: string) => void
 }
 
 /** Maximum characters of all cached tool lists. */
 const maxDescriptionCharacters = 32 * 1024 * 1024
-
-const bindings: ReadonlySet<string | undefined> = new Set([undefined, 'streamable-http', 'sse'])
 
 /**
  * Calls MCP servers of protocol version 2026-07-28 and older ones, over Streamable HTTP, HTTP+SSE and WebSocket.
@@ -43,6 +44,7 @@ export function createMcpConnect({
   max_pooled = 32,
   per_call_headers = [],
   own_origins = [],
+  onToolsChanged = () => {},
   ...options
 }: McpOptions): Connect {
   const current = new AsyncLocalStorage<McpExchange>()
@@ -52,7 +54,7 @@ export function createMcpConnect({
   })
   const openCalls = new OpenCalls()
   return (endpoint, { package_name }) => {
-    if (endpoint.protocol !== 'mcp' || !isSupported(endpoint)) return undefined
+    if (endpoint.protocol !== 'mcp' || !isSpoken(endpoint)) return undefined
     const pooling = isSocket(endpoint)
       ? { idle_ms: socket_idle_ms, poolKey: socketKey(per_call_headers) }
       : { idle_ms: session_idle_ms, poolKey: ({ caller }: RemoteCall) => caller }
@@ -65,6 +67,7 @@ export function createMcpConnect({
       openCalls,
       package_name,
       own_origins,
+      onToolsChanged: () => onToolsChanged(package_name),
       max_items: max_pooled,
     })
   }
@@ -75,10 +78,6 @@ function socketKey(perCallHeaders: readonly string[]): (call: RemoteCall) => str
     const constantHeaders = Object.entries(headers).filter(([name]) => !perCallHeaders.includes(name))
     return JSON.stringify([caller, constantHeaders.sort()])
   }
-}
-
-function isSupported(endpoint: Endpoint): boolean {
-  return URL.canParse(endpoint.url) && (isSocket(endpoint) || bindings.has(endpoint.binding))
 }
 
 function isSocket({ url }: Endpoint): boolean {

@@ -21,6 +21,19 @@ const maxDescriptionLength = 4_000
  * SDK.
  */
 export async function listTools(client: Client, options: RequestOptions): Promise<ToolListing> {
+  const { is_cut, ...listing } = await readTools(client, options)
+  if (!is_cut) return listing
+  throw new Failure(
+    'upstream_invalid',
+    `The agent lists more than ${maxTools} tools, ${maxPages} pages or ${maxBytes} bytes of them.`,
+  )
+}
+
+/** The first tools of a server, and whether it lists more. Throws errors of the SDK. */
+export async function readTools(
+  client: Client,
+  options: RequestOptions,
+): Promise<ToolListing & { readonly is_cut: boolean }> {
   const tools: Tool[] = []
   let cursor: string | undefined
   let bytes = 0
@@ -34,13 +47,10 @@ export async function listTools(client: Client, options: RequestOptions): Promis
     tools.push(...more)
     bytes += Buffer.byteLength(JSON.stringify(more))
     if (tools.length > maxTools || bytes > maxBytes) break
-    if (nextCursor === undefined) return { tools, ...lifetime(hints) }
+    if (nextCursor === undefined) return { tools, is_cut: false, ...lifetime(hints) }
     cursor = nextCursor
   }
-  throw new Failure(
-    'upstream_invalid',
-    `The agent lists more than ${maxTools} tools, ${maxPages} pages or ${maxBytes} bytes of them.`,
-  )
+  return { tools: tools.slice(0, maxTools), is_cut: true, is_public: false }
 }
 
 /** SEP-2549; servers of a legacy protocol version send neither field. */

@@ -13,7 +13,7 @@ interface Difference {
 }
 
 /** Fields that every change alters, hashes of other fields, and times of checks. */
-const unloggedFields = new Set(['revision', 'updated_at', 'card', 'check_at'])
+const unloggedFields = new Set(['revision', 'updated_at', 'card', 'check_at', 'access'])
 
 /** The fields that differ; undefined if only unlogged fields differ. */
 export function difference(before: StoredEntry | undefined, after: StoredEntry): Difference | undefined {
@@ -36,11 +36,12 @@ function truncated(value: unknown): unknown {
 }
 
 /** The logged fields of an entry, without times of checks: a check without a finding is not logged. */
-function loggedEntry({ manifest, proof, ...entry }: StoredEntry): Record<string, unknown> {
+function loggedEntry({ manifest, reading, proof, ...entry }: StoredEntry): Record<string, unknown> {
   const loggedFields = Object.entries(entry).filter(([key]) => !unloggedFields.has(key))
   return {
     ...Object.fromEntries(loggedFields),
     manifest: manifest && { ...manifest, checked_at: undefined },
+    reading: reading && { ...reading, checked_at: undefined },
     proof: proof && { ...proof, checked_at: undefined },
   }
 }

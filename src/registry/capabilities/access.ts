@@ -1,0 +1,81 @@
+import type { Access } from '../../../schemas/callable.ts'
+import type { Failure } from '../../../schemas/failure.ts'
+import { isRecord } from '../../../schemas/json.ts'
+import type { Fetch } from '../../net/fetch/fetch.ts'
+import type { StoredEntry } from '../../store/store.ts'
+
+type Kind = Access['kind']
+
+const reasons: Readonly<Record<Kind, string>> = {
+  open: 'It answered without a credential.',
+  needs_key: 'It asks for a credential: store a key for it with set_credential.',
+  needs_sign_in: 'It asks for a sign-in (OAuth): store a token for it with set_credential.',
+}
+
+export function accessTo(kind: Kind, at: string): Access {
+  return { kind, reason: reasons[kind], asked_at: at }
+}
+
+/**
+ * What the outcome of a request without a credential says about access; undefined if it says nothing. A challenge that
+ * names the metadata of its resource (RFC 9728, 5.1), or a card with such a scheme, means a sign-in.
+ */
+export function kindOf(outcome: Failure | undefined, { card }: Pick<StoredEntry, 'card'>): Kind | undefined {
+  const schemes = schemesOf(card)
+  const declared = schemes.length === 0 ? 'open' : schemes.some(isSignIn) ? 'needs_sign_in' : 'needs_key'
+  if (outcome === undefined) return declared
+  const { status, code, challenge = '' } = outcome.details.upstream ?? {}
+  const isRefused = status === 401 || status === 403 || code === 'unauthenticated' || code === 'forbidden'
+  if (!isRefused) return undefined
+  return declared === 'needs_sign_in' || namesMetadata(challenge) ? 'needs_sign_in' : 'needs_key'
+}
+
+export function namesMetadata(challenge: string): boolean {
+  return /\b(?:resource_metadata|authorization_uri)\s*=/i.test(challenge)
+}
+
+/** The security schemes that a card requires, of either version of A2A. */
+function schemesOf(card: StoredEntry['card']): Record<string, unknown>[] {
+  const { securitySchemes, security, securityRequirements } = card ?? {}
+  const required = [security, securityRequirements].find((list) => Array.isArray(list) && list.length > 0)
+  if (required === undefined || !isRecord(securitySchemes)) return []
+  return Object.values(securitySchemes).filter(isRecord)
+}
+
+function isSignIn(scheme: Record<string, unknown>): boolean {
+  const isOldForm = scheme.type === 'oauth2' || scheme.type === 'openIdConnect'
+  return isOldForm || 'oauth2SecurityScheme' in scheme || 'openIdConnectSecurityScheme' in scheme
+}
+
+const maxBytes = 64 * 1024
+const timeout_ms = 5_000
+
+/**
+ * True if the server of a URL publishes the metadata of a sign-in: of the resource (RFC 9728, 3.1), or of an
+ * authorization server (RFC 8414), as servers of older revisions of MCP do.
+ */
+export async function hasSignIn(url: string, fetch: Fetch, signal: AbortSignal): Promise<boolean> {
+  if (!/^https?:/i.test(url)) return false
+  const { origin, pathname } = new URL(url)
+  const path = pathname === '/' ? '' : pathname
+  const places = [
+    `${origin}/.well-known/oauth-protected-resource${path}`,
+    `${origin}/.well-known/oauth-protected-resource`,
+    `${origin}/.well-known/oauth-authorization-server`,
+  ]
+  for (const place of new Set(places)) {
+    const answer = await fetch({ url: place, signal, max_bytes: maxBytes, timeout_ms }).catch(() => undefined)
+    signal.throwIfAborted()
+    if (answer?.status === 200 && isMetadata(answer.body)) return true
+  }
+  return false
+}
+
+function isMetadata(body: Uint8Array): boolean {
+  try {
+    const document: unknown = JSON.parse(new TextDecoder().decode(body))
+    return isRecord(document) && ('authorization_servers' in document || 'authorization_endpoint' in document)
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,27 @@
+import type { Client } from '@modelcontextprotocol/client'
+import type { SelfDescription } from '../remote-agent.ts'
+
+const maxNameLength = 200
+const maxTextLength = 4_000
+const maxVersionLength = 100
+
+/** What a connected server states about itself, without its tools. */
+export function selfOf(client: Client): Omit<SelfDescription, 'capabilities' | 'is_cut'> {
+  const { name, title, version, description }: Record<string, unknown> = { ...client.getServerVersion() }
+  const stated = {
+    name: textOf(name, maxNameLength),
+    title: textOf(title, maxNameLength),
+    version: textOf(version, maxVersionLength),
+    description: textOf(description, maxTextLength),
+    instructions: textOf(client.getInstructions(), maxTextLength),
+  }
+  return Object.fromEntries(Object.entries(stated).filter(([, text]) => text !== undefined))
+}
+
+function textOf(text: unknown, maxLength: number): string | undefined {
+  if (typeof text !== 'string' || text.trim() === '') return undefined
+  return text
+    .trim()
+    .slice(0, maxLength)
+    .replace(/[\uD800-\uDBFF]$/, '')
+}
