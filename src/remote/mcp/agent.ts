@@ -8,7 +8,14 @@ import { isRecord, type JsonObject } from '../../../schemas/json.ts'
 import { abortable } from '../../common/abort.ts'
 import { logLevelKey } from '../../common/mcp/protocol.ts'
 import { wantsCredential } from '../refusal.ts'
-import type { McpAnswer, McpReply, RemoteAgent, RemoteAnswer, RemoteCall, SelfDescription } from '../remote-agent.ts'
+import type {
+  McpAnswer,
+  McpReply,
+  RemoteAgent,
+  RemoteAnswer,
+  RemoteCall,
+  SelfDescription,
+} from '../remote-agent.ts'
 import {
   type ConnectionOptions,
   Connector,
