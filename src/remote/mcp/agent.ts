@@ -240,7 +240,7 @@ export class McpAgent implements RemoteAgent {
   }
 
   async read(call: Pick<RemoteCall, 'signal' | 'headers'>): Promise<SelfDescription> {
-    return await this.#exchange(call, async (sdk, exchange) => {
+    return await this.#exchange({ ...call, capabilities: {} }, async (sdk, exchange) => {
       await using connection = await this.#open(sdk, exchange, undefined)
       const { client } = connection
       const { tools, is_cut } = await readTools(client, { signal: exchange.signal, timeout: maxTimeout_ms })
