@@ -4,7 +4,7 @@ import { type A2aAgent, serveA2a } from '../support/a2a-agents.ts'
 import { eventsOf, gist } from '../support/a2a-server.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
-import { modernHeaders, modernRequest } from '../support/mcp.ts'
+import { messageIn, modernHeaders, modernRequest } from '../support/mcp.ts'
 import { openSocket } from '../support/socket.ts'
 
 const to = 'com.example.greeter'
@@ -75,7 +75,9 @@ test('its progress arrives as progress of MCP', async () => {
   const answer = await post('/mcp', request, modernHeaders('tools/call', 'call_agent'))
   const text = await answer.text()
   expect(text).toContain('"message":"Looking up"')
-  expect(text).toContain('"greeting":"Hello Ada"')
+  expect(messageIn(text)).toMatchObject({
+    result: { content: [{ text: '{"part":1}' }, { text: '{"greeting":"Hello Ada"}' }] },
+  })
 })
 
 test('a caller that disconnects cancels the task', async () => {

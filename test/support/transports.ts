@@ -284,10 +284,15 @@ function fromJsonRpc(message: Message): Outcome {
 
 function fromTool(message: Message): Outcome {
   const { result, error } = message as {
-    result?: { isError?: boolean; content: { text: string }[]; structuredContent: Json }
+    result?: {
+      isError?: boolean
+      content: { text: string }[]
+      structuredContent: Json
+      _meta?: Record<string, { code?: string }>
+    }
     error?: { data?: { code?: string } }
   }
   if (!result) return { code: error?.data?.code ?? JSON.stringify(error) }
-  if (result.isError) return { code: JSON.parse(result.content[0]?.text ?? '{}').code }
+  if (result.isError) return { code: String(result._meta?.['dragoman/problem']?.code) }
   return { output: result.structuredContent }
 }

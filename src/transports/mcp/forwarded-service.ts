@@ -1,12 +1,11 @@
 import type { EntryDetail } from '../../../schemas/card.ts'
 import { isRecord, type JsonObject } from '../../../schemas/json.ts'
-import { capabilitiesKey, logLevelKey, modernVersion } from '../../common/mcp/protocol.ts'
+import { modernVersion } from '../../common/mcp/protocol.ts'
 import { isChallenge } from '../http/challenge.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
-import type { ClientFacts } from './client-facts.ts'
+import { factsOf } from './client-facts.ts'
 import { createLegacy, type Legacy, type LegacyMethod } from './protocol-2025/legacy.ts'
 import { Fault } from './protocol-2026/fault.ts'
-import type { Meta } from './protocol-2026/meta.ts'
 import { createModern, type McpMethod, type Modern } from './protocol-2026/protocol.ts'
 import { createResultWriter } from './protocol-2026/result.ts'
 import { problemResult } from './views/calls.ts'
@@ -103,12 +102,4 @@ export function createForwardedService(options: ForwardedOptions): ForwardedServ
     describe: async (_, exchange) => ({ ...(await describe(exchange)), serverInfo: info }),
   })
   return { modern, legacy }
-}
-
-function factsOf(meta: Meta): ClientFacts {
-  const level = meta[logLevelKey]
-  return {
-    capabilities: meta[capabilitiesKey] as JsonObject,
-    ...(level !== undefined && { log_level: level }),
-  }
 }

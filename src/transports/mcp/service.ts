@@ -3,11 +3,12 @@ import { modernVersion } from '../../common/mcp/protocol.ts'
 import { isChallenge } from '../http/challenge.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
 import { createPaced, type OnListed } from './changes.ts'
+import { factsOf } from './client-facts.ts'
 import { createModern, type McpMethod, type Modern } from './protocol-2026/protocol.ts'
 import { createResultWriter } from './protocol-2026/result.ts'
 import type { CreateMcpServer } from './sdk/server.ts'
 import { createAsk, faultOf } from './views/ask.ts'
-import { createCallTool, failedResult, markMeta, writeSucceeded } from './views/calls.ts'
+import { createCallTool, failedResult, markMeta, succeeded, writeSucceeded } from './views/calls.ts'
 import { type Catalogue, createCatalogue } from './views/catalogue.ts'
 import { completionViews } from './views/completion.ts'
 import { assertFirstPage, capabilitiesOf, freshness, instructions } from './views/listing.ts'
@@ -102,9 +103,11 @@ export function createServing(options: ServingOptions): McpService {
       'server/discover': () => discovery,
       ...Object.fromEntries(shown),
       async 'tools/call'(params, exchange) {
-        const outcome = await callTool(params, exchange)
+        const outcome = await callTool(params, exchange, factsOf(exchange.meta))
+        if ('question' in outcome) return write(outcome.question)
         if ('output' in outcome) {
-          const { output, mark } = outcome
+          const { output, mark, content } = outcome
+          if (content) return write(succeeded(output, mark, content))
           return close(writeSucceeded(output), mark && markMeta(mark))
         }
         if (exchange.challenges && isChallenge(outcome.failure)) throw faultOf(outcome.failure, outcome.id)

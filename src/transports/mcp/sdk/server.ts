@@ -60,9 +60,22 @@ export function createMcpServers(options: McpServersOptions): CreateMcpServer {
     }
     handle('tools/call', ({ params = {} }, context) =>
       translated(async () => {
-        const outcome = await callTool(params, exchangeOf(context))
+        const facts = { capabilities: (server.getClientCapabilities() ?? {}) as JsonObject }
+        const exchange = exchangeOf(context)
+        let outcome = await callTool(params, exchange, facts)
+        for (let round = 0; 'question' in outcome && round < maxRounds; round++) {
+          const { inputRequests, requestState } = outcome.question
+          const inputResponses: Record<string, object> = {}
+          for (const [key, question] of Object.entries(inputRequests)) {
+            inputResponses[key] = await context.mcpReq.send(question as unknown as Question)
+          }
+          outcome = await callTool({ ...params, requestState, inputResponses }, exchange, facts)
+        }
+        if ('question' in outcome) throw new Fault(faults.internal, 'The agent asks without end.')
         return (
-          'failure' in outcome ? failedResult(outcome) : succeeded(outcome.output, outcome.mark)
+          'failure' in outcome
+            ? failedResult(outcome)
+            : succeeded(outcome.output, outcome.mark, outcome.content)
         ) as CallToolResult
       }),
     )
@@ -77,8 +90,18 @@ interface Context {
   readonly mcpReq: {
     readonly signal: AbortSignal
     notify(notification: object): Promise<void>
+    /** Asks the client. */
+    send(question: Question): Promise<object>
   }
 }
+
+interface Question {
+  readonly method: string
+  readonly params: object
+}
+
+/** Rounds of questions in one call. */
+const maxRounds = 16
 
 /** A legacy client gets notifications only after it has sent `initialized`. */
 function notifyOfChanges(server: Server, onListed: OnListed, era: Serving['era']): void {

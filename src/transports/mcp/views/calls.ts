@@ -1,27 +1,48 @@
 import { randomUUID } from 'node:crypto'
-import type { ContentMark } from '../../../../schemas/content-mark.ts'
+import type { Content } from '../../../../schemas/content.ts'
+import { type ContentMark, contentMark } from '../../../../schemas/content-mark.ts'
+import type { Envelope } from '../../../../schemas/envelope.ts'
 import { Failure, problem } from '../../../../schemas/failure.ts'
 import { isRecord, type Json, type JsonObject } from '../../../../schemas/json.ts'
+import { listedActions } from '../../../../schemas/names.ts'
 import { nearest } from '../../../../schemas/nearest.ts'
 import { inputRequiredIn } from '../../../../schemas/task.ts'
+import { canAnswer } from '../../../common/mcp/questions.ts'
+import { resultOf } from '../../shared/content.ts'
 import { stringify } from '../../shared/stringify.ts'
 import { failureOf, type TransportContext } from '../../shared/transport-context.ts'
+import { type ClientFacts, requestContent } from '../client-facts.ts'
 import { Fault, faults } from '../protocol-2026/fault.ts'
 import type { Exchange } from '../protocol-2026/protocol.ts'
 import { invalidField } from './ask.ts'
 import type { Tool } from './tools.ts'
 
-/** The outcome of a tool: the output of its action with its mark, or the failure with the id of the call. */
+/**
+ * The outcome of a tool: the output of its action with its mark and what a listed agent said, the failure with the id of
+ * the call, or the questions that come first.
+ */
 type Outcome =
-  | { readonly output: Json; readonly mark?: ContentMark }
+  | { readonly output: Json; readonly mark?: ContentMark; readonly content?: Content }
   | { readonly failure: Failure; readonly id: string }
+  | { readonly question: QuestionResult }
+
+/** A result that asks the client before the call goes on (SEP-2322). */
+export interface QuestionResult {
+  readonly resultType: 'input_required'
+  readonly inputRequests: JsonObject
+  readonly requestState: string
+}
 
 /** Calls tools, for every protocol version. Throws Fault -32602 for an unknown tool. */
-export type CallTool = (params: Readonly<Record<string, unknown>>, exchange: Exchange) => Promise<Outcome>
+export type CallTool = (
+  params: Readonly<Record<string, unknown>>,
+  exchange: Exchange,
+  facts: ClientFacts,
+) => Promise<Outcome>
 
 export function createCallTool(context: TransportContext, tools: ReadonlyMap<string, Tool>): CallTool {
-  return async (params, { caller, signal, notify }) => {
-    const { name, arguments: input = {}, _meta } = params
+  return async (params, { caller, signal, notify }, facts) => {
+    const { name, arguments: input = {}, _meta, requestState, inputResponses } = params
     if (typeof name !== 'string') throw invalidField('/name', 'This must be a string.')
     if (!isRecord(input)) throw invalidField('/arguments', 'This must be an object.')
     const tool = tools.get(name)
@@ -34,6 +55,8 @@ export function createCallTool(context: TransportContext, tools: ReadonlyMap<str
         client: caller.client,
         signal,
         id,
+        content: requestContent(facts, _meta),
+        notifyClient: notify,
         ...(progressToken !== undefined && {
           receives: 'progress' as const,
           async emit(update: object) {
@@ -41,8 +64,13 @@ export function createCallTool(context: TransportContext, tools: ReadonlyMap<str
           },
         }),
       }
-      const { output, mark } = await context.dispatch(tool.toEnvelope(input), call)
-      return { output: withNext(output), ...(mark && { mark }) }
+      const first = tool.toEnvelope(input)
+      const envelope = requestState === undefined ? first : continued(first, requestState, inputResponses)
+      const { output, mark, content } = await context.dispatch(envelope, call)
+      const question = content && questionIn(content, output, facts)
+      if (question) return { question }
+      const passes = content && !inputRequiredIn(output)
+      return { output: withNext(output), ...(mark && { mark }), ...(passes && { content }) }
     } catch (thrown) {
       return { failure: failureOf(context, thrown), id }
     }
@@ -58,11 +86,38 @@ function withNext(output: Json): Json {
 const next =
   'Find the answer, then call the tool continue_task with this task_id and input: {"text": "…"} for an answer in words.'
 
-/** The result of a successful tool, as an object. */
-export function succeeded(
+/** The envelope that continues a call with the answers of the client. */
+function continued({ to }: Envelope, task_id: unknown, inputResponses: unknown): Envelope {
+  const input = { inputResponses }
+  return { to, action: listedActions.continuation, params: { task_id, input } }
+}
+
+/** The questions of a listed agent, if the client can answer them. */
+function questionIn(
+  content: Content,
   output: Json,
-  mark?: ContentMark,
-): { readonly content: object[]; readonly structuredContent: Json } {
+  { capabilities }: ClientFacts,
+): QuestionResult | undefined {
+  const required = inputRequiredIn(output)
+  if (!required || content.protocol !== 'mcp') return undefined
+  const { inputRequests } = content.result
+  if (!isRecord(inputRequests) || !canAnswer(capabilities, inputRequests)) return undefined
+  return {
+    resultType: 'input_required',
+    inputRequests: inputRequests as JsonObject,
+    requestState: required.task_id,
+  }
+}
+
+/** What a listed agent said, as a result of MCP. */
+export function passedResult(content: Content, mark: ContentMark, more: object = {}): object {
+  const { _meta, ...result } = resultOf(content)
+  return { ...result, _meta: { ...(isRecord(_meta) && _meta), ...more, ...markMeta(mark) } }
+}
+
+/** The result of a successful tool, as an object. */
+export function succeeded(output: Json, mark?: ContentMark, content?: Content): object {
+  if (content) return passedResult(content, mark ?? contentMark(null))
   return {
     content: [{ type: 'text', text: stringify(output) }],
     structuredContent: structured(output),
@@ -105,6 +160,10 @@ function membersOf(output: Json): string {
 
 /** A failed call is a result, so that the model reads it. */
 export function failedResult({ failure, id }: { failure: Failure; id: string }): object {
+  const { content } = failure
+  if (content?.protocol === 'mcp') {
+    return passedResult(content, contentMark(content.result), { 'dragoman/problem': problem(failure, id) })
+  }
   return problemResult({ ...problem(failure, id) })
 }
 

@@ -131,7 +131,6 @@ const callAgent: Tool = {
       },
       required: ['agent', 'action'],
     },
-    outputSchema: { type: 'object', description: 'The output of the action.' },
     annotations: annotationsOf('Call an agent'),
   },
   toEnvelope(input) {
@@ -158,7 +157,6 @@ export function continueTask(packageName?: string): Tool {
         },
         required: [...(packageName === undefined ? ['agent'] : []), 'task_id', 'input'],
       },
-      outputSchema: { type: 'object', description: 'The output of the action.' },
       annotations: annotationsOf('Continue a task'),
       _meta: { 'dragoman/scope': 'a2a:call' },
     },
