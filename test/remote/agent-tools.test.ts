@@ -35,6 +35,7 @@ test('schemas for which MCP clients would refuse the whole list are adapted', as
         required: ['name'],
       },
     },
+    { name: 'continue_task' },
   ])
 })
 

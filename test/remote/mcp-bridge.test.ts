@@ -62,9 +62,14 @@ describe.each(agents)('an agent of %s, as a separate MCP server', (_, start) => 
   test.each(clients)('is found by %s, and its skills are tools that answer', async (_, connect) => {
     const talk = await connect(new URL(`${gateway.url}/mcp/agents/com.example.team%2Fgreeter`), token)
     const { tools } = await talk.listTools()
-    expect(tools.map((tool) => tool.name)).toEqual(['greet', 'work', 'ask', 'fail', 'hang'])
+    expect(tools.map((tool) => tool.name)).toEqual(['greet', 'work', 'ask', 'fail', 'hang', 'continue_task'])
     const answer = await talk.callTool({ name: 'greet', arguments: { name: 'Ada' } })
     expect(answer.structuredContent).toEqual({ greeting: 'Hello Ada' })
+    const { structuredContent: question } = await talk.callTool({ name: 'ask', arguments: {} })
+    expect(question).toMatchObject({ status: 'input_required', next: expect.stringMatching('continue_task') })
+    const going = { task_id: question.task_id, input: { text: 'Ada' } }
+    const answered = await talk.callTool({ name: 'continue_task', arguments: going })
+    expect(answered.structuredContent).toEqual({ greeting: 'Hello Ada' })
     const failure = await talk.callTool({ name: 'fail', arguments: { name: 'Ada' } })
     expect(failure.isError).toBe(true)
     expect(JSON.parse(failure.content[0].text)).toMatchObject({ code: 'upstream_failed' })

@@ -7,7 +7,7 @@ import { createForwardedService, type ForwardedService } from './forwarded-servi
 import type { McpCaller } from './protocol-2026/protocol.ts'
 import { createServing, listOf, type McpService } from './service.ts'
 import { callOf } from './views/ask.ts'
-import { namedTool, type Tool } from './views/tools.ts'
+import { continueTask, namedTool, type Tool } from './views/tools.ts'
 
 /** One agent as an MCP server: its capabilities are the tools. Throws Failure for an unknown agent. */
 type AgentServiceOf = (name: string, caller: McpCaller) => Promise<McpService | ForwardedService>
@@ -33,11 +33,11 @@ export function createAgentServices(
       const actions = hosted.actions.filter((action) => action.advertised)
       return actions.map((action) => namedTool(action.name, hosted, action))
     }
-    if (capabilities.length > 0) return listedTools(entry, capabilities)
+    if (capabilities.length > 0) return withContinuation(entry, capabilities)
     const { capabilities: described } = (await ask(package_name, listedActions.description, {}, caller)) as {
       capabilities: readonly Capability[]
     }
-    return listedTools(entry, described)
+    return withContinuation(entry, described)
   }
 
   return async (name, caller) => {
@@ -111,6 +111,13 @@ function listedTools({ package_name }: EntryDetail, capabilities: readonly Capab
     taken.add(name)
     return listedTool(name, package_name, capability)
   })
+}
+
+/** The tools of an agent that may ask back. */
+function withContinuation(entry: EntryDetail, capabilities: readonly Capability[]): readonly Tool[] {
+  const tools = listedTools(entry, capabilities)
+  const isTaken = tools.some(({ listing }) => listing.name === listedActions.continuation)
+  return isTaken ? tools : [...tools, continueTask(entry.package_name)]
 }
 
 /** Names under which a tool is called and not listed. */

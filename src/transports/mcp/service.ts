@@ -11,7 +11,7 @@ import { createAsk, faultOf } from './views/ask.ts'
 import { createCallTool, failedResult, markMeta, succeeded, writeSucceeded } from './views/calls.ts'
 import { type Catalogue, createCatalogue } from './views/catalogue.ts'
 import { completionViews } from './views/completion.ts'
-import { assertFirstPage, capabilitiesOf, freshness, instructions } from './views/listing.ts'
+import { assertFirstPage, capabilitiesOf, freshness, instructionsOf } from './views/listing.ts'
 import { promptViews } from './views/prompts.ts'
 import { type CheckAccess, createRefusal } from './views/refusal.ts'
 import { createResources } from './views/resources.ts'
@@ -45,7 +45,7 @@ export function createMcpService(
     context,
     tools,
     info: { name: 'dragoman', title: 'Dragoman', version },
-    instructions,
+    instructions: instructionsOf(tools),
     capabilitiesOf,
     views: {
       'tools/list': listOf(catalogue),
