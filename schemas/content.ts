@@ -19,6 +19,8 @@ export type RequestContent =
       readonly protocol: 'mcp'
       /** The `_meta` of the request, without the keys of the protocol itself. */
       readonly meta: JsonObject
+      /** Of the client's protocol version: `legacy` for those with `initialize`. */
+      readonly era: 'legacy' | 'modern'
       /** The capabilities that the client states (ClientCapabilities). */
       readonly capabilities: JsonObject
       /** The level from which on the client wants log messages. */

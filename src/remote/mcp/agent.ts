@@ -93,10 +93,13 @@ export class McpAgent implements RemoteAgent {
   /** Tools that require some of their params in headers too (SEP-2243). */
   readonly #mirrored = new Map<string, Tool>()
   #spoken: Spoken | undefined
+  /** False once the server has refused `initialize`. */
+  #hasSessions: boolean
 
   constructor(endpoint: Endpoint, options: McpAgentOptions) {
     this.#options = options
     this.#isSocket = /^wss?:/i.test(endpoint.url)
+    this.#hasSessions = endpoint.binding !== 'sse'
     this.#pool = new Pool(options)
     this.#connector = new Connector(endpoint, options, {
       closed: (connection) => this.#pool.drop(connection),
@@ -280,16 +283,18 @@ export class McpAgent implements RemoteAgent {
     work: Work<Value>,
     isRetry = false,
   ): Promise<Value> {
-    if (this.#spoken && !this.#isPooled(this.#spoken)) {
+    const session = this.#wantsSession(exchange)
+    if (!session && this.#spoken && !this.#isPooled(this.#spoken)) {
       await using connection = await this.#open(sdk, exchange, this.#spoken)
       return await work(connection, exchange)
     }
     let isOwn = false
     const start = () => {
       isOwn = true
-      return this.#open(sdk, exchange, this.#spoken)
+      return session ? this.#openSession(sdk, exchange) : this.#open(sdk, exchange, this.#spoken)
     }
-    const key = `${this.#options.poolKey(call)} ${JSON.stringify(exchange.capabilities)}`
+    const suffix = session ? ' session' : ''
+    const key = `${this.#options.poolKey(call)} ${JSON.stringify(exchange.capabilities)}${suffix}`
     const value = await this.#pool.use(key, call.signal, start, async (connection) => {
       if (!this.#isPooled(connection.spoken)) {
         this.#pool.drop(connection)
@@ -307,6 +312,27 @@ export class McpAgent implements RemoteAgent {
       }
     })
     return value === retry ? this.#withConnection(sdk, call, exchange, work, true) : (value as Value)
+  }
+
+  /**
+   * True for a caller of a legacy protocol version at a server that may have sessions: servers of both kinds ask during
+   * a call only within a session.
+   */
+  #wantsSession({ is_legacy = false }: McpExchange): boolean {
+    return is_legacy && this.#hasSessions && this.#spoken?.kind !== 'sse'
+  }
+
+  /** Opens a session, or detects the protocol if the server has none. */
+  async #openSession(sdk: Sdk, exchange: McpExchange): Promise<McpConnection> {
+    try {
+      return await this.#connector.connect(sdk, exchange, { kind: 'legacy' })
+    } catch (error) {
+      const failure = failureOf(error, exchange, exchange.signal, sdk)
+      const isRefused = failure.code === 'unknown_action' || failure.code === 'invalid_request'
+      if (!isRefused && failure.code !== 'upstream_invalid') throw ofServer(failure)
+      this.#hasSessions = false
+      return await this.#open(sdk, exchange, this.#spoken)
+    }
   }
 
   /** Does the work in one exchange; throws only Failure. */
@@ -362,11 +388,12 @@ function metaIn({ _meta }: JsonObject): JsonObject {
 }
 
 function factsOf({ signal, headers, content, notifyClient, onActivity }: RemoteCall): ExchangeFacts {
-  const { capabilities, log_level } = content?.protocol === 'mcp' ? content : {}
+  const { capabilities, log_level, era } = content?.protocol === 'mcp' ? content : {}
   return {
     signal,
     headers,
     capabilities: offeredCapabilities(capabilities),
+    is_legacy: era === 'legacy',
     ...(log_level !== undefined && { log_level }),
     onActivity,
     ...(notifyClient && { notifyClient }),

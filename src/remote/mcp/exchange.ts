@@ -11,6 +11,8 @@ export interface McpExchange {
   readonly headers: Readonly<Record<string, string>>
   /** The client capabilities that the server sees. */
   readonly capabilities: JsonObject
+  /** True for a caller of a legacy protocol version: a session with the server suits it best. */
+  readonly is_legacy?: boolean
   /** The level from which on the caller wants log messages. */
   readonly log_level?: string
   /** Answers a question that the server asks during the call; absent where nobody can. */
@@ -45,7 +47,7 @@ const afterCall_ms = 2_000
 /** The facts of a call that its exchange has. */
 export type ExchangeFacts = Pick<
   McpExchange,
-  'signal' | 'headers' | 'capabilities' | 'log_level' | 'ask' | 'onActivity' | 'notifyClient'
+  'signal' | 'headers' | 'capabilities' | 'is_legacy' | 'log_level' | 'ask' | 'onActivity' | 'notifyClient'
 >
 
 /** Runs `work` as the exchange of a call. */

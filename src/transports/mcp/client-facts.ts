@@ -5,6 +5,8 @@ import type { Meta } from './protocol-2026/meta.ts'
 
 /** What a client of MCP states about itself: with each request since 2026-07-28, once with `initialize` before. */
 export interface ClientFacts {
+  /** Of its protocol version: `legacy` for those with `initialize`. */
+  readonly era: 'legacy' | 'modern'
   readonly capabilities: JsonObject
   /** The level from which on the client wants log messages. */
   readonly log_level?: string
@@ -28,6 +30,7 @@ export function requestContent(facts: ClientFacts, meta: unknown): RequestConten
 export function factsOf(meta: Meta): ClientFacts {
   const level = meta[logLevelKey]
   return {
+    era: 'modern',
     capabilities: meta[capabilitiesKey] as JsonObject,
     ...(level !== undefined && { log_level: level }),
   }

@@ -1,5 +1,7 @@
 import type { EntryDetail } from '../../../schemas/card.ts'
 import { isRecord, type JsonObject } from '../../../schemas/json.ts'
+import { listedActions } from '../../../schemas/names.ts'
+import { inputRequiredIn } from '../../../schemas/task.ts'
 import { modernVersion } from '../../common/mcp/protocol.ts'
 import { isChallenge } from '../http/challenge.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
@@ -8,8 +10,9 @@ import { createLegacy, type Legacy, type LegacyMethod } from './protocol-2025/le
 import { Fault } from './protocol-2026/fault.ts'
 import { createModern, type McpMethod, type Modern } from './protocol-2026/protocol.ts'
 import { createResultWriter } from './protocol-2026/result.ts'
-import { problemResult } from './views/calls.ts'
+import { createCallTool, failedResult, problemResult, succeeded, withNext } from './views/calls.ts'
 import { type ClientExchange, createForward } from './views/forward.ts'
+import { continueTask } from './views/tools.ts'
 
 /** A listed MCP server behind this gateway, in every protocol version. */
 export interface ForwardedService {
@@ -39,6 +42,8 @@ export function createForwardedService(options: ForwardedOptions): ForwardedServ
   const { context, entry, info, tools, onError } = options
   const forward = createForward(context, entry.package_name)
   const fallback = Object.freeze({ tools })
+  const continuation = continueTask(entry.package_name)
+  const callTool = createCallTool(context, new Map([[continuation.listing.name, continuation]]))
 
   async function answer(
     method: string,
@@ -46,7 +51,12 @@ export function createForwardedService(options: ForwardedOptions): ForwardedServ
     exchange: ClientExchange,
   ): Promise<object> {
     try {
-      return await forward(method, params, exchange)
+      const own = isContinuation(method, params) ? await continued(params, exchange) : undefined
+      const result = own ?? (await forward(method, params, exchange))
+      if (method === 'tools/list') return withContinuation(result, exchange)
+      const { structuredContent } = result
+      if (method !== 'tools/call' || !inputRequiredIn(structuredContent)) return result
+      return { ...result, ...succeeded(withNext(structuredContent as JsonObject)) }
     } catch (thrown) {
       const failure = thrown instanceof Fault ? thrown.failure : undefined
       if (!failure) throw thrown
@@ -55,6 +65,31 @@ export function createForwardedService(options: ForwardedOptions): ForwardedServ
       if (isHidden) throw thrown
       return problemResult((thrown as Fault).data as JsonObject)
     }
+  }
+
+  /** The answer to a question; undefined for a task of the server's own tool of that name. */
+  async function continued(
+    params: Readonly<Record<string, unknown>>,
+    exchange: ClientExchange,
+  ): Promise<JsonObject | undefined> {
+    const outcome = await callTool(params, exchange, exchange.facts)
+    if ('question' in outcome) return { ...outcome.question }
+    if ('output' in outcome) {
+      return succeeded(outcome.output, outcome.mark, outcome.content) as JsonObject
+    }
+    if (outcome.failure.code === 'not_found') return undefined
+    return failedResult(outcome) as JsonObject
+  }
+
+  /** The tools, with the one that answers questions for clients that cannot be asked. */
+  function withContinuation(result: JsonObject, { facts }: ClientExchange): JsonObject {
+    const { tools: listed, nextCursor } = result
+    const { elicitation, sampling } = facts.capabilities
+    if (!Array.isArray(listed) || nextCursor !== undefined || (elicitation ?? sampling) !== undefined) {
+      return result
+    }
+    const isTaken = listed.some((tool) => isRecord(tool) && tool.name === continuation.listing.name)
+    return isTaken ? result : { ...result, tools: [...listed, continuation.listing as unknown as JsonObject] }
   }
 
   /** What the server states about itself, under the name that the registry has for it. */
@@ -102,4 +137,17 @@ export function createForwardedService(options: ForwardedOptions): ForwardedServ
     describe: async (_, exchange) => ({ ...(await describe(exchange)), serverInfo: info }),
   })
   return { modern, legacy }
+}
+
+/** True for the answer to a question that a client received as the result of a tool. */
+function isContinuation(
+  method: string,
+  { name, arguments: input }: Readonly<Record<string, unknown>>,
+): boolean {
+  return (
+    method === 'tools/call' &&
+    name === listedActions.continuation &&
+    isRecord(input) &&
+    typeof input.task_id === 'string'
+  )
 }

@@ -1,5 +1,5 @@
 import type { Failure } from '../../../../schemas/failure.ts'
-import { isRecord, type JsonObject } from '../../../../schemas/json.ts'
+import type { JsonObject } from '../../../../schemas/json.ts'
 import { cancelledBy, isRequest, type McpMessage, type McpRequest } from '../../../common/mcp/message.ts'
 import { principalKey } from '../../../common/principal-key.ts'
 import { Fault, faults, faultText } from '../protocol-2026/fault.ts'
@@ -66,7 +66,7 @@ export function createLegacy({ methods, describe, onError }: LegacyOptions): Leg
       caller: post.caller,
       signal,
       challenges: true,
-      facts: { capabilities },
+      facts: { era: 'legacy', capabilities },
       notify: (name, details) => post.send({ jsonrpc: '2.0', method: name, params: details }),
     }
     if (method === 'ping') return {}
@@ -105,7 +105,7 @@ export function createLegacy({ methods, describe, onError }: LegacyOptions): Leg
       return { text: JSON.stringify({ jsonrpc: '2.0', id, result }), ...session }
     } catch (thrown) {
       if (!(thrown instanceof Fault)) onError(thrown)
-      const fault = thrown instanceof Fault ? legacyFault(thrown) : internal
+      const fault = thrown instanceof Fault ? thrown : internal
       return { text: faultText(fault, id), ...(fault.failure && { failure: fault.failure }) }
     } finally {
       if (running.get(key) === controller) running.delete(key)
@@ -137,13 +137,6 @@ function isQuestion(result: object): result is Question {
 /** Members that 2026-07-28 added to results. */
 function withoutLaterMembers({ resultType, ttlMs, cacheScope, ...result }: Record<string, unknown>): object {
   return result
-}
-
-/** In legacy protocol versions the code of an unknown resource is -32002 (SEP-2164). */
-function legacyFault(fault: Fault): Fault {
-  const { code, data, message } = fault
-  const isMissing = code === faults.invalidParams && isRecord(data) && Object.keys(data).join() === 'uri'
-  return isMissing ? new Fault(-32002, message, { data }) : fault
 }
 
 const internal = new Fault(faults.internal, 'An unexpected error occurred; it has been logged.')

@@ -60,7 +60,7 @@ export function createMcpServers(options: McpServersOptions): CreateMcpServer {
     }
     handle('tools/call', ({ params = {} }, context) =>
       translated(async () => {
-        const facts = { capabilities: (server.getClientCapabilities() ?? {}) as JsonObject }
+        const facts = { era, capabilities: (server.getClientCapabilities() ?? {}) as JsonObject }
         const exchange = exchangeOf(context)
         let outcome = await callTool(params, exchange, facts)
         for (let round = 0; 'question' in outcome && round < maxRounds; round++) {

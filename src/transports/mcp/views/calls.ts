@@ -78,7 +78,7 @@ export function createCallTool(context: TransportContext, tools: ReadonlyMap<str
 }
 
 /** An answer that asks back states how to go on. */
-function withNext(output: Json): Json {
+export function withNext(output: Json): Json {
   if (!inputRequiredIn(output)) return output
   return { ...(output as JsonObject), next }
 }
