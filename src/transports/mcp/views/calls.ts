@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
 import type { Content } from '../../../../schemas/content.ts'
 import { type ContentMark, contentMark } from '../../../../schemas/content-mark.ts'
 import type { Envelope } from '../../../../schemas/envelope.ts'
@@ -6,8 +7,10 @@ import { Failure, problem } from '../../../../schemas/failure.ts'
 import { isRecord, type Json, type JsonObject } from '../../../../schemas/json.ts'
 import { listedActions } from '../../../../schemas/names.ts'
 import { nearest } from '../../../../schemas/nearest.ts'
+import { input as shapeOf } from '../../../../schemas/shape.ts'
 import { inputRequiredIn } from '../../../../schemas/task.ts'
 import { canAnswer } from '../../../common/mcp/questions.ts'
+import { callerOf } from '../../../router/limiter.ts'
 import { resultOf } from '../../shared/content.ts'
 import { stringify } from '../../shared/stringify.ts'
 import { failureOf, type TransportContext } from '../../shared/transport-context.ts'
@@ -15,6 +18,7 @@ import { type ClientFacts, requestContent } from '../client-facts.ts'
 import { Fault, faults } from '../protocol-2026/fault.ts'
 import type { Exchange } from '../protocol-2026/protocol.ts'
 import { invalidField } from './ask.ts'
+import { type Answer, createPieces, defaultTokens } from './pieces.ts'
 import type { Tool } from './tools.ts'
 
 /**
@@ -40,7 +44,12 @@ export type CallTool = (
   facts: ClientFacts,
 ) => Promise<Outcome>
 
-export function createCallTool(context: TransportContext, tools: ReadonlyMap<string, Tool>): CallTool {
+export function createCallTool(
+  context: TransportContext,
+  tools: ReadonlyMap<string, Tool>,
+  clock: () => number = Date.now,
+): CallTool {
+  const pieces = createPieces(clock)
   return async (params, { caller, signal, notify }, facts) => {
     const { name, arguments: input = {}, _meta, requestState, inputResponses } = params
     if (typeof name !== 'string') throw invalidField('/name', 'This must be a string.')
@@ -64,17 +73,47 @@ export function createCallTool(context: TransportContext, tools: ReadonlyMap<str
           },
         }),
       }
-      const first = tool.toEnvelope(input)
+      const { budget, cursor, rest } = budgetOf(tool, input)
+      const holder = callerOf(call) ?? 'local'
+      if (cursor !== undefined) {
+        await context.count(call)
+        return pieces.next(cursor, holder, budget)
+      }
+      const first = tool.toEnvelope(rest)
       const envelope = requestState === undefined ? first : continued(first, requestState, inputResponses)
-      const { output, mark, content } = await context.dispatch(envelope, call)
+      const cut = (answer: Answer) => (tool.isPaged ? pieces.first(answer, holder, budget) : answer)
+      const { output, mark, content } = await context.dispatch(envelope, call).catch((thrown) => {
+        throw withContent(thrown, cut)
+      })
       const question = content && questionIn(content, output, facts)
       if (question) return { question }
       const passes = content && !inputRequiredIn(output)
-      return { output: withNext(output), ...(mark && { mark }), ...(passes && { content }) }
+      return cut({ output: withNext(output), ...(mark && { mark }), ...(passes && { content }) })
     } catch (thrown) {
       return { failure: failureOf(context, thrown), id }
     }
   }
+}
+
+/** What an agent said with its refusal is cut as an answer is. */
+function withContent(thrown: unknown, cut: (answer: Answer) => Answer): unknown {
+  if (!(thrown instanceof Failure) || !thrown.content) return thrown
+  const { content } = cut({ output: null, content: thrown.content })
+  return content ? Object.assign(thrown, { content }) : thrown
+}
+
+const Budget = z.object({
+  max_tokens: z.int().min(50).max(1_000_000).default(defaultTokens),
+  cursor: z.string().min(1).max(2000).optional(),
+})
+const budgetShape = shapeOf(Budget)
+
+/** The size that the caller allows for an answer, the cursor of the piece that it asks for, and the other input. */
+function budgetOf({ isPaged }: Tool, input: Record<string, unknown>) {
+  if (!isPaged) return { budget: defaultTokens, rest: input }
+  const { max_tokens, cursor, ...rest } = input
+  const { max_tokens: budget, ...stated } = budgetShape.parse({ max_tokens, cursor })
+  return { budget, ...stated, rest }
 }
 
 /** An answer that asks back states how to go on. */

@@ -7,6 +7,7 @@ import { nearest } from '../../../../schemas/nearest.ts'
 import type { Scope } from '../../../../schemas/scope.ts'
 import { renamed } from '../../../../schemas/shape.ts'
 import { modelSchema } from './model-schema.ts'
+import { defaultTokens } from './pieces.ts'
 
 /** One MCP tool: its listing, and the envelope that a call of it becomes. */
 export interface Tool {
@@ -20,6 +21,8 @@ export interface Tool {
     /** `dragoman/scope`: the scope that a token needs; absent if the tool needs no scope of its own. */
     readonly _meta?: { readonly 'dragoman/scope': Scope }
   }
+  /** Answers above `max_tokens` come in pieces; `cursor` alone asks for the next piece. */
+  readonly isPaged?: true
   /** Throws Failure for input that no envelope can carry. */
   toEnvelope(input: Record<string, unknown>): Envelope
 }
@@ -128,11 +131,14 @@ const callAgent: Tool = {
         agent: agentField,
         action: { type: 'string' },
         params: { type: 'object', description: 'Input of the action.' },
+        max_tokens: { type: 'integer', default: defaultTokens },
+        cursor: { type: 'string', description: 'next_cursor of a long answer.' },
       },
       required: ['agent', 'action'],
     },
     annotations: annotationsOf('Call an agent'),
   },
+  isPaged: true,
   toEnvelope(input) {
     const { agent, ...rest } = withAgent(input)
     return { ...rest, to: agent } as Envelope
@@ -160,6 +166,7 @@ export function continueTask(packageName?: string): Tool {
       annotations: annotationsOf('Continue a task'),
       _meta: { 'dragoman/scope': 'a2a:call' },
     },
+    ...(packageName === undefined && { isPaged: true }),
     toEnvelope(input) {
       const { agent = packageName, ...params } = packageName === undefined ? withAgent(input) : input
       return { to: agent as string, action: continuation, params }
