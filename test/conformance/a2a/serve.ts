@@ -26,3 +26,7 @@ export async function serveScenarios(
   gateway.reachedAt(served.url)
   return { url: `${served.url}/a2a/v1`, [Symbol.asyncDispose]: () => served[Symbol.asyncDispose]() }
 }
+
+/** The kit is one caller that leaves many tasks open. */
+const many = { unfinished: 10_000, total: 20_000, characters: 1024 ** 3 }
+export const kitTasks = { times: { poll: 50 }, limits: { owner: many, address: many, all: many } }
