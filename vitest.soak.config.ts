@@ -8,7 +8,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'together',
-          include: ['test/soak/*.test.ts', 'test/conformance/clients/*.test.ts'],
+          include: ['test/soak/*.test.ts', 'test/conformance/{clients,through}/*.test.ts'],
           sequence: { groupOrder: 0 },
         },
       },
