@@ -6,7 +6,11 @@ const meta = {
   'io.modelcontextprotocol/clientInfo': { name: 'bench', version: '1' },
   'io.modelcontextprotocol/clientCapabilities': {},
 }
-const params = { name: 'resolve_package', arguments: { package_name: 'svc.utility.wiki' }, _meta: meta }
+const params = {
+  name: 'resolve_package',
+  arguments: { agent: 'svc.utility.wiki', detail: 'full' },
+  _meta: meta,
+}
 const frame = (id: number) => JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params })
 const headers = {
   Accept: 'application/json, text/event-stream',

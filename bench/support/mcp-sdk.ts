@@ -8,7 +8,7 @@ import { z } from 'zod'
 import { announce } from './measure.ts'
 
 const { content, structuredContent } = JSON.parse(process.env.BENCH_ANSWER ?? '{}')
-const inputSchema = z.object({ package_name: z.string() })
+const inputSchema = z.object({ agent: z.string(), detail: z.string() })
 const handler = createMcpHandler(() => {
   const server = new McpServer({ name: 'bench', version: '1' })
   server.registerTool('resolve_package', { inputSchema }, () => ({ content, structuredContent }))

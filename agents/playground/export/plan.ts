@@ -34,7 +34,9 @@ function planned({ number, kind, by, envelope }: Step, hosted: ReadonlyMap<strin
     ({ name, aliases }) => name === envelope.action || aliases?.includes(envelope.action),
   )
   const as = by === 'token' ? 'token' : action?.access === 'public' ? 'anybody' : 'session'
-  const own = agent && action?.advertised ? toolName(agent.package_name, action.name) : undefined
+  // A tool with defaults of its own would answer in another form.
+  const isSame = action?.advertised && !action.tool?.defaults
+  const own = agent && isSame ? toolName(agent.package_name, action.name) : undefined
   const tool = kind === 'discover' ? 'search_agents' : own
   return { number, envelope, as, ...(tool !== undefined && { tool }) }
 }
