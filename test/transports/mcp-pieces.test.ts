@@ -35,7 +35,7 @@ describe('an answer above its budget', () => {
     ['a text', { text: lines(100) }, lines(100)],
     ['an object', { rows: [1, 2, 3], long: 'x'.repeat(900) }, undefined],
     ['a list', Array.from({ length: 200 }, (_, row) => ({ row })) as never, undefined],
-    ['a line that is longer than the budget', { text: '🦜'.repeat(1000) }, '🦜'.repeat(1000)],
+    ['a line that is longer than the budget', { text: `x${'🦜'.repeat(1000)}` }, `x${'🦜'.repeat(1000)}`],
   ])('ends at a line, and its pieces are %s together', (_, output: JsonObject, whole) => {
     const { pieces, first } = open({ output })
     let piece = first(60).output as JsonObject
@@ -67,14 +67,16 @@ describe('an answer above its budget', () => {
     expect(blocksOf(pieces.next(next_cursor, 'ada', 2000))).toEqual([image, text('Three.')])
   })
 
-  test('shows structured content as text, unless a block says the same, and stays an error', () => {
+  test('shows structured content once, as text with lines, and stays an error', () => {
     const { first } = open({ blocks: [text(lines(20))], isError: true })
     expect(first(50).content).toMatchObject({ result: { isError: true } })
     const structured = { rows: Array.from({ length: 100 }, (_, row) => row) }
     const pieces = createPieces(() => 0)
-    const result = { content: [text('See.')], structuredContent: structured }
+    const content = [text('See.'), text(JSON.stringify(structured))]
+    const result = { content, structuredContent: structured }
     const answer = pieces.first({ output: null, content: { protocol: 'mcp', result } }, 'ada', 50)
     expect(blocksOf(answer)[0]).toEqual(text('See.'))
+    expect(blocksOf(answer)).toHaveLength(3)
     expect(blocksOf(answer)[1].text).toMatch(/^\{\n "rows": \[\n/)
     expect(answer.content).not.toHaveProperty('result.structuredContent')
   })

@@ -108,16 +108,16 @@ function sizeOf(answer: Json): number {
   )
 }
 
-/** The blocks of a result, and its structured content as the last one unless a block repeats it. */
+/** The blocks of a result, and its structured content as the last one, in place of texts that repeat it. */
 function blocksOf({ content, structuredContent }: JsonObject): Block[] {
   const blocks = (Array.isArray(content) ? content.filter(isRecord) : []) as Block[]
   if (structuredContent === undefined) return blocks
   const structured = JSON.stringify(structuredContent)
-  const isRepeated = blocks.some(({ text }) => typeof text === 'string' && sameJson(text, structured))
-  return isRepeated ? blocks : [...blocks, textOf(structuredContent)]
+  const others = blocks.filter(({ text }) => typeof text !== 'string' || !isSameJson(text, structured))
+  return [...others, textOf(structuredContent)]
 }
 
-function sameJson(text: string, json: string): boolean {
+function isSameJson(text: string, json: string): boolean {
   try {
     return JSON.stringify(JSON.parse(text)) === json
   } catch {
