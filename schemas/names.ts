@@ -71,4 +71,6 @@ export const listedActions = {
   description: 'list_capabilities',
   /** MCP servers: one request, passed on as it is. */
   request: 'mcp_request',
+  /** MCP servers: a subscription to changes of their lists and resources. */
+  subscription: 'mcp_listen',
 } as const

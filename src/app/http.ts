@@ -75,7 +75,7 @@ export function serveHttp(server: Server, gateway: Gateway, shutdown: Shutdown):
 }
 
 function createMounts({ gateway, mcpService, allowsOrigin, onMcpError, isDraining, ending }: Parts): Mount[] {
-  const agentService = createAgentServices(gateway, version, onMcpError)
+  const agentService = createAgentServices(gateway, version, onMcpError, ending)
   const mcp = { context: gateway, allowsOrigin, onError: onMcpError, ending }
   const perform = createService(gateway, createRouting(gateway), gateway.taskManager)
   return [

@@ -62,6 +62,7 @@ export function createGuarded(agent: RemoteAgent, { policy, who, times }: GuardO
 
   const describe = agent.describe?.bind(agent)
   const request = agent.request?.bind(agent)
+  const listen = agent.listen?.bind(agent)
   return {
     call: (action, params, remote) =>
       policy(remote.signal, () => watched(remote, (call) => agent.call(action, params, call)), remote.caller),
@@ -78,6 +79,7 @@ export function createGuarded(agent: RemoteAgent, { policy, who, times }: GuardO
       request: (method, params, remote) =>
         policy(remote.signal, () => watched(remote, (call) => request(method, params, call)), remote.caller),
     }),
+    ...(listen && { listen }),
     [Symbol.asyncDispose]: () => agent[Symbol.asyncDispose](),
   }
 }

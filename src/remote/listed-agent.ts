@@ -17,7 +17,7 @@ import { principalKey } from '../common/principal-key.ts'
 import { CallerNames } from './caller-names.ts'
 import { checkOutput } from './check-output.ts'
 import { validate } from './json-schema/json-schema.ts'
-import { createRequestAction } from './mcp-request.ts'
+import { createRequestAction, createSubscription } from './mcp-request.ts'
 import type { RemoteAnswer, RemoteCall, RemoteTask } from './remote-agent.ts'
 import type { ConnectedAgent, Remotes } from './remotes.ts'
 import { openTask, sealTask, type TaskHolder } from './task-reference.ts'
@@ -113,6 +113,7 @@ class ListedAgent {
       this.#continueAction(),
       ...(agent.describe ? [this.#describeAction()] : []),
       ...(agent.request ? [this.#requestAction()] : []),
+      ...(agent.listen ? [this.#subscriptionAction()] : []),
       ...(endpoint.protocol === 'a2a' ? [this.#actionOf(messageCapability)] : []),
     ]
     const actions = [...stated, ...added.filter((action) => !statedNames.has(action.name))]
@@ -187,6 +188,15 @@ class ListedAgent {
         return { capabilities: await agent.describe(remote) }
       },
     }
+  }
+
+  #subscriptionAction(): Action {
+    return createSubscription(common, async (filter, context) => {
+      const { connected, remote } = await this.#prepare(context)
+      const { agent } = connected
+      if (!agent.listen) throw notCallable(this.#entry)
+      await agent.listen(filter, remote)
+    })
   }
 
   #requestAction(): Action {

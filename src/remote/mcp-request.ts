@@ -80,6 +80,34 @@ export function createRequestAction(
   }
 }
 
+const Filter = z.strictObject({
+  toolsListChanged: z.boolean().optional(),
+  promptsListChanged: z.boolean().optional(),
+  resourcesListChanged: z.boolean().optional(),
+  resourceSubscriptions: z.array(z.string().max(2000)).max(100).optional(),
+})
+
+/** The action of a listed MCP server that tells an MCP client of changes, until either of them ends it. */
+export function createSubscription(
+  common: Pick<Action, 'output' | 'part' | 'access' | 'effect'>,
+  listen: (filter: JsonObject, context: Context) => Promise<void>,
+): Action {
+  return {
+    ...common,
+    name: listedActions.subscription,
+    title: 'Subscribe to changes',
+    description: 'Tells a client of MCP of changes of the lists and resources of the agent.',
+    input: input(z.strictObject({ notifications: Filter })) as Shape<unknown>,
+    advertised: false,
+    deadline_ms: 'none',
+    async run(value, context) {
+      if (!context.notifyClient) throw new Failure('not_callable', 'Only clients of MCP are told of changes.')
+      await listen((value as { notifications: JsonObject }).notifications, context)
+      return {}
+    },
+  }
+}
+
 /** The questions for a client that can answer them; for any other, a task that `continue_task` continues. */
 function questionFor(
   { method, params }: { readonly method: string; readonly params: JsonObject },

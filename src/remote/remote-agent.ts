@@ -71,6 +71,11 @@ export interface RemoteAgent extends AsyncDisposable {
   read?(call: Pick<RemoteCall, 'signal' | 'headers'>): Promise<SelfDescription>
   /** Passes one request of MCP on, and the answer back, as they are; for MCP servers. */
   request?(method: string, params: JsonObject, call: RemoteCall): Promise<McpAnswer>
+  /**
+   * Subscribes to changes (SubscriptionFilter of MCP): notifications go to `notifyClient`, the acknowledgement first.
+   * Resolves when the server ends the subscription; for MCP servers.
+   */
+  listen?(filter: JsonObject, call: RemoteCall): Promise<void>
 }
 
 /** The answer, or a refusal that does not count against the agent. */

@@ -26,6 +26,7 @@ import {
 import { continued, isQuestion, questionOf } from './continuation.ts'
 import { type ExchangeFacts, type McpExchange, runExchange } from './exchange.ts'
 import { failureOf, failureOfRpc, isCallError, ofServer, rpcErrorIn } from './failure.ts'
+import { type Listeners, listenTo } from './listen.ts'
 import type { AskCaller, OpenCalls } from './open-calls.ts'
 import { answerOf } from './output.ts'
 import { Pool, type PoolOptions } from './pool.ts'
@@ -52,6 +53,7 @@ interface McpAgentOptions extends ConnectionOptions, PoolOptions {
   readonly descriptions: DescriptionCache
   /** Calls of all servers in which the server waits for an answer. */
   readonly openCalls: OpenCalls
+  readonly listeners: Listeners
   readonly package_name: string
   readonly own_origins: readonly string[]
 }
@@ -134,6 +136,16 @@ export class McpAgent implements RemoteAgent {
     } catch (thrown) {
       return refusedOr(thrown)
     }
+  }
+
+  async listen(filter: JsonObject, call: RemoteCall): Promise<void> {
+    using _ = this.#options.listeners.add(call.caller)
+    await this.#exchange({ ...factsOf(call), is_listening: true }, async (sdk, exchange) => {
+      await using connection = this.#wantsSession(exchange)
+        ? await this.#openSession(sdk, exchange)
+        : await this.#open(sdk, exchange, this.#spoken)
+      await listenTo(connection, filter, exchange)
+    })
   }
 
   /**

@@ -74,7 +74,7 @@ export class Connector {
     }
     if (this.#endpoint.binding === 'sse' || spoken?.kind === 'sse') return this.#openSse(sdk, exchange)
     try {
-      return await this.#open(sdk, exchange, this.#streamableHttp(sdk), spoken)
+      return await this.#open(sdk, exchange, this.#streamableHttp(sdk, exchange), spoken)
     } catch (error) {
       if (spoken || !isSseServer(error, sdk)) throw error
       const { refused, failure } = exchange
@@ -86,8 +86,9 @@ export class Connector {
     }
   }
 
-  #streamableHttp(sdk: Sdk): Transport {
-    const settings = { fetch: withoutListeningStream(this.#fetch), reconnectionScheduler: reconnectLater }
+  #streamableHttp(sdk: Sdk, { is_listening = false }: McpExchange): Transport {
+    const fetch = is_listening ? this.#fetch : withoutListeningStream(this.#fetch)
+    const settings = { fetch, reconnectionScheduler: reconnectLater }
     return new sdk.StreamableHTTPClientTransport(this.#url, settings)
   }
 

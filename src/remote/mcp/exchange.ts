@@ -13,6 +13,8 @@ export interface McpExchange {
   readonly capabilities: JsonObject
   /** True for a caller of a legacy protocol version: a session with the server suits it best. */
   readonly is_legacy?: boolean
+  /** True for a subscription: it receives every notification of its connection. */
+  readonly is_listening?: boolean
   /** The level from which on the caller wants log messages. */
   readonly log_level?: string
   /** Answers a question that the server asks during the call; absent where nobody can. */
@@ -47,7 +49,15 @@ const afterCall_ms = 2_000
 /** The facts of a call that its exchange has. */
 export type ExchangeFacts = Pick<
   McpExchange,
-  'signal' | 'headers' | 'capabilities' | 'is_legacy' | 'log_level' | 'ask' | 'onActivity' | 'notifyClient'
+  | 'signal'
+  | 'headers'
+  | 'capabilities'
+  | 'is_legacy'
+  | 'is_listening'
+  | 'log_level'
+  | 'ask'
+  | 'onActivity'
+  | 'notifyClient'
 >
 
 /** Runs `work` as the exchange of a call. */

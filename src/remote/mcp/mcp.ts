@@ -7,6 +7,7 @@ import type { Connect, RemoteCall } from '../remote-agent.ts'
 import { type Description, McpAgent } from './agent.ts'
 import type { ConnectionOptions } from './connection.ts'
 import type { McpExchange } from './exchange.ts'
+import { Listeners } from './listen.ts'
 import { OpenCalls } from './open-calls.ts'
 
 export interface McpOptions extends Pick<ConnectionOptions, 'open' | 'dial' | 'client'> {
@@ -29,6 +30,9 @@ export interface McpOptions extends Pick<ConnectionOptions, 'open' | 'dial' | 'c
   readonly onToolsChanged?: (packageName: string) => void
 }
 
+/** Subscriptions to all servers: each holds a connection. */
+const maxListeners = 256
+const maxListenersPerCaller = 16
 /** Maximum characters of all cached tool lists. */
 const maxDescriptionCharacters = 32 * 1024 * 1024
 
@@ -53,6 +57,7 @@ export function createMcpConnect({
     sizeCalculation: ({ capabilities }) => JSON.stringify(capabilities).length + 1,
   })
   const openCalls = new OpenCalls()
+  const listeners = new Listeners(maxListeners, maxListenersPerCaller)
   return (endpoint, { package_name }) => {
     if (endpoint.protocol !== 'mcp' || !isSpoken(endpoint)) return undefined
     const pooling = isSocket(endpoint)
@@ -65,6 +70,7 @@ export function createMcpConnect({
       current,
       descriptions,
       openCalls,
+      listeners,
       package_name,
       own_origins,
       onToolsChanged: () => onToolsChanged(package_name),

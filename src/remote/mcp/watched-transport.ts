@@ -10,6 +10,14 @@ import { abortable } from '../../common/abort.ts'
 import { questionMethods } from '../../common/mcp/questions.ts'
 import { type Current, type McpExchange, runAfterCall } from './exchange.ts'
 
+/** What a subscription tells of. */
+const changes = new Set([
+  'notifications/tools/list_changed',
+  'notifications/prompts/list_changed',
+  'notifications/resources/list_changed',
+  'notifications/resources/updated',
+])
+
 type Id = string | number
 type SendOptions = Parameters<Transport['send']>[1]
 
@@ -101,6 +109,7 @@ export class WatchedTransport implements Transport {
   /** The call that a message of the server belongs to: that of its stream, else the only one that waits. */
   #callOfServer(): McpExchange | undefined {
     const own = this.#current.getStore()
+    if (own?.is_listening) return own
     const waiting = new Set(this.#pending.values())
     if (own && waiting.has(own)) return own
     const [only] = waiting
@@ -129,8 +138,10 @@ export class WatchedTransport implements Transport {
     const { method, params = {} } = message
     const exchange = this.#callOfServer()
     exchange?.onActivity?.()
-    if (method === 'notifications/message') {
-      exchange?.notifyClient?.(method, params as JsonObject).catch(() => {})
+    const passes = exchange?.is_listening ? changes.has(method) : method === 'notifications/message'
+    if (passes) {
+      const { _meta, ...plain } = params
+      exchange?.notifyClient?.(method, plain as JsonObject).catch(() => {})
     }
     this.onmessage?.(message)
   }

@@ -16,6 +16,7 @@ export function createAgentServices(
   context: TransportContext,
   version: string,
   onError: (fault: unknown) => void,
+  ending?: AbortSignal,
 ): AgentServiceOf {
   const made = new WeakMap<object, McpService | ForwardedService>()
 
@@ -63,7 +64,7 @@ export function createAgentServices(
 
   function forward(entry: EntryDetail): ForwardedService {
     const tools = listedTools(entry, entry.capabilities).map(({ listing }) => listing)
-    return createForwardedService({ context, entry, tools, onError, ...wordsOf(entry) })
+    return createForwardedService({ context, entry, tools, onError, ending, ...wordsOf(entry) })
   }
 
   function wordsOf(entry: EntryDetail) {

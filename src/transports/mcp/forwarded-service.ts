@@ -12,6 +12,7 @@ import { createModern, type McpMethod, type Modern } from './protocol-2026/proto
 import { createResultWriter } from './protocol-2026/result.ts'
 import { createCallTool, failedResult, problemResult, succeeded, withNext } from './views/calls.ts'
 import { type ClientExchange, createForward } from './views/forward.ts'
+import { createSubscribe, subscriptionKey } from './views/subscriptions.ts'
 import { continueTask } from './views/tools.ts'
 
 /** A listed MCP server behind this gateway, in every protocol version. */
@@ -28,6 +29,8 @@ interface ForwardedOptions {
   /** The tools of the entry, for callers for whom the server itself cannot be asked. */
   readonly tools: readonly object[]
   readonly onError: (fault: unknown) => void
+  /** Aborts when the gateway stops: subscriptions end then. */
+  readonly ending?: AbortSignal | undefined
 }
 
 /** Methods whose result a client may keep (2026-07-28, Caching); a server of a legacy protocol version says nothing. */
@@ -41,6 +44,7 @@ const maxInstructions = 4000
 export function createForwardedService(options: ForwardedOptions): ForwardedService {
   const { context, entry, info, tools, onError } = options
   const forward = createForward(context, entry.package_name)
+  const subscribe = createSubscribe(context, entry.package_name, options.ending)
   const fallback = Object.freeze({ tools })
   const continuation = continueTask(entry.package_name)
   const callTool = createCallTool(context, new Map([[continuation.listing.name, continuation]]))
@@ -124,6 +128,15 @@ export function createForwardedService(options: ForwardedOptions): ForwardedServ
         const stated = await describe({ ...exchange, facts: factsOf(exchange.meta) })
         return write({ supportedVersions: [modernVersion], ...stated, ...unknownFreshness })
       },
+      async 'subscriptions/listen'({ notifications }, exchange) {
+        const tag = { [subscriptionKey]: exchange.id }
+        await subscribe(notifications, {
+          ...exchange,
+          facts: factsOf(exchange.meta),
+          notify: (method, params) => exchange.notify(method, { ...params, _meta: tag }),
+        })
+        return write({ _meta: tag })
+      },
       ...Object.fromEntries([...named(lists, unknownFreshness), ...named(calls)]),
     },
   })
@@ -133,6 +146,7 @@ export function createForwardedService(options: ForwardedOptions): ForwardedServ
   ])
   const legacy = createLegacy({
     onError,
+    subscribe,
     methods: Object.fromEntries(legacyMethods),
     describe: async (_, exchange) => ({ ...(await describe(exchange)), serverInfo: info }),
   })

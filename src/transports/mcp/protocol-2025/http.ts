@@ -24,7 +24,7 @@ export async function serveLegacy(
   response: ServerResponse,
 ): Promise<void> {
   if (request.method === 'DELETE') return void response.writeHead(204).end()
-  if (request.method !== 'POST') return void response.writeHead(405, { Allow: 'POST, DELETE' }).end()
+  if (request.method === 'GET') return await listen(legacy, caller, request, response)
   if (!isMessage(body)) {
     const failure = new Failure(
       'invalid_request',
@@ -33,12 +33,11 @@ export async function serveLegacy(
     return send(request, response, 400, refusal(failure, body), json)
   }
   const signal = signalOf(response)
-  const id = request.headers['mcp-session-id']
   let stream: EventStream | undefined
   const { text, session_id, failure } = await legacy.take({
     message: body,
     caller,
-    session_id: typeof id === 'string' ? id : undefined,
+    session_id: sessionIn(request),
     signal,
     async send(message) {
       if (signal.aborted) return
@@ -53,6 +52,42 @@ export async function serveLegacy(
     const headers = failureHeaders(context, request, failure, requestId(request))
     send(request, response, codes[failure.code].http, text, { ...headers, ...json })
   } else send(request, response, 200, text, { ...json, ...(session_id && { 'Mcp-Session-Id': session_id }) })
+}
+
+/** The stream of a session: notifications of changes, if the agent tells of any. */
+async function listen(
+  legacy: Legacy,
+  caller: McpCaller,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const signal = signalOf(response)
+  let stream: EventStream | undefined
+  try {
+    await legacy.listen({
+      caller,
+      session_id: sessionIn(request),
+      signal,
+      async send(message) {
+        if (signal.aborted) return
+        stream ??= openEvents(response)
+        if ('method' in message && message.method === acknowledgement) return
+        await stream.write({ event: 'message', data: JSON.stringify(message) })
+      },
+    })
+  } catch {
+    // A client goes on without a stream that is refused.
+    if (!stream) response.writeHead(405, { Allow: 'POST, DELETE' }).end()
+  }
+  stream?.end()
+}
+
+/** Since 2026-07-28; legacy clients do not know it. */
+const acknowledgement = 'notifications/subscriptions/acknowledged'
+
+function sessionIn({ headers }: IncomingMessage): string | undefined {
+  const id = headers['mcp-session-id']
+  return typeof id === 'string' ? id : undefined
 }
 
 const json = { 'Content-Type': 'application/json' }

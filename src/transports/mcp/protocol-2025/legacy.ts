@@ -5,7 +5,9 @@ import { principalKey } from '../../../common/principal-key.ts'
 import { Fault, faults, faultText } from '../protocol-2026/fault.ts'
 import type { McpCaller } from '../protocol-2026/protocol.ts'
 import type { ClientExchange } from '../views/forward.ts'
+import type { Subscribe } from '../views/subscriptions.ts'
 import { ClientQuestions } from './client-questions.ts'
+import { SessionListeners } from './listeners.ts'
 import { capabilitiesIn, sessionIdOf } from './session-id.ts'
 
 /** Returns the result of one method. Throws Fault; any other error is internal. */
@@ -18,6 +20,8 @@ interface LegacyOptions {
   readonly methods: Readonly<Record<string, LegacyMethod>>
   /** The result of `initialize`, without the protocol version. */
   readonly describe: LegacyMethod
+  /** Tells the client of changes. */
+  readonly subscribe: Subscribe
   readonly onError: (fault: unknown) => void
 }
 
@@ -43,15 +47,19 @@ export interface LegacyAnswer {
 export interface Legacy {
   /** Never throws. */
   take(post: LegacyPost): Promise<LegacyAnswer>
+  /** Sends notifications of changes until the signal aborts; rejects before the first message if there are none. */
+  listen(listening: Omit<LegacyPost, 'message'>): Promise<void>
 }
 
 const versions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07']
+const subscriptions = new Set(['resources/subscribe', 'resources/unsubscribe'])
 /** Rounds of questions in one call. */
 const maxRounds = 16
 
-export function createLegacy({ methods, describe, onError }: LegacyOptions): Legacy {
+export function createLegacy({ methods, describe, subscribe, onError }: LegacyOptions): Legacy {
   const methodsByName = new Map(Object.entries(methods))
   const questions = new ClientQuestions()
+  const listeners = new SessionListeners()
   const running = new Map<string, AbortController>()
 
   async function callerOf({ caller }: LegacyPost): Promise<string> {
@@ -75,6 +83,9 @@ export function createLegacy({ methods, describe, onError }: LegacyOptions): Leg
       const version = versions.find((candidate) => candidate === protocolVersion) ?? versions[0]
       return { protocolVersion: version, ...(await describe({}, exchange)) }
     }
+    const { session_id } = post
+    if (subscriptions.has(method) && session_id !== undefined)
+      listeners.changed(session_id, method, params.uri)
     const answer = methodsByName.get(method)
     if (!answer) throw new Fault(faults.unknownMethod, `Method not found: ${method.slice(0, 100)}`)
     const key = await callerOf(post)
@@ -121,6 +132,16 @@ export function createLegacy({ methods, describe, onError }: LegacyOptions): Leg
         if (cancelled !== undefined) running.get(`${session_id} ${cancelled}`)?.abort()
       } else questions.answer(message, await callerOf(post))
       return {}
+    },
+    async listen({ caller, session_id = '', signal, send }) {
+      await listeners.listen(session_id, signal, (filter, until) =>
+        subscribe(filter, {
+          caller,
+          signal: until,
+          facts: { era: 'legacy', capabilities: capabilitiesIn(session_id) },
+          notify: (method, params) => send({ jsonrpc: '2.0', method, params }),
+        }),
+      )
     },
   }
 }

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Failure } from '../../../../schemas/failure.ts'
 import type { Principal } from '../../../../schemas/scope.ts'
-import type { McpRequest } from '../../../common/mcp/message.ts'
+import type { McpId, McpRequest } from '../../../common/mcp/message.ts'
 import { versionKey } from '../../../common/mcp/protocol.ts'
 import type { Call } from '../../../router/call.ts'
 import { Fault, faults, faultText } from './fault.ts'
@@ -31,7 +31,7 @@ export interface Exchange {
 /** Returns the result of one method as JSON text. Throws Fault; any other error is internal. */
 export type McpMethod = (
   params: Readonly<Record<string, unknown>>,
-  exchange: Exchange & { readonly meta: Meta },
+  exchange: Exchange & { readonly meta: Meta; readonly id: McpId },
 ) => string | Promise<string>
 
 interface ModernOptions {
@@ -67,7 +67,7 @@ export function createModern({ methods, others, onError }: ModernOptions): Moder
     if (headers) assertHeaders(request, headers)
     const method = methodsByName.get(request.method)
     if (!method) throw unknownMethod(request.method)
-    return await method(request.params ?? {}, { ...exchange, meta })
+    return await method(request.params ?? {}, { ...exchange, meta, id: request.id })
   }
 
   return {
