@@ -1,12 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import type { Tool } from '@modelcontextprotocol/server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { localPrincipal } from '../../src/auth/authenticator.ts'
 import { type A2aAgent, serveA2a } from '../support/a2a-agents.ts'
 import { type EnvelopeAgent, serveEnvelopes } from '../support/envelope-agent.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
+import { type McpServer, startModernServer } from '../support/mcp-servers.ts'
 
 const data = resolve(import.meta.dirname, '../../../shared/data')
 const tokensOf = (value: unknown) => JSON.stringify(value).length / 4
@@ -63,10 +65,21 @@ const capabilities = [
   { name: 'forecast', description: 'Tells the forecast of the weather of a city.', input_schema: forecast },
   { name: 'ask', description: 'Takes a question.' },
 ]
+const booking = { name: 'Book a table', id: 'book', description: 'Books a table.', input_schema: forecast }
+const conversion: Tool = {
+  name: 'convert_money',
+  description: 'Converts an amount of money to another currency.',
+  inputSchema: {
+    type: 'object',
+    properties: { amount: { type: 'number' }, to: { type: 'string' } },
+    required: ['amount', 'to'],
+  },
+}
 
 describe('over agents with actions', () => {
   let agent: EnvelopeAgent
   let asking: A2aAgent
+  let server: McpServer
   let home: TestGateway
   let peer: Peer
   let anonymous: Peer
@@ -74,7 +87,17 @@ describe('over agents with actions', () => {
   beforeAll(async () => {
     agent = await serveEnvelopes()
     asking = await serveA2a()
-    home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: `${agent.origin},${asking.origin}` })
+    server = await startModernServer({
+      tools: [conversion],
+      answers: {
+        convert_money: ({ amount, to }) => ({
+          content: [{ type: 'text', text: JSON.stringify({ amount, to }) }],
+          structuredContent: { amount, to },
+        }),
+      },
+    })
+    const origins = [agent, asking, server].map(({ origin }) => origin).join(',')
+    home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: origins })
     const endpoints = [{ protocol: 'envelope' as const, url: agent.url }]
     const description = `Tells the weather. ${'It is a long story. '.repeat(20)}`
     await list(home, { package_name: 'com.example.weather', description, endpoints, capabilities })
@@ -83,6 +106,12 @@ describe('over agents with actions', () => {
       endpoints: [{ protocol: 'a2a', url: `${asking.origin}/rpc`, version: '1.0', binding: 'JSONRPC' }],
       capabilities: [{ name: 'ask', description: 'Asks for the name first.' }],
     })
+    await list(home, { package_name: 'com.example.booking', endpoints, capabilities: [booking] })
+    await list(home, {
+      package_name: 'com.example.money',
+      endpoints: [{ protocol: 'mcp', url: server.url }],
+    })
+    await home.gateway.verification.checker.run(new AbortController().signal)
     peer = await connect(home, await home.token('ada'))
     anonymous = await connect(home)
   })
@@ -91,6 +120,7 @@ describe('over agents with actions', () => {
     await anonymous?.[Symbol.asyncDispose]()
     await peer?.[Symbol.asyncDispose]()
     await home?.[Symbol.asyncDispose]()
+    await server?.[Symbol.asyncDispose]()
     await asking?.[Symbol.asyncDispose]()
     await agent?.[Symbol.asyncDispose]()
   })
@@ -160,7 +190,7 @@ describe('over agents with actions', () => {
     expect(tokensOf(cut)).toBeLessThan(180)
   })
 
-  test('each form is that of its detail at every transport: tools answer brief unless output, all others full', async () => {
+  test('each form is that of its detail at every transport: tools answer in brief unless asked, all others full', async () => {
     const full = await anonymous.call('search_agents', { query: 'weather', detail: 'full' })
     const { json } = await home.request('POST', '/api/agents/search', { body: { query: 'weather' } })
     expect(full.output).toEqual(json)
@@ -245,6 +275,8 @@ describe('over agents with actions', () => {
   test('two calls suffice for every action that has a schema: a search and a call', async () => {
     const declared = [
       ...capabilities.map((capability) => ({ ...capability, agent: 'com.example.weather' })),
+      { ...booking, name: booking.id, agent: 'com.example.booking' },
+      { ...conversion, input_schema: conversion.inputSchema, agent: 'com.example.money' },
       ...home.gateway.agents.flatMap(({ package_name, actions }) =>
         actions
           .filter(({ advertised, card_input }) => advertised && card_input !== false)
@@ -264,7 +296,7 @@ describe('over agents with actions', () => {
         Object.entries(requiredOf(found)).map(([field, type]) => [field, type === 'string' ? 'BTC' : 1]),
       )
       const called = await peer.call('call_agent', { agent: expected, action: name, params })
-      expect([name, called.output.code]).not.toEqual([name, 'unknown_action'])
+      expect(['unknown_action', 'not_callable']).not.toContain(called.output.code)
       // An action may need more than its schema can say, such as one of two fields, or an address.
       expect([name, called.output.errors ?? []]).toEqual([name, expect.not.arrayContaining([missing])])
     }
